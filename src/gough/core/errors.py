@@ -1,0 +1,41 @@
+"""The exceptions of gough.
+
+    GoughError
+    ├── InputError        what the user gave cannot be used: shape, unit, name, NaN, file
+    ├── AssumptionError   the method needs something the problem does not state
+    └── EstimationError   the method ran, and its answer is not OK; carries that answer (gough.estimate)
+
+A message says what is wrong, the likely reason, and what to do; it names file, row and column where there is one.
+"""
+
+from difflib import get_close_matches
+from collections.abc import Iterable
+
+
+class GoughError(Exception):
+    """Anything gough refuses on purpose. Catch this one to catch them all."""
+
+
+class InputError(GoughError, ValueError):
+    """What the user gave cannot be used."""
+
+
+class AssumptionError(GoughError):
+    """The method needs something that the problem does not state."""
+
+
+def require(condition: bool, message: str) -> None:  # noqa: FBT001 - reads as a sentence: require(x > 0, "...")
+    """Raise InputError(message) unless `condition` holds: validation at the door."""
+    if not condition:
+        raise InputError(message)
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """`"; did you mean 'x'?"` for the closest known word, or an empty string.
+
+    Examples:
+        >>> nearest("fv1", ["fv_1", "fc_1", "mass"])
+        "; did you mean 'fv_1'?"
+    """
+    close = get_close_matches(word, list(known), n=1)
+    return f"; did you mean '{close[0]}'?" if close else ""
