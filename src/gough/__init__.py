@@ -1,1 +1,49 @@
-"""gough."""
+"""gough identifies and calibrates parallel robots, and says how far its answers may be trusted.
+
+A *problem* relates *unknowns* to measurements whose *noise* is stated. A *method* turns it into an *estimate*: a
+*region* of parameter space, a *claim* about that region, and a *status*.
+"""
+
+from gough.core.errors import AssumptionError, GoughError, InputError
+from gough.estimate import (
+    Claim,
+    Contractor,
+    Estimate,
+    EstimationError,
+    FitStats,
+    Method,
+    Stats,
+    Status,
+    estimate,
+)
+from gough.noise import Bounded, Gaussian
+from gough.problem import Groups, LinearProblem, NonlinearProblem
+from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Region
+from gough.unknowns import Unknowns
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AssumptionError",
+    "Bounded",
+    "Box",
+    "Claim",
+    "ConfidenceEllipsoid",
+    "Contractor",
+    "Ellipsoid",
+    "Estimate",
+    "EstimationError",
+    "FitStats",
+    "Gaussian",
+    "GoughError",
+    "Groups",
+    "InputError",
+    "LinearProblem",
+    "Method",
+    "NonlinearProblem",
+    "Region",
+    "Stats",
+    "Status",
+    "Unknowns",
+    "estimate",
+]

@@ -8,8 +8,8 @@
 A message says what is wrong, the likely reason, and what to do; it names file, row and column where there is one.
 """
 
-from difflib import get_close_matches
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class GoughError(Exception):

@@ -1,0 +1,46 @@
+"""Numbers and tables as text for people."""
+
+from collections.abc import Sequence
+from math import floor, isfinite, log10
+
+
+def number(value: float, uncertainty: float | None = None) -> str:
+    """`value` with as many digits as its uncertainty (default: four significant ones) makes worth reading.
+
+    Examples:
+        >>> number(12.345678, 0.0123), number(0.000123456), number(-1234567.0), number(0.5, 0.0)
+        ('12.346', '1.235e-04', '-1.235e+06', '0.5')
+    """
+    if not isfinite(value):
+        return {True: "∞", False: "−∞"}.get(value > 0, "—") if value == value else "—"  # noqa: PLR0124 - NaN
+    if uncertainty == 0:
+        return f"{value:.12g}"
+    leading = floor(log10(abs(value))) if value else 0
+    if uncertainty is None or not isfinite(uncertainty):
+        digits = 4
+    else:
+        digits = min(max(leading - floor(log10(uncertainty)) + 2, 2), 16)
+    if -4 <= leading < 6:
+        return f"{value:.{max(digits - 1 - leading, 0)}f}"
+    return f"{value:.{digits - 1}e}"
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:
+    """Rows of cells under their heads, columns aligned "l" or "r", two blanks apart.
+
+    Examples:
+        >>> print(table(["name", "kg"], [["arm", "1.5"], ["platform", "12"]], "lr"))
+        name       kg
+        ────────  ───
+        arm       1.5
+        platform   12
+    """
+    widths = [max(len(cell) for cell in column) for column in zip(heads, *rows, strict=True)]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = (
+            c.rjust(w) if a == "r" else c.ljust(w) for c, w, a in zip(cells, widths, align, strict=True)
+        )
+        return "  ".join(padded).rstrip()
+
+    return "\n".join([line(heads), line(["─" * w for w in widths]), *(line(row) for row in rows)])

@@ -1,0 +1,232 @@
+"""Estimates, what they claim, and the one verb that makes them."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, IntEnum
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from gough.core import codec
+from gough.core.arrays import Array, ArrayValue
+from gough.core.errors import GoughError, InputError
+from gough.core.text import number, table
+from gough.problem import LinearProblem, NonlinearProblem
+from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Region
+from gough.unknowns import Unknowns
+
+
+class Claim(IntEnum):
+    """How far a region may be trusted. A claim belongs to the method; a composition claims the least of its parts."""
+
+    VALUE = 0
+    """A number, nothing more."""
+    CONFIDENCE = 1
+    """True with a stated probability, if the noise is as stated."""
+    ENCLOSURE = 2
+    """True in exact arithmetic, if the bounds are as stated."""
+    PROOF = 3
+    """True of the very floating-point numbers returned, if the bounds are as stated."""
+
+
+class Status(Enum):
+    """How a method ended; the value says it to a person."""
+
+    OK = "done"
+    MAX_STEPS = "not converged: the limit on steps was reached; raise max_steps, or start nearer"
+    SINGULAR = "singular: the data do not determine every unknown"
+    INCONSISTENT = "inconsistent: no value of the unknowns satisfies all the bounds"
+    UNBOUNDED = "unbounded: some unknown has no finite bound; give it a prior or more data"
+
+
+@dataclass(frozen=True, eq=False)
+class Stats(ArrayValue):
+    """What a method reports about its work."""
+
+    n_rows: int
+    prior_limited: tuple[str, ...] = ()
+    """Unknowns whose answer lies on the prior: knowledge that was put in, not found."""
+
+
+@dataclass(frozen=True, eq=False)
+class FitStats(Stats):
+    """What a statistical method reports about its fit."""
+
+    dof: float = np.inf
+    """Degrees of freedom of the residuals, counted in independent samples where they are correlated in time."""
+    groups: tuple[str, ...] = ()
+    residual_rms: Array | None = None
+    """Root mean square of the residuals of each group, in the unit of y."""
+    autocorrelation: Array | None = None
+    """Of each group's residuals at a lag of one sample; 0 for white noise."""
+    correlation_length: int = 0
+    """Lags over which residuals are correlated beyond chance; σ accounts for them."""
+    chi_squared: float | None = None
+    """Weighted sum of squared residuals over its degrees of freedom; 1 if the stated noise is true."""
+    chi_squared_p: float | None = None
+    """Probability of a χ² at least as far from its expectation, if the stated noise is true."""
+    condition: float | None = None
+    """Condition number of W after scaling its columns."""
+    iterations: int = 1
+    downweighted: int = 0
+    """Rows that a robust loss gave less than half of their weight."""
+    not_identifiable: tuple[str, ...] = ()
+    """Unknowns that the data do not determine; they have no number."""
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate(ArrayValue):
+    """A region of parameter space, a claim about that region, and a status.
+
+    `str(estimate)` is a table. `value` is the region's center; `estimate["mass"]` is one entry of it.
+    """
+
+    region: Box | Ellipsoid | ConfidenceEllipsoid
+    claim: Claim
+    status: Status
+    unknowns: Unknowns
+    method: str
+    """The method as it was written, e.g. `GaussMarkov()`."""
+    stats: Stats
+    notes: tuple[str, ...] = ()
+    """What a reader must know beside the numbers, in sentences."""
+
+    @property
+    def value(self) -> Array:
+        return self.region.center
+
+    def __getitem__(self, name: str) -> float:
+        return float(self.value[self.unknowns.index(name)])
+
+    def marginal(self, *names: str) -> "Estimate":
+        """The estimate of some of the unknowns: the region's shadow on their axes."""
+        axes = [self.unknowns.index(name) for name in names]
+        return replace(self, region=self.region.project(axes), unknowns=self.unknowns.select(names))
+
+    def table(self) -> str:
+        """Names, units, values, ± and what else the region tells, as aligned text."""
+        rows = [
+            [name, unit, *cells]
+            for name, unit, cells in zip(self.unknowns.names, self.unknowns.units, self._cells(), strict=True)
+        ]
+        heads = ["unknown", "unit", *self._heads()]
+        return table(heads, rows, align="ll" + "r" * (len(heads) - 2))
+
+    def _heads(self) -> list[str]:
+        if isinstance(self.region, ConfidenceEllipsoid):
+            return ["value", f"± ({self.region.level:.0%})", "σ", "σ/|value|"]
+        return ["value", "±", "lower", "upper"]
+
+    def _cells(self) -> list[list[str]]:
+        if isinstance(self.region, ConfidenceEllipsoid):
+            half = self.region.interval().width / 2
+            return [
+                [number(v, h), number(h), number(s), _percent(s, v)]
+                for v, h, s in zip(self.value, half, self.region.sigma, strict=True)
+            ]
+        hull = self.region.hull()
+        return [
+            [number(v, w / 2), number(w / 2), number(a, w / 2), number(b, w / 2)]
+            for v, w, a, b in zip(self.value, hull.width, hull.lower, hull.upper, strict=True)
+        ]
+
+    def summary(self) -> str:
+        """One line on top of the table: method, claim, status, size."""
+        what = f"{self.method}: {self.status.name}, claims {self.claim.name}"
+        return f"{what}; {len(self.unknowns)} unknowns from {self.stats.n_rows} rows"
+
+    def __str__(self) -> str:
+        return "\n".join([self.summary(), self.table(), *self.notes])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; `Estimate.from_dict` takes it back, bit for bit."""
+        result: dict[str, Any] = codec.encode(self)
+        return result
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> "Estimate":
+        value = codec.decode(data, _CODED)
+        if not isinstance(value, Estimate):
+            raise InputError(f"expected an Estimate, but found {type(value).__name__}")
+        return value
+
+    @classmethod
+    def from_json(cls, text: str) -> "Estimate":
+        try:
+            data = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise InputError(f"not a complete JSON document: {error}") from error
+        return cls.from_dict(data)
+
+
+_CODED = {c.__name__: c for c in (Estimate, Unknowns, Stats, FitStats, Box, Ellipsoid, ConfidenceEllipsoid)}
+
+
+def _percent(sigma: float, value: float) -> str:
+    return f"{100 * sigma / abs(value):.2g} %" if value else "—"
+
+
+class EstimationError(GoughError):
+    """The method ran, but its answer is not OK. The answer is in `estimate`, and estimate(..., strict=False) returns it."""
+
+    def __init__(self, estimate: Estimate) -> None:
+        self.estimate = estimate
+        super().__init__("\n".join([f"{estimate.method} — {estimate.status.value}", *estimate.notes]))
+
+
+P_contra = TypeVar("P_contra", contravariant=True)
+
+
+class Method(Protocol[P_contra]):
+    """Turns a problem into an estimate. A method is a frozen value; its fields are its options."""
+
+    def estimate(self, problem: P_contra) -> Estimate: ...
+
+
+class Contractor(Protocol[P_contra]):
+    """One shrinking step. Laws: the result is inside `box`, and no consistent θ is lost."""
+
+    @property
+    def claim(self) -> Claim: ...
+
+    def contract(self, problem: P_contra, box: Box) -> Box: ...
+
+
+Problem = TypeVar("Problem", LinearProblem, NonlinearProblem)
+
+
+def estimate(problem: Problem, method: Method[Problem], *, strict: bool = True) -> Estimate:
+    """The estimate of `problem` by `method`; raises EstimationError if its status is not OK, unless `strict=False`.
+
+    A claim of PROOF is lowered to ENCLOSURE where the processor does not compute by IEEE 754, for instance because
+    a library switched on flush-to-zero.
+    """
+    from gough.core import floating  # noqa: PLC0415 - start-up time
+
+    reason = floating.defect()
+    answer = method.estimate(problem)
+    reason = reason or floating.defect()
+    if answer.claim is Claim.PROOF and reason:
+        note = f"Claims ENCLOSURE instead of PROOF, because {reason}."
+        answer = replace(answer, claim=Claim.ENCLOSURE, notes=(*answer.notes, note))
+    if strict and answer.status is not Status.OK:
+        raise EstimationError(answer)
+    return answer
+
+
+__all__: Sequence[str] = [
+    "Claim",
+    "Contractor",
+    "Estimate",
+    "EstimationError",
+    "FitStats",
+    "Method",
+    "Region",
+    "Stats",
+    "Status",
+    "estimate",
+]
