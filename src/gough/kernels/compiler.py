@@ -1,0 +1,108 @@
+"""The C compiler of this machine, where there is one."""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import warnings
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from threading import Lock
+
+_FLAGS = ("-std=c99", "-fPIC", "-shared", "-ffp-contract=off", "-fno-math-errno")
+"""No fused operations and nothing like -ffast-math, so that all evaluators agree; errno is not read by anyone."""
+_BIG = 5000
+"""Beyond this many instructions gcc's better optimization costs many seconds and gains little."""
+_TIMEOUT = 600.0
+
+
+class CompilationError(Exception):
+    """The kernel could not be compiled or loaded; the caller falls back to the NumPy replay."""
+
+
+class CompilerWarning(UserWarning):
+    """Kernels run as NumPy replay, several times slower than compiled ones, with the same results to rounding.
+
+    Examples:
+        >>> issubclass(CompilerWarning, UserWarning)
+        True
+    """
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A C compiler and what it calls itself."""
+
+    path: str
+    version: str
+
+    def flags(self, n_steps: int) -> tuple[str, ...]:
+        """The flags for a kernel of so many instructions."""
+        return ("-O1" if n_steps > _BIG else "-O2", *_FLAGS)
+
+    def identity(self, flags: tuple[str, ...]) -> str:
+        """All that decides, besides the source, what comes out of the compiler."""
+        return "\n".join((self.path, self.version, *flags, sys.platform, platform.machine(), platform.libc_ver()[1]))
+
+    def build(self, source: str, flags: tuple[str, ...], target: Path) -> None:
+        """Compile C text into the shared object `target`.
+
+        Raises:
+            CompilationError: with the compiler's own words.
+        """
+        # Read from standard input: the result does not depend on the name of a temporary file.
+        command = [self.path, *flags, "-x", "c", "-", "-o", str(target), "-lm"]
+        try:
+            done = subprocess.run(  # noqa: S603 - the compiler the user's PATH or CC names
+                command, input=source, text=True, capture_output=True, timeout=_TIMEOUT, check=False
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            raise CompilationError(f"{self.path} could not be run: {error}") from error
+        if done.returncode != 0:
+            raise CompilationError(f"{self.path} failed: {(done.stderr or done.stdout).strip()[:400]}")
+
+
+def find_compiler() -> Compiler:
+    """The compiler named by the environment variable CC, else cc, gcc or clang.
+
+    Raises:
+        CompilationError: there is none, or GOUGH_NO_COMPILER is set.
+    """
+    if os.environ.get("GOUGH_NO_COMPILER", "0") not in ("", "0"):
+        raise CompilationError("GOUGH_NO_COMPILER is set")
+    for name in (os.environ.get("CC", ""), "cc", "gcc", "clang"):
+        path = shutil.which(name) if name else None
+        if path:
+            return _describe(path)
+    raise CompilationError("no C compiler (cc, gcc or clang) was found")
+
+
+@cache
+def _describe(path: str) -> Compiler:
+    try:
+        done = subprocess.run(  # noqa: S603 - as in build
+            [path, "--version"], text=True, capture_output=True, timeout=60.0, check=True
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise CompilationError(f"{path} could not be run: {error}") from error
+    return Compiler(path, done.stdout)
+
+
+_lock = Lock()
+_warned: list[str] = []
+
+
+def warn_once(reason: str) -> None:
+    """Say, once per process, that kernels are not compiled."""
+    with _lock:
+        if _warned:
+            return
+        _warned.append(reason)
+    warnings.warn(
+        f"kernels run as NumPy replay, not as compiled code: {reason}. Results are the same to rounding, but slower; "
+        "a C compiler and a private cache directory (GOUGH_CACHE) make them fast",
+        CompilerWarning,
+        stacklevel=4,
+    )
