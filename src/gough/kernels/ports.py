@@ -86,7 +86,10 @@ def read_sample(kernel: str, port: Port, value: Any) -> tuple[Array, int | None]
 
 def read_interval(kernel: str, port: Port, value: Any) -> tuple[Interval, int | None]:
     """`value` as intervals (samples, size), and the number of samples: None for a single one."""
-    interval = value if isinstance(value, Interval) else Interval(value)
+    try:
+        interval = value if isinstance(value, Interval) else Interval(value)
+    except InputError as error:
+        raise InputError(f"input '{port.name}' of kernel '{kernel}': {error}") from error
     n_samples = _samples(kernel, port, interval.shape)
     return interval.reshape(1 if n_samples is None else n_samples, port.size), n_samples
 
