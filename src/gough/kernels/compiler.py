@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from threading import Lock
 
+from gough.core.errors import GoughError
+
 _FLAGS = ("-std=c99", "-fPIC", "-shared", "-ffp-contract=off", "-fno-math-errno")
 """No fused operations and nothing like -ffast-math, so that all evaluators agree; errno is not read by anyone."""
 _BIG = 5000
@@ -18,7 +20,7 @@ _BIG = 5000
 _TIMEOUT = 600.0
 
 
-class CompilationError(Exception):
+class CompilationError(GoughError):
     """The kernel could not be compiled or loaded; the caller falls back to the NumPy replay."""
 
 
