@@ -1,0 +1,169 @@
+"""Periodic excitation: trajectories whose velocities and accelerations are known exactly."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gough.core.arrays import Array, ArrayValue, array
+from gough.core.errors import InputError, require
+
+
+class Motion(NamedTuple):
+    """Positions, velocities and accelerations (N, joints) at times (N,)."""
+
+    times: Array
+    q: Array
+    dq: Array
+    ddq: Array
+
+
+@dataclass(frozen=True, eq=False)
+class FourierSeries(ArrayValue):
+    """A finite Fourier series per joint, with one fundamental frequency for all [AHG, eqs. (13)-(14)].
+
+    q(t) = offset + Σ_k (μ_k sin kωt - ν_k cos kωt) / (kω), so that μ_k and ν_k are amplitudes of the velocity.
+    [AHG] writes λ for q, λ₀ for the offset, ω_f for ω.
+
+    Examples:
+        >>> swing = FourierSeries(offset=[1.0], mu=[[np.pi]], nu=[[0.0]], frequency=0.5)
+        >>> swing.sample(rate=2.0, periods=1).q.ravel().round(12)
+        array([1., 2., 1., 0.])
+    """
+
+    offset: Array
+    """Mean position of each joint (joints,)."""
+    mu: Array
+    """Sine amplitudes (joints, harmonics) in units of velocity."""
+    nu: Array
+    """Cosine amplitudes (joints, harmonics) in units of velocity."""
+    frequency: float
+    """Fundamental frequency in Hz; the period is its inverse."""
+
+    def __post_init__(self) -> None:
+        for name, ndim in (("offset", 1), ("mu", 2), ("nu", 2)):
+            object.__setattr__(self, name, array(getattr(self, name), name, ndim=ndim))
+            require(bool(np.isfinite(getattr(self, name)).all()), f"{name} must be finite")
+        shape = self.mu.shape
+        require(shape == self.nu.shape, f"mu and nu must have one shape, but have {shape} and {self.nu.shape}")
+        require(len(self.offset) == shape[0] > 0, f"{len(self.offset)} offsets do not fit amplitudes {shape}")
+        require(shape[1] > 0, "a Fourier series needs at least one harmonic")
+        require(np.isfinite(self.frequency) and self.frequency > 0, "frequency must be positive, in Hz")
+
+    @classmethod
+    def random(
+        cls,
+        rng: np.random.Generator,
+        *,
+        offset: Any,
+        amplitude: Any,
+        frequency: float,
+        n_harmonics: int = 5,
+        velocity: Any = np.inf,
+        acceleration: Any = np.inf,
+    ) -> "FourierSeries":
+        """A random series with |q - offset| <= amplitude, |dq| <= velocity and |ddq| <= acceleration at all times.
+
+        Each joint is scaled until the first of its limits is reached by the sum of its amplitudes, a bound that the
+        motion itself rarely attains. Harmonics have equal expected shares of the position.
+
+        Args:
+            rng: The source of randomness.
+            offset: Mean position of each joint.
+            amplitude: Greatest distance from it, one number or one per joint.
+            frequency: Fundamental frequency in Hz.
+            n_harmonics: Number of harmonics.
+            velocity: Greatest speed, one number or one per joint.
+            acceleration: Greatest acceleration, one number or one per joint.
+
+        Examples:
+            >>> motion = FourierSeries.random(np.random.default_rng(1), offset=[2.0, 1.0], amplitude=0.3, frequency=0.2)
+            >>> motion.bounds()[0]
+            array([0.3, 0.3])
+        """
+        require(n_harmonics >= 1, "a Fourier series needs at least one harmonic")
+        center = array(offset, "offset", ndim=1)
+        limits = [
+            _limit(value, what, len(center))
+            for value, what in ((amplitude, "amplitude"), (velocity, "velocity"), (acceleration, "acceleration"))
+        ]
+        require(bool(np.isfinite(limits[0]).all()), "amplitude must be finite")
+        k = np.arange(1, n_harmonics + 1)
+        mu, nu = rng.normal(size=(2, len(center), n_harmonics)) * k  # kω in the denominator makes positions equal
+        trial = cls(center, mu, nu, frequency)
+        scale = np.min([limit / bound for limit, bound in zip(limits, trial.bounds(), strict=True)], axis=0)
+        return cls(center, mu * scale[:, None], nu * scale[:, None], frequency)
+
+    @property
+    def n_joints(self) -> int:
+        """Number of joints."""
+        return len(self.offset)
+
+    @property
+    def n_harmonics(self) -> int:
+        """Number of harmonics."""
+        return int(self.mu.shape[1])
+
+    @property
+    def period(self) -> float:
+        """Duration of a period."""
+        return 1.0 / self.frequency
+
+    def bounds(self) -> tuple[Array, Array, Array]:
+        """Bounds (joints,) of |q - offset|, |dq| and |ddq| at all times: sums of amplitudes."""
+        size = np.hypot(self.mu, self.nu)
+        pulsation = 2 * np.pi * self.frequency * np.arange(1, self.n_harmonics + 1)
+        return (size / pulsation).sum(axis=1), size.sum(axis=1), (size * pulsation).sum(axis=1)
+
+    def at(self, times: Any) -> Motion:
+        """The motion at the given times (N,).
+
+        Examples:
+            >>> FourierSeries([0.0], [[1.0]], [[0.0]], frequency=1.0).at([0.0]).dq
+            array([[1.]])
+        """
+        instants = array(times, "times", ndim=1)
+        return self._motion(instants, self.frequency * instants)
+
+    def sample(self, rate: float, periods: int = 1) -> Motion:
+        """The motion at `rate` samples a second over whole periods; each period has exactly the same samples.
+
+        Raises:
+            InputError: a period is no whole number of samples, or the rate is too low for the highest harmonic.
+        """
+        require(isinstance(periods, int | np.integer) and periods >= 1, "periods must be a whole number, at least 1")
+        require(np.isfinite(rate) and rate > 0, "rate must be positive, in samples a second")
+        n = round(rate / self.frequency)
+        if abs(n - rate / self.frequency) > 1e-9 * max(n, 1):
+            raise InputError(
+                f"a period of {self.period:g} s has {rate / self.frequency:g} samples at {rate:g} Hz, not a whole "
+                f"number; averaging over periods needs one. Choose the rate {max(n, 1) * self.frequency:g} Hz"
+            )
+        if n <= 2 * self.n_harmonics:
+            raise InputError(
+                f"{rate:g} samples a second cannot show harmonic {self.n_harmonics} of {self.frequency:g} Hz; "
+                f"take more than {2 * self.n_harmonics * self.frequency:g}"
+            )
+        one = self._motion(np.arange(n) / rate, np.arange(n) / n)
+        repeated = (np.tile(part, (periods, 1)) for part in (one.q, one.dq, one.ddq))
+        return Motion(np.arange(n * periods) / rate, *repeated)
+
+    def _motion(self, times: Array, cycles: Array) -> Motion:
+        """The motion after so many periods, counted as `cycles`; their whole part is dropped before it costs digits."""
+        k = np.arange(1, self.n_harmonics + 1)
+        angle = 2 * np.pi * np.mod(np.outer(np.mod(cycles, 1.0), k), 1.0)
+        sine, cosine = np.sin(angle), np.cos(angle)
+        pulsation = 2 * np.pi * self.frequency * k
+        q = self.offset + (sine / pulsation) @ self.mu.T - (cosine / pulsation) @ self.nu.T  # [AHG, eq. (13)]
+        dq = cosine @ self.mu.T + sine @ self.nu.T
+        ddq = (cosine * pulsation) @ self.nu.T - (sine * pulsation) @ self.mu.T
+        return Motion(times, q, dq, ddq)
+
+
+def _limit(value: Any, what: str, n_joints: int) -> Array:
+    limit = np.array(value, dtype=np.float64)
+    require(
+        limit.shape in ((), (n_joints,)), f"{what} must be one number or {n_joints}, but its shape is {limit.shape}"
+    )
+    require(bool(np.all(limit > 0)), f"{what} must be positive")
+    return np.broadcast_to(limit, (n_joints,))
