@@ -10,7 +10,13 @@ from gough.core.errors import InputError, require
 
 
 class Motion(NamedTuple):
-    """Positions, velocities and accelerations (N, joints) at times (N,)."""
+    """Positions, velocities and accelerations (N, joints) at times (N,).
+
+    Examples:
+        >>> times, q, dq, ddq = FourierSeries([0.0], [[1.0]], [[0.0]], frequency=1.0).sample(rate=10.0)
+        >>> q.shape
+        (10, 1)
+    """
 
     times: Array
     q: Array

@@ -44,7 +44,7 @@ def compiled(source: str, n_steps: int, compiler: Compiler) -> Path:
         path = directory / f"{key}.so"
         if not _is_sealed(path):
             _publish(source, flags, compiler, path)
-    except OSError as error:
+    except (OSError, RuntimeError) as error:  # RuntimeError: the user has no home directory
         raise CompilationError(f"the cache directory cannot be used: {error}") from error
     return path
 

@@ -21,7 +21,12 @@ _TIMEOUT = 600.0
 
 
 class CompilationError(GoughError):
-    """The kernel could not be compiled or loaded; the caller falls back to the NumPy replay."""
+    """The kernel could not be compiled or loaded; a plain call falls back to the NumPy replay.
+
+    Examples:
+        >>> issubclass(CompilationError, GoughError)
+        True
+    """
 
 
 class CompilerWarning(UserWarning):

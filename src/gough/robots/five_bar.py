@@ -111,7 +111,13 @@ class FiveBar:
         return kernels()["forward"].evaluate(q, self._geometry)["position"]
 
     def elbow_positions(self, q: Any) -> Array:
-        """The elbows (N, 2, 2): elbow, coordinate."""
+        """The elbows (N, 2, 2): elbow, coordinate.
+
+        Examples:
+            >>> FiveBar.demo().elbow_positions([np.pi, 0.0]).round(3)
+            array([[-0.35,  0.  ],
+                   [ 0.35,  0.  ]])
+        """
         return kernels()["forward"].evaluate(q, self._geometry)["elbows"]
 
     def inverse(self, position: Any) -> Array:
@@ -129,11 +135,22 @@ class FiveBar:
         return found["q"]
 
     def closure(self, q: Any, position: Any) -> Array:
-        """The closure equations |P - B_i|² - r_i² (N, 2), in m², zero where the mechanism is assembled."""
+        """The closure equations |P - B_i|² - r_i² (N, 2), in m², zero where the mechanism is assembled.
+
+        Examples:
+            >>> robot = FiveBar.demo()
+            >>> bool(np.abs(robot.closure([2.0, 1.0], robot.forward([2.0, 1.0]))).max() < 1e-15)
+            True
+        """
         return kernels()["closure"](q, position, self._geometry)
 
     def jacobian(self, q: Any) -> Array:
-        """∂P/∂q (N, 2, 2): rows are coordinates of the end point, columns are motors."""
+        """∂P/∂q (N, 2, 2): rows are coordinates of the end point, columns are motors.
+
+        Examples:
+            >>> FiveBar.demo().jacobian([2.0, 1.0]).shape
+            (2, 2)
+        """
         self._refuse(q)
         return kernels()["jacobian"](q, self._geometry)
 
@@ -162,6 +179,10 @@ class FiveBar:
         """The regressor of this very robot as a kernel of q, dq, ddq: to differentiate, enclose or export as C.
 
         Unlike `regressor`, it refuses no pose: where the links cannot meet, its values are NaN.
+
+        Examples:
+            >>> [port.name for port in FiveBar.demo().regressor_kernel().inputs]
+            ['q', 'dq', 'ddq']
         """
         return kernels()["regressor"].bind(geometry=self._geometry, gravity=self.gravity)
 
