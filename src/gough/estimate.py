@@ -1,7 +1,6 @@
 """Estimates, what they claim, and the one verb that makes them."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
 from typing import Any, Protocol, TypeVar
@@ -11,9 +10,10 @@ import numpy as np
 from gough.core import codec
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import GoughError, InputError
+from gough.core.floating import defect
 from gough.core.text import number, table
 from gough.problem import LinearProblem, NonlinearProblem
-from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Region
+from gough.region import Box, ConfidenceEllipsoid, Ellipsoid
 from gough.unknowns import Unknowns
 
 
@@ -171,7 +171,7 @@ def _percent(sigma: float, value: float) -> str:
 
 
 class EstimationError(GoughError):
-    """The method ran, but its answer is not OK. The answer is in `estimate`, and estimate(..., strict=False) returns it."""
+    """The method ran, but its answer is not OK: `estimate` is that answer; estimate(..., strict=False) returns it."""
 
     def __init__(self, estimate: Estimate) -> None:
         self.estimate = estimate
@@ -205,28 +205,12 @@ def estimate(problem: Problem, method: Method[Problem], *, strict: bool = True) 
     A claim of PROOF is lowered to ENCLOSURE where the processor does not compute by IEEE 754, for instance because
     a library switched on flush-to-zero.
     """
-    from gough.core import floating  # noqa: PLC0415 - start-up time
-
-    reason = floating.defect()
-    answer = method.estimate(problem)
-    reason = reason or floating.defect()
+    reason = defect()
+    answer: Estimate = method.estimate(problem)
+    reason = reason or defect()
     if answer.claim is Claim.PROOF and reason:
         note = f"Claims ENCLOSURE instead of PROOF, because {reason}."
         answer = replace(answer, claim=Claim.ENCLOSURE, notes=(*answer.notes, note))
     if strict and answer.status is not Status.OK:
         raise EstimationError(answer)
     return answer
-
-
-__all__: Sequence[str] = [
-    "Claim",
-    "Contractor",
-    "Estimate",
-    "EstimationError",
-    "FitStats",
-    "Method",
-    "Region",
-    "Stats",
-    "Status",
-    "estimate",
-]

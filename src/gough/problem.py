@@ -128,9 +128,7 @@ class LinearProblem(ArrayValue):
             chosen = np.flatnonzero(chosen)
         require(chosen.size > 0, "no row is left: the selection is empty")
         groups = self.groups.select(chosen)
-        return replace(
-            self, W=self.W[chosen], y=self.y[chosen], noise=_select_noise(self.noise, chosen), groups=groups
-        )
+        return replace(self, W=self.W[chosen], y=self.y[chosen], noise=_select_noise(self.noise, chosen), groups=groups)
 
 
 class Equations(Protocol):
@@ -160,12 +158,8 @@ class NonlinearProblem(ArrayValue):
         object.__setattr__(self, "measured", measured)
         require(len(measured) > 0, "a problem needs at least one sample, but nothing was measured")
         bad = first_not_finite(measured)
-        require(
-            bad is None, f"measured is NaN or infinite at sample {bad and bad[0]}, column {bad and bad[1]}"
-        )
-        require(
-            isinstance(self.noise, Gaussian), "a NonlinearProblem states Gaussian noise on its measurements"
-        )
+        require(bad is None, f"measured is NaN or infinite at sample {bad and bad[0]}, column {bad and bad[1]}")
+        require(isinstance(self.noise, Gaussian), "a NonlinearProblem states Gaussian noise on its measurements")
 
     def linearize(self, at: Any) -> LinearProblem:
         """The tangent problem at θ = `at`: its noise is that of m, pushed through: J_m Σ J_mᵀ."""
@@ -217,16 +211,12 @@ def _checked_groups(groups: Groups, n_rows: int, noise: Noise) -> Groups:
 def _check_noise(problem: LinearProblem) -> None:
     n_rows, n = problem.n_rows, len(problem.groups)
     match problem.noise:
-        case Gaussian(covariance=None):
-            return
-        case Gaussian(covariance=C):
+        case Gaussian(covariance=C) if C is not None:
             if C.ndim == 1:
                 require(len(C) == n_rows, f"{n_rows} rows need as many variances, but there are {len(C)}")
             elif C.ndim == 2:
                 fits = C.shape[0] in {n, n_rows}
-                require(
-                    fits, f"a covariance must be {n} × {n} (one sample) or {n_rows} × {n_rows}, not {C.shape}"
-                )
+                require(fits, f"a covariance must be {n} × {n} (one sample) or {n_rows} × {n_rows}, not {C.shape}")
             elif C.ndim == 3:
                 last = int(problem.groups.positions(slice(n_rows - 1, n_rows))[0]) // n
                 fits = C.shape[1] == n and len(C) > last
@@ -247,9 +237,7 @@ def _select_noise(noise: Noise, rows: Integers) -> Noise:
     match noise:
         case Gaussian(covariance=C) if C is not None and C.ndim == 1:
             return Gaussian(C[rows])
-        case Gaussian(covariance=C) if (
-            C is not None and C.ndim == 2 and len(rows) <= len(C) and rows[-1] < len(C)
-        ):
+        case Gaussian(covariance=C) if C is not None and C.ndim == 2 and len(rows) <= len(C) and rows[-1] < len(C):
             return Gaussian(C[np.ix_(rows, rows)]) if len(C) > 1 else noise
         case Bounded(radius=e, regressor=D):
             return Bounded(e if e.ndim == 0 else e[rows], D if D is None or D.ndim == 0 else D[rows])

@@ -74,7 +74,7 @@ class Box(ArrayValue):
         upside_down = np.flatnonzero((lower > upper) | (lower == inf) | (upper == -inf))
         require(
             upside_down.size == 0 or self.is_empty,
-            f"a Box is upside down on axis {upside_down[:1]}: lower must not exceed upper (Box.empty makes the empty one)",
+            f"a Box is upside down on axis {upside_down[:1]}: lower must not exceed upper (the empty one is Box.empty)",
         )
 
     @classmethod

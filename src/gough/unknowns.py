@@ -42,9 +42,7 @@ class Unknowns(ArrayValue):
         twice = sorted({n for n in names if names.count(n) > 1})
         require(not twice, f"names must differ, but {', '.join(map(repr, twice))} stands more than once")
         units = tuple(self.units) or ("",) * len(names)
-        require(
-            len(units) == len(names), f"{len(names)} unknowns have {len(units)} units; give one each, or none"
-        )
+        require(len(units) == len(names), f"{len(names)} unknowns have {len(units)} units; give one each, or none")
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "units", units)
         if self.nominal is not None:
@@ -61,9 +59,7 @@ class Unknowns(ArrayValue):
         )
         axes = len(prior.center)  # type: ignore[union-attr]
         require(axes == len(names), f"{len(names)} unknowns have a prior with {axes} axes")
-        require(
-            not (isinstance(prior, Box) and prior.is_empty), "the prior is empty: no value would be allowed"
-        )
+        require(not (isinstance(prior, Box) and prior.is_empty), "the prior is empty: no value would be allowed")
 
     def __len__(self) -> int:
         return len(self.names)

@@ -11,8 +11,8 @@ from gough.core.errors import InputError
 Array = npt.NDArray[np.float64]
 """A float64 array of any shape. Shapes are stated where the array is documented."""
 
-ROWS_PER_BLOCK = 1 << 14
-"""Rows handled at a time when a tall matrix is walked through: 2 MB for 16 columns."""
+ROWS_PER_BLOCK = 1 << 13
+"""Rows handled at a time when a tall matrix is walked through: 1 MB for 16 columns."""
 
 
 def array(value: Any, what: str, *, ndim: int | tuple[int, ...], copy: bool = True) -> Array:

@@ -1,0 +1,21 @@
+"""Methods: each turns a problem into an estimate. None of them has ever seen a robot."""
+
+from gough.methods.gauss_markov import GaussMarkov
+from gough.methods.identifiability import BaseParameter, Identifiability, identifiability
+from gough.methods.least_squares import LeastSquares
+from gough.methods.repeated import Repeated
+from gough.methods.robust import Huber, RobustLeastSquares, Tukey
+from gough.methods.weighted_least_squares import WeightedLeastSquares
+
+__all__ = [
+    "BaseParameter",
+    "GaussMarkov",
+    "Huber",
+    "Identifiability",
+    "LeastSquares",
+    "Repeated",
+    "RobustLeastSquares",
+    "Tukey",
+    "WeightedLeastSquares",
+    "identifiability",
+]

@@ -1,0 +1,54 @@
+"""The commands gathered, and what happens to errors."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import click
+import typer
+from rich.console import Console
+from rich.text import Text
+
+import gough
+from gough.cli import check, demo
+from gough.core.errors import GoughError
+
+app = typer.Typer(
+    name="gough",
+    help="Identify and calibrate parallel robots, and know how far the answer may be trusted.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(demo.demo)
+app.command()(check.check)
+
+
+def _version(wanted: bool) -> None:  # noqa: FBT001 - typer's callback
+    if wanted:
+        typer.echo(f"gough {gough.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it and leave.")
+    ] = False,
+) -> None: ...
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The exit code of one call of the command line."""
+    errors = Console(stderr=True, highlight=False)
+    try:
+        result = app(args=list(arguments), standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (GoughError, OSError) as error:
+        errors.print(Text.assemble(("Error: ", "bold red"), str(error)))
+        return 2
+    except (KeyboardInterrupt, click.Abort):
+        errors.print("Stopped. Nothing was overwritten.")
+        return 130
+    return result if isinstance(result, int) else 0

@@ -1,0 +1,191 @@
+"""The linear fit that all statistical methods share: triangle, identifiability, prior, solution, honest covariance."""
+
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import InputError
+from gough.estimate import Claim, Estimate, FitStats, Status
+from gough.methods.identifiability import Identifiability, analyze
+from gough.methods.residuals import Fitted, NoiseModel, covariance, noise_model
+from gough.methods.triangle import row_blocks, triangle
+from gough.methods.whitening import Whitening, stated
+from gough.noise import Gaussian
+from gough.problem import LinearProblem
+from gough.region import Box, ConfidenceEllipsoid
+from gough.unknowns import Unknowns
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Minimizer of ‖Σ^(-1/2)(y − W θ)‖² (plus the prior), and which unknowns it means something for."""
+
+    theta: Array
+    """All unknowns; fixed ones at their value, those outside the independent set at 0."""
+    columns: Array
+    """Numbers of the unknowns that were estimated."""
+    inverse_root: Array
+    """T with T Tᵀ = (AᵀA + P)⁻¹."""
+    prior_information: Array | None
+    identifiability: Identifiability
+    prior_limited: tuple[str, ...]
+
+
+def solve(problem: LinearProblem, whiten: Whitening, *, rtol: float | None) -> Solution:
+    """The weighted least-squares solution, within the prior."""
+    unknowns = problem.unknowns
+    free = np.flatnonzero(~unknowns.is_fixed)
+    theta = np.where(unknowns.is_fixed, unknowns.bounds.lower, 0.0)
+    R = triangle(problem, whiten)[:-1]
+    z = R[:, -1] - R[:, :-1] @ theta
+    A = R[:, free]
+    if isinstance(unknowns.prior, ConfidenceEllipsoid):
+        root = _inverse_root(unknowns.prior.covariance)
+        A, z = np.vstack([A, root]), np.concatenate([z, root @ unknowns.prior.center])
+        prior = root.T @ root
+    else:
+        root, prior = np.zeros((0, len(free))), None
+    names = tuple(unknowns.names[i] for i in free)
+    found = analyze(A, names, n_rows=problem.n_rows, rtol=rtol)
+    kept = np.array(found.kept, dtype=int)
+    scale = np.linalg.norm(A[:, kept], axis=0)
+    Q, S = np.linalg.qr(A[:, kept] / scale)
+    values = np.linalg.solve(S, Q.T @ z) / scale if len(kept) else np.zeros(0)
+    limited: tuple[str, ...] = ()
+    if found.is_full_rank and len(free):
+        values, limited = _within(unknowns.bounds.project(free.tolist()), A, z, values, names)
+    theta[free[kept]] = values
+    T = np.linalg.inv(S) / scale[:, None] if len(kept) else np.zeros((0, 0))
+    return Solution(theta, free[kept], T, None if prior is None else prior[np.ix_(kept, kept)], found, limited)
+
+
+def _inverse_root(C: Array) -> Array:
+    try:
+        return np.asarray(np.linalg.inv(np.linalg.cholesky(C)))
+    except np.linalg.LinAlgError as error:
+        raise InputError(
+            "the prior's covariance is singular; to fix an unknown, use a Box prior with equal sides"
+        ) from error
+
+
+def _within(bounds: Box, A: Array, z: Array, values: Array, names: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
+    """The minimizer inside the bounds, and the unknowns that lie on one."""
+    if values in bounds:
+        return values, ()
+    from scipy.optimize import lsq_linear  # noqa: PLC0415 - start-up time
+
+    scale = np.linalg.norm(A, axis=0)
+    found = lsq_linear(A / scale, z, bounds=(bounds.lower * scale, bounds.upper * scale), method="bvls")
+    active = found.active_mask != 0
+    values = np.where(found.active_mask < 0, bounds.lower, np.where(active, bounds.upper, found.x / scale))
+    return values, tuple(name for name, on in zip(names, active, strict=True) if on)
+
+
+def answer(
+    problem: LinearProblem,
+    whiten: Whitening,
+    solution: Solution,
+    method: Any,
+    *,
+    level: float,
+    scale_known: bool = False,
+    status: Status = Status.OK,
+    stats: dict[str, Any] | None = None,
+    influence: Any = None,
+) -> Estimate:
+    """The estimate that belongs to a solution: covariance from what the residuals show, statistics, notes."""
+    T = solution.inverse_root
+    fit = Fitted(problem, whiten, solution.theta, solution.columns, T, influence)
+    noise = noise_model(fit)
+    if scale_known:
+        noise = replace(noise, covariance=np.eye(len(problem.groups)), dof=noise.dof)
+    cov = covariance(fit, noise, prior=solution.prior_information)
+    chi_squared, p_value = _chi_squared(problem, solution, noise)
+    dof = inf if scale_known else noise.dof
+    unknowns, status = _named(problem.unknowns, solution, status)
+    fit_stats = FitStats(
+        n_rows=problem.n_rows,
+        prior_limited=solution.prior_limited,
+        dof=noise.dof,
+        groups=problem.groups.names,
+        residual_rms=np.sqrt(noise.mean_square),
+        autocorrelation=noise.lag_one,
+        correlation_length=noise.length,
+        chi_squared=chi_squared,
+        chi_squared_p=p_value,
+        condition=solution.identifiability.condition,
+        not_identifiable=solution.identifiability.not_identifiable,
+        **(stats or {}),
+    )
+    region = ConfidenceEllipsoid(solution.theta[solution.columns], cov, level, dof)
+    notes = _notes(problem, fit_stats, noise, solution)
+    return Estimate(region, Claim.CONFIDENCE, status, unknowns, repr(method), fit_stats, notes)
+
+
+def _named(unknowns: Unknowns, solution: Solution, status: Status) -> tuple[Unknowns, Status]:
+    """The estimated unknowns; base parameters under their regrouped names where the data are singular."""
+    found = solution.identifiability
+    kept = [unknowns.names[i] for i in solution.columns]
+    if found.is_full_rank:
+        return unknowns.select(kept), status
+    units = tuple(unknowns.units[i] for i in solution.columns)
+    return Unknowns(tuple(b.name for b in found.base), units), Status.SINGULAR
+
+
+def _chi_squared(problem: LinearProblem, solution: Solution, noise: NoiseModel) -> tuple[float | None, float | None]:
+    """χ² over its degrees of freedom for the noise that was stated, and its two-sided probability."""
+    if not isinstance(problem.noise, Gaussian) or problem.noise.covariance is None:
+        return None, None
+    from scipy.special import chdtr, chdtrc  # noqa: PLC0415 - start-up time
+
+    whiten = stated(problem, "χ²")
+    total = 0.0
+    for rows in row_blocks(problem, whiten):
+        total += float((whiten(rows, problem.residuals(solution.theta, rows)) ** 2).sum())
+    dof = problem.n_rows - len(solution.columns)
+    if dof <= 0:
+        return None, None
+    ratio = total / dof
+    tail = min(chdtr(noise.dof, ratio * noise.dof), chdtrc(noise.dof, ratio * noise.dof))
+    return ratio, float(min(1.0, 2 * tail))
+
+
+def _notes(problem: LinearProblem, stats: FitStats, noise: NoiseModel, solution: Solution) -> tuple[str, ...]:
+    notes = []
+    found = solution.identifiability
+    if not found.is_full_rank:
+        notes.append(f"Not identifiable by itself: {', '.join(found.not_identifiable)}.")
+        notes.append(
+            "The table gives the combinations that are. Move the robot so that these unknowns differ in effect, "
+            "or fix some of them with a prior."
+        )
+    if stats.chi_squared is not None and stats.chi_squared_p is not None:
+        verdict = "the stated noise explains the residuals"
+        if stats.chi_squared_p < 0.001:
+            larger = stats.chi_squared > 1
+            verdict = f"residuals are {'larger' if larger else 'smaller'} than the stated noise: " + (
+                "an effect is missing from the model, or the noise is understated" if larger else "it is overstated"
+            )
+        notes.append(f"χ²/dof = {stats.chi_squared:.3f} (p = {stats.chi_squared_p:.2g}): {verdict}.")
+    if noise.length:
+        half = noise.length // 2
+        notes.append(
+            f"Residuals remember {half} sample(s); σ accounts for it ({noise.dof:.0f} degrees of freedom left)."
+        )
+    if noise.at_limit:
+        notes.append("They remember longer than that can be measured: take σ as a lower limit, or decimate the data.")
+    if stats.prior_limited:
+        notes.append(f"On the prior's edge, so put in rather than found: {', '.join(stats.prior_limited)}.")
+    if problem.n_rows <= len(solution.columns):
+        notes.append("As many unknowns as rows: nothing is left to estimate the noise from.")
+    return tuple(notes)
+
+
+def with_information_of(solution: Solution, other: Solution) -> Solution:
+    """`solution` with the information of `other`: a robust fit's errors spread over the unweighted rows."""
+    return replace(
+        solution, columns=other.columns, inverse_root=other.inverse_root, identifiability=other.identifiability
+    )

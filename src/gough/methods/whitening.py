@@ -1,0 +1,126 @@
+"""Rows made independent and of unit variance: multiplication by Σ^(-1/2), block by block, never as an N × N matrix."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import AssumptionError
+from gough.noise import Gaussian
+from gough.problem import Groups, Integers, LinearProblem
+
+
+class Whitening(Protocol):
+    """Multiplies rows by a square root of the inverse covariance."""
+
+    @property
+    def needs_all_rows(self) -> bool: ...
+
+    def __call__(self, rows: slice, block: Array) -> Array:
+        """`block` (the given rows of a matrix or vector), whitened."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Unweighted:
+    """Every row as it is."""
+
+    needs_all_rows = False
+
+    def __call__(self, rows: slice, block: Array) -> Array:  # noqa: ARG002 - the protocol's signature
+        return block
+
+
+@dataclass(frozen=True, eq=False)
+class ByRow:
+    """Each row divided by its own standard deviation."""
+
+    sigma: Array
+    needs_all_rows = False
+
+    def __call__(self, rows: slice, block: Array) -> Array:
+        sigma = self.sigma if self.sigma.ndim == 0 else self.sigma[rows]
+        return (block.T / sigma).T
+
+
+@dataclass(frozen=True, eq=False)
+class ByGroup:
+    """Each row divided by the standard deviation of its group."""
+
+    sigma: Array
+    groups: Groups
+    needs_all_rows = False
+
+    def __call__(self, rows: slice, block: Array) -> Array:
+        return (block.T / self.sigma[self.groups.positions(rows) % len(self.groups)]).T
+
+
+@dataclass(frozen=True, eq=False)
+class BySample:
+    """The rows of each sample multiplied by L⁻¹, where L Lᵀ is the sample's covariance.
+
+    Where a sample lacks some of its rows, L belongs to the covariance of those it has.
+    """
+
+    covariance: Array
+    groups: Groups
+    needs_all_rows = False
+
+    def __call__(self, rows: slice, block: Array) -> Array:
+        n = len(self.groups)
+        columns = block.reshape(len(block), -1)
+        positions = self.groups.positions(rows)
+        samples, count = np.unique(positions // n, return_counts=True)
+        if len(samples) * n == len(positions):
+            whitened = np.matmul(self._roots(samples, np.arange(n)), columns.reshape(len(samples), n, -1))
+            return whitened.reshape(block.shape)
+        result = np.empty_like(columns)
+        first = np.concatenate([[0], np.cumsum(count)[:-1]])
+        pattern = np.bincount(np.repeat(np.arange(len(samples)), count), weights=2.0 ** (positions % n))
+        for bits in np.unique(pattern):  # at most 2ⁿ ways to lack rows, in practice a few
+            alike = np.flatnonzero(pattern == bits)
+            present = positions[first[alike[0]] + np.arange(count[alike[0]])] % n
+            index = first[alike, None] + np.arange(len(present))
+            result[index] = np.matmul(self._roots(samples[alike], present), columns[index])
+        return result.reshape(block.shape)
+
+    def _roots(self, samples: Integers, present: Integers) -> Array:
+        C = self.covariance if self.covariance.ndim == 2 else self.covariance[samples]
+        L = np.linalg.cholesky(C[..., present[:, None], present])
+        inverse: Array = np.linalg.inv(L)
+        return inverse
+
+
+@dataclass(frozen=True, eq=False)
+class Full:
+    """All rows at once, multiplied by L⁻¹, where L Lᵀ is their covariance."""
+
+    L: Array
+    needs_all_rows = True
+
+    def __call__(self, rows: slice, block: Array) -> Array:
+        from scipy.linalg import solve_triangular  # noqa: PLC0415 - start-up time
+
+        assert rows.start == 0
+        assert len(block) == len(self.L)
+        result: Array = solve_triangular(self.L, block, lower=True)
+        return result
+
+
+def stated(problem: LinearProblem, method: str) -> Whitening:
+    """The whitening that the problem's stated covariance asks for."""
+    noise = problem.noise
+    if not isinstance(noise, Gaussian):
+        raise AssumptionError(
+            f"{method} needs a covariance, but this problem states bounds. "
+            "State Gaussian noise, or use a method for bounded errors."
+        )
+    C = noise.covariance
+    if C is None:
+        raise AssumptionError(f"{method} needs a covariance, but this problem's noise has none: Gaussian(covariance)")
+    if C.ndim <= 1:
+        return ByRow(np.sqrt(C))
+    if C.ndim == 3 or len(C) == len(problem.groups) != problem.n_rows:
+        return BySample(C, problem.groups)
+    return Full(np.asarray(np.linalg.cholesky(C), dtype=np.float64))
