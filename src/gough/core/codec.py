@@ -72,9 +72,7 @@ def _as_field(value: Any, hint: Any) -> Any:
             return _numbers(value, scalar=option is float)
         if isinstance(option, type) and issubclass(option, Enum):
             if value not in option.__members__:
-                raise InputError(
-                    f"unknown {option.__name__} {value!r}{nearest(str(value), option.__members__)}"
-                )
+                raise InputError(f"unknown {option.__name__} {value!r}{nearest(str(value), option.__members__)}")
             return option[value]
         if get_origin(option) is tuple and isinstance(value, list):
             return tuple(value)

@@ -38,9 +38,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> st
     widths = [max(len(cell) for cell in column) for column in zip(heads, *rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:
-        padded = (
-            c.rjust(w) if a == "r" else c.ljust(w) for c, w, a in zip(cells, widths, align, strict=True)
-        )
+        padded = (c.rjust(w) if a == "r" else c.ljust(w) for c, w, a in zip(cells, widths, align, strict=True))
         return "  ".join(padded).rstrip()
 
     return "\n".join([line(heads), line(["─" * w for w in widths]), *(line(row) for row in rows)])
