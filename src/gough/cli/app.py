@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-import click
 import typer
 from rich.console import Console
 from rich.text import Text
@@ -41,14 +40,13 @@ def run(arguments: Sequence[str]) -> int:
     """The exit code of one call of the command line."""
     errors = Console(stderr=True, highlight=False)
     try:
-        result = app(args=list(arguments), standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        return 2
+        app(args=list(arguments))
+    except SystemExit as ended:  # typer reports wrong usage itself, with exit code 2
+        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except (GoughError, OSError) as error:
         errors.print(Text.assemble(("Error: ", "bold red"), str(error)))
         return 2
-    except (KeyboardInterrupt, click.Abort):
+    except KeyboardInterrupt:
         errors.print("Stopped. Nothing was overwritten.")
         return 130
-    return result if isinstance(result, int) else 0
+    return 0

@@ -100,22 +100,18 @@ def residual(A: MatrixLike, x: MatrixLike, b: MatrixLike) -> MidRad:
     """
     product, (c, c_rad) = matmul(A, x), parts(b)
     require(c.shape == product.shape, f"b has shape {c.shape}, and A x has {product.shape}")
-    return _add_error(c - product.mid, _total(product.rad, c_rad), np.abs(c) + np.abs(product.mid))
-
-
-def _add_error(mid: Floats, rad: Floats, size: Floats) -> MidRad:
-    """The set of midpoint `mid`, one rounded subtraction of numbers of total magnitude `size`, and radius `rad`, a sum
-    of at most three bounds.
-    """
+    require(bool(np.isfinite(c).all()), "the right-hand side of a residual must be finite")
     with np.errstate(all="ignore"):
-        known = size <= LIMIT
-        rad = inflated(rad + 2.0 * UNIT * np.abs(mid), 4) + 64.0 * TINY
-        return MidRad(np.where(known, mid, 0.0), np.where(known, rad, np.inf))
+        mid = c - product.mid
+        rad = _total(product.rad, c_rad) + 2.0 * UNIT * np.abs(mid)
+        known = np.abs(c) + np.abs(product.mid) <= LIMIT
+        return MidRad(np.where(known, mid, 0.0), np.where(known, inflated(rad, 4) + 64.0 * TINY, np.inf))
 
 
-def _total(*bounds: Floats | None) -> Floats:
-    total: Floats = np.sum([bound for bound in bounds if bound is not None], axis=0)
-    return total
+def _total(first: Floats, *more: Floats | None) -> Floats:
+    for bound in more:
+        first = first if bound is None else first + bound
+    return first
 
 
 def accurate_residual(A: MatrixLike, x: ArrayLike, b: MatrixLike) -> MidRad:
@@ -155,9 +151,9 @@ def _sliced_residual(a: Floats, x: Floats, c: Floats) -> tuple[Floats, Floats]:
     """
     n = a.shape[-1]
     bits = (53 - math.ceil(math.log2(max(n, 1)))) // 2
-    inner = _power_above(x, -1)  # |x| < 1 after scaling its rows
+    inner = power_above(x, -1)  # |x| < 1 after scaling its rows
     x, a = x / inner, a * np.swapaxes(inner, -1, -2)
-    outer = _power_above(a, -1)  # |a| < 1 after scaling its rows
+    outer = power_above(a, -1)  # |a| < 1 after scaling its rows
     a, c = a / outer, c / outer
     a1, a_tail = _cut(a, bits)
     a2, a3 = _cut(a_tail, 2 * bits)
@@ -180,7 +176,7 @@ def _cut(x: Floats, bits: int) -> tuple[Floats, Floats]:
     return head, x - head
 
 
-def _power_above(x: Floats, axis: int) -> Floats:
+def power_above(x: Floats, axis: int) -> Floats:
     """The least power of two above the magnitudes along an axis, which is kept."""
     greatest = np.abs(x).max(axis=axis, keepdims=True, initial=0.0)
     # What is as small as this, some processors take for zero, and others not.

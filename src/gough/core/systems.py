@@ -4,7 +4,7 @@ import numpy as np
 
 from gough.core.errors import require
 from gough.core.midrad import TINY, Floats, MatrixLike, MidRad, inflated, parts
-from gough.core.products import accurate_residual, bound_matmul, matmul
+from gough.core.products import accurate_residual, bound_matmul, matmul, power_above
 
 _INFLATION = 1.0 + 2.0**-20
 
@@ -63,15 +63,22 @@ def _distance_to_identity(M: MidRad) -> Floats:
 
 
 def _about_inverse(a: Floats) -> Floats:
-    """About the inverse of each matrix; zero where there is none, which proves nothing."""
-    finite = np.asarray(np.isfinite(a).all(axis=(-2, -1)))
-    regular = finite & (np.linalg.slogdet(np.where(finite[..., None, None], a, 0.0))[0] != 0)
+    """About the inverse of each matrix; zero where there is none, which proves nothing.
+
+    Rows and columns are first scaled to their greatest entries, lest pivots be chosen by units.
+    """
+    rows = power_above(_finite(a), -1)
+    columns = power_above(_finite(a / rows), -2)
+    scaled = a / rows / columns
+    finite = np.isfinite(scaled).all(axis=(-2, -1), keepdims=True)
+    scaled = np.where(finite, scaled, 0.0)
+    regular = np.linalg.slogdet(scaled)[0][..., None, None] != 0
     try:
-        inverse = np.linalg.inv(np.where(regular[..., None, None], a, np.eye(a.shape[-1])))
+        inverse = np.linalg.inv(np.where(regular, scaled, np.eye(a.shape[-1])))
     except np.linalg.LinAlgError:
         return np.zeros(a.shape)
-    good = regular & np.isfinite(inverse).all(axis=(-2, -1))
-    return np.where(good[..., None, None], inverse, 0.0)
+    inverse = inverse / np.swapaxes(columns, -1, -2) / np.swapaxes(rows, -1, -2)
+    return np.where(regular & np.isfinite(inverse).all(axis=(-2, -1), keepdims=True), inverse, 0.0)
 
 
 def _finite(x: Floats) -> Floats:
