@@ -6,6 +6,7 @@ be replaced by zero. A sum may be taken in any order, by any number of threads. 
 that a product takes n multiplications and additions per entry, which excludes Strassen's.
 """
 
+import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -16,9 +17,9 @@ from gough.core.errors import InputError, require
 from gough.core.intervals import Interval
 
 Floats: TypeAlias = NDArray[np.float64]
-UNIT = 2.0**-52
-TINY = 2.0**-1022
-LIMIT = 2.0**1000
+UNIT = math.ldexp(1.0, -52)  # exact in every rounding mode, as ** is not
+TINY = math.ldexp(1.0, -1022)
+LIMIT = math.ldexp(1.0, 1000)
 """Magnitudes up to here cannot overflow in a few more operations. Beyond, a result is the whole line: a processor
 that rounds toward zero does not signal overflow but saturates."""
 

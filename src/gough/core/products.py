@@ -29,7 +29,7 @@ from gough.core.midrad import (
 
 BLOCK = 2**15
 """Rows handled at a time, so that the copies of a tall matrix stay small."""
-_RANGE = 2.0**150
+_RANGE = math.ldexp(1.0, 150)
 """The accurate residual takes numbers of magnitude 0 or 1/_RANGE to _RANGE: then nothing in it underflows."""
 
 
@@ -165,14 +165,15 @@ def _sliced_residual(a: Floats, x: Floats, c: Floats) -> tuple[Floats, Floats]:
         mid = mid - term
         steps += np.abs(mid)
     # Each subtraction errs by u/(1 - u) of its result; in the last term n products of size 2^(-2 bits), thrice, err.
-    rad = 2.0 * UNIT * steps + 4.0 * n * gamma(n + 4) * 2.0 ** (-2 * bits)
+    rad = 2.0 * UNIT * steps + 4.0 * n * gamma(n + 4) * math.ldexp(1.0, -2 * bits)
     # 2^-850 n: numbers below TINY that pass for zero, times 2^150
-    return mid * outer, rad * outer + n * 2.0**-850
+    return mid * outer, rad * outer + n * math.ldexp(1.0, -850)
 
 
 def _cut(x: Floats, bits: int) -> tuple[Floats, Floats]:
     """X = head + tail exactly, the head a multiple of 2^-bits and not greater than x in magnitude."""
-    head = np.trunc(x * 2.0**bits) * 2.0**-bits
+    # ldexp and not **: the C library's pow is off by one bit when the processor does not round to nearest
+    head = np.trunc(x * math.ldexp(1.0, bits)) * math.ldexp(1.0, -bits)
     return head, x - head
 
 
@@ -180,7 +181,7 @@ def power_above(x: Floats, axis: int) -> Floats:
     """The least power of two above the magnitudes along an axis, which is kept."""
     greatest = np.abs(x).max(axis=axis, keepdims=True, initial=0.0)
     # What is as small as this, some processors take for zero, and others not.
-    exponent = np.frexp(np.where(greatest > 2.0**-500, greatest, 0.5))[1]
+    exponent = np.frexp(np.where(greatest > math.ldexp(1.0, -500), greatest, 0.5))[1]
     return np.ldexp(1.0, exponent)
 
 

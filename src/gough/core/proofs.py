@@ -4,6 +4,7 @@ The factorizations are LAPACK's and untrusted; what is proved is proved of their
 that does not go through says nothing of the matrix.
 """
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -13,8 +14,8 @@ from gough.core.errors import require
 from gough.core.midrad import LIMIT, TINY, UNIT, Floats, MatrixLike, MidRad, inflated, parts, upward
 from gough.core.products import BLOCK, matmul, residual
 
-_DOWN = 1.0 - 2.0**-48
-_UP = 1.0 + 2.0**-48
+_DOWN = 1.0 - math.ldexp(1.0, -48)
+_UP = 1.0 + math.ldexp(1.0, -48)
 """Factors that outweigh a dozen roundings."""
 
 
@@ -90,7 +91,7 @@ def smallest_singular_value(W: MatrixLike) -> float:
     columns, rows = (inflated(size.sum(axis=axis).max(), p) + 16.0 * p * TINY for axis in (0, 1))
     norm = float(np.sqrt(columns) * np.sqrt(rows)) * _UP  # |X|₂ <= √(|X|₁ |X|∞) [HIG02, §6.3]
     bound = gain / norm * _DOWN
-    return bound if bound > 2.0**-1000 and norm <= LIMIT else 0.0
+    return bound if bound > math.ldexp(1.0, -1000) and norm <= LIMIT else 0.0
 
 
 def has_full_column_rank(W: MatrixLike) -> bool:

@@ -1,12 +1,14 @@
 """Enclosures of the solutions of square linear systems, many small ones at once."""
 
+import math
+
 import numpy as np
 
 from gough.core.errors import require
 from gough.core.midrad import TINY, Floats, MatrixLike, MidRad, inflated, parts
 from gough.core.products import accurate_residual, bound_matmul, matmul, power_above
 
-_INFLATION = 1.0 + 2.0**-20
+_INFLATION = 1.0 + math.ldexp(1.0, -20)
 
 
 def solve(A: MatrixLike, b: MatrixLike) -> MidRad:
