@@ -10,6 +10,7 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue
 from gough.core.text import number
+from gough.core.threads import one_blas_thread
 from gough.methods.triangle import triangle
 from gough.methods.whitening import Unweighted
 from gough.problem import LinearProblem
@@ -60,6 +61,7 @@ class Identifiability(ArrayValue):
         return "\n".join(lines)
 
 
+@one_blas_thread()
 def identifiability(problem: LinearProblem, *, rtol: float | None = None) -> Identifiability:
     """Rank, base parameters and weakest direction of a problem's regressor W, the prior left aside.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError
+from gough.core.threads import one_blas_thread
 from gough.estimate import Claim, Estimate, FitStats, Status
 from gough.methods.identifiability import Identifiability, analyze
 from gough.methods.residuals import Fitted, NoiseModel, covariance, noise_model
@@ -34,6 +35,7 @@ class Solution:
     prior_limited: tuple[str, ...]
 
 
+@one_blas_thread()
 def solve(problem: LinearProblem, whiten: Whitening, *, rtol: float | None) -> Solution:
     """The weighted least-squares solution, within the prior."""
     unknowns = problem.unknowns
@@ -84,6 +86,7 @@ def _within(bounds: Box, A: Array, z: Array, values: Array, names: tuple[str, ..
     return values, tuple(name for name, on in zip(names, active, strict=True) if on)
 
 
+@one_blas_thread()
 def answer(
     problem: LinearProblem,
     whiten: Whitening,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.methods.series import filtered, lagged_sums, with_past
+from gough.methods.series import LaggedSums, filtered, with_past
 from gough.methods.whitening import Whitening
 from gough.problem import LinearProblem
 
@@ -35,8 +35,9 @@ class Fitted:
     influence: Callable[[Array], Array] | None = None
     """What a robust loss makes of the whitened residuals."""
 
-    def whitened_residuals(self, rows: slice) -> Array:
-        u = self.whiten(rows, self.problem.residuals(self.theta, rows))
+    def errors(self, rows: slice, residuals: Array) -> Array:
+        """The whitened errors that these residuals stand for."""
+        u = self.whiten(rows, residuals)
         return u if self.influence is None else self.influence(u)
 
     def orthonormal(self, rows: slice) -> Array:
@@ -140,24 +141,29 @@ def _accumulate(fit: Fitted) -> _Sums:
     n_samples = int(problem.groups.positions(slice(problem.n_rows - 1, problem.n_rows))[0]) // n + 1
     max_lag = min(MAX_LAG, n_samples // 4)
     complete = problem.groups.position is None
-    count, squares = np.zeros(n), np.zeros(n)
-    lagged, pairs, cross = np.zeros((n, max_lag + 1)), np.zeros((n, max_lag + 1)), np.zeros((n, n))
+    count, squares, cross = np.zeros(n), np.zeros(n), np.zeros((n, n))
+    products, places = LaggedSums(max_lag), LaggedSums(max_lag)
 
     def columns(rows: slice) -> Array:
         # one walk for all: whitened residuals, squared raw ones, a mark where there is a row
-        u, r = fit.whitened_residuals(rows), problem.residuals(fit.theta, rows)
-        return np.column_stack([u, r**2, np.ones_like(u)])
+        r = problem.residuals(fit.theta, rows)
+        u = fit.errors(rows, r)
+        return np.column_stack([u, r**2] if complete else [u, r**2, np.ones_like(u)])
 
     for block in with_past(problem, fit.whiten, columns, max_lag):
         own = block[max_lag:]
-        lagged += lagged_sums(block[:, :, 0], max_lag)
-        if not complete:
-            pairs += np.rint(lagged_sums(block[:, :, 2], max_lag))
+        products.add(block[:, :, 0])
         cross += own[:, :, 0].T @ own[:, :, 0]
         squares += own[:, :, 1].sum(axis=0)
-        count += own[:, :, 2].sum(axis=0)
+        if not complete:
+            places.add(block[:, :, 2])
+            count += own[:, :, 2].sum(axis=0)
     if complete:
-        pairs[:] = n_samples - np.arange(max_lag + 1)
+        count[:] = n_samples
+        pairs = np.tile(n_samples - np.arange(max_lag + 1.0), (n, 1))
+    else:
+        pairs = np.rint(places.total())
+    lagged = products.total()
     # FFT sums err by rounding of the whole block; lag 0 deserves better
     lagged[:, 0] = cross.diagonal()
     return _Sums(np.maximum(count, 1), pairs, lagged, cross, squares)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from gough.core.arrays import Array
 from gough.methods.triangle import row_blocks
@@ -38,13 +39,25 @@ def with_past(
         yield np.concatenate([history, np.zeros_like(history)])
 
 
-def lagged_sums(block: Array, past: int) -> Array:
-    """Σ_k x_k x_{k−l} for l = 0 … past over the block's own samples k: (columns …, past + 1), by FFT."""
-    own = block.copy()
-    own[:past] = 0
-    size = fast_length(len(block) + past)
-    spectrum = np.fft.rfft(own, size, axis=0) * np.conj(np.fft.rfft(block, size, axis=0))
-    return np.moveaxis(np.fft.irfft(spectrum, size, axis=0)[: past + 1], 0, -1)
+class LaggedSums:
+    """Σ_k x_k x_{k−l} for l = 0 … past, added up over blocks; the spectra are added, and transformed back once."""
+
+    def __init__(self, past: int) -> None:
+        self._past = past
+        self._spectra: dict[int, npt.NDArray[np.complex128]] = {}
+
+    def add(self, block: Array) -> None:
+        """Count the block's own samples: `block` (past + samples, columns) begins with its past."""
+        size = fast_length(len(block) + self._past)
+        own = np.fft.rfft(block[self._past :], size, axis=0)
+        spectrum = own * np.conj(np.fft.rfft(block, size, axis=0))
+        self._spectra[size] = self._spectra[size] + spectrum if size in self._spectra else spectrum
+
+    def total(self) -> Array:
+        """(columns, past + 1)."""
+        # own samples begin at 0 and not at `past`, so that lag l stands at l − past
+        lags = np.arange(-self._past, 1)
+        return np.sum([np.fft.irfft(S, size, axis=0)[lags] for size, S in self._spectra.items()], axis=0).T
 
 
 def filtered(block: Array, taps: Array) -> Array:

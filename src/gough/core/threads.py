@@ -1,0 +1,31 @@
+"""How many threads BLAS may use."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """BLAS works in the calling thread meanwhile: also usable as a decorator.
+
+    On tall, thin blocks and on matrices of a few dozen rows its threads cost more than they bring, and a hundred times
+    more where other processes compete for the cores.
+
+    Examples:
+        >>> import numpy as np
+        >>> with one_blas_thread():
+        ...     float(np.linalg.det(np.eye(3)))
+        1.0
+    """
+    with _controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _controller() -> Any:
+    import scipy.linalg  # noqa: F401, PLC0415 - its BLAS must be loaded to be found
+    from threadpoolctl import ThreadpoolController  # noqa: PLC0415 - start-up time
+
+    return ThreadpoolController()
