@@ -134,6 +134,14 @@ def test_residual_holds_the_exact_one(name, compute):
 
 
 @pytest.mark.parametrize("compute", [residual, accurate_residual])
+def test_residual_that_does_not_cancel_holds_the_exact_one(compute, rng):
+    for scale in (1e-9, 1e-3, 1.0, 1e3, 1e30):
+        A, x, b = rng.standard_normal((20, 6)), rng.standard_normal((6, 5)), scale * rng.standard_normal((20, 5))
+        r = compute(A, x, b)
+        assert exact.is_within(exact.rational(b) - exact.rational(A) * exact.rational(x), r.mid, r.rad)
+
+
+@pytest.mark.parametrize("compute", [residual, accurate_residual])
 def test_residual_of_sets_holds_those_of_members(compute, rng):
     for _ in SEEDS:
         mid, x = rng.standard_normal((5, 6)), rng.standard_normal((6, 2))

@@ -44,6 +44,8 @@ for key in [key for key in data if key.startswith("gram")]:
     out[key + "/definite"], out[key + "/bound"] = is_positive_definite(data[key]), smallest_eigenvalue(data[key])
 for key in [key for key in data if key.startswith("tall")]:
     out[key + "/rank"], out[key + "/bound"] = has_full_column_rank(data[key]), smallest_singular_value(data[key])
+keep("tiny", MidRad(data["tiny_mid"], data["tiny_rad"]))
+keep("enclosing", enclosing(Interval(np.minimum(data["tiny_mid"], 0.0), np.maximum(data["tiny_rad"], 0.0))))
 x = Interval(data["lower"], data["upper"])
 y = x * x[::-1] + x
 out["lower"], out["upper"] = y.lower, y.upper
@@ -67,6 +69,8 @@ def inputs():
         data |= {f"gram singular {seed}": factor @ factor.T, f"gram good {seed}": (gram + gram.T) / 2}
         data |= {f"gram tiny {seed}": (gram + gram.T) * 2.0**-1021}
         data |= {f"tall deficient {seed}": np.hstack([factor, factor @ np.ones((4, 1))]), f"tall good {seed}": tall}
+    tiny = exact.hostile(np.random.default_rng(2), 2, 300, -1030, -1015)
+    data |= {"tiny_mid": tiny[0], "tiny_rad": np.abs(tiny[1])}
     ends = np.sort(exact.hostile(np.random.default_rng(1), 2, 200), axis=0)
     return data | {"lower": ends[0], "upper": ends[1]}
 
@@ -100,6 +104,17 @@ def test_products_residuals_and_solutions_hold_the_exact_ones(computed):
             assert np.isinf(out[f"{key}/solve/rad"]).all()
         else:
             assert exact.is_within(square.solve(side), out[f"{key}/solve/mid"], out[f"{key}/solve/rad"])
+
+
+def test_ends_are_outward_where_results_are_flushed(computed):
+    _, data, out = computed
+    mid, rad = exact.rational(data["tiny_mid"]), exact.rational(data["tiny_rad"])
+    lower, upper = exact.rational(out["tiny/lower"]), exact.rational(out["tiny/upper"])
+    for k in range(mid.ncols()):
+        assert lower[0, k] <= mid[0, k] - rad[0, k]
+        assert upper[0, k] >= mid[0, k] + rad[0, k]
+    for end in (np.minimum(data["tiny_mid"], 0.0), np.maximum(data["tiny_rad"], 0.0)):
+        assert exact.is_within(exact.rational(end), out["enclosing/mid"], out["enclosing/rad"])
 
 
 def test_ordinary_cases_are_still_answered(computed):
