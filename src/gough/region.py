@@ -241,7 +241,7 @@ class Ellipsoid(ArrayValue):
         p = len(self.center)
         sign, logdet = np.linalg.slogdet(self.shape)
         unit_ball = p / 2 * log(pi) - lgamma(p / 2 + 1)
-        return unit_ball + logdet / 2 if sign > 0 else -inf
+        return float(unit_ball + logdet / 2) if sign > 0 else -inf
 
 
 @dataclass(frozen=True, eq=False)

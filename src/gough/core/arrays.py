@@ -29,12 +29,13 @@ def array(value: Any, what: str, *, ndim: int | tuple[int, ...], copy: bool = Tr
         ...
         gough.core.errors.InputError: y must be an array of real numbers, but it cannot be read as one
     """
-    if np.iscomplexobj(value):
-        raise InputError(f"{what} must be real, but it is complex")
     try:
-        result = np.array(value, dtype=np.float64) if copy else np.asarray(value, dtype=np.float64).view()
+        given = np.asarray(value)
+        result = given.real.astype(np.float64, copy=copy).view()
     except (TypeError, ValueError) as error:
         raise InputError(f"{what} must be an array of real numbers, but it cannot be read as one") from error
+    if np.iscomplexobj(given):
+        raise InputError(f"{what} must be real, but it is complex")
     allowed = (ndim,) if isinstance(ndim, int) else ndim
     if result.ndim not in allowed:
         wanted = " or ".join(str(n) for n in allowed)

@@ -1,7 +1,9 @@
 """Numbers and tables as text for people."""
 
 from collections.abc import Sequence
+from dataclasses import MISSING, fields, is_dataclass
 from math import floor, isfinite, log10
+from typing import Any
 
 
 def number(value: float, uncertainty: float | None = None) -> str:
@@ -9,7 +11,7 @@ def number(value: float, uncertainty: float | None = None) -> str:
 
     Examples:
         >>> number(12.345678, 0.0123), number(0.000123456), number(-1234567.0), number(0.5, 0.0)
-        ('12.346', '1.235e-04', '-1.235e+06', '0.5')
+        ('12.346', '0.0001235', '-1.235e+06', '0.5')
     """
     if not isfinite(value):
         return {True: "∞", False: "−∞"}.get(value > 0, "—") if value == value else "—"  # noqa: PLR0124 - NaN
@@ -23,6 +25,24 @@ def number(value: float, uncertainty: float | None = None) -> str:
     if -4 <= leading < 6:
         return f"{value:.{max(digits - 1 - leading, 0)}f}"
     return f"{value:.{digits - 1}e}"
+
+
+def written(value: Any) -> str:
+    """A frozen value as a user would write it: without the fields that have their default.
+
+    Examples:
+        >>> from gough.methods import GaussMarkov
+        >>> written(GaussMarkov()), written(GaussMarkov(level=0.99))
+        ('GaussMarkov()', 'GaussMarkov(level=0.99)')
+    """
+    if not is_dataclass(value):
+        return repr(value)
+    given = []
+    for field in fields(value):
+        default = field.default_factory() if field.default_factory is not MISSING else field.default
+        if getattr(value, field.name) != default:
+            given.append(f"{field.name}={written(getattr(value, field.name))}")
+    return f"{type(value).__name__}({', '.join(given)})"
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:

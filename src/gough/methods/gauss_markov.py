@@ -15,7 +15,7 @@ from gough.problem import LinearProblem
 
 @dataclass(frozen=True)
 class GaussMarkov:
-    """θ̂ minimizes (y − W θ)ᵀ Σ⁻¹ (y − W θ) [AHG, eq. (6)], with covariance (Wᵀ Σ⁻¹ W)⁻¹.
+    """θ̂ minimizes (y − W θ)ᵀ Σ⁻¹ (y − W θ) [AHG, eq. (7)], with covariance (Wᵀ Σ⁻¹ W)⁻¹.
 
     Σ is the covariance that the problem states. Where it states none, the n × n covariance between the groups of one
     sample is estimated from the residuals, and the fit repeated until neither changes.

@@ -8,6 +8,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError
+from gough.core.text import written
 from gough.core.threads import one_blas_thread
 from gough.estimate import Claim, Estimate, FitStats, Status
 from gough.methods.identifiability import Identifiability, analyze
@@ -125,7 +126,7 @@ def answer(
     )
     region = ConfidenceEllipsoid(solution.theta[solution.columns], cov, level, dof)
     notes = _notes(problem, fit_stats, noise, solution)
-    return Estimate(region, Claim.CONFIDENCE, status, unknowns, repr(method), fit_stats, notes)
+    return Estimate(region, Claim.CONFIDENCE, status, unknowns, written(method), fit_stats, notes)
 
 
 def _named(unknowns: Unknowns, solution: Solution, status: Status) -> tuple[Unknowns, Status]:

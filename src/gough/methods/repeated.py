@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gough.core.errors import AssumptionError
+from gough.core.text import written
 from gough.estimate import Estimate, Method, Status
 from gough.methods.gauss_markov import GaussMarkov
 from gough.problem import LinearProblem, NonlinearProblem
@@ -33,14 +34,14 @@ class Repeated:
         for _ in range(self.max_steps):
             answer = self.of.estimate(problem.linearize(theta))
             if answer.status is Status.SINGULAR or len(answer.value) != len(theta):
-                return replace(answer, method=repr(self))
+                return replace(answer, method=written(self))
             step = answer.value - theta
             step *= _shortened(problem, theta, step)
             theta = theta + step
             if (abs(step) <= self.rtol * _spread(answer) + 4 * np.finfo(float).eps * abs(theta)).all():
-                return replace(answer, method=repr(self))
+                return replace(answer, method=written(self))
         assert answer is not None
-        return replace(answer, method=repr(self), status=Status.MAX_STEPS)
+        return replace(answer, method=written(self), status=Status.MAX_STEPS)
 
 
 def _shortened(problem: NonlinearProblem, theta: np.ndarray, step: np.ndarray) -> float:
