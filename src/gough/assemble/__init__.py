@@ -1,0 +1,6 @@
+"""Robot and data become a problem."""
+
+from gough.assemble.dynamic import dynamic
+from gough.assemble.reduce import base_values, reduced
+
+__all__ = ["base_values", "dynamic", "reduced"]
