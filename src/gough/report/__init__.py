@@ -1,0 +1,8 @@
+"""Reports: tables, figures and pages about estimates, for any robot."""
+
+from gough.report.drawing import Drawing
+from gough.report.folder import require_ours, write_folder
+from gough.report.identification import Identification, documents, to_html
+from gough.report.page import Section, page
+
+__all__ = ["Drawing", "Identification", "Section", "documents", "page", "require_ours", "to_html", "write_folder"]

@@ -1,0 +1,101 @@
+"""Figures as files: the same input gives the same bytes, and the page's copy follows the reader's color scheme."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from gough.report.html import Html, tag, text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+INK, FAINT = "#22303c", "#c9d1d9"
+SERIES = ("#0072b2", "#c76a00", "#00845f", "#b04a86", "#5b5fc7", "#7a6a00")
+"""Colors that stay apart for readers who see few of them, darker than Okabe and Ito's so that thin lines show."""
+
+_VARIABLES = {INK: "--ink", FAINT: "--faint", **{color: f"--series-{i + 1}" for i, color in enumerate(SERIES)}}
+_STYLE: dict[Any, Any] = {
+    "font.size": 9.5,
+    "font.family": "DejaVu Sans",
+    "axes.titlesize": 9.5,
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": FAINT,
+    "grid.linewidth": 0.5,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "text.color": INK,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "lines.linewidth": 1.2,
+    "path.simplify_threshold": 0.4,
+    "svg.fonttype": "none",
+    "savefig.facecolor": "white",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """A figure with the words that go with it."""
+
+    name: str
+    """File name without ending; also keeps its identifiers apart from other drawings' on one page."""
+    figure: "Figure"
+    description: str
+    """What the figure shows, for those who do not see it."""
+    caption: str
+
+    def svg(self) -> bytes:
+        """A file of its own, on white."""
+        return self._saved("svg")
+
+    def png(self, dpi: int = 150) -> bytes:
+        """A file of its own, on white."""
+        return self._saved("png", dpi=dpi)
+
+    def html(self) -> Html:
+        """The figure for a page: colors become the page's, identifiers its own, and nothing refers to elsewhere."""
+        source = self._saved("svg", transparent=True).decode()
+        source = source[source.index("<svg") :]
+        label = f'role="img" aria-label="{text(self.description)}"'
+        source = re.sub(r'<svg [^>]*?(viewBox="[^"]*")[^>]*>', rf"<svg {label} \1>", source, count=1)
+        source = re.sub(r"font: (?:bold )?([\d.]+px)[^;\"]*", r"font-size: \1", source)
+        source = re.sub(r'\bid="', f'id="{self.name}-', source)
+        source = source.replace('href="#', f'href="#{self.name}-').replace("url(#", f"url(#{self.name}-")
+        for color, variable in _VARIABLES.items():
+            source = source.replace(color, f"var({variable})")
+        return tag("figure", Html(source), tag("figcaption", self.caption), id=self.name)
+
+    def _saved(self, kind: str, *, dpi: int = 72, transparent: bool = False) -> bytes:
+        # matplotlib puts dates and its address into metadata unless told not to
+        metadata = dict.fromkeys(("Date", "Creator", "Format", "Type") if kind == "svg" else ("Software",))
+        target = BytesIO()
+        with style(self.name):
+            self.figure.savefig(target, format=kind, dpi=dpi, transparent=transparent, metadata=metadata)
+        return target.getvalue()
+
+
+@contextmanager
+def style(salt: str = "gough") -> Iterator[None]:
+    """The look of all figures, while drawing and while saving."""
+    import matplotlib as mpl  # noqa: PLC0415 - start-up time
+
+    with mpl.rc_context({**_STYLE, "svg.hashsalt": salt}):
+        yield
+
+
+def blank(width: float, height: float) -> "Figure":
+    """An empty figure of so many inches that belongs to nobody: no window, no global list."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - start-up time
+
+    return Figure(figsize=(width, height), layout="constrained")

@@ -1,0 +1,32 @@
+"""HTML whose text cannot break out: everything is escaped that is not HTML already."""
+
+from html import escape
+
+
+class Html(str):
+    """Text that is HTML already. Only `tag` and code that vouches for every character makes one."""
+
+    __slots__ = ()
+
+
+def text(value: str) -> Html:
+    """`value` escaped, or as it is where it is Html already.
+
+    Examples:
+        >>> text("a < b & c")
+        'a &lt; b &amp; c'
+    """
+    return value if isinstance(value, Html) else Html(escape(value, quote=True))
+
+
+def tag(name: str, *children: str, **attributes: str) -> Html:
+    """An element with its children; attribute names take `_` for `-`, and one at the end where Python needs it.
+
+    Examples:
+        >>> tag("p", "1 < 2 ", tag("b", "true"), class_="note")
+        '<p class="note">1 &lt; 2 <b>true</b></p>'
+    """
+    given = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(value, quote=True)}"' for key, value in attributes.items()
+    )
+    return Html(f"<{name}{given}>{''.join(text(child) for child in children)}</{name}>")
