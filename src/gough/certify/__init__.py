@@ -1,0 +1,26 @@
+"""Certificates: statements about a problem that anyone can check again in exact arithmetic, whoever made them.
+
+A `Witness` proves a bounded-error problem consistent, a `Bound` bounds the unknowns from row multipliers, `Empty`
+shows rows that contradict each other. `check` imports no method: it is the part to trust.
+"""
+
+from gough.certify.certificate import Bound, Certificate, Empty, Proof, Step, Witness, digest
+from gough.certify.check import Verdict, check
+from gough.certify.files import load, save
+from gough.certify.linear import NotProven, prove
+
+__all__ = [
+    "Bound",
+    "Certificate",
+    "Empty",
+    "NotProven",
+    "Proof",
+    "Step",
+    "Verdict",
+    "Witness",
+    "check",
+    "digest",
+    "load",
+    "prove",
+    "save",
+]

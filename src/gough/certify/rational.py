@@ -1,0 +1,105 @@
+"""Exact numbers: fractions, and arrays of doubles as whole numbers times one power of two.
+
+Doubles are taken apart by their bits and never computed with, so nothing here depends on how the processor rounds.
+"""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import isfinite, lcm
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gough.core.arrays import Array
+from gough.core.errors import InputError
+
+Whole = npt.NDArray[np.object_]
+"""An array of Python integers, which have as many digits as they need."""
+
+_FRACTION_BITS = 52
+_EXPONENT_MASK = 0x7FF
+_LOWEST_EXPONENT = -1074
+
+
+def rational(value: Any, what: str) -> Fraction:
+    """`value` (an integer, a finite double or a fraction) without rounding.
+
+    Examples:
+        >>> rational(0.5, "a weight"), rational(Fraction(1, 3), "a weight")
+        (Fraction(1, 2), Fraction(1, 3))
+    """
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return Fraction(int(value))
+    if isinstance(value, float | np.floating):
+        if not isfinite(value):
+            raise InputError(f"{what} is {float(value)}; only finite numbers can be proven with")
+        n, q = integers(np.array([value]))
+        return Fraction(int(n[0])) * Fraction(2) ** q
+    raise InputError(f"{what} must be a number, but it is {value!r:.40}")
+
+
+def integers(values: Array) -> tuple[Whole, int]:
+    """Whole numbers n and an exponent q with values = n · 2^q, exactly. The values must be finite.
+
+    Examples:
+        >>> n, q = integers(np.array([0.5, -3.0]))
+        >>> [Fraction(k) * Fraction(2) ** q for k in n.tolist()]
+        [Fraction(1, 2), Fraction(-3, 1)]
+    """
+    bits = np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
+    biased = (bits >> _FRACTION_BITS) & _EXPONENT_MASK
+    assert (biased < _EXPONENT_MASK).all(), "NaN and infinity are refused where problems are made"
+    mantissa = bits & ((1 << _FRACTION_BITS) - 1)
+    mantissa |= (biased > 0).astype(np.int64) << _FRACTION_BITS
+    exponent = np.maximum(biased, 1) - 1 + _LOWEST_EXPONENT
+    nonzero = mantissa != 0
+    q = int(exponent[nonzero].min()) if nonzero.any() else 0
+    shift = np.where(nonzero, exponent - q, 0)
+    return np.where(bits < 0, -mantissa, mantissa).astype(object) << shift.astype(object), q
+
+
+def over_common_denominator(values: Iterable[Fraction]) -> tuple[Whole, int]:
+    """Whole numbers n and a denominator d with values = n / d.
+
+    Examples:
+        >>> over_common_denominator([Fraction(1, 2), Fraction(1, 3)])
+        (array([3, 2], dtype=object), 6)
+    """
+    fractions = list(values)
+    d = lcm(*(x.denominator for x in fractions))
+    numerators = np.empty(len(fractions), dtype=object)
+    numerators[:] = [x.numerator * (d // x.denominator) for x in fractions]
+    return numerators, d
+
+
+def as_double(value: Fraction) -> float | None:
+    """The double that equals `value`, or None if none does.
+
+    Examples:
+        >>> as_double(Fraction(1, 2)), as_double(Fraction(1, 3))
+        (0.5, None)
+    """
+    try:
+        near = float(value)
+    except OverflowError:
+        return None
+    return near if rational(near, "a double") == value else None
+
+
+def round_down(value: Fraction) -> float | None:
+    """The largest double ≤ `value`, or None below all doubles.
+
+    Examples:
+        >>> round_down(Fraction(1, 3)) < Fraction(1, 3) < np.nextafter(round_down(Fraction(1, 3)), 1)
+        True
+    """
+    largest = float(np.finfo(np.float64).max)
+    if value >= rational(largest, "the largest double"):
+        return largest
+    if value < -rational(largest, "the largest double"):
+        return None
+    near = float(value)
+    return near if rational(near, "a double") <= value else float(np.nextafter(near, -np.inf))

@@ -1,0 +1,94 @@
+"""Certificates in words: statements with the names of unknowns, numbers that say whether they are exact."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from gough.certify.certificate import Bound, Coefficients, Proof, Step, Witness
+from gough.certify.rational import as_double
+from gough.core.text import number
+from gough.problem import LinearProblem
+
+_READABLE = 24
+_ROWS_SHOWN = 12
+
+
+def written(x: Fraction) -> str:
+    """The number without rounding if that is short enough to read, else "about" so much.
+
+    Examples:
+        >>> written(Fraction(1, 10)), written(Fraction(0.1)), written(Fraction(2)), written(Fraction(10**400))
+        ('1/10', '0.1', '2', 'about 2^1328')
+    """
+    double = as_double(x)
+    if double is not None:
+        return repr(double).removesuffix(".0")
+    short = max(x.numerator.bit_length(), x.denominator.bit_length()) < 3 * _READABLE
+    return str(x) if short and len(str(x)) <= _READABLE else f"about {approximately(x)}"
+
+
+def approximately(x: Fraction) -> str:
+    """The number to a few digits, also where no double is near.
+
+    Examples:
+        >>> approximately(Fraction(1, 3)), approximately(Fraction(1, 10**400))
+        ('0.3333', '2^-1328')
+    """
+    try:
+        near = float(x)
+    except OverflowError:
+        near = 0.0
+    if near or not x:
+        return number(near)
+    sign = "-" if x < 0 else ""
+    return f"{sign}2^{x.numerator.bit_length() - x.denominator.bit_length()}"
+
+
+def row_name(problem: LinearProblem, row: int) -> str:
+    """A row by its number, counted from 0, with its group where there are several."""
+    if len(problem.groups) == 1:
+        return f"row {row}"
+    group = int(problem.groups.positions(slice(row, row + 1))[0]) % len(problem.groups)
+    return f"row {row} ({problem.groups.names[group]})"
+
+
+def rows_in_words(problem: LinearProblem, rows: Iterable[int]) -> str:
+    """Row numbers with their groups, the first dozen of them."""
+    known = [row for row in rows if row < problem.n_rows]
+    shown = ", ".join(row_name(problem, row) for row in known[:_ROWS_SHOWN])
+    rest = len(known) - _ROWS_SHOWN
+    return shown + (f" and {rest} more" if rest > 0 else "") if known else "no row"
+
+
+def statement(proof: Proof, problem: LinearProblem) -> tuple[str, ...]:
+    """What a proof states, line by line.
+
+    Examples:
+        >>> from gough import Bounded, Unknowns
+        >>> problem = LinearProblem([[1.0]], [2.0], Unknowns(["mass"], ["kg"]), Bounded(0.5))
+        >>> statement(Bound([Step({"mass": -1}, -2.5, {0: -1})]), problem)
+        ('mass ≤ 2.5 kg',)
+    """
+    units = dict(zip(problem.unknowns.names, problem.unknowns.units, strict=True))
+    if isinstance(proof, Witness):
+        values = [f"{name} = {written(x)} {units.get(name, '')}".rstrip() for name, x in proof.theta]
+        return ("some θ satisfies every row and the prior, namely", *values)
+    if isinstance(proof, Bound):
+        last = {step.direction: step for step in proof.steps}
+        return tuple(_inequality(step, units) for step in last.values())
+    return ("no θ satisfies all rows and the prior",)
+
+
+def _inequality(step: Step, units: dict[str, str]) -> str:
+    terms = [(name, c) for name, c in step.direction if c]
+    if len(terms) == 1 and abs(terms[0][1]) == 1:
+        (name, c), unit = terms[0], units.get(terms[0][0], "")
+        return f"{name} {'≥' if c > 0 else '≤'} {written(step.value * c)} {unit}".rstrip()
+    return f"{_sum(tuple(terms))} ≥ {written(step.value)}"
+
+
+def _sum(terms: Coefficients) -> str:
+    text = ""
+    for name, c in terms:
+        sign = (" + " if c > 0 else " − ") if text else ("" if c > 0 else "−")
+        text += sign + (name if abs(c) == 1 else f"{written(abs(c))}·{name}")
+    return text or "0"
