@@ -1,0 +1,165 @@
+"""Linear problems as `.npz` files: plain arrays under plain names, every double bit for bit, nothing pickled.
+
+W, y                                                    as in LinearProblem
+names, units, nominal                                   the unknowns; nominal only if there is one
+prior_lower, prior_upper                                the prior, if it is a box
+belief_center, _covariance, _level, _dof                the prior, if it is a belief
+radius, regressor                                       bounded noise; regressor only if W has a radius
+covariance                                              Gaussian noise; empty if its size is not known
+group_names, group_position                             the rows; position only if there are gaps
+gough_problem                                           version of this format
+"""
+
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from gough.core.errors import InputError, nearest, require
+from gough.noise import Bounded, Gaussian, Noise
+from gough.problem import Groups, LinearProblem
+from gough.region import Box, ConfidenceEllipsoid
+from gough.unknowns import Unknowns
+
+FORMAT = 1
+
+_NEEDED = ("gough_problem", "W", "y", "names", "units", "group_names")
+_BELIEF = ("belief_center", "belief_covariance", "belief_level", "belief_dof")
+_BOX = ("prior_lower", "prior_upper")
+_OPTIONAL = ("nominal", "radius", "regressor", "covariance", "group_position", *_BOX, *_BELIEF)
+_UNREADABLE = (ValueError, OSError, EOFError, MemoryError, RuntimeError, struct.error, zlib.error, zipfile.BadZipFile)
+"""What numpy and zipfile raise on damaged files."""
+
+
+def write_problem(problem: LinearProblem, path: str | Path, *, overwrite: bool = False) -> None:
+    """Write the problem as one `.npz` file, completely or not at all.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> problem = LinearProblem([[1.0], [1.0]], [0.9, 1.1], Unknowns(["mass"]), Bounded(0.2))
+        >>> with TemporaryDirectory() as folder:
+        ...     write_problem(problem, f"{folder}/mass.npz")
+        ...     read_problem(f"{folder}/mass.npz") == problem
+        True
+    """
+    target, exists = Path(path), f"{path} exists; give another name, or overwrite=True"
+    require(overwrite or not target.exists(), exists)
+    require(target.parent.is_dir(), f"{path} cannot be written: there is no folder {target.parent}")
+    arrays = _arrays(problem)
+    temporary = target.with_name(f".{target.name}.{uuid4().hex}")
+    try:
+        with temporary.open("xb") as file:
+            np.savez(file, allow_pickle=False, **arrays)
+        if not overwrite:
+            target.touch(exist_ok=False)  # fails if another process was faster
+        temporary.replace(target)
+    except FileExistsError as error:
+        raise InputError(exists) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def read_problem(path: str | Path) -> LinearProblem:
+    """The problem in a file that `write_problem` wrote."""
+    arrays = _loaded(Path(path))
+    try:
+        return _problem(arrays)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def _arrays(problem: LinearProblem) -> dict[str, Any]:
+    unknowns, groups = problem.unknowns, problem.groups
+    arrays: dict[str, Any] = {"gough_problem": np.array(FORMAT), "W": problem.W, "y": problem.y}
+    for field, texts in (("names", unknowns.names), ("units", unknowns.units), ("group_names", groups.names)):
+        arrays[field] = np.array(texts)
+        kept = tuple(arrays[field].tolist()) == tuple(texts)
+        require(kept, f"{field} cannot be written: a text ends in the character NUL")
+    match unknowns.prior:
+        case Box(lower=lower, upper=upper):
+            arrays |= dict(zip(_BOX, (lower, upper), strict=True))
+        case ConfidenceEllipsoid(center=center, covariance=spread, level=level, dof=dof):
+            belief = (center, spread, np.float64(level), np.float64(dof))
+            arrays |= dict(zip(_BELIEF, belief, strict=True))
+    match problem.noise:
+        case Gaussian(covariance=covariance):
+            arrays["covariance"] = np.empty(0) if covariance is None else covariance
+        case Bounded(radius=radius, regressor=regressor):
+            arrays |= {"radius": radius, "regressor": regressor}
+    arrays |= {"nominal": unknowns.nominal, "group_position": groups.position}
+    return {field: values for field, values in arrays.items() if values is not None}
+
+
+def _loaded(path: Path) -> dict[str, Any]:
+    require(path.is_file(), f"{path} cannot be read: there is no such file")
+    with path.open("rb") as file:
+        try:
+            archive = np.load(file, allow_pickle=False)
+        except _UNREADABLE as error:
+            raise InputError(f"{path} is not a complete .npz file: {error}") from error
+        require(isinstance(archive, np.lib.npyio.NpzFile), f"{path} is a single array, not an .npz file of a problem")
+        _require_fields(archive.files, path)
+        return {field: _field(archive, field, path) for field in archive.files}
+
+
+def _require_fields(fields: list[str], path: Path) -> None:
+    for field in fields:
+        known = field in _NEEDED or field in _OPTIONAL
+        require(known, f"{path} has an unknown array '{field}'{nearest(field, _NEEDED + _OPTIONAL)}")
+    for field in _NEEDED:
+        require(field in fields, f"{path} has no array '{field}'; is it the file of a problem?")
+
+
+def _field(archive: Mapping[str, Any], field: str, path: Path) -> Any:
+    try:
+        values = archive[field]
+    except _UNREADABLE as error:
+        raise InputError(f"{path}: array '{field}' cannot be read: {error}") from error
+    require(isinstance(values, np.ndarray), f"{path}: '{field}' is not an array")
+    return values
+
+
+def _problem(arrays: Mapping[str, Any]) -> LinearProblem:
+    version = arrays["gough_problem"]
+    require(version.shape == () and version.dtype.kind in "iu" and version >= 1, "gough_problem must be a version")
+    require(version <= FORMAT, f"the file has format {version}, from a newer gough; this one reads up to {FORMAT}")
+    unknowns = Unknowns(_texts(arrays, "names"), _texts(arrays, "units"), arrays.get("nominal"), _prior(arrays))
+    groups = Groups(_texts(arrays, "group_names"), arrays.get("group_position"))
+    return LinearProblem(arrays["W"], arrays["y"], unknowns, _noise(arrays), groups)
+
+
+def _texts(arrays: Mapping[str, Any], field: str) -> tuple[str, ...]:
+    values = arrays[field]
+    require(values.ndim == 1 and values.dtype.kind == "U", f"array '{field}' must be a list of texts")
+    return tuple(values.tolist())
+
+
+def _prior(arrays: Mapping[str, Any]) -> Box | ConfidenceEllipsoid:
+    box, belief = ([field for field in fields if field in arrays] for fields in (_BOX, _BELIEF))
+    require(not (box and belief), f"the prior is a box or a belief, but there are '{box[:1]}' and '{belief[:1]}'")
+    wanted = _BELIEF if belief else _BOX
+    for field in wanted:
+        require(field in arrays, f"the prior lacks array '{field}'")
+    if not belief:
+        return Box(arrays["prior_lower"], arrays["prior_upper"])
+    center, covariance, level, dof = (arrays[field] for field in _BELIEF)
+    for field in ("belief_level", "belief_dof"):
+        require(arrays[field].shape == () and arrays[field].dtype.kind in "fiu", f"array '{field}' must be a number")
+    return ConfidenceEllipsoid(center, covariance, float(level), float(dof))
+
+
+def _noise(arrays: Mapping[str, Any]) -> Noise:
+    bounded = "radius" in arrays
+    require(bounded != ("covariance" in arrays), "the noise needs one of the arrays 'radius' and 'covariance'")
+    require(
+        bounded or "regressor" not in arrays, "array 'regressor' belongs to bounded noise, but there is no 'radius'"
+    )
+    if bounded:
+        return Bounded(arrays["radius"], arrays.get("regressor"))
+    covariance = arrays["covariance"]
+    return Gaussian(None if covariance.shape == (0,) else covariance)
