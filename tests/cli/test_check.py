@@ -1,0 +1,128 @@
+"""`gough check` at the shell: words, JSON and exit codes."""
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+
+import pytest
+
+from gough import Bounded, Gaussian, Groups, LinearProblem, Unknowns
+from gough.certify import Bound, Certificate, Empty, Step, Witness, save
+from gough.cli.app import run
+from gough.data import write_problem
+
+W, Y = [[1.0, 1.0], [1.0, -1.0], [3.0, 0.0], [0.0, 1.0]], [3.0, 1.0, 5.0, 1.0]
+
+
+@pytest.fixture
+def problem(tmp_path) -> LinearProblem:
+    unknowns = Unknowns(["mass", "fv_1"], ["kg", ""])
+    problem = LinearProblem(W, Y, unknowns, Bounded([0.5, 0.5, 0.25, 1.0]), Groups(("left", "right")))
+    write_problem(problem, tmp_path / "problem.npz")
+    return problem
+
+
+@pytest.fixture
+def call(tmp_path, capsys):
+    def check(*arguments):
+        code = run(["check", *(str(tmp_path / a) if not a.startswith("-") else a for a in arguments)])
+        out, err = capsys.readouterr()
+        return code, out, " ".join(err.split())
+
+    return check
+
+
+@pytest.fixture
+def certify(tmp_path, problem):
+    def write(proof):
+        save(Certificate.of(problem, proof), tmp_path / "c.json")
+
+    return write
+
+
+def test_a_bound_that_holds(call, certify):
+    certify(
+        Bound([Step({"mass": 1}, Fraction(19, 12), {2: Fraction(1, 3)}), Step({"mass": 1, "fv_1": 1}, 2.5, {0: 1})])
+    )
+    code, out, _ = call("c.json", "problem.npz")
+    assert code == 0
+    assert out == (
+        "Bound states:\n"
+        "  mass ≥ 19/12 kg\n"
+        "  mass + fv_1 ≥ 2.5\n"
+        "Checked: row 0 (left), row 2 (left), and the prior.\n"
+        "The certificate holds: the weighted rows prove each of its 2 steps.\n"
+    )
+
+
+def test_a_bound_that_claims_too_much(call, certify):
+    certify(Bound([Step({"mass": 1}, 2, {2: Fraction(1, 3)})]))
+    code, out, _ = call("c.json", "problem.npz")
+    assert code == 1
+    assert "does not hold: step 1 states 2, which is 0.4167 more than its rows prove." in out
+
+
+def test_witness_and_empty(call, certify, tmp_path):
+    certify(Witness({"mass": Fraction(5, 3), "fv_1": 1}))
+    code, out, _ = call("c.json", "problem.npz")
+    assert (code, "mass = 5/3 kg" in out, "all 4 rows" in out) == (0, True, True)
+    (tmp_path / "c.json").unlink()
+    certify(Empty([Step({}, 1, {0: 1, 1: -1})]))
+    code, out, _ = call("c.json", "problem.npz")
+    assert (code, "no θ satisfies" in out, "row 0 (left), row 1 (right)" in out) == (1, True, True)
+
+
+def test_json(call, certify):
+    certify(Bound([Step({"mass": 1}, 1.5, {2: Fraction(1, 3)})]))
+    code, out, _ = call("c.json", "problem.npz", "--json")
+    answer = json.loads(out)
+    assert code == 0
+    assert answer["holds"] is True
+    assert answer["kind"] == "Bound"
+    assert answer["rows"] == [2]
+    assert answer["statement"] == ["mass ≥ 1.5 kg"]
+
+
+def test_a_table_is_a_problem_too(call, tmp_path):
+    (tmp_path / "p.csv").write_text("mass,y,e\n2,3,1\n")
+    table = LinearProblem([[2.0]], [3.0], Unknowns(["mass"]), Bounded([1.0]))
+    save(Certificate.of(table, Bound([Step({"mass": 1}, 1, {0: 0.5})])), tmp_path / "c.json")
+    assert call("c.json", "p.csv")[0] == 0
+
+
+def test_bad_input_is_a_message_and_exit_code_2(call, certify, tmp_path):
+    certify(Witness({"mass": 2, "fv_1": 1}))
+    write_problem(LinearProblem(W, Y, Unknowns(["mass", "fv_1"]), Gaussian(1.0)), tmp_path / "gaussian.npz")
+    (tmp_path / "edited.json").write_text((tmp_path / "c.json").read_text().replace("2.0", "2.5"))
+    (tmp_path / "torn.json").write_text((tmp_path / "c.json").read_text()[:90])
+    for arguments, message in [
+        (("none.json", "problem.npz"), "No such file"),
+        (("c.json", "none.npz"), "no such file"),
+        (("torn.json", "problem.npz"), "not a complete JSON document"),
+        (("edited.json", "problem.npz"), "changed after it was saved"),
+        (("c.json", "c.json"), "not a complete .npz file"),
+        (("c.json", "gaussian.npz"), "Gaussian noise"),
+        (("c.json",), "Missing argument"),
+    ]:
+        code, out, err = call(*arguments)
+        assert code == 2
+        assert out == ""
+        assert message in err
+
+
+def test_another_problem_is_exit_code_1(call, certify, tmp_path):
+    certify(Witness({"mass": Fraction(5, 3), "fv_1": 1}))
+    write_problem(LinearProblem(W, Y, Unknowns(["mass", "fv_1"]), Bounded(9.0)), tmp_path / "other.npz")
+    code, out, _ = call("c.json", "other.npz")
+    assert code == 1
+    assert "speaks about another problem" in out
+
+
+def test_as_a_process(certify, tmp_path):
+    certify(Witness({"mass": 9, "fv_1": 1}))
+    command = [sys.executable, "-c", "from gough.cli import main; main()", "check", "c.json", "problem.npz"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert "does not hold: row 0 (left) is violated" in ended.stdout
+    assert ended.stderr == ""
