@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from gough import Bounded, Box, ConfidenceEllipsoid, Gaussian, Groups, InputError, LinearProblem, NonlinearProblem, Unknowns
+from gough import (
+    Bounded,
+    Box,
+    ConfidenceEllipsoid,
+    Gaussian,
+    Groups,
+    InputError,
+    LinearProblem,
+    NonlinearProblem,
+    Unknowns,
+)
 
 AB = Unknowns(["a", "b"])
 W, Y = np.arange(8.0).reshape(4, 2), np.arange(4.0)
@@ -12,7 +22,6 @@ W, Y = np.arange(8.0).reshape(4, 2), np.arange(4.0)
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        ({"names": []}, "at least one"),
         ({"names": "ab"}, "not one string"),
         ({"names": ["a", "a"]}, "'a' stands more than once"),
         ({"names": ["a", " "]}, "non-empty"),
@@ -48,6 +57,7 @@ def test_unknowns_select_keeps_everything():
     [
         ((W[:, :1], Y), "column per unknown"),
         ((W, Y[:3]), "row per entry"),
+        ((np.ones((4, 0)), Y, Unknowns([])), "at least one unknown"),
         ((W[:0], Y[:0]), "at least one row"),
         ((np.where(W == 5, np.nan, W), Y), "row 2, column 'b'"),
         ((W, np.where(Y == 3, np.inf, Y)), "inf in row 3"),
@@ -85,7 +95,9 @@ def test_bad_covariances_are_refused(covariance, why):
         Gaussian(covariance)
 
 
-@pytest.mark.parametrize(("radius", "why"), [(-1.0, "radius = -1"), ([0.0, np.nan], r"radius\[1\] = nan"), (np.inf, "inf")])
+@pytest.mark.parametrize(
+    ("radius", "why"), [(-1.0, "radius = -1"), ([0.0, np.nan], r"radius\[1\] = nan"), (np.inf, "inf")]
+)
 def test_bad_bounds_are_refused(radius, why):
     with pytest.raises(InputError, match=why):
         Bounded(radius)

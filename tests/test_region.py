@@ -117,7 +117,12 @@ def test_flat_ellipsoid():
 
 @pytest.mark.parametrize(
     ("shape", "why"),
-    [([[1, 2], [2, 1]], "semidefinite"), ([[1, 0], [0.5, 1]], "symmetric"), ([[-1, 0], [0, 1]], "negative"), ([[1]], "2 × 2")],
+    [
+        ([[1, 2], [2, 1]], "semidefinite"),
+        ([[1, 0], [0.5, 1]], "symmetric"),
+        ([[-1, 0], [0, 1]], "negative"),
+        ([[1]], "2 × 2"),
+    ],
 )
 def test_bad_shapes_are_refused(shape, why):
     with pytest.raises(InputError, match=why):

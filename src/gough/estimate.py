@@ -119,6 +119,8 @@ class Estimate(ArrayValue):
         return ["value", "±", "lower", "upper"]
 
     def _cells(self) -> list[list[str]]:
+        if self.claim is Claim.VALUE:
+            return [[number(v), "—", "—", "—"] for v in self.value]
         if isinstance(self.region, ConfidenceEllipsoid):
             half = self.region.interval().width / 2
             return [

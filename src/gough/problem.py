@@ -81,6 +81,7 @@ class LinearProblem(ArrayValue):
         object.__setattr__(self, "y", y)
         require(isinstance(self.unknowns, Unknowns), "unknowns must be gough.Unknowns(names, ...)")
         require(isinstance(self.noise, Gaussian | Bounded), "noise must be gough.Gaussian or gough.Bounded")
+        require(len(self.unknowns) > 0, "a problem needs at least one unknown")
         require(len(y) > 0, "a problem needs at least one row, but W and y are empty")
         require(
             W.shape == (len(y), len(self.unknowns)),

@@ -37,7 +37,6 @@ class Unknowns(ArrayValue):
     def __post_init__(self) -> None:
         require(not isinstance(self.names, str), "names must be a sequence of names, not one string")
         names = tuple(self.names)
-        require(len(names) > 0, "a problem needs at least one unknown")
         require(all(isinstance(n, str) and n.strip() for n in names), "names must be non-empty strings")
         twice = sorted({n for n in names if names.count(n) > 1})
         require(not twice, f"names must differ, but {', '.join(map(repr, twice))} stands more than once")

@@ -71,7 +71,5 @@ def sample_covariance(problem: LinearProblem, solution: linear.Solution) -> Arra
         total += r.T @ r
         count += present.T @ present
     C: Array = total / np.maximum(count, 1)
-    floor = (np.finfo(float).eps * np.linalg.norm(problem.y) / np.sqrt(problem.n_rows)) ** 2
-    smallest = 1e-12 * C.diagonal().max()
-    shift = max(smallest - float(np.linalg.eigvalsh(C)[0]), 0.0)
-    return C + (shift + floor or 1.0) * np.eye(n)
+    smallest = max(1e-12 * C.diagonal().max(), linear.rounding(problem, solution.theta) ** 2)
+    return C + max(smallest - float(np.linalg.eigvalsh(C)[0]), 0.0) * np.eye(n)

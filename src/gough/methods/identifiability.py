@@ -113,7 +113,7 @@ def _independent_columns(scaled: Array, tolerance: float) -> list[int]:
     [GAU91]; the number kept is the rank that the singular values show.
     """
     p = scaled.shape[1]
-    values = np.linalg.svd(scaled, compute_uv=False)
+    values = np.linalg.svd(scaled, compute_uv=False) if p else np.zeros(1)
     rank = int((values > tolerance * max(values[0], 1e-300)).sum())
     basis = np.zeros((scaled.shape[0], 0))
     left = np.zeros(p)
@@ -164,5 +164,6 @@ def _weakest(scaled: Array, norms: Array, kept: list[int], base: tuple[BaseParam
     direction /= direction[np.abs(direction).argmax()]
     names = tuple(b.name if " " not in b.name else f"({b.name})" for b in base)
     matters = np.abs(vectors[-1]) >= 0.1
-    text = _spell(np.where(matters, direction, 0.0), names, digits=3)
+    direction = np.where(matters, direction, 0.0)
+    text = _spell(direction * np.sign(direction[matters][0]), names, digits=3)
     return f"{text}, seen {number(values[0] / values[-1])} times less than the strongest"

@@ -12,13 +12,18 @@ from gough.core.text import written
 from gough.core.threads import one_blas_thread
 from gough.estimate import Claim, Estimate, FitStats, Status
 from gough.methods.identifiability import Identifiability, analyze
-from gough.methods.residuals import Fitted, NoiseModel, covariance, noise_model
+from gough.methods.residuals import Fitted, NoiseModel, covariance, noise_model, unknown_noise
 from gough.methods.triangle import row_blocks, triangle
 from gough.methods.whitening import Whitening, stated
 from gough.noise import Gaussian
 from gough.problem import LinearProblem
 from gough.region import Box, ConfidenceEllipsoid
 from gough.unknowns import Unknowns
+
+_NO_NOISE = (
+    "As many unknowns as rows: nothing is left to estimate the noise from, so no ± can be given. "
+    "Record more, or state the noise and use GaussMarkov."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,10 +108,10 @@ def answer(
     """The estimate that belongs to a solution: covariance from what the residuals show, statistics, notes."""
     T = solution.inverse_root
     fit = Fitted(problem, whiten, solution.theta, solution.columns, T, influence)
-    noise = noise_model(fit)
+    spare = problem.n_rows - len(solution.columns)
+    noise = noise_model(fit) if spare > 0 else unknown_noise(fit)
     if scale_known:
-        noise = replace(noise, covariance=np.eye(len(problem.groups)), dof=noise.dof)
-    cov = covariance(fit, noise, prior=solution.prior_information)
+        noise = replace(noise, covariance=np.eye(len(problem.groups)))
     chi_squared, p_value = _chi_squared(problem, solution, noise)
     dof = inf if scale_known else noise.dof
     unknowns, status = _named(problem.unknowns, solution, status)
@@ -124,8 +129,12 @@ def answer(
         not_identifiable=solution.identifiability.not_identifiable,
         **(stats or {}),
     )
-    region = ConfidenceEllipsoid(solution.theta[solution.columns], cov, level, dof)
-    notes = _notes(problem, fit_stats, noise, solution)
+    notes = _notes(fit_stats, noise, solution)
+    value = solution.theta[solution.columns]
+    if spare <= 0 and not scale_known:
+        notes += (_NO_NOISE,)
+        return Estimate(Box(value, value), Claim.VALUE, status, unknowns, written(method), fit_stats, notes)
+    region = ConfidenceEllipsoid(value, covariance(fit, noise, prior=solution.prior_information), level, dof)
     return Estimate(region, Claim.CONFIDENCE, status, unknowns, written(method), fit_stats, notes)
 
 
@@ -157,7 +166,7 @@ def _chi_squared(problem: LinearProblem, solution: Solution, noise: NoiseModel) 
     return ratio, float(min(1.0, 2 * tail))
 
 
-def _notes(problem: LinearProblem, stats: FitStats, noise: NoiseModel, solution: Solution) -> tuple[str, ...]:
+def _notes(stats: FitStats, noise: NoiseModel, solution: Solution) -> tuple[str, ...]:
     notes = []
     found = solution.identifiability
     if not found.is_full_rank:
@@ -183,9 +192,15 @@ def _notes(problem: LinearProblem, stats: FitStats, noise: NoiseModel, solution:
         notes.append("They remember longer than that can be measured: take σ as a lower limit, or decimate the data.")
     if stats.prior_limited:
         notes.append(f"On the prior's edge, so put in rather than found: {', '.join(stats.prior_limited)}.")
-    if problem.n_rows <= len(solution.columns):
-        notes.append("As many unknowns as rows: nothing is left to estimate the noise from.")
     return tuple(notes)
+
+
+def rounding(problem: LinearProblem, theta: Array) -> float:
+    """What rounding alone can make of a residual: residuals and weights below it mean nothing."""
+    largest = 0.0
+    for rows in problem.blocks():
+        largest = max(largest, float((abs(problem.y[rows]) + abs(problem.W[rows]) @ abs(theta)).max()))
+    return 4 * (len(theta) + 1) * float(np.finfo(float).eps) * largest or float(np.finfo(float).tiny)
 
 
 def with_information_of(solution: Solution, other: Solution) -> Solution:

@@ -1,15 +1,17 @@
 """What solves linear problems, repeated, solves nonlinear ones."""
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
+from gough.core.arrays import Array
 from gough.core.errors import AssumptionError
 from gough.core.text import written
 from gough.estimate import Estimate, Method, Status
 from gough.methods.gauss_markov import GaussMarkov
+from gough.methods.whitening import Unweighted, Whitening, stated
 from gough.problem import LinearProblem, NonlinearProblem
-from gough.region import Box, ConfidenceEllipsoid
 
 
 @dataclass(frozen=True)
@@ -17,7 +19,7 @@ class Repeated:
     """Linearize, solve by `of`, move there, until θ stays: Gauss–Newton for any linear method.
 
     The noise is pushed through the linearization anew at every step, so that weights belong to the answer and not to
-    the starting point. A step that makes the linear method's residuals worse is halved.
+    the starting point. A step beyond the answer's own uncertainty is halved until the residuals do not grow.
     """
 
     of: Method[LinearProblem] = field(default_factory=GaussMarkov)
@@ -26,41 +28,42 @@ class Repeated:
     max_steps: int = 50
 
     def estimate(self, problem: NonlinearProblem) -> Estimate:
-        start = problem.unknowns.nominal
-        if start is None:
+        unknowns = problem.unknowns
+        if unknowns.nominal is None:
             raise AssumptionError("Repeated needs a starting point: Unknowns(..., nominal=blueprint values)")
-        theta = np.array(start)
-        answer = None
+        free = ~unknowns.is_fixed
+        theta = np.where(free, unknowns.nominal, unknowns.bounds.lower)
+        status = Status.MAX_STEPS
         for _ in range(self.max_steps):
-            answer = self.of.estimate(problem.linearize(theta))
-            if answer.status is Status.SINGULAR or len(answer.value) != len(theta):
+            tangent = problem.linearize(theta)
+            answer = self.of.estimate(tangent)
+            if answer.status is Status.SINGULAR:
                 return replace(answer, method=written(self))
-            step = answer.value - theta
-            step *= _shortened(problem, theta, step)
-            theta = theta + step
-            if (abs(step) <= self.rtol * _spread(answer) + 4 * np.finfo(float).eps * abs(theta)).all():
-                return replace(answer, method=written(self))
-        assert answer is not None
-        return replace(answer, method=written(self), status=Status.MAX_STEPS)
+            spread = answer.region.hull().width / 2
+            step = answer.value - theta[free]
+            if (abs(step) > spread).any():
+                step *= _shortened(problem, tangent, theta, free, step)
+            theta[free] += step
+            if (abs(step) <= self.rtol * spread + 4 * np.finfo(float).eps * abs(theta[free])).all():
+                status = answer.status
+                break
+        return replace(answer, method=written(self), status=status)
 
 
-def _shortened(problem: NonlinearProblem, theta: np.ndarray, step: np.ndarray) -> float:
-    """1, or the first of ½, ¼, … that does not make the sum of squares worse."""
+def _shortened(problem: NonlinearProblem, tangent: LinearProblem, theta: Array, free: Any, step: Array) -> float:
+    """1, or the first of ½, ¼, … that does not make the sum of squares worse, weighted as at the start of the step."""
+    whiten: Whitening = Unweighted() if problem.noise.covariance is None else stated(tangent, "Repeated")
+    every = slice(0, tangent.n_rows)
 
     def cost(factor: float) -> float:
+        moved = theta.copy()
+        moved[free] += factor * step
         with np.errstate(all="ignore"):
-            total = float((problem.equations.residuals(theta + factor * step, problem.measured) ** 2).sum())
+            f = problem.equations.residuals(moved, problem.measured).reshape(-1)
+            total = float((whiten(every, f) ** 2).sum())
         return total if np.isfinite(total) else np.inf
 
     now, factor = cost(0.0), 1.0
-    while cost(factor) > now * (1 + 1e-9) and factor > 1e-4:
+    while cost(factor) > now and factor > 1e-4:
         factor /= 2
     return factor
-
-
-def _spread(answer: Estimate) -> np.ndarray:
-    region = answer.region
-    if isinstance(region, ConfidenceEllipsoid):
-        return region.sigma
-    box: Box = region.hull()
-    return box.width / 2

@@ -92,7 +92,7 @@ def noise_model(fit: Fitted) -> NoiseModel:
     with np.errstate(invalid="ignore", divide="ignore"):
         raw = np.where(sums.pairs > 0, sums.lagged / (sums.pairs * mean_square[:, None]), 0.0)
         pooled = np.where(pairs > 0, (sums.lagged / mean_square[:, None]).sum(axis=0) / pairs, 0.0)
-    length = max(_memory(rho, size) for rho, size in [(pooled, pairs[0]), *zip(raw, sums.count, strict=True)])
+    length = max(_memory(rho, counts) for rho, counts in [(pooled, pairs), *zip(raw, sums.pairs, strict=True)])
     lags = slice(0, min(length, raw.shape[1] - 1) + 1)
     corrected = _without_fit_bias(fit, (pooled * pairs)[lags], pairs[lags])
     rho = np.array([_positive(row / row[0]) for row in raw[:, lags] + corrected - pooled[lags]])
@@ -110,6 +110,13 @@ def noise_model(fit: Fitted) -> NoiseModel:
         sum_of_squares=float(sums.lagged[:, 0].sum()),
         at_limit=length >= raw.shape[1],
     )
+
+
+def unknown_noise(fit: Fitted) -> NoiseModel:
+    """White noise of unit size, for a fit that leaves no residuals to learn from."""
+    n = len(fit.problem.groups)
+    nothing = np.zeros(n)
+    return NoiseModel(nothing, nothing, np.eye(n), np.ones((n, 1)), dof=1.0, sum_of_squares=0.0, at_limit=False)
 
 
 def covariance(fit: Fitted, noise: NoiseModel, *, prior: Array | None = None) -> Array:
@@ -169,19 +176,19 @@ def _accumulate(fit: Fitted) -> _Sums:
     return _Sums(np.maximum(count, 1), pairs, lagged, cross, squares)
 
 
-def _memory(rho: Array, n_samples: float) -> int:
+def _memory(rho: Array, pairs: Array) -> int:
     """Lags to keep: twice the first lag m after which ρ stays within chance for as long again, at least 5 lags [POL03].
 
-    Chance is Bartlett's variance of an estimated ρ behind the last true one, (1 + 2 Σ_{l ≤ m} ρ_l²) / N.
+    Chance is Bartlett's variance of an estimated ρ behind the last true one, (1 + 2 Σ_{l ≤ m} ρ_l²) over the pairs.
     """
     if len(rho) <= 5:
         return 0
-    chance = 2.5 * np.sqrt(np.cumsum(np.append(1.0, 2 * rho[1:] ** 2)) / n_samples)
+    spread = np.cumsum(np.append(1.0, 2 * rho[1:] ** 2))
     m = 0
     for lag in range(1, len(rho)):
         if lag > m + max(5, m):
             break
-        if abs(rho[lag]) >= chance[m]:
+        if rho[lag] ** 2 * pairs[lag] >= 2.5**2 * spread[m]:
             m = lag
     return 2 * m
 

@@ -105,13 +105,14 @@ class RobustLeastSquares:
         for loss in stages:
             for _ in range(self.max_steps):
                 steps += 1
-                base = ByGroup(_scale(problem, residuals), problem.groups)
+                base = ByGroup(_scale(problem, residuals, solution), problem.groups)
                 every = slice(0, problem.n_rows)
                 weight = loss.weight(base(every, residuals))
                 solution = linear.solve(problem, _Weighted(base, np.sqrt(weight)), rtol=self.rank_tolerance)
                 last, residuals = residuals, _residuals(problem, solution)
                 status = Status.MAX_STEPS
-                if abs(base(every, residuals - last)).max() <= self.rtol:
+                settled = self.rtol * base.of_rows(every) + linear.rounding(problem, solution.theta)
+                if (abs(residuals - last) <= settled).all():
                     status = Status.OK
                     break
         return self._answer(problem, base, solution, steps=steps, status=status)
@@ -139,9 +140,8 @@ def _residuals(problem: LinearProblem, solution: linear.Solution) -> Array:
     return np.concatenate([problem.residuals(solution.theta, rows) for rows in row_blocks(problem, Unweighted())])
 
 
-def _scale(problem: LinearProblem, residuals: Array) -> Array:
-    """Median absolute residual of each group over 0.6745, kept away from 0."""
+def _scale(problem: LinearProblem, residuals: Array, solution: linear.Solution) -> Array:
+    """Median absolute residual of each group over 0.6745, at least what rounding makes of it."""
     group = problem.groups.of_row(problem.n_rows)
     medians = np.array([np.median(abs(residuals[group == g])) for g in range(len(problem.groups))])
-    floor = np.finfo(float).eps * (abs(problem.y).max() or 1.0)
-    return np.maximum(medians / 0.6744897501960817, floor)
+    return np.maximum(medians / 0.6744897501960817, linear.rounding(problem, solution.theta))

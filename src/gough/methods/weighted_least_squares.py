@@ -54,12 +54,11 @@ class WeightedLeastSquares:
 
 
 def group_sigma(problem: LinearProblem, solution: linear.Solution) -> Array:
-    """Root mean square residual of each group, kept away from 0 so that a perfect fit has a finite weight."""
+    """Root mean square residual of each group, at least what rounding makes of it."""
     n = len(problem.groups)
     squares, count = np.zeros(n), np.zeros(n)
     for rows in row_blocks(problem, Unweighted()):
         group = problem.groups.positions(rows) % n
         squares += np.bincount(group, problem.residuals(solution.theta, rows) ** 2, minlength=n)
         count += np.bincount(group, minlength=n)
-    floor = np.finfo(float).eps * (np.linalg.norm(problem.y) / np.sqrt(problem.n_rows) or 1.0)
-    return np.maximum(np.sqrt(squares / np.maximum(count, 1)), floor)
+    return np.maximum(np.sqrt(squares / np.maximum(count, 1)), linear.rounding(problem, solution.theta))

@@ -53,14 +53,19 @@ class ByGroup:
     needs_all_rows = False
 
     def __call__(self, rows: slice, block: Array) -> Array:
-        return (block.T / self.sigma[self.groups.positions(rows) % len(self.groups)]).T
+        return (block.T / self.of_rows(rows)).T
+
+    def of_rows(self, rows: slice) -> Array:
+        """The standard deviation of each row."""
+        return self.sigma[self.groups.positions(rows) % len(self.groups)]
 
 
 @dataclass(frozen=True, eq=False)
 class BySample:
-    """The rows of each sample multiplied by L⁻¹, where L Lᵀ is the sample's covariance.
+    """The rows of each sample multiplied by K^(-1/2) D⁻¹, where D K D is the sample's covariance, D the deviations.
 
-    Where a sample lacks some of its rows, L belongs to the covariance of those it has.
+    The symmetric root keeps a whitened row nearest to its own group and treats all groups alike; a Cholesky factor
+    would prefer the first. Where a sample lacks some of its rows, the covariance is that of those it has.
     """
 
     covariance: Array
@@ -87,9 +92,11 @@ class BySample:
 
     def _roots(self, samples: Integers, present: Integers) -> Array:
         C = self.covariance if self.covariance.ndim == 2 else self.covariance[samples]
-        L = np.linalg.cholesky(C[..., present[:, None], present])
-        inverse: Array = np.linalg.inv(L)
-        return inverse
+        C = C[..., present[:, None], present]
+        deviations = np.sqrt(np.diagonal(C, axis1=-2, axis2=-1))
+        values, vectors = np.linalg.eigh(C / (deviations[..., None] * deviations[..., None, :]))
+        root = (vectors / np.sqrt(values)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+        return root / deviations[..., None, :]
 
 
 @dataclass(frozen=True, eq=False)
