@@ -18,7 +18,8 @@ from uuid import uuid4
 
 from gough.certify.certificate import FORMAT, Bound, Certificate, Empty, Proof, Step, Witness
 from gough.certify.rational import as_double
-from gough.core.errors import InputError, nearest, require
+from gough.core.errors import GoughError, InputError, nearest, require
+from gough.core.floating import defect
 
 KINDS: dict[str, type[Proof]] = {kind.__name__: kind for kind in (Witness, Bound, Empty)}
 
@@ -63,7 +64,15 @@ def _write(text: str, path: Path, *, overwrite: bool) -> None:
 
 
 def load(path: str | Path) -> Certificate:
-    """The certificate in a file that `save` wrote. It is well-formed then, but not yet checked."""
+    """The certificate in a file that `save` wrote. It is well-formed then, but not yet checked.
+
+    Examples:
+        >>> load("none.json")
+        Traceback (most recent call last):
+        ...
+        gough.core.errors.InputError: none.json cannot be read: No such file or directory
+    """
+    _require_ieee()
     try:
         text = Path(path).read_bytes().decode()
     except OSError as error:
@@ -80,6 +89,7 @@ def load(path: str | Path) -> Certificate:
 
 def render(certificate: Certificate) -> str:
     """The text of a certificate's file."""
+    _require_ieee()
     head = {"gough": "certificate", "version": certificate.version, "kind": certificate.kind}
     lines = [f' "{key}": {json.dumps(value)}' for key, value in {**head, "problem": certificate.problem}.items()]
     match certificate.proof:
@@ -89,6 +99,12 @@ def render(certificate: Certificate) -> str:
             body = ",\n".join(f"  {_step(step)}" for step in steps)
             lines.append(f' "steps": [\n{body}\n ]')
     return sealed("{\n" + ",\n".join(lines))
+
+
+def _require_ieee() -> None:
+    """Python's own conversion between doubles and digits is right only where the processor computes by IEEE 754."""
+    if reason := defect():
+        raise GoughError(f"certificates cannot be read or written exactly here, because {reason}")
 
 
 def sealed(text: str) -> str:
