@@ -49,6 +49,35 @@ def test_problems_return_exactly(problem, path):
         assert digest(back) == digest(problem)
 
 
+def bases(array):
+    while array is not None:
+        yield array
+        array = getattr(array, "base", None)
+
+
+@pytest.mark.parametrize("name", ["radii", "fortran", "gaps"])
+def test_a_mapped_matrix_is_the_same_and_stays_on_disk(name, path):
+    write_problem(PROBLEMS[name], path)
+    mapped = read_problem(path, map_W=True)
+    assert mapped == PROBLEMS[name]
+    assert digest(mapped) == digest(PROBLEMS[name])
+    assert not mapped.W.flags.owndata
+    assert any(isinstance(base, np.memmap) for base in bases(mapped.W))
+
+
+def test_a_matrix_that_cannot_be_mapped(arrays, path):
+    np.savez_compressed(path, **arrays)
+    assert read_problem(path) == PROBLEMS["radius"]
+    with pytest.raises(InputError, match="'W' is compressed"):
+        read_problem(path, map_W=True)
+    np.savez(path, **{**arrays, "W": np.array([[{}, {}]] * 4)})
+    with pytest.raises(InputError, match="'W' has type object"):
+        read_problem(path, map_W=True)
+    np.savez(path, **{**arrays, "W": np.empty((0, 2))})
+    with pytest.raises(InputError, match=r"problem\.npz"):
+        read_problem(path, map_W=True)
+
+
 def test_the_suffix_is_the_users(tmp_path):
     write_problem(PROBLEMS["plain"], tmp_path / "problem.gough")
     assert read_problem(str(tmp_path / "problem.gough")) == PROBLEMS["plain"]
@@ -178,8 +207,9 @@ def test_every_truncation_and_every_flipped_byte_is_refused_or_harmless(path):
             read_problem(path)
     for place in range(0, len(whole), 3):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x41]) + whole[place + 1 :])
-        try:
-            back = read_problem(path)
-        except InputError:
-            continue
-        assert back == PROBLEMS["radius"], place
+        for map_W in (False, True):
+            try:
+                back = read_problem(path, map_W=map_W)
+            except InputError:
+                continue
+            assert map_W or back == PROBLEMS["radius"], place

@@ -15,6 +15,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 from uuid import uuid4
 
@@ -32,8 +33,12 @@ _NEEDED = ("gough_problem", "W", "y", "names", "units", "group_names")
 _BELIEF = ("belief_center", "belief_covariance", "belief_level", "belief_dof")
 _BOX = ("prior_lower", "prior_upper")
 _OPTIONAL = ("nominal", "radius", "regressor", "covariance", "group_position", *_BOX, *_BELIEF)
-_UNREADABLE = (ValueError, OSError, EOFError, MemoryError, RuntimeError, struct.error, zlib.error, zipfile.BadZipFile)
+_UNREADABLE = (
+    *(ValueError, OSError, EOFError, MemoryError, RuntimeError, SyntaxError, TokenError),
+    *(struct.error, zlib.error, zipfile.BadZipFile),
+)
 """What numpy and zipfile raise on damaged files."""
+_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
 def write_problem(problem: LinearProblem, path: str | Path, *, overwrite: bool = False) -> None:
@@ -64,9 +69,19 @@ def write_problem(problem: LinearProblem, path: str | Path, *, overwrite: bool =
         temporary.unlink(missing_ok=True)
 
 
-def read_problem(path: str | Path) -> LinearProblem:
-    """The problem in a file that `write_problem` wrote."""
-    arrays = _loaded(Path(path))
+def read_problem(path: str | Path, *, map_W: bool = False) -> LinearProblem:
+    """The problem in a file that `write_problem` wrote.
+
+    With `map_W` the matrix stays on disk and is walked through by blocks, whatever its length; the file must not
+    change meanwhile, and its checksum is not compared.
+
+    Examples:
+        >>> read_problem("none.npz")
+        Traceback (most recent call last):
+        ...
+        gough.core.errors.InputError: none.npz cannot be read: there is no such file
+    """
+    arrays = _loaded(Path(path), map_W=map_W)
     try:
         return _problem(arrays)
     except InputError as error:
@@ -95,7 +110,7 @@ def _arrays(problem: LinearProblem) -> dict[str, Any]:
     return {field: values for field, values in arrays.items() if values is not None}
 
 
-def _loaded(path: Path) -> dict[str, Any]:
+def _loaded(path: Path, *, map_W: bool) -> dict[str, Any]:
     require(path.is_file(), f"{path} cannot be read: there is no such file")
     with path.open("rb") as file:
         try:
@@ -104,7 +119,8 @@ def _loaded(path: Path) -> dict[str, Any]:
             raise InputError(f"{path} is not a complete .npz file: {error}") from error
         require(isinstance(archive, np.lib.npyio.NpzFile), f"{path} is a single array, not an .npz file of a problem")
         _require_fields(archive.files, path)
-        return {field: _field(archive, field, path) for field in archive.files}
+        mapped = {"W": _mapped(archive, path)} if map_W else {}
+        return mapped | {field: _field(archive, field, path) for field in archive.files if field not in mapped}
 
 
 def _require_fields(fields: list[str], path: Path) -> None:
@@ -113,6 +129,24 @@ def _require_fields(fields: list[str], path: Path) -> None:
         require(known, f"{path} has an unknown array '{field}'{nearest(field, _NEEDED + _OPTIONAL)}")
     for field in _NEEDED:
         require(field in fields, f"{path} has no array '{field}'; is it the file of a problem?")
+
+
+def _mapped(archive: Any, path: Path) -> Any:
+    """The matrix W as a map of its place in the file, which is stored there uncompressed."""
+    try:
+        stored = archive.zip.getinfo("W.npy").compress_type == zipfile.ZIP_STORED
+        require(stored, f"{path}: array 'W' is compressed and cannot be mapped; read it without map_W")
+        with path.open("rb") as file:
+            file.seek(archive.zip.getinfo("W.npy").header_offset + 26)
+            name, extra = struct.unpack("<HH", file.read(4))
+            file.seek(name + extra, 1)
+            shape, fortran, dtype = _HEADERS[np.lib.format.read_magic(file)](file)
+            require(dtype == np.float64, f"{path}: array 'W' has type {dtype}, but only float64 can be mapped")
+            return np.memmap(file, dtype, "r", file.tell(), shape, "F" if fortran else "C")
+    except InputError:
+        raise
+    except (KeyError, *_UNREADABLE) as error:
+        raise InputError(f"{path}: array 'W' cannot be mapped: {error}") from error
 
 
 def _field(archive: Mapping[str, Any], field: str, path: Path) -> Any:
