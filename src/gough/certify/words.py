@@ -73,8 +73,11 @@ def statement(proof: Proof, problem: LinearProblem) -> tuple[str, ...]:
         values = [f"{name} = {written(x)} {units.get(name, '')}".rstrip() for name, x in proof.theta]
         return ("some θ satisfies every row and the prior, namely", *values)
     if isinstance(proof, Bound):
-        last = {step.direction: step for step in proof.steps}
-        return tuple(_inequality(step, units) for step in last.values())
+        strongest: dict[Coefficients, Step] = {}
+        for step in proof.steps:
+            known = strongest.setdefault(step.direction, step)
+            strongest[step.direction] = max(known, step, key=lambda s: s.value)
+        return tuple(_inequality(step, units) for step in strongest.values())
     return ("no θ satisfies all rows and the prior",)
 
 
