@@ -3,35 +3,14 @@
 import numpy as np
 import pytest
 from scipy.linalg import toeplitz
-from scipy.signal import butter, sosfiltfilt, sosfreqz
+from scipy.signal import butter, sosfreqz
 
 from gough import Gaussian, LinearProblem, Unknowns, estimate
 from gough.methods import GaussMarkov, Huber, LeastSquares, RobustLeastSquares, WeightedLeastSquares
+from tests.methods.filtered_noise import GROUPS, THETA, noise, regressor
 
 N_SETS = 200
-COVARIANCE = np.array([[1.0, 0.5], [0.5, 4.0]]) * 0.01
 METHODS = [LeastSquares(), WeightedLeastSquares(), GaussMarkov(), RobustLeastSquares(Huber())]
-
-
-def regressor(n_samples):
-    """Two actuators, eight unknowns: inertia-like, friction-like and gravity-like columns of a periodic motion."""
-    t = np.linspace(0, 10, n_samples)
-    columns = []
-    for shift in (0.0, 1.0):
-        q = np.sin(2 * np.pi * 0.7 * t + shift) + 0.5 * np.sin(2 * np.pi * 1.3 * t)
-        dq, ddq = np.gradient(q, t), np.gradient(np.gradient(q, t), t)
-        columns.append(np.column_stack([ddq, dq, np.sign(dq), np.cos(q)]))
-    W = np.zeros((n_samples, 2, 8))
-    W[:, 0, :4], W[:, 1, 4:] = columns
-    W[:, 0, 4:], W[:, 1, :4] = 0.3 * columns[1], 0.3 * columns[0]  # coupling
-    return W.reshape(-1, 8)
-
-
-def noise(rng, n_samples, cutoff):
-    e = rng.normal(size=(n_samples + 400, 2)) @ np.linalg.cholesky(COVARIANCE).T
-    if cutoff:
-        e = sosfiltfilt(butter(4, cutoff, output="sos"), e, axis=0)
-    return e[200:-200].reshape(-1)
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: type(m).__name__)
@@ -40,19 +19,18 @@ def test_printed_sigma_is_the_empirical_one(method, cutoff):
     """Within 10 %, as root mean square over the unknowns: one σ from 200 sets is itself uncertain by 5 %."""
     n_samples = 2000
     W = regressor(n_samples)
-    theta = np.array([0.5, 2.0, 1.0, 9.0, 0.4, 3.0, 1.5, 8.0])
     unknowns = Unknowns([f"p_{i}" for i in range(8)])
     values, sigmas = [], []
     for seed in range(N_SETS):
-        y = W @ theta + noise(np.random.default_rng(seed), n_samples, cutoff)
-        answer = estimate(LinearProblem(W, y, unknowns, Gaussian(), ("motor 1", "motor 2")), method)
+        y = W @ THETA + noise(np.random.default_rng(seed), n_samples, cutoff)
+        answer = estimate(LinearProblem(W, y, unknowns, Gaussian(), GROUPS), method)
         values.append(answer.value)
         sigmas.append(answer.region.sigma)
     values, sigmas = np.array(values), np.array(sigmas)
-    empirical = np.sqrt(((values - theta) ** 2).mean(axis=0))
+    empirical = np.sqrt(((values - THETA) ** 2).mean(axis=0))
     ratio = np.sqrt(((sigmas / empirical) ** 2).mean())
     assert 0.9 < ratio < 1.1
-    inside = abs(values - theta) < 1.96 * sigmas
+    inside = abs(values - THETA) < 1.96 * sigmas
     assert 0.92 < inside.mean() < 0.98
 
 
@@ -74,7 +52,7 @@ def test_gaps_in_time_are_gaps_and_not_neighbors(rng):
     n_samples = 8000
     W = regressor(n_samples)
     y = noise(rng, n_samples, 0.1)
-    problem = LinearProblem(W, y, Unknowns([f"p_{i}" for i in range(8)]), Gaussian(), ("motor 1", "motor 2"))
+    problem = LinearProblem(W, y, Unknowns([f"p_{i}" for i in range(8)]), Gaussian(), GROUPS)
     kept = np.repeat(np.sin(np.arange(n_samples) / 25) > -0.5, 2)
     whole, part = estimate(problem, LeastSquares()), estimate(problem.select(kept), LeastSquares())
     fewer = np.sqrt(1 / kept.mean())
@@ -89,9 +67,8 @@ def test_decimated_rows_know_the_time_between_them(rng):
     W, y = regressor(n_samples), noise(rng, n_samples, 0.1)
     unknowns = Unknowns([f"p_{i}" for i in range(8)])
     every_fourth = np.repeat(np.arange(n_samples) % 4 == 0, 2)
-    groups = ("motor 1", "motor 2")
-    selected = LinearProblem(W, y, unknowns, Gaussian(), groups).select(every_fourth)
-    recorded = LinearProblem(W[every_fourth], y[every_fourth], unknowns, Gaussian(), groups)
+    selected = LinearProblem(W, y, unknowns, Gaussian(), GROUPS).select(every_fourth)
+    recorded = LinearProblem(W[every_fourth], y[every_fourth], unknowns, Gaussian(), GROUPS)
     a, b = estimate(selected, LeastSquares()), estimate(recorded, LeastSquares())
     assert a.value == pytest.approx(b.value)
     assert a.region.sigma == pytest.approx(b.region.sigma, rel=0.1)

@@ -18,7 +18,7 @@ def solve(A: MatrixLike, b: MatrixLike) -> MidRad:
     that cannot be proved, all unknowns of the system get infinite radii; its neighbors are not affected.
 
     With X about the inverse of mid A, and x₀ about the solution, x - x₀ = X (b - A x₀) + (I - X A)(x - x₀)
-    [RUM10, §10]. If z >= |X (b - A x₀)|, z > 0, C >= |I - X A|, and some e > 0 has z + C e <= e, then the spectral
+    [RUM10]. If z >= |X (b - A x₀)|, z > 0, C >= |I - X A|, and some e > 0 has z + C e <= e, then the spectral
     radius of C is below 1 and |x - x₀| <= z + C e <= e: no norm is taken, so that units do not matter.
 
     Examples:

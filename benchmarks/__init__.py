@@ -1,0 +1,1 @@
+"""Speed and honesty, as ratios against named rivals on the same data in one run."""

@@ -1,0 +1,44 @@
+"""Python in the README, the docs and the examples runs, and links lead somewhere."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[1]
+PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
+EXAMPLES = sorted((REPOSITORY / "examples").glob("*.py"))
+
+
+def name(path):
+    return str(path.relative_to(REPOSITORY))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_code_blocks_run(page, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scope = {"__name__": "docs"}
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+        exec(compile(block, str(page), "exec"), scope)
+
+
+def test_the_output_in_the_readme_is_what_is_printed(capsys):
+    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    block, output = re.search(r"```python\n(.*?)```\n```text\n(.*?)```", text, re.DOTALL).groups()
+    exec(compile(block, "README.md", "exec"), {})
+    assert capsys.readouterr().out == output
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=name)
+def test_examples_run(example, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(example), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_local_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target

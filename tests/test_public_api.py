@@ -1,0 +1,107 @@
+"""What users can see: complete, sorted, documented, and quick to import."""
+
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import gough
+
+PUBLIC = [
+    "gough", "gough.methods", "gough.kernels", "gough.robots", "gough.certify", "gough.data", "gough.assemble",
+    "gough.experiments", "gough.report",
+]  # fmt: skip
+REPOSITORY = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_all_is_complete_and_sorted(name):
+    module = importlib.import_module(name)
+    assert list(module.__all__) == sorted(module.__all__)
+    own = {
+        key
+        for key, value in vars(module).items()
+        if not key.startswith("_")
+        and not inspect.ismodule(value)
+        and getattr(value, "__module__", "").startswith("gough")
+    }
+    assert own <= set(module.__all__)
+    assert all(hasattr(module, key) for key in module.__all__)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_names_are_documented(name):
+    module = importlib.import_module(name)
+    assert module.__doc__
+    for key in module.__all__:
+        value = getattr(module, key)
+        if inspect.isclass(value) or inspect.isfunction(value):
+            assert value.__doc__, f"{name}.{key} has no docstring"
+            assert not value.__doc__.startswith(f"{key}("), f"{name}.{key} has only dataclass's automatic docstring"
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_methods_and_properties_are_annotated(name):
+    module = importlib.import_module(name)
+    for key in module.__all__:
+        value = getattr(module, key)
+        if inspect.isfunction(value):
+            assert "return" in value.__annotations__, f"{name}.{key}"
+
+
+def test_import_is_light():
+    """Heavy libraries load where they are used: modules are counted, since seconds depend on the machine."""
+    code = "import sys, gough; print(*sys.modules)"
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    roots = {m.split(".")[0] for m in modules}
+    heavy = {
+        "casadi",
+        "scipy",
+        "matplotlib",
+        "ival",
+        "typer",
+        "rich",
+        "pydantic",
+        "numba",
+        "highspy",
+        "plotly",
+        "threadpoolctl",
+    }
+    assert not roots & heavy
+    ours = {m for m in modules if m.startswith("gough")}
+    assert len(ours) <= 16
+    with_numpy = subprocess.run(
+        [sys.executable, "-c", "import sys, numpy; print(*sys.modules)"], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert len(set(modules) - set(with_numpy)) <= 60
+
+
+def test_every_module_imports():
+    for module in pkgutil.walk_packages(gough.__path__, "gough."):
+        importlib.import_module(module.name)
+
+
+def test_versions_agree():
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    citation = re.search(r"^version: (\S+)$", (REPOSITORY / "CITATION.cff").read_text(), re.MULTILINE)
+    assert project["version"] == gough.__version__ == citation[1]
+    assert f"[{gough.__version__}]" in (REPOSITORY / "CHANGELOG.md").read_text()
+
+
+def test_every_imported_library_is_a_declared_dependency():
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    declared = {re.split(r"[><=\[]", name)[0] for name in project["dependencies"]}
+    names = {"crival": "ival"}
+    modules = {names.get(name, name) for name in declared}
+    used = set()
+    for path in (REPOSITORY / "src").rglob("*.py"):
+        used |= set(re.findall(r"^\s*(?:import|from) (\w+)", path.read_text(), re.MULTILINE))
+    third_party = {m for m in used if m not in sys.stdlib_module_names and m not in {"gough", "a", "the"}}
+    assert third_party <= modules
+    assert modules <= third_party, f"declared but never imported: {modules - third_party}"
