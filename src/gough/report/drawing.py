@@ -39,6 +39,7 @@ _STYLE: dict[Any, Any] = {
     "legend.fontsize": 9,
     "lines.linewidth": 1.2,
     "path.simplify_threshold": 0.4,
+    "text.parse_math": False,
     "svg.fonttype": "none",
     "savefig.facecolor": "white",
 }

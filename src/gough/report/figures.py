@@ -10,7 +10,7 @@ from gough.core.errors import require
 from gough.estimate import Estimate
 from gough.region import ConfidenceEllipsoid
 from gough.report.drawing import FAINT, INK, SERIES, Drawing, blank, style
-from gough.report.labels import short_labels
+from gough.report.labels import short_labels, shortened
 from gough.report.numbers import signed
 from gough.report.tables import half_widths
 
@@ -36,7 +36,9 @@ def parameters(estimates: Mapping[str, Estimate], *, truth: Array | None = None,
         axes = figure.subplots()
         draw_parameters(axes, estimates, zero, chosen.sigma)
         axes.set_yticks(range(n), labels)
-        axes.set_xlabel(f"distance from {'the truth' if truth is not None else reference}, in σ of {reference}")
+        axes.set_xlabel(
+            f"distance from {'the truth' if truth is not None else reference}, in σ of {shortened(reference)}"
+        )
         figure.legend(loc="outside upper center", ncols=min(len(methods), 4), columnspacing=1.2, handletextpad=0.3)
     from_what = "the true value" if truth is not None else f"the value by {reference}"
     return Drawing(
@@ -62,7 +64,7 @@ def draw_parameters(axes: "Axes", estimates: Mapping[str, Estimate], zero: Array
             markersize=3.2,
             linewidth=1.3,
             color=SERIES[k % len(SERIES)],
-            label=label,
+            label=shortened(label),
         )
     axes.grid(visible=False, axis="y")
     for row in range(1, n, 2):
@@ -82,7 +84,7 @@ def fit(times: Array, measured: Array, predicted: Array, groups: Sequence[str], 
         for g, name in enumerate(groups):
             pair = panels[2 * g], panels[2 * g + 1]
             draw_fit(pair, times, measured[:, g], predicted[:, g], color=SERIES[0])
-            pair[0].set_title(f"{name}{f', {unit}' if unit else ''}", loc="left")
+            pair[0].set_title(shortened(f"{name}{f', {unit}' if unit else ''}"), loc="left")
             pair[1].set_ylabel("residual")
         panels[-1].set_xlabel("time, s")
         panels[0].legend(loc="lower left", bbox_to_anchor=(0.45, 1.0), ncols=2, borderaxespad=0.1)
@@ -121,7 +123,9 @@ def memory(residuals: Array, groups: Sequence[str], *, rate: float | None = None
         axes.axhline(0, color=INK, linewidth=0.8)
         for g, name in enumerate(groups):
             rho = autocorrelation(residuals[:, g], n_lags)
-            axes.plot(lags, rho, color=SERIES[g % len(SERIES)], marker=MARKERS[g % 6], markersize=2.5, label=name)
+            axes.plot(
+                lags, rho, color=SERIES[g % len(SERIES)], marker=MARKERS[g % 6], markersize=2.5, label=shortened(name)
+            )
         axes.set_xlabel("lag, samples" + (f" of {1e3 / rate:.3g} ms" if rate else ""))
         axes.set_ylabel("autocorrelation")
         axes.set_xlim(0, n_lags)
@@ -130,7 +134,7 @@ def memory(residuals: Array, groups: Sequence[str], *, rate: float | None = None
         "memory",
         figure,
         f"Autocorrelation of the residuals of {', '.join(groups)} up to a lag of {n_lags} samples.",
-        "How long errors remember. Beyond lag 0, residuals without a memory would stay in the grey band 19 times out "
+        "Beyond lag 0, residuals without a memory would stay in the grey band 19 times out "
         "of 20; what leaves it makes textbook uncertainties too small, and is accounted for here.",
     )
 
@@ -208,12 +212,12 @@ def pair(
         panel: Any = figure.subplots()
         for k, (label, estimate) in enumerate(estimates.items()):
             color = SERIES[k % len(SERIES)]
-            panel.plot(*estimate.region.outline((x, y)).T, color=color, label=label)
+            panel.plot(*estimate.region.outline((x, y)).T, color=color, label=shortened(label))
             panel.plot(*estimate.value[[x, y]], MARKERS[k % len(MARKERS)], color=color, markersize=4)
         if truth is not None:
             panel.plot(*truth[[x, y]], "+", color=INK, markersize=13, markeredgewidth=1.8, label="truth")
         for axis, i in ((panel.xaxis, x), (panel.yaxis, y)):
-            axis.set_label_text(f"{names[i]}{f', {first.units[i]}' if first.units[i] else ''}")
+            axis.set_label_text(f"{names[i]}{f', {shortened(first.units[i])}' if first.units[i] else ''}")
         panel.legend(loc="best")
     return Drawing(
         "pair",

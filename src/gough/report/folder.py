@@ -5,11 +5,10 @@ changed since. Which files those are, a manifest in the folder tells by their SH
 """
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 
 from gough.core.errors import InputError
 
@@ -47,7 +46,8 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     folder that the next run may use.
 
     Examples:
-        >>> with tempfile.TemporaryDirectory() as place:
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as place:
         ...     write_folder(Path(place), {"a.txt": b"1", "figures/b.txt": b"2"})
         ...     write_folder(Path(place), {"a.txt": b"3"})
         ...     sorted(p.name for p in Path(place).iterdir())
@@ -64,7 +64,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
         _write(folder / name, content)
     for file in list(_files(folder)):
         name = file.relative_to(folder).as_posix()
-        if name not in files and name != MANIFEST:
+        if name not in files and (name in before or file.name.startswith(_TEMPORARY)):
             file.unlink()
             if file.parent != folder and not any(file.parent.iterdir()):
                 file.parent.rmdir()
@@ -105,15 +105,11 @@ def _digest(content: bytes) -> str:
 
 def _write(path: Path, content: bytes) -> None:
     """All of it or nothing: written under a temporary name, then renamed."""
-    handle, temporary = tempfile.mkstemp(prefix=_TEMPORARY, dir=path.parent)
+    temporary = path.with_name(f"{_TEMPORARY}{token_hex(8)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
             file.write(content)
-        # mkstemp makes files that only their owner may read; results are to be shared like any other file
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(path)
+        temporary.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise

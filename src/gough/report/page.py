@@ -16,7 +16,7 @@ _CSS = Html("""
 html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--paper);color:var(--ink);font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,
 "Noto Sans",sans-serif}
-header,main,footer{max-width:60rem;margin:0 auto;padding:0 1rem}
+header,main,footer{max-width:62rem;margin:0 auto;padding:0 1rem}
 header{padding-top:2.2rem}
 h1{font-size:1.9rem;line-height:1.2;margin:0 0 .6rem;letter-spacing:-.01em}
 h2{font-size:1.3rem;line-height:1.25;margin:2.6rem 0 .6rem}
@@ -36,7 +36,7 @@ figure{margin:1.3rem 0}
 figure svg{display:block;width:100%;max-width:44rem;height:auto}
 figcaption{max-width:44rem;color:var(--quiet);font-size:.92rem;margin-top:.4rem}
 .wide{overflow-x:auto;margin:1rem 0;border:1px solid var(--faint);border-radius:.55rem}
-table{border-collapse:collapse;font-size:.92rem;width:100%;font-variant-numeric:tabular-nums}
+table{border-collapse:collapse;font-size:.9rem;width:100%;font-variant-numeric:tabular-nums}
 th,td{padding:.38rem .6rem;text-align:right;white-space:nowrap;vertical-align:top}
 thead th{font-weight:600;border-bottom:1px solid var(--faint);white-space:normal;vertical-align:bottom}
 tbody tr:nth-child(even)>*{background:var(--shade)}

@@ -1,0 +1,82 @@
+"""Labels, numbers and sentences."""
+
+import numpy as np
+import pytest
+
+import gough
+from gough.core.errors import InputError
+from gough.methods import LeastSquares, identifiability
+from gough.report import figures
+from gough.report.labels import short_labels, spelled_out
+from gough.report.numbers import plus_minus, power_of_thousand
+from gough.report.terminal import parameter_tables
+from gough.report.words import against_truth, determined, listed, near_zero
+
+from .conftest import make_report
+
+
+def test_combinations_are_cut_and_told_apart():
+    names = ["I_1 + 0.25·m_3", "0.5·I_1 − m_4", "−2e-05·a + b", "fv_1", "x-y"]
+    assert short_labels(names) == ("I_1*", "I_1*(2)", "a*", "fv_1", "x-y")
+    assert spelled_out(names)["I_1*(2)"] == "0.5·I_1 − m_4"
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "text"),
+    [
+        (0.0503, 0.00052, ("0.05030", "0.00052")),
+        (-3.0, 0.0996, ("−3.00", "0.10")),
+        (1e-12, 2e-13, ("1.000e-12", "2.0e-13")),
+        (np.nan, 1.0, ("—", "1.0")),
+        (5.0, np.inf, ("5.000", "∞")),
+    ],
+)
+def test_value_and_half_width_end_at_the_same_decimal(value, half, text):
+    assert plus_minus(value, half) == text
+
+
+@pytest.mark.parametrize(("size", "power"), [(999.0, 0), (1000.0, 3), (0.001, -3), (9.9e-4, -6), (np.inf, 0)])
+def test_powers_of_a_thousand(size, power):
+    assert power_of_thousand(size) == power
+
+
+def test_a_full_rank_problem_is_said_to_be_one(rng):
+    problem = gough.LinearProblem(rng.standard_normal((9, 2)), np.zeros(9), gough.Unknowns(["a", "b"]))
+    assert determined(identifiability(problem))[0] == "The data determine every one of the 2 parameters by itself."
+
+
+def test_lists():
+    assert [listed(w) for w in ([], ["a"], ["a", "b"])] == ["", "a", "a and b"]
+
+
+def test_verdicts_name_the_worst_and_the_hidden():
+    report = make_report()
+    assert near_zero(report.chosen).endswith("zero in these data: fv.")
+    far = report.truth + np.array([0.0, 1.0, 0.0])
+    assert "2 of 3 true values" in against_truth("plain", report.chosen, far)
+    assert "(I_1*)" in against_truth("plain", report.chosen, far)
+
+
+@pytest.mark.parametrize(("width", "count"), [(40, 2), (80, 1), (200, 1)])
+def test_a_narrow_terminal_gets_more_tables(width, count):
+    report = make_report()
+    tables = list(parameter_tables(report.estimates, report.truth, width=width))
+    assert len(tables) == count
+    assert sum(len(t.columns) - 2 for t in tables) == 2
+
+
+def test_a_set_has_no_confidence_region_to_draw():
+    problem = gough.LinearProblem([[1.0]], [1.0], gough.Unknowns(["a"]))
+    answer = gough.estimate(problem, LeastSquares(), strict=False)
+    from dataclasses import replace
+
+    boxed = replace(answer, region=gough.Box([0.0], [1.0]))
+    with pytest.raises(InputError, match="no confidence region"):
+        figures.correlation(boxed)
+
+
+def test_efforts_must_fit_their_times():
+    with pytest.raises(InputError, match="one shape"):
+        figures.fit(np.arange(3.0), np.zeros((3, 1)), np.zeros((2, 1)), ["a"])
+    with pytest.raises(InputError, match="samples, groups"):
+        figures.fit(np.arange(4.0), np.zeros((3, 1)), np.zeros((3, 1)), ["a"])
