@@ -57,7 +57,7 @@ def test_verdicts_name_the_worst_and_the_hidden():
     assert "(I_1*)" in against_truth("plain", report.chosen, far)
 
 
-@pytest.mark.parametrize(("width", "count"), [(40, 2), (80, 1), (200, 1)])
+@pytest.mark.parametrize(("width", "count"), [(45, 2), (10, 2), (80, 1), (200, 1)])
 def test_a_narrow_terminal_gets_more_tables(width, count):
     report = make_report()
     tables = list(parameter_tables(report.estimates, report.truth, width=width))

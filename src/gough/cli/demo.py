@@ -56,11 +56,8 @@ def demo(
     require_ours(out)
     with _progress() as progress:
         done = run(DEMOS[robot], seed=seed, outliers=outliers, progress=progress)
-        step = progress.add_task("writing the report", total=2)
-        files = documents(done.report)
-        progress.advance(step)
-        write_folder(out, files)
-        progress.advance(step)
+        step = progress.add_task("drawing the report", total=1 + 2 * len(done.report.drawings))
+        write_folder(out, documents(done.report, on_file=lambda _: progress.advance(step)))
     page = out / "report.html"
     if as_json:
         typer.echo(json.dumps(_data(done, robot, seed, page), ensure_ascii=False, allow_nan=False, indent=1))
@@ -124,7 +121,7 @@ def _about(demo: Demo, experiment: VirtualExperiment, outliers: float) -> str:
     sigma = np.sqrt(noise.covariance.diagonal())
     errors = [f"{s:.3g} {demo.effort_unit} ({name})" for s, name in zip(sigma, robot.actuators, strict=True)]
     remember = f", low-pass filtered at {noise.cutoff:g} Hz" if noise.cutoff else ""
-    spoilt = f" {outliers:.3g} of all readings are spoilt by {noise.outlier_size:g} σ." if outliers else ""
+    spoilt = f" {100 * outliers:.3g}% of all readings are spoilt by {noise.outlier_size:g} σ." if outliers else ""
     return (
         f"A simulated {demo.robot} has {len(robot.names)} dynamic parameters, {demo.truth}. It repeats a random motion "
         f"of {motion.period:g} s for {duration:g} s, sampled {experiment.rate:g} times a second: {n_samples} samples "

@@ -1,7 +1,7 @@
 """The report of an identification: one page, its figures as files, and every estimate as JSON."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -89,14 +89,20 @@ def by_sample(problem: LinearProblem, values: Array) -> Array:
     return grid.reshape(-1, n)
 
 
-def documents(report: Identification) -> dict[str, bytes]:
-    """The files of the report by name: report.html, estimate.json, figures/*."""
+def documents(report: Identification, *, on_file: Callable[[str], object] = len) -> dict[str, bytes]:
+    """The files of the report by name: report.html, estimate.json, figures/*.
+
+    `on_file` is told the name of each as soon as it is made, for a progress display.
+    """
     estimates = {label: estimate.to_dict() for label, estimate in report.estimates.items()}
     data = json.dumps(estimates, ensure_ascii=False, indent=1, allow_nan=False)
-    files = {"report.html": to_html(report).encode(), "estimate.json": f"{data}\n".encode()}
+    files = {"estimate.json": f"{data}\n".encode()}
+    makers: dict[str, Callable[[], bytes]] = {"report.html": lambda: to_html(report).encode()}
     for drawing in report.drawings:
-        files[f"figures/{drawing.name}.svg"] = drawing.svg()
-        files[f"figures/{drawing.name}.png"] = drawing.png()
+        makers |= {f"figures/{drawing.name}.svg": drawing.svg, f"figures/{drawing.name}.png": drawing.png}
+    for name, make in makers.items():
+        files[name] = make()
+        on_file(name)
     return files
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from rich import box
+from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -13,18 +15,26 @@ from gough.report.numbers import error_in_sigma, plus_minus, power_of_thousand, 
 from gough.report.tables import half_widths
 from gough.report.words import in_sigma
 
-_FIXED, _COLUMN = 28, 16
-
 
 def parameter_tables(estimates: Mapping[str, Estimate], truth: Array, *, width: int) -> Iterator[Table]:
     """Truth, and value ± half-width above the error in σ by every method; as many tables as the width asks for.
 
     Numbers are scaled by a power of a thousand, row by row, so that four methods fit on 80 columns.
     """
-    at_once = max((width - _FIXED) // _COLUMN + 1, 1)
     labels = list(estimates)
-    for start in range(0, len(labels), at_once):
-        yield _table({label: estimates[label] for label in labels[start : start + at_once]}, truth)
+    while labels:
+        at_once = len(labels)
+        table = _table({label: estimates[label] for label in labels}, truth)
+        while at_once > 1 and _width(table) > width:
+            at_once -= 1
+            table = _table({label: estimates[label] for label in labels[:at_once]}, truth)
+        yield table
+        labels = labels[at_once:]
+
+
+def _width(table: Table) -> int:
+    console = Console(width=10_000)
+    return Measurement.get(console, console.options, table).maximum
 
 
 def _table(estimates: Mapping[str, Estimate], truth: Array) -> Table:
