@@ -15,6 +15,7 @@ from gough import Estimate, Status
 from gough.cli import demo
 from gough.cli.app import run
 from gough.experiments.demos import DEMOS
+from gough.report import to_html
 from gough.report.words import in_sigma
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -113,13 +114,17 @@ def test_wrong_options_are_refused(arguments, folder, capsys):
     assert not folder.exists()
 
 
+@pytest.fixture(scope="module")
+def page():
+    """The report of a short demo."""
+    return to_html(demo.run(DEMOS["five-bar"], seed=1, periods=1, progress=Progress(disable=True)).report)
+
+
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome is installed to open the report with")
 @pytest.mark.parametrize("width", [390, 1280])
-def test_a_browser_opens_the_report_without_complaint(width, folder, tmp_path, capsys):
-    assert run(["demo", "--out", str(folder)]) == 0
-    report = (folder / "report.html").read_text(encoding="utf-8")
+def test_a_browser_opens_the_report_without_complaint(width, page, tmp_path):
     # a frame gets any width, where windows have a least one; a Content-Security-Policy would report any request
-    frame = f'<iframe style="width:{width}px;height:900px;border:0" srcdoc="{escape(report)}"></iframe>'
+    frame = f'<iframe style="width:{width}px;height:900px;border:0" srcdoc="{escape(page)}"></iframe>'
     measure = """<script>onload = () => {
         const page = document.querySelector("iframe").contentDocument
         document.title = JSON.stringify({
