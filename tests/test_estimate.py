@@ -86,7 +86,7 @@ def test_table_has_names_units_and_sigma():
     lines = example().table().splitlines()
     assert lines[0].split() == ["unknown", "unit", "value", "±", "(99%)", "σ", "σ/|value|"]
     assert lines[2].split()[:2] == ["mass", "kg"]
-    assert lines[2].endswith("1e+02 %")
+    assert lines[2].endswith("100 %")
     assert len(lines) == 5
 
 

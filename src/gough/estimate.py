@@ -124,12 +124,12 @@ class Estimate(ArrayValue):
         if isinstance(self.region, ConfidenceEllipsoid):
             half = self.region.interval().width / 2
             return [
-                [number(v, h), number(h), number(s), _percent(s, v)]
+                [number(v, h), number(h, digits=2), number(s, digits=2), _percent(s, v)]
                 for v, h, s in zip(self.value, half, self.region.sigma, strict=True)
             ]
         hull = self.region.hull()
         return [
-            [number(v, w / 2), number(w / 2), number(a, w / 2), number(b, w / 2)]
+            [number(v, w / 2), number(w / 2, digits=2), number(a, w / 2), number(b, w / 2)]
             for v, w, a, b in zip(self.value, hull.width, hull.lower, hull.upper, strict=True)
         ]
 
@@ -169,7 +169,7 @@ _CODED = {c.__name__: c for c in (Estimate, Unknowns, Stats, FitStats, Box, Elli
 
 
 def _percent(sigma: float, value: float) -> str:
-    return f"{100 * sigma / abs(value):.2g} %" if value else "—"
+    return f"{number(100 * sigma / abs(value), digits=2)} %" if value else "—"
 
 
 class EstimationError(GoughError):

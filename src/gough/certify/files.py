@@ -14,11 +14,11 @@ from hashlib import sha256
 from math import isinf
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from gough.certify.certificate import FORMAT, Bound, Certificate, Empty, Proof, Step, Witness
 from gough.certify.rational import as_double
 from gough.core.errors import GoughError, InputError, nearest, require
+from gough.core.files import new_file
 from gough.core.floating import defect
 
 KINDS: dict[str, type[Proof]] = {kind.__name__: kind for kind in (Witness, Bound, Empty)}
@@ -43,24 +43,8 @@ def save(certificate: Certificate, path: str | Path, *, overwrite: bool = False)
         True
         >>> folder.cleanup()
     """
-    _write(render(certificate), Path(path), overwrite=overwrite)
-
-
-def _write(text: str, path: Path, *, overwrite: bool) -> None:
-    exists = f"{path} exists; give another name, or overwrite=True"
-    require(overwrite or not path.exists(), exists)
-    require(path.parent.is_dir(), f"{path} cannot be written: there is no folder {path.parent}")
-    temporary = path.with_name(f".{path.name}.{uuid4().hex}")
-    try:
-        with temporary.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        if not overwrite:
-            path.touch(exist_ok=False)  # fails if another process was faster
-        temporary.replace(path)
-    except FileExistsError as error:
-        raise InputError(exists) from error
-    finally:
-        temporary.unlink(missing_ok=True)
+    with new_file(path, overwrite=overwrite) as file:
+        file.write(render(certificate).encode())
 
 
 def load(path: str | Path) -> Certificate:

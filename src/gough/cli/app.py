@@ -30,7 +30,7 @@ def _version(wanted: bool) -> None:  # noqa: FBT001 - typer's callback
 
 @app.callback()
 def _options(
-    version: Annotated[
+    version: Annotated[  # noqa: FBT002 - how typer declares a flag
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it and leave.")
     ] = False,
 ) -> None: ...

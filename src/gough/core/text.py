@@ -6,8 +6,8 @@ from math import floor, isfinite, log10
 from typing import Any
 
 
-def number(value: float, uncertainty: float | None = None) -> str:
-    """`value` with as many digits as its uncertainty (default: four significant ones) makes worth reading.
+def number(value: float, uncertainty: float | None = None, *, digits: int = 4) -> str:
+    """`value` down to the second digit of its uncertainty, or with so many significant digits where it has none.
 
     Examples:
         >>> number(12.345678, 0.0123), number(0.000123456), number(-1234567.0), number(0.5, 0.0)
@@ -18,9 +18,7 @@ def number(value: float, uncertainty: float | None = None) -> str:
     if uncertainty == 0:
         return f"{value:.12g}"
     leading = floor(log10(abs(value))) if value else 0
-    if uncertainty is None or not isfinite(uncertainty):
-        digits = 4
-    else:
+    if uncertainty is not None and isfinite(uncertainty):
         digits = min(max(leading - floor(log10(uncertainty)) + 2, 2), 16)
     if -4 <= leading < 6:
         return f"{value:.{max(digits - 1 - leading, 0)}f}"

@@ -17,11 +17,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 
 from gough.core.errors import InputError, nearest, require
+from gough.core.files import new_file
 from gough.noise import Bounded, Gaussian, Noise
 from gough.problem import Groups, LinearProblem
 from gough.region import Box, ConfidenceEllipsoid
@@ -52,21 +52,9 @@ def write_problem(problem: LinearProblem, path: str | Path, *, overwrite: bool =
         ...     read_problem(f"{folder}/mass.npz") == problem
         True
     """
-    target, exists = Path(path), f"{path} exists; give another name, or overwrite=True"
-    require(overwrite or not target.exists(), exists)
-    require(target.parent.is_dir(), f"{path} cannot be written: there is no folder {target.parent}")
     arrays = _arrays(problem)
-    temporary = target.with_name(f".{target.name}.{uuid4().hex}")
-    try:
-        with temporary.open("xb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
-        if not overwrite:
-            target.touch(exist_ok=False)  # fails if another process was faster
-        temporary.replace(target)
-    except FileExistsError as error:
-        raise InputError(exists) from error
-    finally:
-        temporary.unlink(missing_ok=True)
+    with new_file(path, overwrite=overwrite) as file:
+        np.savez(file, allow_pickle=False, **arrays)
 
 
 def read_problem(path: str | Path, *, map_W: bool = False) -> LinearProblem:

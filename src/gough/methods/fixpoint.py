@@ -43,10 +43,11 @@ class Fixpoint:
 
 def _moved(last: Box, box: Box, rtol: float) -> bool:
     """Has a side become finite, or moved by more than rtol of the last width?"""
+    same = (box.lower == last.lower) & (box.upper == last.upper)
     with np.errstate(invalid="ignore"):
         change = np.maximum(box.lower - last.lower, last.upper - box.upper)
-        same = (box.lower == last.lower) & (box.upper == last.upper)
-        return bool((~same & ~(change <= rtol * last.width)).any())
+        little = np.isfinite(last.width) & (change <= rtol * last.width)
+    return bool((~same & ~little).any())
 
 
 def _answer(problem: LinearProblem, box: Box, method: Fixpoint, status: Status) -> Estimate:

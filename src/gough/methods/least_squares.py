@@ -19,9 +19,9 @@ class LeastSquares:
         >>> import gough
         >>> problem = gough.LinearProblem([[1.0], [1.0], [1.0]], [0.9, 1.0, 1.1], gough.Unknowns(["mass"], ["kg"]))
         >>> print(gough.estimate(problem, LeastSquares()).table())
-        unknown  unit  value  ± (95%)        σ  σ/|value|
-        ───────  ────  ─────  ───────  ───────  ─────────
-        mass     kg     1.00   0.2484  0.05774      5.8 %
+        unknown  unit  value  ± (95%)      σ  σ/|value|
+        ───────  ────  ─────  ───────  ─────  ─────────
+        mass     kg     1.00     0.25  0.058      5.8 %
     """
 
     level: float = 0.95

@@ -1,0 +1,19 @@
+"""A five-bar robot: its 21 dynamic parameters reduced to what the motion shows, then identified."""
+
+import numpy as np
+
+from gough import Gaussian, estimate
+from gough.assemble import dynamic
+from gough.experiments import FourierSeries
+from gough.methods import GaussMarkov, identifiability
+from gough.robots import FiveBar, efforts
+
+rng = np.random.default_rng(3)
+robot = FiveBar.demo()
+motion = FourierSeries.random(rng, offset=[2.1, 1.0], amplitude=[0.4, 0.4], frequency=0.2).sample(rate=100, periods=4)
+torque = efforts(robot, robot.nominal, motion.q, motion.dq, motion.ddq)
+measured = torque + 0.02 * rng.normal(size=torque.shape)
+
+problem = dynamic(robot, motion.q, motion.dq, motion.ddq, measured, noise=Gaussian(0.02**2))
+print(identifiability(problem), end="\n\n")
+print(estimate(problem, GaussMarkov(), strict=False))
