@@ -47,6 +47,6 @@ def run(arguments: Sequence[str]) -> int:
         errors.print(Text.assemble(("Error: ", "bold red"), str(error)))
         return 2
     except KeyboardInterrupt:
-        errors.print("Stopped. Nothing was overwritten.")
+        errors.print("Stopped. Files are complete or were not written.")
         return 130
     return 0

@@ -182,12 +182,12 @@ def _notes(stats: FitStats, noise: NoiseModel, solution: Solution) -> tuple[str,
             verdict = f"residuals are {'larger' if larger else 'smaller'} than the stated noise: " + (
                 "an effect is missing from the model, or the noise is understated" if larger else "it is overstated"
             )
-        notes.append(f"χ²/dof = {stats.chi_squared:.3f} (p = {stats.chi_squared_p:.2g}): {verdict}.")
+        p = f"p = {stats.chi_squared_p:.2g}" if stats.chi_squared_p > 1e-12 else "p < 1e-12"
+        notes.append(f"χ²/dof = {stats.chi_squared:.3f} ({p}): {verdict}.")
     if noise.length:
-        half = noise.length // 2
-        notes.append(
-            f"Residuals remember {half} sample(s); σ accounts for it ({noise.dof:.0f} degrees of freedom left)."
-        )
+        lags = noise.length // 2
+        samples = "the last sample" if lags == 1 else f"the last {lags} samples"
+        notes.append(f"Residuals remember {samples}; σ accounts for it ({noise.dof:.0f} degrees of freedom left).")
     if noise.at_limit:
         notes.append("They remember longer than that can be measured: take σ as a lower limit, or decimate the data.")
     if stats.prior_limited:
