@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from gough.certify.rational import rational
 from gough.core.arrays import ROWS_PER_BLOCK, Array
 from gough.core.errors import AssumptionError, require
+from gough.core.rational import rational
 from gough.noise import Bounded
 from gough.problem import LinearProblem
 

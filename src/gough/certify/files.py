@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from gough.certify.certificate import FORMAT, Bound, Certificate, Empty, Proof, Step, Witness
-from gough.certify.rational import as_double
 from gough.core.errors import GoughError, InputError, nearest, require
 from gough.core.files import new_file
 from gough.core.floating import defect
+from gough.core.rational import as_double
 
 KINDS: dict[str, type[Proof]] = {kind.__name__: kind for kind in (Witness, Bound, Empty)}
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from gough.certify.certificate import Coefficients, Step, Weights, bounds_of, coefficients, row_weights
-from gough.certify.rational import Whole, integers, over_common_denominator, rational, round_down
 from gough.certify.words import approximately, row_name, written
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, nearest
+from gough.core.rational import Whole, integers, over_common_denominator, rational, round_down
 from gough.problem import LinearProblem
 
 

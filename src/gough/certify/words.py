@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from gough.certify.certificate import Bound, Coefficients, Proof, Step, Witness
-from gough.certify.rational import as_double
+from gough.core.rational import as_double
 from gough.core.text import number
 from gough.problem import LinearProblem
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gough import InputError
-from gough.certify.rational import as_double, integers, over_common_denominator, rational, round_down
+from gough.core.rational import as_double, integers, over_common_denominator, rational, round_down
 
 
 def test_integers_are_exact_for_every_kind_of_double(rng):
