@@ -6,10 +6,13 @@ from gough import Bounded, Box, Gaussian, LinearProblem, Unknowns
 from gough.methods import (
     Fixpoint,
     GaussMarkov,
+    GaussSeidel,
     Huber,
     LeastSquares,
+    LinearHull,
     RobustLeastSquares,
     RowContractor,
+    Then,
     Tukey,
     WeightedLeastSquares,
 )
@@ -21,8 +24,14 @@ STATISTICAL_METHODS = [
     RobustLeastSquares(Huber()),
     RobustLeastSquares(Tukey()),
 ]
-CONTRACTORS = [RowContractor()]
-SET_METHODS = [Fixpoint(contractor) for contractor in CONTRACTORS]
+CONTRACTORS = [
+    RowContractor(),
+    GaussSeidel(),
+    GaussSeidel(precondition=False),
+    Then(GaussSeidel(), RowContractor()),
+    LinearHull(),
+]
+SET_METHODS = [*(Fixpoint(contractor) for contractor in CONTRACTORS), LinearHull()]
 
 
 def scales(rng, p, spread):
