@@ -75,6 +75,30 @@ class FitStats(Stats):
     """Unknowns that the data do not determine; they have no number."""
 
 
+@dataclass(frozen=True)
+class Evidence:
+    """direction · θ ≥ some value, because of weights on rows: what a certificate is made of, in exact fractions."""
+
+    names: tuple[str, ...]
+    factors: tuple[float, ...]
+    """The direction: a factor for each of the names; nothing for a contradiction."""
+    rows: tuple[int, ...]
+    weights: tuple[str, ...]
+    """A fraction for each of the rows, such as `-3/4`."""
+
+
+@dataclass(frozen=True, eq=False)
+class HullStats(Stats):
+    """What a method for linear bounds reports about its work."""
+
+    active_rows: tuple[int, ...] = ()
+    """Rows that the bounds rest on, or the culprits of a contradiction."""
+    pool: int = 0
+    """Rows that a linear program looked at."""
+    evidence: tuple[Evidence, ...] = ()
+    """Proof of each bound, in the order in which one uses the others."""
+
+
 @dataclass(frozen=True, eq=False)
 class Estimate(ArrayValue):
     """A region of parameter space, a claim about that region, and a status.
@@ -165,7 +189,10 @@ class Estimate(ArrayValue):
         return cls.from_dict(data)
 
 
-_CODED = {c.__name__: c for c in (Estimate, Unknowns, Stats, FitStats, Box, Ellipsoid, ConfidenceEllipsoid)}
+_CODED = {
+    c.__name__: c
+    for c in (Estimate, Unknowns, Stats, FitStats, HullStats, Evidence, Box, Ellipsoid, ConfidenceEllipsoid)
+}
 
 
 def _percent(sigma: float, value: float) -> str:

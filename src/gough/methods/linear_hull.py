@@ -1,0 +1,165 @@
+"""The exact hull of a bounded-error problem: the smallest box around every consistent θ, at any number of rows."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from gough.core.arrays import Array, array
+from gough.core.errors import require
+from gough.core.text import written
+from gough.core.threads import one_blas_thread
+from gough.estimate import Claim, Estimate, Evidence, HullStats, Status
+from gough.methods.constraint_generation import Extremes, extremes
+from gough.methods.exact_bound import Multipliers, lower_bound, rounded_down, rounded_up
+from gough.problem import LinearProblem
+from gough.region import Box
+
+
+@dataclass(frozen=True)
+class LinearHull:
+    """The hull of {θ in the box : |y − W θ| ≤ e}: 2p linear programs, their bounds made rigorous by exact arithmetic.
+
+    Constraint: |y − W θ| ≤ e row by row; W known to a radius is taken into account by the bounds, not by the linear
+    programs, so that the box is then valid but not the smallest. Kept: every consistent θ of the box. Does nothing in
+    directions that no row bounds. Idempotent up to `tolerance`.
+
+    Only a few hundred rows decide the hull. They are found by constraint generation: solve with some rows, look for
+    rows that the vertices violate, add those, repeat; any subset of the rows gives a valid box. The multipliers of
+    the active rows then prove each side in rational arithmetic, twice, so that the second proof uses the box of the
+    first [NS04]. `stats.evidence` holds them; `gough.certify.certificate_of` makes a certificate of it.
+
+    Examples:
+        >>> import gough
+        >>> unknowns = gough.Unknowns(["a", "b"])
+        >>> problem = gough.LinearProblem([[1.0, 1.0], [1.0, -1.0]], [3.0, 1.0], unknowns, gough.Bounded(0.5))
+        >>> hull = gough.estimate(problem, LinearHull())
+        >>> hull.region.lower, hull.region.upper, hull.claim.name
+        (array([1.5, 0.5]), array([2.5, 1.5]), 'PROOF')
+    """
+
+    tolerance: float = 1e-9
+    """Part of the hull's width by which a row may cut further without being looked at."""
+
+    claim: ClassVar[Claim] = Claim.PROOF
+
+    def contract(self, problem: LinearProblem, box: Box) -> Box:
+        return box if box.is_empty else _Hull(problem, box, self.tolerance).box
+
+    def estimate(self, problem: LinearProblem) -> Estimate:
+        hull = _Hull(problem, problem.unknowns.bounds, self.tolerance)
+        unknowns, box = problem.unknowns, hull.box
+        status, notes = Status.OK, hull.notes
+        limited: tuple[str, ...] = ()
+        if box.is_empty:
+            status = Status.INCONSISTENT
+            culprits = ", ".join(map(str, hull.rows))
+            notes = (f"No θ satisfies all bounds: rows {culprits} contradict each other or the prior.", *notes)
+        else:
+            limited = _on_the_prior(unknowns.bounds, box, unknowns.names)
+            unbounded = [name for name, w in zip(unknowns.names, box.width, strict=True) if not np.isfinite(w)]
+            if unbounded:
+                status = Status.UNBOUNDED
+                notes = (f"Without a finite bound: {', '.join(unbounded)}.", *notes)
+        if limited:
+            notes += (f"On the prior's edge, so put in rather than found: {', '.join(limited)}.",)
+        stats = HullStats(
+            problem.n_rows, limited, active_rows=hull.rows, pool=len(hull.found.pool), evidence=hull.evidence
+        )
+        return Estimate(box, self.claim, status, unknowns, written(self), stats, notes)
+
+
+class _Hull:
+    """One computation of a hull: extremes, then proofs."""
+
+    box: Box
+    evidence: tuple[Evidence, ...]
+    notes: tuple[str, ...]
+    rows: tuple[int, ...]
+
+    @one_blas_thread()
+    def __init__(self, problem: LinearProblem, box: Box, tolerance: float) -> None:
+        p = len(problem.unknowns)
+        self._problem = problem
+        self._axes = np.vstack([np.eye(p), -np.eye(p)])
+        self.found: Extremes = extremes(problem, box, self._axes, tolerance)
+        self.evidence = tuple[Evidence, ...]()
+        self.notes = ("Stopped early: the box is valid, but not yet the smallest.",) if self.found.stopped else ()
+        if self.found.contradiction is not None:
+            self.box = self._contradicted(box)
+        else:
+            self.box = self._proven(box)
+        self.rows = tuple(sorted({row for used in self.evidence for row in used.rows}))
+
+    def _proven(self, box: Box) -> Box:
+        for _ in range(2):  # the second pass proves in the box of the first, where left-overs weigh less
+            for direction, vertex in zip(self._axes, self.found.vertices, strict=True):
+                if box.is_empty or not vertex.weights.any():
+                    continue
+                value, used = lower_bound(self._problem, box, direction, vertex.rows, vertex.weights)
+                axis = int(np.flatnonzero(direction)[0])
+                cut = Box.unbounded(len(box))
+                lower, upper = cut.lower.copy(), cut.upper.copy()
+                if direction[axis] > 0:
+                    lower[axis] = rounded_down(value)
+                else:
+                    upper[axis] = rounded_up(None if value is None else -value)
+                if value is not None:
+                    self.evidence += (
+                        _evidence((self._problem.unknowns.names[axis],), (float(direction[axis]),), used),
+                    )
+                box = box & Box(lower, upper)
+        return box
+
+    def _contradicted(self, box: Box) -> Box:
+        """The empty box if the contradiction is proven; else the box as it was."""
+        vertex = self.found.contradiction
+        assert vertex is not None
+        for sign in (1, -1):
+            value, used = lower_bound(self._problem, box, np.zeros(len(box)), vertex.rows, sign * vertex.weights)
+            if value is not None and value > 0:
+                self.evidence = (_evidence((), (), used),)
+                return Box.empty(len(box))
+        self.notes += ("The bounds seem to contradict each other, but that could not be proven.",)
+        return box
+
+
+def _evidence(names: tuple[str, ...], factors: tuple[float, ...], used: Multipliers) -> Evidence:
+    return Evidence(names, factors, used.rows, tuple(str(weight) for weight in used.weights))
+
+
+def _on_the_prior(prior: Box, box: Box, names: tuple[str, ...]) -> tuple[str, ...]:
+    low = (box.lower == prior.lower) & np.isfinite(box.lower)
+    high = (box.upper == prior.upper) & np.isfinite(box.upper)
+    given = prior.lower == prior.upper
+    return tuple(name for name, on in zip(names, (low | high) & ~given, strict=True) if on)
+
+
+@one_blas_thread()
+def prediction_bounds(problem: LinearProblem, directions: Array, *, tolerance: float = 1e-9) -> Box:
+    """Exact bounds of d·θ over all consistent θ, for each row d of `directions`: what a torque can be.
+
+    The bounds are rigorous (PROOF), and thousands of them share one linear program.
+
+    Examples:
+        >>> import gough
+        >>> unknowns = gough.Unknowns(["a", "b"])
+        >>> problem = gough.LinearProblem([[1.0, 1.0], [1.0, -1.0]], [3.0, 1.0], unknowns, gough.Bounded(0.5))
+        >>> box = prediction_bounds(problem, [[1.0, 1.0]])
+        >>> box.lower, box.upper
+        (array([2.5]), array([3.5]))
+    """
+    D = array(directions, "directions", ndim=2)
+    require(bool(np.isfinite(D).all()), "directions must be finite")
+    fits = D.shape[1] == len(problem.unknowns)
+    require(fits, f"directions need a column per unknown, {len(problem.unknowns)}, but their shape is {D.shape}")
+    hull = _Hull(problem, problem.unknowns.bounds, tolerance).box
+    if hull.is_empty:
+        return Box.empty(len(D))
+    both = np.vstack([D, -D])
+    found = extremes(problem, hull, both, tolerance)
+    values = [
+        rounded_down(lower_bound(problem, hull, d, v.rows, v.weights)[0])
+        for d, v in zip(both, found.vertices, strict=True)
+    ]
+    return Box(np.array(values[: len(D)]), -np.array(values[len(D) :]))

@@ -1,0 +1,119 @@
+"""The rows of a bounded-error problem as strips in coordinates that a simplex method likes."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import AssumptionError
+from gough.noise import Bounded
+from gough.problem import Integers, LinearProblem
+from gough.region import Box
+
+FAR = 1e8
+"""Sides of the box beyond this distance, in scaled coordinates, stand for infinity in a linear program."""
+
+_SAMPLE = 20000
+
+
+def bounds_of(problem: LinearProblem, method: str) -> Bounded:
+    """The error bounds of a problem, or a refusal that says what to state instead."""
+    if not isinstance(problem.noise, Bounded):
+        raise AssumptionError(
+            f"{method} needs error bounds, but this problem states a covariance. "
+            "State Bounded noise, or use GaussMarkov."
+        )
+    return problem.noise
+
+
+@dataclass(frozen=True, eq=False)
+class Strips:
+    """|y_k − W_k θ| ≤ e_k with θ = center + scale · z and every row divided by its length in z.
+
+    All in floating point and rounded: strips serve to find multipliers, and no bound rests on them.
+    """
+
+    problem: LinearProblem
+    radius: Array
+    """e (N,)."""
+    center: Array
+    scale: Array
+    middle: Array
+    """y − W center (N,)."""
+    length: Array
+    """‖scale ∘ W_k‖ (N,); 1 for rows of zeros."""
+
+    @classmethod
+    def of(cls, problem: LinearProblem, box: Box, method: str) -> "Strips":
+        """Strips around a least-squares point of a sample of the rows, in units of the error bounds."""
+        noise = bounds_of(problem, method)
+        radius = np.broadcast_to(noise.radius, problem.y.shape)
+        some = slice(None, None, max(1, problem.n_rows // _SAMPLE))
+        W, y = problem.W[some], problem.y[some]
+        size = np.sqrt((W**2).mean(axis=0))
+        size = np.where(size > 0, size, _largest(problem))
+        size = np.where(size > 0, size, 1.0)
+        center = np.linalg.lstsq(W / size, y, rcond=None)[0] / size
+        center = np.clip(center, box.lower, box.upper)
+        typical = float(np.median(radius)) or float(np.sqrt((y**2).mean())) or 1.0
+        return _around(problem, radius, center, typical / size)
+
+    def recentered(self, lower: Array, upper: Array) -> "Strips":
+        """The same strips in coordinates where the box [lower, upper] of θ is about the unit box."""
+        width = upper - lower
+        scale = np.where((width > 0) & np.isfinite(width), width, self.scale)
+        return _around(self.problem, self.radius, lower / 2 + upper / 2, scale)
+
+    def rows(self, index: Integers) -> tuple[Array, Array, Array]:
+        """(A, lower, upper) of some rows, normalized: lower ≤ A z ≤ upper."""
+        length = self.length[index]
+        A = self.problem.W[index] * self.scale / length[:, None]
+        middle, half = self.middle[index] / length, self.radius[index] / length
+        return A, middle - half, middle + half
+
+    def box(self, box: Box) -> tuple[Array, Array]:
+        """The sides of a box in z, at most FAR away."""
+        with np.errstate(over="ignore"):
+            lower, upper = (box.lower - self.center) / self.scale, (box.upper - self.center) / self.scale
+        return np.clip(lower, -FAR, FAR), np.clip(upper, -FAR, FAR)
+
+    def theta(self, z: Array) -> Array:
+        return self.center + self.scale * z
+
+    def excess(self, points: Array, among: Integers | None = None) -> Array:
+        """How far each row (or those `among`) is violated by the worst of the points (m, p), in normalized units."""
+        directions = points * self.scale
+        n_rows = self.problem.n_rows if among is None else len(among)
+        worst = np.empty(n_rows)
+        for start in range(0, n_rows, _BLOCK):
+            part: Any = slice(start, start + _BLOCK) if among is None else among[start : start + _BLOCK]
+            reach = directions @ self.problem.W[part].T
+            middle, here = self.middle[part], slice(start, start + _BLOCK)
+            farthest = np.maximum(reach.max(axis=0) - middle, middle - reach.min(axis=0))
+            worst[here] = (farthest - self.radius[part]) / self.length[part]
+        return worst
+
+
+_BLOCK = 1 << 12
+
+
+def _largest(problem: LinearProblem) -> Array:
+    return np.max([abs(problem.W[rows]).max(axis=0) for rows in problem.blocks()], axis=0)
+
+
+def _around(problem: LinearProblem, radius: Array, center: Array, scale: Array) -> Strips:
+    scale = np.ldexp(1.0, np.frexp(scale)[1])  # powers of two: scaled numbers keep their digits
+    middle, length = np.empty(problem.n_rows), np.empty(problem.n_rows)
+    square = scale**2
+    for rows in problem.blocks():
+        W = problem.W[rows]
+        middle[rows] = problem.y[rows] - W @ center
+        length[rows] = np.sqrt((W * W) @ square)
+    length[length == 0] = 1.0
+    return Strips(problem, radius, center, scale, middle, length)
+
+
+def with_radius(strips: Strips, radius: Array) -> Strips:
+    """The same strips with other error bounds."""
+    return replace(strips, radius=radius)
