@@ -8,6 +8,7 @@ from gough.certify.certificate import Bound, Certificate, Empty, Proof, Step, Wi
 from gough.certify.check import Verdict, check
 from gough.certify.files import load, save
 from gough.certify.linear import NotProven, prove
+from gough.certify.of_estimate import certificate_of
 
 __all__ = [
     "Bound",
@@ -18,6 +19,7 @@ __all__ = [
     "Step",
     "Verdict",
     "Witness",
+    "certificate_of",
     "check",
     "digest",
     "load",

@@ -1,32 +1,54 @@
 """Methods: each turns a problem into an estimate. None of them has ever seen a robot."""
 
+from gough.methods.bounding_ellipsoid import (
+    DETERMINANT,
+    TRACE,
+    BoundingEllipsoid,
+    Form,
+    ellipsoid_of_strips,
+    predict,
+)
+from gough.methods.ellipsoid_stream import EllipsoidStream
 from gough.methods.fixpoint import Fixpoint
 from gough.methods.gauss_markov import GaussMarkov
 from gough.methods.gauss_seidel import GaussSeidel
 from gough.methods.identifiability import BaseParameter, Identifiability, identifiability
 from gough.methods.least_squares import LeastSquares
 from gough.methods.linear_hull import LinearHull, prediction_bounds
+from gough.methods.minimal_bound import MinimalBound, minimal_bound
 from gough.methods.repeated import Repeated
 from gough.methods.robust import Huber, RobustLeastSquares, Tukey
 from gough.methods.row_contractor import RowContractor
+from gough.methods.sweep import Sweep, sweep
 from gough.methods.then import Then
 from gough.methods.weighted_least_squares import WeightedLeastSquares
 
 __all__ = [
     "BaseParameter",
+    "BoundingEllipsoid",
+    "DETERMINANT",
+    "EllipsoidStream",
     "Fixpoint",
+    "Form",
     "GaussMarkov",
     "GaussSeidel",
     "Huber",
     "Identifiability",
     "LeastSquares",
     "LinearHull",
+    "MinimalBound",
     "Repeated",
     "RobustLeastSquares",
     "RowContractor",
+    "Sweep",
+    "TRACE",
     "Then",
     "Tukey",
     "WeightedLeastSquares",
+    "ellipsoid_of_strips",
     "identifiability",
+    "minimal_bound",
+    "predict",
     "prediction_bounds",
+    "sweep",
 ]

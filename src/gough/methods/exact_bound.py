@@ -11,6 +11,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.rational import Whole, integers, over_common_denominator, round_down
+from gough.estimate import Evidence
 from gough.noise import Bounded
 from gough.problem import Integers, LinearProblem
 from gough.region import Box
@@ -108,7 +109,10 @@ def _independent(W: Array) -> list[int] | None:
     """As many rows as columns that span the space, by QR with pivoting; None if there are none."""
     from scipy.linalg import qr  # noqa: PLC0415 - start-up time
 
-    R, order = qr(W.T, mode="r", pivoting=True)
+    size = abs(W).max(axis=0)
+    if not size.all():
+        return None
+    R, order = qr((W / size).T, mode="r", pivoting=True)
     diagonal = abs(np.diagonal(R))
     if diagonal.min() <= 1e-12 * diagonal.max():
         return None
@@ -137,6 +141,11 @@ def solve_exactly(A: Whole, b: Sequence[Fraction]) -> list[Fraction] | None:
                 M[i] = [(head * x - factor * y) // previous for x, y in zip(M[i], M[k], strict=True)]
         previous = M[k][k]
     return [Fraction(M[i][n], M[i][i] * denominator) for i in range(n)]
+
+
+def evidence(names: tuple[str, ...], factors: tuple[float, ...], used: Multipliers) -> Evidence:
+    """The multipliers of a direction in the form that estimates carry."""
+    return Evidence(names, factors, used.rows, tuple(str(weight) for weight in used.weights))
 
 
 def rounded_down(value: Fraction | None) -> float:

@@ -11,7 +11,7 @@ from gough.core.text import written
 from gough.core.threads import one_blas_thread
 from gough.estimate import Claim, Estimate, Evidence, HullStats, Status
 from gough.methods.constraint_generation import Extremes, extremes
-from gough.methods.exact_bound import Multipliers, lower_bound, rounded_down, rounded_up
+from gough.methods.exact_bound import evidence, lower_bound, rounded_down, rounded_up
 from gough.problem import LinearProblem
 from gough.region import Box
 
@@ -105,9 +105,7 @@ class _Hull:
                 else:
                     upper[axis] = rounded_up(None if value is None else -value)
                 if value is not None:
-                    self.evidence += (
-                        _evidence((self._problem.unknowns.names[axis],), (float(direction[axis]),), used),
-                    )
+                    self.evidence += (evidence((self._problem.unknowns.names[axis],), (float(direction[axis]),), used),)
                 box = box & Box(lower, upper)
         return box
 
@@ -118,14 +116,10 @@ class _Hull:
         for sign in (1, -1):
             value, used = lower_bound(self._problem, box, np.zeros(len(box)), vertex.rows, sign * vertex.weights)
             if value is not None and value > 0:
-                self.evidence = (_evidence((), (), used),)
+                self.evidence = (evidence((), (), used),)
                 return Box.empty(len(box))
         self.notes += ("The bounds seem to contradict each other, but that could not be proven.",)
         return box
-
-
-def _evidence(names: tuple[str, ...], factors: tuple[float, ...], used: Multipliers) -> Evidence:
-    return Evidence(names, factors, used.rows, tuple(str(weight) for weight in used.weights))
 
 
 def _on_the_prior(prior: Box, box: Box, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,0 +1,234 @@
+"""The exact hull: against linear programs of another library, exact rationals, certificates, and hostile inputs."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.optimize
+
+from gough import Bounded, Box, Claim, InputError, LinearProblem, Status, Unknowns, estimate
+from gough.certify import certificate_of, check
+from gough.methods import Fixpoint, GaussSeidel, LinearHull, RowContractor, minimal_bound, prediction_bounds, sweep
+from tests.laws.problems import bounded_problem
+
+
+def dense_problem(rng, n_rows, p, *, spread=0.0, e=0.1, prior=None):
+    W = rng.normal(size=(n_rows, p)) * 10.0 ** rng.uniform(-spread, spread, p)
+    theta = rng.normal(size=p) / np.linalg.norm(W, axis=0) * np.sqrt(n_rows)
+    y = W @ theta + e * rng.uniform(-1, 1, n_rows)
+    return LinearProblem(W, y, Unknowns([f"p_{i}" for i in range(p)], prior=prior), Bounded(e)), theta
+
+
+def scipy_hull(problem):
+    """2p linear programs by scipy, columns scaled."""
+    p = len(problem.unknowns)
+    scale = np.linalg.norm(problem.W, axis=0)
+    A = np.vstack([problem.W / scale, -problem.W / scale])
+    e = np.broadcast_to(problem.noise.radius, problem.y.shape)
+    b = np.concatenate([problem.y + e, e - problem.y])
+    bounds = list(zip(problem.unknowns.bounds.lower * scale, problem.unknowns.bounds.upper * scale, strict=True))
+    ends = [
+        [scipy.optimize.linprog(s * np.eye(p)[i], A, b, bounds=bounds).fun * s / scale[i] for s in (1, -1)]
+        for i in range(p)
+    ]
+    return np.array(ends).T
+
+
+@pytest.mark.parametrize(("n_rows", "p", "spread"), [(1, 1, 0), (30, 3, 0), (300, 6, 4), (2000, 8, 9), (400, 24, 2)])
+def test_agrees_with_another_library_and_never_lies_inside(n_rows, p, spread, rng):
+    problem, theta = dense_problem(rng, n_rows, p, spread=spread)
+    answer = estimate(problem, LinearHull())
+    lower, upper = scipy_hull(problem)
+    width = upper - lower
+    assert answer.claim is Claim.PROOF
+    assert theta in answer.region
+    assert abs((answer.region.lower - lower) / width).max() < 1e-6
+    assert abs((answer.region.upper - upper) / width).max() < 1e-6
+
+
+def test_many_rows_and_few_that_matter(rng):
+    problem, theta = dense_problem(rng, 100_000, 5)
+    answer = estimate(problem, LinearHull())
+    assert theta in answer.region
+    assert answer.stats.pool < 1000
+    assert len(answer.stats.active_rows) <= 2 * 5 * 5
+    part = problem.select(np.array(answer.stats.active_rows))
+    again = estimate(part, LinearHull())
+    assert answer.region.width == pytest.approx(again.region.width, rel=1e-6)
+
+
+def test_exact_on_a_problem_solved_by_hand():
+    """|a + b − 3| ≤ 1/2, |a − b − 1| ≤ 1/2: a in [3/2, 5/2], b in [1/2, 3/2], to the last bit."""
+    problem = LinearProblem([[1.0, 1.0], [1.0, -1.0]], [3.0, 1.0], Unknowns(["a", "b"]), Bounded(0.5))
+    assert estimate(problem, LinearHull()).region == Box([1.5, 0.5], [2.5, 1.5])
+
+
+@pytest.mark.parametrize("prior", [None, Box([-1e3] * 4, [1e3] * 4)])
+def test_every_hull_has_a_certificate_that_proves_the_very_floats(prior, rng):
+    for _ in range(10):
+        problem, _ = dense_problem(rng, 200, 4, spread=2, prior=prior)
+        answer = estimate(problem, LinearHull())
+        certificate = certificate_of(problem, answer)
+        assert check(certificate, problem).holds
+        for i, name in enumerate(problem.unknowns.names):
+            low, high = (
+                max(s.value for s in certificate.proof.steps if s.direction == ((name, Fraction(sign)),))
+                for sign in (1, -1)
+            )
+            assert Fraction(float(answer.region.lower[i])) == low
+            assert Fraction(float(answer.region.upper[i])) == -high
+
+
+def test_a_contradiction_names_its_culprits_and_is_certified(rng):
+    problem, _ = dense_problem(rng, 5000, 6)
+    y = problem.y.copy()
+    y[1234] += 5.0
+    wrong = LinearProblem(problem.W, y, problem.unknowns, problem.noise)
+    answer = estimate(wrong, LinearHull(), strict=False)
+    assert answer.status is Status.INCONSISTENT
+    assert 1234 in answer.stats.active_rows
+    assert len(answer.stats.active_rows) <= 7
+    assert check(certificate_of(wrong, answer), wrong).holds
+    assert check(certificate_of(wrong, answer), problem).holds is False
+
+
+def test_hull_lies_in_every_other_enclosure(rng):
+    for _ in range(30):
+        problem, _ = bounded_problem(rng, n_rows=12, p=3, spread=0)
+        hull = estimate(problem, LinearHull(), strict=False).region
+        for contractor in (RowContractor(), GaussSeidel()):
+            other = estimate(problem, Fixpoint(contractor), strict=False).region
+            assert hull <= Box(other.lower - 1e-9 * abs(other.lower), other.upper + 1e-9 * abs(other.upper))
+
+
+def test_unbounded_directions_are_named():
+    problem = LinearProblem([[1.0, 1.0, 0.0]], [1.0], Unknowns(["a", "b", "c"]), Bounded(0.1))
+    answer = estimate(problem, LinearHull(), strict=False)
+    assert answer.status is Status.UNBOUNDED
+    assert answer.notes[0] == "Without a finite bound: a, b, c."
+
+
+def test_a_half_open_prior_with_one_row():
+    prior = Box([0, 0], [np.inf, np.inf])
+    problem = LinearProblem([[1.0, 1.0]], [1.0], Unknowns(["a", "b"], prior=prior), Bounded(0.25))
+    answer = estimate(problem, LinearHull())
+    assert answer.region == Box([0, 0], [1.25, 1.25])
+    assert answer.stats.prior_limited == ("a", "b")
+
+
+def test_duplicate_zero_and_equality_rows(rng):
+    problem, theta = dense_problem(rng, 50, 3)
+    W = np.vstack([problem.W, problem.W, np.zeros((5, 3)), [[1.0, 0.0, 0.0]]])
+    y = np.concatenate([problem.y, problem.y, np.zeros(5), theta[:1]])
+    e = np.concatenate([np.full(105, 0.1), [0.0]])
+    answer = estimate(LinearProblem(W, y, problem.unknowns, Bounded(e)), LinearHull())
+    assert answer.region.lower[0] <= theta[0] <= answer.region.upper[0]
+    assert answer.region.width[0] < 1e-9
+    assert theta in Box(answer.region.lower - 1e-12, answer.region.upper + 1e-12)
+    impossible = LinearProblem(W, np.where(np.arange(len(y)) == 102, 1.0, y), problem.unknowns, Bounded(e))
+    assert estimate(impossible, LinearHull(), strict=False).status is Status.INCONSISTENT
+
+
+def test_fixed_unknowns(rng):
+    problem, theta = dense_problem(rng, 100, 3)
+    prior = Box(np.where([1, 0, 0], theta, -np.inf), np.where([1, 0, 0], theta, np.inf))
+    fixed = LinearProblem(problem.W, problem.y, Unknowns(problem.unknowns.names, prior=prior), problem.noise)
+    answer = estimate(fixed, LinearHull())
+    assert answer.region.lower[0] == answer.region.upper[0] == theta[0]
+    assert (answer.region.width[1:] < estimate(problem, LinearHull()).region.width[1:]).all()
+
+
+def test_an_interrupt_returns_what_is_proven(rng, monkeypatch):
+    from gough.methods import constraint_generation
+
+    problem, theta = dense_problem(rng, 3000, 5, prior=Box([-1e3] * 5, [1e3] * 5))
+    calls = iter(range(100))
+
+    def interrupted(self, directions, tolerance):
+        self.solve(directions)
+        if next(calls) == 0:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(constraint_generation._Generation, "run", interrupted)
+    answer = estimate(problem, LinearHull())
+    assert theta in answer.region
+    assert "Stopped early" in answer.notes[0]
+    assert (answer.region.width < 1e3).all()
+
+
+def test_predictions_are_the_extremes_of_the_polytope(rng):
+    problem, theta = dense_problem(rng, 500, 4)
+    D = rng.normal(size=(20, 4))
+    bounds = prediction_bounds(problem, D)
+    assert D @ theta in bounds
+    A = np.vstack([problem.W, -problem.W])
+    b = np.concatenate([problem.y + 0.1, 0.1 - problem.y])
+    for d, low, high in zip(D, bounds.lower, bounds.upper, strict=True):
+        expected = [s * scipy.optimize.linprog(s * d, A, b, bounds=(None, None)).fun for s in (1, -1)]
+        assert [low, high] == pytest.approx(expected, abs=1e-9)
+    hull = estimate(problem, LinearHull()).region
+    assert (bounds.width <= abs(D) @ hull.width * (1 + 1e-9)).all()
+
+
+def test_predictions_refuse_wrong_shapes(rng):
+    problem, _ = dense_problem(rng, 20, 2)
+    with pytest.raises(InputError, match="column per unknown"):
+        prediction_bounds(problem, [[1.0, 2.0, 3.0]])
+    with pytest.raises(InputError, match="finite"):
+        prediction_bounds(problem, [[1.0, np.nan]])
+
+
+@pytest.mark.parametrize(("n_rows", "p"), [(1, 1), (40, 3), (3000, 5), (30_000, 4)])
+def test_minimal_bound_encloses_the_chebyshev_value(n_rows, p, rng):
+    problem, theta = dense_problem(rng, n_rows, p, spread=2)
+    found = minimal_bound(problem)
+    assert found.is_consistent
+    assert found.lower <= found.upper <= abs(problem.residuals(theta)).max() / 0.1 + 1e-12
+    assert found.upper - found.lower < 1e-9
+    scaled = problem.W / np.linalg.norm(problem.W, axis=0)
+    ones = -0.1 * np.ones((n_rows, 1))
+    A = np.vstack([np.hstack([scaled, ones]), np.hstack([-scaled, ones])])
+    expected = scipy.optimize.linprog(
+        np.eye(p + 1)[p], A, np.concatenate([problem.y, -problem.y]), bounds=(None, None)
+    ).fun
+    assert found.upper == pytest.approx(max(expected, 0), abs=1e-7)
+
+
+def test_minimal_bound_proves_both_verdicts_exactly(rng):
+    for _ in range(100):
+        problem, _ = bounded_problem(rng, spread=0)
+        found = minimal_bound(problem)
+        x = [Fraction(v) for v in found.point.tolist()]
+        assert found.point in problem.unknowns.bounds
+        for row, y, e in zip(problem.W.tolist(), problem.y.tolist(), problem.noise.radius.tolist(), strict=True):
+            misfit = abs(Fraction(y) - sum(Fraction(w) * v for w, v in zip(row, x, strict=True)))
+            assert misfit <= Fraction(found.upper) * Fraction(e)
+        smaller = LinearProblem(
+            problem.W, problem.y, problem.unknowns, Bounded(problem.noise.radius * found.lower * 0.999)
+        )
+        if found.lower > 1e-6:
+            assert minimal_bound(smaller).is_inconsistent
+            assert estimate(smaller, LinearHull(), strict=False).status is Status.INCONSISTENT
+
+
+def test_minimal_bound_in_words():
+    wrong = LinearProblem([[1.0], [1.0]], [0.0, 3.0], Unknowns(["a"]), Bounded(1.0))
+    assert "inconsistent: rows 0, 1 contradict" in str(minimal_bound(wrong))
+    right = LinearProblem([[1.0], [1.0]], [0.0, 3.0], Unknowns(["a"]), Bounded(2.0))
+    assert "by the point exhibited" in str(minimal_bound(right))
+
+
+def test_sweep_shrinks_with_the_factor_and_ends_in_a_contradiction(rng):
+    problem, theta = dense_problem(rng, 400, 3)
+    smallest = minimal_bound(problem)
+    table = sweep(problem, [0.5 * smallest.lower, 1, 1.5, 2, 3])
+    assert table.factors.tolist()[:4] == [3, 2, 1.5, 1]
+    assert table.status == (Status.OK,) * 4 + (Status.INCONSISTENT,)
+    assert (np.diff(table.width[:4], axis=0) < 0).all()
+    assert (np.diff(table.log_volume[:4]) < 0).all()
+    assert (table.lower[3] <= theta).all()
+    assert (theta <= table.upper[3]).all()
+    alone = estimate(problem, LinearHull()).region
+    assert table.width[3] == pytest.approx(alone.width, rel=1e-6)
+    with pytest.raises(InputError, match="positive"):
+        sweep(problem, [0.0])
