@@ -4,6 +4,7 @@ import numpy as np
 
 from gough import Bounded, Box, Gaussian, LinearProblem, Unknowns
 from gough.methods import (
+    BoundingEllipsoid,
     Fixpoint,
     GaussMarkov,
     GaussSeidel,
@@ -31,7 +32,9 @@ CONTRACTORS = [
     Then(GaussSeidel(), RowContractor()),
     LinearHull(),
 ]
-SET_METHODS = [*(Fixpoint(contractor) for contractor in CONTRACTORS), LinearHull()]
+OPEN_SET_METHODS = [*(Fixpoint(contractor) for contractor in CONTRACTORS), LinearHull()]
+"""Methods that need no prior."""
+SET_METHODS = [*OPEN_SET_METHODS, BoundingEllipsoid(radius=1e6)]
 
 
 def scales(rng, p, spread):

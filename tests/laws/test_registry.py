@@ -6,7 +6,10 @@ import inspect
 import gough.methods
 from tests.laws.problems import CONTRACTORS, SET_METHODS, STATISTICAL_METHODS
 
-ELSEWHERE = {"Repeated": "solves nonlinear problems; its laws are in test_repeated.py"}
+ELSEWHERE = {
+    "EllipsoidStream": "takes rows, not problems; its tests are in methods/test_bounding_ellipsoid.py",
+    "Repeated": "solves nonlinear problems; its laws are in test_repeated.py",
+}
 
 
 def test_every_method_and_contractor_is_registered():

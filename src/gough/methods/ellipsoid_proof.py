@@ -1,0 +1,129 @@
+"""Ellipsoids proved to hold every θ that satisfies a family of strips, whatever multipliers are proposed.
+
+For any numbers w, each θ with |mid − dᵀθ| ≤ half for all strips satisfies Σ w²(mid − dᵀθ)² ≤ Σ w² half². Multipliers
+come from an optimizer that nobody has to trust; here their ellipsoid is computed with every rounding bounded.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gough.core import intervals as iv
+from gough.core.arrays import Array
+from gough.core.intervals import Interval
+from gough.core.midrad import LIMIT, TINY, UNIT, MidRad, enclosing, inflated, upward
+from gough.core.products import BLOCK, accurate_residual, matmul
+from gough.region import Ellipsoid
+
+
+@dataclass(frozen=True, eq=False)
+class ProvedEllipsoid:
+    """{center + factor·w : |w| ≤ radius}, proved to hold the set; radius < 0 proves that the set is empty.
+
+    The same ellipsoid with a rounded shape is `ellipsoid()`; `support` keeps to the factor, which loses less.
+    """
+
+    center: Array
+    factor: Array
+    radius: float
+
+    @property
+    def is_empty(self) -> bool:
+        return self.radius < 0
+
+    def support(self, D: Array) -> Interval:
+        """An enclosure of dᵀθ over the set, for each row d of D."""
+        out = matmul(D, self.factor).mag
+        with np.errstate(all="ignore"):
+            # |dᵀ factor| radius: n squares, their sum, a root and a product, rounded upward in one go
+            square = inflated(np.square(out).sum(axis=-1), 2 * out.shape[-1] + 8) + 64.0 * (out.shape[-1] + 1) * TINY
+            reach = upward(upward(np.sqrt(square)) * self.radius)
+        reach = np.where(square <= LIMIT, reach, np.inf)
+        middle = matmul(D, self.center)
+        return Interval(
+            -upward(upward(reach + middle.rad) - middle.mid), upward(upward(reach + middle.rad) + middle.mid)
+        )
+
+    def ellipsoid(self) -> Ellipsoid:
+        """A floating-point ellipsoid around it.
+
+        The rounded shape S is within R of radius² factor factorᵀ, entry by entry. S + diag(T) dominates it if
+        T_i ≥ Σ_j R_ij t_j / t_i for some t > 0, since 2|x_i x_j| ≤ x_i² t_j / t_i + x_j² t_i / t_j; t = 1/√S_ii makes
+        T a few ulp of S_ii, however flat the ellipsoid is.
+        """
+        square = matmul(self.factor, self.factor.T).interval() * iv.sqr(Interval(self.radius))
+        shape = enclosing(square)
+        S = (shape.mid + shape.mid.T) / 2
+        with np.errstate(all="ignore"):
+            R = inflated(np.maximum(shape.rad, shape.rad.T) + np.abs(shape.mid - shape.mid.T) + 2 * UNIT * abs(S), 8)
+            t = np.ldexp(1.0, -(np.frexp(np.maximum(S.diagonal(), TINY))[1] // 2))
+            T = inflated((R * t).sum(axis=1), len(t) + 4) / t + 64.0 * (len(t) + 1) * TINY
+            S[np.diag_indices(len(t))] = upward(S.diagonal() + upward(T))
+        return Ellipsoid(self.center, S)
+
+
+def prove(D: Array, mid: Array, half: Array, weights: Array) -> ProvedEllipsoid | None:
+    """The ellipsoid of strips |mid − Dθ| ≤ half with multipliers `weights` ≥ 0, proved; None if the proof fails.
+
+    Constraint: the strips, as the very numbers given. Kept: every θ that satisfies them. With B = diag(w) D and X about
+    the inverse of its triangular factor, put θ = c + X v: then |B X v|² ≤ s + 2 v·u with u = (B X)ᵀ w(mid − D c) and
+    s = Σ w²(half² − (mid − D c)²); from |I − (B X)ᵀ(B X)| ≤ η < 1 follows (1 − η)|v|² ≤ s + 2|u||v|, hence
+    |v| ≤ (|u| + √(|u|² + (1 − η)s)) / (1 − η), and a contradiction if |u|² + (1 − η)s < 0.
+    """
+    greatest = weights.max(initial=0.0)
+    with np.errstate(all="ignore"):
+        w = np.sqrt(weights / greatest)
+    use = w > 2.0**-80
+    D, mid, half, w = D[use], mid[use], half[use], w[use]
+    p = D.shape[1]
+    if len(w) < p or not greatest < LIMIT:
+        return None
+    B = w[:, None] * D
+    triangle = np.linalg.qr(B, mode="r")
+    try:
+        X = np.asarray(np.linalg.inv(triangle))
+    except np.linalg.LinAlgError:
+        return None
+    if not (np.isfinite(X).all() and abs(X).max(initial=0.0) <= 2.0**300):
+        return None
+    center = _minimizer(D, mid, w, B, X)
+    eta, pull, s = _bounds(D, mid, half, w, X=X, center=center)
+    return _ellipsoid(center, X, eta, pull, s)
+
+
+def _minimizer(D: Array, mid: Array, w: Array, B: Array, X: Array) -> Array:
+    """About the center of the ellipsoid; accurate residuals make up for what the first solution lost."""
+    T = B @ X
+    center: Array = X @ (T.T @ (w * mid))
+    for _ in range(2):
+        center = center + X @ (T.T @ (w * accurate_residual(D, center, mid).mid))
+    return center
+
+
+def _bounds(D: Array, mid: Array, half: Array, w: Array, *, X: Array, center: Array) -> tuple[float, float, Interval]:
+    """Η, |u| and s of `prove`: two upper bounds and an enclosure. Strips are taken in block by block."""
+    p = D.shape[1]
+    gram, u, s = Interval(np.zeros((p, p))), Interval(np.zeros(p)), Interval(0.0)
+    for first in range(0, len(D), BLOCK):
+        k = slice(first, first + BLOCK)
+        B = w[k, None] * D[k]
+        T = matmul(MidRad(B, 2.0 * UNIT * np.abs(B) + 4.0 * TINY), X)
+        across = MidRad(T.mid.T, T.rad.T)
+        rest = accurate_residual(D[k], center, mid[k]).interval()
+        gram = gram + matmul(across, T).interval()
+        u = u + matmul(across, enclosing(Interval(w[k]) * rest)).interval()
+        s = s + iv.sum(iv.sqr(Interval(w[k])) * (iv.sqr(Interval(half[k])) - iv.sqr(rest)))
+    distance = iv.sum(Interval((gram - np.eye(p)).mag))
+    return float(distance.upper.max()), float(iv.sqrt(iv.sum(iv.sqr(u))).upper), s
+
+
+def _ellipsoid(center: Array, X: Array, eta: float, pull: float, s: Interval) -> ProvedEllipsoid | None:
+    if not (eta < 0.5 and np.isfinite(center).all() and np.isfinite(s.upper)):
+        return None
+    rest, u = 1.0 - Interval(0.0, eta), Interval(0.0, pull)
+    inside = iv.sqr(u) + rest * Interval(float(s.upper))
+    if inside.upper < 0:
+        return ProvedEllipsoid(center, X, -1.0)
+    # an ellipsoid that is a point gets a tiny radius: its shape stays positive definite
+    radius = max(float(((u + iv.sqrt(inside & Interval(0.0, np.inf))) / rest).upper), 2.0**-100)
+    return ProvedEllipsoid(center, X, radius) if radius <= 2.0**100 else None

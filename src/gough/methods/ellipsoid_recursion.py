@@ -1,0 +1,328 @@
+"""The loops over strips that bounding ellipsoids live in, compiled by numba; importing this module imports numba.
+
+Notation of all kernels: a strip is |mid − dᵀθ| ≤ half; the ellipsoid (θ − c)ᵀ M (θ − c) ≤ 1 has M = P⁻¹ = UᵀU, U upper
+triangular. With g = dᵀPd / half² and e = (mid − dᵀc) / half, the family of [PRV03e, eq. (28)] (whose premise is that
+θ lies in the ellipsoid *and* in the strip) is written in ρ = (1 − α)/α and x = ρ g:
+
+    M' = (M + ρ d dᵀ / half²) / σ,    σ = 1 + ρ − ρ e² / (1 + x)
+
+σ = (1 − δ)/α, where δ = α(1 − α)e² / (α + (1 − α)g) is the safe form of the δ of [PRV03e, eq. (30)], whose last term
+must read θ̂_kᵀ N θ̂_k: as printed, the true parameter is lost.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from gough.core.arrays import Array
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def _jit(function: F) -> F:
+    return cast("F", numba.njit(cache=True)(function))
+
+
+Kinds = npt.NDArray[np.int64]
+
+IDLE, UPDATED, MISSED = 0, 1, 2
+"""What a strip did: nothing, shrink the ellipsoid, or miss it."""
+_TOUCH = 1e-6
+"""A strip counts as missing the ellipsoid only beyond this share of its reach: nearer, rounding might decide."""
+_THIN = 1e-8
+"""A strip is taken no thinner than this share of the ellipsoid's reach, so that one update cannot flatten it."""
+_ROUNDING = 2.0**-44
+"""Nor thinner than this share of its own terms, which rounding leaves uncertain."""
+_MOST = 1e12
+"""Limit on x: with one unknown the best ellipsoid may be the strip itself, x → ∞."""
+
+
+@_jit
+def slope(x: float, g: float, e2: float, p: int, w: float, trace: float, gain: float) -> float:  # noqa: PLR0917
+    """Derivative by ρ of (1 − w) log det(P') / p + w log tr(P') at x = ρ g; `gain` = |P d|² / half².
+
+    det P' = σᵖ det P / (1 + x) and tr P' = σ (tr P − ρ gain / (1 + x)), by the matrix inversion lemma.
+    """
+    D, rho = 1.0 + x, x / g
+    sigma = 1.0 + rho - rho * e2 / D
+    result = (1.0 - e2 / (D * D)) / sigma - (1.0 - w) * g / (p * D)
+    if w > 0.0:
+        result -= w * gain / (D * D * (trace - rho * gain / D))
+    return result
+
+
+@_jit
+def best(least: float, g: float, e2: float, p: int, w: float, trace: float, gain: float) -> float:  # noqa: PLR0917
+    """The x ≥ `least` (which is ≤ 0) of the best ellipsoid in the family.
+
+    Determinant, w = 0: (p − 1)x² + (2p − 1 − g + e²)x + p(1 − e²) − g = 0, the explicit optimum that [PRV03e, §III.A]
+    leaves to its references; there is no update if p(1 − e²) ≥ g. Otherwise the root of the slope, by bisection.
+    """
+    if w == 0.0:
+        b, c = 2.0 * p - 1.0 - g + e2, p * (1.0 - e2) - g
+        if p == 1:
+            x = -c / b if b > 0.0 else _MOST
+        else:
+            root = np.sqrt(max(b * b - 4.0 * (p - 1.0) * c, 0.0))
+            x = -2.0 * c / (b + root) if b > 0.0 else (root - b) / (2.0 * (p - 1.0))
+        return min(max(x, least), _MOST)
+    if slope(0.0, g, e2, p, w, trace, gain) < 0.0:
+        low, high = 0.0, 1e-3
+        while high < _MOST and slope(high, g, e2, p, w, trace, gain) < 0.0:
+            low, high = high, 4.0 * high
+    else:
+        low, high = least, 0.0
+        if least >= 0.0 or slope(low, g, e2, p, w, trace, gain) >= 0.0:
+            return least
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        if slope(middle, g, e2, p, w, trace, gain) < 0.0:
+            low = middle
+        else:
+            high = middle
+    return 0.5 * (low + high)
+
+
+@_jit
+def effective(r: float, half: float, size: float, root: float, cut: bool) -> tuple[int, float, float]:  # noqa: FBT001
+    """What the strip |r − dᵀx| ≤ half is worth for |dᵀx| ≤ root: (IDLE, UPDATED or MISSED; its r and half).
+
+    Cutting replaces it by its part inside the support interval of dᵀx, which holds the same points of the ellipsoid.
+    MISSED is an empty intersection, |e| > 1 + √g.
+    """
+    if abs(r) - half > root * (1.0 + _TOUCH) + _ROUNDING * size:
+        return MISSED, r, half
+    low, high = r - half, r + half
+    if cut:
+        low, high = max(low, -root), min(high, root)
+    if low > high or (low <= -root and high >= root):
+        return IDLE, r, half
+    return UPDATED, 0.5 * (low + high), max(0.5 * (high - low), _THIN * root, _ROUNDING * size)
+
+
+@_jit
+def solve_transposed(U: Array, d: Array, t: Array) -> float:
+    """T = U⁻ᵀ d in place, row by row of U; returns |t|² = dᵀ P d."""
+    p, total = len(d), 0.0
+    for i in range(p):
+        t[i] = d[i]
+    for i in range(p):
+        t[i] /= U[i, i]
+        v = t[i]
+        total += v * v
+        for j in range(i + 1, p):
+            t[j] -= U[i, j] * v
+    return total
+
+
+@_jit
+def solve(U: Array, t: Array) -> float:
+    """T ← U⁻¹ t in place; returns the new |t|²."""
+    total = 0.0
+    for i in range(len(t) - 1, -1, -1):
+        v = t[i]
+        for j in range(i + 1, len(t)):
+            v -= U[i, j] * t[j]
+        t[i] = v / U[i, i]
+        total += t[i] * t[i]
+    return total
+
+
+@_jit
+def trace_of_inverse(U: Array, column: Array) -> float:
+    """Trace of P = U⁻¹ U⁻ᵀ, column by column: recursions for it lose all digits as P shrinks."""
+    total = 0.0
+    for j in range(len(column)):
+        for i in range(j, -1, -1):
+            v = 1.0 if i == j else 0.0
+            for k in range(i + 1, j + 1):
+                v -= U[i, k] * column[k]
+            column[i] = v / U[i, i]
+            total += column[i] * column[i]
+    return total
+
+
+@_jit
+def rotate(U: Array, row: Array, residual: float, alpha: float, u: Array) -> float:
+    """Triangular form of [√α U, 0; row, residual] by Givens rotations, into [U, u; 0, τ]; returns τ.
+
+    [PRV03e, eqs. (33)–(35)] with the origin at the last center, where X θ̂ = 0. Corrected: X_{k−1} = √α X̃_{k−1} in
+    (33); in (34) the first equality drops the ellipsoid's term.
+    """
+    p, scale = len(row), np.sqrt(alpha)
+    for i in range(p):
+        a, b = scale * U[i, i], row[i]
+        r = np.sqrt(a * a + b * b)
+        cos, sin = a / r, b / r
+        U[i, i] = r
+        for j in range(i + 1, p):
+            v = scale * U[i, j]
+            U[i, j] = cos * v + sin * row[j]
+            row[j] = cos * row[j] - sin * v
+        u[i] = sin * residual
+        residual = cos * residual
+    return residual
+
+
+@_jit
+def log_weight(weights: Array, k: int, scale: Array, added: float, sigma: float) -> None:
+    """A ← A + added · s · d dᵀ, s ← σ s in M = A / s: the strip's multiplier, in the unit of all others."""
+    weights[k] += added * scale[0]
+    scale[0] *= sigma
+    if not 1e-100 < scale[0] < 1e100:
+        for i in range(len(weights)):
+            weights[i] /= scale[0]
+        scale[0] = 1.0
+
+
+@_jit
+def factorized(  # noqa: C901, PLR0917 - one loop, called from compiled and interpreted code
+    U: Array, c: Array, D: Array, mid: Array, half: Array, w: float, cut: bool, allowed: int,  # noqa: FBT001
+    scale: Array, weights: Array, first: int, kinds: Kinds, work: Array,
+) -> int:  # fmt: skip
+    """Take in strips one by one in square-root information form; U, c and `scale` change in place.
+
+    `weights` are the multipliers of all strips, in the unit of `scale`, or empty if not wanted; `kinds` tells what each
+    strip did; `work` is 3 × p. Returns the number of strips that missed, and stops at the first beyond `allowed`.
+    """
+    p, missed = len(c), 0
+    t, row, u = work[0], work[1], work[2]
+    for k in range(len(mid)):
+        r, size = mid[k], abs(mid[k])
+        for j in range(p):
+            v = D[k, j] * c[j]
+            r -= v
+            size += abs(v)
+        G = solve_transposed(U, D[k], t)
+        kinds[k], r, h = effective(r, half[k], size, np.sqrt(G), cut)
+        if kinds[k] == MISSED:
+            missed += 1
+            if missed > allowed:
+                return missed
+        if kinds[k] != UPDATED or G == 0.0:
+            continue
+        g, e = G / (h * h), r / h
+        gain, trace = (solve(U, t) / (h * h), trace_of_inverse(U, u)) if w > 0.0 else (0.0, 0.0)
+        x = best(0.0, g, e * e, p, w, trace, gain)
+        rho = x / g
+        sigma = 1.0 + rho - rho * e * e / (1.0 + x)
+        if x < 1e-12 or not sigma > 1e-12:
+            kinds[k] = IDLE
+            continue
+        alpha = 1.0 / (1.0 + rho)  # [PRV03e, eq. (28)]
+        for j in range(p):
+            row[j] = np.sqrt(1.0 - alpha) * D[k, j] / h  # v of [PRV03e, eq. (33)]
+        tau = rotate(U, row, np.sqrt(1.0 - alpha) * e, alpha, u)
+        solve(U, u)  # U θ̂_k = u of [PRV03e, eq. (35)]
+        shrink = 1.0 / np.sqrt(1.0 - tau * tau)
+        for i in range(p):
+            c[i] += u[i]
+            for j in range(i, p):
+                U[i, j] *= shrink  # X̃_k = U / √(1 − τ²): the last line of [PRV03e, eq. (35)], index corrected
+        if len(weights):
+            log_weight(weights, first + k, scale, rho / (h * h), sigma)
+    return missed
+
+
+@_jit
+def standard(  # noqa: C901, PLR0917 - one loop, called from compiled and interpreted code
+    P: Array, c: Array, D: Array, mid: Array, half: Array, w: float, cut: bool, allowed: int,  # noqa: FBT001
+    scale: Array, weights: Array, first: int, kinds: Kinds, work: Array,
+) -> int:  # fmt: skip
+    """As `factorized`, by [PRV03e, eq. (30)] with its δ corrected, for P = M⁻¹ by the matrix inversion lemma."""
+    p, missed, t = len(c), 0, work[0]
+    for k in range(len(mid)):
+        r, size, G = mid[k], abs(mid[k]), 0.0
+        for i in range(p):
+            v = D[k, i] * c[i]
+            r -= v
+            size += abs(v)
+            t[i] = 0.0
+            for j in range(p):
+                t[i] += P[i, j] * D[k, j]
+            G += t[i] * D[k, i]
+        kinds[k], r, h = effective(r, half[k], size, np.sqrt(max(G, 0.0)), cut)
+        if kinds[k] == MISSED:
+            missed += 1
+            if missed > allowed:
+                return missed
+        if kinds[k] != UPDATED or not G > 0.0:
+            continue
+        g, e, gain, trace = G / (h * h), r / h, 0.0, 0.0
+        for i in range(p):
+            gain += t[i] * t[i] / (h * h)
+            trace += P[i, i]
+        x = best(0.0, g, e * e, p, w, trace, gain)
+        rho = x / g
+        sigma = 1.0 + rho - rho * e * e / (1.0 + x)
+        if x < 1e-12 or not sigma > 1e-12:
+            kinds[k] = IDLE
+            continue
+        step = rho / (1.0 + x) / (h * h)
+        for i in range(p):
+            c[i] += step * r * t[i]
+            for j in range(i + 1):
+                P[i, j] = sigma * (P[i, j] - step * t[i] * t[j]) if p > 1 else sigma * P[i, j] / (1.0 + x)
+                P[j, i] = P[i, j]
+        if len(weights):
+            log_weight(weights, first + k, scale, rho / (h * h), sigma)
+    return missed
+
+
+@_jit
+def descend(  # noqa: C901, PLR0917 - as above
+    A: Array, b: Array, weights: Array, P: Array, c: Array, s: float, w: float, sweeps: int, tolerance: float
+) -> tuple[float, bool]:
+    """Exact coordinate descent on the multipliers of strips |b − aᵀθ| ≤ 1, up and down; in place.
+
+    The ellipsoid is (θ − c)ᵀ P⁻¹ (θ − c) ≤ s with P⁻¹ = Σ λ a aᵀ. Ends after `sweeps`, or when no x exceeds
+    `tolerance`. Returns s, and whether the multipliers contradict each other (s < 0: no θ satisfies all strips).
+    """
+    n, p = A.shape
+    t = np.zeros(p)
+    trace = 0.0
+    for _ in range(sweeps):
+        most, trace = 0.0, 0.0
+        for i in range(p):
+            trace += s * P[i, i]
+        for k in range(n):
+            e, leverage, gain = b[k], 0.0, 0.0
+            for i in range(p):
+                t[i] = 0.0
+                for j in range(p):
+                    t[i] += P[i, j] * A[k, j]
+                leverage += t[i] * A[k, i]
+                gain += t[i] * t[i]
+                e -= A[k, i] * c[i]
+            g, gain = leverage * s, gain * s * s
+            if not g > 0.0 or (weights[k] == 0.0 and slope(0.0, g, e * e, p, w, trace, gain) >= 0.0):
+                continue
+            contradiction = abs(e) > (1.0 + np.sqrt(g)) * (1.0 + _TOUCH)
+            # σ < 0 at 1 + x = |e| is a contradiction in numbers, for the proof
+            x = (
+                abs(e) - 1.0
+                if contradiction
+                else best(max(-weights[k] * leverage, 1e-9 - 1.0), g, e * e, p, w, trace, gain)
+            )
+            rho = x / g
+            sigma = 1.0 + rho - rho * e * e / (1.0 + x)
+            weights[k] = max(weights[k] + rho * s, 0.0)
+            if contradiction:
+                return s * sigma, True
+            if abs(x) < 1e-14 or not sigma > 1e-12:
+                weights[k] = max(weights[k] - rho * s, 0.0)
+                continue
+            step = rho * s / (1.0 + x)
+            trace = sigma * (trace - rho * gain / (1.0 + x))
+            for i in range(p):
+                c[i] += step * e * t[i]
+                for j in range(p):
+                    P[i, j] -= step * t[i] * t[j]
+            s *= sigma
+            most = max(most, abs(x))
+        if most < tolerance:
+            break
+    return s, False
