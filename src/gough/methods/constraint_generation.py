@@ -1,6 +1,6 @@
 """Linear programs over millions of rows, of which a few hundred matter."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -106,11 +106,13 @@ class _Generation:
     def solve(self, directions: Array, which: Integers | None = None) -> bool:
         """Minimize these directions over the pool; False if the pool contradicts itself."""
         for i in range(len(directions)) if which is None else which:
-            optimum = self._program.minimize(_cost(directions[i], self.strips))
+            cost = directions[i] * self.strips.scale
+            size = float(abs(cost).max()) or 1.0  # tolerances of the solver are absolute
+            optimum = self._program.minimize(cost / size)
             if optimum.outcome is Outcome.INFEASIBLE:
                 self._contradiction = optimum
                 return False
-            self._optima[int(i)] = optimum
+            self._optima[int(i)] = replace(optimum, weights=size * optimum.weights)
         return True
 
     @property
@@ -182,10 +184,6 @@ class _Generation:
         weights /= self.strips.length[self.pool]
         active = np.flatnonzero(weights)
         return Vertex(self.strips.theta(optimum.point), self.pool[active], weights[active])
-
-
-def _cost(direction: Array, strips: Strips) -> Array:
-    return direction * strips.scale
 
 
 def _nearest_rows(strips: Strips) -> Integers:
