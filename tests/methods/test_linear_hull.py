@@ -1,5 +1,6 @@
 """The exact hull: against linear programs of another library, exact rationals, certificates, and hostile inputs."""
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -154,6 +155,48 @@ def test_an_interrupt_returns_what_is_proven(rng, monkeypatch):
     assert theta in answer.region
     assert "Stopped early" in answer.notes[0]
     assert (answer.region.width < 1e3).all()
+
+
+def oettli_prager_hull(problem):
+    """The exact hull for W known to ± D: the union over all orthants, 2p linear programs in each."""
+    p, D = len(problem.unknowns), problem.noise.regressor
+    e = np.broadcast_to(problem.noise.radius, problem.y.shape)
+    low, high = np.full(p, np.inf), np.full(p, -np.inf)
+    for signs in itertools.product((-1.0, 1.0), repeat=p):
+        A = np.vstack([problem.W - D * signs, -problem.W - D * signs])
+        b = np.concatenate([problem.y + e, e - problem.y])
+        sides = [
+            (max(a, 0) if s > 0 else a, b_ if s > 0 else min(b_, 0))
+            for a, b_, s in zip(problem.unknowns.bounds.lower, problem.unknowns.bounds.upper, signs, strict=True)
+        ]
+        if any(a > b_ for a, b_ in sides):
+            continue
+        for i, s in itertools.product(range(p), (1, -1)):
+            found = scipy.optimize.linprog(s * np.eye(p)[i], A, b, bounds=sides)
+            if found.status == 0:
+                (low if s > 0 else high)[i] = min(low[i], found.fun) if s > 0 else max(high[i], -found.fun)
+    return low, high
+
+
+@pytest.mark.parametrize("center", [5.0, 0.0], ids=["signs known", "signs open"])
+def test_an_uncertain_regressor_gives_the_hull_of_oettli_and_prager(center, rng):
+    for _ in range(8):
+        p = 3
+        W, theta = rng.normal(size=(60, p)), center + rng.normal(size=p)
+        D = np.where(rng.random(W.shape) < 0.7, rng.uniform(0, 0.05, W.shape), 0.0)
+        y = W @ theta + (0.1 + D @ abs(theta)) * rng.uniform(-0.9, 0.9, 60)
+        prior = Box(np.full(p, -20.0), np.full(p, 20.0))
+        problem = LinearProblem(W, y, Unknowns(["a", "b", "c"], prior=prior), Bounded(0.1, D))
+        answer = estimate(problem, LinearHull())
+        low, high = oettli_prager_hull(problem)
+        assert theta in answer.region
+        assert answer.region.lower == pytest.approx(low, abs=1e-7)
+        assert answer.region.upper == pytest.approx(high, abs=1e-7)
+        assert check(certificate_of(problem, answer), problem).holds
+        everywhere = LinearProblem(W, y, Unknowns(["a", "b", "c"]), problem.noise)
+        free = estimate(everywhere, LinearHull())
+        assert theta in free.region
+        assert free.region.width == pytest.approx(answer.region.width, rel=0.05)
 
 
 def test_predictions_are_the_extremes_of_the_polytope(rng):

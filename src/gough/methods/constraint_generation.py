@@ -161,6 +161,7 @@ class _Generation:
         A, lower, upper = self.strips.rows(rows)
         reach = A @ points.T
         violation = np.maximum(reach - upper[:, None], lower[:, None] - reach)
+        violation = violation.reshape(len(rows), self.strips.sides, -1).max(axis=1)
         worst = np.argsort(-violation, axis=0)[:_PER_VERTEX]
         chosen = worst[np.take_along_axis(violation, worst, axis=0) > tolerance]
         return rows[np.unique(chosen)]
@@ -179,9 +180,10 @@ class _Generation:
         return Extremes(vertices if contradiction is None else (), contradiction, self.pool, stopped)
 
     def _vertex(self, optimum: Optimum) -> Vertex:
-        weights = np.zeros(len(self.pool))
+        sides = self.strips.sides
+        weights = np.zeros(sides * len(self.pool))
         weights[: len(optimum.weights)] = optimum.weights
-        weights /= self.strips.length[self.pool]
+        weights = weights.reshape(-1, sides).sum(axis=1) / self.strips.length[self.pool]
         active = np.flatnonzero(weights)
         return Vertex(self.strips.theta(optimum.point), self.pool[active], weights[active])
 

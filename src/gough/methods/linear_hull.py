@@ -1,6 +1,7 @@
 """The exact hull of a bounded-error problem: the smallest box around every consistent θ, at any number of rows."""
 
 from dataclasses import dataclass
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +13,8 @@ from gough.core.threads import one_blas_thread
 from gough.estimate import Claim, Estimate, Evidence, HullStats, Status
 from gough.methods.constraint_generation import Extremes, extremes
 from gough.methods.exact_bound import evidence, lower_bound, rounded_down, rounded_up
+from gough.methods.gauss_seidel import GaussSeidel
+from gough.methods.strips import bounds_of
 from gough.problem import LinearProblem
 from gough.region import Box
 
@@ -20,9 +23,12 @@ from gough.region import Box
 class LinearHull:
     """The hull of {θ in the box : |y − W θ| ≤ e}: 2p linear programs, their bounds made rigorous by exact arithmetic.
 
-    Constraint: |y − W θ| ≤ e row by row; W known to a radius is taken into account by the bounds, not by the linear
-    programs, so that the box is then valid but not the smallest. Kept: every consistent θ of the box. Does nothing in
-    directions that no row bounds. Idempotent up to `tolerance`.
+    Constraint: |y − W θ| ≤ e row by row, or |y − W θ| ≤ e + D |θ| where W is known to ± D [OP64]. Kept: every
+    consistent θ of the box. Does nothing in directions that no row bounds. Idempotent up to `tolerance`.
+
+    With an uncertain W, |θ_j| is linear where the sign of θ_j is known. Elsewhere its chord over the box stands for it
+    and the hull is repeated while it shrinks; then the box is split at zero, if at most `splits` signs are open, and
+    the union of the orthants' hulls is the smallest box. Beyond that it is valid, and nearly the smallest.
 
     Only a few hundred rows decide the hull. They are found by constraint generation: solve with some rows, look for
     rows that the vertices violate, add those, repeat; any subset of the rows gives a valid box. The multipliers of
@@ -41,14 +47,42 @@ class LinearHull:
     tolerance: float = 1e-9
     """Part of the hull's width by which a row may cut further without being looked at."""
 
+    splits: int = 5
+    """Unknowns of undetermined sign for which the box is split, where W is uncertain."""
+
     claim: ClassVar[Claim] = Claim.PROOF
 
     def contract(self, problem: LinearProblem, box: Box) -> Box:
-        return box if box.is_empty else _Hull(problem, box, self.tolerance).box
+        return box if box.is_empty else self._hull(problem, box)[1]
+
+    def _hull(self, problem: LinearProblem, box: Box) -> tuple["_Hull", Box]:
+        """A hull with its evidence, and the box that is left in the end."""
+        if bounds_of(problem, "LinearHull").regressor is None:
+            hull = _Hull(problem, box, self.tolerance)
+            return hull, hull.box
+        hull = _Hull(problem, box if box.is_bounded else GaussSeidel().contract(problem, box), self.tolerance)
+        last = box
+        while _shrunk(last, hull.box):
+            last, hull = hull.box, _Hull(problem, hull.box, self.tolerance, hull.evidence)
+        if not box.is_bounded:
+            hull.evidence = ()  # it begins in the box of another method, which a certificate does not know
+        return hull, hull.box if hull.box.is_empty else self._by_orthants(problem, hull.box)
+
+    def _by_orthants(self, problem: LinearProblem, box: Box) -> Box:
+        open_signs = np.flatnonzero((box.lower < 0) & (box.upper > 0))
+        if not 0 < len(open_signs) <= self.splits:
+            return box
+        union = Box.empty(len(box))
+        for signs in product((-1, 1), repeat=len(open_signs)):
+            lower, upper = box.lower.copy(), box.upper.copy()
+            for axis, sign in zip(open_signs, signs, strict=True):
+                (lower if sign > 0 else upper)[axis] = 0.0
+            union = union | _Hull(problem, Box(lower, upper), self.tolerance).box
+        return union & box
 
     def estimate(self, problem: LinearProblem) -> Estimate:
-        hull = _Hull(problem, problem.unknowns.bounds, self.tolerance)
-        unknowns, box = problem.unknowns, hull.box
+        hull, box = self._hull(problem, problem.unknowns.bounds)
+        unknowns = problem.unknowns
         status, notes = Status.OK, hull.notes
         limited: tuple[str, ...] = ()
         if box.is_empty:
@@ -78,12 +112,12 @@ class _Hull:
     rows: tuple[int, ...]
 
     @one_blas_thread()
-    def __init__(self, problem: LinearProblem, box: Box, tolerance: float) -> None:
+    def __init__(self, problem: LinearProblem, box: Box, tolerance: float, before: tuple[Evidence, ...] = ()) -> None:
         p = len(problem.unknowns)
         self._problem = problem
         self._axes = np.vstack([np.eye(p), -np.eye(p)])
         self.found: Extremes = extremes(problem, box, self._axes, tolerance)
-        self.evidence = tuple[Evidence, ...]()
+        self.evidence = before
         self.notes = ("Stopped early: the box is valid, but not yet the smallest.",) if self.found.stopped else ()
         if self.found.contradiction is not None:
             self.box = self._contradicted(box)
@@ -116,10 +150,17 @@ class _Hull:
         for sign in (1, -1):
             value, used = lower_bound(self._problem, box, np.zeros(len(box)), vertex.rows, sign * vertex.weights)
             if value is not None and value > 0:
-                self.evidence = (evidence((), (), used),)
+                self.evidence += (evidence((), (), used),)
                 return Box.empty(len(box))
         self.notes += ("The bounds seem to contradict each other, but that could not be proven.",)
         return box
+
+
+def _shrunk(last: Box, box: Box) -> bool:
+    """Has some side moved by more than a percent of the width?"""
+    if box.is_empty or not last.is_bounded:
+        return not box.is_empty and not last.is_bounded and box.is_bounded
+    return bool((box.width < 0.99 * last.width).any())
 
 
 def _on_the_prior(prior: Box, box: Box, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -43,6 +43,8 @@ class Strips:
     """y − W center (N,)."""
     length: Array
     """‖scale ∘ W_k‖ (N,); 1 for rows of zeros."""
+    chord: "Chord | None" = None
+    """Where W has a radius D: what stands for |θ| in |y − W θ| ≤ e + D |θ|."""
 
     @classmethod
     def of(cls, problem: LinearProblem, box: Box, method: str) -> "Strips":
@@ -57,20 +59,40 @@ class Strips:
         center = np.linalg.lstsq(W / size, y, rcond=None)[0] / size
         center = np.clip(center, box.lower, box.upper)
         typical = float(np.median(radius)) or float(np.sqrt((y**2).mean())) or 1.0
-        return _around(problem, radius, center, typical / size)
+        chord = None if noise.regressor is None else Chord.over(box)
+        return replace(_around(problem, radius, center, typical / size), chord=chord)
 
     def recentered(self, lower: Array, upper: Array) -> "Strips":
         """The same strips in coordinates where the box [lower, upper] of θ is about the unit box."""
         width = upper - lower
         scale = np.where((width > 0) & np.isfinite(width), width, self.scale)
-        return _around(self.problem, self.radius, lower / 2 + upper / 2, scale)
+        return replace(_around(self.problem, self.radius, lower / 2 + upper / 2, scale), chord=self.chord)
+
+    @property
+    def sides(self) -> int:
+        """Rows of a linear program for each strip: 2 where its sides are not parallel."""
+        return 1 if self.chord is None else 2
 
     def rows(self, index: Integers) -> tuple[Array, Array, Array]:
-        """(A, lower, upper) of some rows, normalized: lower ≤ A z ≤ upper."""
+        """(A, lower, upper) of some rows, normalized: lower ≤ A z ≤ upper; `sides` of them for each index."""
         length = self.length[index]
         A = self.problem.W[index] * self.scale / length[:, None]
         middle, half = self.middle[index] / length, self.radius[index] / length
-        return A, middle - half, middle + half
+        if self.chord is None:
+            return A, middle - half, middle + half
+        D = self._regressor_radius(index) / length[:, None]
+        half = half + self.chord.blur(D, self.center)
+        tilt = D * self.chord.slope * self.scale
+        both = np.stack([A + tilt, A - tilt], axis=1).reshape(-1, A.shape[1])
+        lower, upper = np.full(len(both), -np.inf), np.full(len(both), np.inf)
+        lower[0::2], upper[1::2] = middle - half, middle + half
+        return both, lower, upper
+
+    def _regressor_radius(self, rows: Any) -> Array:
+        noise = self.problem.noise
+        assert isinstance(noise, Bounded)
+        assert noise.regressor is not None
+        return np.broadcast_to(noise.regressor, self.problem.W.shape)[rows]
 
     def box(self, box: Box) -> tuple[Array, Array]:
         """The sides of a box in z, at most FAR away."""
@@ -90,9 +112,45 @@ class Strips:
             part: Any = slice(start, start + _BLOCK) if among is None else among[start : start + _BLOCK]
             reach = directions @ self.problem.W[part].T
             middle, here = self.middle[part], slice(start, start + _BLOCK)
-            farthest = np.maximum(reach.max(axis=0) - middle, middle - reach.min(axis=0))
+            if self.chord is None:
+                farthest = np.maximum(reach.max(axis=0) - middle, middle - reach.min(axis=0))
+            else:
+                D = self._regressor_radius(part)
+                blur = self.chord.blur(D, self.center) + (directions * self.chord.slope) @ D.T
+                farthest = (abs(reach - middle) - blur).max(axis=0)
             worst[here] = (farthest - self.radius[part]) / self.length[part]
         return worst
+
+
+@dataclass(frozen=True, eq=False)
+class Chord:
+    """slope · θ + height ≥ |θ| over a box, with equality at its sides: exact where the sign of θ is known."""
+
+    slope: Array
+    height: Array
+    """Infinite where the box is, unless the sign is known."""
+
+    @classmethod
+    def over(cls, box: Box) -> "Chord":
+        """
+        Examples:
+            >>> chord = Chord.over(Box([1, -1, -np.inf], [2, 3, 5]))
+            >>> chord.slope, chord.height
+            (array([1. , 0.5, 0. ]), array([0. , 1.5, inf]))
+        """
+        low, high = box.lower, box.upper
+        with np.errstate(invalid="ignore", divide="ignore"):
+            slope = (abs(high) - abs(low)) / (high - low)
+            height = abs(low) - slope * low
+        slope = np.where(low >= 0, 1.0, np.where(high <= 0, -1.0, np.where(np.isfinite(slope), slope, 0.0)))
+        known = (low >= 0) | (high <= 0)
+        return cls(slope, np.where(known, 0.0, np.where(np.isfinite(height), height, np.inf)))
+
+    def blur(self, D: Array, theta: Array) -> Array:
+        """D (slope · θ + height), row by row; an infinite height counts only where D is not zero."""
+        height = np.where(np.isfinite(self.height), self.height, 0.0)
+        unknown = (D[:, ~np.isfinite(self.height)] > 0).any(axis=1)
+        return np.where(unknown, np.inf, D @ (self.slope * theta + height))
 
 
 _BLOCK = 1 << 12
