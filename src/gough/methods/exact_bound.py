@@ -45,9 +45,9 @@ def _rows(problem: LinearProblem, index: Integers) -> _Rows:
     return _Rows(whole[:, :p], whole[:, p], whole[:, p + 1], whole[:, p + 2 :] if len(parts) > 3 else None, exponent)
 
 
-def lower_bound(problem: LinearProblem, box: Box, direction: Array, rows: Integers, weights: Array) -> tuple[
-    Fraction | None, Multipliers
-]:  # fmt: skip
+def lower_bound(
+    problem: LinearProblem, box: Box, direction: Array, rows: Integers, weights: Array
+) -> tuple[Fraction | None, Multipliers]:
     """The largest v that the weights prove: direction · θ ≥ v for every consistent θ in the box; None for −∞.
 
     With d = direction − Wᵀλ and g = Dᵀ|λ| it is Σ (λ_k y_k − |λ_k| e_k) + Σ_j min over the box of d_j θ_j − g_j |θ_j|
@@ -56,32 +56,36 @@ def lower_bound(problem: LinearProblem, box: Box, direction: Array, rows: Intege
     """
     chosen = np.flatnonzero(weights)
     rows, exact = rows[chosen], [Fraction(w) for w in weights[chosen].tolist()]
-    wanted = [Fraction(c) for c in direction.tolist()]
     data = _rows(problem, rows)
-    exact = _without_remainder(problem.W[rows], box, wanted, data, exact)
+    exact = _without_remainder(problem.W[rows], box, [Fraction(c) for c in direction.tolist()], data, exact)
     numerators, denominator = over_common_denominator(exact)
-    unit = Fraction(2) ** data.exponent / denominator
-    total = unit * int(numerators @ data.y - abs(numerators) @ data.e)
-    taken = numerators @ data.W
-    blur = None if data.D is None else abs(numerators) @ data.D
     multipliers = Multipliers(tuple(rows.tolist()), tuple(exact))
-    for j, c in enumerate(wanted):
-        least = _least(box, j, c - unit * int(taken[j]), Fraction(0) if blur is None else unit * int(blur[j]))
-        if least is None:
-            return None, multipliers
-        total += least
-    return total, multipliers
+    wanted, exponent = integers(direction)
+    common = min(exponent, data.exponent)
+    d = (wanted * denominator << (exponent - common)) - (numerators @ data.W << (data.exponent - common))
+    g = np.zeros_like(d) if data.D is None else abs(numerators) @ data.D << (data.exponent - common)
+    left, side_exponent = _least(box, d, g)
+    if left is None:
+        return None, multipliers
+    total = Fraction(2) ** data.exponent * int(numerators @ data.y - abs(numerators) @ data.e)
+    total += Fraction(2) ** (common + side_exponent) * left
+    return total / denominator, multipliers
 
 
-def _least(box: Box, axis: int, d: Fraction, g: Fraction) -> Fraction | None:
-    """Minimum of d x − g |x| over one axis: concave for g ≥ 0, so at an end; None if it is −∞."""
-    ends = []
-    for side, sign in ((float(box.lower[axis]), -1), (float(box.upper[axis]), 1)):
-        if np.isfinite(side):
-            ends.append(d * Fraction(side) - g * abs(Fraction(side)))
-        elif sign * d < g:
-            return None
-    return min(ends, default=Fraction(0))
+def _least(box: Box, d: Whole, g: Whole) -> tuple[int | None, int]:
+    """Sum over the axes of the minimum of d x − g |x|, concave for g ≥ 0 and so at an end; None if it is −∞.
+
+    In whole numbers, times 2 to the power returned with it.
+    """
+    low, high = np.isfinite(box.lower), np.isfinite(box.upper)
+    if (~low & (-d < g)).any() or (~high & (d < g)).any():
+        return None, 0
+    n = len(d)
+    sides, exponent = integers(np.concatenate([np.where(low, box.lower, 0.0), np.where(high, box.upper, 0.0)]))
+    at_low, at_high = (d * x - g * abs(x) for x in (sides[:n], sides[n:]))
+    # toward an end at infinity the function does not fall, so the other end has the minimum; 0 where both are
+    smaller = np.where(low & high, np.minimum(at_low, at_high), np.where(low, at_low, at_high))
+    return int(smaller.sum()), exponent
 
 
 def _without_remainder(
