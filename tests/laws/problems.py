@@ -11,6 +11,7 @@ from gough.methods import (
     Huber,
     LeastSquares,
     LinearHull,
+    RelaxedHull,
     RobustLeastSquares,
     RowContractor,
     Then,
@@ -28,11 +29,12 @@ STATISTICAL_METHODS = [
 CONTRACTORS = [
     RowContractor(),
     GaussSeidel(),
+    GaussSeidel(normalize=True),
     GaussSeidel(precondition=False),
     Then(GaussSeidel(), RowContractor()),
     LinearHull(),
 ]
-OPEN_SET_METHODS = [*(Fixpoint(contractor) for contractor in CONTRACTORS), LinearHull()]
+OPEN_SET_METHODS = [*(Fixpoint(contractor) for contractor in CONTRACTORS), LinearHull(), RelaxedHull(0)]
 """Methods that need no prior."""
 SET_METHODS = [*OPEN_SET_METHODS, BoundingEllipsoid(radius=1e6)]
 

@@ -2,8 +2,8 @@
 
 The paper's over-determined form is the square system A (θ, r) = b with A = [[W, −I], [0, Wᵀ]] and b = ([Y], 0)
 [PRV03i, eqs. (28)-(30)], preconditioned by A⁻¹ (C_GSP in [PRV03i, §3.2]). The first p rows of A⁻¹ are
-[W⁺, −(WᵀW)⁻¹], and those of b below [Y] are zero: what is left for θ is W⁺ W θ = W⁺ [Y], and that is all that is
-computed here, by blocks of rows. (N + p)² numbers are never formed, nor is W⁺.
+[W⁺, (WᵀW)⁻¹], and b is zero below [Y]: what is left for θ is W⁺ W θ = W⁺ [Y], and that is all that is computed here, by
+blocks of rows. (N + p)² numbers are never formed, nor is W⁺.
 
 Why it is true of floats. Let X (p × r) be any matrix of floats, T = W X and C = X Tᵀ, exactly. Every θ with
 W' θ = y + e', |W' − W| ≤ D, |e'| ≤ e, and every θ₀ satisfy, with δ = θ − θ₀ and ρ = y − W θ₀,
@@ -16,7 +16,6 @@ nothing depends on it for its truth. Where r = p, C is close to W⁺, and with D
 rounding.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, ldexp
@@ -33,8 +32,9 @@ from gough.core.midrad import TINY, UNIT, MidRad, gamma, inflated, upward
 from gough.core.products import bound_matmul, matmul, residual
 from gough.core.threads import one_blas_thread
 from gough.estimate import Claim
+from gough.methods.scaled_rows import Rows, ScaledRows
 from gough.noise import Bounded
-from gough.problem import Integers, LinearProblem
+from gough.problem import LinearProblem
 from gough.region import Box
 
 Bools = npt.NDArray[np.bool_]
@@ -53,13 +53,13 @@ class GaussSeidel:
     Kept: every θ of the box that satisfies all rows. With `precondition` (C_GSP of [PRV03i, §3.2]) the system is
     C W θ = C [y ± e], C about W⁺: if W is exact, the box becomes W⁺ y ± |W⁺| e, the hull of the least-squares
     solutions over all y within their bounds. It holds the feasible set and is wider; its width does not shrink as
-    rows are added. Unbounded boxes become bounded if |I − C W| + |C| D is proved to contract. [PRV03i, eq. (29)] has W
-    in its last rows too, where an uncertain W widens the box once more; a consistent θ has r = 0, so we leave those
-    rows out. A problem is refuted where r cannot be zero: where a least-squares residual is too large for its bounds.
+    rows are added. Unbounded boxes become bounded if |I − C W| + |C| D is proved to contract. [PRV03i, eq. (29)] has Wᵀ
+    in its last rows, where an uncertain W widens the box once more; a consistent θ has r = 0, so we leave those rows
+    out. A problem is refuted where r cannot be zero: where a least-squares residual is too large for its bounds.
     Without `precondition` (C_GS) rows 1 … p are taken as they come, each solved for the unknown of the same number;
     later rows have a zero on the diagonal of (29) and can only refute.
-    Does nothing where W is singular, or there are fewer rows than unknowns, and the box is unbounded; little, where
-    bounds differ much from row to row (divide rows by their bounds first); without `precondition`, where W_ii = 0.
+    Does nothing where W is singular, or has fewer rows than unknowns, and the box is unbounded; without `precondition`,
+    to unknown i where W_ii = 0 or another unknown of that row is unbounded.
     Idempotent up to rounding if W is exact and `precondition` is on; otherwise not: use it in a Fixpoint.
 
     Examples:
@@ -74,6 +74,10 @@ class GaussSeidel:
     """
 
     precondition: bool = True
+    normalize: bool = False
+    """Divide rows by their bounds before preconditioning, as [PRV03i, eq. (21)] does: by the power of two next to
+    them, which is exact, and at most by 2^20 against each other. The box is then much smaller where bounds differ much.
+    """
     claim: ClassVar[Claim] = Claim.PROOF
 
     def contract(self, problem: LinearProblem, box: Box) -> Box:
@@ -89,7 +93,7 @@ class GaussSeidel:
             box = _swept_as_it_is(problem, noise, box)
             return Box.empty(len(box)) if _leaves_rows(problem, noise, box) else box
         with one_blas_thread(), np.errstate(all="ignore"):
-            box = _preconditioned(_Scaled(problem, noise), box)
+            box = _preconditioned(ScaledRows(problem, noise, self.normalize), box)
         # exact where the product with C is not, as for a diagonal W
         return _swept_as_it_is(problem, noise, box) if problem.n_rows <= len(box) else box
 
@@ -133,73 +137,7 @@ def _rows(problem: LinearProblem, noise: Bounded, rows: slice) -> tuple[Interval
     return (Interval(W) if D is None else Interval.centered(W, D if D.ndim == 0 else D[rows])), y
 
 
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """A block of scaled rows: |y − W' θ| ≤ e for some W' with |W' − W| ≤ D · lift."""
-
-    W: Array
-    y: Array
-    e: Array
-    D: Array
-
-
-@dataclass(frozen=True, eq=False)
-class _Scaled:
-    """The problem in units, powers of two, in which no column of [W] and no measurement is much above 1.
-
-    Scaling is exact but for numbers that become subnormal; the bounds e and D grow by what these lose.
-    """
-
-    problem: LinearProblem
-    noise: Bounded
-
-    @cached_property
-    def greatest(self) -> tuple[Array, float]:
-        """The greatest magnitude or radius in each column of W, and in y."""
-        W, y, D = np.zeros(len(self.problem.unknowns)), float(self.noise.radius.max()), self.noise.regressor
-        for rows in self.problem.blocks():
-            W = np.maximum(W, np.abs(self.problem.W[rows]).max(axis=0))
-            y = max(y, float(np.abs(self.problem.y[rows]).max()))
-            if D is not None:
-                W = np.maximum(W, D if D.ndim == 0 else D[rows].max(axis=0))
-        return W, y
-
-    @cached_property
-    def exponents(self) -> tuple[Integers, int]:
-        """Of the units of each column of W, and of y."""
-        exponent = np.frexp(np.append(*self.greatest))[1].astype(np.int64).clip(-1000, 1000)
-        return exponent[:-1], int(exponent[-1])
-
-    @cached_property
-    def lift(self) -> Array:
-        """(q, p): the radius of a block of W is D · lift, D of q columns. Few of them cost little."""
-        D, p = self.noise.regressor, len(self.problem.unknowns)
-        if D is None:
-            return np.full((1, p), 4.0 * TINY)
-        return np.eye(p) if D.ndim else upward(D * np.ldexp(1.0, -self.exponents[0]))[None]
-
-    def rows(self) -> Iterator[_Rows]:
-        of_W, of_y = np.ldexp(1.0, -self.exponents[0]), ldexp(1.0, -self.exponents[1])
-        e, D = np.broadcast_to(self.noise.radius, self.problem.y.shape), self.noise.regressor
-        for k in self.problem.blocks():
-            radius = np.ones((k.stop - k.start, 1)) if D is None or D.ndim == 0 else upward(D[k] * of_W)
-            yield _Rows(self.problem.W[k] * of_W, self.problem.y[k] * of_y, upward(e[k] * of_y), radius)
-
-    def box(self, box: Box) -> Box:
-        """The box in scaled units, rounded outward."""
-        return _times_power(box, self.exponents[0] - self.exponents[1])
-
-    def unscaled(self, box: Box) -> Box:
-        return _times_power(box, self.exponents[1] - self.exponents[0])
-
-
-def _times_power(box: Box, exponent: Integers) -> Box:
-    half = exponent // 2
-    x = Interval(box.lower, box.upper) * np.ldexp(1.0, half) * np.ldexp(1.0, exponent - half)
-    return Box(x.lower, x.upper)
-
-
-def _preconditioned(scaled: _Scaled, box: Box) -> Box:
+def _preconditioned(scaled: ScaledRows, box: Box) -> Box:
     """The box that [G] δ = [b] leaves, empty if some residual is too large."""
     theta = scaled.box(box)
     free = (theta.lower < theta.upper) & (scaled.greatest[0] > 0)
@@ -217,7 +155,7 @@ def _preconditioned(scaled: _Scaled, box: Box) -> Box:
     return box & scaled.unscaled(Box(lower, upper))
 
 
-def _left_inverse(scaled: _Scaled, theta: Box, free: Bools) -> tuple[Array, Array]:
+def _left_inverse(scaled: ScaledRows, theta: Box, free: Bools) -> tuple[Array, Array]:
     """X, for which W X is about orthonormal, and a least-squares θ₀ moved into the box: floats, trusted by no one.
 
     The free columns of W are reduced to their triangle block by block [DGHL12]; X = V Σ⁻¹ of the triangle's singular
@@ -262,34 +200,35 @@ class _System:
     """At least |C| D."""
     norms: Array
     """At least the Euclidean norms of e + D |θ₀|, and of the columns of D before `lift`."""
+    suspect: bool
+    """Might some residual be too large?"""
 
     @classmethod
-    def of(cls, scaled: _Scaled, X: Array, start: Array, free: Bools) -> "_System":
-        total, bounds, squares, n_blocks = _Sum(), np.zeros(()), np.zeros(()), 0
+    def of(cls, scaled: ScaledRows, X: Array, start: Array, free: Bools) -> "_System":
+        F, s, bounds, squares, n_blocks, suspect = _Sum(), _Sum(), np.zeros(()), np.zeros(()), 0, False
         lifted = bound_matmul(scaled.lift, np.abs(start)[:, None])
+        right = _padded(X, start, free)
         for rows in scaled.rows():
-            T = matmul(rows.W[:, free], X)
-            rho = residual(rows.W, start, rows.y)
-            side = MidRad(
-                np.column_stack([rows.W[:, free], rho.mid]),
-                np.column_stack([np.zeros((len(rho.rad), X.shape[0])), rho.rad]),
-            )
-            total.add(matmul(_transposed(T), side))
-            radii = np.column_stack([_total_error(rows, lifted), rows.D])
+            T, rho = _projected(rows, right)
+            F.add(matmul(_transposed(T), rows.W))
+            s.add(matmul(_transposed(T), rho))
+            error = _total_error(rows, lifted)
+            radii = np.column_stack([error, rows.D])
             bounds = bounds + bound_matmul(matmul(X, _transposed(T)).mag, radii)
             squares = squares + bound_matmul(np.ones((1, len(radii))), upward(np.square(radii)))[0]
+            suspect = suspect or _is_suspect(rho.mid, np.square(T.mid).sum(axis=1), error, scaled.norm)
             n_blocks += 1
         bounds, squares = (inflated(x, n_blocks) + _SMALL for x in (bounds, squares))
-        made = total.enclosure
         return cls(
             X=X,
             start=start,
             free=free,
-            F=MidRad(made.mid[:, :-1], made.rad[:, :-1]),
-            s=MidRad(made.mid[:, -1], made.rad[:, -1]),
+            F=MidRad(F.enclosure.mid[:, free], F.enclosure.rad[:, free]),
+            s=s.enclosure,
             reach=bounds[:, 0],
             spread=bound_matmul(bounds[:, 1:], scaled.lift[:, free]),
             norms=upward(np.sqrt(squares)),
+            suspect=suspect or bool(np.linalg.norm(s.enclosure.mid) > 0.01 * scaled.norm),
         )
 
     @cached_property
@@ -310,7 +249,7 @@ class _System:
                 break
         return delta
 
-    def is_refuted(self, scaled: _Scaled, delta: Array) -> bool:
+    def is_refuted(self, scaled: ScaledRows, delta: Array) -> bool:
         """Is there a row whose residual no errors within their bounds explain, for no |θ − θ₀| ≤ delta?
 
         W δ = ρ + η with |η| ≤ ε = e + D |θ|, and W − T F = W (I − C W), so that r = (I − T Tᵀ) ρ, about the residual of
@@ -318,17 +257,20 @@ class _System:
 
             |r_k| ≤ |1 − h| ε_k + √((1 + α) h − h²) |ε|₂ + |W_k| |I − C W| |δ|.
 
-        It bounds row k of A⁻¹ b in the form of [PRV03i, eqs. (28)-(30)], whose N² terms |I − W W⁺| e it does not form.
+        r is that of [PRV03i, eqs. (28)-(30)] with its sign changed; the N² terms of |I − W W⁺| ε are never formed.
         """
+        if not self.suspect:
+            return False
         lifted = bound_matmul(scaled.lift[:, self.free], delta[:, None])
         theta = lifted + bound_matmul(scaled.lift, np.abs(self.start)[:, None])
         norm = inflated(self.norms[0] + bound_matmul(self.norms[None, 1:], lifted)[0, 0], 2)
         off = bound_matmul(self.defect.mag, delta[:, None])
         gram = residual(self.F, self.X, np.eye(self.X.shape[1]))
         alpha = bound_matmul(gram.mag, np.ones((len(gram.mid), 1))).max(initial=0.0)
+        right = _padded(self.X, self.start, self.free)
         for rows in scaled.rows():
-            T = matmul(rows.W[:, self.free], self.X)
-            r = residual(T, self.s, residual(rows.W, self.start, rows.y))
+            T, rho = _projected(rows, right)
+            r = residual(T, self.s, rho)
             low, high = _squared_length(T)
             others = upward(
                 np.sqrt(np.maximum(upward(inflated(high * (1.0 + alpha), 4) - np.square(low) * (1 - 8 * UNIT)), 0))
@@ -356,11 +298,31 @@ class _Sum:
         return MidRad(self._mid, inflated(self._rad, 4 * self._n) + 16.0 * TINY)
 
 
+def _padded(X: Array, start: Array, free: Bools) -> Array:
+    """[X θ₀] with rows of zeros in X for unknowns that are not free."""
+    right = np.zeros((len(start), X.shape[1] + 1))
+    right[free, :-1], right[:, -1] = X, start
+    return right
+
+
+def _projected(rows: Rows, right: Array) -> tuple[MidRad, MidRad]:
+    """T = W X and ρ = y − W θ₀ from right = [X θ₀]."""
+    product = matmul(rows.W, right)
+    rho = rows.y - product.mid[:, -1]
+    spread = inflated(product.rad[:, -1] + 2.0 * UNIT * np.abs(rho), 4) + 64.0 * TINY  # as in core.products.residual
+    return MidRad(product.mid[:, :-1], product.rad[:, :-1]), MidRad(rho, spread)
+
+
+def _is_suspect(rho: Array, h: Array, e: Array, norm: float) -> bool:
+    """Is a residual near the bound of `_System.is_refuted`? A guess that saves a pass over the data."""
+    return bool((np.abs(rho) > 0.9 * (np.abs(1 - h) * e + np.sqrt(np.abs(h - h * h)) * norm)).any())
+
+
 def _transposed(x: MidRad) -> MidRad:
     return MidRad(x.mid.T, x.rad.T)
 
 
-def _total_error(rows: _Rows, lifted: Array) -> Array:
+def _total_error(rows: Rows, lifted: Array) -> Array:
     """At least e + D |θ|, from lift · |θ|."""
     return upward(rows.e + bound_matmul(rows.D, lifted)[:, 0])
 
