@@ -55,15 +55,15 @@ class LinearHull:
     def contract(self, problem: LinearProblem, box: Box) -> Box:
         return box if box.is_empty else self._hull(problem, box)[1]
 
-    def _hull(self, problem: LinearProblem, box: Box) -> tuple["_Hull", Box]:
+    def _hull(self, problem: LinearProblem, box: Box) -> tuple["Hull", Box]:
         """A hull with its evidence, and the box that is left in the end."""
         if bounds_of(problem, "LinearHull").regressor is None:
-            hull = _Hull(problem, box, self.tolerance)
+            hull = Hull(problem, box, self.tolerance)
             return hull, hull.box
-        hull = _Hull(problem, box if box.is_bounded else GaussSeidel().contract(problem, box), self.tolerance)
+        hull = Hull(problem, box if box.is_bounded else GaussSeidel().contract(problem, box), self.tolerance)
         last = box
         while _shrunk(last, hull.box):
-            last, hull = hull.box, _Hull(problem, hull.box, self.tolerance, hull.evidence)
+            last, hull = hull.box, Hull(problem, hull.box, self.tolerance, hull.evidence)
         if not box.is_bounded:
             hull.evidence = ()  # it begins in the box of another method, which a certificate does not know
         return hull, hull.box if hull.box.is_empty else self._by_orthants(problem, hull.box)
@@ -77,7 +77,7 @@ class LinearHull:
             lower, upper = box.lower.copy(), box.upper.copy()
             for axis, sign in zip(open_signs, signs, strict=True):
                 (lower if sign > 0 else upper)[axis] = 0.0
-            union = union | _Hull(problem, Box(lower, upper), self.tolerance).box
+            union = union | Hull(problem, Box(lower, upper), self.tolerance).box
         return union & box
 
     def estimate(self, problem: LinearProblem) -> Estimate:
@@ -103,7 +103,7 @@ class LinearHull:
         return Estimate(box, self.claim, status, unknowns, written(self), stats, notes)
 
 
-class _Hull:
+class Hull:
     """One computation of a hull: extremes, then proofs."""
 
     box: Box
@@ -188,7 +188,7 @@ def prediction_bounds(problem: LinearProblem, directions: Array, *, tolerance: f
     require(bool(np.isfinite(D).all()), "directions must be finite")
     fits = D.shape[1] == len(problem.unknowns)
     require(fits, f"directions need a column per unknown, {len(problem.unknowns)}, but their shape is {D.shape}")
-    hull = _Hull(problem, problem.unknowns.bounds, tolerance).box
+    hull = Hull(problem, problem.unknowns.bounds, tolerance).box
     if hull.is_empty:
         return Box.empty(len(D))
     both = np.vstack([D, -D])
