@@ -12,10 +12,13 @@ from gough.methods.ellipsoid_stream import EllipsoidStream
 from gough.methods.fixpoint import Fixpoint
 from gough.methods.gauss_markov import GaussMarkov
 from gough.methods.gauss_seidel import GaussSeidel
+from gough.methods.hull_stream import HullStream
 from gough.methods.identifiability import BaseParameter, Identifiability, identifiability
 from gough.methods.least_squares import LeastSquares
 from gough.methods.linear_hull import LinearHull, prediction_bounds
 from gough.methods.minimal_bound import MinimalBound, minimal_bound
+from gough.methods.outliers import Outliers, outliers
+from gough.methods.relaxed_hull import RelaxedHull
 from gough.methods.repeated import Repeated
 from gough.methods.robust import Huber, RobustLeastSquares, Tukey
 from gough.methods.row_contractor import RowContractor
@@ -33,10 +36,13 @@ __all__ = [
     "GaussMarkov",
     "GaussSeidel",
     "Huber",
+    "HullStream",
     "Identifiability",
     "LeastSquares",
     "LinearHull",
     "MinimalBound",
+    "Outliers",
+    "RelaxedHull",
     "Repeated",
     "RobustLeastSquares",
     "RowContractor",
@@ -48,6 +54,7 @@ __all__ = [
     "ellipsoid_of_strips",
     "identifiability",
     "minimal_bound",
+    "outliers",
     "predict",
     "prediction_bounds",
     "sweep",

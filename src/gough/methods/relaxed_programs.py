@@ -1,0 +1,223 @@
+"""Linear programs over a problem of which some rows are dropped, each answered by a bound that is proven.
+
+The pool of rows is shared by all programs: a dropped row is given infinite sides and gets them back afterwards, so that
+the next program starts where the last one ended.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.methods.exact_bound import Multipliers, lower_bound, rounded_down
+from gough.methods.simplex import Optimum, Outcome, Simplex
+from gough.methods.strips import Strips
+from gough.noise import Bounded
+from gough.problem import Integers, LinearProblem
+from gough.region import Box
+
+Rows = frozenset[int]
+NO_ROWS: Rows = frozenset()
+NO_MULTIPLIERS = Multipliers((), ())
+
+_FIRST = 10
+"""Rows to begin with, per unknown."""
+_ADDED = 8
+"""Rows added at most where a vertex violates rows."""
+_ROUNDS = 200
+"""Rounds of adding rows, after which what was found must do."""
+_TINY = 1e-11
+"""Weights below this part of the largest are set to zero before anything is proven with them."""
+_SAMPLE = 20000
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """direction · θ ≥ value for every θ of the box that satisfies `rows`; ∞ if none does, −∞ if nothing was proven."""
+
+    value: float
+    rows: Rows = NO_ROWS
+    multipliers: Multipliers = NO_MULTIPLIERS
+
+
+class Programs:
+    """minimize direction · θ over the box and all rows but some; every answer is proven in rational arithmetic."""
+
+    def __init__(self, problem: LinearProblem, box: Box, strips: Strips, tolerance: float) -> None:
+        self.problem, self.box, self.strips = problem, box, strips
+        self._tolerance = tolerance
+        self._program = Simplex(*strips.box(box))
+        self._reachable = _reachable(problem, box)
+        self._outside = np.ones(problem.n_rows, dtype=bool)
+        self._place: dict[int, int] = {}
+        self._pool = np.zeros(0, dtype=np.int64)
+        self._off: Rows = NO_ROWS
+        self._solved: dict[tuple[bytes, Rows], Cut] = {}
+        self._proven: dict[tuple[bytes, Rows], Cut] = {}
+        self._add(_nearest(strips, self._reachable))
+
+    @property
+    def pool(self) -> int:
+        """Rows that a linear program looked at."""
+        return len(self._pool)
+
+    def cut(self, direction: Array, without: Rows) -> Cut:
+        """The best proven bound of direction · θ that uses none of the rows `without`."""
+        key = (direction.tobytes(), without)
+        if key not in self._solved:
+            self._solved[key] = self._proposed(direction, without)
+        return self._solved[key]
+
+    def contradiction(self, rows: Integers, weights: Array) -> Multipliers | None:
+        """Multipliers that prove 0 ≥ value > 0, so that no θ of the box satisfies these rows; None if they do not."""
+        for sign in (1, -1):
+            value, used = self._bound(np.zeros(len(self.box)), rows, sign * weights)
+            if value is not None and value > 0:
+                return used
+        return None
+
+    def _proposed(self, direction: Array, without: Rows) -> Cut:
+        cost = direction * self.strips.scale
+        size = float(abs(cost).max()) or 1.0
+        optimum = self._optimum(cost / size, without)
+        weights = np.zeros(len(self._pool))
+        weights[: len(optimum.weights)] = optimum.weights
+        weights[abs(weights) <= _TINY * abs(weights).max(initial=0.0)] = 0.0
+        weights[[self._place[row] for row in without if row in self._place]] = 0.0
+        active = np.flatnonzero(weights)
+        rows, weights = self._pool[active], weights[active] / self.strips.length[self._pool[active]]
+        match optimum.outcome:
+            case Outcome.INFEASIBLE:
+                wrong = self.contradiction(rows, weights) if active.size else None
+                return Cut(-np.inf) if wrong is None else Cut(np.inf, _support(wrong), wrong)
+            case Outcome.OPTIMAL:
+                return self._prove(direction, rows, weights * size)
+        return Cut(-np.inf)
+
+    def _prove(self, direction: Array, rows: Integers, weights: Array) -> Cut:
+        key = (direction.tobytes(), frozenset(rows.tolist()))
+        if key not in self._proven:  # bounds that were proven in a wider box hold in this one
+            value, used = self._bound(direction, rows, weights)
+            self._proven[key] = Cut(rounded_down(value), _support(used), used)
+        return self._proven[key]
+
+    def _bound(self, direction: Array, rows: Integers, weights: Array) -> tuple[Fraction | None, Multipliers]:
+        if weights.any():
+            return lower_bound(self.problem, self.box, direction, rows, weights)
+        return _least(self.box, direction), NO_MULTIPLIERS
+
+    def _optimum(self, cost: Array, without: Rows) -> Optimum:
+        """Solve, add the rows that the vertex violates, until there are none."""
+        self._switch(without)
+        optimum = self._program.minimize(cost)
+        for _ in range(_ROUNDS):
+            if optimum.outcome is not Outcome.OPTIMAL:
+                break
+            found = self._violated(optimum.point, without)
+            if found.size == 0:
+                break
+            self._add(found)
+            optimum = self._program.minimize(cost)
+        return optimum
+
+    def _violated(self, point: Array, without: Rows) -> Integers:
+        excess = self.strips.excess(point[None, :], self._reachable)
+        index = np.flatnonzero(excess > self._tolerance)
+        rows = self._reachable[index]
+        keep = self._outside[rows]
+        unseen = [row for row in without if row not in self._place]
+        if unseen:
+            keep &= ~np.isin(rows, unseen)
+        rows, index = rows[keep], index[keep]
+        return rows[np.argsort(-excess[index], kind="stable")[:_ADDED]]
+
+    def _add(self, rows: Integers) -> None:
+        if rows.size:
+            self._program.add_rows(*self.strips.rows(rows))
+        self._place |= {int(row): len(self._pool) + i for i, row in enumerate(rows)}
+        self._outside[rows] = False
+        self._pool = np.concatenate([self._pool, rows])
+        for row in self._off.intersection(rows.tolist()):
+            self._program.set_row(self._place[row], -np.inf, np.inf)
+
+    def _switch(self, without: Rows) -> None:
+        for row in sorted(without - self._off):
+            if row in self._place:
+                self._program.set_row(self._place[row], -np.inf, np.inf)
+        for row in sorted(self._off - without):
+            if row in self._place:
+                _, lower, upper = self.strips.rows(np.array([row]))
+                self._program.set_row(self._place[row], float(lower[0]), float(upper[0]))
+        self._off = without
+
+
+def robust_strips(problem: LinearProblem, box: Box, method: str) -> Strips:
+    """Strips around a point near which most rows hold: least absolute residuals of a sample, roughly."""
+    strips = replace(Strips.of(problem, box, method), chord=None)
+    some = slice(None, None, max(1, problem.n_rows // _SAMPLE))
+    A = problem.W[some] * strips.scale / strips.length[some, None]
+    b = strips.middle[some] / strips.length[some]
+    z: Array = np.zeros(A.shape[1])
+    for _ in range(20):
+        residual: Array = abs(b - A @ z)
+        weight = 1 / np.sqrt(np.maximum(residual, 1e-6 * np.median(residual) + 1e-300))
+        z = np.asarray(np.linalg.lstsq(A * weight[:, None], b * weight, rcond=None)[0], dtype=float)
+    center = np.clip(strips.theta(z), box.lower, box.upper)
+    return widened(strips.recentered(center, center), box)
+
+
+def around(strips: Strips, box: Box) -> Strips:
+    """The same strips in coordinates where the box, as far as it is bounded, is about the unit box."""
+    bounded = np.isfinite(box.width)
+    lower, upper = np.where(bounded, box.lower, strips.center), np.where(bounded, box.upper, strips.center)
+    return widened(strips.recentered(lower, upper), box)
+
+
+def widened(strips: Strips, box: Box) -> Strips:
+    """Strips with radius e + D |θ| at its largest in the box, if W has a radius D and the box is bounded."""
+    noise = strips.problem.noise
+    assert isinstance(noise, Bounded)
+    if noise.regressor is None or not box.is_bounded:
+        return strips
+    D = np.broadcast_to(noise.regressor, strips.problem.W.shape)
+    return replace(strips, radius=noise.radius + D @ np.maximum(abs(box.lower), abs(box.upper)))
+
+
+def _support(used: Multipliers) -> Rows:
+    return frozenset(row for row, weight in zip(used.rows, used.weights, strict=True) if weight)
+
+
+def _least(box: Box, direction: Array) -> Fraction | None:
+    """The minimum of direction · θ over the box; None for −∞."""
+    total = Fraction(0)
+    for d, low, high in zip(direction.tolist(), box.lower.tolist(), box.upper.tolist(), strict=True):
+        side = low if d > 0 else high
+        if d and not np.isfinite(side):
+            return None
+        total += Fraction(d) * Fraction(side) if d else 0
+    return total
+
+
+def _reachable(problem: LinearProblem, box: Box) -> Integers:
+    """Rows that some θ of the box violates, or nearly; the others need not be looked at."""
+    if not box.is_bounded:
+        return np.arange(problem.n_rows)
+    noise = problem.noise
+    assert isinstance(noise, Bounded)
+    center, half = box.center, box.width / 2
+    far = np.empty(problem.n_rows, dtype=bool)
+    for rows in problem.blocks():
+        W = problem.W[rows]
+        reach = abs(problem.y[rows] - W @ center) + abs(W) @ half
+        far[rows] = ~(reach < (1 - 1e-9) * np.broadcast_to(noise.radius, problem.y.shape)[rows])
+    return np.flatnonzero(far)
+
+
+def _nearest(strips: Strips, among: Integers) -> Integers:
+    """The rows whose sides are nearest to the center."""
+    wanted = _FIRST * len(strips.center)
+    if len(among) <= wanted:
+        return among
+    nearness = ((abs(strips.middle) - strips.radius) / strips.length)[among]
+    return np.sort(among[np.argpartition(-nearness, wanted)[:wanted]])
