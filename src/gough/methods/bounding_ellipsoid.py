@@ -103,45 +103,59 @@ class BoundingEllipsoid:
             return answer.inconsistent(f"Row {strips.contradiction} is zero, but its bounds exclude zero.", proved=True)
         if not free.size:
             return answer.of(Ellipsoid(np.empty(0), np.empty((0, 0))), Claim.PROOF)
-        return self._estimate(strips, answer)
-
-    def _estimate(self, strips: Strips, answer: "_Answer") -> Estimate:
-        run = recursion(strips, self)
-        if len(run.missed) <= self.misses:
-            strips = strips.with_bounds(strips.mid, run.half)
-        rounds = self.rounds if self.cut else min(self.rounds, 1)
-        if run.exceeded:
-            rounds = max(rounds, 1)
-        refined = refine(strips, run.weights, self.criterion, rounds, self.rtol)
-        if refined.is_empty or run.exceeded:
-            return answer.inconsistent(run.verdict(self.misses), proved=refined.is_proved_empty)
-        proved = refined.ellipsoid
-        if proved is None and not rounds and not self.cut:
-            used = np.flatnonzero(run.weights)
-            proved = prove(strips.take(used), strips.mid[used], strips.half[used], run.weights[used])
-        if proved is None:
-            region = run.region
-            notes = (_UNPROVED,) if rounds or not self.cut else ()
-        else:
-            region, notes = proved.ellipsoid(), ()
-        claim = Claim.ENCLOSURE if proved is None else Claim.PROOF
-        return answer.of(_unscaled(region, strips.columns), claim, run.missed, notes)
+        return _estimated(self, strips, answer)
 
 
 _UNPROVED = "Claims ENCLOSURE only: rounding could not be bounded, because the ellipsoid is too flat."
+
+
+def _estimated(method: BoundingEllipsoid, strips: Strips, answer: "_Answer") -> Estimate:
+    run = recursion(strips, method)
+    if len(run.missed) <= method.misses:
+        strips = strips.with_bounds(strips.mid, run.half)
+    rounds = method.rounds if method.cut else min(method.rounds, 1)
+    if run.exceeded:
+        rounds = max(rounds, 1)
+    refined = refine(strips, run.weights, method.criterion, rounds, method.rtol)
+    if run.exceeded and not refined.is_empty and method.form is Form.STANDARD:
+        # the verdict of a matrix that may have lost its definiteness is worth nothing
+        return _estimated(replace(method, form=Form.FACTORIZED), strips, answer)
+    if refined.is_empty or run.exceeded:
+        return answer.inconsistent(run.verdict(method.misses), proved=refined.is_empty)
+    proved = refined.ellipsoid
+    if proved is None and not rounds and not method.cut:
+        proved = _proved(strips, run.weights)
+    if proved is None:
+        region = run.region()
+        notes = (_UNPROVED,) if rounds or not method.cut else ()
+    else:
+        region, notes = proved.ellipsoid(), ()
+    claim = Claim.ENCLOSURE if proved is None else Claim.PROOF
+    return answer.of(_unscaled(region, strips.columns), claim, run.missed, notes)
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
     """What the recursion leaves: its ellipsoid, the strips' multipliers, and who missed."""
 
-    region: Ellipsoid
+    center: Array
+    matrix: Array
+    factorized: bool
     weights: Array
     half: Array
     """Of the strips; ∞ for those that missed."""
     missed: tuple[int, ...]
     """Rows of the problem that missed the ellipsoid."""
     exceeded: bool
+
+    def region(self) -> Ellipsoid:
+        """The recursion's ellipsoid, as far as rounding left one."""
+        if self.factorized:
+            root = np.linalg.inv(self.matrix)
+            return Ellipsoid(self.center, root @ root.T)
+        if not np.linalg.eigvalsh(self.matrix)[0] > 0:
+            raise InputError("the standard form has lost its definiteness to rounding; use Form.FACTORIZED")
+        return Ellipsoid(self.center, self.matrix)
 
     def verdict(self, allowed: int) -> str:
         if not self.exceeded:
@@ -160,8 +174,8 @@ def recursion(strips: Strips, method: BoundingEllipsoid) -> Run:
     origin, side = strips.mid[:p], strips.half[:p]
     matrix = np.diag(1 / (np.sqrt(p) * side)) if factorized else np.diag(p * side * side)
     center, scale, work = np.zeros(p), np.ones(1), np.zeros((3, p))
-    weights, half = np.zeros(len(strips)), strips.half.copy()
-    weights[:p] = 1 / (p * side * side)
+    weights, half = of_sides(strips), strips.half.copy()
+    criterion = method.criterion if p > 1 else DETERMINANT  # one unknown: all criteria are one
     missed: list[int] = []
     kernel = kernels.factorized if factorized else kernels.standard
     for rows in strips.blocks()[1:] * method.passes:
@@ -169,7 +183,7 @@ def recursion(strips: Strips, method: BoundingEllipsoid) -> Run:
         kinds = np.zeros(len(D), dtype=np.int64)
         mid = strips.mid[rows] - D @ origin
         kernel(
-            matrix, center, D, mid, half[rows], method.criterion, method.cut, method.misses - len(missed),
+            matrix, center, D, mid, half[rows], criterion, method.cut, method.misses - len(missed),
             scale, weights, rows.start, kinds, work,
         )  # fmt: skip
         off = rows.start + np.flatnonzero(kinds == kernels.MISSED)
@@ -177,18 +191,16 @@ def recursion(strips: Strips, method: BoundingEllipsoid) -> Run:
         missed += (off - p).tolist()
         if len(missed) > method.misses:
             break
-    P = np.linalg.inv(matrix.T @ matrix) if factorized else matrix
-    return Run(Ellipsoid(origin + center, (P + P.T) / 2), weights, half, tuple(missed), len(missed) > method.misses)
+    return Run(origin + center, matrix, factorized, weights, half, tuple(missed), len(missed) > method.misses)
 
 
 @dataclass(frozen=True, eq=False)
 class Refined:
-    """The last ellipsoid that was proved, if any, and whether the strips contradict each other."""
+    """The last ellipsoid that was proved, if any, and whether the strips were proved to contradict each other."""
 
     ellipsoid: ProvedEllipsoid | None
     weights: Array
     is_empty: bool = False
-    is_proved_empty: bool = False
 
 
 def refine(strips: Strips, weights: Array, criterion: float, rounds: int, rtol: float) -> Refined:
@@ -198,25 +210,39 @@ def refine(strips: Strips, weights: Array, criterion: float, rounds: int, rtol: 
     ellipsoid implies. Does nothing where no round can be proved. Not idempotent, but converges.
     """
     p = strips.n_axes
-    view, best = View(strips.mid[:p], strips.half[:p]), Refined(None, weights)
-    if not np.isfinite(view.scale).all():
-        view = View(np.zeros(p), np.ones(p))
+    sides = np.isfinite(strips.half[:p])
+    view = View(np.where(sides, strips.mid[:p], 0.0), np.where(sides, strips.half[:p], 1.0))
+    best = Refined(None, weights)
     for _ in range(rounds):
-        weights, contradiction = optimize(strips, weights, view, criterion, rtol)
-        used = np.flatnonzero(weights)
-        proved = prove(strips.take(used), strips.mid[used], strips.half[used], weights[used])
-        if proved is not None and proved.is_empty:
-            return Refined(best.ellipsoid, weights, is_empty=True, is_proved_empty=True)
-        if proved is None or contradiction:
-            return replace(best, is_empty=contradiction)
+        weights = optimize(strips, weights, view, criterion, rtol)
+        proved = _proved(strips, weights)
+        if proved is None and best.ellipsoid is None and sides.all():
+            weights = optimize(strips, of_sides(strips), view, criterion, rtol)
+            proved = _proved(strips, weights) or _proved(strips, of_sides(strips))
+        if proved is None:
+            break
+        if proved.is_empty:
+            return Refined(best.ellipsoid, weights, is_empty=True)
         last, best = view, Refined(proved, weights)
         strips = _cut(strips, proved)
         if (strips.half < 0).any():
-            return Refined(proved, weights, is_empty=True, is_proved_empty=True)
+            return Refined(proved, weights, is_empty=True)
         view = View(proved.center, proved.radius * np.linalg.norm(proved.factor, axis=1))
         if np.log(last.scale / view.scale).mean() < rtol:
             break
     return best
+
+
+def of_sides(strips: Strips) -> Array:
+    """Multipliers of the smallest ellipsoid around the box: 1/p for each side, as a weight of its square."""
+    p, weights = strips.n_axes, np.zeros(len(strips))
+    weights[:p] = 1 / (p * np.square(strips.half[:p]))
+    return weights
+
+
+def _proved(strips: Strips, weights: Array) -> ProvedEllipsoid | None:
+    used = np.flatnonzero(weights)
+    return prove(strips.take(used), strips.mid[used], strips.half[used], weights[used])
 
 
 def _cut(strips: Strips, proved: ProvedEllipsoid) -> Strips:

@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 def _jit(function: F) -> F:
-    return cast("F", numba.njit(cache=True)(function))
+    return cast("F", numba.njit(cache=True, error_model="numpy")(function))
 
 
 Kinds = npt.NDArray[np.int64]
@@ -50,7 +50,7 @@ def slope(x: float, g: float, e2: float, p: int, w: float, trace: float, gain: f
     sigma = 1.0 + rho - rho * e2 / D
     result = (1.0 - e2 / (D * D)) / sigma - (1.0 - w) * g / (p * D)
     if w > 0.0:
-        result -= w * gain / (D * D * (trace - rho * gain / D))
+        result -= w * gain / (D * D * max(trace - rho * gain / D, 1e-14 * trace))
     return result
 
 

@@ -60,28 +60,28 @@ class Shape:
         return np.asarray(result)
 
 
-def optimize(strips: Strips, weights: Array, view: View, criterion: float, rtol: float) -> tuple[Array, bool]:
-    """Better multipliers than `weights`, and whether they seem to contradict each other.
+def optimize(strips: Strips, weights: Array, view: View, criterion: float, rtol: float) -> Array:
+    """Better multipliers than `weights`; s < 0 with them shows that no θ satisfies all strips, and is worth a proof.
 
     Coordinate descent on the strips in use [TOD16] with the most promising of all strips joining them, until no
     strip promises more than `rtol`. Any result is valid: this decides on size, never on truth.
     """
-    pool = np.flatnonzero(weights > 1e-12 * weights.max())
+    criterion = criterion if strips.n_axes > 1 else 0.0  # one unknown: all criteria are one
+    pool = np.flatnonzero(weights > 0)
     weights = weights[pool]
     for _ in range(_ROUNDS):
-        D, mid, half = strips.take(pool), strips.mid[pool], strips.half[pool]
-        A, b, h = view.normalize(D, mid, half)
-        weights, contradiction = _descended(A, b, weights * h * h, criterion, rtol)
-        shape = Shape.of(A, b, weights)
+        A, b, h = view.normalize(strips.take(pool), strips.mid[pool], strips.half[pool])
+        multipliers, contradiction = _descended(A, b, weights * h * h, criterion, rtol)
+        weights, shape = multipliers / (h * h), Shape.of(A, b, multipliers)
         if contradiction or shape is None or not shape.s > 0:
-            return _spread(strips, pool, weights / (h * h)), contradiction
-        keep = weights > 1e-12 * weights.max()
-        pool, weights = pool[keep], (weights / (h * h))[keep]
+            return _spread(strips, pool, weights)
+        keep = multipliers > 1e-12 * multipliers.max()
+        pool, weights = pool[keep], weights[keep]
         promising = _promising(strips, shape, view, criterion, rtol, pool=pool)
         if not promising.size:
             break
         pool, weights = np.append(pool, promising), np.append(weights, np.zeros(len(promising)))
-    return _spread(strips, pool, weights), False
+    return _spread(strips, pool, weights)
 
 
 def _descended(A: Array, b: Array, weights: Array, criterion: float, rtol: float) -> tuple[Array, bool]:
@@ -91,9 +91,10 @@ def _descended(A: Array, b: Array, weights: Array, criterion: float, rtol: float
     shape = Shape.of(A, b, weights)
     if shape is None or not shape.s > 0:
         return weights, shape is not None
-    P, c, A = shape.X @ shape.X.T, shape.c.copy(), np.ascontiguousarray(A)
-    _, contradiction = descend(A, b, weights, P, c, shape.s, criterion, _SWEEPS, rtol)
-    return weights, contradiction
+    P, c, A, better = shape.X @ shape.X.T, shape.c.copy(), np.ascontiguousarray(A), weights.copy()
+    _, contradiction = descend(A, b, better, P, c, shape.s, criterion, _SWEEPS, rtol)
+    usable = bool(np.isfinite(better).all()) and better.max() > 0
+    return (better, contradiction) if usable else (weights, False)
 
 
 def _promising(strips: Strips, shape: Shape, view: View, criterion: float, rtol: float, *, pool: Integers) -> Integers:
