@@ -9,6 +9,7 @@ import pytest
 from gough import AssumptionError, Bounded, Box, Claim, Gaussian, InputError, LinearProblem, Status, Unknowns, estimate
 from gough.certify import Certificate, Empty, check, prove
 from gough.methods import LinearHull, RelaxedHull, outliers
+from tests.laws.problems import bounded_problem
 
 NAMES = [f"p_{i}" for i in range(14)]
 
@@ -73,7 +74,7 @@ def test_equals_enumeration(prior, rng):
 
 @pytest.mark.parametrize("node_limit", [0, 1, 100])
 def test_never_loses_a_theta_that_violates_at_most_q_rows(node_limit, rng):
-    for _ in range(100):
+    for _ in range(70):
         p, q = int(rng.integers(1, 4)), int(rng.integers(1, 4))
         problem, theta, _ = spoilt_problem(rng, int(rng.integers(1, 25)), p, q, gross=(0.0, 5.0))
         if len(violated(problem, theta)) > q:
@@ -118,6 +119,25 @@ def test_badly_scaled_unknowns(rng):
         np.testing.assert_allclose(b.upper * scale, a.upper, rtol=1e-6, atol=1e-6)
         if len(violated(problem, theta / scale)) <= 2:
             assert theta / scale in b
+
+
+def test_hostile_scales_and_priors(rng):
+    """Columns from 1e-150 to 1e150, zeros, half-open priors, outliers from a tenth of the bound to 1e8 of it."""
+    tried = 0
+    for _ in range(80):
+        clean, theta = bounded_problem(rng)
+        planted = rng.permutation(clean.n_rows)[: int(rng.integers(0, 4))]
+        y = clean.y.copy()
+        y[planted] += clean.noise.radius[planted] * 10.0 ** rng.uniform(-1, 8, len(planted))
+        problem = LinearProblem(clean.W, y, clean.unknowns, clean.noise)
+        truly = violated(problem, theta)
+        if theta in problem.unknowns.bounds:
+            tried += 1
+            assert theta in estimate(problem, RelaxedHull(len(truly)), strict=False).region
+            found = outliers(problem, len(truly))
+            assert found.at_least <= len(truly)
+            assert set(found.proven) <= set(truly)
+    assert tried > 60
 
 
 def test_grows_with_q_and_shrinks_with_effort(rng):

@@ -186,21 +186,26 @@ class _Side:
 
     def explore(self, cases: list[_Case], node_limit: int) -> float:
         """A proven lower bound: the least over all cases, looked into or not."""
-        heap = [self._node(case, self._cut(case.dropped), -np.inf) for case in cases]
+        heap = [self.node(case, self._cut(case.dropped), -np.inf) for case in cases]
         heapify(heap)
         closed, looked_into = np.inf, 0
         if heap and node_limit:
             self._dive(heap[0])
-        while heap and heap[0].bound < min(closed, self._reached) - self._gap:
-            if looked_into >= node_limit:
-                self.stopped = True
-                break
+        while heap and looked_into < node_limit and heap[0].bound < min(closed, self._reached) - self._gap:
             node = heappop(heap)
             looked_into += 1
             closed = min(closed, max(node.bound, node.cut.value))
-            for child in self._children(node):
+            for child in self.children(node):
                 heappush(heap, child)
-        return min(closed, heap[0].bound) if heap else closed
+        value = min(closed, heap[0].bound) if heap else closed
+        self.stopped = value < self._reached - self._gap and self._is_bounded
+        return value
+
+    @property
+    def _is_bounded(self) -> bool:
+        """Has the box a side to fall back on?"""
+        box, d = self._programs.box, self._direction
+        return bool(np.isfinite(np.where(d > 0, box.lower, box.upper)[d != 0]).all())
 
     def _cut(self, dropped: Rows) -> Cut:
         cut = self._programs.cut(self._direction, dropped)
@@ -209,7 +214,7 @@ class _Side:
         self.rows |= cut.rows
         return cut
 
-    def _node(self, case: _Case, cut: Cut, parent: float) -> _Node:
+    def node(self, case: _Case, cut: Cut, parent: float) -> _Node:
         self._count += 1
         bound = max(parent, self._peeled(case, cut, parent))
         return _Node(bound, (-len(case.dropped), self._count), case, cut)
@@ -235,11 +240,11 @@ class _Side:
         cuts = [(row, self._cut(node.case.dropped | {row})) for row in sorted(node.cut.rows - node.case.kept)]
         return sorted(((cut.value, row, cut) for row, cut in cuts), key=lambda one: one[:2])
 
-    def _children(self, node: _Node) -> list[_Node]:
+    def children(self, node: _Node) -> list[_Node]:
         """The cases of a θ that violates some row of the node's cut: the first of them that it violates is dropped."""
         kept, children = node.case.kept, list[_Node]()
         for _, row, cut in self._dropped_one(node):
-            child = self._node(_Case(node.case.dropped | {row}, kept), cut, node.bound)
+            child = self.node(_Case(node.case.dropped | {row}, kept), cut, node.bound)
             kept |= {row}
             if child.bound < np.inf:  # else it is proven that there is no such θ
                 children.append(child)
@@ -262,11 +267,11 @@ def _feasible(programs: Programs, case: _Case, method: RelaxedHull) -> list[_Cas
     while pending:
         one = pending.pop()
         cut = programs.cut(np.zeros(len(programs.box)), one.dropped)
-        node = nowhere._node(one, cut, -np.inf)  # noqa: SLF001 - a side of the same module
+        node = nowhere.node(one, cut, -np.inf)
         if cut.value < np.inf:
             found.append(one)
         elif node.bound < np.inf:
-            pending += [child.case for child in nowhere._children(node)]  # noqa: SLF001
+            pending += [child.case for child in nowhere.children(node)]
         looked_into += 1
         if looked_into > method.node_limit:
             return [case]

@@ -29,6 +29,8 @@ _ROUNDS = 200
 """Rounds of adding rows, after which what was found must do."""
 _TINY = 1e-11
 """Weights below this part of the largest are set to zero before anything is proven with them."""
+_WIDE = 1e6
+"""Sides of a box that are wider, in units of the error bounds, come from the prior and say nothing about scales."""
 _SAMPLE = 20000
 
 
@@ -168,9 +170,11 @@ def robust_strips(problem: LinearProblem, box: Box, method: str) -> Strips:
 
 
 def around(strips: Strips, box: Box) -> Strips:
-    """The same strips in coordinates where the box, as far as it is bounded, is about the unit box."""
-    bounded = np.isfinite(box.width)
-    lower, upper = np.where(bounded, box.lower, strips.center), np.where(bounded, box.upper, strips.center)
+    """The same strips in coordinates where the box, as far as rows bound it, is about the unit box."""
+    with np.errstate(over="ignore"):
+        bounded = box.width < _WIDE * strips.scale
+    center = np.clip(strips.center, box.lower, box.upper)
+    lower, upper = np.where(bounded, box.lower, center), np.where(bounded, box.upper, center)
     return widened(strips.recentered(lower, upper), box)
 
 
@@ -181,7 +185,9 @@ def widened(strips: Strips, box: Box) -> Strips:
     if noise.regressor is None or not box.is_bounded:
         return strips
     D = np.broadcast_to(noise.regressor, strips.problem.W.shape)
-    return replace(strips, radius=noise.radius + D @ np.maximum(abs(box.lower), abs(box.upper)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        radius = noise.radius + D @ np.maximum(abs(box.lower), abs(box.upper))
+    return replace(strips, radius=np.where(np.isnan(radius), np.inf, radius))
 
 
 def _support(used: Multipliers) -> Rows:
@@ -209,7 +215,8 @@ def _reachable(problem: LinearProblem, box: Box) -> Integers:
     far = np.empty(problem.n_rows, dtype=bool)
     for rows in problem.blocks():
         W = problem.W[rows]
-        reach = abs(problem.y[rows] - W @ center) + abs(W) @ half
+        with np.errstate(over="ignore", invalid="ignore"):
+            reach = abs(problem.y[rows] - W @ center) + abs(W) @ half
         far[rows] = ~(reach < (1 - 1e-9) * np.broadcast_to(noise.radius, problem.y.shape)[rows])
     return np.flatnonzero(far)
 
