@@ -319,6 +319,25 @@ def test_late_outliers_are_left_out_and_the_claim_is_lowered(rng):
     assert holds(answer.region, theta)
 
 
+@pytest.mark.parametrize("rounds", [0, 2])
+def test_rows_that_miss_leave_no_trace(rounds, rng):
+    """The answer is that of the problem without them, even if they were used before they missed."""
+    left_out = 0
+    for _ in range(60):
+        problem, _ = robot_like(rng, n=60, p=3)
+        wrong = LinearProblem(problem.W, problem.y, problem.unknowns, Bounded(0.046))
+        method = BoundingEllipsoid(misses=9, passes=4, rounds=rounds)
+        answer = estimate(wrong, method, strict=False)
+        if answer.status is Status.OK and answer.claim is Claim.VALUE:
+            left_out += 1
+            missed = [int(k) for k in answer.notes[0].split("left out: ")[1].split(".")[0].split(", ")]
+            rest = np.delete(np.arange(60), missed)
+            clean = estimate(wrong.select(rest), method)
+            assert "No row missed" in clean.notes[0]
+            assert relative_difference(clean.region, answer.region) < 1e-9
+    assert left_out > 5
+
+
 def test_the_start_must_be_bounded():
     unknowns = Unknowns(["mass", "fv", "fc"], prior=Box([0, 0, 0], [1, np.inf, 1]))
     problem = LinearProblem(np.eye(3), [0.5, 2.0, 0.5], unknowns, Bounded(0.1))

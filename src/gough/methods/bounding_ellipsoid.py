@@ -15,18 +15,18 @@ from gough.core.products import matmul
 from gough.core.text import written
 from gough.core.threads import one_blas_thread
 from gough.estimate import Claim, Estimate, Stats, Status
-from gough.methods.ellipsoid_proof import ProvedEllipsoid, prove
-from gough.methods.ellipsoid_strips import Integers, Strips, centered, middle_and_half, strips_of
-from gough.methods.ellipsoid_weights import View, optimize
+from gough.methods.ellipsoid_batch import (
+    DETERMINANT,
+    of_sides,
+    proved_ellipsoid,
+    refine,
+    unscaled,
+)
+from gough.methods.ellipsoid_strips import Integers, Strips, centered, strips_of
 from gough.noise import Bounded
 from gough.problem import LinearProblem
 from gough.region import Box, Ellipsoid
 from gough.unknowns import Unknowns
-
-DETERMINANT = 0.0
-"""Criterion of smallest volume."""
-TRACE = 1.0
-"""Criterion of smallest sum of squared semi-axes, each unknown in units of its prior, later of its present width."""
 
 
 class Form(Enum):
@@ -124,14 +124,14 @@ def _estimated(method: BoundingEllipsoid, strips: Strips, answer: "_Answer") -> 
         return answer.inconsistent(run.verdict(method.misses), proved=refined.is_empty)
     proved = refined.ellipsoid
     if proved is None and not rounds and not method.cut:
-        proved = _proved(strips, run.weights)
+        proved = proved_ellipsoid(strips, run.weights)
     if proved is None:
         region = run.region()
         notes = (_UNPROVED,) if rounds or not method.cut else ()
     else:
         region, notes = proved.ellipsoid(), ()
     claim = Claim.ENCLOSURE if proved is None else Claim.PROOF
-    return answer.of(_unscaled(region, strips.columns), claim, run.missed, notes)
+    return answer.of(unscaled(region, strips.columns), claim, run.missed, notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,17 +166,21 @@ class Run:
         return f"More than {allowed} rows miss the ellipsoid of the rows before them: {rows}."
 
 
-def recursion(strips: Strips, method: BoundingEllipsoid) -> Run:
-    """All strips one by one, from the smallest ellipsoid around the box on: semi-axes √p times its halves."""
+def recursion(strips: Strips, method: BoundingEllipsoid, known: tuple[int, ...] = ()) -> Run:
+    """All strips one by one, from the smallest ellipsoid around the box on: semi-axes √p times its halves.
+
+    `known` are rows that missed before, and whose half is ∞. If a row misses that was used in an earlier pass, all
+    begins anew without it.
+    """
     from gough.methods import ellipsoid_recursion as kernels  # noqa: PLC0415 - numba
 
     p, factorized = strips.n_axes, method.form is Form.FACTORIZED
     origin, side = strips.mid[:p], strips.half[:p]
     matrix = np.diag(1 / (np.sqrt(p) * side)) if factorized else np.diag(p * side * side)
-    center, scale, work = np.zeros(p), np.ones(1), np.zeros((3, p))
+    center, scale, work = np.zeros(p), np.ones(1), np.zeros((4, p))
     weights, half = of_sides(strips), strips.half.copy()
     criterion = method.criterion if p > 1 else DETERMINANT  # one unknown: all criteria are one
-    missed: list[int] = []
+    missed = list(known)
     kernel = kernels.factorized if factorized else kernels.standard
     for rows in strips.blocks()[1:] * method.passes:
         D = np.ascontiguousarray(strips.take(rows))
@@ -191,65 +195,9 @@ def recursion(strips: Strips, method: BoundingEllipsoid) -> Run:
         missed += (off - p).tolist()
         if len(missed) > method.misses:
             break
+    if len(missed) <= method.misses and (weights[p + np.array(missed, dtype=np.int64)] > 0).any():
+        return recursion(strips.with_bounds(strips.mid, half), method, tuple(missed))
     return Run(origin + center, matrix, factorized, weights, half, tuple(missed), len(missed) > method.misses)
-
-
-@dataclass(frozen=True, eq=False)
-class Refined:
-    """The last ellipsoid that was proved, if any, and whether the strips were proved to contradict each other."""
-
-    ellipsoid: ProvedEllipsoid | None
-    weights: Array
-    is_empty: bool = False
-
-
-def refine(strips: Strips, weights: Array, criterion: float, rounds: int, rtol: float) -> Refined:
-    """Rounds of: optimize the multipliers, prove their ellipsoid, cut every strip to its part inside.
-
-    Constraint: the strips. Kept: every θ that satisfies them, since each round starts from strips that the proved
-    ellipsoid implies. Does nothing where no round can be proved. Not idempotent, but converges.
-    """
-    p = strips.n_axes
-    sides = np.isfinite(strips.half[:p])
-    view = View(np.where(sides, strips.mid[:p], 0.0), np.where(sides, strips.half[:p], 1.0))
-    best = Refined(None, weights)
-    for _ in range(rounds):
-        weights = optimize(strips, weights, view, criterion, rtol)
-        proved = _proved(strips, weights)
-        if proved is None and best.ellipsoid is None and sides.all():
-            weights = optimize(strips, of_sides(strips), view, criterion, rtol)
-            proved = _proved(strips, weights) or _proved(strips, of_sides(strips))
-        if proved is None:
-            break
-        if proved.is_empty:
-            return Refined(best.ellipsoid, weights, is_empty=True)
-        last, best = view, Refined(proved, weights)
-        strips = _cut(strips, proved)
-        if (strips.half < 0).any():
-            return Refined(proved, weights, is_empty=True)
-        view = View(proved.center, proved.radius * np.linalg.norm(proved.factor, axis=1))
-        if np.log(last.scale / view.scale).mean() < rtol:
-            break
-    return best
-
-
-def of_sides(strips: Strips) -> Array:
-    """Multipliers of the smallest ellipsoid around the box: 1/p for each side, as a weight of its square."""
-    p, weights = strips.n_axes, np.zeros(len(strips))
-    weights[:p] = 1 / (p * np.square(strips.half[:p]))
-    return weights
-
-
-def _proved(strips: Strips, weights: Array) -> ProvedEllipsoid | None:
-    used = np.flatnonzero(weights)
-    return prove(strips.take(used), strips.mid[used], strips.half[used], weights[used])
-
-
-def _cut(strips: Strips, proved: ProvedEllipsoid) -> Strips:
-    mid, half = strips.mid.copy(), strips.half.copy()
-    for rows in strips.blocks():
-        mid[rows], half[rows] = strips.cut(proved.support(strips.take(rows)), rows)
-    return strips.with_bounds(mid, half)
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,79 +259,6 @@ def bounded_prior(unknowns: Unknowns, radius: float | None) -> Box:
         not upside_down, f"the prior of {', '.join(upside_down)} lies beyond the radius {radius}; give a greater one"
     )
     return Box(lower, upper)
-
-
-def _unscaled(region: Ellipsoid, columns: Integers) -> Ellipsoid:
-    """The ellipsoid of θ = 2^columns z, exactly."""
-    exponent = columns[:, None] + columns
-    with np.errstate(all="ignore"):
-        center, shape = np.ldexp(region.center, columns), np.ldexp(region.shape, exponent)
-        exact = (np.ldexp(center, -columns) == region.center).all() and (
-            np.ldexp(shape, -exponent) == region.shape
-        ).all()
-    if not (exact and np.isfinite(shape).all()):
-        raise InputError("the squares of some unknowns' widths are no floating-point numbers; choose other units")
-    return Ellipsoid(center, shape)
-
-
-@one_blas_thread()
-def ellipsoid_of_strips(
-    D: Any, lower: Any, upper: Any, *, criterion: float = DETERMINANT, rounds: int = 1, rtol: float = 1e-3
-) -> tuple[Ellipsoid, Array]:
-    """An ellipsoid proved to hold {θ : lower ≤ Dθ ≤ upper}, and the multiplier of each strip.
-
-    Constraint: the strips; those with an infinite side are not used. Kept: every θ that satisfies all. Not idempotent:
-    with rounds > 1 the strips are cut to their parts inside the ellipsoid and all is done again; the multipliers are
-    those of the last round.
-
-    Raises:
-        InputError: the strips leave a direction open, contradict each other, or defy a proof.
-
-    Examples:
-        >>> disc, multipliers = ellipsoid_of_strips([[1.0, 0.0], [0.0, 1.0]], [-1, -2], [1, 2])
-        >>> disc.shape.round(6), multipliers
-        (array([[2., 0.],
-               [0., 8.]]), array([0.5, 0.5]))
-    """
-    D, lower, upper = array(D, "D", ndim=2), array(lower, "lower", ndim=1), array(upper, "upper", ndim=1)
-    require(D.shape[0] == len(lower) == len(upper), f"{len(D)} rows need as many lower and upper bounds")
-    require(bool(np.isfinite(D).all()), "D must be finite")
-    require(not (np.isnan(lower) | np.isnan(upper)).any() and bool((lower <= upper).all()), "lower must be <= upper")
-    mid, half = middle_and_half(lower, upper)
-    p, free = D.shape[1], np.arange(D.shape[1])
-    strips = strips_of(D, mid, half, free, _reach(D, mid, half))
-    # the sides of that box only set the scale: nothing is known of them
-    sides = np.concatenate([np.full(p, np.inf), strips.half[p:]])
-    strips = strips.with_bounds(strips.mid, sides)
-    require(strips.contradiction < 0, f"row {strips.contradiction} is zero, but its bounds exclude zero")
-    weights = _spanning(strips)
-    refined = refine(strips, weights, criterion, rounds, rtol)
-    require(not refined.is_empty, "the strips contradict each other: no θ satisfies them all")
-    if refined.ellipsoid is None:
-        raise InputError("the strips leave some direction open, or nearly so: no ellipsoid could be proved")
-    multipliers = refined.weights[p:] * np.square(np.where(np.isfinite(strips.half[p:]), strips.half[p:], 0.0))
-    return _unscaled(refined.ellipsoid.ellipsoid(), strips.columns), multipliers / multipliers.sum()
-
-
-def _reach(D: Array, mid: Array, half: Array) -> Box:
-    """A box that sets the scale of each unknown: what the narrowest strip along it allows."""
-    with np.errstate(all="ignore"):
-        each = np.where(D != 0, (np.abs(mid) + half)[:, None] / np.abs(D), np.inf).min(axis=0, initial=np.inf)
-    each = np.where(np.isfinite(each) & (each > 0), each, 1.0)
-    return Box(-each, each)
-
-
-def _spanning(strips: Strips) -> Array:
-    """Multipliers 1/p on p strips that pin down every direction, found by pivoting."""
-    from scipy.linalg import qr  # noqa: PLC0415 - start-up time
-
-    p, weights = strips.n_axes, np.zeros(len(strips))
-    known = p + np.flatnonzero(np.isfinite(strips.half[p:]))
-    require(len(known) >= p, f"{p} unknowns need at least as many strips with two finite sides, not {len(known)}")
-    h = np.maximum(strips.half[known], 1e-12)
-    pivots = qr((strips.take(known) / h[:, None]).T, mode="r", pivoting=True)[1][:p]
-    weights[known[pivots]] = 1 / (p * h[pivots] ** 2)
-    return weights
 
 
 def predict(region: Ellipsoid, D: Any) -> Box:

@@ -23,7 +23,8 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 def _jit(function: F) -> F:
-    return cast("F", numba.njit(cache=True, error_model="numpy")(function))
+    """Compiled once and cached; sums may be taken in another order, which is what lets them use vector registers."""
+    return cast("F", numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})(function))
 
 
 Kinds = npt.NDArray[np.int64]
@@ -104,14 +105,14 @@ def effective(r: float, half: float, size: float, root: float, cut: bool) -> tup
 
 
 @_jit
-def solve_transposed(U: Array, d: Array, t: Array) -> float:
-    """T = U⁻ᵀ d in place, row by row of U; returns |t|² = dᵀ P d."""
+def solve_transposed(U: Array, inverse: Array, d: Array, t: Array) -> float:
+    """T = U⁻ᵀ d in place, row by row of U; `inverse` is 1 over its diagonal. Returns |t|² = dᵀ P d."""
     p, total = len(d), 0.0
     for i in range(p):
         t[i] = d[i]
     for i in range(p):
-        t[i] /= U[i, i]
-        v = t[i]
+        v = t[i] * inverse[i]
+        t[i] = v
         total += v * v
         for j in range(i + 1, p):
             t[j] -= U[i, j] * v
@@ -119,20 +120,20 @@ def solve_transposed(U: Array, d: Array, t: Array) -> float:
 
 
 @_jit
-def solve(U: Array, t: Array) -> float:
+def solve(U: Array, inverse: Array, t: Array) -> float:
     """T ← U⁻¹ t in place; returns the new |t|²."""
     total = 0.0
     for i in range(len(t) - 1, -1, -1):
         v = t[i]
         for j in range(i + 1, len(t)):
             v -= U[i, j] * t[j]
-        t[i] = v / U[i, i]
+        t[i] = v * inverse[i]
         total += t[i] * t[i]
     return total
 
 
 @_jit
-def trace_of_inverse(U: Array, column: Array) -> float:
+def trace_of_inverse(U: Array, inverse: Array, column: Array) -> float:
     """Trace of P = U⁻¹ U⁻ᵀ, column by column: recursions for it lose all digits as P shrinks."""
     total = 0.0
     for j in range(len(column)):
@@ -140,31 +141,34 @@ def trace_of_inverse(U: Array, column: Array) -> float:
             v = 1.0 if i == j else 0.0
             for k in range(i + 1, j + 1):
                 v -= U[i, k] * column[k]
-            column[i] = v / U[i, i]
+            column[i] = v * inverse[i]
             total += column[i] * column[i]
     return total
 
 
 @_jit
-def rotate(U: Array, row: Array, residual: float, alpha: float, u: Array) -> float:
-    """Triangular form of [√α U, 0; row, residual] by Givens rotations, into [U, u; 0, τ]; returns τ.
+def rotate(U: Array, inverse: Array, row: Array, residual: float, scale: float, u: Array) -> None:  # noqa: PLR0917
+    """Triangular form of [scale·U, 0; row, residual] by Givens rotations, into [U, u; 0, ·].
 
     [PRV03e, eqs. (33)–(35)] with the origin at the last center, where X θ̂ = 0. Corrected: X_{k−1} = √α X̃_{k−1} in
-    (33); in (34) the first equality drops the ellipsoid's term.
+    (33); in (34) the first equality drops the ellipsoid's term. The division by √(1 − τ²) is done beforehand, since
+    τ² = δ is known: √α / √(1 − δ) = 1/√σ.
     """
-    p, scale = len(row), np.sqrt(alpha)
+    p = len(row)
     for i in range(p):
         a, b = scale * U[i, i], row[i]
         r = np.sqrt(a * a + b * b)
-        cos, sin = a / r, b / r
+        inverse[i] = 1.0 / r
+        cos, sin = a * inverse[i], b * inverse[i]
+        both = cos * scale
+        cross = sin * scale
         U[i, i] = r
         for j in range(i + 1, p):
-            v = scale * U[i, j]
-            U[i, j] = cos * v + sin * row[j]
-            row[j] = cos * row[j] - sin * v
+            v, w = U[i, j], row[j]
+            U[i, j] = both * v + sin * w
+            row[j] = cos * w - cross * v
         u[i] = sin * residual
-        residual = cos * residual
-    return residual
+        residual *= cos
 
 
 @_jit
@@ -186,17 +190,19 @@ def factorized(  # noqa: C901, PLR0917 - one loop, called from compiled and inte
     """Take in strips one by one in square-root information form; U, c and `scale` change in place.
 
     `weights` are the multipliers of all strips, in the unit of `scale`, or empty if not wanted; `kinds` tells what each
-    strip did; `work` is 3 × p. Returns the number of strips that missed, and stops at the first beyond `allowed`.
+    strip did; `work` is 4 × p. Returns the number of strips that missed, and stops at the first beyond `allowed`.
     """
     p, missed = len(c), 0
-    t, row, u = work[0], work[1], work[2]
+    t, row, u, inverse = work[0], work[1], work[2], work[3]
+    for i in range(p):
+        inverse[i] = 1.0 / U[i, i]
     for k in range(len(mid)):
         r, size = mid[k], abs(mid[k])
         for j in range(p):
             v = D[k, j] * c[j]
             r -= v
             size += abs(v)
-        G = solve_transposed(U, D[k], t)
+        G = solve_transposed(U, inverse, D[k], t)
         kinds[k], r, h = effective(r, half[k], size, np.sqrt(G), cut)
         if kinds[k] == MISSED:
             missed += 1
@@ -205,23 +211,20 @@ def factorized(  # noqa: C901, PLR0917 - one loop, called from compiled and inte
         if kinds[k] != UPDATED or G == 0.0:
             continue
         g, e = G / (h * h), r / h
-        gain, trace = (solve(U, t) / (h * h), trace_of_inverse(U, u)) if w > 0.0 else (0.0, 0.0)
+        gain, trace = (solve(U, inverse, t) / (h * h), trace_of_inverse(U, inverse, u)) if w > 0.0 else (0.0, 0.0)
         x = best(0.0, g, e * e, p, w, trace, gain)
         rho = x / g
         sigma = 1.0 + rho - rho * e * e / (1.0 + x)
         if x < 1e-12 or not sigma > 1e-12:
             kinds[k] = IDLE
             continue
-        alpha = 1.0 / (1.0 + rho)  # [PRV03e, eq. (28)]
+        root = np.sqrt(rho / sigma)
         for j in range(p):
-            row[j] = np.sqrt(1.0 - alpha) * D[k, j] / h  # v of [PRV03e, eq. (33)]
-        tau = rotate(U, row, np.sqrt(1.0 - alpha) * e, alpha, u)
-        solve(U, u)  # U θ̂_k = u of [PRV03e, eq. (35)]
-        shrink = 1.0 / np.sqrt(1.0 - tau * tau)
+            row[j] = root / h * D[k, j]  # v of [PRV03e, eq. (33)], √(1 − α) d, over √(1 − δ)
+        rotate(U, inverse, row, root * e, 1.0 / np.sqrt(sigma), u)  # X̃_k, last in [PRV03e, eq. (35)], index mended
+        solve(U, inverse, u)  # U θ̂_k = u of [PRV03e, eq. (35)]
         for i in range(p):
             c[i] += u[i]
-            for j in range(i, p):
-                U[i, j] *= shrink  # X̃_k = U / √(1 − τ²): the last line of [PRV03e, eq. (35)], index corrected
         if len(weights):
             log_weight(weights, first + k, scale, rho / (h * h), sigma)
     return missed

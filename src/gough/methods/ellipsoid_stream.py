@@ -14,7 +14,8 @@ from gough.core.errors import InputError, require
 from gough.core.files import new_file
 from gough.core.threads import one_blas_thread
 from gough.estimate import Claim, Estimate, Stats, Status
-from gough.methods.bounding_ellipsoid import DETERMINANT, bounded_prior
+from gough.methods.bounding_ellipsoid import bounded_prior
+from gough.methods.ellipsoid_batch import DETERMINANT
 from gough.region import Box, ConfidenceEllipsoid, Ellipsoid
 from gough.unknowns import Unknowns
 
@@ -65,7 +66,7 @@ class EllipsoidStream:
         self._U = np.diag(self._scale / (np.sqrt(p) * half))
         self._c = np.zeros(p)
         self._row, self._y, self._e = np.zeros((1, p)), np.zeros(1), np.zeros(1)
-        self._kinds, self._work = np.zeros(1, dtype=np.int64), np.zeros((3, p))
+        self._kinds, self._work = np.zeros(1, dtype=np.int64), np.zeros((4, p))
         self._unit, self._no_weights = np.ones(1), np.zeros(0)
         self._kernel = _kernel()
 

@@ -115,10 +115,12 @@ def strips_of(W: Array, mid: Array, half: Array, free: Integers, prior: Box) -> 
         usable[block] = ~nothing & (greatest - least < _FAINT)
         rows[block] = np.where(nothing, 0, -greatest)
     scaled_mid, scaled_half = _scaled_bounds(mid, half, rows, usable)
+    side_mid, side_half = np.ldexp(center, -columns), np.ldexp(radius, -columns)
+    # a middle so small beside its half that it was rounded, by next to nothing, is paid for by an ulp or two
+    side_half = np.where(np.ldexp(side_mid, columns) == center, side_half, side_half * (1 + 2.0**-50))
     return Strips(
         W, free, columns, rows,
-        np.concatenate([np.ldexp(center, -columns), scaled_mid]),
-        np.concatenate([np.ldexp(radius, -columns), scaled_half]),
+        np.concatenate([side_mid, scaled_mid]), np.concatenate([side_half, scaled_half]),
         contradiction,
     )  # fmt: skip
 
