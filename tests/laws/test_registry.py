@@ -7,6 +7,7 @@ import gough.methods
 from tests.laws.problems import CONTRACTORS, SET_METHODS, STATISTICAL_METHODS
 
 ELSEWHERE = {
+    "HullStream": "takes rows, not problems; its tests are in methods/test_hull_stream.py",
     "EllipsoidStream": "takes rows, not problems; its tests are in methods/test_bounding_ellipsoid.py",
     "Repeated": "solves nonlinear problems; its laws are in test_repeated.py",
 }
