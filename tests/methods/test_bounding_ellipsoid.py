@@ -21,7 +21,8 @@ from gough import (
     Unknowns,
     estimate,
 )
-from gough.methods import DETERMINANT, TRACE, BoundingEllipsoid, EllipsoidStream, Form, ellipsoid_of_strips, predict
+from gough.methods import BoundingEllipsoid, EllipsoidStream, Form, ellipsoid_of_strips, predict
+from gough.methods.ellipsoid_batch import DETERMINANT, TRACE
 from tests.laws.test_contractors import is_consistent
 
 PROVING = [

@@ -1,7 +1,7 @@
 """Methods: each turns a problem into an estimate. None of them has ever seen a robot."""
 
 from gough.methods.bounding_ellipsoid import BoundingEllipsoid, Form, predict
-from gough.methods.ellipsoid_batch import DETERMINANT, TRACE, ellipsoid_of_strips
+from gough.methods.ellipsoid_batch import ellipsoid_of_strips
 from gough.methods.ellipsoid_stream import EllipsoidStream
 from gough.methods.fixpoint import Fixpoint
 from gough.methods.gauss_markov import GaussMarkov
@@ -21,8 +21,6 @@ from gough.methods.then import Then
 from gough.methods.weighted_least_squares import WeightedLeastSquares
 
 __all__ = [
-    "DETERMINANT",
-    "TRACE",
     "BaseParameter",
     "BoundingEllipsoid",
     "EllipsoidStream",

@@ -67,7 +67,8 @@ class BoundingEllipsoid:
     """
 
     criterion: float = DETERMINANT
-    """Weight w of the trace in (1 − w) log det(P)/p + w log tr(P): DETERMINANT, TRACE, or a number between, mixed."""
+    """Weight w of the trace in (1 − w) log det(P)/p + w log tr(P): 0 the determinant, 1 the trace, mixed between.
+    The trace counts each unknown in units of its prior, in later rounds of its present width."""
     form: Form = Form.FACTORIZED
     passes: int = 1
     cut: bool = True
