@@ -15,6 +15,7 @@ from gough.methods import (
     RobustLeastSquares,
     RowContractor,
     Then,
+    TightEllipsoid,
     Tukey,
     WeightedLeastSquares,
 )
@@ -34,7 +35,12 @@ CONTRACTORS = [
     Then(GaussSeidel(), RowContractor()),
     LinearHull(),
 ]
-OPEN_SET_METHODS = [*(Fixpoint(contractor) for contractor in CONTRACTORS), LinearHull(), RelaxedHull(0)]
+OPEN_SET_METHODS = [
+    *(Fixpoint(contractor) for contractor in CONTRACTORS),
+    LinearHull(),
+    RelaxedHull(0),
+    TightEllipsoid(),
+]
 """Methods that need no prior."""
 SET_METHODS = [*OPEN_SET_METHODS, BoundingEllipsoid(radius=1e6)]
 

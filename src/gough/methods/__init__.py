@@ -18,6 +18,7 @@ from gough.methods.robust import Huber, RobustLeastSquares, Tukey
 from gough.methods.row_contractor import RowContractor
 from gough.methods.sweep import Sweep, sweep
 from gough.methods.then import Then
+from gough.methods.tight_ellipsoid import TightEllipsoid
 from gough.methods.weighted_least_squares import WeightedLeastSquares
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "RowContractor",
     "Sweep",
     "Then",
+    "TightEllipsoid",
     "Tukey",
     "WeightedLeastSquares",
     "ellipsoid_of_strips",

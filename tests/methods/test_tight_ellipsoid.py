@@ -1,0 +1,55 @@
+"""The tight ellipsoid: proved, and within three times the hull at any number of rows."""
+
+import numpy as np
+import pytest
+
+from gough import Bounded, Box, Claim, Ellipsoid, LinearProblem, Status, Unknowns, estimate
+from gough.methods import BoundingEllipsoid, LinearHull, TightEllipsoid
+from tests.methods.test_linear_hull import dense_problem
+
+
+@pytest.mark.parametrize("n_rows", [300, 30_000])
+def test_box_within_three_times_the_hull(n_rows, rng):
+    problem, theta = dense_problem(rng, n_rows, 8, spread=3, prior=Box([-1e6] * 8, [1e6] * 8))
+    answer = estimate(problem, TightEllipsoid())
+    hull = estimate(problem, LinearHull()).region
+    assert isinstance(answer.region, Ellipsoid)
+    assert answer.claim is Claim.PROOF
+    assert theta in answer.region
+    assert hull <= answer.region.hull()
+    assert (answer.region.hull().width < 3 * hull.width).all()
+    other = estimate(problem, BoundingEllipsoid()).region
+    assert answer.region.log_volume() < other.log_volume()
+
+
+def test_every_vertex_of_the_set_is_inside(rng):
+    """Vertices of a polygon in the plane, computed pair by pair of sides."""
+    problem, _ = dense_problem(rng, 12, 2)
+    region = estimate(problem, TightEllipsoid()).region
+    sides = [(w, y + s * 0.1) for w, y in zip(problem.W, problem.y, strict=True) for s in (-1, 1)]
+    vertices = 0
+    for i, (a, x) in enumerate(sides):
+        for b, z in sides[:i]:
+            if abs(np.linalg.det([a, b])) < 1e-9:
+                continue
+            point = np.linalg.solve([a, b], [x, z])
+            if (abs(problem.residuals(point)) <= 0.1 + 1e-12).all():
+                vertices += 1
+                assert region.distance(point) <= 1 + 1e-9
+    assert vertices >= 3
+
+
+def test_what_is_not_ok_for_the_hull_is_not_ok_here():
+    wrong = LinearProblem([[1.0], [1.0]], [0.0, 3.0], Unknowns(["a"]), Bounded(1.0))
+    assert estimate(wrong, TightEllipsoid(), strict=False).status is Status.INCONSISTENT
+    unbounded = LinearProblem([[1.0, 0.0]], [0.0], Unknowns(["a", "b"]), Bounded(1.0))
+    assert estimate(unbounded, TightEllipsoid(), strict=False).status is Status.UNBOUNDED
+
+
+def test_fixed_unknowns(rng):
+    problem, theta = dense_problem(rng, 100, 3)
+    prior = Box(np.where([1, 0, 0], theta, -9.0), np.where([1, 0, 0], theta, 9.0))
+    fixed = LinearProblem(problem.W, problem.y, Unknowns(problem.unknowns.names, prior=prior), problem.noise)
+    region = estimate(fixed, TightEllipsoid()).region
+    assert theta in region.hull()
+    assert region.hull().width[0] < 1e-6
