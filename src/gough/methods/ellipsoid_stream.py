@@ -1,7 +1,5 @@
 """A bounding ellipsoid that follows a stream of rows, in constant memory and microseconds each."""
 
-import json
-from hashlib import sha256
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -10,8 +8,8 @@ import numpy as np
 
 from gough.core import codec
 from gough.core.arrays import Array, array
-from gough.core.errors import InputError, require
-from gough.core.files import new_file
+from gough.core.errors import require
+from gough.core.state import load_state, save_state
 from gough.core.threads import one_blas_thread
 from gough.estimate import Claim, Estimate, Stats, Status
 from gough.methods.bounding_ellipsoid import bounded_prior
@@ -152,32 +150,18 @@ class EllipsoidStream:
             "U": codec.encode(self._U),
             "c": codec.encode(self._c),
         }
-        document = {"format": _FORMAT, "sha256": _digest(state), "state": state}
-        with new_file(path, overwrite=overwrite) as file:
-            file.write(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1).encode())
+        save_state(path, _FORMAT, state, overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | Path) -> "EllipsoidStream":
         """The stream that was saved; InputError if the file is not complete and unchanged."""
-        try:
-            document = json.loads(Path(path).read_text(encoding="utf-8"))
-            damaged = document["format"] != _FORMAT or document["sha256"] != _digest(document["state"])
-        except OSError as error:
-            raise InputError(f"{path} cannot be read: {error.strerror}") from error
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{path} is no saved EllipsoidStream, or only a part of one") from error
-        require(not damaged, f"{path} is no saved EllipsoidStream of this version, or it was changed or damaged")
-        state = document["state"]
+        state = load_state(path, _FORMAT)
         types = {c.__name__: c for c in (Unknowns, Box, ConfidenceEllipsoid)}
         stream = cls(codec.decode(state["unknowns"], types), **state["options"])
         for name in _COUNTS:
             setattr(stream, name, state["counts"][name])
         stream._U, stream._c = np.array(state["U"]), np.array(state["c"])
         return stream
-
-
-def _digest(state: Any) -> str:
-    return sha256(json.dumps(state, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
 
 def _kernel() -> Any:
