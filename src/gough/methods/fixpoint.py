@@ -4,11 +4,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gough.core.text import written
-from gough.estimate import Claim, Contractor, Estimate, Stats, Status
+from gough.estimate import Claim, Contractor, Estimate, HullStats, Status
+from gough.methods.box_answer import box_answer
 from gough.methods.row_contractor import RowContractor
 from gough.problem import LinearProblem
 from gough.region import Box
+
+
+_CONTRADICTION = "The bounds contradict each other: some error exceeds its bound, or the prior or the model is wrong."
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,15 @@ class Fixpoint:
             last, box = box, self.of.contract(problem, box)
             steps += 1
             moved = not box.is_empty and _moved(last, box, self.rtol)
-        return _answer(problem, box, self, Status.MAX_STEPS if moved else Status.OK)
+        return box_answer(
+            self,
+            Claim(self.of.claim),
+            problem.unknowns,
+            box,
+            HullStats(problem.n_rows),
+            contradiction=_CONTRADICTION,
+            status=Status.MAX_STEPS if moved else Status.OK,
+        )
 
 
 def _moved(last: Box, box: Box, rtol: float) -> bool:
@@ -48,28 +59,3 @@ def _moved(last: Box, box: Box, rtol: float) -> bool:
         change = np.maximum(box.lower - last.lower, last.upper - box.upper)
         little = np.isfinite(last.width) & (change <= rtol * last.width)
     return bool((~same & ~little).any())
-
-
-def _answer(problem: LinearProblem, box: Box, method: Fixpoint, status: Status) -> Estimate:
-    unknowns = problem.unknowns
-    prior = unknowns.bounds
-    notes: tuple[str, ...] = ()
-    limited: tuple[str, ...] = ()
-    if box.is_empty:
-        status = Status.INCONSISTENT
-        notes = (
-            "The bounds contradict each other: some error exceeds its bound, the prior is wrong, or the model is.",
-        )
-    else:
-        touches = ((box.lower == prior.lower) & np.isfinite(box.lower)) | (
-            (box.upper == prior.upper) & np.isfinite(box.upper)
-        )
-        limited = tuple(name for name, on in zip(unknowns.names, touches & ~unknowns.is_fixed, strict=True) if on)
-        open_sides = [name for name, w in zip(unknowns.names, box.width, strict=True) if not np.isfinite(w)]
-        if open_sides:
-            status = Status.UNBOUNDED
-            notes = (f"Without a finite bound: {', '.join(open_sides)}.",)
-    if limited:
-        notes += (f"On the prior's edge, so put in rather than found: {', '.join(limited)}.",)
-    claim = Claim(method.of.claim)
-    return Estimate(box, claim, status, unknowns, written(method), Stats(problem.n_rows, limited), notes)

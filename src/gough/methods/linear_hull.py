@@ -8,9 +8,9 @@ import numpy as np
 
 from gough.core.arrays import Array, array
 from gough.core.errors import require
-from gough.core.text import written
 from gough.core.threads import one_blas_thread
-from gough.estimate import Claim, Estimate, Evidence, HullStats, Status
+from gough.estimate import Claim, Estimate, Evidence, HullStats
+from gough.methods.box_answer import box_answer
 from gough.methods.constraint_generation import Extremes, extremes
 from gough.methods.exact_bound import evidence, lower_bound, rounded_down, rounded_up
 from gough.methods.gauss_seidel import GaussSeidel
@@ -82,25 +82,16 @@ class LinearHull:
 
     def estimate(self, problem: LinearProblem) -> Estimate:
         hull, box = self._hull(problem, problem.unknowns.bounds)
-        unknowns = problem.unknowns
-        status, notes = Status.OK, hull.notes
-        limited: tuple[str, ...] = ()
-        if box.is_empty:
-            status = Status.INCONSISTENT
-            culprits = ", ".join(map(str, hull.rows))
-            notes = (f"No θ satisfies all bounds: rows {culprits} contradict each other or the prior.", *notes)
-        else:
-            limited = _on_the_prior(unknowns.bounds, box, unknowns.names)
-            unbounded = [name for name, w in zip(unknowns.names, box.width, strict=True) if not np.isfinite(w)]
-            if unbounded:
-                status = Status.UNBOUNDED
-                notes = (f"Without a finite bound: {', '.join(unbounded)}.", *notes)
-        if limited:
-            notes += (f"On the prior's edge, so put in rather than found: {', '.join(limited)}.",)
-        stats = HullStats(
-            problem.n_rows, limited, active_rows=hull.rows, pool=len(hull.found.pool), evidence=hull.evidence
+        culprits = ", ".join(map(str, hull.rows))
+        return box_answer(
+            self,
+            self.claim,
+            problem.unknowns,
+            box,
+            HullStats(problem.n_rows, (), hull.rows, len(hull.found.pool), hull.evidence),
+            notes=hull.notes,
+            contradiction=f"No θ satisfies all bounds: rows {culprits} contradict each other or the prior.",
         )
-        return Estimate(box, self.claim, status, unknowns, written(self), stats, notes)
 
 
 class Hull:
@@ -161,13 +152,6 @@ def _shrunk(last: Box, box: Box) -> bool:
     if box.is_empty or not last.is_bounded:
         return not box.is_empty and not last.is_bounded and box.is_bounded
     return bool((box.width < 0.99 * last.width).any())
-
-
-def _on_the_prior(prior: Box, box: Box, names: tuple[str, ...]) -> tuple[str, ...]:
-    low = (box.lower == prior.lower) & np.isfinite(box.lower)
-    high = (box.upper == prior.upper) & np.isfinite(box.upper)
-    given = prior.lower == prior.upper
-    return tuple(name for name, on in zip(names, (low | high) & ~given, strict=True) if on)
 
 
 @one_blas_thread()

@@ -10,7 +10,8 @@ from gough.core.arrays import Array
 from gough.core.errors import require
 from gough.core.text import written
 from gough.core.threads import one_blas_thread
-from gough.estimate import Claim, Estimate, Evidence, HullStats, Status
+from gough.estimate import Claim, Estimate, Evidence, HullStats
+from gough.methods.box_answer import box_answer
 from gough.methods.linear_hull import LinearHull
 from gough.methods.outliers import Outliers, outliers
 from gough.methods.relaxed_programs import NO_ROWS, Cut, Programs, Rows, around, robust_strips
@@ -61,28 +62,9 @@ class RelaxedHull:
         if self.q == 0:
             return replace(LinearHull(self.tolerance).estimate(problem), method=written(self))
         search = _Search(problem, self)
-        unknowns, box = problem.unknowns, search.box
-        status, notes, limited = Status.OK, search.notes, tuple[str, ...]()
-        if box.is_empty:
-            status = Status.INCONSISTENT
-        else:
-            limited = _on_the_prior(unknowns.bounds, box, unknowns.names)
-            unbounded = [name for name, w in zip(unknowns.names, box.width, strict=True) if not np.isfinite(w)]
-            if unbounded:
-                status = Status.UNBOUNDED
-                notes = (f"Without a finite bound: {', '.join(unbounded)}.", *notes)
-        if limited:
-            notes += (f"On the prior's edge, so put in rather than found: {', '.join(limited)}.",)
         rows = tuple(sorted(search.rows))
-        stats = HullStats(problem.n_rows, limited, active_rows=rows, pool=search.pool, evidence=search.evidence)
-        return Estimate(box, self.claim, status, unknowns, written(self), stats, notes)
-
-
-def _on_the_prior(prior: Box, box: Box, names: tuple[str, ...]) -> tuple[str, ...]:
-    low = (box.lower == prior.lower) & np.isfinite(box.lower)
-    high = (box.upper == prior.upper) & np.isfinite(box.upper)
-    given = prior.lower == prior.upper
-    return tuple(name for name, on in zip(names, (low | high) & ~given, strict=True) if on)
+        stats = HullStats(problem.n_rows, (), rows, search.pool, search.evidence)
+        return box_answer(self, self.claim, problem.unknowns, search.box, stats, notes=search.notes)
 
 
 class _Case(NamedTuple):
