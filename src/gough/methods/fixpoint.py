@@ -10,7 +10,6 @@ from gough.methods.row_contractor import RowContractor
 from gough.problem import LinearProblem
 from gough.region import Box
 
-
 _CONTRADICTION = "The bounds contradict each other: some error exceeds its bound, or the prior or the model is wrong."
 
 
