@@ -4,12 +4,11 @@ Ratios against the compiled batch, not times, are what to compare between machin
 (serial and with threads) in its virtual machine, and one call per sample from Python (on fewer samples, scaled).
 """
 
-from collections.abc import Callable
-from statistics import median
 from time import perf_counter
 
 import numpy as np
 
+from benchmarks._timing import seconds
 from gough.experiments.trajectories import FourierSeries
 from gough.kernels.native import available_threads
 from gough.robots import FiveBar
@@ -17,17 +16,6 @@ from gough.robots import FiveBar
 N_SAMPLES = 100_000
 N_CALLS = 2_000
 REPETITIONS = 7
-
-
-def seconds(work: Callable[[], object], repetitions: int = REPETITIONS) -> float:
-    """Median time of a call, after one to warm up."""
-    work()
-    times = []
-    for _ in range(repetitions):
-        start = perf_counter()
-        work()
-        times.append(perf_counter() - start)
-    return median(times)
 
 
 def main() -> None:
@@ -45,13 +33,13 @@ def main() -> None:
     by_casadi = np.asarray(mapped(*columns)).T.reshape(value.shape)
 
     times = {
-        "compiled batch": seconds(lambda: kernel.compiled(q, dq, ddq)),
-        "NumPy replay": seconds(lambda: kernel.replay(q, dq, ddq)),
-        "casadi map": seconds(lambda: mapped(*columns)),
-        "casadi map, threads": seconds(lambda: threaded(*columns)),
+        "compiled batch": seconds(lambda: kernel.compiled(q, dq, ddq), REPETITIONS),
+        "NumPy replay": seconds(lambda: kernel.replay(q, dq, ddq), REPETITIONS),
+        "casadi map": seconds(lambda: mapped(*columns), REPETITIONS),
+        "casadi map, threads": seconds(lambda: threaded(*columns), REPETITIONS),
         "casadi call per sample": seconds(lambda: [kernel.function(q[k], dq[k], ddq[k]) for k in range(N_CALLS)], 3)
         * (N_SAMPLES / N_CALLS),
-        "robot.regressor": seconds(lambda: FiveBar.demo().regressor(q, dq, ddq)),
+        "robot.regressor": seconds(lambda: FiveBar.demo().regressor(q, dq, ddq), REPETITIONS),
     }
     print(f"{kernel}, {N_SAMPLES} samples, {available_threads()} threads, median of {REPETITIONS}")
     print(f"first compiled call, with compilation or from the cache: {first:.3f} s")

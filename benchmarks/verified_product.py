@@ -5,31 +5,18 @@ Ratios, not times: `verified / plain` says what a proof costs (target: at most 6
 the exact rational product, in sampled entries.
 """
 
-from collections.abc import Callable
 from fractions import Fraction
-from statistics import median
-from time import perf_counter
 
 import numpy as np
 from flint import arb, arb_mat, ctx
 
+from benchmarks._timing import seconds
 from gough.core.midrad import MidRad
 from gough.core.products import matmul
 
 SIZE = 200
 REPETITIONS = 41
 SAMPLED = 40
-
-
-def seconds(work: Callable[[], object], repetitions: int) -> float:
-    """Median time of a call, after one to warm up."""
-    work()
-    times = []
-    for _ in range(repetitions):
-        start = perf_counter()
-        work()
-        times.append(perf_counter() - start)
-    return median(times)
 
 
 def as_arb(x: MidRad) -> arb_mat:

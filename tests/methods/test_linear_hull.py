@@ -157,6 +157,20 @@ def test_an_interrupt_returns_what_is_proven(rng, monkeypatch):
     assert (answer.region.width < 1e3).all()
 
 
+@pytest.mark.parametrize("prior", [None, Box([-9] * 3, [9] * 3)], ids=["open", "bounded"])
+@pytest.mark.parametrize("e", [0.0, 1e-300, 1e-18, 1e-12])
+def test_bounds_below_rounding_keep_the_truth_and_stay_thin(e, prior, rng):
+    """y = W θ exactly, and errors that floating point cannot resolve: thin, never a false contradiction."""
+    W, theta = rng.integers(-9, 10, (200, 3)).astype(float), np.array([1.0, -2.0, 0.5])
+    problem = LinearProblem(W, W @ theta, Unknowns(["a", "b", "c"], prior=prior), Bounded(e))
+    answer = estimate(problem, LinearHull())
+    assert theta in answer.region
+    assert (answer.region.width < 1e-9).all()
+    bounds = prediction_bounds(problem, W[:5])
+    assert W[:5] @ theta in bounds
+    assert (bounds.width < 1e-7).all()
+
+
 def oettli_prager_hull(problem):
     """The exact hull for W known to ± D: the union over all orthants, 2p linear programs in each."""
     p, D = len(problem.unknowns), problem.noise.regressor

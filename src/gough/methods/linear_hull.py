@@ -8,6 +8,7 @@ import numpy as np
 
 from gough.core.arrays import Array, array
 from gough.core.errors import require
+from gough.core.intervals import Interval, dot
 from gough.core.threads import one_blas_thread
 from gough.estimate import Claim, Estimate, Evidence, HullStats
 from gough.methods.box_answer import box_answer
@@ -59,6 +60,8 @@ class LinearHull:
         """A hull with its evidence, and the box that is left in the end."""
         if bounds_of(problem, "LinearHull").regressor is None:
             hull = Hull(problem, box, self.tolerance)
+            if not (hull.box.is_empty or hull.box.is_bounded):
+                hull = self._from_a_verified_box(problem, hull)
             return hull, hull.box
         hull = Hull(problem, box if box.is_bounded else GaussSeidel().contract(problem, box), self.tolerance)
         last = box
@@ -67,6 +70,15 @@ class LinearHull:
         if not box.is_bounded:
             hull.evidence = ()  # it begins in the box of another method, which a certificate does not know
         return hull, hull.box if hull.box.is_empty else self._by_orthants(problem, hull.box)
+
+    def _from_a_verified_box(self, problem: LinearProblem, hull: "Hull") -> "Hull":
+        """The hull again, where weights on a degenerate vertex left an open side that a left inverse of W can close."""
+        start = GaussSeidel().contract(problem, hull.box)
+        if not start.is_bounded:
+            return hull
+        again = Hull(problem, start, self.tolerance)
+        again.evidence = ()  # as below: a certificate does not know where it begins
+        return again
 
     def _by_orthants(self, problem: LinearProblem, box: Box) -> Box:
         open_signs = np.flatnonzero((box.lower < 0) & (box.upper > 0))
@@ -154,6 +166,12 @@ def _shrunk(last: Box, box: Box) -> bool:
     return bool((box.width < 0.99 * last.width).any())
 
 
+def _range_over(box: Box, D: Array) -> Box:
+    """What d·θ can be over a box, for each row d."""
+    values = dot(D, Interval(box.lower, box.upper))
+    return Box(values.lower, values.upper)
+
+
 @one_blas_thread()
 def prediction_bounds(problem: LinearProblem, directions: Array, *, tolerance: float = 1e-9) -> Box:
     """Exact bounds of d·θ over all consistent θ, for each row d of `directions`: what a torque can be.
@@ -172,11 +190,13 @@ def prediction_bounds(problem: LinearProblem, directions: Array, *, tolerance: f
     require(bool(np.isfinite(D).all()), "directions must be finite")
     fits = D.shape[1] == len(problem.unknowns)
     require(fits, f"directions need a column per unknown, {len(problem.unknowns)}, but their shape is {D.shape}")
-    hull = Hull(problem, problem.unknowns.bounds, tolerance).box
+    hull = LinearHull(tolerance).contract(problem, problem.unknowns.bounds)
     if hull.is_empty:
         return Box.empty(len(D))
     both = np.vstack([D, -D])
     found = extremes(problem, hull, both, tolerance)
+    if found.contradiction is not None:  # a set so thin that floating point misses it: the box is all that is known
+        return _range_over(hull, D)
     values = [
         rounded_down(lower_bound(problem, hull, d, v.rows, v.weights)[0])
         for d, v in zip(both, found.vertices, strict=True)

@@ -10,7 +10,7 @@ from gough.core.errors import require
 from gough.estimate import Estimate, Status
 from gough.methods import linear
 from gough.methods.triangle import row_blocks
-from gough.methods.whitening import ByGroup, Unweighted
+from gough.methods.whitening import ByGroup, ByRow, Unweighted
 from gough.problem import LinearProblem
 
 
@@ -61,18 +61,6 @@ class Tukey:
         return np.where(v < 1, (1 - v) * (1 - 5 * v), 0.0)
 
 
-@dataclass(frozen=True, eq=False)
-class _Weighted:
-    """A whitening whose rows are weighted further, one factor per row."""
-
-    base: ByGroup
-    root_weight: Array
-    needs_all_rows = False
-
-    def __call__(self, rows: slice, block: Array) -> Array:
-        return (self.base(rows, block).T * self.root_weight[rows]).T
-
-
 @dataclass(frozen=True)
 class RobustLeastSquares:
     """θ̂ solves Σ ψ(u_k) a_k = 0, with u the residuals in units of their group's robust scale (an M-estimate).
@@ -108,7 +96,7 @@ class RobustLeastSquares:
                 base = ByGroup(_scale(problem, residuals, solution), problem.groups)
                 every = slice(0, problem.n_rows)
                 weight = loss.weight(base(every, residuals))
-                solution = linear.solve(problem, _Weighted(base, np.sqrt(weight)), rtol=self.rank_tolerance)
+                solution = linear.solve(problem, _weighted(base.of_rows(every), weight), rtol=self.rank_tolerance)
                 last, residuals = residuals, _residuals(problem, solution)
                 status = Status.MAX_STEPS
                 settled = self.rtol * base.of_rows(every) + linear.rounding(problem, solution.theta)
@@ -134,6 +122,12 @@ class RobustLeastSquares:
             stats=stats,
             influence=lambda v: self.loss.weight(v) * v / slope,
         )
+
+
+def _weighted(sigma: Array, weight: Array) -> ByRow:
+    """Rows divided by the deviation that a weight makes of theirs: weight 0 leaves a row of zeros."""
+    with np.errstate(divide="ignore"):
+        return ByRow(sigma / np.sqrt(weight))
 
 
 def _residuals(problem: LinearProblem, solution: linear.Solution) -> Array:

@@ -15,6 +15,8 @@ FAR = 1e8
 """Sides of the box beyond this distance, in scaled coordinates, stand for infinity in a linear program."""
 
 _SAMPLE = 20000
+_FINEST = 1e-14
+"""Part of a number below which floating point does not resolve it: units of z are no smaller."""
 
 
 def bounds_of(problem: LinearProblem, method: str) -> Bounded:
@@ -58,15 +60,17 @@ class Strips:
         size = np.where(size > 0, size, 1.0)
         center = np.linalg.lstsq(W / size, y, rcond=None)[0] / size
         center = np.clip(center, box.lower, box.upper)
-        typical = float(np.median(radius)) or float(np.sqrt((y**2).mean())) or 1.0
+        size_of_y = float(np.sqrt((y**2).mean()))
+        typical = max(float(np.median(radius)), _FINEST * size_of_y) or 1.0
         chord = None if noise.regressor is None else Chord.over(box)
         return replace(_around(problem, radius, center, typical / size), chord=chord)
 
     def recentered(self, lower: Array, upper: Array) -> "Strips":
         """The same strips in coordinates where the box [lower, upper] of θ is about the unit box."""
-        width = upper - lower
-        scale = np.where((width > 0) & np.isfinite(width), width, self.scale)
-        return replace(_around(self.problem, self.radius, lower / 2 + upper / 2, scale), chord=self.chord)
+        width, center = upper - lower, lower / 2 + upper / 2
+        finest = np.maximum(width, _FINEST * abs(center))
+        scale = np.where((width > 0) & np.isfinite(width), finest, self.scale)
+        return replace(_around(self.problem, self.radius, center, scale), chord=self.chord)
 
     @property
     def sides(self) -> int:
@@ -77,7 +81,7 @@ class Strips:
         """(A, lower, upper) of some rows, normalized: lower ≤ A z ≤ upper; `sides` of them for each index."""
         length = self.length[index]
         A = self.problem.W[index] * self.scale / length[:, None]
-        middle, half = self.middle[index] / length, self.radius[index] / length
+        middle, half = self.middle[index] / length, (self.radius[index] + self.rounding(index)) / length
         if self.chord is None:
             return A, middle - half, middle + half
         D = self._regressor_radius(index) / length[:, None]
@@ -87,6 +91,13 @@ class Strips:
         lower, upper = np.full(len(both), -np.inf), np.full(len(both), np.inf)
         lower[0::2], upper[1::2] = middle - half, middle + half
         return both, lower, upper
+
+    def rounding(self, rows: Any) -> Array:
+        """What floating point may have made of `middle`: errors below it must not look like contradictions."""
+        part = 4 * np.finfo(float).eps
+        with np.errstate(over="ignore"):
+            farthest = np.sqrt(len(self.center)) * abs(self.center / self.scale).max()
+            return part * abs(self.problem.y[rows]) + part * farthest * self.length[rows]
 
     def _regressor_radius(self, rows: Any) -> Array:
         noise = self.problem.noise
@@ -118,7 +129,7 @@ class Strips:
                 D = self._regressor_radius(part)
                 blur = self.chord.blur(D, self.center) + (directions * self.chord.slope) @ D.T
                 farthest = (abs(reach - middle) - blur).max(axis=0)
-            worst[here] = (farthest - self.radius[part]) / self.length[part]
+            worst[here] = (farthest - self.radius[part] - self.rounding(part)) / self.length[part]
         return worst
 
 
