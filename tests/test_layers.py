@@ -19,8 +19,10 @@ LAYER = {
     "assemble": 3,
     "experiments": 4,
     "certify": 4,
+    "identification": 4,
     "report": 5,
-    "cli": 6,
+    "studies": 6,
+    "cli": 7,
 }
 ALLOWED_SIDEWAYS = {("kernels", "core")}
 IMPORTERS = {
@@ -29,6 +31,10 @@ IMPORTERS = {
     "typer": {"cli"},
     "rich": {"report", "cli"},
     "matplotlib": {"report"},
+    "polars": {"data"},
+    "pydantic": {"studies"},
+    "pinocchio": {"experiments"},
+    "mujoco": {"experiments"},
 }
 MODULES = sorted(SOURCE.rglob("*.py"))
 

@@ -1,0 +1,1 @@
+"""Studies: one TOML file that says robot, data, methods and outputs."""
