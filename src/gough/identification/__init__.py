@@ -1,1 +1,25 @@
-"""Identification: a robot and its recording in, estimates with verdicts on model, bound and prediction out."""
+"""From a robot and its measured motion to parameters by every method, with a verdict on how far to trust them."""
+
+from gough.identification.results import (
+    Adequacy,
+    ExactBounds,
+    Finding,
+    GainEstimate,
+    Identified,
+    Prediction,
+    Step,
+    Validation,
+    VariantFit,
+)
+
+__all__ = [
+    "Adequacy",
+    "ExactBounds",
+    "Finding",
+    "GainEstimate",
+    "Identified",
+    "Prediction",
+    "Step",
+    "Validation",
+    "VariantFit",
+]
