@@ -1,0 +1,199 @@
+"""A measured motion, ready for identification: positions, velocities, accelerations, efforts, and what is masked."""
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gough.core.arrays import Array, ArrayValue, array, first_not_finite
+from gough.core.errors import require
+from gough.core.text import table
+
+Mask = npt.NDArray[np.bool_]
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """What one step of a preparation did.
+
+    Examples:
+        >>> print(StepReport("Trim(0.1)", "100 samples cut off at each end", samples=800, rows=3200))
+        Trim(0.1): 100 samples cut off at each end; 3200 rows remain
+    """
+
+    step: str
+    """The step as one would write it; where the recording comes from in the first line."""
+    did: str
+    """What it did, in words."""
+    samples: int
+    """Number of samples after it."""
+    rows: int
+    """Number of rows (samples × actuators, without those masked) after it."""
+
+    def __str__(self) -> str:
+        return f"{self.step}: {self.did}; {self.rows} rows remain"
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredMotion(ArrayValue):
+    """N samples of n coordinates with their derivatives, and of the efforts of n actuators; some rows are masked.
+
+    Coordinate i is moved by actuator i. Samples stand on one even grid of instants, `rate` a second; where a piece is
+    missing, as between two recordings, the grid has a gap.
+
+    Examples:
+        >>> still = np.zeros((3, 1))
+        >>> motion = MeasuredMotion(
+        ...     100.0, [[0.1], [0.2], [0.3]], still + 10, still, still + 0.5, [[True], [False], [True]],
+        ...     coordinates=["q1"], coordinate_units=["rad"], actuators=["motor 1"], effort_units=["N·m"],
+        ... )
+        >>> motion.n_samples, motion.n_rows, motion.times
+        (3, 2, array([0.  , 0.01, 0.02]))
+    """
+
+    rate: float
+    """Samples a second."""
+    q: Array
+    """Positions (N, n)."""
+    dq: Array
+    """Velocities (N, n)."""
+    ddq: Array
+    """Accelerations (N, n)."""
+    efforts: Array
+    """Forces or torques (N, n)."""
+    kept: Mask
+    """(N, n): False where a row is masked."""
+    positions: Integers = None  # type: ignore[assignment]
+    """(N,) place of each sample in the complete even grid; None means one after the other."""
+    coordinates: tuple[str, ...] = ()
+    """Names of the coordinates."""
+    coordinate_units: tuple[str, ...] = ()
+    actuators: tuple[str, ...] = ()
+    """Names of the actuators."""
+    effort_units: tuple[str, ...] = ()
+    start: float = 0.0
+    """Time of place 0 of the grid, in seconds."""
+    account: tuple[StepReport, ...] = ()
+    """What was done to the recording, step by step."""
+
+    def __post_init__(self) -> None:
+        for field in ("q", "dq", "ddq", "efforts"):
+            object.__setattr__(self, field, array(getattr(self, field), field, ndim=2, copy=False))
+        n_samples, n = self.q.shape
+        require(n_samples > 0 and n > 0, "a motion needs at least one sample of one coordinate")
+        kept = np.asarray(self.kept)
+        require(kept.dtype == bool, "kept must be a mask: True or False")
+        object.__setattr__(self, "kept", kept)
+        for field in ("dq", "ddq", "efforts", "kept"):
+            shape = getattr(self, field).shape
+            require(shape == self.q.shape, f"{field} must have the shape of q, {self.q.shape}, but has {shape}")
+        for field in ("q", "dq", "ddq", "efforts"):
+            bad = first_not_finite(getattr(self, field))
+            require(bad is None, f"{field} is NaN or infinite at sample {bad and bad[0]}, column {bad and bad[1]}")
+        for field in ("coordinates", "coordinate_units", "actuators", "effort_units"):
+            texts = tuple(getattr(self, field))
+            object.__setattr__(self, field, texts)
+            require(len(texts) == n, f"{field} must be {n} texts, one per column of q, but there are {len(texts)}")
+        object.__setattr__(self, "positions", _positions(self.positions, n_samples))
+        object.__setattr__(self, "account", tuple(self.account))
+        require(bool(np.isfinite(self.rate)) and self.rate > 0, f"rate must be positive, not {self.rate}")
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return len(self.q)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that are not masked."""
+        return int(np.count_nonzero(self.kept))
+
+    @property
+    def times(self) -> Array:
+        """(N,) instants in seconds; from one recording to the next they only go on rising."""
+        return np.asarray(self.start + self.positions / self.rate)
+
+    @property
+    def pieces(self) -> tuple[slice, ...]:
+        """The ranges of samples that follow one another without a gap.
+
+        Examples:
+            >>> one = np.ones((3, 1))
+            >>> names = {k: [k] for k in ("coordinates", "coordinate_units", "actuators", "effort_units")}
+            >>> MeasuredMotion(1.0, one, one, one, one, one == 1, [0, 1, 7], **names).pieces
+            (slice(0, 2, None), slice(2, 3, None))
+        """
+        ends = [0, *(np.flatnonzero(np.diff(self.positions) > 1) + 1).tolist(), self.n_samples]
+        return tuple(slice(a, b) for a, b in pairwise(ends))
+
+    def select(self, samples: Any) -> "MeasuredMotion":
+        """The motion with some samples only: a slice, a mask, or rising sample numbers. Gaps are remembered.
+
+        Examples:
+            >>> one = np.ones((4, 1))
+            >>> names = {k: [k] for k in ("coordinates", "coordinate_units", "actuators", "effort_units")}
+            >>> MeasuredMotion(1.0, one, one, one, one, one == 1, **names).select([0, 3]).positions
+            array([0, 3])
+        """
+        chosen = samples if isinstance(samples, slice) else np.asarray(samples)
+        fields = ("q", "dq", "ddq", "efforts", "kept", "positions")
+        parts = {field: getattr(self, field)[chosen] for field in fields}
+        require(len(parts["q"]) > 0, "no sample is left: the selection is empty")
+        return replace(self, **parts)
+
+    @classmethod
+    def concatenate(cls, *motions: "MeasuredMotion", gap: float = 1.0) -> "MeasuredMotion":
+        """Several motions as one, with a gap of so many seconds between them: they do not touch in time.
+
+        Examples:
+            >>> one = np.ones((2, 1))
+            >>> names = {k: [k] for k in ("coordinates", "coordinate_units", "actuators", "effort_units")}
+            >>> slow = MeasuredMotion(10.0, one, one, one, one, one == 1, **names)
+            >>> MeasuredMotion.concatenate(slow, slow).positions
+            array([ 0,  1, 12, 13])
+        """
+        require(len(motions) > 0, "there is no motion to concatenate")
+        first = motions[0]
+        for field in ("rate", "coordinates", "coordinate_units", "actuators", "effort_units"):
+            for number, other in enumerate(motions[1:], start=2):
+                here, there = getattr(first, field), getattr(other, field)
+                require(here == there, f"motions 1 and {number} differ in {field}: {here} and {there}")
+        positions, begin = [], 0
+        for motion in motions:
+            places: Integers = np.asarray(motion.positions)
+            positions.append(places - places[0] + begin)
+            begin = int(positions[-1][-1]) + 1 + int(np.ceil(gap * first.rate))
+        parts = {f: np.concatenate([getattr(m, f) for m in motions]) for f in ("q", "dq", "ddq", "efforts", "kept")}
+        account = tuple(line for motion in motions for line in motion.account)
+        return replace(first, **parts, positions=np.concatenate(positions), account=account)
+
+    def __str__(self) -> str:
+        """The account as a table, and what remains."""
+        title = (
+            f"{self.n_rows} rows of {self.n_samples} samples × {len(self.actuators)} actuators at {self.rate:.10g} Hz"
+        )
+        if not self.account:
+            return title
+        rows = [[line.step, line.did, str(line.samples), str(line.rows)] for line in self.account]
+        kept = ", ".join(
+            f"{name} {share:.0%}" for name, share in zip(self.actuators, self.kept.mean(axis=0), strict=True)
+        )
+        return "\n".join([title, table(["step", "what it did", "samples", "rows"], rows, "llrr"), f"kept: {kept}"])
+
+
+def _positions(given: Any, n_samples: int) -> Integers:
+    if given is None:
+        return np.arange(n_samples)
+    positions = np.asarray(given)
+    require(
+        positions.dtype.kind in "iu" and positions.shape == (n_samples,), "positions must be a whole number per sample"
+    )
+    rising = positions[0] >= 0 and bool((np.diff(positions) > 0).all())
+    require(rising, "positions must be non-negative and rise from sample to sample")
+    return positions.astype(np.int64)

@@ -1,0 +1,121 @@
+"""From recordings to a measured motion."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from gough.core.errors import InputError, require
+from gough.core.text import written
+from gough.data.motion import MeasuredMotion, StepReport
+from gough.data.recording import Recording
+from gough.data.signals import Signals
+from gough.data.steps import DropMissing, LowPass, Step
+
+Channels = Sequence[str] | Mapping[str, str]
+
+
+def prepare(
+    recordings: Recording | Sequence[Recording], coordinates: Channels, efforts: Channels, steps: Sequence[Step]
+) -> MeasuredMotion:
+    """The motion in one recording, or in several that are prepared each for itself and put one after the other.
+
+    Args:
+        recordings: What was recorded, in any units.
+        coordinates: The channels of the robot's coordinates in the robot's order; or the robot's names for them, each
+            with its channel.
+        efforts: The channels of the actuators' efforts (or voltages), in the same order; or the robot's names for its
+            actuators, each with its channel.
+        steps: What is done, in this order; `default_steps` has a good one.
+
+    Raises:
+        InputError: a channel is not there, a sample is missing and no DropMissing is among the steps, a recording is
+            too short, or the steps mask every row.
+
+    Examples:
+        >>> from gough.data import default_steps
+        >>> t = np.arange(1000) / 1000
+        >>> recording = Recording(["q1", "V1"], ["rad", "V"], np.stack([np.sin(9 * t), np.cos(9 * t)], 1), rate=1000.0)
+        >>> motion = prepare(recording, ["q1"], {"motor 1": "V1"}, default_steps(1000.0, gain=2.0))
+        >>> motion.n_rows, motion.effort_units
+        (58, ('N·m',))
+    """
+    several = (recordings,) if isinstance(recordings, Recording) else tuple(recordings)
+    require(len(several) > 0, "there is no recording to prepare")
+    return MeasuredMotion.concatenate(*(_prepared(recording, coordinates, efforts, steps) for recording in several))
+
+
+def _prepared(recording: Recording, coordinates: Channels, efforts: Channels, steps: Sequence[Step]) -> MeasuredMotion:
+    signals = _signals(recording.in_si(), coordinates, efforts, steps)
+    whence = recording.source or "recording"
+    did = "; ".join([f"{recording.duration:.4g} s at {recording.rate:.10g} Hz", *recording.remarks])
+    account = [StepReport(whence, did, signals.n_samples, signals.kept.sum().item())]
+    for step in steps:
+        try:
+            signals, did = step.apply(signals)
+        except InputError as error:
+            raise InputError(f"{whence}, {written(step)}: {error}") from error
+        account.append(StepReport(str(step), did, signals.n_samples, signals.kept.sum().item()))
+        if not account[-1].rows:
+            raise InputError(f"{whence}: no row is left after {step}: {did}")
+    if signals.dq is None or signals.ddq is None:
+        raise InputError("a motion needs velocities and accelerations: put Differentiate() among the steps")
+    return MeasuredMotion(
+        signals.rate,
+        signals.q,
+        signals.dq,
+        signals.ddq,
+        signals.efforts,
+        signals.kept,
+        coordinates=signals.coordinates,
+        coordinate_units=signals.coordinate_units,
+        actuators=signals.actuators,
+        effort_units=signals.effort_units,
+        start=recording.start + signals.first / recording.rate,
+        account=tuple(account),
+    )
+
+
+def _signals(recording: Recording, coordinates: Channels, efforts: Channels, steps: Sequence[Step]) -> Signals:
+    (names, q_channels), (actuators, channels) = _named(coordinates, "coordinates"), _named(efforts, "efforts")
+    require(
+        len(names) == len(actuators),
+        f"each coordinate has its actuator, but there are {len(names)} coordinates and {len(actuators)} efforts",
+    )
+    parts = recording.select(q_channels), recording.select(channels)
+    q, effort = (part.samples for part in parts)
+    _require_bridge(recording.select((*q_channels, *channels)), steps)
+    filters = [step for step in steps if isinstance(step, LowPass)]
+    return Signals(
+        recording,
+        names,
+        parts[0].units,
+        actuators,
+        parts[1].units,
+        channels,
+        q,
+        effort,
+        np.ones(q.shape, dtype=bool),
+        memory=max((step.memory(recording.rate) for step in filters), default=0.0),
+    )
+
+
+def _named(channels: Channels, what: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The robot's names and the recording's channels."""
+    require(not isinstance(channels, str), f"{what} must be a list of channels, not the text '{channels}'")
+    if isinstance(channels, Mapping):
+        return tuple(channels), tuple(channels.values())
+    require(len(channels) > 0, f"{what} must name at least one channel")
+    return tuple(channels), tuple(channels)
+
+
+def _require_bridge(recording: Recording, steps: Sequence[Step]) -> None:
+    """Refuse lost samples unless a step deals with them."""
+    if any(isinstance(step, DropMissing) for step in steps):
+        return
+    for name in recording.names:
+        lost = np.flatnonzero(np.isnan(recording[name]))
+        if lost.size:
+            raise InputError(
+                f"{recording.source or 'the recording'}: channel '{name}' lacks {lost.size} of {len(recording)} "
+                f"samples, the first at sample {lost[0]} (counted from 0): put DropMissing() among the steps"
+            )

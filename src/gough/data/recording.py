@@ -1,0 +1,200 @@
+"""What a machine recorded: named channels with units, sampled together at an even rate."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gough.core.arrays import Array, ArrayValue, array
+from gough.core.errors import InputError, nearest, require
+from gough.core.text import number, table
+from gough.core.units import factor_between, in_si, same_kind
+
+_TURNS = 4 * np.pi
+"""An actuated arm of a parallel robot does not turn further: beyond it, radians are probably degrees."""
+
+
+@dataclass(frozen=True, eq=False)
+class Recording(ArrayValue):
+    """Channels by name, all sampled at the same instants, `rate` times a second.
+
+    A sample that was lost is NaN in its channel; infinities are refused. Units that are not stated are "".
+
+    Examples:
+        >>> recording = Recording(["q1", "V1"], ["rad", "V"], [[0.0, 1.5], [0.1, 1.6], [0.2, 1.4]], rate=1000.0)
+        >>> recording["V1"], recording.duration
+        (array([1.5, 1.6, 1.4]), 0.002)
+        >>> print(recording)
+        3 samples at 1000 Hz, 0.002 s
+        channel  unit  least  greatest  missing
+        ───────  ────  ─────  ────────  ───────
+        q1       rad       0    0.2000        0
+        V1       V     1.400     1.600        0
+    """
+
+    names: tuple[str, ...]
+    """Names of the channels."""
+    units: tuple[str, ...]
+    """Unit of each channel; "" where none is stated."""
+    samples: Array
+    """(N, channels)."""
+    rate: float
+    """Samples a second."""
+    start: float = 0.0
+    """Time of the first sample in seconds."""
+    source: str = ""
+    """Where it comes from: usually a file."""
+
+    def __post_init__(self) -> None:
+        for field in ("names", "units"):
+            object.__setattr__(self, field, tuple(getattr(self, field)))
+        samples = array(self.samples, "samples", ndim=2, copy=False)
+        object.__setattr__(self, "samples", samples)
+        require(len(self.names) > 0, "a recording needs at least one channel")
+        twice = [name for name in self.names if self.names.count(name) > 1]
+        require(not twice, f"channel '{twice and twice[0]}' stands more than once")
+        require(
+            len(self.units) == len(self.names), f"{len(self.names)} channels need as many units, not {len(self.units)}"
+        )
+        require(
+            samples.shape[1] == len(self.names),
+            f"{len(self.names)} channels ({', '.join(self.names)}) need as many columns, but there are "
+            f"{samples.shape[1]}",
+        )
+        require(len(samples) > 0, "a recording needs at least one sample")
+        for name, unit in zip(self.names, self.units, strict=True):
+            _require_unit(name, unit)
+        for field, least in (("rate", 0.0), ("start", -np.inf)):
+            value = float(getattr(self, field))
+            object.__setattr__(self, field, value)
+            require(bool(np.isfinite(value)) and value > least, f"{field} must be a finite number, not {value:g}")
+        for name, channel in zip(self.names, samples.T, strict=True):
+            wrong = np.flatnonzero(np.isinf(channel))
+            require(not wrong.size, f"channel '{name}' is infinite at sample {wrong[:1]} (counted from 0)")
+
+    def __getitem__(self, name: str) -> Array:
+        """The samples (N,) of one channel."""
+        return self.samples[:, self._column(name)]
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    @property
+    def times(self) -> Array:
+        """(N,) instants in seconds."""
+        return self.start + np.arange(len(self)) / self.rate
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first sample to the last."""
+        return (len(self) - 1) / self.rate
+
+    def unit(self, name: str) -> str:
+        """The unit of one channel."""
+        return self.units[self._column(name)]
+
+    def select(self, names: Iterable[str]) -> "Recording":
+        """The recording with these channels only, in this order.
+
+        Examples:
+            >>> Recording(["a", "b"], ["", ""], [[1, 2]], rate=1.0).select(["b"]).samples
+            array([[2.]])
+        """
+        columns = [self._column(name) for name in names]
+        chosen = (tuple(field[i] for i in columns) for field in (self.names, self.units))
+        return Recording(*chosen, self.samples[:, columns], self.rate, self.start, self.source)
+
+    def to(self, *units: str) -> "Recording":
+        """The recording with the channels that measure the same as one of `units` converted to it.
+
+        Examples:
+            >>> Recording(["q", "V"], ["rad", "V"], [[np.pi, 0.5]], rate=1.0).to("deg", "mV").samples
+            array([[180., 500.]])
+        """
+        return self.in_units({n: new for new in units for n, u in zip(self.names, self.units, strict=True)
+                              if u and same_kind(u, new)})  # fmt: skip
+
+    def in_units(self, units: Mapping[str, str]) -> "Recording":
+        """The recording with some channels, by name, converted to other units."""
+        samples, changed = self.samples.copy(order="K"), list(self.units)
+        for name, unit in units.items():
+            column = self._column(name)
+            try:
+                samples[:, column] *= factor_between(self.units[column], unit)
+            except InputError as error:
+                raise InputError(f"channel '{name}': {error}") from error
+            changed[column] = unit
+        return replace(self, samples=samples, units=tuple(changed))
+
+    def in_si(self) -> "Recording":
+        """The recording with every channel in SI units."""
+        other = {n: in_si(u)[1] for n, u in zip(self.names, self.units, strict=True) if in_si(u) != (1.0, u)}
+        return self.in_units(other) if other else self
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What looks odd though it may be right: angles beyond two turns, jumps of a turn, channels that stand still.
+
+        Examples:
+            >>> Recording(["q1"], ["rad"], [[80.0], [90.0]], rate=1.0).remarks[0]
+            "channel 'q1' reaches 90 rad, more than two turns: if these are degrees, state units={'q1': 'deg'}"
+        """
+        return tuple(
+            remark
+            for name, unit, channel in zip(self.names, self.units, self.samples.T, strict=True)
+            for remark in _remarks(name, unit, channel)
+        )
+
+    def __str__(self) -> str:
+        heads = ["channel", "unit", "least", "greatest", "missing"]
+        rows = [
+            [name, unit, *_extremes(channel), str(int(np.isnan(channel).sum()))]
+            for name, unit, channel in zip(self.names, self.units, self.samples.T, strict=True)
+        ]
+        source = f"{self.source}: " if self.source else ""
+        title = f"{source}{len(self)} samples at {self.rate:.10g} Hz, {self.duration:.6g} s"
+        return "\n".join([title, table(heads, rows, "llrrr"), *self.remarks])
+
+    def _column(self, name: str) -> int:
+        if name not in self.names:
+            there = f"there are: {', '.join(self.names)}"
+            where = f" in {self.source}" if self.source else ""
+            raise InputError(f"there is no channel '{name}'{where}{nearest(name, self.names) or f'; {there}'}")
+        return self.names.index(name)
+
+
+def _require_unit(name: str, unit: str) -> None:
+    try:
+        in_si(unit)
+    except InputError as error:
+        raise InputError(f"channel '{name}': {error}") from error
+
+
+def _extremes(channel: Array) -> tuple[str, str]:
+    present = channel[~np.isnan(channel)]
+    if not present.size:
+        return "—", "—"
+    return tuple(number(end) if end else "0" for end in (present.min(), present.max()))  # type: ignore[return-value]
+
+
+def _remarks(name: str, unit: str, channel: Array) -> Iterable[str]:
+    present = channel[~np.isnan(channel)]
+    if not present.size:
+        yield f"channel '{name}' has no sample at all"
+        return
+    peak = float(abs(present).max())
+    if unit == "rad" and peak > _TURNS:
+        yield (
+            f"channel '{name}' reaches {peak:.4g} rad, more than two turns: "
+            f"if these are degrees, state units={{'{name}': 'deg'}}"
+        )
+    elif unit == "rad" and len(channel) > 1:
+        steps = abs(np.diff(channel))
+        jump = int(np.argmax(np.where(np.isnan(steps), 0.0, steps)))
+        if steps[jump] > np.pi:
+            yield (
+                f"channel '{name}' jumps by {steps[jump]:.3g} rad after sample {jump} (counted from 0): "
+                "does its counter wrap around?"
+            )
+    if len(present) > 1 and np.ptp(present) == 0:
+        yield f"channel '{name}' never changes: is it connected?"

@@ -1,0 +1,69 @@
+"""The signals of a recording on their way to a measured motion: what one preparation step hands to the next."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.data.motion import Mask
+from gough.data.recording import Recording
+
+
+@dataclass(frozen=True, eq=False)
+class Signals:
+    """Positions and efforts (N, n), evenly sampled; derivatives once they are known."""
+
+    recording: Recording
+    """As recorded, in SI units."""
+    coordinates: tuple[str, ...]
+    coordinate_units: tuple[str, ...]
+    actuators: tuple[str, ...]
+    effort_units: tuple[str, ...]
+    effort_channels: tuple[str, ...]
+    q: Array
+    efforts: Array
+    kept: Mask
+    first: int = 0
+    """Sample of the recording that sample 0 is."""
+    stride: int = 1
+    """Samples of the recording from one sample to the next."""
+    dq: Array | None = None
+    ddq: Array | None = None
+    cutoff: float | None = None
+    """Hz of the low-pass that has been applied."""
+    memory: float = 0.0
+    """Seconds after which the low-pass of this preparation, applied or yet to come, has forgotten a sample."""
+
+    @property
+    def rate(self) -> float:
+        return self.recording.rate / self.stride
+
+    @property
+    def n_samples(self) -> int:
+        return len(self.q)
+
+    def taken(self, samples: slice) -> "Signals":
+        """Some of the samples: every stride-th of a range."""
+        start, _, stride = samples.indices(self.n_samples)
+        parts = {field: getattr(self, field) for field in ("q", "dq", "ddq", "efforts", "kept")}
+        cut = {field: part if part is None else part[samples] for field, part in parts.items()}
+        return replace(self, **cut, first=self.first + start * self.stride, stride=self.stride * stride)
+
+    def masked(self, mask: Mask) -> "Signals":
+        """The signals without the rows (N, n), or samples (N, 1), where the mask is True."""
+        return replace(self, kept=self.kept & ~mask)
+
+    def of_recording(self, samples: Mask) -> Mask:
+        """What is stated for each sample of the recording, (M, …), for those that are here, (N, …)."""
+        return samples[self.first :: self.stride][: self.n_samples]
+
+
+def widened(mask: Mask, samples: int) -> Mask:
+    """The mask (N, n), True also so many samples before and after each True."""
+    if samples <= 0 or not mask.any():
+        return mask
+    total = np.zeros((len(mask) + 1, mask.shape[1]), dtype=np.int64)
+    np.cumsum(mask, axis=0, out=total[1:])
+    at = np.arange(len(mask))
+    upper, lower = np.minimum(at + samples + 1, len(mask)), np.maximum(at - samples, 0)
+    return np.asarray(total[upper] > total[lower])
