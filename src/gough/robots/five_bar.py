@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.core.errors import InputError, require
+from gough.core.errors import require
 from gough.kernels import Kernel
 from gough.robots._five_bar_equations import kernels
+from gough.robots._refusal import refuse_where
 
 _BODIES = tuple(
     (f"{symbol}_{body}", unit)
@@ -81,6 +82,21 @@ class FiveBar:
         return ("motor 1", "motor 2")
 
     @property
+    def effort_units(self) -> tuple[str, ...]:
+        """The units of the motor torques."""
+        return ("N·m", "N·m")
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """The names of the motor angles."""
+        return ("q1", "q2")
+
+    @property
+    def coordinate_units(self) -> tuple[str, ...]:
+        """The units of the motor angles."""
+        return ("rad", "rad")
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The columns of the regressor."""
         return tuple(name for name, _ in _PARAMETERS)
@@ -128,10 +144,10 @@ class FiveBar:
         """
         found = kernels()["inverse"].evaluate(position, self._geometry, np.array(self.elbows, dtype=float))
         for i in range(2):
-            _refuse_where(found["reach"][..., i] < 0, f"the end point is out of reach of motor {i + 1}")
+            refuse_where(found["reach"][..., i] < 0, f"the end point is out of reach of motor {i + 1}")
         side = self.side * found["meeting"]
-        _refuse_where(side <= -self.least_margin, "the end point is reached only in the other assembly mode")
-        _refuse_where(side < self.least_margin, "the distal links are aligned: the end point is a singular pose")
+        refuse_where(side <= -self.least_margin, "the end point is reached only in the other assembly mode")
+        refuse_where(side < self.least_margin, "the distal links are aligned: the end point is a singular pose")
         return found["q"]
 
     def closure(self, q: Any, position: Any) -> Array:
@@ -192,8 +208,8 @@ class FiveBar:
 
     def _refuse(self, q: Any) -> None:
         margin = self.margin(q)
-        _refuse_where(margin < 0, "the distal links cannot meet: check the units (rad) and the order of the motors")
-        _refuse_where(
+        refuse_where(margin < 0, "the distal links cannot meet: check the units (rad) and the order of the motors")
+        refuse_where(
             margin < self.least_margin,
             "the distal links are aligned (parallel singularity): no torque holds the end point there",
         )
@@ -202,13 +218,3 @@ class FiveBar:
 def _pair(value: Any, what: str) -> tuple[Any, Any]:
     require(isinstance(value, tuple) and len(value) == 2, f"{what} must be a tuple of two numbers")
     return (value[0], value[1])
-
-
-def _refuse_where(bad: Any, why: str) -> None:
-    """Raise InputError naming the first sample for which `bad` holds. NaN compares false: missing samples pass."""
-    wrong = np.flatnonzero(bad)
-    if wrong.size == 0:
-        return
-    if np.ndim(bad) == 0:
-        raise InputError(why)
-    raise InputError(f"sample {wrong[0]}: {why} ({wrong.size} of {np.size(bad)} samples)")

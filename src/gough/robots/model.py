@@ -1,11 +1,13 @@
 """What every robot model offers to the code that meets it with data."""
 
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import require
+from gough.kernels import Kernel
 
 
 @runtime_checkable
@@ -29,6 +31,21 @@ class DynamicModel(Protocol):
         ...
 
     @property
+    def effort_units(self) -> tuple[str, ...]:
+        """Units of the actuators' efforts."""
+        ...
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of the measured positions q."""
+        ...
+
+    @property
+    def coordinate_units(self) -> tuple[str, ...]:
+        """Units of the measured positions."""
+        ...
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the parameters: the columns of a regressor."""
         ...
@@ -45,6 +62,116 @@ class DynamicModel(Protocol):
 
     def regressor(self, q: Any, dq: Any, ddq: Any) -> Array:
         """The regressor (N, actuators, parameters) for positions, velocities and accelerations (N, coordinates)."""
+        ...
+
+
+class JointMotion(NamedTuple):
+    """Positions of the motors with their velocities and accelerations, each (N, coordinates).
+
+    Examples:
+        >>> JointMotion(np.zeros((5, 4)), np.ones((5, 4)), np.zeros((5, 4))).dq.shape
+        (5, 4)
+    """
+
+    q: Array
+    dq: Array
+    ddq: Array
+
+
+class PoseMotion(NamedTuple):
+    """Poses of the platform with their velocities and accelerations, each (N, pose coordinates).
+
+    Examples:
+        >>> PoseMotion(np.zeros((5, 4)), np.ones((5, 4)), np.zeros((5, 4))).dx.shape
+        (5, 4)
+    """
+
+    x: Array
+    dx: Array
+    ddx: Array
+
+
+@runtime_checkable
+class ParallelRobot(DynamicModel, Protocol):
+    """A dynamic model of a robot whose pose x and motor positions q determine each other.
+
+    One pose (a vector) or many (a leading axis of N samples) may be given everywhere; shapes below are for many.
+
+    Examples:
+        >>> from gough.robots import H4
+        >>> isinstance(H4(), ParallelRobot)
+        True
+    """
+
+    @property
+    def pose_names(self) -> tuple[str, ...]:
+        """Names of the pose coordinates."""
+        ...
+
+    @property
+    def pose_units(self) -> tuple[str, ...]:
+        """Units of the pose coordinates."""
+        ...
+
+    @property
+    def home(self) -> Array:
+        """A pose well inside the workspace."""
+        ...
+
+    @property
+    def variant(self) -> str:
+        """Which of the nested dynamic models this is."""
+        ...
+
+    @property
+    def variants(self) -> Sequence[Self]:
+        """The same robot with each of its nested dynamic models, simplest first."""
+        ...
+
+    @property
+    def adds(self) -> str:
+        """What this variant adds to the one before, in words; empty for the first."""
+        ...
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """The kind of each segment of `skeleton`: base, arm, rod or platform."""
+        ...
+
+    def inverse(self, x: Any) -> Array:
+        """Motor positions (N, coordinates) for poses."""
+        ...
+
+    def forward(self, q: Any, guess: Any = None) -> Array:
+        """Poses (N, pose coordinates) for motor positions; the search starts at `guess`, or at home."""
+        ...
+
+    def jacobian(self, x: Any) -> Array:
+        """J (N, pose coordinates, coordinates) with ẋ = J q̇."""
+        ...
+
+    def joint_motion(self, x: Any, dx: Any, ddx: Any) -> JointMotion:
+        """The motion of the motors for a motion of the platform."""
+        ...
+
+    def pose_motion(self, q: Any, dq: Any, ddq: Any, guess: Any = None) -> PoseMotion:
+        """The motion of the platform for a motion of the motors."""
+        ...
+
+    def margin(self, x: Any) -> Array:
+        """Distance to singularity (N,), zero at a singularity."""
+        ...
+
+    def reach(self, x: Any) -> Array:
+        """How far each chain is from the edge of its workspace (N, coordinates); negative out of reach."""
+        ...
+
+    def skeleton(self, x: Any) -> Array:
+        """End points (N, segments, 2, 3) of the segments that draw the robot."""
+        ...
+
+    def regressor_kernel(self) -> Kernel:
+        """The regressor (coordinates, parameters) as a kernel of x, dx, ddx."""
         ...
 
 

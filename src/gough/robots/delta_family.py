@@ -1,0 +1,246 @@
+"""What H4, Par4 and Delta share: arms on motors, pairs of rods, and a platform that keeps its attitude."""
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from gough.core.arrays import Array, array
+from gough.core.errors import InputError, nearest, require
+from gough.kernels import Kernel
+from gough.robots._family import Family, kernels, regressors
+from gough.robots._newton import solve_for_pose
+from gough.robots._refusal import refuse_where
+from gough.robots._skeleton import Skeleton
+from gough.robots.model import JointMotion, PoseMotion
+
+Parameter = tuple[str, str, float]
+"""Name, unit and nominal value."""
+
+
+class DeltaFamily(ABC):
+    """A robot whose platform hangs from arms by pairs of parallel rods: made as H4, Par4 or Delta.
+
+    Poses and motor angles may be given for one sample (a vector) or for many (a leading axis of N samples). A sample
+    with a NaN is missing: its results are NaN, and it is never refused.
+    """
+
+    variant: str
+    gravity: float
+    least_margin: float
+
+    ADDS: ClassVar[dict[str, str]]
+    """For each variant, simplest first, what it adds to the one before, in words."""
+    FAMILY: ClassVar[Family]
+    """The equations."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What the robot is called in reports."""
+
+    @property
+    @abstractmethod
+    def home(self) -> Array:
+        """The pose in which all arms hang alike, well inside the workspace."""
+
+    @property
+    @abstractmethod
+    def _numbers(self) -> Array:
+        """The numbers of the geometry, as the equations take them."""
+
+    @property
+    @abstractmethod
+    def _skeleton(self) -> Skeleton:
+        """What is drawn."""
+
+    @property
+    @abstractmethod
+    def _parameters(self) -> tuple[Parameter, ...]:
+        """The columns of this variant's regressor."""
+
+    @property
+    def actuators(self) -> tuple[str, ...]:
+        """The rows of the regressor."""
+        return self._numbered("motor ")
+
+    @property
+    def effort_units(self) -> tuple[str, ...]:
+        """The units of the motor torques."""
+        return ("N·m",) * self.FAMILY.n_motors
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """The names of the motor angles."""
+        return self._numbered("q")
+
+    @property
+    def coordinate_units(self) -> tuple[str, ...]:
+        """The units of the motor angles."""
+        return ("rad",) * self.FAMILY.n_motors
+
+    @property
+    def pose_names(self) -> tuple[str, ...]:
+        """The names of the pose coordinates."""
+        return ("x", "y", "z", "θ")[: self.FAMILY.n_pose]
+
+    @property
+    def pose_units(self) -> tuple[str, ...]:
+        """The units of the pose coordinates."""
+        return ("m", "m", "m", "rad")[: self.FAMILY.n_pose]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the regressor."""
+        return tuple(name for name, _, _ in self._parameters)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The units of the parameters."""
+        return tuple(unit for _, unit, _ in self._parameters)
+
+    @property
+    def nominal(self) -> Array:
+        """Plausible values of the parameters."""
+        return np.array([value for _, _, value in self._parameters])
+
+    @property
+    def variants(self) -> tuple[Self, ...]:
+        """The same robot with each of its nested dynamic models, simplest first."""
+        return tuple(replace(self, variant=variant) for variant in self.ADDS)  # type: ignore[type-var]
+
+    @property
+    def adds(self) -> str:
+        """What this variant adds to the one before, in words; empty for the first."""
+        return self.ADDS[self.variant]
+
+    def inverse(self, x: Any) -> Array:
+        """Motor angles (N, motors) in (-π, π] for poses, with each elbow on the outer side.
+
+        Raises:
+            InputError: a pose is out of reach or too near a singularity; the message names the first such sample.
+        """
+        self._refuse(x)
+        return kernels(self.FAMILY)["inverse"].evaluate(x, self._numbers)["q"]
+
+    def forward(self, q: Any, guess: Any = None) -> Array:
+        """Poses for motor angles (N, motors), by Newton's method on the inverse kinematics [PRV03i, eq. (10)].
+
+        The search starts at `guess` (one pose, or one per sample), or at home; a step that leaves the workspace or
+        comes no closer is halved. It ends where rounding does.
+
+        Raises:
+            InputError: no pose is found, or it is too near a singularity; the message names the first such sample.
+        """
+        angles = self._read(q, "q", self.FAMILY.n_motors)
+        start = self._read(self.home if guess is None else guess, "guess", self.FAMILY.n_pose)
+        x = solve_for_pose(kernels(self.FAMILY)["newton"], angles, start, self._numbers)
+        self._refuse(x)
+        return x
+
+    def jacobian(self, x: Any) -> Array:
+        """J (N, pose coordinates, motors) with ẋ = J q̇ [PRV03i, eq. (11)]."""
+        self._refuse(x)
+        return kernels(self.FAMILY)["jacobian"](x, self._numbers)
+
+    def joint_motion(self, x: Any, dx: Any, ddx: Any) -> JointMotion:
+        """Motor angles, velocities and accelerations for a motion of the platform, in closed form."""
+        self._refuse(x)
+        found = kernels(self.FAMILY)["joint_motion"].evaluate(x, dx, ddx, self._numbers)
+        return JointMotion(found["q"], found["dq"], found["ddq"])
+
+    def pose_motion(self, q: Any, dq: Any, ddq: Any, guess: Any = None) -> PoseMotion:
+        """Poses, velocities and accelerations for a motion of the motors; derivatives in closed form."""
+        x = self.forward(q, guess)
+        found = kernels(self.FAMILY)["pose_motion"].evaluate(x, dq, ddq, self._numbers)
+        return PoseMotion(x, found["dx"], found["ddx"])
+
+    def reach(self, x: Any) -> Array:
+        """How far each leg is from the edge of its workspace (N, motors): 1 is best, 0 is the edge.
+
+        It is the sine of the angle between the arm and the line from its motor to its rods' end, both seen in the
+        plane in which the arm turns; negative out of reach.
+        """
+        return kernels(self.FAMILY)["inverse"].evaluate(x, self._numbers)["reach"]
+
+    def margin(self, x: Any) -> Array:
+        """Distance from singularity (N,): zero at one, negative beyond it or out of reach.
+
+        The smaller of two numbers without units. The first says how firmly the motors hold the position and θ: up to a
+        factor 2, the smallest singular value of J_x, rows divided by the rods' length and the column of θ by a length
+        of the platform. The second says in the same way how firmly the pairs of rods hold the platform's attitude,
+        which J_x cannot see: without it the platform tips over although J_x is regular.
+        """
+        reach = self.reach(x).min(axis=-1)
+        margins = kernels(self.FAMILY)["margins"]
+        signs = np.sign(margins(self.home, self._numbers))
+        return np.where(reach < 0, reach, (margins(x, self._numbers) * signs).min(axis=-1))
+
+    def regressor(self, q: Any, dq: Any, ddq: Any) -> Array:
+        """Motor torques per unit of each parameter (N, motors, parameters), from motor angles and derivatives.
+
+        Raises:
+            InputError: a pose is not found or too near a singularity; the message names the first such sample.
+        """
+        x = self.forward(q)
+        return regressors(self.FAMILY, self.variant)["joint"](x, dq, ddq, self._numbers, self.gravity)
+
+    def regressor_kernel(self) -> Kernel:
+        """The regressor of this very robot as a kernel of x, dx, ddx: to simulate, differentiate, enclose, export as C.
+
+        Unlike `regressor` it refuses no pose: out of reach its values are NaN. Dry friction is a plain sign of dq.
+        """
+        kernel = regressors(self.FAMILY, self.variant)["pose"]
+        return kernel.bind(geometry=self._numbers, gravity=self.gravity)
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """The kind of each segment of `skeleton`: base, arm, rod or platform."""
+        return self._skeleton.segments
+
+    def skeleton(self, x: Any) -> Array:
+        """End points (N, segments, 2, 3) of the segments that draw the robot, in the base frame."""
+        points = kernels(self.FAMILY)["points"].evaluate(x, self._numbers)
+        return self._skeleton.draw(points["ends"], points["elbows"])
+
+    def _numbered(self, word: str) -> tuple[str, ...]:
+        return tuple(f"{word}{i + 1}" for i in range(self.FAMILY.n_motors))
+
+    def _read(self, value: Any, what: str, n: int) -> Array:
+        values = array(value, what, ndim=(1, 2), copy=False)
+        require(
+            values.shape[-1] == n,
+            f"{what} of {self.name} must have {n} numbers in each sample, but its shape is {values.shape}",
+        )
+        return values
+
+    def _refuse(self, x: Any) -> None:
+        """Raise InputError for the first pose that is out of reach or nearly singular."""
+        reach = self.reach(x)
+        for i in range(self.FAMILY.n_motors):
+            refuse_where(
+                reach[..., i] < self.least_margin,
+                f"the pose is out of reach of motor {i + 1}, or at the edge of its workspace: check units (m, rad)",
+            )
+        margin = self.margin(x)
+        refuse_where(
+            margin < self.least_margin,
+            "the pose is singular, nearly so, or beyond a singularity: the motors cannot hold the platform there",
+        )
+
+    def _check(self) -> None:
+        """Refuse an unknown variant, and a robot that is singular at home."""
+        if self.variant not in self.ADDS:
+            known = ", ".join(f"'{variant}'" for variant in self.ADDS)
+            raise InputError(
+                f"{self.name} has no variant '{self.variant}'{nearest(self.variant, self.ADDS)} (known: {known})"
+            )
+        require(bool(np.isfinite(self.gravity)), f"gravity must be a finite acceleration in m/s², not {self.gravity}")
+        require(0 < self.least_margin < 1, f"least_margin must lie between 0 and 1, but it is {self.least_margin}")
+        (margins,) = kernels(self.FAMILY)["margins"].replay(self.home, self._numbers).values()
+        require(
+            bool(np.abs(margins).min() >= self.least_margin),
+            f"{self.name} is singular at home with these headings alpha of its motors (margins "
+            f"{', '.join(f'{value:.2g}' for value in margins)}): the motors or the rods do not hold its platform",
+        )
