@@ -8,16 +8,18 @@ from gough.core.errors import AssumptionError, GoughError, InputError
 from gough.estimate import (
     Claim,
     Contractor,
+    EllipsoidStats,
     Estimate,
     EstimationError,
-    Evidence,
     FitStats,
     HullStats,
     Method,
+    RelaxedStats,
     Stats,
     Status,
     estimate,
 )
+from gough.evidence import Evidence
 from gough.noise import Bounded, Gaussian
 from gough.problem import Groups, LinearProblem, NonlinearProblem
 from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Region
@@ -33,6 +35,7 @@ __all__ = [
     "ConfidenceEllipsoid",
     "Contractor",
     "Ellipsoid",
+    "EllipsoidStats",
     "Estimate",
     "EstimationError",
     "Evidence",
@@ -46,6 +49,7 @@ __all__ = [
     "Method",
     "NonlinearProblem",
     "Region",
+    "RelaxedStats",
     "Stats",
     "Status",
     "Unknowns",

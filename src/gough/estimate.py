@@ -12,6 +12,7 @@ from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import GoughError, InputError
 from gough.core.floating import defect
 from gough.core.text import number, table
+from gough.evidence import EllipsoidRound, Evidence, Halves, Link, Reach, RelaxedSide
 from gough.problem import LinearProblem, NonlinearProblem
 from gough.region import Box, ConfidenceEllipsoid, Ellipsoid
 from gough.unknowns import Unknowns
@@ -75,18 +76,6 @@ class FitStats(Stats):
     """Unknowns that the data do not determine; they have no number."""
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """direction · θ ≥ some value, because of weights on rows: what a certificate is made of, in exact fractions."""
-
-    names: tuple[str, ...]
-    factors: tuple[float, ...]
-    """The direction: a factor for each of the names; nothing for a contradiction."""
-    rows: tuple[int, ...]
-    weights: tuple[str, ...]
-    """A fraction for each of the rows, such as `-3/4`."""
-
-
 @dataclass(frozen=True, eq=False)
 class HullStats(Stats):
     """What a method for linear bounds reports about its work."""
@@ -95,8 +84,30 @@ class HullStats(Stats):
     """Rows that the bounds rest on, or the culprits of a contradiction."""
     pool: int = 0
     """Rows that a linear program looked at."""
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[Link, ...] = ()
     """Proof of each bound, in the order in which one uses the others."""
+
+
+@dataclass(frozen=True, eq=False)
+class RelaxedStats(HullStats):
+    """What a method for bounds that survive q violated rows reports about its work."""
+
+    q: int = 0
+    """Number of rows that may be violated."""
+    contradictions: tuple[Evidence, ...] = ()
+    """Rows that no θ of the prior satisfies together."""
+    sides: tuple[RelaxedSide, ...] = ()
+    """Proof of each bound, in the order in which one uses the others."""
+
+
+@dataclass(frozen=True, eq=False)
+class EllipsoidStats(Stats):
+    """What a method for ellipsoids reports about its work."""
+
+    evidence: tuple[Link, ...] = ()
+    """Proof of the box that the strips are found in, or of a contradiction."""
+    rounds: tuple[EllipsoidRound, ...] = ()
+    """Strips and multipliers of each ellipsoid on the way; the last one is the answer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,10 +200,9 @@ class Estimate(ArrayValue):
         return cls.from_dict(data)
 
 
-_CODED = {
-    c.__name__: c
-    for c in (Estimate, Unknowns, Stats, FitStats, HullStats, Evidence, Box, Ellipsoid, ConfidenceEllipsoid)
-}
+_STATS = (Stats, FitStats, HullStats, RelaxedStats, EllipsoidStats)
+_EVIDENCE = (Evidence, Halves, Reach, RelaxedSide, EllipsoidRound)
+_CODED = {c.__name__: c for c in (Estimate, Unknowns, *_STATS, *_EVIDENCE, Box, Ellipsoid, ConfidenceEllipsoid)}
 
 
 def _percent(sigma: float, value: float) -> str:

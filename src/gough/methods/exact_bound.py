@@ -11,7 +11,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.rational import Whole, integers, over_common_denominator, round_down
-from gough.estimate import Evidence
+from gough.evidence import Evidence
 from gough.noise import Bounded
 from gough.problem import Integers, LinearProblem
 from gough.region import Box

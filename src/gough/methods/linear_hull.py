@@ -10,7 +10,8 @@ from gough.core.arrays import Array, array
 from gough.core.errors import require
 from gough.core.intervals import Interval, dot
 from gough.core.threads import one_blas_thread
-from gough.estimate import Claim, Estimate, Evidence, HullStats
+from gough.estimate import Claim, Estimate, HullStats
+from gough.evidence import Evidence
 from gough.methods.box_answer import box_answer
 from gough.methods.constraint_generation import Extremes, extremes
 from gough.methods.exact_bound import evidence, lower_bound, rounded_down, rounded_up

@@ -10,7 +10,7 @@ from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import AssumptionError
 from gough.core.products import residual
 from gough.core.threads import one_blas_thread
-from gough.estimate import Evidence
+from gough.evidence import Evidence
 from gough.methods.exact_bound import evidence, lower_bound, rounded_down, rounded_up
 from gough.methods.simplex import Optimum, Outcome, Simplex
 from gough.methods.strips import Strips, bounds_of

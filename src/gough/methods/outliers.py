@@ -8,7 +8,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import require
 from gough.core.threads import one_blas_thread
-from gough.estimate import Evidence
+from gough.evidence import Evidence
 from gough.methods.exact_bound import Multipliers, evidence
 from gough.methods.relaxed_programs import NO_ROWS, Programs, Rows, robust_strips
 from gough.methods.strips import Strips

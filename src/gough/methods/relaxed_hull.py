@@ -10,7 +10,8 @@ from gough.core.arrays import Array
 from gough.core.errors import require
 from gough.core.text import written
 from gough.core.threads import one_blas_thread
-from gough.estimate import Claim, Estimate, Evidence, HullStats
+from gough.estimate import Claim, Estimate, HullStats
+from gough.evidence import Evidence
 from gough.methods.box_answer import box_answer
 from gough.methods.linear_hull import LinearHull
 from gough.methods.outliers import Outliers, outliers

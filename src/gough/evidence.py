@@ -1,0 +1,79 @@
+"""Evidence: what a method hands out so that its answer can be proven again by someone who does not trust it.
+
+These are plain data and claims of nobody: `gough.certify` makes certificates of them, and checks those exactly.
+"""
+
+from dataclasses import dataclass
+from typing import Union
+
+from gough.core.arrays import Array, ArrayValue
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """direction · θ ≥ some value, because of weights on rows: what a certificate is made of, in exact fractions.
+
+    Examples:
+        >>> Evidence(("mass",), (1.0,), rows=(17,), weights=("1/4",)).rows
+        (17,)
+    """
+
+    names: tuple[str, ...]
+    factors: tuple[float, ...]
+    """The direction: a factor for each of the names; nothing for a contradiction."""
+    rows: tuple[int, ...]
+    weights: tuple[str, ...]
+    """A fraction for each of the rows, such as `-3/4`."""
+
+
+@dataclass(frozen=True)
+class Halves:
+    """The box is split in two along one unknown; each half has a chain of its own, and their union goes on."""
+
+    name: str
+    at: float
+    below: tuple["Link", ...]
+    above: tuple["Link", ...]
+
+
+@dataclass(frozen=True)
+class Reach:
+    """|θ| ≤ bounds, all at once: from any bounds, these rows prove smaller ones, so that none need be known before."""
+
+    names: tuple[str, ...]
+    bounds: tuple[float, ...]
+    evidence: tuple[Evidence, ...]
+    """For each of the names, weights with which the rows nearly isolate it."""
+
+
+Link = Union[Evidence, Halves, Reach]  # noqa: UP007 - names within it are not known yet
+"""A link of a chain: each may use the box that the ones before it leave."""
+
+
+@dataclass(frozen=True)
+class RelaxedSide:
+    """direction · θ ≥ value for every θ that violates at most q rows: each cut proves it unless one of its rows is."""
+
+    names: tuple[str, ...]
+    factors: tuple[float, ...]
+    value: float
+    cuts: tuple[Evidence, ...]
+    contradictions: tuple[Evidence, ...]
+    """Rows that no θ of the box satisfies together."""
+
+
+@dataclass(frozen=True, eq=False)
+class EllipsoidRound(ArrayValue):
+    """Σ weights (half² − (middle − d·θ)²) ≥ 0 over strips |middle − d·θ| ≤ half, which puts θ into an ellipsoid."""
+
+    rows: tuple[int, ...]
+    """Number of the row whose d it is, or −1 − j for the unknown θ_j itself."""
+    middle: Array
+    half: Array
+    weights: Array
+    center: Array
+    shape: Array
+    """Of the ellipsoid that they prove; the next round may cut its strips to it."""
+    below: tuple[Evidence, ...] = ()
+    above: tuple[Evidence, ...] = ()
+    """What bounds each d·θ from below and above; if empty, its row, the box or an earlier round does."""
