@@ -3,9 +3,14 @@
 A mass at a point r adds (∂ṙ/∂q̇)ᵀ (r̈ + g z) to the torques, whatever the parametrization of its motion.
 """
 
+from collections.abc import Callable
+
 from gough.kernels import expression as ex
 from gough.kernels.expression import Expression
 from gough.robots._legs import Motion
+
+Columns = Callable[[Motion, Expression], list[Expression]]
+"""The columns of a regressor, for a motion and the acceleration of gravity."""
 
 
 def each(v: Expression) -> list[Expression]:
@@ -38,3 +43,22 @@ def rods(motion: Motion) -> Expression:
         elbow = leg.dPB * motion.ddq[i] - leg.PB * motion.dq[i] ** 2
         total += by_motors.T @ (elbow - motion.acceleration(leg.DC))
     return -total / 3
+
+
+def of_chains(simplest: str, masses: Callable[[Motion, Expression], list[Expression]]) -> dict[str, Columns]:
+    """Three nested models after [NCPP, eqs. (20)-(23)]: all chains alike, each on its own, and with rods.
+
+    Columns: inertia of motor and arm, the given masses of the platform, weight of the arm, dry and viscous friction.
+    """
+
+    def alike(motion: Motion, gravity: Expression) -> list[Expression]:
+        return [motion.ddq, *masses(motion, gravity), arm_weight(motion), ex.sign(motion.dq), motion.dq]
+
+    def per_chain(motion: Motion, gravity: Expression) -> list[Expression]:
+        friction = [*each(ex.sign(motion.dq)), *each(motion.dq)]
+        return [*each(motion.ddq), *masses(motion, gravity), *each(arm_weight(motion)), *friction]
+
+    def with_rods(motion: Motion, gravity: Expression) -> list[Expression]:
+        return [*per_chain(motion, gravity), rods(motion)]
+
+    return {simplest: alike, "per chain": per_chain, "rods": with_rods}

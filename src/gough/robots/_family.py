@@ -7,11 +7,9 @@ from functools import cache
 from gough.kernels import Kernel, trace
 from gough.kernels import expression as ex
 from gough.kernels.expression import Expression
-from gough.robots._legs import J_q, J_x, Leg, Motion, Posture, motion_of_motors, motion_of_pose, posture
+from gough.robots._columns import Columns
+from gough.robots._legs import J_q, J_x, Leg, Posture, motion_of_motors, motion_of_pose, posture
 from gough.robots._matrices import closeness, inverse_matrix
-
-Columns = Callable[[Motion, Expression], list[Expression]]
-"""The columns of a regressor, for a motion and the acceleration of gravity."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,8 @@ class Family:
 
 
 def normals(legs: tuple[Posture, ...]) -> tuple[Expression, ...]:
-    """m = u × AB / L for each leg: its two rods let the body they hold turn by ω only if ω · m = 0.
+    """The vector m = u × AB / L of each leg: its two rods let the body they hold
+    turn by ω only if ω · m = 0.
 
     The rods end at B ± w u and A ± w u. The difference of their closure equations is AB · (ω × u) = 0, since the arm
     does not turn u. All other equations assume that the platform keeps its attitude; that follows where these

@@ -14,7 +14,7 @@ def length(default: float, meaning: str) -> Any:
 
 def angles(default: tuple[float, ...], meaning: str) -> Any:
     """A field that is an angle for each motor."""
-    return field(default=default, metadata={"unit": "rad", "meaning": meaning})
+    return field(default=default, metadata={"unit": "rad", "meaning": meaning, "motors": len(default)})
 
 
 def check_geometry(geometry: Any) -> None:
@@ -22,16 +22,19 @@ def check_geometry(geometry: Any) -> None:
     for each in fields(geometry):
         value = getattr(geometry, each.name)
         if each.metadata["unit"] == "m":
-            is_length = isinstance(value, int | float) and isfinite(value) and value > 0
-            require(is_length, f"{each.name} must be a positive length in m, but it is {value}")
+            require(_is_number(value) and value > 0, f"{each.name} must be a positive length in m, but it is {value}")
         else:
-            n = len(each.default) if isinstance(each.default, tuple) else 1
-            is_angle = isinstance(value, tuple) and len(value) == n and all(map(isfinite, value))
-            require(is_angle, f"{each.name} must be a tuple of {n} angles in rad, but it is {value}")
+            n = each.metadata["motors"]
+            is_angles = isinstance(value, tuple) and len(value) == n and all(map(_is_number, value))
+            require(is_angles, f"{each.name} must be a tuple of {n} angles in rad, but it is {value}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and isfinite(value)
 
 
 def home_height(arm: float, rod: float, offset: float, hanging: float) -> float:
-    """z of the pose in which all arms hang by the angle `hanging`, to two digits.
+    """The height z of the pose in which all arms hang by the angle `hanging`, to two digits.
 
     `offset` is the horizontal distance from an arm's motor to its rods' end, which is inside the motor.
     """

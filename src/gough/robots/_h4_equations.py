@@ -1,10 +1,10 @@
 """The equations of the H4, as expressions: four legs, and a platform in the shape of an H.
 
-The crossbar C_1 C_2 of half length h turns by θ; a lateral bar hangs on a hinge at each of its ends, keeps its direction
-y, and is held by two legs: legs 1 and 4 at C_1, legs 2 and 3 at C_2, each d from the hinge.
+The crossbar C_1 C_2 of half length h turns by θ; a lateral bar hangs on a hinge at each of its ends, keeps its
+direction y, and is held by two legs: legs 1 and 4 at C_1, legs 2 and 3 at C_2, each at the distance d from the hinge.
 
-    geometry = (l, L, h, R, α_1, …, α_4). The half length d of the lateral bars is no part of it: [PRV03i, eqs. (3), (4),
-    (7), (8)] have it in A and in P alike, so that it cancels from A - P and from every equation.
+    geometry = (l, L, h, R, α_1, …, α_4). The half length d of the lateral bars is no part of it: it stands in A
+    [PRV03i, eqs. (3), (4)] and in P [PRV03i, eqs. (7), (8)] alike, and cancels from A - P and so from every equation.
 """
 
 from gough.kernels import expression as ex

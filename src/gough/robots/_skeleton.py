@@ -1,10 +1,17 @@
 """Segments that draw a robot of the Delta family."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from gough.core.arrays import Array
+
+
+def directions(alpha: Sequence[float]) -> tuple[Array, Array]:
+    """For each motor (motors, 3), the horizontal unit vector along the arm at q = 0, and the axis."""
+    c, s, zero = np.cos(alpha), np.sin(alpha), np.zeros(len(alpha))
+    return np.column_stack([c, s, zero]), np.column_stack([-s, c, zero])
 
 
 @dataclass(frozen=True)

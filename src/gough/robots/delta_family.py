@@ -19,6 +19,19 @@ Parameter = tuple[str, str, float]
 """Name, unit and nominal value."""
 
 
+def chain_parameters(
+    masses: tuple[Parameter, ...], values: tuple[float, float, float, float], n_chains: int
+) -> tuple[Parameter, ...]:
+    """Parameters after [NCPP, eq. (23)], for chains alike (n_chains = 1) or each on its own, with nominal `values`."""
+    chain = (("i_act", "kg·m²"), ("gS_arm", "N·m"), ("f_c", "N·m"), ("f_v", "N·m·s/rad"))
+    numbers = [""] if n_chains == 1 else [str(i + 1) for i in range(n_chains)]
+    inertia, *others = (
+        [(f"{name}{number}", unit, value) for number in numbers]
+        for (name, unit), value in zip(chain, values, strict=True)
+    )
+    return (*inertia, *masses, *(parameter for group in others for parameter in group))
+
+
 class DeltaFamily(ABC):
     """A robot whose platform hangs from arms by pairs of parallel rods: made as H4, Par4 or Delta.
 

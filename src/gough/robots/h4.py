@@ -10,7 +10,7 @@ from gough.core.arrays import Array
 from gough.robots._family import Family
 from gough.robots._geometry import angles, check_geometry, home_height, length
 from gough.robots._h4_equations import ENDS, H4_EQUATIONS, SIDES
-from gough.robots._skeleton import Skeleton
+from gough.robots._skeleton import Skeleton, directions
 from gough.robots.delta_family import DeltaFamily, Parameter
 
 _SEEN_IN_PAPER: tuple[Parameter, ...] = (
@@ -62,7 +62,7 @@ class H4(DeltaFamily):
     |---|---|---|
     | I_mot1 … 4 | kg·m² | motor with arm about the motor's axis, and half of both rods at the elbow: m_rod·arm² |
     | M_nac | kg | crossbar, both lateral bars and half of the eight rods: 4·m_rod |
-    | I_bc | kg·m² | crossbar about z, lateral bars as points at its ends, half of the rods as points there: 4·m_rod·h² |
+    | I_bc | kg·m² | crossbar about z, with lateral bars and half of the rods (4·m_rod·h²) as points at its ends |
     | F_v1 … 4 | N·m·s/rad | viscous friction of each motor |
     | F_c1 … 4 | N·m | dry friction of each motor |
     | S_arm | kg·m | variants "arm gravity" and "rods": first moment of an arm, with half of both rods: m_rod·arm |
@@ -76,9 +76,9 @@ class H4(DeltaFamily):
         >>> robot = H4()
         >>> robot.home
         array([ 0.  ,  0.  , -0.43,  0.  ])
-        >>> q = robot.inverse([0.05, 0.0, -0.4, 0.3])
+        >>> q = robot.inverse([0.05, 0.02, -0.4, 0.3])
         >>> robot.forward(q).round(12)
-        array([ 0.05,  0.  , -0.4 ,  0.3 ])
+        array([ 0.05,  0.02, -0.4 ,  0.3 ])
         >>> robot.regressor(q, [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]).shape
         (4, 16)
         >>> [variant.adds for variant in robot.variants]
@@ -127,11 +127,8 @@ class H4(DeltaFamily):
     @property
     def _skeleton(self) -> Skeleton:
         of = self.geometry
-        alpha = np.array(of.alpha)
+        radial, axis = directions(of.alpha)
         zero = np.zeros(4)
-        radial, axis = (
-            np.column_stack([c, s, zero]) for c, s in ((np.cos(alpha), np.sin(alpha)), (-np.sin(alpha), np.cos(alpha)))
-        )
         fixed = np.column_stack([zero, of.d * np.array(ENDS), zero])
         motors = fixed + np.column_stack([of.h * np.array(SIDES), zero, zero]) + of.base * radial
         ends = np.eye(4)
