@@ -169,7 +169,9 @@ class MeasuredMotion(ArrayValue):
             places: Integers = np.asarray(motion.positions)
             positions.append(places - places[0] + begin)
             begin = int(positions[-1][-1]) + 1 + int(np.ceil(gap * first.rate))
-        parts = {f: np.concatenate([getattr(m, f) for m in motions]) for f in ("q", "dq", "ddq", "efforts", "kept")}
+        parts: dict[str, Any] = {
+            f: np.concatenate([getattr(m, f) for m in motions]) for f in ("q", "dq", "ddq", "efforts", "kept")
+        }
         account = tuple(line for motion in motions for line in motion.account)
         return replace(first, **parts, positions=np.concatenate(positions), account=account)
 

@@ -101,8 +101,8 @@ class Recording(ArrayValue):
             array([[2.]])
         """
         columns = [self._column(name) for name in names]
-        chosen = (tuple(field[i] for i in columns) for field in (self.names, self.units))
-        return Recording(*chosen, self.samples[:, columns], self.rate, self.start, self.source)
+        units = tuple(self.units[i] for i in columns)
+        return replace(self, names=tuple(self.names[i] for i in columns), units=units, samples=self.samples[:, columns])
 
     def to(self, *units: str) -> "Recording":
         """The recording with the channels that measure the same as one of `units` converted to it.

@@ -1,6 +1,7 @@
 """The signals of a recording on their way to a measured motion: what one preparation step hands to the next."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +47,7 @@ class Signals:
         """Some of the samples: every stride-th of a range."""
         start, _, stride = samples.indices(self.n_samples)
         parts = {field: getattr(self, field) for field in ("q", "dq", "ddq", "efforts", "kept")}
-        cut = {field: part if part is None else part[samples] for field, part in parts.items()}
+        cut: dict[str, Any] = {field: part if part is None else part[samples] for field, part in parts.items()}
         return replace(self, **cut, first=self.first + start * self.stride, stride=self.stride * stride)
 
     def masked(self, mask: Mask) -> "Signals":

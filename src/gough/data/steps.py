@@ -92,7 +92,7 @@ class DropMissing(_Printed):
             return signals, "no sample is missing"
         margin = signals.memory if self.margin is None else self.margin
         samples = ceil(margin * signals.rate)
-        mask = widened(lost_q.any(axis=1, keepdims=True), samples) | widened(lost_efforts, samples)
+        mask = widened(np.asarray(lost_q.any(axis=1, keepdims=True)), samples) | widened(lost_efforts, samples)
         names = signals.coordinates, signals.effort_channels
         bridged = replace(
             signals, q=_bridged(signals.q, lost_q, names[0]), efforts=_bridged(signals.efforts, lost_efforts, names[1])

@@ -1,0 +1,194 @@
+"""Columns of numbers in files of named arrays: `.npz` and MATLAB's `.mat`."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import InputError, require
+from gough.data.recording import Recording
+from gough.data.sources import joined_head, readable, require_kind
+
+FORMAT = 1
+_OURS = "gough_recording"
+_PARTS = ("samples", "names", "units", "rate", "start")
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+
+
+class ArraySource:
+    """Arrays by name: vectors are columns under their names, a matrix `q` is the columns q1, q2, …
+
+    The longer side of a matrix is time. A number called `rate` is the sampling rate; other single numbers and texts
+    are no channels.
+    """
+
+    def __init__(self, path: Path, arrays: Mapping[str, Any]) -> None:
+        self._path = path
+        self.rate: float | None = None
+        self.start = 0.0
+        self._columns: list[Array | str] = []
+        """Each a column, or the reason why there is none."""
+        self.heads: tuple[str, ...] = ()
+        if _OURS in arrays:
+            self.heads = self._ours(arrays)
+        else:
+            for name, values in arrays.items():
+                self._add(name, np.asanyarray(values))
+        require(bool(self.heads), f"{path} holds no channel: no array of numbers with more than one entry")
+
+    def load(self, columns: Sequence[int], *, missing: bool) -> Array:  # noqa: ARG002 - NaN is told by the caller
+        """The columns (N, k)."""
+        found = [self._column(column) for column in columns]
+        for column, values in zip(columns, found, strict=True):
+            require(
+                len(values) == len(found[0]),
+                f"{self._path}: '{self.heads[columns[0]]}' has {len(found[0])} values, but '{self.heads[column]}' has "
+                f"{len(values)}: channels are recorded at the same instants; choose those that are by columns=",
+            )
+        return np.array(found).T
+
+    def place(self, row: int) -> str:
+        """What to call a row in a message."""
+        return f"row {row + 1}"
+
+    def _column(self, column: int) -> Array:
+        values = self._columns[column]
+        if isinstance(values, str):
+            raise InputError(f"{self._path}: array '{self.heads[column]}' {values}; or choose others by columns=")
+        return values
+
+    def _add(self, name: str, values: Any) -> None:
+        """Note an array's columns, or why it has none; a single number or a text is no channel."""
+        if _is_text(values):
+            return
+        if values.size == 1 and values.dtype.kind in "fiub":
+            if name in ("rate", "start"):
+                setattr(self, name, float(values.ravel()[0]))
+            return
+        why = _no_column(values)
+        if why:
+            self.heads, self._columns = (*self.heads, name), [*self._columns, why]
+            return
+        matrix = values.reshape(len(values), -1)
+        matrix = matrix if matrix.shape[0] >= matrix.shape[1] else matrix.T
+        self._columns += [column.astype(np.float64) for column in matrix.T]
+        k = matrix.shape[1]
+        self.heads += (name,) if k == 1 else tuple(f"{name}{i + 1}" for i in range(k))
+
+    def _ours(self, arrays: Mapping[str, Any]) -> tuple[str, ...]:
+        """What `write_recording` wrote."""
+        for part in (_OURS, *_PARTS):
+            require(part in arrays, f"{self._path} has no array '{part}', which a recording written by gough has")
+        with readable(self._path, "recording"):
+            version = int(np.asarray(arrays[_OURS]).item())
+            samples = np.asarray(arrays["samples"], dtype=np.float64)
+            names, units = (_texts(arrays[part]) for part in ("names", "units"))
+            self.rate, self.start = (float(np.asarray(arrays[part]).item()) for part in ("rate", "start"))
+        newer = f"{self._path} has format {version}, from a newer gough; this one reads up to {FORMAT}"
+        require(1 <= version <= FORMAT, newer)
+        fits = samples.ndim == 2 and samples.shape[1] == len(names) == len(units)
+        require(fits, f"{self._path}: {len(names)} names and {len(units)} units do not fit samples {samples.shape}")
+        self._columns = list(samples.T)
+        return tuple(joined_head(name, unit) for name, unit in zip(names, units, strict=True))
+
+
+def npz_source(path: Path) -> ArraySource:
+    """The arrays of an `.npz` file; nothing in it is executed."""
+    with path.open("rb") as file, readable(path, ".npz"):
+        require_kind(path, ".npz", file.read(8))
+        file.seek(0)
+        archive = np.load(file, allow_pickle=False)
+        require(isinstance(archive, np.lib.npyio.NpzFile), f"{path} is a single array; save arrays by np.savez")
+        return ArraySource(path, {name: _plain(archive, name, path) for name in archive.files})
+
+
+def mat_source(path: Path) -> ArraySource:
+    """The variables of a MATLAB file of version 4 to 7."""
+    with path.open("rb") as file:
+        begin = file.read(520)
+    newest = begin.startswith((b"MATLAB 7.3", _HDF5)) or begin[512:] == _HDF5
+    require(not newest, f"{path} is a MATLAB file of version 7.3: save it with -v7, as save('{path.name}', '-v7')")
+    require_kind(path, "MATLAB", begin[:8])
+    from scipy.io import loadmat  # noqa: PLC0415 - start-up time
+
+    with readable(path, "MATLAB"), warnings.catch_warnings():
+        warnings.simplefilter("error")  # a variable that stands twice, or that cannot be read
+        variables = loadmat(path, appendmat=False)
+        return ArraySource(path, {n: _dense(v) for n, v in variables.items() if not n.startswith("__")})
+
+
+def write_npz(file: BinaryIO, recording: Recording) -> None:
+    """Samples, names, units, rate and start as plain arrays."""
+    texts = {"names": np.array(recording.names), "units": np.array(recording.units)}
+    for part, values in texts.items():
+        kept = tuple(values.tolist()) == getattr(recording, part)
+        require(kept, f"{part} cannot be written: a text ends in the character NUL")
+    np.savez(file, allow_pickle=False, **_arrays(recording), **texts)
+
+
+def write_mat(file: BinaryIO, recording: Recording) -> None:
+    """The same for MATLAB, names and units as cell arrays of text."""
+    from scipy.io import savemat  # noqa: PLC0415 - start-up time
+
+    cells = {part: np.array([*getattr(recording, part), None], dtype=object)[:-1] for part in ("names", "units")}
+    savemat(file, {**_arrays(recording), **cells}, do_compression=False, oned_as="column")
+
+
+def _arrays(recording: Recording) -> dict[str, Any]:
+    return {
+        _OURS: np.array(FORMAT),
+        "samples": recording.samples,
+        "rate": np.float64(recording.rate),
+        "start": np.float64(recording.start),
+    }
+
+
+def _plain(archive: Mapping[str, Any], name: str, path: Path) -> Any:
+    try:
+        values = archive[name]
+    except ValueError as error:
+        if "pickle" not in str(error) and "Object" not in str(error):
+            raise
+        raise InputError(
+            f"{path}: array '{name}' holds pickled Python objects, which may run code when they are read: "
+            "save plain numbers"
+        ) from error
+    require(isinstance(values, np.ndarray), f"{path}: '{name}' is not an array")
+    return values
+
+
+def _dense(values: Any) -> Any:
+    return values.toarray() if hasattr(values, "toarray") else values
+
+
+def _no_column(values: Any) -> str:
+    """Why an array has no column of numbers, or nothing."""
+    if values.dtype.names is not None:
+        return "is a struct or table: save its fields as arrays of their own, as save(…, '-struct', …) does"
+    if values.dtype.kind == "O":
+        return "is a cell array: save plain arrays of numbers"
+    if values.dtype.kind not in "fiub":
+        return f"holds no real numbers (type {values.dtype}): save plain numbers"
+    if values.ndim not in (1, 2) or not values.size:
+        return f"has shape {values.shape}, but a channel is a vector or a column of a matrix: save it as one"
+    return ""
+
+
+def _is_text(values: Any) -> bool:
+    """Whether an array is text, or a MATLAB cell array of texts."""
+    if values.dtype.names is not None:
+        return False
+    return values.dtype.kind in "US" or (values.dtype.kind == "O" and all(map(_one_text, values.ravel())))
+
+
+def _one_text(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, np.ndarray) and value.dtype.kind == "U")
+
+
+def _texts(values: Any) -> tuple[str, ...]:
+    """Texts of an array of text, or of a MATLAB cell array."""
+    entries = [np.asarray(entry).ravel().tolist() for entry in np.asarray(values).ravel()]
+    return tuple(str(entry[0]) if entry else "" for entry in entries)

@@ -1,0 +1,205 @@
+"""Columns of numbers in CSV files: quickly where a file is as it should be, cell by cell where it is not."""
+
+import csv
+import io
+import re
+from array import array
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import InputError, require
+from gough.data.sources import require_kind
+
+_SEPARATORS = (",", ";", "\t")
+_COMMENTS = ("#", "%", "//")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_NOT_THERE = {"", "nan", "na", "n/a", "#n/a", "#nv", "null", "none", "-", "--"}
+_INFINITE = re.compile(r"[+-]?(?:inf|infinity|∞)", re.IGNORECASE)
+_BLOCK = 1 << 22
+
+
+class CsvSource:
+    """A CSV file in memory: its heads are known, its numbers are read on demand.
+
+    Comment lines before the heads are skipped. Cells are separated by commas, semicolons or tabs; with the latter two
+    numbers may have decimal commas.
+    """
+
+    rate: float | None = None
+    start: float = 0.0
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._data = path.read_bytes()
+        require_kind(path, "CSV", self._data[:8])
+        self._begin, self._line, head = _head_line(self._data, path)
+        self._end = len(self._data.rstrip()) if self._data[-2:].isspace() else len(self._data)
+        self._separator = _separator(head, self._first_row())
+        self.heads = tuple(cell.strip() for cell in next(csv.reader([head], delimiter=self._separator)))
+        self._n_cells = len(self.heads)
+        self._require_heads(head)
+        body = self._data, self._begin, self._end
+        self._decimal_comma = self._separator != "," and _has(*body, b",")
+
+    def load(self, columns: Sequence[int], *, missing: bool) -> Array:
+        """The columns (N, k), NaN where a cell is blank or says that nothing was measured."""
+        found = self._quickly(columns, missing=missing)
+        return self._carefully(columns, missing=missing) if found is None else found
+
+    def place(self, row: int) -> str:
+        """What to call a row in a message."""
+        for number, (line, _) in enumerate(self._rows()):
+            if number == row:
+                return f"row {row + 1} (line {line})"
+        return f"row {row + 1}"
+
+    def _first_row(self) -> str:
+        for stripped in (raw.strip() for raw in self._data[self._begin : self._begin + 65536].split(b"\n")):
+            if stripped and not stripped.startswith(tuple(c.encode() for c in _COMMENTS)):
+                return stripped.decode("utf-8", "replace")
+        return ""
+
+    def _require_heads(self, head: str) -> None:
+        where = f"{self._path}, line {self._line}"
+        first = self._first_row()
+        require(first != "", f"{self._path} has no row below its heads")
+        numbers = [cell for cell in self.heads if cell and _NUMBER.fullmatch(cell)]
+        require(
+            len(numbers) < len([cell for cell in self.heads if cell]),
+            f"{where} holds numbers where the names of the columns are expected: put a line of names above them"
+            + (" (names in a comment line do not count)" if self._line > 1 else ""),
+        )
+        blanks = self._n_cells == 1 and " " in head.strip() and len(first.split()) == len(head.split()) > 1
+        require(not blanks, f"{where}: cells are separated by blanks; separate them by commas, semicolons or tabs")
+
+    def _quickly(self, columns: Sequence[int], *, missing: bool) -> Array | None:
+        """What polars reads, if the file is even and every number is plain; otherwise None."""
+        import polars as pl  # noqa: PLC0415 - start-up time
+
+        body = self._data, self._begin, self._end
+        if _has(*body, b'"') or (self._decimal_comma and _has(*body, b".")):
+            return None
+        if not _is_even(*body, self._separator, self._n_cells):
+            return None
+        try:
+            frame = pl.read_csv(
+                self._data if self._end == len(self._data) else self._data[: self._end],
+                has_header=False,
+                skip_lines=self._line,
+                separator=self._separator,
+                quote_char=None,
+                schema={str(i): pl.Float64 for i in range(self._n_cells)},
+                columns=sorted(set(columns)),
+                null_values=sorted(_NOT_THERE - {""}) if missing else None,
+                decimal_comma=self._decimal_comma,
+            )
+        except pl.exceptions.PolarsError:
+            return None
+        result = np.empty((frame.height, len(columns)), order="F")
+        for i, column in enumerate(columns):
+            result[:, i] = frame[str(column)].to_numpy()
+        bad = np.isinf(result) if missing else ~np.isfinite(result)
+        return None if bad.any() else result
+
+    def _carefully(self, columns: Sequence[int], *, missing: bool) -> Array:
+        """Every cell looked at: slow, and each refusal names the cell."""
+        values = array("d")
+        rows = self._rows()
+        for number, (line, cells) in enumerate(rows, start=1):
+            where = f"{self._path}: row {number} (line {line})"
+            if len(cells) != self._n_cells:
+                raise InputError(f"{where} {self._wrong_count(len(cells), is_last=next(rows, None) is None)}")
+            values.extend(self._cell(cells[c], f"{where}, column '{self.heads[c]}'", missing=missing) for c in columns)
+        return np.frombuffer(values).reshape(-1, len(columns)).copy(order="F")
+
+    def _rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Line numbers and cells of all rows."""
+        text = io.TextIOWrapper(
+            io.BytesIO(self._data[self._begin : self._end]), "utf-8", "backslashreplace", newline=""
+        )
+        rows = csv.reader(text, delimiter=self._separator)
+        try:
+            for cells in rows:
+                blank = not cells or (len(cells) == 1 < self._n_cells and not cells[0].strip())
+                if not blank and not cells[0].lstrip().startswith(_COMMENTS):
+                    yield self._line + rows.line_num, cells
+        except csv.Error as error:
+            raise InputError(f"{self._path}, line {self._line + rows.line_num}: {error}") from error
+
+    def _cell(self, cell: str, where: str, *, missing: bool) -> float:
+        text = cell.strip()
+        plain = text.replace(",", ".") if self._decimal_comma and "." not in text else text
+        if _NUMBER.fullmatch(plain):
+            value = float(plain)
+            require(abs(value) < np.inf, f"{where} holds '{text}', which is too large: mend it")
+            return value
+        if text.lower() in _NOT_THERE:
+            if missing:
+                return np.nan
+            holds = f"holds '{text}'" if text else "is blank"
+            raise InputError(f"{where} {holds}: mend it, or read with missing='mask' if a sample was lost there")
+        require(_INFINITE.fullmatch(text) is None, f"{where} holds '{text}', which is infinite: mend it")
+        both = self._decimal_comma and "." in text
+        why = "which has a point though numbers have decimal commas here" if both else "which is not a number"
+        raise InputError(f"{where} holds '{text:.40}', {why}: mend it")
+
+    def _wrong_count(self, count: int, *, is_last: bool) -> str:
+        if is_last and count < self._n_cells:
+            why = "the file seems cut off: copy it again, or delete that line"
+        elif self._separator == "," and count > self._n_cells:
+            why = "mend it; if numbers have decimal commas, separate cells by semicolons"
+        else:
+            why = "mend that line"
+        return f"has {count} cells for {self._n_cells} columns: {why}"
+
+
+def _head_line(data: bytes, path: Path) -> tuple[int, int, str]:
+    """Where the rows begin, the number of the line of heads, and that line."""
+    require(data.strip() != b"", f"{path} is empty")
+    utf16 = data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in data[:200]
+    require(not utf16, f"{path} is not UTF-8 text but probably UTF-16: save it as 'CSV UTF-8'")
+    begin, line = (3 if data.startswith(b"\xef\xbb\xbf") else 0), 0
+    while begin < len(data):
+        end = data.find(b"\n", begin) + 1 or len(data)
+        raw, begin, line = data[begin:end], end, line + 1
+        try:
+            text = raw.decode("utf-8").strip("\r\n")
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{path}, line {line} is not UTF-8 text (byte 0x{raw[error.start]:02X} in "
+                f"'{raw.decode('latin-1').strip():.60}'): save it as 'CSV UTF-8'"
+            ) from error
+        if text.strip() and not text.lstrip().startswith(_COMMENTS):
+            return begin, line, text
+    raise InputError(f"{path} holds nothing but comments")
+
+
+def _separator(head: str, first: str) -> str:
+    """What separates cells: most often in the line of heads, and as often in the first row if there is a choice."""
+    counts = {s: len(next(csv.reader([head], delimiter=s))) for s in _SEPARATORS}
+    if max(counts.values()) == 1:
+        return ","
+    rows = {s: len(next(csv.reader([first], delimiter=s), [])) for s in _SEPARATORS}
+    return max(_SEPARATORS, key=lambda s: (counts[s] > 1 and counts[s] == rows[s], counts[s]))
+
+
+def _has(data: bytes, begin: int, end: int, mark: bytes) -> bool:
+    return data.find(mark, begin, end) >= 0
+
+
+def _is_even(data: bytes, begin: int, end: int, separator: str, n_cells: int) -> bool:
+    """Whether every line has as many cells as there are heads; quotes must not occur."""
+    pattern = np.array([ord(separator)] * (n_cells - 1) + [ord("\n")], dtype=np.uint8)
+    while begin < end:
+        stop = data.rfind(b"\n", begin, min(begin + _BLOCK, end)) + 1 or end
+        block = np.frombuffer(data, np.uint8, stop - begin, begin)
+        marks = block[(block == pattern[0]) | (block == pattern[-1])]
+        if stop == end and data[end - 1] != ord("\n"):
+            marks = np.append(marks, pattern[-1])
+        if len(marks) % n_cells or not (marks.reshape(-1, n_cells) == pattern).all():
+            return False
+        begin = stop
+    return True

@@ -1,0 +1,122 @@
+"""What the readers of all file formats have in common: columns under heads, loaded when they are asked for."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from gough.core.arrays import Array
+from gough.core.errors import InputError, nearest, require
+from gough.core.units import in_si
+
+_BRACKETS = re.compile(r"^(.*?)\s*\[([^\[\]]*)\]$", re.DOTALL)
+_PARENTHESES = re.compile(r"^(.*\S)\s*\(([^()]*)\)$", re.DOTALL)
+_SIGNATURES = (
+    (b"PK\x03\x04", ".npz or Excel"),
+    (b"\xd0\xcf\x11\xe0", "Excel"),
+    (b"PAR1", "Parquet"),
+    (b"\x1f\x8b", "gzip"),
+    (b"MATLAB ", "MATLAB"),
+    (b"\x89HDF", "HDF5"),
+)
+
+
+class Source(Protocol):
+    """A file whose columns have heads: a name, perhaps with a unit in brackets."""
+
+    heads: tuple[str, ...]
+    rate: float | None
+    """Samples a second, if the file says so itself."""
+    start: float
+    """Time of the first sample, if the file has it apart from a column of times."""
+
+    def load(self, columns: Sequence[int], *, missing: bool) -> Array:
+        """The columns (N, k); NaN where a value is missing, which is refused here or later unless `missing`."""
+        ...
+
+    def place(self, row: int) -> str:
+        """What to call a row, counted from 0, in a message."""
+        ...
+
+
+def joined_head(name: str, unit: str) -> str:
+    """A column's head: its name, with the unit in brackets where there is one.
+
+    Examples:
+        >>> joined_head("q1", "rad"), joined_head("count", "")
+        ('q1 [rad]', 'count')
+    """
+    return f"{name} [{unit}]" if unit or split_head(name) != (name, None) else name
+
+
+def split_head(head: str) -> tuple[str, str | None]:
+    """Name and unit of a column; round brackets count only if they hold a unit that gough knows.
+
+    Examples:
+        >>> split_head("q1 [deg]"), split_head("q1 (deg)"), split_head("q1 (left)"), split_head("q1")
+        (('q1', 'deg'), ('q1', 'deg'), ('q1 (left)', None), ('q1', None))
+    """
+    found = _BRACKETS.match(head)
+    if found and found[1]:
+        return found[1], found[2]
+    found = _PARENTHESES.match(head)
+    if found and is_unit(found[2]):
+        return found[1], found[2]
+    return head, None
+
+
+def find_column(heads: Sequence[str], wanted: str, path: Path) -> int:
+    """Which column is meant by a head or by the name in a head."""
+    for known in (list(heads), [split_head(head)[0] for head in heads]):
+        places = [i for i, head in enumerate(known) if head == wanted]
+        require(len(places) < 2, f"{path}: column '{wanted}' stands more than once: rename one of them")
+        if places:
+            return places[0]
+    names = [split_head(head)[0] for head in heads if head]
+    raise InputError(f"{path} has no column '{wanted}'{nearest(wanted, names)}{_listed(names)}")
+
+
+def require_unique(heads: Sequence[str], path: Path) -> None:
+    """Refuse names that stand more than once."""
+    for name, times in Counter(split_head(head)[0] for head in heads).items():
+        require(times == 1, f"{path}: column '{name}' stands {times} times: rename them, or choose others by columns=")
+
+
+def require_kind(path: Path, wanted: str, begin: bytes) -> None:
+    """Refuse a file whose first bytes tell that it is of another kind than its name says."""
+    for signature, kind in _SIGNATURES:
+        if begin.startswith(signature) and wanted not in kind:
+            is_excel = "Excel" in kind
+            what = "an Excel workbook: save its sheet as 'CSV UTF-8'" if is_excel else f"a {kind} file by its content"
+            raise InputError(f"{path} is named as {wanted}, but it is {what}")
+
+
+@contextmanager
+def readable(path: Path, what: str) -> Iterator[None]:
+    """Turn whatever a library raises on a damaged file into one InputError."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:  # libraries raise all kinds of errors on damaged files
+        reason = " ".join(str(error).split())[:160]
+        raise InputError(
+            f"{path} is not a complete {what} file, perhaps cut off or damaged "
+            f"({type(error).__name__}{': ' if reason else ''}{reason}): copy or save it again"
+        ) from error
+
+
+def is_unit(text: str) -> bool:
+    """Whether gough knows a unit of that name."""
+    try:
+        in_si(text)
+    except InputError:
+        return False
+    return bool(text.strip())
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(f"'{name}'" for name in names[:12])
+    return f"; its columns are {shown}{', …' if len(names) > 12 else ''}"
