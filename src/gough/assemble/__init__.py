@@ -1,6 +1,7 @@
 """Robot and data become a problem."""
 
 from gough.assemble.dynamic import dynamic
+from gough.assemble.recorded import recorded
 from gough.assemble.reduce import base_values, reduced
 
-__all__ = ["base_values", "dynamic", "reduced"]
+__all__ = ["base_values", "dynamic", "recorded", "reduced"]
