@@ -26,7 +26,7 @@ def point_mass(motion: Motion, DC: Expression, gravity: Expression) -> Expressio
 
 def arm_weight(motion: Motion) -> Expression:
     """-cos q, the column of an arm's first moment times g: the weight helps a motor that lowers the arm."""
-    return -ex.vector(*(ex.dot(leg.PB, leg.leg.radial) / leg.leg.arm for leg in motion.legs))
+    return -ex.vector(*(leg.cosine for leg in motion.legs))
 
 
 def rods(motion: Motion) -> Expression:

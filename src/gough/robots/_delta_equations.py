@@ -1,6 +1,6 @@
 """The equations of the Delta, as expressions: three legs, and a platform in one piece [CLA88].
 
-geometry = (l, L, r, α_1, α_2, α_3). Of the radii of base and platform only the difference r enters.
+geometry = (l, L, r, cos α_1, sin α_1, …, sin α_3). Of the radii of base and platform only the difference r enters.
 """
 
 from gough.kernels import expression as ex
@@ -14,9 +14,8 @@ from gough.robots._matrices import closeness
 def _legs(geometry: Expression) -> tuple[Leg, ...]:
     arm, rod, radius = (geometry[k] for k in range(3))
     nothing = ex.vector(0.0, 0.0, 0.0)
-    headings = [geometry[3 + i] for i in range(3)]
-    motors = [ex.vector(radius * ex.cos(alpha), radius * ex.sin(alpha), 0.0) for alpha in headings]
-    return tuple(Leg(motor, nothing, alpha, arm, rod) for motor, alpha in zip(motors, headings, strict=True))
+    radials = [ex.vector(geometry[3 + 2 * i], geometry[4 + 2 * i], 0.0) for i in range(3)]
+    return tuple(Leg(radius * radial, nothing, radial, arm, rod) for radial in radials)
 
 
 def _attitude(m: tuple[Expression, ...], _x: Expression) -> list[Expression]:
@@ -32,7 +31,7 @@ DELTA_EQUATIONS = Family(
     name="delta",
     n_motors=3,
     n_pose=3,
-    n_geometry=6,
+    n_geometry=9,
     legs=_legs,
     turning_length=lambda geometry: geometry[0],
     attitude=_attitude,

@@ -9,7 +9,7 @@ from gough.kernels import expression as ex
 from gough.kernels.expression import Expression
 from gough.robots._columns import Columns
 from gough.robots._legs import J_q, J_x, Leg, Posture, motion_of_motors, motion_of_pose, posture
-from gough.robots._matrices import closeness, inverse_matrix
+from gough.robots._matrices import closeness, cofactors
 
 
 @dataclass(frozen=True)
@@ -34,18 +34,17 @@ class Family:
         """All legs at a pose."""
         return tuple(posture(leg, x) for leg in self.legs(geometry))
 
-    def inverse(self, x: Expression, geometry: Expression) -> dict[str, Expression]:
-        """Motor angles, and how far each leg is from the edge of its workspace."""
-        at = self.postures(x, geometry)
-        return {"q": ex.vector(*(leg.q for leg in at)), "reach": ex.vector(*(leg.reach for leg in at))}
+    def inverse(self, x: Expression, geometry: Expression) -> Expression:
+        """The motor angles."""
+        return ex.vector(*(leg.q for leg in self.postures(x, geometry)))
 
     def points(self, x: Expression, geometry: Expression) -> dict[str, Expression]:
         """Ends of the rods and elbows, a row each, as seen from the fixed part of each leg's attachment."""
         at = self.postures(x, geometry)
         return {"ends": ex.matrix(*(leg.A for leg in at)).T, "elbows": ex.matrix(*(leg.A + leg.AB for leg in at)).T}
 
-    def margins(self, x: Expression, geometry: Expression) -> Expression:
-        """First how firmly the motors hold the position, then how firmly the rods hold the attitude.
+    def margins(self, x: Expression, geometry: Expression) -> dict[str, Expression]:
+        """How far each leg is from the edge of its reach, and the pose from singularities of position and attitude.
 
         The rows of J_x are divided by L, its column of θ by a length of the platform: a matrix without units.
         """
@@ -53,15 +52,16 @@ class Family:
         scale = ex.vector(1.0, 1.0, 1.0, 1 / self.turning_length(geometry))[: self.n_pose]
         J = J_x(at, self.n_pose)
         rows = (J[i, :].T * scale / leg.leg.rod for i, leg in enumerate(at))
-        return ex.vector(closeness(ex.matrix(*rows).T), *self.attitude(normals(at), x))
+        margins = ex.vector(closeness(ex.matrix(*rows).T), *self.attitude(normals(at), x))
+        return {"reach": ex.vector(*(leg.reach for leg in at)), "margins": margins}
 
     def newton(self, x: Expression, q: Expression, geometry: Expression) -> dict[str, Expression]:
-        """The step J(x) (q - inverse(x)) towards the pose of motor angles q, and |q - inverse(x)|²."""
+        """The step J(x) (q - inverse(x)) towards the pose of motor angles q, q - inverse(x), and det J_x."""
         at = self.postures(x, geometry)
-        away = q - ex.vector(*(leg.q for leg in at))
-        away = ex.atan2(ex.sin(away), ex.cos(away))  # whole turns of a motor change nothing
-        step = inverse_matrix(J_x(at, self.n_pose)) @ (J_q(at) * away)  # [PRV03i, eq. (10)]
-        return {"step": step, "error": ex.dot(away, away)}
+        away = ex.vector(*(leg.away(q[i]) for i, leg in enumerate(at)))
+        adjugate, determinant = cofactors(J_x(at, self.n_pose))
+        step = adjugate @ (J_q(at) * away) / determinant  # [PRV03i, eq. (10)]
+        return {"step": step, "away": away, "determinant": determinant}
 
     def jacobian(self, x: Expression, geometry: Expression) -> Expression:
         """J with ẋ = J q̇."""

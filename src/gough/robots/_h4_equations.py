@@ -3,8 +3,9 @@
 The crossbar C_1 C_2 of half length h turns by θ; a lateral bar hangs on a hinge at each of its ends, keeps its
 direction y, and is held by two legs: legs 1 and 4 at C_1, legs 2 and 3 at C_2, each at the distance d from the hinge.
 
-    geometry = (l, L, h, R, α_1, …, α_4). The half length d of the lateral bars is no part of it: it stands in A
-    [PRV03i, eqs. (3), (4)] and in P [PRV03i, eqs. (7), (8)] alike, and cancels from A - P and so from every equation.
+    geometry = (l, L, h, R, cos α_1, sin α_1, …, sin α_4). The half length d of the lateral bars is no part of it: it
+    stands in A [PRV03i, eqs. (3), (4)] and in P [PRV03i, eqs. (7), (8)] alike, and cancels from A - P, hence from every
+    equation.
 """
 
 from gough.kernels import expression as ex
@@ -24,10 +25,10 @@ def _legs(geometry: Expression) -> tuple[Leg, ...]:
     arm, rod, h, base = (geometry[k] for k in range(4))
     legs = []
     for i, side in enumerate(SIDES):
-        alpha = geometry[4 + i]
+        radial = ex.vector(geometry[4 + 2 * i], geometry[5 + 2 * i], 0.0)
         end = ex.vector(side * h, 0.0, 0.0)  # [PRV03i, eqs. (3), (4)] without d
-        motor = end + base * ex.vector(ex.cos(alpha), ex.sin(alpha), 0.0)  # [PRV03i, eqs. (7), (8)] without d
-        legs.append(Leg(motor, end, alpha, arm, rod))
+        motor = end + base * radial  # [PRV03i, eqs. (7), (8)] without d
+        legs.append(Leg(motor, end, radial, arm, rod))
     return tuple(legs)
 
 
@@ -68,7 +69,7 @@ H4_EQUATIONS = Family(
     name="h4",
     n_motors=4,
     n_pose=4,
-    n_geometry=8,
+    n_geometry=12,
     legs=_legs,
     turning_length=lambda geometry: geometry[2],
     attitude=_attitude,

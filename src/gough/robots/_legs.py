@@ -25,22 +25,17 @@ class Leg:
     """P - a, the place of the motor as seen from the fixed part of the rods' attachment."""
     turned: Expression
     """c, the part of the attachment that turns with the platform, at θ = 0."""
-    heading: Expression
-    """α, the direction in which the arm points, from the x axis."""
+    radial: Expression
+    """(cos α, sin α, 0), the arm's direction at q = 0."""
     arm: Expression
     """l."""
     rod: Expression
     """L."""
 
     @property
-    def radial(self) -> Expression:
-        """The horizontal unit vector along the arm at q = 0."""
-        return ex.vector(ex.cos(self.heading), ex.sin(self.heading), 0.0)
-
-    @property
     def axis(self) -> Expression:
-        """u, the motor's axis: a positive turn lowers the arm [PRV03i, eq. (13)]."""
-        return ex.vector(-ex.sin(self.heading), ex.cos(self.heading), 0.0)
+        """The motor's axis u = (-sin α, cos α, 0): a positive turn lowers the arm [PRV03i, eq. (13)]."""
+        return ex.vector(-self.radial[1], self.radial[0], 0.0)
 
 
 @dataclass(frozen=True)
@@ -48,7 +43,10 @@ class Posture:
     """One leg at a pose."""
 
     leg: Leg
-    q: Expression
+    cosine: Expression
+    """cos q."""
+    sine: Expression
+    """sin q."""
     reach: Expression
     PB: Expression
     AB: Expression
@@ -56,6 +54,16 @@ class Posture:
     """c turned by θ, from the platform's origin D; the fixed a adds nothing to any velocity."""
     A: Expression
     """The end of the rods, shifted by -a."""
+
+    @property
+    def q(self) -> Expression:
+        """The motor angle."""
+        return ex.atan2(self.sine, self.cosine)
+
+    def away(self, q: Expression) -> Expression:
+        """The angle in (-π, π] from here to q: whole turns of a motor change nothing."""
+        c, s = ex.cos(q), ex.sin(q)
+        return ex.atan2(s * self.cosine - c * self.sine, c * self.cosine + s * self.sine)
 
     @property
     def dPB(self) -> Expression:
@@ -91,7 +99,8 @@ def posture(leg: Leg, x: Expression) -> Posture:
     PB = leg.arm * (cosine * leg.radial - sine * ex.vector(0.0, 0.0, 1.0))  # [PRV03i, eq. (6)]
     return Posture(
         leg,
-        q=ex.atan2(sine, cosine),
+        cosine,
+        sine,
         reach=ex.sign(height) * ex.sqrt(ex.absolute(height) / squared),
         PB=PB,
         AB=PB - PA,  # [PRV03i, eq. (9)]

@@ -1,50 +1,93 @@
 """Forward kinematics of many samples at once: Newton's method, kept inside the workspace."""
 
+from dataclasses import dataclass
+
 import numpy as np
+import numpy.typing as npt
 
 from gough.core.arrays import Array
-from gough.core.errors import require
+from gough.core.errors import InputError, require
 from gough.kernels import Kernel
-from gough.robots._refusal import refuse_where
 
-_STEPS = 60
+_STEPS = 30
 _SMALL = 1e-8
 """After a full step this small (m, rad) the error is about its square: below rounding."""
+_BLOCK, _FEW = 1 << 15, 64
+"""Samples handled at a time; and of those that fail, at a second attempt: wrong data are refused without delay."""
+_PIECES = (10, 100)
+"""A second attempt cuts the way from the guess in so many pieces."""
+
+Which = npt.NDArray[np.bool_]
 
 
-def solve_for_pose(newton: Kernel, q: Array, guess: Array, numbers: Array) -> Array:
-    """Poses x with inverse(x) = q, from a kernel that gives the step J(x) (q - inverse(x)) and |q - inverse(x)|².
+@dataclass(frozen=True)
+class PoseSearch:
+    """Solves inverse(x) = q."""
 
-    A step is halved as long as it leads out of reach, where the error is NaN, or does not lessen the error.
+    newton: Kernel
+    """Of x, q and numbers, for `step` = J(x) (q - inverse(x)), `away` = q - inverse(x) and `determinant` = det J_x."""
+    numbers: Array
+    """The geometry."""
+    side: float
+    """The sign of det J_x on the side of the singularities where poses are wanted."""
 
-    Raises:
-        InputError: some sample has no such pose that can be reached from the guess; the message names the first.
-    """
-    angles = np.atleast_2d(q)
-    require(
-        guess.ndim == 1 or len(guess) == len(angles),
-        f"guess must be one pose or one for each sample of q: it has {len(guess)}, q has {len(angles)}",
-    )
-    x = np.array(np.broadcast_to(guess, (len(angles), guess.shape[-1])))
-    x[np.isnan(angles).any(axis=1)] = np.nan
-    step, error = np.zeros_like(x), np.full(len(x), np.inf)
-    todo = np.flatnonzero(~np.isnan(x).any(axis=1))
-    for _ in range(_STEPS):
-        if todo.size == 0:
-            break
-        trial = x[todo] + step[todo]
-        found = newton.evaluate(trial, angles[todo], numbers)
-        closer = found["error"] < error[todo]  # not so where it is NaN
-        step[todo[~closer]] /= 2
-        taken = todo[closer]
-        x[taken], step[taken], error[taken] = trial[closer], found["step"][closer], found["error"][closer]
-        arrived = closer & (np.abs(found["step"]).max(axis=1) <= _SMALL)
-        x[todo[arrived]] += step[todo[arrived]]
-        todo = todo[~arrived]
-    failed = np.isin(np.arange(len(x)), todo)
-    refuse_where(
-        failed if q.ndim == 2 else failed[0],
-        "no pose has these motor angles: check the units (rad), the sign (positive lowers the arm) and the order of "
-        "the motors, or pass a guess near the pose",
-    )
-    return x.reshape(*q.shape[:-1], -1)
+    def solve(self, q: Array, guess: Array) -> Array:
+        """Poses (N, pose) for motor angles (N, motors), from one guess or one for each; NaN for missing samples.
+
+        Raises:
+            InputError: some sample has no pose that can be reached from the guess; the message names the first.
+        """
+        require(
+            guess.ndim == 1 or len(guess) == len(q),
+            f"guess must be one pose or one for each sample of q, but it has {len(guess)} and q has {len(q)}",
+        )
+        start = np.where(np.isnan(q).any(axis=1, keepdims=True), np.nan, guess)
+        x = np.empty_like(start)
+        for first in range(0, len(q), _BLOCK):
+            block = slice(first, first + _BLOCK)
+            x[block], failed = self._descend(q[block], start[block])
+            difficult = first + np.flatnonzero(failed)
+            for k in range(0, len(difficult), _FEW):
+                few = difficult[k : k + _FEW]
+                x[few], failed = self._approach(q[few], start[few])
+                if failed.any():
+                    raise InputError(
+                        f"sample {few[failed][0]}: no pose has these motor angles: check the units (rad), the sign "
+                        "(positive lowers the arm) and the order of the motors, or pass a guess near the pose"
+                    )
+        return x
+
+    def _approach(self, q: Array, start: Array) -> tuple[Array, Which]:
+        """Poses, and which samples failed, along a straight line of motor angles from those of the start."""
+        away = self.newton.evaluate(start, q, self.numbers)["away"]
+        for pieces in _PIECES:
+            x = start
+            for k in range(1, pieces + 1):
+                x, failed = self._descend(q - away * (1 - k / pieces), x)
+            if not failed.any():
+                break
+        return x, failed
+
+    def _descend(self, q: Array, start: Array) -> tuple[Array, Which]:
+        """Poses, and which samples failed; those that start at NaN are missing, and do not fail.
+
+        A step is halved as long as it leads out of reach, where all is NaN, crosses a singularity or comes no closer.
+        """
+        x, step, error = start.copy(), np.zeros_like(start), np.full(len(start), np.inf)
+        todo = np.flatnonzero(~np.isnan(x).any(axis=1))
+        for _ in range(_STEPS):
+            if todo.size == 0:
+                break
+            trial = x[todo] + step[todo]
+            found = self.newton.evaluate(trial, q[todo], self.numbers)
+            size = np.einsum("ni,ni->n", found["away"], found["away"])
+            closer = (size < error[todo]) & (found["determinant"] * self.side > 0)
+            step[todo[~closer]] /= 2
+            taken = todo[closer]
+            x[taken], step[taken], error[taken] = trial[closer], found["step"][closer], size[closer]
+            arrived = closer & (np.abs(found["step"]).max(axis=1) <= _SMALL)
+            x[todo[arrived]] += step[todo[arrived]]
+            todo = todo[~arrived]
+        failed = np.zeros(len(x), dtype=np.bool_)
+        failed[todo] = True
+        return x, failed

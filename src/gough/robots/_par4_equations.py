@@ -4,8 +4,8 @@ Half 1 of the platform, with the point D of the pose, is held by legs 3 and 4; h
 D' = D + h (-sin θ, cos θ, 0), by legs 1 and 2. Two bars of length h join them, hinged about z, so that both halves only
 translate. [NCPP] numbers the legs from 0; its list of symbols contradicts its matrices, which are followed here.
 
-    geometry = (l, L, h, R, α_1, …, α_4), in the letters of [PRV03i]: l the arm, L the rods. The half length d of the
-    halves cancels from every equation, as it does for the H4.
+    geometry = (l, L, h, R, cos α_1, sin α_1, …, sin α_4), in the letters of [PRV03i]: l the arm, L the rods. The half
+    length d of the halves cancels from every equation, as it does for the H4.
 """
 
 from gough.kernels import expression as ex
@@ -26,10 +26,10 @@ def _legs(geometry: Expression) -> tuple[Leg, ...]:
     arm, rod, h, base = (geometry[k] for k in range(4))
     legs = []
     for i, half in enumerate(HALVES):
-        alpha = geometry[4 + i]
+        radial = ex.vector(geometry[4 + 2 * i], geometry[5 + 2 * i], 0.0)
         end = ex.vector(0.0, half * h, 0.0)
-        motor = ex.vector(base * ex.cos(alpha), base * ex.sin(alpha) + (half - 0.5) * h, 0.0)
-        legs.append(Leg(motor, end, alpha, arm, rod))
+        motor = ex.vector(0.0, (half - 0.5) * h, 0.0) + base * radial
+        legs.append(Leg(motor, end, radial, arm, rod))
     return tuple(legs)
 
 
@@ -51,7 +51,7 @@ PAR4_EQUATIONS = Family(
     name="par4",
     n_motors=4,
     n_pose=4,
-    n_geometry=8,
+    n_geometry=12,
     legs=_legs,
     turning_length=lambda geometry: geometry[2],
     attitude=_attitude,

@@ -98,7 +98,7 @@ class Delta(DeltaFamily):
     @property
     def _numbers(self) -> Array:
         of = self.geometry
-        return np.array([of.arm, of.rod, of.base - of.platform, *of.alpha])
+        return np.array([of.arm, of.rod, of.base - of.platform, *directions(of.alpha)[0][:, :2].ravel()])
 
     @property
     def _skeleton(self) -> Skeleton:

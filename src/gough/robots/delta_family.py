@@ -10,7 +10,7 @@ from gough.core.arrays import Array, array
 from gough.core.errors import InputError, nearest, require
 from gough.kernels import Kernel
 from gough.robots._family import Family, kernels, regressors
-from gough.robots._newton import solve_for_pose
+from gough.robots._newton import PoseSearch
 from gough.robots._refusal import refuse_where
 from gough.robots._skeleton import Skeleton
 from gough.robots.model import JointMotion, PoseMotion
@@ -135,20 +135,21 @@ class DeltaFamily(ABC):
             InputError: a pose is out of reach or too near a singularity; the message names the first such sample.
         """
         self._refuse(x)
-        return kernels(self.FAMILY)["inverse"].evaluate(x, self._numbers)["q"]
+        return kernels(self.FAMILY)["inverse"](x, self._numbers)
 
     def forward(self, q: Any, guess: Any = None) -> Array:
         """Poses for motor angles (N, motors), by Newton's method on the inverse kinematics [PRV03i, eq. (10)].
 
-        The search starts at `guess` (one pose, or one per sample), or at home; a step that leaves the workspace or
-        comes no closer is halved. It ends where rounding does.
+        The search starts at `guess` (one pose, or one per sample), or at home; a step that leaves the workspace,
+        crosses a singularity or comes no closer is halved. It ends where rounding does.
 
         Raises:
             InputError: no pose is found, or it is too near a singularity; the message names the first such sample.
         """
         angles = self._read(q, "q", self.FAMILY.n_motors)
         start = self._read(self.home if guess is None else guess, "guess", self.FAMILY.n_pose)
-        x = solve_for_pose(kernels(self.FAMILY)["newton"], angles, start, self._numbers)
+        search = PoseSearch(kernels(self.FAMILY)["newton"], self._numbers, self._signs[0])
+        x = search.solve(np.atleast_2d(angles), start).reshape(*angles.shape[:-1], self.FAMILY.n_pose)
         self._refuse(x)
         return x
 
@@ -175,7 +176,7 @@ class DeltaFamily(ABC):
         It is the sine of the angle between the arm and the line from its motor to its rods' end, both seen in the
         plane in which the arm turns; negative out of reach.
         """
-        return kernels(self.FAMILY)["inverse"].evaluate(x, self._numbers)["reach"]
+        return self._margins(x)["reach"]
 
     def margin(self, x: Any) -> Array:
         """Distance from singularity (N,): zero at one, negative beyond it or out of reach.
@@ -185,10 +186,9 @@ class DeltaFamily(ABC):
         of the platform. The second says in the same way how firmly the pairs of rods hold the platform's attitude,
         which J_x cannot see: without it the platform tips over although J_x is regular.
         """
-        reach = self.reach(x).min(axis=-1)
-        margins = kernels(self.FAMILY)["margins"]
-        signs = np.sign(margins(self.home, self._numbers))
-        return np.where(reach < 0, reach, (margins(x, self._numbers) * signs).min(axis=-1))
+        found = self._margins(x)
+        reach = found["reach"].min(axis=-1)
+        return np.where(reach < 0, reach, (found["margins"] * self._signs).min(axis=-1))
 
     def regressor(self, q: Any, dq: Any, ddq: Any) -> Array:
         """Motor torques per unit of each parameter (N, motors, parameters), from motor angles and derivatives.
@@ -228,19 +228,24 @@ class DeltaFamily(ABC):
         )
         return values
 
+    def _margins(self, x: Any) -> dict[str, Array]:
+        return kernels(self.FAMILY)["margins"].evaluate(x, self._numbers)
+
+    @property
+    def _signs(self) -> Array:
+        """The signs of the margins at home: beyond a singularity they are the opposite."""
+        return np.sign(self._margins(self.home)["margins"])
+
     def _refuse(self, x: Any) -> None:
         """Raise InputError for the first pose that is out of reach or nearly singular."""
-        reach = self.reach(x)
+        found = self._margins(x)
+        reach, margin = found["reach"], (found["margins"] * self._signs).min(axis=-1)
         for i in range(self.FAMILY.n_motors):
-            refuse_where(
-                reach[..., i] < self.least_margin,
-                f"the pose is out of reach of motor {i + 1}, or at the edge of its workspace: check units (m, rad)",
-            )
-        margin = self.margin(x)
-        refuse_where(
-            margin < self.least_margin,
-            "the pose is singular, nearly so, or beyond a singularity: the motors cannot hold the platform there",
-        )
+            leg = reach[..., i]
+            refuse_where(leg < 0, f"the pose is out of reach of motor {i + 1}: check the units (m, rad)")
+            refuse_where(leg < self.least_margin, f"the leg of motor {i + 1} is stretched or folded: the edge of reach")
+        refuse_where(margin < 0, "the pose lies beyond a singularity: the robot gets there only in another assembly")
+        refuse_where(margin < self.least_margin, "the pose is singular: motors and rods do not hold the platform")
 
     def _check(self) -> None:
         """Refuse an unknown variant, and a robot that is singular at home."""
@@ -251,7 +256,7 @@ class DeltaFamily(ABC):
             )
         require(bool(np.isfinite(self.gravity)), f"gravity must be a finite acceleration in m/s², not {self.gravity}")
         require(0 < self.least_margin < 1, f"least_margin must lie between 0 and 1, but it is {self.least_margin}")
-        (margins,) = kernels(self.FAMILY)["margins"].replay(self.home, self._numbers).values()
+        margins = kernels(self.FAMILY)["margins"].replay(self.home, self._numbers)["margins"]  # needs no compiler
         require(
             bool(np.abs(margins).min() >= self.least_margin),
             f"{self.name} is singular at home with these headings alpha of its motors (margins "

@@ -122,7 +122,7 @@ class H4(DeltaFamily):
     @property
     def _numbers(self) -> Array:
         of = self.geometry
-        return np.array([of.arm, of.rod, of.h, of.base, *of.alpha])
+        return np.array([of.arm, of.rod, of.h, of.base, *directions(of.alpha)[0][:, :2].ravel()])
 
     @property
     def _skeleton(self) -> Skeleton:
