@@ -1,5 +1,9 @@
 """From a robot and its measured motion to parameters by every method, with a verdict on how far to trust them."""
 
+from gough.identification.adequacy import adequacy_of
+from gough.identification.gain import gain_from_static_tests
+from gough.identification.identify import MARGIN, identify
+from gough.identification.named import DEFAULT_METHODS, METHODS, method_named
 from gough.identification.results import (
     Adequacy,
     ExactBounds,
@@ -11,8 +15,13 @@ from gough.identification.results import (
     Validation,
     VariantFit,
 )
+from gough.identification.validation import validated
+from gough.identification.words import verdicts
 
 __all__ = [
+    "DEFAULT_METHODS",
+    "MARGIN",
+    "METHODS",
     "Adequacy",
     "ExactBounds",
     "Finding",
@@ -22,4 +31,10 @@ __all__ = [
     "Step",
     "Validation",
     "VariantFit",
+    "adequacy_of",
+    "gain_from_static_tests",
+    "identify",
+    "method_named",
+    "validated",
+    "verdicts",
 ]

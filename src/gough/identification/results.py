@@ -104,8 +104,8 @@ class Adequacy:
     """Unit of the overall numbers: that of the efforts, or empty where these differ and rms is relative."""
     actuators: tuple[str, ...]
     shifts: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Where the variant used is inadequate: for each parameter that it shares with the recommended one, the change
-    from its value to the recommended variant's, as a part of the latter and in units of its own printed σ."""
+    """Where another variant is recommended: how far each parameter that both have is off in the variant used, as a part
+    of the recommended variant's value, and in units of the σ that was printed for it (NaN without one)."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shifts", MappingProxyType(dict(self.shifts)))
@@ -215,7 +215,8 @@ class Identified:
     """What the statistical methods solved: fixed parameters taken out, reduced to base parameters where rows do not
     determine all. All estimates have its unknowns."""
     bounded: LinearProblem
-    """The same with the error bounds that the sets were given."""
+    """The same with the error bounds that the sets were given. Where the prior is open, its sides are closed by a box
+    ten times as wide as the one that Gauss–Seidel proves to hold every consistent θ: none is lost."""
     found: Identifiability
     """Of all free parameters, before the reduction."""
     estimates: Mapping[str, Estimate]

@@ -1,0 +1,108 @@
+"""Fits on one part of the data, residuals on the rest. Judgments of models rest on nothing else."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.threads import one_blas_thread
+from gough.problem import Integers, LinearProblem
+
+BLOCKS = 10
+"""Blocks of time whose scatter shows how far a comparison may be trusted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of equations, each divided by its actuator's scale, and the block of time each one is in."""
+
+    W: Array
+    y: Array
+    group: Integers
+    block: Integers
+
+    @classmethod
+    def of(cls, problem: LinearProblem, scale: Array, n_blocks: int = BLOCKS) -> "Rows":
+        """Blocks have about as many rows each and stand one after the other; no sample is split."""
+        n = len(problem.groups)
+        place = problem.groups.positions(slice(0, problem.n_rows))
+        group, sample = place % n, place // n
+        order = np.cumsum(np.append(0, np.diff(sample) > 0))
+        block = order * n_blocks // (int(order[-1]) + 1)
+        weight = 1 / scale[group]
+        return cls(problem.W * weight[:, None], problem.y * weight, group, block)
+
+    def in_block(self, k: int) -> "Rows":
+        chosen = self.block == k
+        return Rows(self.W[chosen], self.y[chosen], self.group[chosen], self.block[chosen])
+
+    def of_group(self, g: int) -> "Rows":
+        chosen = self.group == g
+        return Rows(self.W[chosen], self.y[chosen], self.group[chosen], self.block[chosen])
+
+    @property
+    def n_blocks(self) -> int:
+        return int(self.block.max()) + 1
+
+
+def triangles(rows: Rows) -> Array:
+    """The triangle R of [W y] of each block: (blocks, p + 1, p + 1), with RᵀR = [W y]ᵀ [W y]."""
+    k = rows.W.shape[1] + 1
+    result = np.zeros((rows.n_blocks, k, k))
+    for b in range(rows.n_blocks):
+        part = rows.in_block(b)
+        R = np.linalg.qr(np.column_stack([part.W, part.y]), mode="r")
+        result[b, : len(R)] = R
+    return result
+
+
+def joined(parts: Array) -> Array:
+    """The triangle of the rows of several blocks, from the triangles of each."""
+    return np.asarray(np.linalg.qr(parts.reshape(-1, parts.shape[2]), mode="r"))
+
+
+def solved(R: Array, n_right: int = 1) -> Array:
+    """Least squares of the last columns on the others, by a triangle; the shortest solution where there are many."""
+    A, right = R[:, :-n_right], R[:, -n_right:]
+    size = np.linalg.norm(A, axis=0)
+    size = np.where(size > 0, size, 1.0)
+    found = np.linalg.lstsq(A / size, right, rcond=1e-10)[0] / size[:, None]
+    return found[:, 0] if n_right == 1 else found
+
+
+@one_blas_thread()
+def residuals(fitted: Rows, judged: Rows | None) -> tuple[Array, Array]:
+    """Residuals of held-out rows in units of their scale, and those of the fitted rows.
+
+    With other rows to judge, the fit uses all `fitted` rows; else each block is predicted from the others.
+    """
+    parts = triangles(fitted)
+    theta = solved(joined(parts))
+    seen = fitted.y - fitted.W @ theta
+    if judged is not None:
+        return judged.y - judged.W @ theta, seen
+    unseen = np.empty_like(fitted.y)
+    for b in range(fitted.n_blocks):
+        here = fitted.block == b
+        unseen[here] = fitted.y[here] - fitted.W[here] @ solved(joined(np.delete(parts, b, axis=0)))
+    return unseen, seen
+
+
+def by_block(values: Array, block: Integers) -> Array:
+    """Sum of squares in each block."""
+    return np.asarray(np.bincount(block, values**2), dtype=np.float64)
+
+
+def gain(before: Array, after: Array) -> tuple[float, float]:
+    """1 − Σ after / Σ before for sums of squares by block, and its standard error from the scatter between blocks.
+
+    Examples:
+        >>> gain(np.array([4.0, 4.0, 4.0]), np.array([1.0, 1.0, 1.0]))
+        (0.75, 0.0)
+    """
+    total, n = float(before.sum()), len(before)
+    if total == 0 or n < 2:
+        return 0.0, np.inf
+    part = 1 - float(after.sum()) / total
+    off = (before - after) - part * before  # the usual error of a ratio of sums
+    return part, float(np.sqrt(n / (n - 1) * (off**2).sum()) / total)

@@ -1,0 +1,273 @@
+"""Verdicts in sentences, for terminals and reports alike. Every number in them is in the results."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.text import number
+from gough.estimate import Status
+from gough.identification.results import Adequacy, Finding, GainEstimate, Identified, Validation, VariantFit
+from gough.region import ConfidenceEllipsoid
+
+_WEAK = 1000.0
+"""Condition from which on the weakest direction is worth a word."""
+_SURE = 3.0
+_NAMED = 3
+"""Parameters that are named where many are off."""
+_NOISE_LIKE = 0.10
+"""Part of the mean square up to which general terms may mend the largest model before something is said to be left."""
+
+
+def verdicts(identified: Identified) -> tuple[str, ...]:
+    """What a reader must know about an identification, a paragraph each: data, bound, methods, model, prediction."""
+    paragraphs = [on_data(identified), on_bound(identified), on_failures(identified)]
+    if identified.adequacy is not None:
+        paragraphs.append(on_adequacy(identified.adequacy))
+    if identified.validation is not None:
+        paragraphs.append(on_validation(identified.validation))
+    return tuple(" ".join(sentences) for sentences in (*paragraphs, identified.notes) if sentences)
+
+
+def on_data(identified: Identified) -> tuple[str, ...]:
+    """What was used, and which parameters it determines."""
+    motion, found = identified.motion, identified.found
+    n_rows, complete = identified.problem.n_rows, motion.kept.size
+    rows = f"{n_rows} rows" if n_rows == complete else f"{n_rows} rows ({_percent(1 - n_rows / complete)} are masked)"
+    what = "parameters are" if found.is_full_rank else "parameters or combinations of them are"
+    lines = [f"{found.rank} of {len(found.names)} {what} determined by {rows}; condition {found.condition:.3g}."]
+    if found.not_identifiable:
+        lines.append(f"Not by themselves: {listed(found.not_identifiable)}.")
+    if found.condition > _WEAK:
+        lines.append(f"Little is seen of {found.weakest}: excite it more, or fix a parameter by a prior.")
+    if identified.fixed:
+        known = [f"{name} = {number(value)}" for name, value in identified.fixed.items()]
+        lines.append(f"Fixed by the prior: {listed(known)}.")
+    return tuple(lines)
+
+
+def on_bound(identified: Identified) -> tuple[str, ...]:
+    """ε*, the bound that was used, and what that means for the sets."""
+    smallest, used, units = identified.smallest_bound, identified.bound, identified.robot.effort_units
+    names = identified.robot.actuators
+    proved = ", as is proved" if identified.minimal.lower >= 0.99 * identified.minimal.upper else ""
+    floor = f"No parameters explain every row with errors below ε* = {_by_actuator(smallest, units, names)}{proved}"
+    if not identified.bound_is_given:
+        bound = f"{identified.margin:g} ε* = {_by_actuator(used, units, names)}"
+        condition = "it is taken from the data, so the sets are conditional on it"
+        return (f"{floor}.", f"The error bound is {bound}: {condition}.")
+    given = f"the given error bound of {_by_actuator(used, units, names)}"
+    if identified.minimal.is_inconsistent:
+        return (
+            f"{floor}: {given} is refuted.",
+            "Either errors are larger than stated, or the model is wrong, or some rows are outliers.",
+        )
+    ratio = 1 / identified.minimal.upper if identified.minimal.upper > 0 else np.inf
+    lines = [f"{floor}; {given} is {number(ratio, digits=3)} times that."]
+    if ratio < identified.margin:
+        lines.append(
+            "So near to ε* a set may be small and yet not hold the truth, because errors that fit the model by chance "
+            "leave no trace; state a larger bound unless this one is certain."
+        )
+    return tuple(lines)
+
+
+def on_failures(identified: Identified) -> tuple[str, ...]:
+    """Methods that did not end well, each with its words."""
+    lines = []
+    for label, estimate in identified.estimates.items():
+        if estimate.status is not Status.OK:
+            lines.append(" ".join([f"{label} is {estimate.status.value}.", *estimate.notes]))
+    lines += [f"{label} could not be used: {reason}" for label, reason in identified.refused.items()]
+    return tuple(lines)
+
+
+def on_adequacy(adequacy: Adequacy) -> tuple[str, ...]:
+    """What each variant leaves on data that it has not seen, which effect is missing, which variant to use."""
+    sentences = [_what_is_left(adequacy)]
+    unused = [fit for fit in adequacy.fits if not fit.is_determined]
+    if unused:
+        names = listed([f"the {_model(fit)}" for fit in unused])
+        sentences.append(f"The recording does not determine every parameter of {names}.")
+    sentences += _advice(adequacy)
+    if adequacy.finding is Finding.INADEQUATE:
+        sentences += _structural(adequacy)
+    return tuple(sentences)
+
+
+def _what_is_left(adequacy: Adequacy) -> str:
+    """The 14-parameter model leaves 0.31 N·m rms …; adding … brings it to 0.12 and … to 0.101, which is the noise."""
+    first, *others = adequacy.fits
+    unit = f" {adequacy.unit}" if adequacy.unit else " times its own residual"
+    what = f"The {_model(first)} leaves {_size(first)}{unit} rms on data it has not seen ({adequacy.held_out})"
+    steps = [
+        f"{fit.adds or _model(fit)} {'brings it ' if i == 0 else ''}to {_size(fit)}" for i, fit in enumerate(others)
+    ]
+    text = f"{what}; adding {listed(steps)}" if steps else what
+    if not _something_left(adequacy):
+        return f"{text}, which {'is the noise' if steps else 'looks like noise'}."
+    return (
+        f"{text}. General terms in position, velocity and acceleration would bring it to {_three(adequacy.generic)}: "
+        f"something is left that {'no variant has' if steps else 'the model lacks'}, such as friction that is not just "
+        "dry and viscous, elasticity, or a wrong geometry."
+    )
+
+
+def _advice(adequacy: Adequacy) -> list[str]:
+    used = adequacy.fit(adequacy.used)
+    if adequacy.recommended is None:
+        best = adequacy.fits[-1] if used is not adequacy.fits[-1] else adequacy.fits[0]
+        why = "the difference is within the scatter between blocks of time"
+        what = "Record longer, or with more acceleration, before relying on either"
+        return [f"This recording cannot tell the {_model(used)} from the {_model(best)}: {why}. {what}."]
+    best = adequacy.fit(adequacy.recommended)
+    match adequacy.finding:
+        case Finding.INADEQUATE if best is not used:
+            gained = 1 - (best.overall / used.overall) ** 2
+            missing = listed([f.adds for f in _between(adequacy, used, best) if f.adds]) or "an effect"
+            part = f"{_percent(gained)} of the mean square that is left"
+            return [f"The {_model(used)} lacks {missing}: {part}. Use the {_model(best)}."]
+        case Finding.INADEQUATE:
+            return [f"The {_model(used)} is the best there is, and yet not adequate."]
+        case Finding.LARGER_THAN_NEEDED:
+            return [f"The {_model(best)} would do: the {_model(used)} predicts no better."]
+    if used is adequacy.fits[-1]:
+        return [f"Use the {_model(used)}." if len(adequacy.fits) > 1 else f"The {_model(used)} is adequate."]
+    return [f"The {_model(used)} is adequate: a larger one predicts no better."]
+
+
+def _structural(adequacy: Adequacy) -> list[str]:
+    """A printed σ knows of noise, not of what the model leaves out."""
+    text = "The printed σ do not cover this: they know of the noise, not of what the model leaves out."
+    off = {name: part for name, (part, sigmas) in adequacy.shifts.items() if abs(sigmas) > _SURE}
+    worst = sorted(off, key=lambda name: -abs(off[name]))[:_NAMED]
+    if not worst:
+        return [text]
+    parts = [f"{name} {'is off ' if i == 0 else ''}by {100 * off[name]:+.0f} %" for i, name in enumerate(worst)]
+    sigmas = [abs(adequacy.shifts[name][1]) for name in worst]
+    times = (
+        f"{min(sigmas):.2g} to {max(sigmas):.2g} times their σ" if len(worst) > 1 else f"{sigmas[0]:.2g} times its σ"
+    )
+    return [f"{text} Against the recommended model {listed(parts)}: {times}."]
+
+
+def on_validation(validation: Validation) -> tuple[str, ...]:
+    """How well each method predicts, and how often measurements lie where they may."""
+    sentences = list(validation.notes)
+    if validation.predictions:
+        sentences.append(_range_of_errors(validation))
+    exact = validation.exact
+    if exact is not None:
+        outside = round(float(((1 - exact.covered) * exact.n_rows).sum()))
+        where = f"at {len(exact.samples)} samples, evenly chosen"
+        rows = f"{int(exact.n_rows.sum())} measured efforts {where}"
+        verdict = "all lie" if outside == 0 else f"{outside} do not lie"
+        sentences.append(f"Of {rows}, {verdict} within the exact bounds ± the error bound.")
+        if outside:
+            sentences.append(
+                "The bound that explained the identified motion does not explain this one: it is too small, or the "
+                "model lacks an effect that this motion shows."
+            )
+    sentences += _coverage(validation)
+    return tuple(sentences)
+
+
+def _range_of_errors(validation: Validation) -> str:
+    units, names = validation.motion.effort_units, validation.motion.actuators
+    worst = {label: float(np.nanmax(one.relative_rms)) for label, one in validation.predictions.items()}
+    best, last = min(worst, key=lambda label: worst[label]), max(worst, key=lambda label: worst[label])
+    rms = _by_actuator(validation.predictions[best].rms, units, names)
+    text = f"On the validation trajectory {best} predicts to {rms} rms, {_percent(worst[best])} of the peak at worst"
+    return f"{text}; {last} to {_percent(worst[last])}." if worst[last] > 1.2 * worst[best] else f"{text}."
+
+
+def _coverage(validation: Validation) -> Iterable[str]:
+    for label, one in validation.predictions.items():
+        if one.kind != "confidence" or one.covered is None or one.expected is None:
+            continue
+        rows = validation.n_rows
+        share = float(np.nansum(one.covered * rows) / max(rows.sum(), 1))
+        yield f"{label}: {_percent(share)} of all rows lie within their {one.expected:.0%} intervals."
+        return  # one is enough in words; the table has them all
+
+
+def on_gain(gain: GainEstimate) -> tuple[str, ...]:
+    """Gain with its interval, offset and linearity."""
+    region = gain.fit.region
+    assert isinstance(region, ConfidenceEllipsoid)
+    half = float(region.interval().width[0] / 2)
+    level = f"{region.level:.0%}"
+    value = f"{number(gain.gain, half)} ± {number(half, digits=2)} N·m/V"
+    sentences = [f"The gain is {value} ({level}, {gain.n_tests} static tests)."]
+    if gain.hull is not None:
+        if gain.hull.status is Status.OK:
+            box = gain.hull.region.hull()
+            sides = f"[{number(float(box.lower[0]), half)}, {number(float(box.upper[0]), half)}]"
+            sentences.append(f"If no force errs by more than its resolution, it lies in {sides} for certain.")
+        else:
+            sentences.append(
+                "No straight line explains all forces within the resolution that was given: dry friction holds part of "
+                "the torque back, or the amplifier is not linear."
+            )
+    if gain.offset_is_zero:
+        sentences.append("The offset is zero within its interval.")
+    else:
+        sentences.append(
+            f"The offset of {number(gain.offset, digits=3)} N·m is not zero: the arm's weight, or the amplifier's zero."
+        )
+    if np.isnan(gain.nonlinearity):
+        sentences.append("Too few different voltages to see a curvature.")
+    elif gain.nonlinearity_p < 0.01:
+        sentences.append(
+            f"Not linear: a cubic departs from the line by {_percent(gain.nonlinearity)} of the largest torque "
+            f"(p = {gain.nonlinearity_p:.1g}); use voltages nearer to those of the experiment."
+        )
+    else:
+        sentences.append(f"Linear as far as the tests show (p = {gain.nonlinearity_p:.2g}).")
+    return tuple(sentences)
+
+
+def listed(items: Sequence[str]) -> str:
+    """`a, b and c`.
+
+    Examples:
+        >>> listed(["a", "b", "c"]), listed(["a"])
+        ('a, b and c', 'a')
+    """
+    *first, last = items
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _something_left(adequacy: Adequacy) -> bool:
+    return adequacy.generic_gain > max(_NOISE_LIKE, _SURE * adequacy.generic_sigma)
+
+
+def _between(adequacy: Adequacy, used: VariantFit, best: VariantFit) -> list[VariantFit]:
+    """The variants after the one used, up to the best."""
+    fits = list(adequacy.fits)
+    return fits[fits.index(used) + 1 : fits.index(best) + 1]
+
+
+def _model(fit: VariantFit) -> str:
+    return f"{fit.n_parameters}-parameter model"
+
+
+def _three(value: float) -> str:
+    return number(value, digits=3)
+
+
+def _size(fit: VariantFit) -> str:
+    return _three(fit.overall)
+
+
+def _percent(part: float) -> str:
+    return f"{100 * part:.2g} %"
+
+
+def _by_actuator(values: Array, units: Sequence[str], names: Sequence[str]) -> str:
+    """One number where all actuators have about the same, else one for each, or for each by name if units differ."""
+    if len(set(units)) > 1:
+        return listed([f"{_three(float(v))} {u} ({n})" for v, u, n in zip(values, units, names, strict=True)])
+    if float(values.max()) <= 1.02 * float(values.min()):
+        return f"{_three(float(values.mean()))} {units[0]}"
+    return f"{', '.join(_three(float(v)) for v in values)} {units[0]} ({names[0]} to {names[-1]})"
