@@ -7,8 +7,8 @@ from typing import Any
 from gough.core.errors import require
 
 
-def length(default: float, meaning: str) -> Any:
-    """A field that is a length."""
+def length(default: float | tuple[float, ...], meaning: str) -> Any:
+    """A field that is a length, or one for each motor."""
     return field(default=default, metadata={"unit": "m", "meaning": meaning})
 
 

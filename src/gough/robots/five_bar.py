@@ -9,6 +9,7 @@ from gough.core.arrays import Array
 from gough.core.errors import require
 from gough.kernels import Kernel
 from gough.robots._five_bar_equations import kernels
+from gough.robots._geometry import length
 from gough.robots._refusal import refuse_where
 
 _BODIES = tuple(
@@ -41,12 +42,9 @@ class FiveBar:
         (2, 21)
     """
 
-    base: float
-    """Distance between the motor axes."""
-    proximal: tuple[float, float]
-    """Lengths of the links on motors 1 (left) and 2 (right)."""
-    distal: tuple[float, float]
-    """Lengths of the links from elbows 1 and 2 to the end point."""
+    base: float = length(0.2, "distance between the motor axes")
+    proximal: tuple[float, float] = length((0.25, 0.25), "lengths of the links on motors 1 (left) and 2 (right)")
+    distal: tuple[float, float] = length((0.35, 0.35), "lengths of the links from elbows 1 and 2 to the end point")
     side: int = 1
     """Assembly mode: +1 if the end point lies left of the line from elbow 1 to elbow 2 (above it), -1 if right."""
     elbows: tuple[int, int] = (1, -1)
@@ -69,7 +67,7 @@ class FiveBar:
     @classmethod
     def demo(cls) -> "FiveBar":
         """A bench-top robot with links of 0.25 m and 0.35 m, for examples and tests."""
-        return cls(base=0.2, proximal=(0.25, 0.25), distal=(0.35, 0.35))
+        return cls()
 
     @property
     def name(self) -> str:

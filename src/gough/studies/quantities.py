@@ -1,0 +1,41 @@
+"""Numbers with units, as a person writes them in a file."""
+
+import re
+from math import isfinite
+from typing import Any
+
+from gough.core.errors import InputError
+from gough.core.units import factor_between
+
+_WRITTEN = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*")
+
+
+def quantity(value: Any, unit: str) -> float:
+    """`value`, a number in `unit` or text such as "260 mm", in `unit`.
+
+    Examples:
+        >>> quantity("260 mm", "m"), quantity(0.26, "m"), quantity("90 deg", "rad")
+        (0.26, 0.26, 1.5707963267948966)
+        >>> quantity("90 deg", "m")
+        Traceback (most recent call last):
+        ...
+        gough.core.errors.InputError: '90 deg': 'deg' cannot become 'm': one measures rad, the other m
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise InputError(f'must be a number in {unit}, or text such as "20 {unit}", but is {value!r}')
+    number, given = _parts(value, unit) if isinstance(value, str) else (float(value), unit)
+    if not isfinite(number):
+        raise InputError(f"must be a finite number, but is {value}")
+    if given == unit:
+        return number
+    try:
+        return number * factor_between(given, unit)
+    except InputError as error:
+        raise InputError(f"'{value}': {error}") from error
+
+
+def _parts(text: str, unit: str) -> tuple[float, str]:
+    written = _WRITTEN.fullmatch(text)
+    if written is None:
+        raise InputError(f"'{text}' is not a number with a unit, such as \"20 {unit}\"")
+    return float(written[1]), written[2] or unit

@@ -1,0 +1,145 @@
+"""What a study may say: one class per table of the TOML file, one field per key."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from gough.identification import DEFAULT_METHODS
+from gough.studies.quantities import quantity
+
+
+def _of(unit: str) -> BeforeValidator:
+    return BeforeValidator(lambda value: quantity(value, unit))
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+Numbers = Annotated[list[float], BeforeValidator(_listed)]
+"""One number for all actuators, or a list with one for each."""
+Frequency = Annotated[float, _of("Hz"), Field(gt=0)]
+Duration = Annotated[float, _of("s"), Field(ge=0)]
+Positive = Annotated[float, Field(gt=0)]
+
+
+class Table(BaseModel):
+    """A table whose keys are all known."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class RobotTable(Table):
+    """[robot]: which robot, with which dimensions, and how detailed its model is."""
+
+    family: str
+    """h4, par4, delta or five-bar."""
+    variant: str | None = None
+    """One of the robot's nested models; the most detailed one by default."""
+    geometry: dict[str, Any] | str = {}
+    """Its dimensions, with units, or the name of a TOML file that holds them; defaults where nothing is said."""
+
+
+class SourceTable(Table):
+    """[[data.recordings]] or [[data.validation]]: one file."""
+
+    file: str
+    rate: Frequency | None = None
+    """Samples a second, where the file has no column of times."""
+
+
+class DataTable(Table):
+    """[data]: recordings, and what their columns mean."""
+
+    recordings: Annotated[list[SourceTable], Field(min_length=1)]
+    validation: list[SourceTable] = []
+    """Recordings of other trajectories, on which the identified model is tried."""
+    rate: Frequency | None = None
+    time: str | None = None
+    """Name of the column of times."""
+    columns: dict[str, str] = {}
+    """Channel = name of its column; a channel that is not listed has a column of its own name."""
+    units: dict[str, str] = {}
+    """Channel = unit in the file; SI where nothing is said."""
+    missing: Literal["refuse", "mask"] = "refuse"
+    """What to do with empty cells and NaN."""
+
+
+class EffortsTable(Table):
+    """[efforts]: how motor torques or forces were measured."""
+
+    gain: Numbers | None = None
+    """Torque per volt of the amplifier, one for all motors or one each; without it the recording holds torques."""
+    channels: list[str] | None = None
+    """Names of the channels, in the robot's order; V1, V2, … with a gain, tau1, tau2, … without."""
+
+
+class ReversalsTable(Table):
+    """[preparation.reversals]: which rows are left out because a joint is about to turn."""
+
+    speed: Annotated[float, _of("rad/s"), Field(ge=0)] = 0.05
+    within: Duration = 0.03
+
+
+class MaskTable(Table):
+    """[[preparation.mask]]: rows to leave out because a channel of the recording lies between two values."""
+
+    channel: str
+    lower: float | None = None
+    upper: float | None = None
+    within: Duration = 0.0
+
+
+class PreparationTable(Table):
+    """[preparation]: from raw samples to positions, velocities, accelerations and efforts."""
+
+    cutoff: Frequency = 20.0
+    """Of the zero-phase low-pass, on positions and efforts alike."""
+    order: Annotated[int, Field(ge=1, le=10)] = 4
+    trim: Duration | None = None
+    """Left out at both ends of each recording; as long as the filter remembers by default."""
+    decimate: Annotated[int, Field(ge=1)] | None = None
+    """Keep every so many-th sample; by default down to about five times the cutoff."""
+    reversals: ReversalsTable = ReversalsTable()
+    mask: list[MaskTable] = []
+
+
+class UnknownTable(Table):
+    """[unknowns.NAME]: what is known of a parameter beforehand."""
+
+    lower: float | None = None
+    upper: float | None = None
+    fixed: float | None = None
+
+
+class NoiseTable(Table):
+    """[noise]: what is known of the errors of the efforts."""
+
+    bound: Annotated[list[Positive], BeforeValidator(_listed)] | None = None
+    """Greatest error, one for all actuators or one each; None: 1.5 times the smallest bound that fits the data."""
+
+
+class MethodsTable(Table):
+    """[methods]: which estimators."""
+
+    use: Annotated[list[str], Field(min_length=1)] = list(DEFAULT_METHODS)
+
+
+class OutputTable(Table):
+    """[output]: where to."""
+
+    folder: str = "results"
+    title: str | None = None
+
+
+class StudyTable(Table):
+    """The whole file."""
+
+    robot: RobotTable
+    data: DataTable
+    efforts: EffortsTable = EffortsTable()
+    preparation: PreparationTable = PreparationTable()
+    unknowns: dict[str, UnknownTable] = {}
+    noise: NoiseTable = NoiseTable()
+    methods: MethodsTable = MethodsTable()
+    output: OutputTable = OutputTable()

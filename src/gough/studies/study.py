@@ -1,0 +1,195 @@
+"""A study: one TOML file that says robot, data, methods and outputs, and the identification it asks for."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gough.core.errors import InputError, nearest, require
+from gough.data import (
+    Decimate,
+    Differentiate,
+    DropMissing,
+    EffortFromVoltage,
+    LowPass,
+    MaskReversals,
+    MaskWhere,
+    MeasuredMotion,
+    Recording,
+    Trim,
+    default_steps,
+    prepare,
+    read_recording,
+)
+from gough.data import Step as PreparationStep
+from gough.identification import Identified, Step, identify
+from gough.identification.named import chosen_methods
+from gough.region import Box
+from gough.robots import DynamicModel
+from gough.studies.robots import robot
+from gough.studies.schema import SourceTable, StudyTable
+from gough.studies.toml import Place, read_toml, validated, where
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What a study file asks for. Names of files in it are relative to its folder.
+
+    Nothing is computed before it is asked for; whatever cannot be used is refused with the line that says it.
+    """
+
+    path: Path
+    table: StudyTable
+    source: str
+    """The file's text."""
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Study":
+        """The study in a TOML file.
+
+        Raises:
+            InputError: no such file, no TOML, an unknown or missing key, a value that cannot be; with the line.
+        """
+        file = Path(path)
+        data, source = read_toml(file)
+        study = cls(file, validated(StudyTable, data, source, file), source)
+        assert study.robot  # refuse a robot that cannot be, before anything is read
+        study.prior()
+        return study
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the results."""
+        return self.path.parent / self.table.output.folder
+
+    @cached_property
+    def robot(self) -> DynamicModel:
+        """The robot with its dimensions and variant."""
+        table = self.table.robot
+        dimensions: Mapping[str, Any]
+        if isinstance(table.geometry, str):
+            with self._at("robot", "geometry"):
+                file = self.path.parent / table.geometry
+                dimensions = read_toml(file)[0]
+        else:
+            dimensions = table.geometry
+        with self._at("robot"):
+            return robot(table.family, dimensions, table.variant)
+
+    def prior(self) -> Box:
+        """Bounds of the robot's parameters; infinite where the study says nothing."""
+        names = self.robot.names
+        lower, upper = np.full(len(names), -inf), np.full(len(names), inf)
+        for name, known in self.table.unknowns.items():
+            with self._at("unknowns", name):
+                if name not in names:
+                    raise InputError(f"the robot has no parameter '{name}'{nearest(name, names)} ({', '.join(names)})")
+                twice = known.fixed is not None and (known.lower is not None or known.upper is not None)
+                require(not twice, "give either fixed, or lower and upper")
+                low, high = (known.fixed, known.fixed) if known.fixed is not None else (known.lower, known.upper)
+                i = names.index(name)
+                lower[i], upper[i] = -inf if low is None else low, inf if high is None else high
+                require(lower[i] <= upper[i], f"lower = {lower[i]:g} exceeds upper = {upper[i]:g}")
+        return Box(lower, upper)
+
+    def steps(self, rate: float) -> tuple[PreparationStep, ...]:
+        """What is done to a recording at `rate`, in order."""
+        asked, gain = self.table.preparation, self.table.efforts.gain
+        usual = default_steps(rate, cutoff=asked.cutoff)
+        fewer = [step for step in usual if isinstance(step, Decimate)]
+        if asked.decimate is not None:
+            fewer = [Decimate(asked.decimate)] if asked.decimate > 1 else []
+        return (
+            *([DropMissing()] if self.table.data.missing == "mask" else []),
+            *([EffortFromVoltage(gain[0] if len(gain) == 1 else tuple(gain))] if gain is not None else []),
+            LowPass(asked.cutoff, asked.order),
+            Differentiate(),
+            Trim(asked.trim),
+            MaskReversals(asked.reversals.speed, asked.reversals.within),
+            *(MaskWhere(m.channel, _or(m.lower, -inf), _or(m.upper, inf), m.within) for m in asked.mask),
+            *fewer,
+        )
+
+    def motion(self) -> MeasuredMotion:
+        """The recordings for identification, prepared."""
+        return self._prepared("recordings", self.table.data.recordings)
+
+    def validation(self) -> MeasuredMotion | None:
+        """The recordings of other trajectories, prepared; None where there are none."""
+        sources = self.table.data.validation
+        return self._prepared("validation", sources) if sources else None
+
+    def identify(self, on_step: Callable[[Step], object] = lambda _: None) -> Identified:
+        """Read, prepare and identify, as the study asks."""
+        bound = self.table.noise.bound
+        with self._at("noise", "bound"):
+            n = len(self.robot.actuators)
+            fits = bound is None or len(bound) in (1, n)
+            require(fits, f"give one bound for all actuators or one for each of {n}, not {len(bound or ())}")
+        with self._at("methods", "use"):
+            chosen = chosen_methods(self.table.methods.use)
+        return identify(
+            self.robot,
+            self.motion(),
+            methods=chosen,
+            validation=self.validation(),
+            prior=self.prior() if self.table.unknowns else None,
+            bound=bound[0] if bound is not None and len(bound) == 1 else bound,
+            on_step=on_step,
+        )
+
+    @property
+    def channels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Names of the channels of positions and of efforts."""
+        efforts = self.table.efforts
+        n = len(self.robot.actuators)
+        letter = "tau" if efforts.gain is None else "V"
+        named = efforts.channels or [f"{letter}{i + 1}" for i in range(n)]
+        with self._at("efforts", "channels"):
+            require(len(named) == n, f"{len(named)} channels do not fit {n} actuators")
+        return self.robot.coordinates, tuple(named)
+
+    def _prepared(self, which: str, sources: Sequence[SourceTable]) -> MeasuredMotion:
+        recordings = [self._recording(source, ("data", which, i)) for i, source in enumerate(sources)]
+        coordinates, efforts = self.channels
+        with self._at("preparation"):
+            actuators = dict(zip(self.robot.actuators, efforts, strict=True))
+            parts = [prepare(one, coordinates, actuators, self.steps(one.rate)) for one in recordings]
+            return MeasuredMotion.concatenate(*parts)
+
+    def _recording(self, source: SourceTable, place: Place) -> Recording:
+        data = self.table.data
+        coordinates, efforts = self.channels
+        masked = (mask.channel for mask in self.table.preparation.mask if mask.channel != "time")
+        wanted = dict.fromkeys((*coordinates, *efforts, *masked))
+        for key, said in (("columns", data.columns), ("units", data.units)):
+            for channel in said:
+                with self._at("data", key, channel):
+                    if channel not in wanted:
+                        raise InputError(f"no channel is called so{nearest(channel, wanted)} ({', '.join(wanted)})")
+        with self._at(*place, "file"):
+            return read_recording(
+                self.path.parent / source.file,
+                columns={channel: data.columns.get(channel, channel) for channel in wanted},
+                units=data.units,
+                time=data.time,
+                rate=source.rate or data.rate,
+                missing=data.missing,
+            )
+
+    @contextmanager
+    def _at(self, *place: str | int) -> Iterator[None]:
+        """Errors inside name the line of the study that they are about."""
+        try:
+            yield
+        except InputError as error:
+            raise InputError(f"{where(self.source, self.path, place)}: {error}") from error
+
+
+def _or(value: float | None, default: float) -> float:
+    return default if value is None else value

@@ -1,0 +1,153 @@
+"""TOML files into tables, with errors that name file, line and key."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from gough.core.errors import InputError, nearest
+
+_SHOWN = 5
+_HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_KEY = re.compile(r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+
+Model = TypeVar("Model", bound=BaseModel)
+Place = tuple[str | int, ...]
+"""The way to a value from the top of the file: keys of tables, and numbers in lists."""
+
+
+def read_toml(path: Path) -> tuple[dict[str, Any], str]:
+    """The tables of a TOML file, and its text.
+
+    Raises:
+        InputError: it cannot be read, or is no TOML; the message names line and column.
+    """
+    try:
+        source = path.read_text(encoding="utf-8-sig")
+        return tomllib.loads(source), source
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path} is not valid TOML: {error}. Text stands in quotes, lists in [ ]") from error
+
+
+def validated(model: type[Model], data: Mapping[str, Any], source: str, path: Path) -> Model:
+    """`data` as a `model`, or InputError with one line per mistake."""
+    try:
+        return model.model_validate(dict(data))
+    except ValidationError as error:
+        mistakes = error.errors(include_url=False)
+        lines = [f"{where(source, path, tuple(m['loc']))}: {_in_words(m, model)}" for m in mistakes[:_SHOWN]]
+        if len(mistakes) > _SHOWN:
+            lines.append(f"… and {len(mistakes) - _SHOWN} more")
+        raise InputError("\n".join(lines)) from error
+
+
+def where(source: str, path: Path, place: Place) -> str:
+    r"""`study.toml, line 7, [data] rate`: where a reader finds a value.
+
+    Examples:
+        >>> where("[data]\nrate = 0\n", Path("study.toml"), ("data", "rate"))
+        'study.toml, line 2, [data] rate'
+    """
+    keys = [part for part in place if isinstance(part, str) and not part.startswith("function-")]
+    while keys and (line := line_of(source, place)) is None and len(place) > 1:
+        place = place[:-1]
+    at = f", line {line}" if keys and line is not None else ""
+    table = f", [{'.'.join(keys[:-1])}]" if len(keys) > 1 else ""
+    return f"{path}{at}{table}{' ' if table else ', '}{keys[-1]}" if keys else f"{path}"
+
+
+def line_of(source: str, place: Place) -> int | None:
+    r"""The line, from 1, on which a value or its table begins; None where the file does not say it.
+
+    Examples:
+        >>> line_of("a = 1\n[[b]]\n[[b]]\nc = 2\n", ("b", 1, "c"))
+        4
+    """
+    for number, found in _places(source):
+        if found == place:
+            return number
+    return None
+
+
+def _places(source: str) -> Iterator[tuple[int, Place]]:
+    """Every table header and key with its line. Multi-line strings that look like keys may add a few too many."""
+    table: Place = ()
+    counts: dict[tuple[str, ...], int] = {}
+    for number, line in enumerate(source.splitlines(), start=1):
+        if header := _HEADER.match(line):
+            names = _split(header[2])
+            if header[1] == "[[":
+                counts[names] = counts.get(names, -1) + 1
+            table = _counted(names, counts)
+            yield number, table
+        elif key := _KEY.match(line):
+            yield number, (*table, *_split(key[1]))
+
+
+def _counted(names: tuple[str, ...], counts: Mapping[tuple[str, ...], int]) -> Place:
+    """The place of a table, with the number of each list on the way to it."""
+    place: list[str | int] = []
+    for i, name in enumerate(names):
+        place.append(name)
+        if names[: i + 1] in counts:
+            place.append(counts[names[: i + 1]])
+    return tuple(place)
+
+
+def _split(dotted: str) -> tuple[str, ...]:
+    return tuple(part.strip().strip("\"'") for part in re.findall(r"\"[^\"]*\"|'[^']*'|[^.]+", dotted))
+
+
+def _in_words(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
+    kind, given, limits = mistake["type"], mistake["input"], mistake.get("ctx", {})
+    known = _keys(model, mistake["loc"][:-1])
+    match kind:
+        case "extra_forbidden":
+            return f"there is no such key{nearest(str(mistake['loc'][-1]), known)} (known: {', '.join(known)})"
+        case "missing":
+            return "this key is required"
+        case "value_error":
+            return str(limits["error"])
+        case "greater_than":
+            return f"must be greater than {limits['gt']:g}, but is {given!r}"
+        case "greater_than_equal":
+            return f"must be at least {limits['ge']:g}, but is {given!r}"
+        case "less_than_equal":
+            return f"must be at most {limits['le']:g}, but is {given!r}"
+        case "too_short":
+            return "the list is empty"
+        case "finite_number":
+            return f"must be a finite number, but is {given!r}"
+        case "literal_error":
+            return f"must be {limits['expected']}, but is {given!r}"
+        case _:
+            wanted = mistake["msg"].removeprefix("Input should be ")
+            return f"must be {wanted}, but is {given!r}"
+
+
+def _keys(model: type[BaseModel], place: Place) -> tuple[str, ...]:
+    """The keys of the table at a place, through lists and dictionaries of tables."""
+    table: Any = model
+    for part in place:
+        if isinstance(part, int) or not isinstance(table, type) or part not in table.model_fields:
+            continue  # an entry of a list, or of a dictionary whose entries all have one form
+        table = _table_in(table.model_fields[part].annotation)
+    return tuple(table.model_fields) if isinstance(table, type) else ()
+
+
+def _table_in(annotation: Any) -> type[BaseModel] | None:
+    """The table that an annotation holds: itself, or the element of a list or dictionary."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for inner in getattr(annotation, "__args__", ()):
+        found = _table_in(inner)
+        if found is not None:
+            return found
+    return None
