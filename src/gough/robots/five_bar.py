@@ -113,10 +113,10 @@ class FiveBar:
         """
         bodies: list[float] = []
         for lengths, density, bearing, rotor in ((self.proximal, 0.6, 0.15, 4e-3), (self.distal, 0.3, 0.08, 0.0)):
-            for length in lengths:
-                tube = density * length
-                inertia = tube * length**2 / 3 + bearing * length**2 + rotor  # slender rod, and a point at its end
-                bodies += [tube + bearing, tube * length / 2 + bearing * length, 1e-3 * tube, inertia]
+            for link in lengths:
+                tube = density * link
+                inertia = tube * link**2 / 3 + bearing * link**2 + rotor  # slender rod, and a point at its end
+                bodies += [tube + bearing, tube * link / 2 + bearing * link, 1e-3 * tube, inertia]
         return np.array([*bodies, 0.25, 0.08, 0.30, 0.07, 0.25])
 
     def forward(self, q: Any) -> Array:
