@@ -1,0 +1,97 @@
+"""The full mechanisms of H4, Par4 and Delta: simplified against full torques, one engine against the other, speed.
+
+Masses add up to the published parameters. Errors are over all motors and samples, in percent: the rms error over the
+peak torque, which is what "2 %" of [NCPP, §IV.C] means, and over the rms torque.
+"""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from benchmarks._timing import seconds
+from gough.experiments.multibody import DeltaMechanism, FullMechanism, H4Mechanism, Par4Mechanism, compare
+from gough.experiments.pick_and_place import PickAndPlace
+from gough.experiments.trajectories import FourierSeries
+
+N_SAMPLES = 20_000
+AMPLITUDES = {"H4": (0.12, 0.12, 0.06, 0.7), "Par4": (0.2, 0.2, 0.1, 0.7), "Delta": (0.15, 0.15, 0.1)}
+CYCLES = {"H4": 0.4, "Par4": 0.25, "Delta": 0.25}
+
+
+def random_motion(mechanism: FullMechanism, rate: float = 500.0):
+    robot = mechanism.robot
+    path = FourierSeries.random(
+        np.random.default_rng(3), offset=robot.home, amplitude=AMPLITUDES[robot.name], frequency=0.5
+    )
+    return path.sample(rate)[1:]
+
+
+def adept(mechanism: FullMechanism):
+    robot = mechanism.robot
+    return PickAndPlace(robot.home, cycle=CYCLES[robot.name]).sample(2000.0)
+
+
+def rms_over_peak(mechanism: FullMechanism, motion) -> float:
+    """Of the most complete simplified model."""
+    found = compare(mechanism, *motion)
+    return found.ratios(found.models[-1])[0]
+
+
+def agreement(mechanism: FullMechanism, motion) -> None:
+    """Engines against each other, closures, energy, forward against inverse dynamics."""
+    x, dx, ddx = motion
+    torques = mechanism.efforts(x, dx, ddx)
+    by_mujoco = mechanism.efforts(x, dx, ddx, engine="mujoco")
+    power = (torques * mechanism.robot.joint_motion(x, dx, ddx).dq).sum(axis=1)
+    pulsation = 2j * np.pi * 0.5 * np.arange(len(x) // 2 + 1)
+    growth = np.fft.irfft(np.fft.rfft(mechanism.energy(x, dx)) * pulsation, len(x))  # exact for one smooth period
+    back = mechanism.accelerations(x, dx, torques)
+    print(f"Pinocchio against MuJoCo        {np.abs(torques - by_mujoco).max():.1e} N·m of {np.abs(torques).max():.1f}")
+    print(f"widest gap of a closure         {mechanism.closure_error(x).max():.1e} m")
+    print(f"power less growth of energy     {np.abs(power - growth).max():.1e} W of {np.abs(power).max():.1f}")
+    print(f"forward after inverse dynamics  {np.abs(back - ddx).max():.1e} of {np.abs(ddx).max():.1f} m/s², rad/s²")
+
+
+def assumptions(mechanism: FullMechanism, motion) -> None:
+    """What makes the rod column exact, and what real rods leave of the torque."""
+    for radius in (1e-6, 0.003, mechanism.rod_radius, 0.012):
+        left = rms_over_peak(replace(mechanism, rod_radius=radius), motion)
+        print(f"rods of radius {1e3 * radius:6.3f} mm: rms/peak {left:.1e}")
+    if isinstance(mechanism, Par4Mechanism):
+        uniform = mechanism.bar_mass * mechanism.robot.geometry.h**2 / 12
+        left = rms_over_peak(replace(mechanism, bar_inertia=uniform), motion)
+        print(f"bars of the platform uniform, not with their mass at their ends: rms/peak {left:.1e}")
+
+
+def speed(mechanism: FullMechanism) -> None:
+    """Time per sample, as a ratio to the compiled regressor of the simplified model."""
+    motion = random_motion(mechanism, rate=N_SAMPLES / 2)
+    regressor = mechanism.robot.regressor_kernel()
+    works = {
+        "simplified: compiled regressor": lambda: regressor(*motion),
+        "full: motion of all joints": lambda: mechanism.motion(*motion),
+        "full: efforts by Pinocchio": lambda: mechanism.efforts(*motion),
+        "full: efforts by MuJoCo": partial(mechanism.efforts, *motion, engine="mujoco"),
+    }
+    times = {name: seconds(work, 3) for name, work in works.items()}
+    least = next(iter(times.values()))
+    for name, time in times.items():
+        print(f"{name:32} {1e6 * time / N_SAMPLES:7.2f} µs/sample {time / least:7.1f} x simplified")
+
+
+def main() -> None:
+    """Print all comparisons for each mechanism."""
+    for mechanism in (H4Mechanism(), Par4Mechanism(), DeltaMechanism()):
+        motion = random_motion(mechanism)
+        for name, moved in (("random motion", motion), ("Adept cycle", adept(mechanism))):
+            print(f"{name} of the {mechanism.robot.name}, {len(moved[0])} samples")
+            print(compare(mechanism, *moved))
+        agreement(mechanism, motion)
+        assumptions(mechanism, motion)
+        speed(mechanism)
+        print()
+
+
+if __name__ == "__main__":
+    main()
