@@ -98,10 +98,11 @@ class ArraySource:
 def npz_source(path: Path) -> ArraySource:
     """The arrays of an `.npz` file; nothing in it is executed."""
     with path.open("rb") as file, readable(path, ".npz"):
-        require_kind(path, ".npz", file.read(8))
+        begin = file.read(8)
+        require_kind(path, ".npz", begin)
+        require(begin.startswith(b"PK"), f"{path} is not an .npz file: save arrays by np.savez")
         file.seek(0)
         archive = np.load(file, allow_pickle=False)
-        require(isinstance(archive, np.lib.npyio.NpzFile), f"{path} is a single array; save arrays by np.savez")
         return ArraySource(path, {name: _plain(archive, name, path) for name in archive.files})
 
 

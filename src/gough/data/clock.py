@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.core.errors import InputError, require
+from gough.core.errors import InputError
 from gough.data.motion import Integers
 
 _JITTER = 0.25
@@ -48,27 +48,27 @@ def even_clock(times: Array, *, stated: float | None, name: str, where: Callable
     Raises:
         InputError: times do not rise, are uneven, have gaps that are not allowed, or contradict the stated rate.
     """
-    require(
-        len(times) > 1 or stated is not None, f"{where(0)} is the only one: a sampling rate needs two rows, or rate="
-    )
     if len(times) == 1:
-        return Clock(float(stated or 1.0), float(times[0]), np.zeros(1, dtype=np.int64))
+        if stated is None:
+            raise InputError(f"{where(0)} is the only one: a sampling rate needs two rows, or rate=")
+        return Clock(float(stated), float(times[0]), np.zeros(1, dtype=np.int64))
     steps = np.diff(times)
     _require_rising(times, steps, name, where)
-    period = float(np.median(steps))
-    _require_agreement(1 / period, stated, name, where)
-    place = _places(times, steps, period, name, where, missing=missing)
+    place = _places(times, steps, name, where, missing=missing)
     rate, start = place[-1] / (times[-1] - times[0]), float(times[0])
-    off = times - (start + place / rate)
-    worst = int(np.argmax(abs(off)))
-    require(
-        abs(off[worst]) * rate <= _JITTER,
-        f"{where(worst)}, column '{name}': sampling is not even, {times[worst]:.9g} s is {abs(off[worst]) * rate:.0%} "
-        f"of a period away from an even {rate:.6g} Hz. Resample the recording; or, if its clock was even and only the "
-        "times are inexact, leave them out by time=None and state rate=",
-    )
-    doubt = 2 * float(abs(off).max()) / (times[-1] - times[0]) + 4 * np.finfo(float).eps
-    return Clock(_shortest(float(rate), float(doubt)) if stated is None else float(stated), start, place)
+    _require_agreement(float(rate), stated, name, where)
+    off = abs(times - (start + place / rate))
+    worst = int(np.argmax(off))
+    if off[worst] * rate > _JITTER:
+        raise InputError(
+            f"{where(worst)}, column '{name}': sampling is not even, {times[worst]:.9g} s is {off[worst] * rate:.0%} "
+            f"of a period away from an even {rate:.6g} Hz. Resample the recording; or, if its clock was even and only "
+            "the times are inexact, leave them out by time=None and state rate="
+        )
+    if stated is not None:
+        return Clock(float(stated), start, place)
+    doubt = 2 * (off[worst] + np.spacing(abs(times).max())) / (times[-1] - times[0])
+    return Clock(_shortest(float(rate), float(doubt)), start, place)
 
 
 def _require_rising(times: Array, steps: Array, name: str, where: Callable[[int], str]) -> None:
@@ -95,23 +95,24 @@ def _require_agreement(rate: float, stated: float | None, name: str, where: Call
     )
 
 
-def _places(
-    times: Array, steps: Array, period: float, name: str, where: Callable[[int], str], *, missing: bool
-) -> Integers:
+def _places(times: Array, steps: Array, name: str, where: Callable[[int], str], *, missing: bool) -> Integers:
     """Place of each sample in the grid; gaps are whole numbers of samples."""
-    gaps = np.flatnonzero(steps > 1.5 * period)
+    longest = 1.5 * np.median(steps)
+    gaps = np.flatnonzero(steps > longest)
     if not gaps.size:
         return np.arange(len(times))
     row = int(gaps[0]) + 1
-    lost = np.rint(steps / period).astype(np.int64) - 1
-    jump = f"{where(row)}, column '{name}': time jumps from {times[row - 1]:.9g} s to {times[row]:.9g} s"
+    lost = np.rint(steps / steps[steps <= longest].mean()).astype(np.int64) - 1
+
+    def jump() -> str:
+        return f"{where(row)}, column '{name}': time jumps from {times[row - 1]:.9g} s to {times[row]:.9g} s"
+
     total = int(lost[gaps].sum())
     more = f", {total} in all" if gaps.size > 1 else ""
-    require(missing, f"{jump}, about {lost[row - 1]} samples are lost there{more}: read with missing='mask'")
-    require(
-        total <= _MOST_LOST * len(times),
-        f"{jump}: {total} samples are lost beside {len(times)} that are there: split the recording there",
-    )
+    if not missing:
+        raise InputError(f"{jump()}, about {lost[row - 1]} samples are lost there{more}: read with missing='mask'")
+    if total > _MOST_LOST * len(times):
+        raise InputError(f"{jump()}: {total} samples are lost beside {len(times)} that are there: split it there")
     return np.concatenate([[0], np.cumsum(np.maximum(lost, 0) + 1)])
 
 

@@ -16,9 +16,10 @@ from gough.data.sources import require_kind
 _SEPARATORS = (",", ";", "\t")
 _COMMENTS = ("#", "%", "//")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_DECIMAL_COMMA = re.compile(rb"\d,\d")
 _NOT_THERE = {"", "nan", "na", "n/a", "#n/a", "#nv", "null", "none", "-", "--"}
 _INFINITE = re.compile(r"[+-]?(?:inf|infinity|∞)", re.IGNORECASE)
-_BLOCK = 1 << 22
+_BLOCK = 1 << 18
 
 
 class CsvSource:
@@ -41,8 +42,8 @@ class CsvSource:
         self.heads = tuple(cell.strip() for cell in next(csv.reader([head], delimiter=self._separator)))
         self._n_cells = len(self.heads)
         self._require_heads(head)
-        body = self._data, self._begin, self._end
-        self._decimal_comma = self._separator != "," and _has(*body, b",")
+        commas = self._separator != "," and _has(self._data, self._begin, self._end, b",")
+        self._decimal_comma = commas and _DECIMAL_COMMA.search(self._data, self._begin, self._end) is not None
 
     def load(self, columns: Sequence[int], *, missing: bool) -> Array:
         """The columns (N, k), NaN where a cell is blank or says that nothing was measured."""
@@ -131,8 +132,9 @@ class CsvSource:
 
     def _cell(self, cell: str, where: str, *, missing: bool) -> float:
         text = cell.strip()
-        plain = text.replace(",", ".") if self._decimal_comma and "." not in text else text
-        if _NUMBER.fullmatch(plain):
+        both = self._decimal_comma and "." in text
+        plain = text.replace(",", ".") if self._decimal_comma else text
+        if _NUMBER.fullmatch(plain) and not both:
             value = float(plain)
             require(abs(value) < np.inf, f"{where} holds '{text}', which is too large: mend it")
             return value
@@ -142,7 +144,6 @@ class CsvSource:
             holds = f"holds '{text}'" if text else "is blank"
             raise InputError(f"{where} {holds}: mend it, or read with missing='mask' if a sample was lost there")
         require(_INFINITE.fullmatch(text) is None, f"{where} holds '{text}', which is infinite: mend it")
-        both = self._decimal_comma and "." in text
         why = "which has a point though numbers have decimal commas here" if both else "which is not a number"
         raise InputError(f"{where} holds '{text:.40}', {why}: mend it")
 
@@ -158,9 +159,10 @@ class CsvSource:
 
 def _head_line(data: bytes, path: Path) -> tuple[int, int, str]:
     """Where the rows begin, the number of the line of heads, and that line."""
-    require(data.strip() != b"", f"{path} is empty")
     utf16 = data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in data[:200]
-    require(not utf16, f"{path} is not UTF-8 text but probably UTF-16: save it as 'CSV UTF-8'")
+    require(
+        not utf16, f"{path} is no plain text: it is UTF-16, which has to be saved as 'CSV UTF-8', or not CSV at all"
+    )
     begin, line = (3 if data.startswith(b"\xef\xbb\xbf") else 0), 0
     while begin < len(data):
         end = data.find(b"\n", begin) + 1 or len(data)
@@ -174,7 +176,7 @@ def _head_line(data: bytes, path: Path) -> tuple[int, int, str]:
             ) from error
         if text.strip() and not text.lstrip().startswith(_COMMENTS):
             return begin, line, text
-    raise InputError(f"{path} holds nothing but comments")
+    raise InputError(f"{path} is empty" if not data.strip() else f"{path} holds nothing but comments")
 
 
 def _separator(head: str, first: str) -> str:

@@ -125,7 +125,7 @@ def _recording(source: Source, chosen: Layout, path: Path, rate: float | None, *
         clock = even_clock(
             seconds,
             stated=rate,
-            name=source.heads[chosen.time_column],
+            name=chosen.time_name,
             where=lambda row: f"{path}: {source.place(row)}",
             missing=missing,
         )
@@ -149,6 +149,10 @@ def _require_numbers(values: Array, source: Source, columns: Sequence[int], path
             continue
         row, count = int(np.argmax(bad)), int(bad.sum())
         infinite = bool(np.isinf(values[row, i]))
-        what, hint = ("infinite", "") if infinite else ("missing", ", or read with missing='mask' if a sample was lost")
+        what, hint = (
+            ("infinite", "")
+            if infinite
+            else ("missing", "" if may_miss else ", or read with missing='mask' if a sample was lost")
+        )
         more = f" (and in {count - 1} more rows)" if count > 1 else ""
         raise InputError(f"{path}: {source.place(row)}, column '{source.heads[column]}' is {what}{more}: mend it{hint}")

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gough.core.errors import InputError, nearest, require
+from gough.core.errors import InputError, require
 from gough.core.units import in_si, same_kind
-from gough.data.sources import Source, find_column, is_unit, require_unique, split_head
+from gough.data.sources import Source, find_column, is_unit, nearest_name, require_unique, split_head
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def layout(
             f"{path}, column '{head}': time cannot be measured in '{time_unit}'; it is in s, ms, µs, …",
         )
     for name, unit in given.items():
-        require(name in heads, f"units state that '{name}' is in {unit}, but it is not read{nearest(name, heads)}")
+        require(name in heads, f"units state that '{name}' is in {unit}, but it is not read{nearest_name(name, heads)}")
     return Layout(names, places, _units(heads, given, path), time or "", time_column, time_unit)
 
 

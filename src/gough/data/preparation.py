@@ -61,11 +61,12 @@ def _prepared(recording: Recording, coordinates: Channels, efforts: Channels, st
         raise InputError("a motion needs velocities and accelerations: put Differentiate() among the steps")
     return MeasuredMotion(
         signals.rate,
-        signals.q,
-        signals.dq,
-        signals.ddq,
-        signals.efforts,
-        signals.kept,
+        # sample by sample, and without what was trimmed and decimated away
+        np.ascontiguousarray(signals.q),
+        np.ascontiguousarray(signals.dq),
+        np.ascontiguousarray(signals.ddq),
+        np.ascontiguousarray(signals.efforts),
+        np.ascontiguousarray(signals.kept),
         coordinates=signals.coordinates,
         coordinate_units=signals.coordinate_units,
         actuators=signals.actuators,
@@ -81,20 +82,20 @@ def _signals(recording: Recording, coordinates: Channels, efforts: Channels, ste
         len(names) == len(actuators),
         f"each coordinate has its actuator, but there are {len(names)} coordinates and {len(actuators)} efforts",
     )
-    parts = recording.select(q_channels), recording.select(channels)
-    q, effort = (part.samples for part in parts)
-    _require_bridge(recording.select((*q_channels, *channels)), steps)
+    if not any(isinstance(step, DropMissing) for step in steps):
+        _require_complete(recording, (*q_channels, *channels))
+    q = recording.columns(q_channels)
     filters = [step for step in steps if isinstance(step, LowPass)]
     return Signals(
         recording,
         names,
-        parts[0].units,
+        tuple(recording.unit(channel) for channel in q_channels),
         actuators,
-        parts[1].units,
+        tuple(recording.unit(channel) for channel in channels),
         channels,
         q,
-        effort,
-        np.ones(q.shape, dtype=bool),
+        recording.columns(channels),
+        np.ones(q.shape, dtype=bool, order="F"),
         memory=max((step.memory(recording.rate) for step in filters), default=0.0),
     )
 
@@ -108,11 +109,9 @@ def _named(channels: Channels, what: str) -> tuple[tuple[str, ...], tuple[str, .
     return tuple(channels), tuple(channels)
 
 
-def _require_bridge(recording: Recording, steps: Sequence[Step]) -> None:
-    """Refuse lost samples unless a step deals with them."""
-    if any(isinstance(step, DropMissing) for step in steps):
-        return
-    for name in recording.names:
+def _require_complete(recording: Recording, names: Sequence[str]) -> None:
+    """Refuse lost samples."""
+    for name in names:
         lost = np.flatnonzero(np.isnan(recording[name]))
         if lost.size:
             raise InputError(

@@ -104,6 +104,10 @@ class Recording(ArrayValue):
         units = tuple(self.units[i] for i in columns)
         return replace(self, names=tuple(self.names[i] for i in columns), units=units, samples=self.samples[:, columns])
 
+    def columns(self, names: Iterable[str]) -> Array:
+        """The samples (N, k) of some channels, each of them contiguous."""
+        return np.asfortranarray(self.samples[:, [self._column(name) for name in names]])
+
     def to(self, *units: str) -> "Recording":
         """The recording with the channels that measure the same as one of `units` converted to it.
 
@@ -148,7 +152,12 @@ class Recording(ArrayValue):
     def __str__(self) -> str:
         heads = ["channel", "unit", "least", "greatest", "missing"]
         rows = [
-            [name, unit, *_extremes(channel), str(int(np.isnan(channel).sum()))]
+            [
+                name,
+                unit,
+                *(number(end) if end else "0" for end in _extremes(channel)),
+                str(int(np.isnan(channel).sum())),
+            ]
             for name, unit, channel in zip(self.names, self.units, self.samples.T, strict=True)
         ]
         source = f"{self.source}: " if self.source else ""
@@ -170,31 +179,32 @@ def _require_unit(name: str, unit: str) -> None:
         raise InputError(f"channel '{name}': {error}") from error
 
 
-def _extremes(channel: Array) -> tuple[str, str]:
+def _extremes(channel: Array) -> tuple[float, float]:
+    """Least and greatest sample that is there; NaN if there is none."""
+    least, greatest = float(channel.min()), float(channel.max())
+    if least == least:  # noqa: PLR0124 - not NaN
+        return least, greatest
     present = channel[~np.isnan(channel)]
-    if not present.size:
-        return "—", "—"
-    return tuple(number(end) if end else "0" for end in (present.min(), present.max()))  # type: ignore[return-value]
+    return (float(present.min()), float(present.max())) if present.size else (np.nan, np.nan)
 
 
 def _remarks(name: str, unit: str, channel: Array) -> Iterable[str]:
-    present = channel[~np.isnan(channel)]
-    if not present.size:
+    least, greatest = _extremes(channel)
+    peak = max(abs(least), abs(greatest))
+    if np.isnan(peak):
         yield f"channel '{name}' has no sample at all"
-        return
-    peak = float(abs(present).max())
-    if unit == "rad" and peak > _TURNS:
+    elif unit == "rad" and peak > _TURNS:
         yield (
             f"channel '{name}' reaches {peak:.4g} rad, more than two turns: "
             f"if these are degrees, state units={{'{name}': 'deg'}}"
         )
-    elif unit == "rad" and len(channel) > 1:
-        steps = abs(np.diff(channel))
-        jump = int(np.argmax(np.where(np.isnan(steps), 0.0, steps)))
+    elif unit == "rad" and greatest - least > np.pi:
+        steps = np.nan_to_num(abs(np.diff(channel)))
+        jump = int(np.argmax(steps))
         if steps[jump] > np.pi:
             yield (
                 f"channel '{name}' jumps by {steps[jump]:.3g} rad after sample {jump} (counted from 0): "
                 "does its counter wrap around?"
             )
-    if len(present) > 1 and np.ptp(present) == 0:
+    elif least == greatest and len(channel) > 1:
         yield f"channel '{name}' never changes: is it connected?"

@@ -61,10 +61,11 @@ class Signals:
 
 def widened(mask: Mask, samples: int) -> Mask:
     """The mask (N, n), True also so many samples before and after each True."""
-    if samples <= 0 or not mask.any():
-        return mask
-    total = np.zeros((len(mask) + 1, mask.shape[1]), dtype=np.int64)
-    np.cumsum(mask, axis=0, out=total[1:])
-    at = np.arange(len(mask))
-    upper, lower = np.minimum(at + samples + 1, len(mask)), np.maximum(at - samples, 0)
-    return np.asarray(total[upper] > total[lower])
+    result = mask.copy(order="F")
+    for column in range(mask.shape[1]):
+        at = np.flatnonzero(mask[:, column])
+        apart = np.flatnonzero(np.diff(at) > 2 * samples + 1)
+        firsts, lasts = at[np.append(0, apart + 1)[: at.size]], at[np.append(apart, -1)[: at.size]]
+        for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
+            result[max(first - samples, 0) : last + samples + 1, column] = True
+    return result

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
@@ -17,6 +17,7 @@ _SIGNATURES = (
     (b"PK\x03\x04", ".npz or Excel"),
     (b"\xd0\xcf\x11\xe0", "Excel"),
     (b"PAR1", "Parquet"),
+    (b"\x93NUMPY", ".npy"),
     (b"\x1f\x8b", "gzip"),
     (b"MATLAB ", "MATLAB"),
     (b"\x89HDF", "HDF5"),
@@ -75,7 +76,18 @@ def find_column(heads: Sequence[str], wanted: str, path: Path) -> int:
         if places:
             return places[0]
     names = [split_head(head)[0] for head in heads if head]
-    raise InputError(f"{path} has no column '{wanted}'{nearest(wanted, names)}{_listed(names)}")
+    raise InputError(f"{path} has no column '{wanted}'{nearest_name(wanted, names) or '.'} {_listed(names)}")
+
+
+def nearest_name(wanted: str, names: Iterable[str]) -> str:
+    """`"; did you mean 'V1'?"`, whatever the case of the letters, or an empty string.
+
+    Examples:
+        >>> nearest_name("v1", ["time", "q1", "V1"])
+        "; did you mean 'V1'?"
+    """
+    known = {name.lower(): name for name in names}
+    return nearest(known.get(wanted.lower(), wanted), known.values())
 
 
 def require_unique(heads: Sequence[str], path: Path) -> None:
@@ -119,4 +131,4 @@ def is_unit(text: str) -> bool:
 
 def _listed(names: Sequence[str]) -> str:
     shown = ", ".join(f"'{name}'" for name in names[:12])
-    return f"; its columns are {shown}{', …' if len(names) > 12 else ''}"
+    return f"There are {shown}{', …' if len(names) > 12 else ''}"
