@@ -108,7 +108,10 @@ def _factors(unit: str) -> Iterator[tuple[str, int]]:
         if not group.strip():
             require(not text, f"'{unit}' is not a unit: there is nothing beside a '/'")
             continue
-        for word in re.split(r"\s*[·*⋅×]\s*|\s+", group.strip()):
+        words = re.split(r"\s*[·*⋅×]\s*|\s+", group.strip())
+        clear = not sign or len(words) == 1
+        require(clear, f"'{unit}' may mean two things: divide by one unit at a time, as in 'W/m/K'")
+        for word in words:
             found = _FACTOR.fullmatch(word)
             if found is None:
                 raise InputError(f"'{unit}' is not a unit that gough knows{_HINTS.get(word, _near(word))}")
