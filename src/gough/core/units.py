@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
-from math import isfinite, pi
+from math import inf, isfinite, pi
 
 from gough.core.errors import InputError, nearest, require
 
@@ -33,7 +33,7 @@ _BASE = {
     "Hz": "1/s", "N": "kg·m/s²", "J": "kg·m²/s²", "W": "kg·m²/s³", "Pa": "kg/m/s²", "V": "kg·m²/s³/A",
     "Ω": "kg·m²/s³/A²",
 }  # fmt: skip
-_FACTOR = re.compile(r"(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[^\W\d]+|[°%])(?:\^?(-?\d))?")
+_FACTOR = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|[^\W\d]+|[°%])(?:\^?(-?[0-9]))?")
 _PLAIN = str.maketrans("⁻−⁰¹²³⁴⁵⁶⁷⁸⁹", "--0123456789")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _HINTS = {
@@ -64,7 +64,7 @@ def in_si(unit: str) -> tuple[float, str]:
     powers: Counter[str] = Counter()
     for symbol, power in _factors(unit):
         size, si = _size(symbol, unit)
-        factor *= size**power
+        factor *= _power(size, power)
         for part, times in _factors(si):
             powers[part] += times * power
     require(isfinite(factor) and factor > 0, f"the unit '{unit}' has the factor {factor:g}, which measures nothing")
@@ -125,6 +125,13 @@ def _size(symbol: str, unit: str) -> tuple[float, str]:
     if known not in _TABLE:
         raise InputError(f"'{unit}' is not a unit that gough knows{_HINTS.get(symbol, _near(symbol))}")
     return _TABLE[known]
+
+
+def _power(size: float, power: int) -> float:
+    try:
+        return float(size**power)
+    except (OverflowError, ZeroDivisionError):
+        return inf
 
 
 def _near(symbol: str) -> str:
