@@ -64,6 +64,8 @@ class PoseSearch:
             x = start
             for k in range(1, pieces + 1):
                 x, failed = self._descend(q - away * (1 - k / pieces), x)
+                if failed.all():
+                    break
             if not failed.any():
                 break
         return x, failed
