@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gough import InputError
-from gough.core.rational import as_double, integers, over_common_denominator, rational, round_down
+from gough.core.rational import as_double, integers, over_common_denominator, rational, round_down, whole_numbers
 
 
 def test_integers_are_exact_for_every_kind_of_double(rng):
@@ -14,6 +14,9 @@ def test_integers_are_exact_for_every_kind_of_double(rng):
     values = np.concatenate([values[np.isfinite(values)], hostile])
     n, q = integers(values)
     assert all(k * Fraction(2) ** q == Fraction(x) for k, x in zip(n.tolist(), values.tolist(), strict=True))
+    few, exponent = whole_numbers(values.tolist())
+    assert all(k * Fraction(2) ** exponent == Fraction(x) for k, x in zip(few, values.tolist(), strict=True))
+    assert whole_numbers([]) == ([], 0)
 
 
 def test_integers_keep_the_shape_and_stand_zeros():

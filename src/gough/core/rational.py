@@ -3,9 +3,10 @@
 Doubles are taken apart by their bits and never computed with, so nothing here depends on how the processor rounds.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import isfinite, lcm
+from struct import pack, unpack
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,9 @@ Whole = npt.NDArray[np.object_]
 _FRACTION_BITS = 52
 _EXPONENT_MASK = 0x7FF
 _LOWEST_EXPONENT = -1074
+_SMALL = 1e-280
+_LARGEST = ((1 << 53) - 1) << 971
+"""The largest double."""
 
 
 def rational(value: Any, what: str) -> Fraction:
@@ -36,8 +40,8 @@ def rational(value: Any, what: str) -> Fraction:
     if isinstance(value, float | np.floating):
         if not isfinite(value):
             raise InputError(f"{what} is {float(value)}; only finite numbers can be proven with")
-        n, q = integers(np.array([value]))
-        return Fraction(int(n[0])) * Fraction(2) ** q
+        (n,), q = whole_numbers([float(value)])
+        return Fraction(n << q) if q > 0 else Fraction(n, 1 << -q)
     raise InputError(f"{what} must be a number, but it is {value!r:.40}")
 
 
@@ -59,6 +63,26 @@ def integers(values: Array) -> tuple[Whole, int]:
     q = int(exponent[nonzero].min()) if nonzero.any() else 0
     shift = np.where(nonzero, exponent - q, 0)
     return np.where(bits < 0, -mantissa, mantissa).astype(object) << shift.astype(object), q
+
+
+def whole_numbers(values: Sequence[float]) -> tuple[list[int], int]:
+    """As `integers`, for a few numbers: what an array costs is not worth it then.
+
+    Examples:
+        >>> whole_numbers([0.5, -3.0])
+        ([1, -6], -1)
+    """
+    ratios = [x.as_integer_ratio() if abs(x) > _SMALL else _small_ratio(x) for x in values]
+    digits = max((d.bit_length() for _, d in ratios), default=1)
+    return [n << (digits - d.bit_length()) for n, d in ratios], 1 - digits
+
+
+def _small_ratio(value: float) -> tuple[int, int]:
+    """As `as_integer_ratio`, where a processor that flushes to zero might mislead it: zero and the smallest doubles."""
+    (bits,) = unpack("q", pack("d", value))
+    biased, n = (bits >> _FRACTION_BITS) & _EXPONENT_MASK, bits & ((1 << _FRACTION_BITS) - 1)
+    n |= (biased > 0) << _FRACTION_BITS
+    return (-n if bits < 0 else n, 1 << (1 - _LOWEST_EXPONENT - max(biased, 1))) if n else (0, 1)
 
 
 def over_common_denominator(values: Iterable[Fraction]) -> tuple[Whole, int]:
@@ -96,10 +120,9 @@ def round_down(value: Fraction) -> float | None:
         >>> round_down(Fraction(1, 3)) < Fraction(1, 3) < np.nextafter(round_down(Fraction(1, 3)), 1)
         True
     """
-    largest = float(np.finfo(np.float64).max)
-    if value >= rational(largest, "the largest double"):
-        return largest
-    if value < -rational(largest, "the largest double"):
+    if value >= _LARGEST:
+        return float(np.finfo(np.float64).max)
+    if value < -_LARGEST:
         return None
     near = float(value)
     return near if rational(near, "a double") <= value else float(np.nextafter(near, -np.inf))

@@ -1,7 +1,6 @@
 """The exact hull of a bounded-error problem: the smallest box around every consistent θ, at any number of rows."""
 
 from dataclasses import dataclass
-from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -11,12 +10,13 @@ from gough.core.errors import require
 from gough.core.intervals import Interval, dot
 from gough.core.threads import one_blas_thread
 from gough.estimate import Claim, Estimate, HullStats
-from gough.evidence import Evidence
+from gough.evidence import Evidence, Halves, Link
 from gough.methods.box_answer import box_answer
 from gough.methods.constraint_generation import Extremes, extremes
-from gough.methods.exact_bound import evidence, lower_bound, rounded_down, rounded_up
+from gough.methods.exact_bound import Prover, evidence, rounded_down, rounded_up
 from gough.methods.gauss_seidel import GaussSeidel
-from gough.methods.strips import bounds_of
+from gough.methods.reach import reach
+from gough.methods.strips import bounds_of, reachable
 from gough.problem import LinearProblem
 from gough.region import Box
 
@@ -64,34 +64,44 @@ class LinearHull:
             if not (hull.box.is_empty or hull.box.is_bounded):
                 hull = self._from_a_verified_box(problem, hull)
             return hull, hull.box
-        hull = Hull(problem, box if box.is_bounded else GaussSeidel().contract(problem, box), self.tolerance)
-        last = box
+        start, known = _bounded(problem, box)
+        hull, last = Hull(problem, start, self.tolerance, known), box
         while _shrunk(last, hull.box):
             last, hull = hull.box, Hull(problem, hull.box, self.tolerance, hull.evidence)
-        if not box.is_bounded:
+        if not hull.box.is_empty:
+            self._split(problem, hull)
+        if not (box.is_bounded or known):
             hull.evidence = ()  # it begins in the box of another method, which a certificate does not know
-        return hull, hull.box if hull.box.is_empty else self._by_orthants(problem, hull.box)
+        return hull, hull.box
 
     def _from_a_verified_box(self, problem: LinearProblem, hull: "Hull") -> "Hull":
         """The hull again, where weights on a degenerate vertex left an open side that a left inverse of W can close."""
-        start = GaussSeidel().contract(problem, hull.box)
+        start, known = _bounded(problem, hull.box)
         if not start.is_bounded:
             return hull
-        again = Hull(problem, start, self.tolerance)
-        again.evidence = ()  # as below: a certificate does not know where it begins
+        again = Hull(problem, start, self.tolerance, hull.evidence + known)
+        if not known:
+            again.evidence = ()  # as above
         return again
 
-    def _by_orthants(self, problem: LinearProblem, box: Box) -> Box:
-        open_signs = np.flatnonzero((box.lower < 0) & (box.upper > 0))
+    def _split(self, problem: LinearProblem, hull: "Hull") -> None:
+        """The union of the hulls of all orthants, where few signs are open: the smallest box."""
+        open_signs = np.flatnonzero((hull.box.lower < 0) & (hull.box.upper > 0)).tolist()
         if not 0 < len(open_signs) <= self.splits:
-            return box
-        union = Box.empty(len(box))
-        for signs in product((-1, 1), repeat=len(open_signs)):
-            lower, upper = box.lower.copy(), box.upper.copy()
-            for axis, sign in zip(open_signs, signs, strict=True):
-                (lower if sign > 0 else upper)[axis] = 0.0
-            union = union | Hull(problem, Box(lower, upper), self.tolerance).box
-        return union & box
+            return
+        union, links = self._halves(problem, hull.box, open_signs)
+        hull.box, hull.evidence = union & hull.box, hull.evidence + links
+
+    def _halves(self, problem: LinearProblem, box: Box, axes: list[int]) -> tuple[Box, tuple[Link, ...]]:
+        if not axes:
+            hull = Hull(problem, box, self.tolerance)
+            return hull.box, hull.evidence
+        axis, *others = axes
+        lower, upper = box.lower.copy(), box.upper.copy()
+        lower[axis] = upper[axis] = 0.0
+        below, proof_below = self._halves(problem, Box(box.lower, upper), others)
+        above, proof_above = self._halves(problem, Box(lower, box.upper), others)
+        return below | above, (Halves(problem.unknowns.names[axis], 0.0, proof_below, proof_above),)
 
     def estimate(self, problem: LinearProblem) -> Estimate:
         hull, box = self._hull(problem, problem.unknowns.bounds)
@@ -111,14 +121,14 @@ class Hull:
     """One computation of a hull: extremes, then proofs."""
 
     box: Box
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[Link, ...]
     notes: tuple[str, ...]
     rows: tuple[int, ...]
 
     @one_blas_thread()
-    def __init__(self, problem: LinearProblem, box: Box, tolerance: float, before: tuple[Evidence, ...] = ()) -> None:
+    def __init__(self, problem: LinearProblem, box: Box, tolerance: float, before: tuple[Link, ...] = ()) -> None:
         p = len(problem.unknowns)
-        self._problem = problem
+        self._problem, self._prover = problem, Prover(problem)
         self._axes = np.vstack([np.eye(p), -np.eye(p)])
         self.found: Extremes = extremes(problem, box, self._axes, tolerance)
         self.evidence = before
@@ -127,14 +137,14 @@ class Hull:
             self.box = self._contradicted(box)
         else:
             self.box = self._proven(box)
-        self.rows = tuple(sorted({row for used in self.evidence for row in used.rows}))
+        self.rows = tuple(sorted({row for used in self.evidence if isinstance(used, Evidence) for row in used.rows}))
 
     def _proven(self, box: Box) -> Box:
         for _ in range(2):  # the second pass proves in the box of the first, where left-overs weigh less
             for direction, vertex in zip(self._axes, self.found.vertices, strict=True):
                 if box.is_empty or not vertex.weights.any():
                     continue
-                value, used = lower_bound(self._problem, box, direction, vertex.rows, vertex.weights)
+                value, used = self._prover.lower_bound(box, direction, vertex.rows, vertex.weights)
                 axis = int(np.flatnonzero(direction)[0])
                 cut = Box.unbounded(len(box))
                 lower, upper = cut.lower.copy(), cut.upper.copy()
@@ -152,12 +162,20 @@ class Hull:
         vertex = self.found.contradiction
         assert vertex is not None
         for sign in (1, -1):
-            value, used = lower_bound(self._problem, box, np.zeros(len(box)), vertex.rows, sign * vertex.weights)
+            value, used = self._prover.lower_bound(box, np.zeros(len(box)), vertex.rows, sign * vertex.weights)
             if value is not None and value > 0:
                 self.evidence += (evidence((), (), used),)
                 return Box.empty(len(box))
         self.notes += ("The bounds seem to contradict each other, but that could not be proven.",)
         return box
+
+
+def _bounded(problem: LinearProblem, box: Box) -> tuple[Box, tuple[Link, ...]]:
+    """The box, bounded as well as it can be, and the proof: none where it was bounded before, or by Gauss–Seidel."""
+    found = None if box.is_bounded else reach(problem, box)
+    if found is not None:
+        return found[0], (found[1],)
+    return (box if box.is_bounded else GaussSeidel().contract(problem, box)), ()
 
 
 def _shrunk(last: Box, box: Box) -> bool:
@@ -194,12 +212,16 @@ def prediction_bounds(problem: LinearProblem, directions: Array, *, tolerance: f
     hull = LinearHull(tolerance).contract(problem, problem.unknowns.bounds)
     if hull.is_empty:
         return Box.empty(len(D))
-    both = np.vstack([D, -D])
+    rows = reachable(problem, hull)
+    if rows.size == 0:
+        return _range_over(hull, D)
+    both, problem = np.vstack([D, -D]), problem.select(rows)
     found = extremes(problem, hull, both, tolerance)
     if found.contradiction is not None:  # a set so thin that floating point misses it: the box is all that is known
         return _range_over(hull, D)
+    prover = Prover(problem)
     values = [
-        rounded_down(lower_bound(problem, hull, d, v.rows, v.weights)[0])
+        rounded_down(prover.lower_bound(hull, d, v.rows, v.weights)[0])
         for d, v in zip(both, found.vertices, strict=True)
     ]
     return Box(np.array(values[: len(D)]), -np.array(values[len(D) :]))

@@ -10,9 +10,9 @@ from fractions import Fraction
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.methods.exact_bound import Multipliers, lower_bound, rounded_down
+from gough.methods.exact_bound import Multipliers, Prover, rounded_down
 from gough.methods.simplex import Optimum, Outcome, Simplex
-from gough.methods.strips import Strips
+from gough.methods.strips import Strips, reachable
 from gough.noise import Bounded
 from gough.problem import Integers, LinearProblem
 from gough.region import Box
@@ -49,8 +49,9 @@ class Programs:
     def __init__(self, problem: LinearProblem, box: Box, strips: Strips, tolerance: float) -> None:
         self.problem, self.box, self.strips = problem, box, strips
         self._tolerance = tolerance
+        self._prover = Prover(problem)
         self._program = Simplex(*strips.box(box))
-        self._reachable = _reachable(problem, box)
+        self._reachable = reachable(problem, box)
         self._outside = np.ones(problem.n_rows, dtype=bool)
         self._place: dict[int, int] = {}
         self._pool = np.zeros(0, dtype=np.int64)
@@ -92,7 +93,7 @@ class Programs:
         match optimum.outcome:
             case Outcome.INFEASIBLE:
                 wrong = self.contradiction(rows, weights) if active.size else None
-                return Cut(-np.inf) if wrong is None else Cut(np.inf, _support(wrong), wrong)
+                return Cut(-np.inf) if wrong is None else Cut(np.inf, wrong.support, wrong)
             case Outcome.OPTIMAL:
                 return self._prove(direction, rows, weights * size)
         return Cut(-np.inf)
@@ -101,12 +102,12 @@ class Programs:
         key = (direction.tobytes(), frozenset(rows.tolist()))
         if key not in self._proven:  # bounds that were proven in a wider box hold in this one
             value, used = self._bound(direction, rows, weights)
-            self._proven[key] = Cut(rounded_down(value), _support(used), used)
+            self._proven[key] = Cut(rounded_down(value), used.support, used)
         return self._proven[key]
 
     def _bound(self, direction: Array, rows: Integers, weights: Array) -> tuple[Fraction | None, Multipliers]:
         if weights.any():
-            return lower_bound(self.problem, self.box, direction, rows, weights)
+            return self._prover.lower_bound(self.box, direction, rows, weights)
         return _least(self.box, direction), NO_MULTIPLIERS
 
     def _optimum(self, cost: Array, without: Rows) -> Optimum:
@@ -190,10 +191,6 @@ def widened(strips: Strips, box: Box) -> Strips:
     return replace(strips, radius=np.where(np.isnan(radius), np.inf, radius))
 
 
-def _support(used: Multipliers) -> Rows:
-    return frozenset(row for row, weight in zip(used.rows, used.weights, strict=True) if weight)
-
-
 def _least(box: Box, direction: Array) -> Fraction | None:
     """The minimum of direction · θ over the box; None for −∞."""
     total = Fraction(0)
@@ -203,22 +200,6 @@ def _least(box: Box, direction: Array) -> Fraction | None:
             return None
         total += Fraction(d) * Fraction(side) if d else 0
     return total
-
-
-def _reachable(problem: LinearProblem, box: Box) -> Integers:
-    """Rows that some θ of the box violates, or nearly; the others need not be looked at."""
-    if not box.is_bounded:
-        return np.arange(problem.n_rows)
-    noise = problem.noise
-    assert isinstance(noise, Bounded)
-    center, half = box.center, box.width / 2
-    far = np.empty(problem.n_rows, dtype=bool)
-    for rows in problem.blocks():
-        W = problem.W[rows]
-        with np.errstate(over="ignore", invalid="ignore"):
-            reach = abs(problem.y[rows] - W @ center) + abs(W) @ half
-        far[rows] = ~(reach < (1 - 1e-9) * np.broadcast_to(noise.radius, problem.y.shape)[rows])
-    return np.flatnonzero(far)
 
 
 def _nearest(strips: Strips, among: Integers) -> Integers:

@@ -164,6 +164,22 @@ class Chord:
         return np.where(unknown, np.inf, D @ (self.slope * theta + height))
 
 
+def reachable(problem: LinearProblem, box: Box) -> Integers:
+    """Rows that some θ of the box violates, or nearly; the others need not be looked at."""
+    if not box.is_bounded:
+        return np.arange(problem.n_rows)
+    noise = problem.noise
+    assert isinstance(noise, Bounded)
+    center, half = box.center, box.width / 2
+    far = np.empty(problem.n_rows, dtype=bool)
+    for rows in problem.blocks():
+        W = problem.W[rows]
+        with np.errstate(over="ignore", invalid="ignore"):
+            reach = abs(problem.y[rows] - W @ center) + abs(W) @ half
+        far[rows] = ~(reach < (1 - 1e-9) * np.broadcast_to(noise.radius, problem.y.shape)[rows])
+    return np.flatnonzero(far)
+
+
 _BLOCK = 1 << 12
 
 

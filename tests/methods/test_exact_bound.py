@@ -1,0 +1,76 @@
+"""Bounds from multipliers against the formula written out in fractions, term by term."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from gough import Bounded, Box, LinearProblem, Unknowns
+from gough.methods.exact_bound import Prover, lower_bound, rounded_down, rounded_up
+from tests.laws.problems import bounded_problem
+
+
+def written_out(problem, box, direction, used):
+    """Σ (λ y − |λ| e) + Σ_j min over the box of d_j x − g_j |x|; None for −∞."""
+    e = np.broadcast_to(problem.noise.radius, problem.y.shape)
+    D = problem.noise.regressor
+    total, weights = Fraction(0), dict(zip(used.rows, used.weights, strict=True))
+    for k, w in weights.items():
+        total += w * Fraction(float(problem.y[k])) - abs(w) * Fraction(float(e[k]))
+    for j in range(len(box)):
+        d = Fraction(float(direction[j])) - sum(w * Fraction(float(problem.W[k, j])) for k, w in weights.items())
+        g = 0 if D is None else sum(abs(w) * Fraction(float(D[k, j])) for k, w in weights.items())
+        low, high = float(box.lower[j]), float(box.upper[j])
+        if (low == -np.inf and -d < g) or (high == np.inf and d < g):
+            return None
+        total += min((d * Fraction(x) - g * abs(Fraction(x)) for x in (low, high) if np.isfinite(x)), default=0)
+    return total
+
+
+@pytest.mark.parametrize("uncertain", [False, True])
+@pytest.mark.parametrize("bounded", [False, True])
+def test_equals_the_formula_in_fractions(uncertain, bounded, rng):
+    for _ in range(300):
+        problem, theta = bounded_problem(rng)
+        p, W = len(theta), problem.W
+        if uncertain:
+            problem = LinearProblem(W, problem.y, problem.unknowns, Bounded(problem.noise.radius, 0.1 * abs(W)))
+        box = problem.unknowns.bounds if bounded else Box.unbounded(p)
+        direction = rng.normal(size=p) * (rng.random(p) < 0.8)
+        rows = rng.permutation(problem.n_rows)[: p + 1]
+        weights = rng.normal(size=len(rows)) * (rng.random(len(rows)) < 0.9)
+        value, used = Prover(problem).lower_bound(box, direction, rows, weights)
+        assert value == written_out(problem, box, direction, used)
+        assert used.support <= set(rows.tolist())
+
+
+def test_an_open_box_needs_weights_that_leave_nothing_over(rng):
+    """Weights of floating point leave 1e-16 over, which an unbounded θ would make −∞: they are corrected."""
+    W, theta = rng.normal(size=(6, 3)), rng.normal(size=3)
+    problem = LinearProblem(W, W @ theta, Unknowns(["a", "b", "c"]), Bounded(0.1))
+    direction, rows = np.array([1.0, 0.0, 0.0]), np.arange(3)
+    weights = np.linalg.solve(W[:3].T, direction)
+    value, used = lower_bound(problem, problem.unknowns.bounds, direction, rows, weights)
+    assert value is not None
+    assert value <= Fraction(theta[0])
+    assert all(
+        sum(w * Fraction(float(W[k, j])) for k, w in zip(used.rows, used.weights, strict=True))
+        == Fraction(direction[j])
+        for j in range(3)
+    )
+
+
+def test_one_prover_serves_many_boxes(rng):
+    problem, _ = bounded_problem(rng, n_rows=8, p=3, spread=0)
+    prover, rows, weights = Prover(problem), np.arange(4), rng.normal(size=4)
+    for reach in (1.0, 10.0, np.inf):
+        box = Box(np.full(3, -reach), np.full(3, reach))
+        alone = lower_bound(problem, box, np.ones(3), rows, weights)
+        again = prover.lower_bound(box, np.ones(3), rows, weights)
+        assert alone[0] == again[0]
+
+
+def test_rounding_is_outward():
+    third = Fraction(1, 3)
+    assert Fraction(rounded_down(third)) < third < Fraction(rounded_up(third))
+    assert (rounded_down(None), rounded_up(None)) == (-np.inf, np.inf)
