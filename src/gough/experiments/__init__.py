@@ -1,7 +1,49 @@
-"""Experiments: what to move, and recordings of robots whose parameters are known."""
+"""Experiments: what to move, machines whose parameters are known, and how they are recorded."""
 
-from gough.experiments.demos import five_bar
-from gough.experiments.trajectories import FourierSeries, Motion
-from gough.experiments.virtual import EffortNoise, VirtualExperiment, VirtualRecording
+from gough.experiments.closed_loop import ClosedLoop, Followed
+from gough.experiments.control import Cascade, Controller, JointPI, Law
+from gough.experiments.demos import DEMOS, Campaign, Demo, delta, five_bar, h4, par4
+from gough.experiments.excitation import Limits, SlowThenFast, condition
+from gough.experiments.instruments import Instruments, Ripple
+from gough.experiments.machine import Machine, Mechanism
+from gough.experiments.noise import EffortNoise, Errors, UniformNoise
+from gough.experiments.pick_and_place import PickAndPlace
+from gough.experiments.static_tests import StaticForceTests, static_force_tests
+from gough.experiments.trajectories import FourierSeries, Motion, Periodic, Trajectory
+from gough.experiments.virtual import SimulatedRecording, TrueMotion, VirtualExperiment
 
-__all__ = ["EffortNoise", "FourierSeries", "Motion", "VirtualExperiment", "VirtualRecording", "five_bar"]
+__all__ = [
+    "DEMOS",
+    "Campaign",
+    "Cascade",
+    "ClosedLoop",
+    "Controller",
+    "Demo",
+    "EffortNoise",
+    "Errors",
+    "Followed",
+    "FourierSeries",
+    "Instruments",
+    "JointPI",
+    "Law",
+    "Limits",
+    "Machine",
+    "Mechanism",
+    "Motion",
+    "Periodic",
+    "PickAndPlace",
+    "Ripple",
+    "SimulatedRecording",
+    "SlowThenFast",
+    "StaticForceTests",
+    "Trajectory",
+    "TrueMotion",
+    "UniformNoise",
+    "VirtualExperiment",
+    "condition",
+    "delta",
+    "five_bar",
+    "h4",
+    "par4",
+    "static_force_tests",
+]

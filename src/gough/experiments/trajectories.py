@@ -1,12 +1,13 @@
 """Periodic excitation: trajectories whose velocities and accelerations are known exactly."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, require
+from gough.robots.model import PoseMotion
 
 
 class Motion(NamedTuple):
@@ -22,6 +23,45 @@ class Motion(NamedTuple):
     q: Array
     dq: Array
     ddq: Array
+
+
+class Trajectory(Protocol):
+    """What a machine is to follow: analytic, so that velocities and accelerations are exact at every time.
+
+    In the pose of a parallel robot, or in the joints of a robot whose equations are written in joints.
+
+    Examples:
+        >>> series = FourierSeries([0.0], [[1.0]], [[0.0]], frequency=0.5)
+        >>> trajectory: Trajectory = Periodic(series, periods=3)
+        >>> trajectory.duration
+        6.0
+    """
+
+    @property
+    def duration(self) -> float:
+        """Seconds."""
+        ...
+
+    def at(self, times: Any) -> Motion | PoseMotion:
+        """The motion at the given times (N,)."""
+        ...
+
+    def sample(self, rate: float) -> Motion | PoseMotion:
+        """The motion at `rate` samples a second, from time 0 to before the end."""
+        ...
+
+
+def instants(duration: float, rate: float) -> Array:
+    """The times (N,) of `rate` samples a second from 0 to before `duration`.
+
+    Examples:
+        >>> instants(0.5, 10.0)
+        array([0. , 0.1, 0.2, 0.3, 0.4])
+    """
+    require(np.isfinite(rate) and rate > 0, f"rate must be positive, in samples a second, but is {rate}")
+    n = round(duration * rate)
+    require(n >= 1, f"{duration:g} s at {rate:g} Hz have no sample: raise the rate or the duration")
+    return np.arange(n) / rate
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +177,7 @@ class FourierSeries(ArrayValue):
         Raises:
             InputError: a period is no whole number of samples, or the rate is too low for the highest harmonic.
         """
-        require(isinstance(periods, int | np.integer) and periods >= 1, "periods must be a whole number, at least 1")
+        require_count(periods, "periods")
         require(np.isfinite(rate) and rate > 0, "rate must be positive, in samples a second")
         n = round(rate / self.frequency)
         if abs(n - rate / self.frequency) > 1e-9 * max(n, 1):
@@ -164,6 +204,41 @@ class FourierSeries(ArrayValue):
         dq = cosine @ self.mu.T + sine @ self.nu.T
         ddq = (cosine * pulsation) @ self.nu.T - (sine * pulsation) @ self.mu.T
         return Motion(times, q, dq, ddq)
+
+
+@dataclass(frozen=True, eq=False)
+class Periodic(ArrayValue):
+    """A Fourier series in the joints, repeated: the trajectory of a robot whose equations are written in joints.
+
+    Examples:
+        >>> Periodic(FourierSeries([0.0], [[1.0]], [[0.0]], frequency=0.5), periods=2).sample(10.0).q.shape
+        (40, 1)
+    """
+
+    series: FourierSeries
+    periods: int = 1
+    """How often the series is repeated."""
+
+    def __post_init__(self) -> None:
+        require_count(self.periods, "periods")
+
+    @property
+    def duration(self) -> float:
+        """Seconds."""
+        return self.series.period * self.periods
+
+    def at(self, times: Any) -> Motion:
+        """The motion at the given times (N,)."""
+        return self.series.at(times)
+
+    def sample(self, rate: float) -> Motion:
+        """The motion at `rate` samples a second; each period has exactly the same samples."""
+        return self.series.sample(rate, self.periods)
+
+
+def require_count(value: Any, what: str) -> None:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    require(whole and value >= 1, f"{what} must be a whole number, at least 1, but is {value}")
 
 
 def _limit(value: Any, what: str, n_joints: int) -> Array:

@@ -1,140 +1,212 @@
-"""Virtual experiments: a robot whose parameters are known moves, and its efforts are measured with errors."""
+"""Virtual experiments: a machine whose parameters are known moves, and is recorded as in a laboratory."""
 
-from dataclasses import dataclass
-from math import ceil
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from gough.core.arrays import Array, ArrayValue, array
-from gough.core.errors import require
-from gough.experiments.trajectories import FourierSeries
-from gough.robots.model import DynamicModel, efforts
+from gough.core.arrays import Array, ArrayValue
+from gough.core.errors import InputError, require
+from gough.data.recording import Recording
+from gough.experiments.closed_loop import ClosedLoop
+from gough.experiments.control import Controller
+from gough.experiments.instruments import Instruments
+from gough.experiments.machine import Machine
+from gough.experiments.trajectories import Motion, Trajectory
+from gough.robots.model import DynamicModel, PoseMotion
 
 
 @dataclass(frozen=True, eq=False)
-class EffortNoise(ArrayValue):
-    """Errors of measured efforts: Gaussian, correlated between actuators, with a memory if low-pass filtered.
+class TrueMotion(ArrayValue):
+    """What a machine did at the N instants of sampling, without the errors of any instrument.
 
     Examples:
-        >>> noise = EffortNoise([[0.01, 0.0], [0.0, 0.04]], cutoff=20.0)
-        >>> noise.draw(1000, rate=200.0, rng=np.random.default_rng(1)).shape
-        (1000, 2)
-    """
-
-    covariance: Array
-    """(n, n) covariance of the errors of one sample, after filtering and without outliers."""
-    cutoff: float | None = None
-    """Hz of the Butterworth low-pass, run forth and back (zero phase); None leaves the errors without memory."""
-    order: int = 4
-    """Of the filter in one direction."""
-    outliers: float = 0.0
-    """Share of all readings that are spoilt; each reading of each actuator alike."""
-    outlier_size: float = 20.0
-    """Size of what is added to a spoilt reading, with either sign, in standard deviations of its actuator."""
-
-    def __post_init__(self) -> None:
-        C = array(self.covariance, "the covariance of the efforts", ndim=2)
-        object.__setattr__(self, "covariance", C)
-        require(C.shape[0] == C.shape[1] > 0, f"a covariance must be square, but its shape is {C.shape}")
-        require(bool(np.isfinite(C).all()) and np.array_equal(C, C.T), "the covariance must be finite and symmetric")
-        least = float(np.linalg.eigvalsh(C)[0])
-        require(least >= -1e-12 * float(C.diagonal().max()), "the covariance must not have negative eigenvalues")
-        require(self.cutoff is None or self.cutoff > 0, f"cutoff must be positive, in Hz, but is {self.cutoff}")
-        require(self.order >= 1, f"the order of a filter is at least 1, but is {self.order}")
-        require(0 <= self.outliers <= 1, f"outliers is a share, between 0 and 1, but is {self.outliers}")
-        require(self.outlier_size >= 0, f"outlier_size must not be negative, but is {self.outlier_size}")
-
-    def draw(self, n_samples: int, *, rate: float, rng: np.random.Generator) -> Array:
-        """Errors (samples, n) of a recording at `rate` samples a second."""
-        values, vectors = np.linalg.eigh(self.covariance)
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
-        errors = self._unit(n_samples, rate, rng) @ root.T
-        # drawn even where there are none, so that outliers are added to the same noise that would be there without
-        chance, sign = rng.random(errors.shape), rng.choice([-1.0, 1.0], size=errors.shape)
-        sigma = np.sqrt(self.covariance.diagonal())
-        return np.asarray(errors + np.where(chance < self.outliers, sign * self.outlier_size * sigma, 0.0))
-
-    def _unit(self, n_samples: int, rate: float, rng: np.random.Generator) -> Array:
-        """Independent series of unit variance, filtered where a cutoff is stated."""
-        n = len(self.covariance)
-        if self.cutoff is None:
-            return rng.standard_normal((n_samples, n))
-        require(
-            self.cutoff < rate / 2,
-            f"a low-pass at {self.cutoff:g} Hz needs more than {2 * self.cutoff:g} samples a second, not {rate:g}",
-        )
-        from scipy.signal import butter, sosfiltfilt, sosfreqz  # noqa: PLC0415 - start-up time
-
-        sections = butter(self.order, self.cutoff, fs=rate, output="sos")
-        margin = ceil(2 * self.order * rate / self.cutoff)  # the filter's transients die out before the recording
-        white = rng.standard_normal((n_samples + 2 * margin, n))
-        smooth = sosfiltfilt(sections, white, axis=0, padtype=None)[margin : margin + n_samples]
-        _, response = sosfreqz(sections, 1 << 14)
-        power = float(np.mean(np.abs(response) ** 4))  # Parseval; the square of |H|², since it is passed twice
-        return np.asarray(smooth / np.sqrt(power))
-
-
-@dataclass(frozen=True, eq=False)
-class VirtualRecording(ArrayValue):
-    """What a virtual experiment yields: the motion, the efforts as measured, and as they truly were.
-
-    Examples:
-        >>> rows = np.zeros((1, 2))
-        >>> VirtualRecording(np.zeros(1), rows, rows, rows, efforts=rows + 0.1, true_efforts=rows).errors
-        array([[0.1, 0.1]])
+        >>> zeros = np.zeros((3, 2))
+        >>> TrueMotion(np.arange(3.0), *[zeros] * 6, wanted=zeros + 0.1).error[0]
+        array([0.1, 0.1])
     """
 
     times: Array
     """(N,) in seconds."""
     q: Array
+    """(N, n) joint positions."""
     dq: Array
     ddq: Array
+    """Where the effort jumps at an instant of sampling: the mean of the accelerations before and after."""
+    x: Array
+    """(N, m) poses; the joint positions, where the robot's equations are written in those."""
+    dx: Array
+    ddx: Array
+    wanted: Array
+    """(N, n) joint positions of the reference."""
+
+    @property
+    def error(self) -> Array:
+        """(N, n) how far the joints were from what was wanted."""
+        return np.abs(self.wanted - self.q)
+
+    @property
+    def pose(self) -> PoseMotion:
+        """x, dx and ddx."""
+        return PoseMotion(self.x, self.dx, self.ddx)
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedRecording(ArrayValue):
+    """What a virtual experiment yields: the recording, and all that a laboratory would not know.
+
+    Examples:
+        >>> from gough.experiments.demos import five_bar
+        >>> simulated = five_bar(np.random.default_rng(1), periods=1).experiment.run(np.random.default_rng(2))
+        >>> simulated.recording.names
+        ('q1', 'q2', 'V1', 'V2')
+        >>> simulated.measured_efforts.shape, simulated.truth.shape
+        ((1000, 2), (21,))
+    """
+
+    recording: Recording
+    """Channels q1 … as the encoders show them, V1 … as the converters do: effort = gain · voltage."""
+    truth: Array
+    """(p,) the parameters."""
+    motion: TrueMotion
     efforts: Array
-    """(N, actuators) as measured."""
-    true_efforts: Array
-    """(N, actuators) without errors."""
+    """(N, n) that acted on the mechanism, ripple included."""
+    gain: Array
+    """(n,) effort per volt."""
+    robot: str = field(default="")
+    """Its name."""
+
+    @property
+    def measured_efforts(self) -> Array:
+        """(N, n) gain times recorded voltages."""
+        return self.recording.samples[:, -len(self.gain) :] * self.gain
 
     @property
     def errors(self) -> Array:
         """Measured minus true efforts."""
-        return self.efforts - self.true_efforts
+        return self.measured_efforts - self.efforts
 
 
 @dataclass(frozen=True, eq=False)
 class VirtualExperiment(ArrayValue):
-    """A robot with known parameters that follows a periodic motion exactly, its efforts measured with errors.
+    """A machine that follows a trajectory, exactly or under control, and is recorded by its instruments.
+
+    Without a controller the machine follows exactly: its motion is that of the trajectory, its efforts are those that
+    the motion needs, dry friction with a plain sign. This is exact: efforts = regressor · parameters to rounding.
+
+    With a controller the closed loop is simulated (`ClosedLoop`), and the efforts are those that really acted: the
+    recording is consistent with the machine's motion, however badly it followed. At an instant of sampling, where the
+    held voltage jumps, effort and acceleration are the means of their values before and after.
+
+    A `mechanism` of the machine takes no part in the control. The robot's own equations decide how the machine moves
+    under control; the efforts are then those that the complete mechanism needs for that very motion. So motion and
+    efforts are again consistent, with the mechanism; the voltages are those a controller of the mechanism would have
+    had to give, and differ from those that were given in the simulation by the terms that the equations lack.
 
     Examples:
+        >>> from gough.experiments.trajectories import FourierSeries, Periodic
         >>> from gough.robots import FiveBar
         >>> robot = FiveBar.demo()
-        >>> motion = FourierSeries([2.0, 1.1], [[0.5], [0.4]], [[0.0], [0.2]], frequency=0.5)
-        >>> experiment = VirtualExperiment(robot, motion, robot.nominal, EffortNoise(0.01 * np.eye(2)), rate=100.0)
+        >>> swing = Periodic(FourierSeries([2.0, 1.1], [[0.5], [0.4]], [[0.0], [0.2]], frequency=0.5))
+        >>> experiment = VirtualExperiment(Machine(robot, robot.nominal), swing, Instruments(noise=0.1), rate=100.0)
         >>> experiment.run(np.random.default_rng(1)).efforts.shape
         (200, 2)
     """
 
-    robot: DynamicModel
-    motion: FourierSeries
-    parameters: Array
-    """The truth, one number per parameter of the robot."""
-    noise: EffortNoise
-    rate: float
-    """Samples a second."""
-    periods: int = 1
-    """How often the motion is repeated."""
+    machine: Machine
+    trajectory: Trajectory
+    instruments: Instruments
+    rate: float = 1000.0
+    """Samples a second, of the recording and of the controller."""
+    controller: Controller | None = None
+    """None follows the trajectory exactly."""
+    substeps: int | None = None
+    """Steps of integration in each sampling period, with a controller; None chooses."""
 
     def __post_init__(self) -> None:
-        parameters: Any = array(self.parameters, "the true parameters", ndim=1)
-        object.__setattr__(self, "parameters", parameters)
-        wanted, n = len(self.robot.names), len(self.robot.actuators)
-        require(len(parameters) == wanted, f"{self.robot.name} has {wanted} parameters, not {len(parameters)}")
-        given = len(self.noise.covariance)
-        require(given == n, f"{self.robot.name} has {n} actuators, but the noise is that of {given}")
+        require(np.isfinite(self.rate) and self.rate > 0, f"rate must be positive, in Hz, but is {self.rate}")
+        n, name = self.machine.n_actuators, self.machine.robot.name
+        for what, check in (("noise", self.instruments.errors), ("gain", self.instruments.gains)):
+            try:
+                check(n)
+            except InputError as error:
+                raise InputError(f"the {what} does not fit {name}: {error}") from error
 
-    def run(self, rng: np.random.Generator) -> VirtualRecording:
-        """One recording; the same state of `rng` gives the same one, bit for bit."""
-        times, q, dq, ddq = self.motion.sample(self.rate, self.periods)
-        true = efforts(self.robot, self.parameters, q, dq, ddq)
-        errors = self.noise.draw(len(times), rate=self.rate, rng=rng)
-        return VirtualRecording(times, q, dq, ddq, true + errors, true)
+    @property
+    def robot(self) -> DynamicModel:
+        """The robot whose parameters are to be found."""
+        return self.machine.robot
+
+    @property
+    def parameters(self) -> Array:
+        """The truth (p,)."""
+        return self.machine.parameters
+
+    def run(self, rng: np.random.Generator) -> SimulatedRecording:
+        """One recording; a generator in the same state gives the same one, bit for bit.
+
+        Raises:
+            InputError: the trajectory is out of reach, or the machine cannot follow it.
+        """
+        phases, losses = rng.spawn(2)
+        reference = self._reference()
+        n = self.machine.n_actuators
+        phase, gain = self.instruments.phases(phases, n), self.instruments.gains(n)
+        motion, efforts = self._exactly(reference) if self.controller is None else self._under(reference, phase)
+        ripple = self.instruments.ripple
+        added = 0.0 if ripple is None else ripple.with_phase(phase).torque(motion.q)
+        voltages = (efforts - added) / gain
+        if self.controller is None:
+            self._refuse_beyond_limit(voltages)
+        read = self.instruments.read_voltages(voltages, self.rate, rng)
+        samples = self.instruments.log(np.hstack([self.instruments.read_positions(motion.q), read]), losses)
+        names = (*self.robot.coordinates, *(f"V{i + 1}" for i in range(n)))
+        units = (*self.robot.coordinate_units, *("V",) * n)
+        recording = Recording(names, units, samples, self.rate, source=f"simulated {self.robot.name}")
+        return SimulatedRecording(recording, self.parameters, motion, efforts, gain, self.robot.name)
+
+    def _reference(self) -> Motion | PoseMotion:
+        reference = self.trajectory.sample(self.rate)
+        is_pose, name = isinstance(reference, PoseMotion), self.robot.name
+        if is_pose != self.machine.moves_in_pose:
+            raise InputError(
+                f"{name} is moved by a trajectory of its {'joints' if is_pose else 'pose'}, not of its "
+                f"{'pose' if is_pose else 'joints'}"
+            )
+        return reference
+
+    def _exactly(self, reference: Motion | PoseMotion) -> tuple[TrueMotion, Array]:
+        return self._true_motion(reference, reference), self.machine.efforts(reference)
+
+    def _under(self, reference: Motion | PoseMotion, phase: Array) -> tuple[TrueMotion, Array]:
+        """The motion under control, and the efforts of that motion."""
+        machine, tools = self.machine, self.instruments
+        assert self.controller is not None
+        followed = ClosedLoop(machine, self.controller, tools, self.rate, phase, self.substeps).follow(reference)
+        x, dx, held = followed.x, followed.dx, followed.voltages
+        averaged = np.vstack([held[:1], (held[1:] + held[:-1]) / 2])
+        in_pose = isinstance(reference, PoseMotion)
+        q = machine.joint_motion(PoseMotion(x, dx, np.zeros_like(x))).q if in_pose else x
+        efforts = tools.gains(machine.n_actuators) * averaged
+        if tools.ripple is not None:
+            efforts = efforts + tools.ripple.with_phase(phase).torque(q)
+        ddx = machine.accelerations(x, dx, efforts)
+        moved = PoseMotion(x, dx, ddx) if in_pose else Motion(np.arange(len(x)) / self.rate, x, dx, ddx)
+        if machine.mechanism is not None:
+            efforts = machine.mechanism.efforts(x, dx, ddx) + machine.friction_efforts(x, dx)
+        return self._true_motion(moved, reference), efforts
+
+    def _true_motion(self, moved: Motion | PoseMotion, reference: Motion | PoseMotion) -> TrueMotion:
+        joints = self.machine.joint_motion(moved)
+        wanted = joints.q if moved is reference else self.machine.joint_motion(reference).q
+        own = moved if isinstance(moved, PoseMotion) else PoseMotion(*joints)
+        return TrueMotion(np.arange(len(joints.q)) / self.rate, *joints, *own, wanted=wanted)
+
+    def _refuse_beyond_limit(self, voltages: Array) -> None:
+        limit = self.instruments.voltage_limit
+        most = np.abs(voltages).max(axis=0)
+        worst = int(most.argmax())
+        require(
+            bool(most[worst] <= limit),
+            f"{self.robot.actuators[worst]} would need {most[worst]:.3g} V to follow the trajectory, but voltage_limit "
+            f"is {limit:g} V: slow the motion, or raise the limit",
+        )
