@@ -1,5 +1,6 @@
 """A new study: the file that a user fills in, and the page that says how."""
 
+from collections.abc import Sequence
 from math import degrees
 from typing import Any
 
@@ -7,6 +8,7 @@ from gough.identification import METHODS
 from gough.robots import DynamicModel
 from gough.studies.robots import dimensions_of, robot
 
+RECORDING, VALIDATION = "recording.csv", "validation.csv"
 _STUDY = """\
 # An identification study of gough: `gough identify study.toml`. Every line that is commented out shows a default.
 # Quantities are numbers in SI units, or text with a unit: 0.26 and "260 mm" are the same.
@@ -35,7 +37,7 @@ file = "{validation}"
 {units}
 
 [efforts]
-gain = 1.0            # {effort_unit} per volt at the amplifiers' inputs, one number or a list with one per motor;
+gain = {gain:<14} # {effort_unit} per volt at the amplifiers' inputs, one number or a list with one per motor;
                       # without it the channels hold the efforts themselves, and are called tau1, tau2, …
 
 [preparation]
@@ -89,7 +91,7 @@ Channels of this robot: {channels}.
 """
 
 
-def study_text(family: str, *, recording: str = "recording.csv", validation: str = "validation.csv") -> str:
+def study_text(family: str, *, gain: Sequence[float] = (1.0,)) -> str:
     """The commented study file for a robot of this family, with its default dimensions.
 
     Examples:
@@ -106,8 +108,9 @@ def study_text(family: str, *, recording: str = "recording.csv", validation: str
         family=family,
         variant=f'\n# variant = "{variant}"  # or {others}: how much of the robot the model holds' if variant else "",
         geometry="\n".join(_dimension_lines(family, of)),
-        recording=recording,
-        validation=validation,
+        recording=RECORDING,
+        validation=VALIDATION,
+        gain=f"{gain[0]:.6g}" if len(set(gain)) == 1 else f"[{', '.join(f'{each:.6g}' for each in gain)}]",
         columns="\n".join(f'{name:<{width}} = "{name}"' for name in channels),
         units="\n".join(
             f'{name:<{width}} = "{unit}"'

@@ -67,6 +67,26 @@ class Study:
         """The folder of the results."""
         return self.path.parent / self.table.output.folder
 
+    @property
+    def title(self) -> str:
+        """Of the report."""
+        return self.table.output.title or f"Identification of the {self.robot.name} of {self.path.name}"
+
+    @property
+    def about(self) -> str:
+        """A paragraph on the robot and its recordings, for the report."""
+        data = self.table.data
+        files = ", ".join(source.file for source in data.recordings)
+        others = ", ".join(source.file for source in data.validation)
+        tried = f"; tried on {others}" if others else ""
+        variant = getattr(self.robot, "variant", "")
+        model = (
+            f"model “{variant}”, {len(self.robot.names)} parameters"
+            if variant
+            else f"{len(self.robot.names)} parameters"
+        )
+        return f"{self.robot.name} ({model}), identified from {files}{tried}. The study is {self.path.name}."
+
     @cached_property
     def robot(self) -> DynamicModel:
         """The robot with its dimensions and variant."""

@@ -1,0 +1,14 @@
+"""The papers that gough grew out of: their tables beside those of virtual experiments."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from gough.studies.papers import h4_ellipsoid, h4_interval, par4
+from gough.studies.papers.reproduction import Reproduction, SideBySide
+
+PAPERS: Mapping[str, Callable[..., Reproduction]] = MappingProxyType(
+    {"h4-interval": h4_interval.reproduce, "h4-ellipsoid": h4_ellipsoid.reproduce, "par4": par4.reproduce}
+)
+"""What `gough reproduce` can reproduce."""
+
+__all__ = ["PAPERS", "Reproduction", "SideBySide"]
