@@ -87,6 +87,20 @@ def test_the_flat_parallelogram_is_singular():
         robot.inverse(poses[[0, 3]])
 
 
+def test_near_a_singularity_results_lose_only_the_digits_they_must(rng):
+    """Margins of a few thousandths: the condition of J_x takes three digits of sixteen, of its square six."""
+    robot = Par4()
+    x = np.tile(robot.home, (50, 1))
+    x[:, 3] = np.pi / 2 - rng.uniform(0.003, 0.01, 50)
+    assert (robot.margin(x) < 0.01).all()
+    dx, ddx = rng.normal(size=(2, *x.shape))
+    motion = robot.joint_motion(x, dx, ddx)
+    back = robot.pose_motion(*motion, guess=x + 1e-4)
+    np.testing.assert_allclose(back.x, x, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(back.dx, dx, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(back.ddx, ddx, rtol=0, atol=1e-6)
+
+
 def test_d_cancels_from_every_equation(rng):
     one, other = Par4(), Par4(Par4Geometry(d=0.2))
     x = around_home(one, rng, 50)

@@ -61,6 +61,7 @@ def test_motor_angles_without_a_pose_are_refused(name, rng):
             lambda r: r.forward(np.zeros((3, len(r.actuators))), np.zeros((2, len(r.home)))),
             "guess must be one pose or one for each sample of q, but it has 2 and q has 3",
         ),
+        (lambda r: r.forward(r.inverse(r.home), r.home * np.nan), "the guess holds NaN"),
         (lambda r: r.inverse(np.zeros((2, 7))), "input 'x' of kernel"),
         (lambda r: replace(r, variant="rodz"), "has no variant 'rodz'; did you mean 'rods'"),
         (lambda r: replace(r, gravity=np.nan), "gravity must be a finite"),

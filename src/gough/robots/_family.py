@@ -11,6 +11,9 @@ from gough.robots._columns import Columns
 from gough.robots._legs import J_q, J_x, Leg, Posture, motion_of_motors, motion_of_pose, posture
 from gough.robots._matrices import closeness, cofactors
 
+DESCENT = 5
+"""Steps of Newton's method that suffice for nearly all poses."""
+
 
 @dataclass(frozen=True)
 class Family:
@@ -63,6 +66,13 @@ class Family:
         step = adjugate @ (J_q(at) * away) / determinant  # [PRV03i, eq. (10)]
         return {"step": step, "away": away, "determinant": determinant}
 
+    def descent(self, x: Expression, q: Expression, geometry: Expression) -> dict[str, Expression]:
+        """Where several steps of `newton` lead, the last of them, and det J_x just before it."""
+        for _ in range(DESCENT):
+            found = self.newton(x, q, geometry)
+            x += found["step"]
+        return {"pose": x, "step": found["step"], "determinant": found["determinant"]}
+
     def jacobian(self, x: Expression, geometry: Expression) -> Expression:
         """J with ẋ = J q̇."""
         return motion_of_pose(self.legs(geometry), x, x, x).J
@@ -102,6 +112,7 @@ def kernels(family: Family) -> dict[str, Kernel]:
         "points": {"x": m},
         "margins": {"x": m},
         "newton": {"x": m, "q": n},
+        "descent": {"x": m, "q": n},
         "jacobian": {"x": m},
         "joint_motion": {"x": m, "dx": m, "ddx": m},
         "pose_motion": {"x": m, "dq": n, "ddq": n},

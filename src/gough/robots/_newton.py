@@ -8,6 +8,7 @@ import numpy.typing as npt
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
 from gough.kernels import Kernel
+from gough.robots._refusal import refuse_where
 
 _STEPS = 30
 _SMALL = 1e-8
@@ -26,6 +27,8 @@ class PoseSearch:
 
     newton: Kernel
     """Of x, q and numbers, for `step` = J(x) (q - inverse(x)), `away` = q - inverse(x) and `determinant` = det J_x."""
+    descent: Kernel
+    """Several such steps in one: the last `pose`, and `step` and `determinant` of the last step."""
     numbers: Array
     """The geometry."""
     side: float
@@ -41,11 +44,13 @@ class PoseSearch:
             guess.ndim == 1 or len(guess) == len(q),
             f"guess must be one pose or one for each sample of q, but it has {len(guess)} and q has {len(q)}",
         )
-        start = np.where(np.isnan(q).any(axis=1, keepdims=True), np.nan, guess)
+        missing = np.asarray(np.isnan(q).any(axis=1))
+        start = np.where(missing[:, np.newaxis], np.nan, guess)
+        refuse_where(np.isnan(start).any(axis=1) & ~missing, "the guess holds NaN, though the motor angles do not")
         x = np.empty_like(start)
         for first in range(0, len(q), _BLOCK):
             block = slice(first, first + _BLOCK)
-            x[block], failed = self._descend(q[block], start[block])
+            x[block], failed = self._run_down(q[block], start[block])
             difficult = first + np.flatnonzero(failed)
             for k in range(0, len(difficult), _FEW):
                 few = difficult[k : k + _FEW]
@@ -56,6 +61,16 @@ class PoseSearch:
                         "(positive lowers the arm) and the order of the motors, or pass a guess near the pose"
                     )
         return x
+
+    def _run_down(self, q: Array, start: Array) -> tuple[Array, Which]:
+        """Poses, and which samples failed, by plain steps; those that do not arrive go again, with care."""
+        found = self.descent.evaluate(start, q, self.numbers)
+        x = found["pose"]
+        arrived = (np.abs(found["step"]).max(axis=1) <= _SMALL) & (found["determinant"] * self.side > 0)
+        failed = ~arrived & ~np.isnan(start).any(axis=1)
+        if failed.any():
+            x[failed], failed[failed] = self._descend(q[failed], start[failed])
+        return x, failed
 
     def _approach(self, q: Array, start: Array) -> tuple[Array, Which]:
         """Poses, and which samples failed, along a straight line of motor angles from those of the start."""

@@ -148,7 +148,8 @@ class DeltaFamily(ABC):
         """
         angles = self._read(q, "q", self.FAMILY.n_motors)
         start = self._read(self.home if guess is None else guess, "guess", self.FAMILY.n_pose)
-        search = PoseSearch(kernels(self.FAMILY)["newton"], self._numbers, self._signs[0])
+        of = kernels(self.FAMILY)
+        search = PoseSearch(of["newton"], of["descent"], self._numbers, self._signs[0])
         x = search.solve(np.atleast_2d(angles), start).reshape(*angles.shape[:-1], self.FAMILY.n_pose)
         self._refuse(x)
         return x

@@ -1,0 +1,93 @@
+"""H4, Par4 and Delta: kinematics and regressor of a recording, against a loop over Pinocchio on the full mechanism.
+
+Ours twice: from motor angles and their derivatives, as a machine records them (forward kinematics, velocities,
+accelerations, refusal of singular poses, all columns), and from poses, as a planner has them (inverse kinematics,
+velocities, accelerations, all columns). The loop gets the kinematics for free: the motion of all 28 joints of the open
+tree, and the Jacobian that closes its loops. Per sample it computes Pinocchio's joint torque regressor and projects it
+on the motors, or only the torques (RNEA). Ratios, not times, are what to compare between machines.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from benchmarks._timing import seconds
+from gough.core.arrays import Array
+from gough.experiments.multibody import DeltaMechanism, FullMechanism, H4Mechanism, Par4Mechanism
+from gough.kernels.native import available_threads
+from gough.robots import JointMotion, ParallelRobot, efforts
+
+N_SAMPLES = 20_000
+N_LOOP = 2_000
+REPETITIONS = 7
+MECHANISMS: tuple[Callable[[], FullMechanism], ...] = (H4Mechanism, Par4Mechanism, DeltaMechanism)
+
+
+def poses(robot: ParallelRobot) -> tuple[Array, Array, Array]:
+    """A motion over much of the workspace: x, dx, ddx."""
+    rng = np.random.default_rng(1)
+    reach = 0.2 * -robot.home[2] * np.array([1.0, 1.0, 0.6, 6.0])[: len(robot.home)]
+    t = np.linspace(0, 10, N_SAMPLES, endpoint=False)[:, None, None]
+    w = 2 * np.pi * np.array([0.2, 0.5, 1.1])[:, None]
+    amplitude, phase = reach / 3, rng.uniform(0, 2 * np.pi, (3, len(robot.home)))
+    x = robot.home + (amplitude * np.sin(w * t + phase)).sum(axis=1)
+    dx, ddx = ((amplitude * w**k * f(w * t + phase)).sum(axis=1) for k, f in ((1, np.cos), (2, lambda a: -np.sin(a))))
+    return x, dx, ddx
+
+
+def loops(mechanism: FullMechanism, x: Array, dx: Array, ddx: Array) -> dict[str, Callable[[], Array]]:
+    """A loop over Pinocchio for the regressor of the motors, and one for their torques."""
+    import pinocchio as pin  # noqa: PLC0415 - of the extra `multibody`
+
+    tree = mechanism.tree
+    moving = mechanism.motion(x, dx, ddx)
+    motors = [tree.coordinates.index(name) for name in tree.actuated]
+    closed = moving.jacobian @ np.linalg.inv(moving.jacobian[:, motors])
+    model = mechanism.pinocchio().model
+    data = model.createData()
+    samples = list(zip(moving.q, moving.dq, moving.ddq, np.swapaxes(closed, 1, 2), strict=True))
+
+    def regressor() -> Array:
+        return np.array([J @ pin.computeJointTorqueRegressor(model, data, *state) for *state, J in samples])
+
+    def torques() -> Array:
+        return np.array([J @ pin.rnea(model, data, *state) for *state, J in samples])
+
+    return {"regressor": regressor, "torques": torques}
+
+
+def main() -> None:
+    """Print times per sample and ratios for each robot."""
+    print(f"{N_SAMPLES} samples, {available_threads()} threads, median of {REPETITIONS}; loops on {N_LOOP} samples")
+    for make in MECHANISMS:
+        mechanism = make()
+        robot = mechanism.robot
+        x, dx, ddx = poses(robot)
+        motion: JointMotion = robot.joint_motion(x, dx, ddx)
+        loop = loops(mechanism, x[:N_LOOP], dx[:N_LOOP], ddx[:N_LOOP])
+        kernel = robot.regressor_kernel()
+        times = {
+            "from motor angles": seconds(lambda: robot.regressor(*motion), REPETITIONS),  # noqa: B023
+            "from poses": seconds(lambda: kernel(x, dx, ddx), REPETITIONS),  # noqa: B023
+            "forward kinematics": seconds(lambda: robot.forward(motion.q), REPETITIONS),  # noqa: B023
+            "inverse kinematics": seconds(lambda: robot.inverse(x), REPETITIONS),  # noqa: B023
+            "Pinocchio, regressor": seconds(loop["regressor"], 3) * N_SAMPLES / N_LOOP,
+            "Pinocchio, RNEA only": seconds(loop["torques"], 3) * N_SAMPLES / N_LOOP,
+        }
+        print(f"\n{robot.name}: {len(robot.names)} columns; Pinocchio: {len(mechanism.tree.coordinates)} coordinates")
+        for name, time in times.items():
+            ratios = [time / times[ours] for ours in ("from motor angles", "from poses")]
+            per_sample = 1e6 * time / N_SAMPLES
+            print(
+                f"  {name:22} {per_sample:8.2f} µs/sample {ratios[0]:8.1f} x from angles {ratios[1]:8.1f} x from poses"
+            )
+        x_found = robot.forward(motion.q)
+        torque = efforts(robot, mechanism.parameters(), *(part[:N_LOOP] for part in motion))
+        away = np.abs(torque - loop["torques"]()).max() / np.abs(torque).max()
+        print(
+            f"  forward against truth {np.abs(x_found - x).max():.1e}; torques against Pinocchio {away:.1e} of the peak"
+        )
+
+
+if __name__ == "__main__":
+    main()
