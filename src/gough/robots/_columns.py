@@ -20,7 +20,7 @@ def each(v: Expression) -> list[Expression]:
 
 
 def point_mass(motion: Motion, DC: Expression, gravity: Expression) -> Expression:
-    """The column of a mass at the platform's point that sees DC from the origin."""
+    """The column of a mass at DC from the platform's origin."""
     return motion.velocity_by_motors(DC).T @ (motion.acceleration(DC) + ex.vector(0.0, 0.0, gravity))
 
 

@@ -139,7 +139,7 @@ class Motion:
     ddx: Expression
 
     def velocity_by_motors(self, DC: Expression) -> Expression:
-        """∂v/∂q̇ (3 × motors) of the platform's point that sees `DC` from the origin and turns with θ."""
+        """∂v/∂q̇ (3 × motors) of the point at DC from the platform's origin, which turns with θ."""
         if self.dx.numel() == 3:
             return self.J
         return self.J[:3, :] + ex.vector(-DC[1], DC[0], 0.0) @ self.J[3, :]
