@@ -72,8 +72,8 @@ class EllipsoidRound(ArrayValue):
     half: Array
     weights: Array
     center: Array
-    shape: Array
-    """Of the ellipsoid that they prove; the next round may cut its strips to it."""
+    factor: Array
+    """The strips imply θ = center + factor·w with |w| ≤ 1, with a little room for rounding."""
     below: tuple[Evidence, ...] = ()
     above: tuple[Evidence, ...] = ()
     """What bounds each d·θ from below and above; if empty, its row, the box or an earlier round does."""

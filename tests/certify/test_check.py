@@ -328,8 +328,8 @@ def test_gaussian_noise_is_refused(square):
 
 
 def test_another_format_does_not_hold(square):
-    certificate = replace(Certificate.of(square, Witness({"a": Fraction(5, 3), "b": 1})), version=2)
-    assert "format 2" in check(certificate, square).reason
+    certificate = replace(Certificate.of(square, Witness({"a": Fraction(5, 3), "b": 1})), version=3)
+    assert "format 3" in check(certificate, square).reason
 
 
 def test_rows_beyond_the_problem_do_not_count(square):

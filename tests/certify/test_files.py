@@ -91,7 +91,7 @@ BOUND = Certificate(ZERO, Bound([Step({"a": 1}, 1.5, {2: 0.5})]))
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 2}, "newer gough"),
+        ({"version": 3}, "newer gough"),
         ({"version": "1"}, "version"),
         ({"version": True}, "version"),
         ({"kind": "Bounds"}, "did you mean 'Bound'"),

@@ -60,7 +60,7 @@ def test_a_bound_that_claims_too_much(call, certify):
     certify(Bound([Step({"mass": 1}, 2, {2: Fraction(1, 3)})]))
     code, out, _ = call("c.json", "problem.npz")
     assert code == 1
-    assert "does not hold: step 1 states 2, which is 0.4167 more than its rows prove." in out
+    assert "does not hold: step 1: it states 2, which is 0.4167 more than its rows prove." in out
 
 
 def test_witness_and_empty(call, certify, tmp_path):

@@ -1,23 +1,49 @@
 """Certificates: statements about a problem that anyone can check again in exact arithmetic, whoever made them.
 
 A `Witness` proves a bounded-error problem consistent, a `Bound` bounds the unknowns from row multipliers, `Empty`
-shows rows that contradict each other. `check` imports no method: it is the part to trust.
+shows rows that contradict each other, `Inside` puts all consistent θ into an ellipsoid. `RelaxedBound`,
+`RelaxedEmpty` and `Violated` speak about problems of which some rows may be wrong. `certificate_of` makes them from
+the answers of methods; `check` imports no method: it is the part to trust.
 """
 
-from gough.certify.certificate import Bound, Certificate, Empty, Proof, Step, Witness, digest
+from gough.certify.certificate import Certificate, digest
+from gough.certify.chains import Link, Reach, Split, Step
 from gough.certify.check import Verdict, check
 from gough.certify.files import load, save
 from gough.certify.linear import NotProven, prove
-from gough.certify.of_estimate import certificate_of
+from gough.certify.of_answer import certificate_of
+from gough.certify.proofs import (
+    Bound,
+    Empty,
+    Inside,
+    Proof,
+    RelaxedBound,
+    RelaxedEmpty,
+    RelaxedStep,
+    Round,
+    Strip,
+    Violated,
+    Witness,
+)
 
 __all__ = [
     "Bound",
     "Certificate",
     "Empty",
+    "Inside",
+    "Link",
     "NotProven",
     "Proof",
+    "Reach",
+    "RelaxedBound",
+    "RelaxedEmpty",
+    "RelaxedStep",
+    "Round",
+    "Split",
     "Step",
+    "Strip",
     "Verdict",
+    "Violated",
     "Witness",
     "certificate_of",
     "check",

@@ -8,8 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gough.certify.certificate import FORMAT, Bound, Certificate, Empty, Witness, digest
-from gough.certify.linear import NotProven, follow, require_witness
+from gough.certify.certificate import FORMAT, Certificate, digest
+from gough.certify.linear import NotProven, Sides, follow, require_witness
+from gough.certify.proofs import Bound, Empty, Inside, RelaxedBound, RelaxedEmpty, Violated, Witness
+from gough.certify.quadratic import require_rounds
+from gough.certify.relaxed import follow_relaxed, require_violated
 from gough.certify.words import rows_in_words, statement
 from gough.problem import LinearProblem
 
@@ -57,14 +60,15 @@ def check(certificate: Certificate, problem: LinearProblem) -> Verdict:
         holds = True
     except NotProven as short:
         reason, holds = str(short), False
-    rows = () if isinstance(proof, Witness) else proof.rows
-    looked_at = f"all {problem.n_rows} rows" if isinstance(proof, Witness) else rows_in_words(problem, rows)
-    return Verdict(holds, reason, certificate.kind, statement(proof, problem), rows, f"{looked_at}, and the prior")
+    looked_at = f"all {problem.n_rows} rows" if isinstance(proof, Witness) else rows_in_words(problem, proof.rows)
+    return Verdict(
+        holds, reason, certificate.kind, statement(proof, problem), proof.rows, f"{looked_at}, and the prior"
+    )
 
 
 def _require_same(certificate: Certificate, problem: LinearProblem) -> None:
-    if certificate.version != FORMAT:
-        raise NotProven(f"the certificate has format {certificate.version}; this gough checks format {FORMAT}")
+    if not 1 <= certificate.version <= FORMAT:
+        raise NotProven(f"the certificate has format {certificate.version}; this gough checks formats up to {FORMAT}")
     if certificate.problem != digest(problem):
         raise NotProven("the certificate speaks about another problem, or the problem's data were changed")
 
@@ -75,22 +79,55 @@ def _witness(proof: Witness, problem: LinearProblem) -> str:
 
 
 def _bound(proof: Bound, problem: LinearProblem) -> str:
-    crossed = follow(problem, proof.steps).crossed()
-    if crossed is not None:
-        return f"nothing is consistent: the bounds on '{problem.unknowns.names[crossed]}' exclude each other"
-    count = len(proof.steps)
+    box, count = follow(problem, proof.steps), len(proof.steps)
+    if box.is_empty:
+        return f"nothing is consistent: {_contradiction(problem, box)}"
     return "the weighted rows prove it" if count == 1 else f"the weighted rows prove each of its {count} steps"
 
 
 def _empty(proof: Empty, problem: LinearProblem) -> str:
-    crossed = follow(problem, proof.steps).crossed()
-    if crossed is not None:
-        return f"the rows bound '{problem.unknowns.names[crossed]}' from below by more than from above"
-    for step in proof.steps:
-        if step.value > 0 and not any(c for _, c in step.direction):
-            return "the weighted rows say that 0 is positive"
-    raise NotProven("the steps are right, but they contradict neither each other nor the prior")
+    box = follow(problem, proof.steps)
+    if not box.is_empty:
+        raise NotProven("the steps are right, but they contradict neither each other nor the prior")
+    return _contradiction(problem, box)
 
 
-CHECKERS: Mapping[type, Callable[[Any, LinearProblem], str]] = {Witness: _witness, Bound: _bound, Empty: _empty}
+def _contradiction(problem: LinearProblem, box: Sides) -> str:
+    crossed = box.crossed()
+    if crossed is None:
+        return "the weighted rows say that 0 is positive"
+    return f"the rows bound '{problem.unknowns.names[crossed]}' from below by more than from above"
+
+
+def _inside(proof: Inside, problem: LinearProblem) -> str:
+    require_rounds(problem, follow(problem, proof.steps), proof.rounds)
+    rounds = "" if len(proof.rounds) == 1 else f" of each of {len(proof.rounds)} rounds"
+    return f"{len(proof.ellipsoid.strips)} weighted strips imply the ellipsoid{rounds}"
+
+
+def _relaxed_bound(proof: RelaxedBound, problem: LinearProblem) -> str:
+    if follow_relaxed(problem, proof).is_empty:
+        return f"no θ violates at most {proof.q} rows"
+    return f"no {proof.q} rows meet all the cuts of any of its {len(proof.steps)} steps"
+
+
+def _relaxed_empty(proof: RelaxedEmpty, problem: LinearProblem) -> str:
+    follow_relaxed(problem, proof)
+    return f"no {proof.q} rows meet all the contradictions"
+
+
+def _violated(proof: Violated, problem: LinearProblem) -> str:
+    require_violated(problem, proof)
+    return f"its {len(proof.contradictions)} contradictions cannot be met by fewer rows, nor without those named"
+
+
+CHECKERS: Mapping[type, Callable[[Any, LinearProblem], str]] = {
+    Witness: _witness,
+    Bound: _bound,
+    Empty: _empty,
+    Inside: _inside,
+    RelaxedBound: _relaxed_bound,
+    RelaxedEmpty: _relaxed_empty,
+    Violated: _violated,
+}
 """For each kind of proof, what checks it: returns why it holds, or raises NotProven."""

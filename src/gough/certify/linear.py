@@ -8,11 +8,13 @@ sides at infinity, where nothing may be left over.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gough.certify.certificate import Coefficients, Step, Weights, bounds_of, coefficients, row_weights
+from gough.certify.certificate import bounds_of
+from gough.certify.chains import Coefficients, Link, Reach, Split, Step, Weights, coefficients, row_weights
+from gough.certify.proofs import RelaxedStep
 from gough.certify.words import approximately, row_name, written
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, nearest
@@ -30,6 +32,26 @@ class Sides:
 
     lower: tuple[Fraction | None, ...]
     upper: tuple[Fraction | None, ...]
+    refuted: bool = False
+    """Is it proven by a contradiction that nothing is in it?"""
+
+    @property
+    def is_empty(self) -> bool:
+        """Is it proven that nothing is in it?"""
+        return self.refuted or self.crossed() is not None
+
+    def largest(self, axis: int) -> Fraction | None:
+        """The largest |θ[axis]| in the box; None for ∞."""
+        low, high = self.lower[axis], self.upper[axis]
+        return None if low is None or high is None else max(abs(low), abs(high))
+
+    def union(self, other: "Sides") -> "Sides":
+        """The smallest box around both."""
+        if self.is_empty or other.is_empty:
+            return other if self.is_empty else self
+        low = (None if a is None or b is None else min(a, b) for a, b in zip(self.lower, other.lower, strict=True))
+        high = (None if a is None or b is None else max(a, b) for a, b in zip(self.upper, other.upper, strict=True))
+        return Sides(tuple(low), tuple(high))
 
     @classmethod
     def of_prior(cls, problem: LinearProblem) -> "Sides":
@@ -60,7 +82,7 @@ def _finite(side: Array) -> tuple[Fraction | None, ...]:
 
 
 @dataclass(frozen=True)
-class _Rows:
+class Rows:
     """Some rows of a problem as whole numbers, to be multiplied by 2^exponent."""
 
     W: Whole
@@ -70,7 +92,8 @@ class _Rows:
     exponent: int
 
 
-def _rows(problem: LinearProblem, rows: slice | list[int]) -> _Rows:
+def rows_exactly(problem: LinearProblem, rows: slice | list[int]) -> Rows:
+    """Some rows of a problem without rounding."""
     noise, p = bounds_of(problem), len(problem.unknowns)
     W, y = problem.W[rows], problem.y[rows]
     e = np.broadcast_to(noise.radius, (problem.n_rows,))[rows]
@@ -79,7 +102,7 @@ def _rows(problem: LinearProblem, rows: slice | list[int]) -> _Rows:
         parts.append(np.broadcast_to(noise.regressor, problem.W.shape)[rows])
     whole, exponent = integers(np.hstack(parts))
     D = whole[:, p + 2 :] if noise.regressor is not None else None
-    return _Rows(whole[:, :p], whole[:, p], whole[:, p + 1], D, exponent)
+    return Rows(whole[:, :p], whole[:, p], whole[:, p + 1], D, exponent)
 
 
 def vector(problem: LinearProblem, named: Coefficients) -> list[Fraction]:
@@ -105,7 +128,7 @@ def require_witness(problem: LinearProblem, theta: Coefficients) -> None:
             raise NotProven(f"{name} = {written(x)} is above its prior, {written(high)}")
     numerators, denominator = over_common_denominator(point)
     for block in problem.blocks():
-        rows = _rows(problem, block)
+        rows = rows_exactly(problem, block)
         misfit = abs(rows.y * denominator - rows.W @ numerators)
         allowed = rows.e * denominator
         if rows.D is not None:
@@ -118,29 +141,48 @@ def require_witness(problem: LinearProblem, theta: Coefficients) -> None:
             raise NotProven(f"{where} is violated: |y − W θ| exceeds its bound by {approximately(excess)}")
 
 
+class Total(NamedTuple):
+    """Σ λ_k y_k and Σ |λ_k| e_k."""
+
+    middle: Fraction
+    half: Fraction
+
+
 def largest_value(problem: LinearProblem, box: Sides, direction: Coefficients, weights: Weights) -> Fraction:
     """The largest v for which the weights prove direction · θ ≥ v for every consistent θ in the box.
 
     With weights λ and d = direction − Wᵀλ, g = Dᵀ|λ|:
     direction · θ ≥ Σ (λ_k y_k − |λ_k| e_k) + Σ_j min (d_j θ_j − g_j |θ_j|), the minimum over the box.
     """
+    total, left, blurred = _combined(problem, direction, weights)
+    value = total.middle - total.half
+    for axis, (d, g) in enumerate(zip(left, blurred, strict=True)):
+        value += _least(problem, box, axis, d, g)
+    return value
+
+
+def _combined(
+    problem: LinearProblem, direction: Coefficients, weights: Weights
+) -> tuple[Total, list[Fraction], list[Fraction]]:
+    """What weighted rows say: Σ λ y with its error, and what they leave of the direction: d, g of `largest_value`."""
     for row, _ in weights:
         if row >= problem.n_rows:
             raise NotProven(f"there is no row {row}: the problem has {problem.n_rows}, counted from 0")
     wanted = vector(problem, direction)
-    rows = _rows(problem, [row for row, _ in weights])
+    rows = rows_exactly(problem, [row for row, _ in weights])
     numerators, denominator = over_common_denominator(weight for _, weight in weights)
     unit = Fraction(2) ** rows.exponent / denominator
-    total = unit * int(numerators @ rows.y - abs(numerators) @ rows.e)
-    taken = numerators @ rows.W
-    blurred = np.zeros(len(wanted), dtype=object) if rows.D is None else abs(numerators) @ rows.D
-    for axis, c in enumerate(wanted):
-        total += _least(problem, box, axis, c - unit * int(taken[axis]), unit * int(blurred[axis]))
-    return total
+    total = Total(unit * int(numerators @ rows.y), unit * int(abs(numerators) @ rows.e))
+    left = [c - unit * int(x) for c, x in zip(wanted, numerators @ rows.W, strict=True)]
+    if rows.D is None:
+        return total, left, [Fraction(0)] * len(left)
+    return total, left, [unit * int(x) for x in abs(numerators) @ rows.D]
 
 
 def _least(problem: LinearProblem, box: Sides, axis: int, d: Fraction, g: Fraction) -> Fraction:
     """Minimum of d x − g |x|, g ≥ 0, over one axis of the box. It is concave, so an end has it."""
+    if not (d or g):
+        return d
     ends = []
     for side, sign, name in ((box.lower[axis], -1, "lower"), (box.upper[axis], 1, "upper")):
         if side is not None:
@@ -153,24 +195,71 @@ def _least(problem: LinearProblem, box: Sides, axis: int, d: Fraction, g: Fracti
     return min(ends, default=Fraction(0))
 
 
-def follow(problem: LinearProblem, steps: Iterable[Step]) -> Sides:
-    """The box that a chain of steps establishes; raises NotProven at the first step that is not proven."""
-    box = Sides.of_prior(problem)
-    for number, step in enumerate(steps, start=1):
+def follow(problem: LinearProblem, chain: Iterable[Link], box: Sides | None = None) -> Sides:
+    """The box that a chain of links establishes, from the prior on; raises NotProven at the first that proves less."""
+    box = Sides.of_prior(problem) if box is None else box
+    for number, link in enumerate(chain, start=1):
         try:
-            proven = largest_value(problem, box, step.direction, step.weights)
+            box = after(problem, box, link)
         except NotProven as short:
             raise NotProven(f"step {number}: {short}") from short
-        if proven < step.value:
-            missing = approximately(step.value - proven)
-            raise NotProven(f"step {number} states {written(step.value)}, which is {missing} more than its rows prove")
-        box = _after(problem, box, step)
     return box
 
 
-def _after(problem: LinearProblem, box: Sides, step: Step) -> Sides:
-    slopes = [(axis, c) for axis, c in enumerate(vector(problem, step.direction)) if c]
-    return box.tightened(*slopes[0], step.value) if len(slopes) == 1 else box
+def after(problem: LinearProblem, box: Sides, link: Link) -> Sides:
+    """The box that one link leaves; raises NotProven if it proves less than it states."""
+    match link:
+        case Split():
+            return _after_split(problem, box, link)
+        case Reach():
+            return _after_reach(problem, box, link)
+    proven = largest_value(problem, box, link.direction, link.weights)
+    if proven < link.value:
+        missing = approximately(link.value - proven)
+        raise NotProven(f"it states {written(link.value)}, which is {missing} more than its rows prove")
+    return with_bound(problem, box, link)
+
+
+def with_bound(problem: LinearProblem, box: Sides, bound: Step | RelaxedStep) -> Sides:
+    """The box, tightened by a bound that is proven: if it has one unknown only, or says that 0 is positive."""
+    slopes = [(axis, c) for axis, c in enumerate(vector(problem, bound.direction)) if c]
+    if not slopes and bound.value > 0:
+        return replace(box, refuted=True)
+    return box.tightened(*slopes[0], bound.value) if len(slopes) == 1 else box
+
+
+def _after_split(problem: LinearProblem, box: Sides, split: Split) -> Sides:
+    [axis] = [axis for axis, c in enumerate(vector(problem, ((split.name, Fraction(1)),))) if c]
+    halves = []
+    for sign, chain, which in ((-1, split.below, "≤"), (1, split.above, "≥")):
+        half = box.tightened(axis, Fraction(sign), sign * split.at)
+        try:
+            halves.append(follow(problem, chain, half))
+        except NotProven as short:
+            raise NotProven(f"case {split.name} {which} {written(split.at)}: {short}") from short
+    return halves[0].union(halves[1])
+
+
+def _after_reach(problem: LinearProblem, box: Sides, reach: Reach) -> Sides:
+    bounds, names = dict(reach.bounds), problem.unknowns.names
+    vector(problem, reach.bounds)  # are these names known?
+    largest = [bounds.get(name) or box.largest(axis) for axis, name in enumerate(names)]
+    for name, weights in reach.weights:
+        total, left, blurred = _combined(problem, ((name, Fraction(1)),), weights)
+        parts = [abs(d) + g for d, g in zip(left, blurred, strict=True)]
+        missing = [names[j] for j, (part, most) in enumerate(zip(parts, largest, strict=True)) if part and most is None]
+        if missing:
+            raise NotProven(f"the reach of '{name}' depends on '{missing[0]}', which has no bound")
+        reached = abs(total.middle) + total.half
+        reached += sum((part * most for part, most in zip(parts, largest, strict=True) if part and most), Fraction(0))
+        if not reached < bounds[name]:
+            raise NotProven(
+                f"the reach of '{name}' is {written(bounds[name])}, but its rows prove no smaller one from it"
+            )
+    for axis, name in enumerate(names):
+        if name in bounds:
+            box = box.tightened(axis, Fraction(1), -bounds[name]).tightened(axis, Fraction(-1), -bounds[name])
+    return box
 
 
 def prove(problem: LinearProblem, outline: Iterable[tuple[Mapping[str, Any], Mapping[int, Any]]]) -> tuple[Step, ...]:
@@ -188,10 +277,14 @@ def prove(problem: LinearProblem, outline: Iterable[tuple[Mapping[str, Any], Map
     """
     box, steps = Sides.of_prior(problem), []
     for given, weighted in outline:
-        direction, weights = coefficients(given, "direction"), row_weights(weighted)
-        value = round_down(largest_value(problem, box, direction, weights))
-        if value is None:
-            raise NotProven("the weights prove a bound below all doubles")
-        steps.append(Step(direction, Fraction(value), weights))
-        box = _after(problem, box, steps[-1])
+        steps.append(best_step(problem, box, coefficients(given, "direction"), row_weights(weighted)))
+        box = with_bound(problem, box, steps[-1])
     return tuple(steps)
+
+
+def best_step(problem: LinearProblem, box: Sides, direction: Coefficients, weights: Weights) -> Step:
+    """The step with the largest double that these weights prove in the box."""
+    value = round_down(largest_value(problem, box, direction, weights))
+    if value is None:
+        raise NotProven("the weights prove a bound below all doubles")
+    return Step(direction, Fraction(value), weights)

@@ -2,14 +2,28 @@
 
 from collections.abc import Iterable
 from fractions import Fraction
+from math import isqrt
 
-from gough.certify.certificate import Bound, Coefficients, Proof, Step, Witness
+from gough.certify.chains import Coefficients, Step, steps_of
+from gough.certify.proofs import (
+    Bound,
+    Empty,
+    Inside,
+    Proof,
+    RelaxedBound,
+    RelaxedEmpty,
+    RelaxedStep,
+    Round,
+    Violated,
+    Witness,
+)
 from gough.core.rational import as_double
 from gough.core.text import number
 from gough.problem import LinearProblem
 
 _READABLE = 24
 _ROWS_SHOWN = 12
+_FINE = 1100
 
 
 def written(x: Fraction) -> str:
@@ -69,19 +83,50 @@ def statement(proof: Proof, problem: LinearProblem) -> tuple[str, ...]:
         ('mass ≤ 2.5 kg',)
     """
     units = dict(zip(problem.unknowns.names, problem.unknowns.units, strict=True))
-    if isinstance(proof, Witness):
-        values = [f"{name} = {written(x)} {units.get(name, '')}".rstrip() for name, x in proof.theta]
-        return ("some θ satisfies every row and the prior, namely", *values)
-    if isinstance(proof, Bound):
-        strongest: dict[Coefficients, Step] = {}
-        for step in proof.steps:
-            known = strongest.setdefault(step.direction, step)
-            strongest[step.direction] = max(known, step, key=lambda s: s.value)
-        return tuple(_inequality(step, units) for step in strongest.values())
-    return ("no θ satisfies all rows and the prior",)
+    match proof:
+        case Witness(theta=theta):
+            values = [f"{name} = {written(x)} {units.get(name, '')}".rstrip() for name, x in theta]
+            return ("some θ satisfies every row and the prior, namely", *values)
+        case Bound(steps=steps):
+            return _bounds(steps_of(steps), units)
+        case Empty():
+            return ("no θ satisfies all rows and the prior",)
+        case Inside(steps=steps, ellipsoid=ellipsoid):
+            bounds = _bounds(steps_of(steps), units)
+            return (*_ellipsoid(ellipsoid, units), *(("and satisfies", *bounds) if bounds else ()))
+        case RelaxedBound(q=q, steps=relaxed):
+            return (f"every θ of the prior that violates at most {_rows(q)} satisfies", *_bounds(relaxed, units))
+        case RelaxedEmpty(q=q):
+            return (f"every θ of the prior violates more than {_rows(q)}",)
+        case Violated(at_least=at_least, q=q, outliers=outliers):
+            count = (f"every θ of the prior violates at least {_rows(at_least)}",) if at_least else ()
+            which = f"every θ of the prior that violates at most {_rows(q)} violates {rows_in_words(problem, outliers)}"
+            return (*count, which) if outliers else count
 
 
-def _inequality(step: Step, units: dict[str, str]) -> str:
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
+
+
+def _bounds(steps: Iterable[Step | RelaxedStep], units: dict[str, str]) -> tuple[str, ...]:
+    """For each direction, the strongest of its bounds."""
+    strongest: dict[Coefficients, Step | RelaxedStep] = {}
+    for step in steps:
+        known = strongest.setdefault(step.direction, step)
+        strongest[step.direction] = max(known, step, key=lambda s: s.value)
+    return tuple(_inequality(step, units) for step in strongest.values())
+
+
+def _ellipsoid(ellipsoid: Round, units: dict[str, str]) -> tuple[str, ...]:
+    head = "every consistent θ lies in the ellipsoid (θ − c)ᵀ P⁻¹ (θ − c) ≤ 1 around c, which is and reaches"
+    lines = []
+    for (name, x), row in zip(ellipsoid.center, ellipsoid.shape, strict=True):
+        half = approximately(Fraction(isqrt(max(int(row[-1] * 4**_FINE), 0)), 2**_FINE))
+        lines.append(f"{name} = {written(x)} ± {half} {units.get(name, '')}".rstrip())
+    return (head, *lines)
+
+
+def _inequality(step: Step | RelaxedStep, units: dict[str, str]) -> str:
     terms = [(name, c) for name, c in step.direction if c]
     if len(terms) == 1 and abs(terms[0][1]) == 1:
         (name, c), unit = terms[0], units.get(terms[0][0], "")

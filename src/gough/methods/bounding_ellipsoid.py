@@ -14,7 +14,8 @@ from gough.core.midrad import upward
 from gough.core.products import matmul
 from gough.core.text import written
 from gough.core.threads import one_blas_thread
-from gough.estimate import Claim, Estimate, Stats, Status
+from gough.estimate import Claim, EllipsoidStats, Estimate, HullStats, Status
+from gough.evidence import EllipsoidRound
 from gough.methods.ellipsoid_batch import (
     DETERMINANT,
     of_sides,
@@ -22,7 +23,9 @@ from gough.methods.ellipsoid_batch import (
     refine,
     unscaled,
 )
+from gough.methods.ellipsoid_evidence import proved_round, rounds_in_units
 from gough.methods.ellipsoid_strips import Integers, Strips, centered, strips_of
+from gough.methods.linear_hull import LinearHull
 from gough.noise import Bounded
 from gough.problem import LinearProblem
 from gough.region import Box, Ellipsoid
@@ -123,16 +126,18 @@ def _estimated(method: BoundingEllipsoid, strips: Strips, answer: "_Answer") -> 
         return _estimated(replace(method, form=Form.FACTORIZED), strips, answer)
     if refined.is_empty or run.exceeded:
         return answer.inconsistent(run.verdict(method.misses), proved=refined.is_empty)
-    proved = refined.ellipsoid
+    proved, evidence = refined.ellipsoid, refined.rounds
     if proved is None and not rounds and not method.cut:
         proved = proved_ellipsoid(strips, run.weights)
+        evidence = () if proved is None else (proved_round(strips, run.weights, proved),)
     if proved is None:
         region = run.region()
         notes = (_UNPROVED,) if rounds or not method.cut else ()
     else:
         region, notes = proved.ellipsoid(), ()
     claim = Claim.ENCLOSURE if proved is None else Claim.PROOF
-    return answer.of(unscaled(region, strips.columns), claim, run.missed, notes)
+    in_units = () if run.missed else rounds_in_units(answer.problem, answer.box, strips, evidence)
+    return answer.of(unscaled(region, strips.columns), claim, run.missed, notes, in_units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +217,12 @@ class _Answer:
     notes: tuple[str, ...] = field(default=())
 
     def of(
-        self, region: Ellipsoid, claim: Claim, missed: tuple[int, ...] = (), notes: tuple[str, ...] = ()
+        self,
+        region: Ellipsoid,
+        claim: Claim,
+        missed: tuple[int, ...] = (),
+        notes: tuple[str, ...] = (),
+        rounds: tuple[EllipsoidRound, ...] = (),
     ) -> Estimate:
         unknowns, grid = self.problem.unknowns, np.ix_(self.free, self.free)
         center, shape = self.box.lower.copy(), np.zeros((len(unknowns), len(unknowns)))
@@ -230,12 +240,24 @@ class _Answer:
             notes += ("No row missed; still, the region holds the truth only if no error exceeds its bound.",)
         if limited:
             notes += (f"Reach the prior's edge, so put in rather than found: {', '.join(limited)}.",)
-        stats = Stats(self.problem.n_rows, limited)
+        stated = (
+            unknowns.bounds.is_bounded
+        )  # a radius of the method is no part of the problem, and proves nothing of it
+        stats = EllipsoidStats(self.problem.n_rows, limited, rounds=rounds if stated else ())
         return Estimate(whole, claim, Status.OK, unknowns, written(self.method), stats, notes)
 
     def inconsistent(self, note: str, *, proved: bool) -> Estimate:
+        """Nothing is consistent; linear programs name the culprits, if the prior as stated is enough for that."""
+        hull = LinearHull().estimate(self.problem)
+        if hull.status is Status.INCONSISTENT and isinstance(hull.stats, HullStats):
+            return replace(
+                hull,
+                method=written(self.method),
+                stats=EllipsoidStats(self.problem.n_rows, evidence=hull.stats.evidence),
+                notes=(note, *hull.notes),
+            )
         claim = Claim.PROOF if proved else Claim.ENCLOSURE
-        unknowns, stats = self.problem.unknowns, Stats(self.problem.n_rows)
+        unknowns, stats = self.problem.unknowns, EllipsoidStats(self.problem.n_rows)
         empty = Box.empty(len(unknowns))
         return Estimate(empty, claim, Status.INCONSISTENT, unknowns, written(self.method), stats, (note,))
 

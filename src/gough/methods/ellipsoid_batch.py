@@ -8,6 +8,7 @@ import numpy as np
 from gough.core.arrays import Array, array
 from gough.core.errors import InputError, require
 from gough.core.threads import one_blas_thread
+from gough.methods.ellipsoid_evidence import ProvedRound, proved_round
 from gough.methods.ellipsoid_proof import ProvedEllipsoid, prove
 from gough.methods.ellipsoid_strips import Integers, Strips, middle_and_half, strips_of
 from gough.methods.ellipsoid_weights import View, optimize
@@ -26,6 +27,8 @@ class Refined:
     ellipsoid: ProvedEllipsoid | None
     weights: Array
     is_empty: bool = False
+    rounds: tuple[ProvedRound, ...] = ()
+    """What was proved on the way, the ellipsoid last."""
 
 
 def refine(strips: Strips, weights: Array, criterion: float, rounds: int, rtol: float) -> Refined:
@@ -43,12 +46,15 @@ def refine(strips: Strips, weights: Array, criterion: float, rounds: int, rtol: 
         proved = proved_ellipsoid(strips, weights)
         if proved is None and best.ellipsoid is None and sides.all():
             weights = optimize(strips, of_sides(strips), view, criterion, rtol)
-            proved = proved_ellipsoid(strips, weights) or proved_ellipsoid(strips, of_sides(strips))
+            proved = proved_ellipsoid(strips, weights)
+            if proved is None:
+                weights = of_sides(strips)
+                proved = proved_ellipsoid(strips, weights)
         if proved is None:
             break
         if proved.is_empty:
             return Refined(best.ellipsoid, weights, is_empty=True)
-        last, best = view, Refined(proved, weights)
+        last, best = view, Refined(proved, weights, rounds=(*best.rounds, proved_round(strips, weights, proved)))
         strips = _cut(strips, proved)
         if (strips.half < 0).any():
             return Refined(proved, weights, is_empty=True)
@@ -113,6 +119,19 @@ def ellipsoid_of_strips(
     require(D.shape[0] == len(lower) == len(upper), f"{len(D)} rows need as many lower and upper bounds")
     require(bool(np.isfinite(D).all()), "D must be finite")
     require(not (np.isnan(lower) | np.isnan(upper)).any() and bool((lower <= upper).all()), "lower must be <= upper")
+    strips, refined = refined_strips(D, lower, upper, criterion, rounds, rtol)
+    require(not refined.is_empty, "the strips contradict each other: no θ satisfies them all")
+    if refined.ellipsoid is None:
+        raise InputError("the strips leave some direction open, or nearly so: no ellipsoid could be proved")
+    p = D.shape[1]
+    multipliers = refined.weights[p:] * np.square(np.where(np.isfinite(strips.half[p:]), strips.half[p:], 0.0))
+    return unscaled(refined.ellipsoid.ellipsoid(), strips.columns), multipliers / (multipliers.sum() or 1.0)
+
+
+def refined_strips(
+    D: Array, lower: Array, upper: Array, criterion: float, rounds: int = 1, rtol: float = 1e-3
+) -> tuple[Strips, Refined]:
+    """The strips lower ≤ Dθ ≤ upper, scaled, and what could be proved of them."""
     mid, half = middle_and_half(lower, upper)
     p, free = D.shape[1], np.arange(D.shape[1])
     strips = strips_of(D, mid, half, free, _reach(D, mid, half))
@@ -120,13 +139,7 @@ def ellipsoid_of_strips(
     sides = np.concatenate([np.full(p, np.inf), strips.half[p:]])
     strips = strips.with_bounds(strips.mid, sides)
     require(strips.contradiction < 0, f"row {strips.contradiction} is zero, but its bounds exclude zero")
-    weights = _spanning(strips)
-    refined = refine(strips, weights, criterion, rounds, rtol)
-    require(not refined.is_empty, "the strips contradict each other: no θ satisfies them all")
-    if refined.ellipsoid is None:
-        raise InputError("the strips leave some direction open, or nearly so: no ellipsoid could be proved")
-    multipliers = refined.weights[p:] * np.square(np.where(np.isfinite(strips.half[p:]), strips.half[p:], 0.0))
-    return unscaled(refined.ellipsoid.ellipsoid(), strips.columns), multipliers / multipliers.sum()
+    return strips, refine(strips, _spanning(strips), criterion, rounds, rtol)
 
 
 def _reach(D: Array, mid: Array, half: Array) -> Box:

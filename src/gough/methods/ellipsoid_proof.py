@@ -15,6 +15,9 @@ from gough.core.midrad import LIMIT, TINY, UNIT, MidRad, enclosing, inflated, up
 from gough.core.products import BLOCK, accurate_residual, matmul
 from gough.region import Ellipsoid
 
+ROOM = 2.0**-36
+"""Part by which a proved ellipsoid is made larger, so that another proof, without rounding, finds it large enough."""
+
 
 @dataclass(frozen=True, eq=False)
 class ProvedEllipsoid:
@@ -43,6 +46,10 @@ class ProvedEllipsoid:
         return Interval(
             -upward(upward(reach + middle.rad) - middle.mid), upward(upward(reach + middle.rad) + middle.mid)
         )
+
+    def inner_factor(self) -> Array:
+        """F of the ellipsoid {center + F·w : |w| ≤ 1} half-way in the room left: in this one, around the set."""
+        return self.factor * (self.radius * (1 - ROOM / 2))
 
     def ellipsoid(self) -> Ellipsoid:
         """A floating-point ellipsoid around it.
@@ -125,5 +132,5 @@ def _ellipsoid(center: Array, X: Array, eta: float, pull: float, s: Interval) ->
     if inside.upper < 0:
         return ProvedEllipsoid(center, X, -1.0)
     # an ellipsoid that is a point gets a tiny radius: its shape stays positive definite
-    radius = max(float(((u + iv.sqrt(inside & Interval(0.0, np.inf))) / rest).upper), 2.0**-100)
+    radius = max(float(((u + iv.sqrt(inside & Interval(0.0, np.inf))) / rest).upper) * (1 + ROOM), 2.0**-100)
     return ProvedEllipsoid(center, X, radius) if radius <= 2.0**100 else None

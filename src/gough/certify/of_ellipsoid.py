@@ -1,0 +1,142 @@
+"""Ellipsoids of a method, with the weighted strips that prove them: proposals in floating point, made exact here."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from gough.certify.chains import Coefficients, Weights
+from gough.certify.condense import condensed
+from gough.certify.linear import NotProven, Sides
+from gough.certify.proofs import Round, Strip
+from gough.certify.quadratic import Body, Known, body_of, form_of, require_ellipsoid, require_side
+from gough.core.arrays import Array
+from gough.core.rational import rational
+from gough.evidence import EllipsoidRound, Evidence
+from gough.problem import LinearProblem
+from gough.region import Ellipsoid
+
+ROOM = 2.0**-37
+"""Methods leave more room than this between an ellipsoid and its strips, relative to its size."""
+
+
+def rounds_of(
+    problem: LinearProblem, box: Sides, hints: Sequence[EllipsoidRound], region: Ellipsoid
+) -> tuple[Round, ...]:
+    """The rounds of a certificate, the last of which states the very region.
+
+    Raises:
+        NotProven: the strips do not imply the region.
+    """
+    rounds: list[Round] = []
+    known = Known(problem, box)
+    for number, hint in enumerate(hints):
+        last = number == len(hints) - 1
+        center, shape = (region.center, _exactly(region.shape)) if last else (hint.center, _product(hint.factor))
+        try:
+            one = _round(known, hint, _named(problem, center), shape)
+        except NotProven as short:
+            raise NotProven(f"round {number}: {short}") from short
+        rounds.append(one)
+        known = known._replace(earlier=(*known.earlier, body_of(problem, one)))
+    return tuple(rounds)
+
+
+def _round(known: Known, hint: EllipsoidRound, center: Coefficients, shape: tuple[tuple[Fraction, ...], ...]) -> Round:
+    problem = known.problem
+    body = body_of(problem, Round(center, shape, ()))
+    chosen = [i for i, w in enumerate(hint.weights.tolist()) if w > 0]
+    chosen, weights = condensed(problem, hint, chosen, body)
+    strips = [_strip(problem, hint, i, w) for i, w in zip(chosen, weights, strict=True)]
+    if not hint.below:
+        strips = [_with_sources(known, strip) for strip in strips]
+    strips = _scaled(problem, body, strips)
+    require_ellipsoid(known, body, strips)
+    return Round(center, shape, tuple(strips))
+
+
+def _strip(problem: LinearProblem, hint: EllipsoidRound, i: int, weight: float) -> Strip:
+    row = hint.rows[i]
+    of: int | str = row if row >= 0 else problem.unknowns.names[-1 - row]
+    middle, half, exact = (rational(float(x), "a number") for x in (hint.middle[i], hint.half[i], weight))
+    if not hint.below:
+        return Strip(of, middle, half, exact)
+    return Strip(of, middle, half, exact, _weights(hint.below[i]), _weights(hint.above[i]))
+
+
+def _weights(hint: Evidence) -> Weights:
+    exact = ((row, Fraction(weight)) for row, weight in zip(hint.rows, hint.weights, strict=True))
+    return tuple((row, weight) for row, weight in exact if weight)
+
+
+def _with_sources(known: Known, strip: Strip) -> Strip:
+    """The strip with what proves each of its sides."""
+    return replace(strip, below=_source(known, strip, 1), above=_source(known, strip, -1))
+
+
+def _source(known: Known, strip: Strip, sign: int) -> int | None:
+    """What proves a side of a strip: its row or the box, or an earlier round, the latest that does."""
+    for source in (None, *reversed(range(len(known.earlier)))):
+        try:
+            require_side(known, strip, sign, source)
+        except NotProven:
+            continue
+        return source
+    raise NotProven(f"nothing proves a side of the strip of {strip.of}")
+
+
+def _scaled(problem: LinearProblem, body: Body, strips: list[Strip]) -> list[Strip]:
+    """Weights in the unit in which the strips imply the ellipsoid.
+
+    Around the center the strips say xᵀ A x − 2 b · x ≤ rest, an ellipsoid of squared radius ρ = rest + bᵀ A⁻¹ b in the
+    metric of A. With β = bᵀ A⁻¹ b / ρ, its center's distance squared, and P⁻¹ ⪯ (1 − ε) A / ρ, weights (1 − δ) / ρ
+    serve if δ (ε − δ) ≥ β; and ε is more than 2 √β, since the ellipsoid reaches beyond the displaced one.
+    """
+    form, square = form_of(problem, body, strips), [body.shape.unit * int(x) for x in body.shape.numbers.diagonal()]
+    free = [axis for axis, x in enumerate(square) if x > 0]
+    if not free:
+        return strips
+    unit = {axis: _size(square[axis]) for axis in free}
+    A = np.array([[float(form.A.unit * int(form.A.numbers[i, j]) * unit[i] * unit[j]) for j in free] for i in free])
+    b = np.array([float(form.b.unit * int(form.b.numbers[i]) * unit[i]) for i in free])
+    try:
+        pulled = float(b @ np.linalg.solve(A, b)) if b.any() else 0.0
+    except np.linalg.LinAlgError as error:
+        raise NotProven("the strips leave a direction open") from error
+    rho = form.rest + rational(max(pulled, 0.0), "a number")
+    if rho <= 0:
+        raise NotProven("the strips contradict each other")
+    delta = float(np.sqrt(max(pulled, 0.0) / float(rho))) + ROOM / 2
+    factor = rational(1 - delta, "a number") / rho
+    return [replace(strip, weight=_short(factor * strip.weight)) for strip in strips]
+
+
+def _size(square: Fraction) -> Fraction:
+    """A power of two near the root."""
+    return Fraction(2) ** ((square.numerator.bit_length() - square.denominator.bit_length()) // 2)
+
+
+def _short(x: Fraction) -> Fraction:
+    """The double near a number, where there is one."""
+    near = float(x)
+    return rational(near, "a weight") if near and np.isfinite(near) else x
+
+
+def _named(problem: LinearProblem, values: Array) -> tuple[tuple[str, Fraction], ...]:
+    pairs = zip(problem.unknowns.names, values.tolist(), strict=True)
+    return tuple((name, rational(x, "a number")) for name, x in pairs)
+
+
+def _exactly(shape: Array) -> tuple[tuple[Fraction, ...], ...]:
+    return tuple(tuple(rational(x, "a number") for x in shape[i, : i + 1].tolist()) for i in range(len(shape)))
+
+
+def _product(factor: Array) -> tuple[tuple[Fraction, ...], ...]:
+    """The lower triangle of factor · factorᵀ, without rounding."""
+    rows = [[rational(x, "a number") for x in row] for row in factor.tolist()]
+    zero = Fraction(0)
+    return tuple(
+        tuple(sum((a * b for a, b in zip(rows[i], rows[j], strict=True)), zero) for j in range(i + 1))
+        for i in range(len(rows))
+    )
