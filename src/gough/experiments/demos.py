@@ -204,7 +204,6 @@ class _Search:
             limits=self.limits,
             fast=self.fast,
             seconds=(slow, fast),
-            blend=min(0.5, slow / 4, fast / 4),
             candidates=max(1, round(share * self.candidates)),
         )
 

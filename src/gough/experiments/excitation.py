@@ -7,12 +7,15 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, require
+from gough.core.threads import one_blas_thread
 from gough.experiments._equations import equations
 from gough.experiments.trajectories import FourierSeries, instants, require_count
 from gough.robots.model import ParallelRobot, PoseMotion
 
 _SHRINK = 0.85
 """Factor by which a phase beyond a limit is made smaller, again and again."""
+_FINE = 50
+"""Samples in a period of the highest harmonic at which limits are checked."""
 _LEAST = 0.05
 """A phase that is infeasible at this share of its wanted size is given up."""
 _RANK = 1e-10
@@ -95,7 +98,8 @@ class SlowThenFast(ArrayValue):
 
     "Exciting trajectories containing both slow (for friction) and high dynamics (for inertia)" [PRV03i, §4.1],
     [NCPP, §V.B]. In each phase the displacement from home is that of its series times a window that rises from 0 to 1
-    and falls again within `blend` seconds, with three continuous derivatives.
+    and falls again within `blend` seconds, with three continuous derivatives; longer in the slow phase, so that all of
+    it is slow.
 
     Examples:
         >>> home = [0.0, 0.0, -0.4]
@@ -110,19 +114,26 @@ class SlowThenFast(ArrayValue):
     fast: FourierSeries
     seconds: tuple[float, float] = (10.0, 10.0)
     """Durations of the two phases."""
-    blend: float = 0.5
-    """Seconds of each rise and each fall of the window."""
+    blend: tuple[float, float] | None = None
+    """Seconds of the rise, and of the fall, of the window of each phase; None takes 1.5 and 0.5, or a quarter of a
+    phase that is short."""
 
     def __post_init__(self) -> None:
         same = np.array_equal(self.slow.offset, self.fast.offset)
         require(same, "both phases must have the same offset, their home: the motion rests there between them")
-        object.__setattr__(self, "seconds", tuple(float(s) for s in self.seconds))
-        require(len(self.seconds) == 2, "seconds must be two durations: of the slow phase and of the fast one")
-        require(self.blend > 0, f"blend must be positive, in seconds, but is {self.blend}")
-        require(
-            all(s >= 2 * self.blend for s in self.seconds),
-            f"a phase must last at least twice the blend of {self.blend:g} s, but they last {self.seconds} s",
-        )
+        object.__setattr__(self, "blend", _blends(self.seconds, self.blend))
+        for name in ("seconds", "blend"):
+            both = tuple(float(s) for s in getattr(self, name))
+            object.__setattr__(self, name, both)
+            require(len(both) == 2, f"{name} must be two durations: of the slow phase and of the fast one")
+            require(min(both) > 0, f"{name} must be positive, but is {both}")
+        for seconds, blend in zip(self.seconds, self._blend, strict=True):
+            require(seconds >= 2 * blend, f"a phase of {seconds:g} s must last at least twice its blend of {blend:g} s")
+
+    @property
+    def _blend(self) -> tuple[float, float]:
+        assert self.blend is not None
+        return self.blend
 
     @property
     def home(self) -> Array:
@@ -139,26 +150,15 @@ class SlowThenFast(ArrayValue):
         t = array(times, "times", ndim=1)
         moved = np.zeros((3, len(t), len(self.home)))
         start = 0.0
-        for series, seconds in zip((self.slow, self.fast), self.seconds, strict=True):
+        for series, seconds, blend in zip((self.slow, self.fast), self.seconds, self._blend, strict=True):
             during = (t >= start) & (t < start + seconds)
-            moved[:, during] = self._phase(series, seconds, t[during] - start)
+            moved[:, during] = _phase(series, seconds, blend, t[during] - start)
             start += seconds
         return PoseMotion(self.home + moved[0], moved[1], moved[2])
 
     def sample(self, rate: float) -> PoseMotion:
         """The motion at `rate` samples a second."""
         return self.at(instants(self.duration, rate))
-
-    def _phase(self, series: FourierSeries, seconds: float, t: Array) -> Array:
-        """Displacement from home, velocity and acceleration (3, N, m) within a phase: the product rule."""
-        _, x, dx, ddx = series.at(t)
-        u = x - self.home
-        falling = t > seconds / 2
-        w, dw, ddw = _smooth_step(np.where(falling, seconds - t, t) / self.blend)
-        dw = np.where(falling, -dw, dw) / self.blend
-        ddw = ddw / self.blend**2
-        w, dw, ddw = w[:, None], dw[:, None], ddw[:, None]
-        return np.stack([w * u, w * dx + dw * u, w * ddx + 2 * dw * dx + ddw * u])
 
     @classmethod
     def search(
@@ -172,7 +172,7 @@ class SlowThenFast(ArrayValue):
         slow: tuple[float, int] = (0.1, 3),
         fast: tuple[float, int] = (0.5, 5),
         seconds: tuple[float, float] = (10.0, 10.0),
-        blend: float = 0.5,
+        blend: tuple[float, float] | None = None,
         candidates: int = 40,
     ) -> "SlowThenFast":
         """The feasible random motion whose regressor has the least condition number, its columns scaled to length 1.
@@ -188,7 +188,7 @@ class SlowThenFast(ArrayValue):
             slow: Fundamental frequency in Hz and number of harmonics of the slow phase.
             fast: The same of the fast phase.
             seconds: Durations of the two phases.
-            blend: Seconds of each rise and fall of the window.
+            blend: Seconds of the rise, and of the fall, of the window of each phase; None as of the class.
             candidates: How many motions to compare.
 
         Raises:
@@ -205,10 +205,11 @@ class SlowThenFast(ArrayValue):
         require_count(candidates, "candidates")
         limits = Limits() if limits is None else limits
         theta = robot.nominal if parameters is None else parameters
-        build = _Candidates(robot, theta, limits, array(amplitude, "amplitude", ndim=1), blend)
+        build = _Candidates(robot, theta, limits, array(amplitude, "amplitude", ndim=1))
         best: tuple[float, SlowThenFast] | None = None
         for _ in range(candidates):
-            pair = [build.series(rng, *how, length) for how, length in zip((slow, fast), seconds, strict=True)]
+            phases = zip((slow, fast), seconds, _blends(seconds, blend), strict=True)
+            pair = [build.series(rng, *how, length, window) for how, length, window in phases]
             if pair[0] is None or pair[1] is None:
                 continue
             motion = cls(pair[0], pair[1], seconds, blend)
@@ -223,28 +224,27 @@ class SlowThenFast(ArrayValue):
 class _Candidates:
     """Random phases of a search, made feasible; counts what stood in the way."""
 
-    def __init__(self, robot: ParallelRobot, parameters: Any, limits: Limits, amplitude: Array, blend: float) -> None:
+    def __init__(self, robot: ParallelRobot, parameters: Any, limits: Limits, amplitude: Array) -> None:
         m = len(robot.pose_names)
         require(len(amplitude) == m, f"{robot.name} has {m} pose coordinates, but amplitude has {len(amplitude)}")
         self.robot, self.parameters, self.limits = robot, parameters, limits
-        self.amplitude, self.blend = amplitude, blend
+        self.amplitude = amplitude
         self.refused: dict[str, int] = {}
 
     def series(
-        self, rng: np.random.Generator, frequency: float, n_harmonics: int, seconds: float
+        self, rng: np.random.Generator, frequency: float, n_harmonics: int, seconds: float, blend: float
     ) -> FourierSeries | None:
         """A random series, at most as large as wanted, whose phase keeps the limits; None where none is found."""
         home = self.robot.home
         full = FourierSeries.random(
             rng, offset=home, amplitude=self.amplitude, frequency=frequency, n_harmonics=n_harmonics
         )
-        fine = 50 * frequency * n_harmonics
+        times = instants(seconds, _FINE * frequency * n_harmonics)
         size, why = 1.0, ""
         while size >= _LEAST:
             series = FourierSeries(home, size * full.mu, size * full.nu, frequency)
-            phase = SlowThenFast(series, series, (seconds, 2 * self.blend), self.blend)
-            motion = phase.at(instants(seconds, fine))
-            why = self.limits.exceeded(self.robot, self.parameters, motion)
+            x, dx, ddx = _phase(series, seconds, blend, times)
+            why = self.limits.exceeded(self.robot, self.parameters, PoseMotion(home + x, dx, ddx))
             if not why:
                 return series
             size *= _SHRINK
@@ -280,8 +280,24 @@ def condition(robot: ParallelRobot, motion: PoseMotion) -> float:
     W = equations(robot).regressor(*motion)
     W = W.reshape(-1, W.shape[-1])
     length = np.linalg.norm(W, axis=0)
-    sizes = np.linalg.svd(W[:, length > 0] / length[length > 0], compute_uv=False)
+    with one_blas_thread():
+        sizes = np.linalg.svd(W[:, length > 0] / length[length > 0], compute_uv=False)
     return float(sizes[0] / sizes[sizes > _RANK * sizes[0]][-1])
+
+
+def _blends(seconds: tuple[float, ...], blend: tuple[float, float] | None) -> tuple[float, ...]:
+    return tuple(min(b, s / 4) for b, s in zip((1.5, 0.5), seconds, strict=False)) if blend is None else blend
+
+
+def _phase(series: FourierSeries, seconds: float, blend: float, t: Array) -> Array:
+    """Displacement from home, velocity and acceleration (3, N, m) at times within a phase: the product rule."""
+    _, x, dx, ddx = series.at(t)
+    u = x - series.offset
+    falling = t > seconds / 2
+    w, dw, ddw = _smooth_step(np.where(falling, seconds - t, t) / blend)
+    dw = np.where(falling, -dw, dw) / blend
+    w, dw, ddw = w[:, None], dw[:, None], ddw[:, None] / blend**2
+    return np.stack([w * u, w * dx + dw * u, w * ddx + 2 * dw * dx + ddw * u])
 
 
 def _smooth_step(u: Array) -> tuple[Array, Array, Array]:
