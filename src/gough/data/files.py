@@ -138,7 +138,10 @@ def _recording(source: Source, chosen: Layout, path: Path, rate: float | None, *
         if factor != 1.0:
             samples[:, column] *= factor
     assert rate is not None  # the layout has asked for it
-    return Recording(chosen.names, tuple(si for _, si in sizes), samples, rate, start, str(path))
+    try:
+        return Recording(chosen.names, tuple(si for _, si in sizes), samples, rate, start, str(path))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
 
 
 def _require_numbers(values: Array, source: Source, columns: Sequence[int], path: Path, *, may_miss: int) -> None:

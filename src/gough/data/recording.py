@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array
-from gough.core.errors import InputError, nearest, require
+from gough.core.errors import InputError, require
 from gough.core.text import number, table
 from gough.core.units import factor_between, in_si, same_kind
+from gough.data.sources import nearest_name
 
 _TURNS = 4 * np.pi
 """An actuated arm of a parallel robot does not turn further: beyond it, radians are probably degrees."""
@@ -64,13 +65,13 @@ class Recording(ArrayValue):
         require(len(samples) > 0, "a recording needs at least one sample")
         for name, unit in zip(self.names, self.units, strict=True):
             _require_unit(name, unit)
-        for field, least in (("rate", 0.0), ("start", -np.inf)):
-            value = float(getattr(self, field))
-            object.__setattr__(self, field, value)
-            require(bool(np.isfinite(value)) and value > least, f"{field} must be a finite number, not {value:g}")
+        for field in ("rate", "start"):
+            object.__setattr__(self, field, float(getattr(self, field)))
+        require(0 < self.rate < np.inf, f"rate must be a positive number, not {self.rate:g}")
+        require(bool(np.isfinite(self.start)), f"start must be a finite number, not {self.start:g}")
         for name, channel in zip(self.names, samples.T, strict=True):
             wrong = np.flatnonzero(np.isinf(channel))
-            require(not wrong.size, f"channel '{name}' is infinite at sample {wrong[:1]} (counted from 0)")
+            require(not wrong.size, f"channel '{name}' is infinite at sample {wrong[:1].sum()} (counted from 0)")
 
     def __getitem__(self, name: str) -> Array:
         """The samples (N,) of one channel."""
@@ -166,9 +167,9 @@ class Recording(ArrayValue):
 
     def _column(self, name: str) -> int:
         if name not in self.names:
-            there = f"there are: {', '.join(self.names)}"
+            close = nearest_name(name, self.names) or f"; there are: {', '.join(self.names)}"
             where = f" in {self.source}" if self.source else ""
-            raise InputError(f"there is no channel '{name}'{where}{nearest(name, self.names) or f'; {there}'}")
+            raise InputError(f"there is no channel '{name}'{where}{close}")
         return self.names.index(name)
 
 

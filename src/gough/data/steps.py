@@ -84,6 +84,9 @@ class DropMissing(_Printed):
     margin: float | None = None
     """Seconds masked on either side; None takes as many as the low-pass remembers."""
 
+    def __post_init__(self) -> None:
+        require(self.margin is None or 0 <= self.margin < inf, f"margin must be a number ≥ 0, but is {self.margin}")
+
     def apply(self, signals: Signals) -> tuple[Signals, str]:
         """No signal is missing, and no row that would need it is kept."""
         require(signals.cutoff is None and signals.dq is None, "DropMissing must come before LowPass and Differentiate")
