@@ -6,10 +6,12 @@ from functools import cache
 
 import numpy as np
 
-from gough.data import MeasuredMotion, Recording, default_steps, prepare
+from gough.data import Decimate, Differentiate, LowPass, MaskReversals, MeasuredMotion, Recording, Trim, prepare
 from gough.robots import H4
 from gough.robots.model import JointMotion, PoseMotion
 
+STEPS = (LowPass(20.0), Differentiate(), Trim(0.3), MaskReversals(), Decimate(10))
+"""The trajectories begin and end in motion, so that the filter's ends are cut off generously."""
 SIZE = np.array([0.12, 0.12, 0.06, 0.7])
 """How far a trajectory goes from home: m, m, m, rad."""
 
@@ -70,7 +72,7 @@ def recordings(robot, machine, rng, *, seed=0, sigma=0.1, counts=20000, noise=No
 
 def measured(robot, machine, rng, *, steps=None, **options) -> MeasuredMotion:
     """A measured motion, prepared as usual unless told otherwise."""
-    steps = default_steps(1000.0) if steps is None else steps
+    steps = STEPS if steps is None else steps
     torques = {name: f"torque {i + 1}" for i, name in enumerate(robot.actuators)}
     return prepare(recordings(robot, machine, rng, **options), robot.coordinates, torques, steps)
 

@@ -11,7 +11,7 @@ from gough.core.arrays import Array
 from gough.core.errors import require
 from gough.data import MeasuredMotion
 from gough.identification.bounds import residual_scale, with_bounds
-from gough.identification.general_terms import mended
+from gough.identification.general_terms import gain_of_general_terms
 from gough.identification.held_out import BLOCKS, Rows, by_block, gain, joined, residuals, solved, triangles
 from gough.identification.results import Adequacy, Finding, VariantFit
 from gough.methods import identifiability, minimal_bound
@@ -20,6 +20,8 @@ from gough.robots.model import DynamicModel
 
 SURE = 3.0
 """Standard errors by which a gain must exceed zero before a larger model is called better."""
+WORTHWHILE = 0.002
+"""Gain in mean square below which a larger model is not called better: parameters then move by about their σ."""
 POSSIBLE = 0.05
 """A gain in mean square that may still be hidden by scatter, from which on the recording is said not to tell."""
 LEFT = 0.10
@@ -69,7 +71,9 @@ def adequacy_of(
 
     Held out is the validation motion if there is one, else each of ten blocks of time in turn. The simplest variant
     that no larger one beats for certain is recommended, where certain means by three standard errors of the scatter
-    between blocks. Priors play no part in it. None if there are too few rows to hold any out.
+    between blocks, and by 0.2 % of the mean square. Whether the largest leaves more than noise is asked of general
+    terms in position, velocity and acceleration. Priors play no part in it. None if there are too few rows to hold any
+    out.
 
     Args:
         robot: The variant that was used.
@@ -88,23 +92,23 @@ def adequacy_of(
     scale = residual_scale(_problem(robot, motion))
     all_judged = [_judge(v, motion, validation, scale) for v in variants]
     fits = tuple(_fit(j, scale, all_judged[i - 1] if i else None) for i, j in enumerate(all_judged))
-    largest, used = all_judged[-1], all_judged[names.index(variant_name(robot))]
-    smooth = mended(largest.fitted, motion, largest.judged, validation)
-    general = gain(largest.squares, by_block(smooth, largest.held_out.block))
-    best = _recommended(all_judged)
-    finding = _finding(all_judged, names.index(variant_name(robot)), best, general)
+    general = gain_of_general_terms(all_judged[-1].problem, motion, scale)
+    here, best = names.index(variant_name(robot)), _recommended(all_judged)
+    finding = _finding(all_judged, here, best, general)
+    if finding is Finding.INADEQUATE:
+        best = max(here, best)
     return Adequacy(
         fits=fits,
         used=variant_name(robot),
         recommended=None if finding is Finding.UNDECIDED else names[best],
         finding=finding,
         held_out=_held_out(motion, validation),
-        generic=_overall(smooth, largest.held_out, scale, robot),
+        generic=fits[-1].overall * float(np.sqrt(max(1 - general[0], 0.0))),
         generic_gain=general[0],
         generic_sigma=general[1],
         unit=robot.effort_units[0] if _is_uniform(robot) else "",
         actuators=robot.actuators,
-        shifts=_shifts(used, all_judged[best], sigma or {}) if best != names.index(variant_name(robot)) else {},
+        shifts=_shifts(all_judged[here], all_judged[best], sigma or {}) if best != here else {},
     )
 
 
@@ -161,23 +165,34 @@ def _overall(values: Array, rows: Rows, scale: Array, model: DynamicModel) -> fl
     return float(np.sqrt(((unit * values) ** 2).mean()))
 
 
+def is_sure(part: float, error: float) -> bool:
+    """Is a gain worthwhile, and no accident of the noise?"""
+    return part > max(WORTHWHILE, SURE * error)
+
+
+def is_possible(part: float, error: float) -> bool:
+    """May a gain be worthwhile, for all that the scatter between blocks shows?"""
+    return part + 2 * error > POSSIBLE
+
+
+def is_left(part: float, error: float) -> bool:
+    """Do general terms remove so much that the residual is not just noise?"""
+    return part > max(LEFT, SURE * error)
+
+
 def _recommended(judged: Sequence[_Judged]) -> int:
     """The simplest variant that no larger one beats for certain."""
     for i, one in enumerate(judged):
-        gains = [gain(one.squares, larger.squares) for larger in judged[i + 1 :]]
-        if not any(part > SURE * error for part, error in gains):
+        if not any(is_sure(*gain(one.squares, larger.squares)) for larger in judged[i + 1 :]):
             return i
     return len(judged) - 1
 
 
 def _finding(judged: Sequence[_Judged], used: int, best: int, general: tuple[float, float]) -> Finding:
-    if best > used:
+    if best > used or is_left(*general):
         return Finding.INADEQUATE
-    larger = [gain(judged[best].squares, one.squares) for one in judged[best + 1 :]]
-    if any(part + 2 * error > POSSIBLE for part, error in larger):
+    if any(is_possible(*gain(judged[best].squares, one.squares)) for one in judged[best + 1 :]):
         return Finding.UNDECIDED
-    if general[0] > max(LEFT, SURE * general[1]):
-        return Finding.INADEQUATE
     return Finding.LARGER_THAN_NEEDED if best < used else Finding.ADEQUATE
 
 

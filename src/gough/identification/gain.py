@@ -47,13 +47,14 @@ def gain_from_static_tests(
     require(len(V) >= _FEWEST, f"a gain with its σ needs at least {_FEWEST} tests, but there are {len(V)}")
     require(len(np.unique(V)) > 1, "all tests have the same voltage: apply different ones")
     require(0 < lever < np.inf, f"the lever is a length in m, positive, but it is {lever}")
+    fine = resolution is None or 0 < resolution < np.inf
+    require(fine, f"the resolution is a force in N, positive, but it is {resolution}")
     unknowns = Unknowns(("gain", "offset"), ("N·m/V", "N·m"))
     W, torque = np.column_stack([V, np.ones_like(V)]), lever * F
     problem = LinearProblem(W, torque, unknowns, Gaussian())
     fit = estimate(problem, LeastSquares())
     hull = None
     if resolution is not None:
-        require(0 < resolution < np.inf, f"the resolution is a force in N, positive, but it is {resolution}")
         bounded = LinearProblem(W, torque, unknowns, Bounded(np.array(lever * resolution)))
         hull = estimate(bounded, LinearHull(), strict=False)
     assert isinstance(fit.region, ConfidenceEllipsoid)

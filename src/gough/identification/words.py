@@ -7,16 +7,14 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.text import number
 from gough.estimate import Status
+from gough.identification.adequacy import SURE, is_left, is_possible, is_sure
 from gough.identification.results import Adequacy, Finding, GainEstimate, Identified, Validation, VariantFit
 from gough.region import ConfidenceEllipsoid
 
 _WEAK = 1000.0
 """Condition from which on the weakest direction is worth a word."""
-_SURE = 3.0
 _NAMED = 3
 """Parameters that are named where many are off."""
-_NOISE_LIKE = 0.10
-"""Part of the mean square up to which general terms may mend the largest model before something is said to be left."""
 
 
 def verdicts(identified: Identified) -> tuple[str, ...]:
@@ -99,18 +97,29 @@ def _what_is_left(adequacy: Adequacy) -> str:
     """The 14-parameter model leaves 0.31 N·m rms …; adding … brings it to 0.12 and … to 0.101, which is the noise."""
     first, *others = adequacy.fits
     unit = f" {adequacy.unit}" if adequacy.unit else " times its own residual"
-    what = f"The {_model(first)} leaves {_size(first)}{unit} rms on data it has not seen ({adequacy.held_out})"
-    steps = [
-        f"{fit.adds or _model(fit)} {'brings it ' if i == 0 else ''}to {_size(fit)}" for i, fit in enumerate(others)
-    ]
+    what = f"The {_model(first)} leaves {_three(first.overall)}{unit} rms on data it has not seen ({adequacy.held_out})"
+    helps = [fit for fit in others if is_sure(fit.gain, fit.gain_sigma)]
+    maybe = [fit for fit in others if fit not in helps and is_possible(fit.gain, fit.gain_sigma)]
+    idle = [_adds(fit) for fit in others if fit not in helps and fit not in maybe]
+    steps = [f"{_adds(fit)} {'' if i else 'brings it '}to {_three(fit.overall)}" for i, fit in enumerate(helps)]
     text = f"{what}; adding {listed(steps)}" if steps else what
-    if not _something_left(adequacy):
-        return f"{text}, which {'is the noise' if steps else 'looks like noise'}."
+    left = is_left(adequacy.generic_gain, adequacy.generic_sigma)
+    text += "" if left else ", which is the noise"
+    text += "".join(f"; {_adds(fit)} may bring it to {_three(fit.overall)}" for fit in maybe)
+    if idle:
+        text += f"; {listed(idle)} {'adds' if len(idle) == 1 else 'add'} nothing"
+    if not left:
+        return f"{text}."
+    lacking = "no variant has" if others else "the model lacks"
     return (
         f"{text}. General terms in position, velocity and acceleration would bring it to {_three(adequacy.generic)}: "
-        f"something is left that {'no variant has' if steps else 'the model lacks'}, such as friction that is not just "
-        "dry and viscous, elasticity, or a wrong geometry."
+        f"something is left that {lacking}, such as friction that is not just dry and viscous, elasticity, or a wrong "
+        "geometry."
     )
+
+
+def _adds(fit: VariantFit) -> str:
+    return fit.adds or f"the {_model(fit)}"
 
 
 def _advice(adequacy: Adequacy) -> list[str]:
@@ -128,7 +137,7 @@ def _advice(adequacy: Adequacy) -> list[str]:
             part = f"{_percent(gained)} of the mean square that is left"
             return [f"The {_model(used)} lacks {missing}: {part}. Use the {_model(best)}."]
         case Finding.INADEQUATE:
-            return [f"The {_model(used)} is the best there is, and yet not adequate."]
+            return [f"So the {_model(used)} is not adequate, and no other variant is."]
         case Finding.LARGER_THAN_NEEDED:
             return [f"The {_model(best)} would do: the {_model(used)} predicts no better."]
     if used is adequacy.fits[-1]:
@@ -139,7 +148,7 @@ def _advice(adequacy: Adequacy) -> list[str]:
 def _structural(adequacy: Adequacy) -> list[str]:
     """A printed σ knows of noise, not of what the model leaves out."""
     text = "The printed σ do not cover this: they know of the noise, not of what the model leaves out."
-    off = {name: part for name, (part, sigmas) in adequacy.shifts.items() if abs(sigmas) > _SURE}
+    off = {name: part for name, (part, sigmas) in adequacy.shifts.items() if abs(sigmas) > SURE}
     worst = sorted(off, key=lambda name: -abs(off[name]))[:_NAMED]
     if not worst:
         return [text]
@@ -161,7 +170,7 @@ def on_validation(validation: Validation) -> tuple[str, ...]:
         outside = round(float(((1 - exact.covered) * exact.n_rows).sum()))
         where = f"at {len(exact.samples)} samples, evenly chosen"
         rows = f"{int(exact.n_rows.sum())} measured efforts {where}"
-        verdict = "all lie" if outside == 0 else f"{outside} do not lie"
+        verdict = "all lie" if outside == 0 else f"{outside} {'does' if outside == 1 else 'do'} not lie"
         sentences.append(f"Of {rows}, {verdict} within the exact bounds ± the error bound.")
         if outside:
             sentences.append(
@@ -238,10 +247,6 @@ def listed(items: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _something_left(adequacy: Adequacy) -> bool:
-    return adequacy.generic_gain > max(_NOISE_LIKE, _SURE * adequacy.generic_sigma)
-
-
 def _between(adequacy: Adequacy, used: VariantFit, best: VariantFit) -> list[VariantFit]:
     """The variants after the one used, up to the best."""
     fits = list(adequacy.fits)
@@ -254,10 +259,6 @@ def _model(fit: VariantFit) -> str:
 
 def _three(value: float) -> str:
     return number(value, digits=3)
-
-
-def _size(fit: VariantFit) -> str:
-    return _three(fit.overall)
 
 
 def _percent(part: float) -> str:
