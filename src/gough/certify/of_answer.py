@@ -89,12 +89,20 @@ def _of_estimate(problem: LinearProblem, estimate: Estimate) -> Proof:
         case EllipsoidStats(evidence=evidence) if evidence and empty:
             return _of_hull(problem, evidence, estimate.region.hull(), empty=True)
         case EllipsoidStats(rounds=rounds) if rounds and isinstance(estimate.region, Ellipsoid):
-            links, box = chain_of(problem, stats.evidence)
-            return Inside(links, rounds_of(problem, box, rounds, estimate.region))
+            return _of_ellipsoid(problem, stats, estimate.region)
     raise AssumptionError(
         f"{estimate.method} keeps no evidence of this answer; LinearHull(), RelaxedHull(q), TightEllipsoid() and "
         "BoundingEllipsoid() do, if the prior alone bounds where they start and no row was left out."
     )
+
+
+def _of_ellipsoid(problem: LinearProblem, stats: EllipsoidStats, region: Ellipsoid) -> Inside:
+    try:
+        links, box = _chain(problem, _last_of_each(stats.evidence), Sides.of_prior(problem))
+        return Inside(links, rounds_of(problem, box, stats.rounds, region))
+    except NotProven:
+        links, box = chain_of(problem, stats.evidence)
+        return Inside(links, rounds_of(problem, box, stats.rounds, region))
 
 
 def _of_hull(problem: LinearProblem, evidence: tuple[Hint, ...], region: Box, *, empty: bool) -> Proof:

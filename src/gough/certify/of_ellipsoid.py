@@ -10,7 +10,7 @@ from gough.certify.chains import Coefficients, Weights
 from gough.certify.condense import condensed
 from gough.certify.linear import NotProven, Sides
 from gough.certify.proofs import Round, Strip
-from gough.certify.quadratic import Body, Known, body_of, form_of, require_ellipsoid, require_side
+from gough.certify.quadratic import Body, Known, body_of, form_of, require_ellipsoid, require_side, require_strip
 from gough.core.arrays import Array
 from gough.core.rational import rational
 from gough.evidence import EllipsoidRound, Evidence
@@ -51,6 +51,9 @@ def _round(known: Known, hint: EllipsoidRound, center: Coefficients, shape: tupl
     strips = [_strip(problem, hint, i, w) for i, w in zip(chosen, weights, strict=True)]
     if not hint.below:
         strips = [_with_sources(known, strip) for strip in strips]
+    else:
+        for strip in strips:
+            require_strip(known, strip)
     strips = _scaled(problem, body, strips)
     require_ellipsoid(known, body, strips)
     return Round(center, shape, tuple(strips))

@@ -240,9 +240,7 @@ class _Answer:
             notes += ("No row missed; still, the region holds the truth only if no error exceeds its bound.",)
         if limited:
             notes += (f"Reach the prior's edge, so put in rather than found: {', '.join(limited)}.",)
-        stated = (
-            unknowns.bounds.is_bounded
-        )  # a radius of the method is no part of the problem, and proves nothing of it
+        stated = unknowns.bounds.is_bounded  # a radius of the method is no part of the problem
         stats = EllipsoidStats(self.problem.n_rows, limited, rounds=rounds if stated else ())
         return Estimate(whole, claim, Status.OK, unknowns, written(self.method), stats, notes)
 

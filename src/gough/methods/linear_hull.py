@@ -15,6 +15,7 @@ from gough.methods.box_answer import box_answer
 from gough.methods.constraint_generation import Extremes, extremes
 from gough.methods.exact_bound import Prover, evidence, rounded_down, rounded_up
 from gough.methods.gauss_seidel import GaussSeidel
+from gough.methods.misfit import misfit
 from gough.methods.reach import reach
 from gough.methods.strips import bounds_of, reachable
 from gough.problem import LinearProblem
@@ -161,8 +162,10 @@ class Hull:
         """The empty box if the contradiction is proven; else the box as it was."""
         vertex = self.found.contradiction
         assert vertex is not None
-        for sign in (1, -1):
-            value, used = self._prover.lower_bound(box, np.zeros(len(box)), vertex.rows, sign * vertex.weights)
+        pool, W, y = np.unique(self.found.pool), self._problem.W, self._problem.y
+        proposals = [(vertex.rows, vertex.weights), (vertex.rows, -vertex.weights), (pool, misfit(W[pool], y[pool]))]
+        for rows, weights in proposals:
+            value, used = self._prover.lower_bound(box, np.zeros(len(box)), rows, weights)
             if value is not None and value > 0:
                 self.evidence += (evidence((), (), used),)
                 return Box.empty(len(box))

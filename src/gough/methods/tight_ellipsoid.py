@@ -1,23 +1,40 @@
 """The ellipsoid around what is known of every informative row, instead of around what its bound says."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from gough.core.arrays import Array
+from gough.core.intervals import Interval, dot
+from gough.core.midrad import upward
 from gough.core.text import written
 from gough.core.threads import one_blas_thread
-from gough.estimate import Claim, Estimate, Stats, Status
-from gough.methods.ellipsoid_batch import DETERMINANT, ellipsoid_of_strips
-from gough.methods.linear_hull import Hull, LinearHull, prediction_bounds
-from gough.problem import LinearProblem
+from gough.estimate import Claim, EllipsoidStats, Estimate, HullStats, Status
+from gough.evidence import EllipsoidRound, Evidence
+from gough.methods.constraint_generation import Vertex, extremes
+from gough.methods.ellipsoid_batch import DETERMINANT, refined_strips, unscaled
+from gough.methods.ellipsoid_evidence import in_units, is_finite
+from gough.methods.ellipsoid_proof import ROOM
+from gough.methods.ellipsoid_strips import middle_and_half
+from gough.methods.exact_bound import Multipliers, Prover, evidence, rounded_down
+from gough.methods.linear_hull import LinearHull
+from gough.methods.strips import reachable
+from gough.problem import Integers, LinearProblem
+from gough.region import Box, Ellipsoid
+
+_TOLERANCE = 1e-9
+_BOX = Evidence((), (), (), ())
+"""Evidence of a side that the box itself has."""
 
 
 @dataclass(frozen=True)
 class TightEllipsoid:
     """A small ellipsoid around {θ in the prior : |y − W θ| ≤ e}, from the exact range of d·θ for each row that matters.
 
-    Constraint: |y − W θ| ≤ e, W exact. Kept: every consistent θ. Not idempotent.
+    Constraint: |y − W θ| ≤ e, or ≤ e + D |θ| where W is known to ± D. Kept: every consistent θ. Not idempotent. Flat
+    along unknowns that the data determine exactly; where the set is so thin that nothing better can be proved, the
+    smallest ellipsoid around its hull.
 
     A row's own bound says |d·θ − y| ≤ e, all rows together say much more: linear programs give the exact range of d·θ
     over the consistent set, for the rows that bound the hull and for the axes. An ellipsoid through those strips has a
@@ -41,18 +58,116 @@ class TightEllipsoid:
 
     @one_blas_thread()
     def estimate(self, problem: LinearProblem) -> Estimate:
-        box_answer = LinearHull().estimate(problem)
-        if box_answer.status is not Status.OK:
-            return replace(box_answer, method=written(self))
-        hull = box_answer.region.hull()
-        pool = np.unique(Hull(problem, hull, tolerance=1e-9).found.pool)[: self.most]
-        D = problem.W[pool]
-        ranges = prediction_bounds(problem, D)
-        region, _ = ellipsoid_of_strips(
-            np.vstack([np.eye(len(hull)), D]),
-            np.concatenate([hull.lower, ranges.lower]),
-            np.concatenate([hull.upper, ranges.upper]),
-            criterion=self.criterion,
-        )
-        stats = Stats(problem.n_rows, box_answer.stats.prior_limited)
-        return Estimate(region, self.claim, Status.OK, problem.unknowns, written(self), stats, box_answer.notes)
+        answer = LinearHull().estimate(problem)
+        if answer.status is not Status.OK:
+            return replace(answer, method=written(self))
+        assert isinstance(answer.stats, HullStats)
+        hull, notes = answer.region.hull(), answer.notes
+        found = _of_strips(problem, hull, self) or _around(hull)
+        if found.note:
+            notes += (found.note,)
+        # without a proof of the box there is none of what is found in it
+        known = bool(answer.stats.evidence) or hull == problem.unknowns.bounds
+        rounds = (found.round,) if known and is_finite(found.round) else ()
+        stats = EllipsoidStats(problem.n_rows, answer.stats.prior_limited, answer.stats.evidence, rounds)
+        return Estimate(found.region, self.claim, Status.OK, problem.unknowns, written(self), stats, notes)
+
+
+class _Found(NamedTuple):
+    region: Ellipsoid
+    round: EllipsoidRound
+    note: str = ""
+
+
+class _Ranges(NamedTuple):
+    """Proven ranges of d·θ, and the evidence for their two ends."""
+
+    numbers: Integers
+    """Of the row of W that d is, or −1 − j for the axis of θ_j."""
+    D: Array
+    lower: Array
+    upper: Array
+    below: list[Evidence]
+    above: list[Evidence]
+
+
+def _of_strips(problem: LinearProblem, hull: Box, method: TightEllipsoid) -> _Found | None:
+    """The ellipsoid of the axes and the rows that matter, flat along what is known exactly; None if it is too thin."""
+    free = np.flatnonzero(hull.lower < hull.upper)
+    ranges = _ranges(problem, hull, free, method.most) if free.size else None
+    if ranges is None:
+        return None
+    flat = np.setdiff1d(np.arange(len(hull)), free)
+    inside = Interval(ranges.lower, ranges.upper) - dot(ranges.D[:, flat], Interval(hull.lower[flat]))
+    strips, refined = refined_strips(ranges.D[:, free], inside.lower, inside.upper, method.criterion)
+    if refined.ellipsoid is None or refined.is_empty:
+        return None
+    region = unscaled(refined.ellipsoid.ellipsoid(), strips.columns)
+    one = in_units(strips, refined.rounds[-1], hull.lower[free])
+    center, shape, factor = hull.lower.copy(), np.zeros((len(hull), len(hull))), np.zeros((len(hull), len(free)))
+    center[free], shape[np.ix_(free, free)], factor[free] = region.center, region.shape, one.factor
+    used = list(one.rows)
+    middle, half = middle_and_half(ranges.lower[used], ranges.upper[used]) if flat.size else (one.middle, one.half)
+    below, above = tuple(ranges.below[k] for k in used), tuple(ranges.above[k] for k in used)
+    rows = tuple(ranges.numbers[used].tolist())
+    return _Found(
+        Ellipsoid(center, shape), EllipsoidRound(rows, middle, half, one.weights, center, factor, below, above)
+    )
+
+
+def _ranges(problem: LinearProblem, hull: Box, free: Integers, most: int) -> _Ranges | None:
+    """Ranges of the free axes and of d·θ for the rows that bound the hull; None if the set is too thin to see."""
+    p, axes = len(hull), np.eye(len(hull))[free]
+    near = reachable(problem, hull)
+    part = problem.select(near)
+    pool = near[:0]
+    found = None
+    if near.size:
+        first = extremes(part, hull, np.vstack([np.eye(p), -np.eye(p)]), _TOLERANCE)
+        pool = np.unique(first.pool)[:most]
+        both = np.vstack([part.W[pool], -part.W[pool]])
+        found = extremes(part, hull, both, _TOLERANCE)
+        if first.contradiction is not None or found.contradiction is not None:
+            return None
+    proofs = [] if found is None else _proofs(part, hull, both, found.vertices, near)
+    n, (lower, upper) = len(pool), (hull.lower[free], hull.upper[free])
+    values, used = [value for value, _ in proofs], [one for _, one in proofs]
+    return _Ranges(
+        np.concatenate([-1 - free, near[pool]]),
+        np.vstack([axes, part.W[pool]]),
+        np.concatenate([lower, values[:n]]),
+        np.concatenate([upper, [-value for value in values[n:]]]),
+        [_BOX] * len(free) + used[:n],
+        [_BOX] * len(free) + used[n:],
+    )
+
+
+def _proofs(
+    problem: LinearProblem, hull: Box, directions: Array, vertices: tuple[Vertex, ...], numbers: Integers
+) -> list[tuple[float, Evidence]]:
+    """A proven lower bound of each direction, and its evidence with the rows' own numbers."""
+    prover, result = Prover(problem), []
+    for d, vertex in zip(directions, vertices, strict=True):
+        value, used = prover.lower_bound(hull, d, vertex.rows, vertex.weights)
+        given = Multipliers(tuple(numbers[list(used.rows)].tolist()), used.given)
+        result.append((rounded_down(value), evidence((), (), given)))
+    return result
+
+
+def _around(hull: Box) -> _Found:
+    """The smallest ellipsoid around a box: semi-axes √p times its halves, a point if it is one."""
+    free = np.flatnonzero(hull.lower < hull.upper)
+    p, (middle, half) = len(free), middle_and_half(hull.lower, hull.upper)
+    center = np.where(hull.lower < hull.upper, middle, hull.lower)
+    square = np.zeros(len(hull))
+    square[free] = upward(upward(p * half[free]) * half[free] * (1 + 4 * ROOM)) + np.finfo(float).tiny
+    factor = np.zeros((len(hull), p))
+    with np.errstate(all="ignore"):
+        weights = 1 / (p * half[free] ** 2)
+        factor[free, np.arange(p)] = np.sqrt(p) * half[free]
+    one = EllipsoidRound(
+        tuple((-1 - free).tolist()), middle[free], half[free], weights, center, factor, (_BOX,) * p, (_BOX,) * p
+    )
+    note = "The rows leave a set too thin for a better ellipsoid than the one around its hull." if p else ""
+    note = note or "The rows leave a single point: the ellipsoid is that point."
+    return _Found(Ellipsoid(center, np.diag(square)), one, note)
