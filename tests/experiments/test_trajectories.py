@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gough.core.errors import InputError
-from gough.experiments.trajectories import FourierSeries
+from gough.experiments.trajectories import FourierSeries, Periodic, instants
 
 
 @pytest.fixture
@@ -123,3 +123,22 @@ def test_impossible_sampling_is_refused(series, rate, periods, message):
 def test_impossible_limits_are_refused(rng, change, message):
     with pytest.raises(InputError, match=message):
         FourierSeries.random(rng, **({"offset": [0.0], "amplitude": 1.0, "frequency": 1.0} | change))
+
+
+def test_a_repeated_series_is_a_trajectory(series):
+    trajectory = Periodic(series, periods=3)
+    assert trajectory.duration == pytest.approx(7.5)
+    np.testing.assert_array_equal(trajectory.sample(20.0).q, series.sample(20.0, 3).q)
+    np.testing.assert_array_equal(trajectory.at([0.3]).dq, series.at([0.3]).dq)
+    for wrong in (0, 1.5, True):
+        with pytest.raises(InputError, match="periods must be a whole number"):
+            Periodic(series, wrong)
+
+
+def test_instants_are_those_of_whole_samples():
+    np.testing.assert_array_equal(instants(0.3, 10.0), [0.0, 0.1, 0.2])
+    for rate in (-1.0, 0.0, np.nan, np.inf):
+        with pytest.raises(InputError, match="rate must be positive"):
+            instants(1.0, rate)
+    with pytest.raises(InputError, match="have no sample"):
+        instants(0.01, 10.0)
