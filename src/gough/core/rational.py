@@ -5,7 +5,7 @@ Doubles are taken apart by their bits and never computed with, so nothing here d
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from math import isfinite, lcm
+from math import isfinite, lcm, ldexp
 from struct import pack, unpack
 from typing import Any
 
@@ -126,3 +126,18 @@ def round_down(value: Fraction) -> float | None:
         return None
     near = float(value)
     return near if rational(near, "a double") <= value else float(np.nextafter(near, -np.inf))
+
+
+def dyadic_down(n: int, q: int) -> float | None:
+    """The largest double ≤ n · 2^q, or None below all doubles: `round_down` without a fraction.
+
+    Examples:
+        >>> dyadic_down(3, -1), dyadic_down(2**60 + 1, -60), dyadic_down(-(2**60) - 1, -60)
+        (1.5, 1.0, -1.0000000000000002)
+    """
+    extra = n.bit_length() - _FRACTION_BITS - 1
+    if extra > 0:
+        n, q = n >> extra, q + extra  # rounds down, for negative numbers too
+    if abs(q) < 900:
+        return ldexp(n, q)  # of at most 53 bits and far from where doubles end, so exact
+    return round_down(Fraction(n << q) if q > 0 else Fraction(n, 1 << -q))

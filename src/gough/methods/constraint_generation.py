@@ -180,12 +180,12 @@ class _Generation:
         return Extremes(vertices if contradiction is None else (), contradiction, self.pool, stopped)
 
     def _vertex(self, optimum: Optimum) -> Vertex:
-        sides = self.strips.sides
-        weights = np.zeros(sides * len(self.pool))
-        weights[: len(optimum.weights)] = optimum.weights
-        weights = weights.reshape(-1, sides).sum(axis=1) / self.strips.length[self.pool]
-        active = np.flatnonzero(weights)
-        return Vertex(self.strips.theta(optimum.point), self.pool[active], weights[active])
+        index, weights = optimum.rows, optimum.weights
+        if self.strips.sides > 1:
+            index, position = np.unique(index // self.strips.sides, return_inverse=True)
+            weights = np.bincount(position, weights, len(index)).astype(np.float64)
+        rows = self.pool[index]
+        return Vertex(self.strips.theta(optimum.point), rows, weights / self.strips.length[rows])
 
 
 def _nearest_rows(strips: Strips) -> Integers:

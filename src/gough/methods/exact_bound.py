@@ -11,9 +11,10 @@ from operator import mul
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from gough.core.arrays import Array
-from gough.core.rational import Whole, integers, over_common_denominator, round_down, whole_numbers
+from gough.core.rational import Whole, dyadic_down, integers, over_common_denominator, round_down, whole_numbers
 from gough.evidence import Evidence
 from gough.noise import Bounded
 from gough.problem import Integers, LinearProblem
@@ -45,17 +46,20 @@ def lower_bound(
 
 
 class Prover:
-    """Bounds of one problem from multipliers; its rows are taken apart into whole numbers once."""
+    """Bounds of one problem from multipliers; its rows are taken apart once."""
 
     def __init__(self, problem: LinearProblem) -> None:
+        from gough.methods import long_sums  # noqa: PLC0415 - numba
+
         noise = problem.noise
         assert isinstance(noise, Bounded)
-        self._problem = problem
+        self._problem, self._sum = problem, long_sums
         self._e = np.broadcast_to(noise.radius, problem.y.shape)
         self._D = None if noise.regressor is None else np.broadcast_to(noise.regressor, problem.W.shape)
         self._known: dict[int, tuple[list[int], int]] = {}
-        self._box: Box | None = None
-        self._sides = _Sides((), (), 0)
+        self._place: dict[int, int] = {}
+        self._table = np.empty((16, len(problem.unknowns) + 2))
+        """Rows [W y e] that were used."""
 
     def lower_bound(
         self, box: Box, direction: Array, rows: Integers, weights: Array
@@ -66,17 +70,63 @@ class Prover:
         d_j θ_j − g_j |θ_j| [NS04]. Weights from floating point leave d a little off zero. Where the box has a side at
         infinity nothing may be left over, so there the weights are first corrected in rational arithmetic.
         """
-        if box is not self._box:
-            self._box, self._sides = box, _Sides.of(box)
-        chosen = np.flatnonzero(weights)
-        rows, given = rows[chosen], weights[chosen].tolist()
+        whole, used = self._proven(box, direction, rows, weights)
+        return whole if whole is None or isinstance(whole, Fraction) else _times(*whole), used
+
+    def floor(self, box: Box, direction: Array, rows: Integers, weights: Array) -> tuple[float, Multipliers]:
+        """The largest double not above that bound; −∞ where there is none."""
+        whole, used = self._proven(box, direction, rows, weights)
+        if whole is None or isinstance(whole, Fraction):
+            return rounded_down(whole), used
+        near = dyadic_down(*whole)
+        return -np.inf if near is None else near, used
+
+    def _proven(
+        self, box: Box, direction: Array, rows: Integers, weights: Array
+    ) -> tuple[Fraction | tuple[int, int] | None, Multipliers]:
+        chosen = weights.nonzero()[0]
+        rows, given = rows[chosen], weights[chosen]
+        if self._D is None and len(rows) <= self._sum.MOST and box.is_bounded:
+            used = Multipliers(tuple(rows.tolist()), tuple(given.tolist()))
+            return self._long_sum(box, direction, used.rows, given), used
+        return self._with_fractions(box, direction, rows, given.tolist())
+
+    def _long_sum(self, box: Box, direction: Array, rows: tuple[int, ...], weights: Array) -> tuple[int, int]:
+        """The bound as a whole number times a power of two."""
+        total = np.empty(self._sum.LENGTH, dtype=np.int64)
+        lower, upper = _bits(box.lower), _bits(box.upper)
+        self._sum.bound(_bits(self._rows(rows)), _bits(weights), _bits(direction), lower, upper, total)
+        places = total.nonzero()[0].tolist() or [self._sum.ZERO]
+        value = 0
+        for digit in total[places[0] : places[-1] + 1][::-1].tolist():
+            value = (value << self._sum.BITS) + digit
+        return value, self._sum.BITS * (places[0] - self._sum.ZERO)
+
+    def _rows(self, rows: tuple[int, ...]) -> Array:
+        """[W y e] of some rows, from the table of those that were used before."""
+        new = [k for k in rows if k not in self._place]
+        if new:
+            n, size = len(self._place), len(self._table)
+            if n + len(new) > size:
+                self._table = np.concatenate([self._table, np.empty((max(size, len(new)), self._table.shape[1]))])
+            part = slice(n, n + len(new))
+            self._table[part, :-2] = self._problem.W[new]
+            self._table[part, -2], self._table[part, -1] = self._problem.y[new], self._e[new]
+            self._place |= {k: n + i for i, k in enumerate(new)}
+        return self._table[[self._place[k] for k in rows]]
+
+    def _with_fractions(
+        self, box: Box, direction: Array, rows: Integers, given: list[float]
+    ) -> tuple[Fraction | None, Multipliers]:
+        """The same for boxes with a side at infinity, and where W is uncertain."""
         wanted = whole_numbers(direction.tolist())
         sums = self._sums(rows.tolist(), *whole_numbers(given))
+        weights: list[Fraction | float] = list(given)
         if not box.is_bounded:
-            given = self._without_remainder(box, wanted, rows, sums, given)
-            numerators, denominator = over_common_denominator([Fraction(w) for w in given])
+            weights = self._without_remainder(box, wanted, rows, sums, given)
+            numerators, denominator = over_common_denominator([Fraction(w) for w in weights])
             sums = self._sums(rows.tolist(), numerators.tolist(), 0, denominator)
-        return _least(self._sides, *wanted, sums), Multipliers(tuple(rows.tolist()), tuple(given))
+        return _least(_Sides.of(box), *wanted, sums), Multipliers(tuple(rows.tolist()), tuple(weights))
 
     def _row(self, k: int) -> tuple[list[int], int]:
         """W_k, y_k, e_k and D_k as whole numbers times a power of two."""
@@ -165,6 +215,10 @@ def _least(sides: _Sides, wanted: list[int], unit: int, sums: _Sums) -> Fraction
         total += least
     value = _times(sums.value, sums.exponent) + _times(total, common + sides.exponent)
     return value if sums.denominator == 1 else value / sums.denominator
+
+
+def _bits(x: Array) -> npt.NDArray[np.int64]:
+    return np.ascontiguousarray(x, dtype=np.float64).view(np.int64)
 
 
 def _dot(a: Sequence[int], b: Sequence[int]) -> int:

@@ -12,6 +12,7 @@ from gough.core.products import residual
 from gough.core.threads import one_blas_thread
 from gough.evidence import Evidence
 from gough.methods.exact_bound import evidence, lower_bound, rounded_down, rounded_up
+from gough.methods.misfit import misfit
 from gough.methods.simplex import Optimum, Outcome, Simplex
 from gough.methods.strips import Strips, bounds_of
 from gough.problem import Integers, LinearProblem
@@ -53,6 +54,15 @@ class MinimalBound(ArrayValue):
 
     def __str__(self) -> str:
         rows = ", ".join(map(str, self.rows))
+        if self.lower == inf:
+            return f"No factor helps: rows {rows} have error bounds of zero and contradict each other or the prior."
+        if self.upper == inf:
+            return (
+                "Some rows have error bounds of zero, which no factor enlarges, and no floating-point point was found "
+                "that satisfies them exactly; give them bounds of the size of rounding."
+            )
+        if self.upper == 0:
+            return "No error bounds are needed: the point exhibited satisfies all rows exactly."
         verdict = "not decided: the factor is 1 to within rounding"
         if self.is_consistent:
             verdict = "consistent, by the point exhibited"
@@ -81,8 +91,11 @@ def minimal_bound(problem: LinearProblem) -> MinimalBound:
     strips = Strips.of(problem, box, "minimal_bound")
     pool, optimum = _chebyshev(strips, box)
     theta = np.clip(strips.theta(optimum.point[:-1]), box.lower, box.upper)
-    weights = (optimum.weights[0::2] + optimum.weights[1::2]) / strips.length[pool]
-    lower, used = _proven(problem, box, pool, weights)
+    weights = np.bincount(optimum.rows // 2, optimum.weights, len(pool)) / strips.length[pool]
+    proposals = [weights]
+    if optimum.outcome is not Outcome.OPTIMAL:  # equations, which no factor helps: their weights may have any sign
+        proposals += [-weights, _of_equations(problem, pool)]
+    lower, used = max((_proven(problem, box, pool, w) for w in proposals), key=lambda one: one[0])
     return MinimalBound(lower, max(lower, attained(problem, theta)), theta, used.rows, (used,))
 
 
@@ -100,7 +113,7 @@ def _chebyshev(strips: Strips, box: Box) -> tuple[Integers, Optimum]:
         outside[added] = False
         optimum = program.minimize(np.append(np.zeros(p), 1.0))
         if optimum.outcome is not Outcome.OPTIMAL:
-            return pool, replace(optimum, weights=np.zeros(2 * len(pool)))
+            return pool, optimum
         relaxed = replace(strips, radius=optimum.point[-1] * strips.radius)
         excess = np.where(outside, relaxed.excess(optimum.point[None, :-1]), -inf)
         wrong = np.flatnonzero(excess > 1e-10)
@@ -109,6 +122,14 @@ def _chebyshev(strips: Strips, box: Box) -> tuple[Integers, Optimum]:
         limit = _PER_ROUND * p
         added = wrong if len(wrong) <= limit else wrong[np.argpartition(-excess[wrong], limit)[:limit]]
         pool = np.concatenate([pool, added])
+
+
+def _of_equations(problem: LinearProblem, pool: Integers) -> Array:
+    """Weights on rows whose bound is zero and that seem to contradict each other."""
+    radius = np.broadcast_to(bounds_of(problem, "minimal_bound").radius, problem.y.shape)[pool]
+    weights, exact = np.zeros(len(pool)), pool[radius == 0]
+    weights[radius == 0] = misfit(problem.W[exact], problem.y[exact])
+    return weights
 
 
 def _add(program: Simplex, strips: Strips, rows: Integers) -> None:

@@ -10,11 +10,12 @@ from gough.core.arrays import Array
 from gough.core.errors import require
 from gough.core.text import written
 from gough.core.threads import one_blas_thread
-from gough.estimate import Claim, Estimate, HullStats
+from gough.estimate import Claim, Estimate, RelaxedStats
 from gough.evidence import Evidence
 from gough.methods.box_answer import box_answer
 from gough.methods.linear_hull import LinearHull
 from gough.methods.outliers import Outliers, outliers
+from gough.methods.relaxed_evidence import Ledger
 from gough.methods.relaxed_programs import NO_ROWS, Cut, Programs, Rows, around, robust_strips
 from gough.methods.strips import bounds_of
 from gough.problem import LinearProblem
@@ -64,7 +65,10 @@ class RelaxedHull:
             return replace(LinearHull(self.tolerance).estimate(problem), method=written(self))
         search = _Search(problem, self)
         rows = tuple(sorted(search.rows))
-        stats = HullStats(problem.n_rows, (), rows, search.pool, search.evidence)
+        ledger = search.ledger
+        stats = RelaxedStats(
+            problem.n_rows, (), rows, search.pool, search.evidence, self.q, ledger.contradictions, ledger.sides
+        )
         return box_answer(self, self.claim, problem.unknowns, search.box, stats, notes=search.notes)
 
 
@@ -83,6 +87,8 @@ class _Node(NamedTuple):
     case: _Case
     cut: Cut
     """What is proven of the θ that violate no row of it; the others are in the cases made by dropping one."""
+    reasons: tuple[Cut, ...] = ()
+    """What proves the bound."""
 
 
 class _Search:
@@ -97,13 +103,14 @@ class _Search:
         self.pool = 0
         prior = self.box = problem.unknowns.bounds
         known = outliers(problem, method.q)
+        self.ledger = Ledger(method.q, [*known.evidence, *(one for more in known.proofs for one in more)])
         if known.at_least > method.q:
             self._too_many(known)
             return
         if known.proven:
             self.notes += (f"If at most {method.q} rows violate their bounds, these do: {_list(known.proven)}.",)
         programs = Programs(problem, prior, robust_strips(problem, prior, "RelaxedHull"), method.tolerance)
-        cases = _feasible(programs, _Case(frozenset(known.proven), NO_ROWS), method)
+        cases = _feasible(programs, _Case(frozenset(known.proven), NO_ROWS), method, self.ledger)
         self._shrink(programs, cases, node_limit=0)
         if not self.box.is_empty:
             strips = around(programs.strips, self.box)
@@ -118,6 +125,7 @@ class _Search:
     def _too_many(self, known: Outliers) -> None:
         """More contradictions that share no row than rows may be violated."""
         self.box = Box.empty(len(self.box))
+        self.ledger.side("", 0.0, np.inf, ())
         self.evidence = known.evidence
         self.rows = frozenset(row for used in known.evidence for row in used.rows)
         self.notes = (f"At least {known.at_least} rows violate their bounds, and {self._method.q} may.",)
@@ -130,6 +138,8 @@ class _Search:
             direction[axis] = sign
             side = _Side(programs, direction, self._method, _span(self.box, axis))
             value = side.explore(cases, node_limit)
+            if value > (self.box.lower[axis] if sign > 0 else -self.box.upper[axis]):
+                self.ledger.side(programs.problem.unknowns.names[axis], sign, value, side.cuts)
             stopped += side.stopped
             rows |= side.rows
             lower, upper = np.full(p, -np.inf), np.full(p, np.inf)
@@ -166,20 +176,24 @@ class _Side:
         self._count = 0
         self.stopped = False
         self.rows = set[int]()
+        self.cuts: list[Cut] = []
+        """What proves the answer, and more."""
 
     def explore(self, cases: list[_Case], node_limit: int) -> float:
         """A proven lower bound: the least over all cases, looked into or not."""
-        heap = [self.node(case, self._cut(case.dropped), -np.inf) for case in cases]
+        heap = [self.node(case, self._cut(case.dropped)) for case in cases]
         heapify(heap)
         closed, looked_into = np.inf, 0
         if heap and node_limit:
             self._dive(heap[0])
         while heap and looked_into < node_limit and heap[0].bound < min(closed, self._reached) - self._gap:
             node = heappop(heap)
+            self.cuts += [node.cut, *node.reasons]
             looked_into += 1
             closed = min(closed, max(node.bound, node.cut.value))
             for child in self.children(node):
                 heappush(heap, child)
+        self.cuts += [cut for node in heap for cut in node.reasons]
         value = min(closed, heap[0].bound) if heap else closed
         self.stopped = value < self._reached - self._gap and self._is_bounded
         return value
@@ -190,47 +204,52 @@ class _Side:
         box, d = self._programs.box, self._direction
         return bool(np.isfinite(np.where(d > 0, box.lower, box.upper)[d != 0]).all())
 
-    def _cut(self, dropped: Rows) -> Cut:
-        cut = self._programs.cut(self._direction, dropped)
+    def _cut(self, dropped: Rows, near: Cut | None = None) -> Cut:
+        cut = self._programs.cut(self._direction, dropped, near)
         if len(dropped) <= self._q and cut.value > -np.inf:
             self._reached = min(self._reached, cut.value)
         self.rows |= cut.rows
         return cut
 
-    def node(self, case: _Case, cut: Cut, parent: float) -> _Node:
+    def node(self, case: _Case, cut: Cut, parent: _Node | None = None) -> _Node:
         self._count += 1
-        bound = max(parent, self._peeled(case, cut, parent))
-        return _Node(bound, (-len(case.dropped), self._count), case, cut)
+        known, reasons = (-np.inf, ()) if parent is None else (parent.bound, parent.reasons)
+        bound, peeled = self._peeled(case, cut, known)
+        if bound > known:
+            known, reasons = bound, peeled
+        return _Node(known, (-len(case.dropped), self._count), case, cut, reasons)
 
-    def _peeled(self, case: _Case, cut: Cut, parent: float) -> float:
+    def _peeled(self, case: _Case, cut: Cut, parent: float) -> tuple[float, tuple[Cut, ...]]:
         """The least of q − |dropped| + 1 bounds that share no row but kept ones: one of them survives."""
-        without, least = case.dropped, cut.value
+        without, least, cuts = case.dropped, cut.value, (cut,)
         for _ in range(self._q - len(case.dropped)):
             free = cut.rows - case.kept
             if not free:
-                return cut.value  # it rests on kept rows and the box alone
+                return cut.value, (cut,)  # it rests on kept rows and the box alone
             if least <= parent:
-                return parent
+                return parent, ()
             without |= free
-            cut = self._cut(without)
-            least = min(least, cut.value)
-        return least
+            cut = self._cut(without, cut)
+            least, cuts = min(least, cut.value), (*cuts, cut)
+        return least, cuts
 
     def _dropped_one(self, node: _Node) -> list[tuple[float, int, Cut]]:
         """What remains without each of the rows that may be dropped, the least first."""
         if len(node.case.dropped) >= self._q:
             return []
-        cuts = [(row, self._cut(node.case.dropped | {row})) for row in sorted(node.cut.rows - node.case.kept)]
+        cuts = [(row, self._cut(node.case.dropped | {row}, node.cut)) for row in sorted(node.cut.rows - node.case.kept)]
         return sorted(((cut.value, row, cut) for row, cut in cuts), key=lambda one: one[:2])
 
     def children(self, node: _Node) -> list[_Node]:
         """The cases of a θ that violates some row of the node's cut: the first of them that it violates is dropped."""
         kept, children = node.case.kept, list[_Node]()
         for _, row, cut in self._dropped_one(node):
-            child = self.node(_Case(node.case.dropped | {row}, kept), cut, node.bound)
+            child = self.node(_Case(node.case.dropped | {row}, kept), cut, node)
             kept |= {row}
-            if child.bound < np.inf:  # else it is proven that there is no such θ
+            if child.bound < np.inf:
                 children.append(child)
+            else:  # it is proven that there is no such θ
+                self.cuts += child.reasons
         return children
 
     def _dive(self, node: _Node) -> None:
@@ -243,14 +262,15 @@ class _Side:
             node = _Node(cut.value, node.order, _Case(node.case.dropped | {row}, node.case.kept), cut)
 
 
-def _feasible(programs: Programs, case: _Case, method: RelaxedHull) -> list[_Case]:
+def _feasible(programs: Programs, case: _Case, method: RelaxedHull, ledger: Ledger) -> list[_Case]:
     """Cases that together are `case`, without those that are refuted; `case` itself if they become too many."""
     nowhere = _Side(programs, np.zeros(len(programs.box)), method, 0.0)
     pending, found, looked_into = [case], list[_Case](), 0
     while pending:
         one = pending.pop()
         cut = programs.cut(np.zeros(len(programs.box)), one.dropped)
-        node = nowhere.node(one, cut, -np.inf)
+        node = nowhere.node(one, cut)
+        nowhere.cuts += [cut, *node.reasons]
         if cut.value < np.inf:
             found.append(one)
         elif node.bound < np.inf:
@@ -258,4 +278,5 @@ def _feasible(programs: Programs, case: _Case, method: RelaxedHull) -> list[_Cas
         looked_into += 1
         if looked_into > method.node_limit:
             return [case]
+    ledger.contradictions_of_the_prior(nowhere.cuts)
     return found

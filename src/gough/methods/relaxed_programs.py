@@ -11,7 +11,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.methods.exact_bound import Multipliers, Prover, rounded_down
-from gough.methods.simplex import Optimum, Outcome, Simplex
+from gough.methods.simplex import Optimum, Outcome, Simplex, Start
 from gough.methods.strips import Strips, reachable
 from gough.noise import Bounded
 from gough.problem import Integers, LinearProblem
@@ -41,6 +41,8 @@ class Cut:
     value: float
     rows: Rows = NO_ROWS
     multipliers: Multipliers = NO_MULTIPLIERS
+    start: Start | None = None
+    """The vertex of it, where similar programs may begin."""
 
 
 class Programs:
@@ -55,6 +57,8 @@ class Programs:
         self._outside = np.ones(problem.n_rows, dtype=bool)
         self._place: dict[int, int] = {}
         self._pool = np.zeros(0, dtype=np.int64)
+        self._sides: list[tuple[float, float]] = []
+        self._outline = strips.outline(self._reachable)
         self._off: Rows = NO_ROWS
         self._solved: dict[tuple[bytes, Rows], Cut] = {}
         self._proven: dict[tuple[bytes, Rows], Cut] = {}
@@ -65,55 +69,53 @@ class Programs:
         """Rows that a linear program looked at."""
         return len(self._pool)
 
-    def cut(self, direction: Array, without: Rows) -> Cut:
-        """The best proven bound of direction · θ that uses none of the rows `without`."""
+    def cut(self, direction: Array, without: Rows, near: Cut | None = None) -> Cut:
+        """The best proven bound of direction · θ that uses none of the rows `without`; `near` is a similar one."""
         key = (direction.tobytes(), without)
         if key not in self._solved:
-            self._solved[key] = self._proposed(direction, without)
+            self._solved[key] = self._proposed(direction, without, near)
         return self._solved[key]
 
     def contradiction(self, rows: Integers, weights: Array) -> Multipliers | None:
         """Multipliers that prove 0 ≥ value > 0, so that no θ of the box satisfies these rows; None if they do not."""
         for sign in (1, -1):
             value, used = self._bound(np.zeros(len(self.box)), rows, sign * weights)
-            if value is not None and value > 0:
+            if value > 0:
                 return used
         return None
 
-    def _proposed(self, direction: Array, without: Rows) -> Cut:
+    def _proposed(self, direction: Array, without: Rows, near: Cut | None) -> Cut:
         cost = direction * self.strips.scale
         size = float(abs(cost).max()) or 1.0
-        optimum = self._optimum(cost / size, without)
-        weights = np.zeros(len(self._pool))
-        weights[: len(optimum.weights)] = optimum.weights
-        weights[abs(weights) <= _TINY * abs(weights).max(initial=0.0)] = 0.0
-        weights[[self._place[row] for row in without if row in self._place]] = 0.0
-        active = np.flatnonzero(weights)
-        rows, weights = self._pool[active], weights[active] / self.strips.length[self._pool[active]]
+        optimum = self._optimum(cost / size, without, None if near is None else near.start)
+        weights = optimum.weights
+        kept = abs(weights) > _TINY * abs(weights).max(initial=0.0)
+        rows = self._pool[optimum.rows[kept]]
+        weights = weights[kept] / self.strips.length[rows]
         match optimum.outcome:
             case Outcome.INFEASIBLE:
-                wrong = self.contradiction(rows, weights) if active.size else None
+                wrong = self.contradiction(rows, weights) if rows.size else None
                 return Cut(-np.inf) if wrong is None else Cut(np.inf, wrong.support, wrong)
             case Outcome.OPTIMAL:
-                return self._prove(direction, rows, weights * size)
+                return replace(self._prove(direction, rows, weights * size), start=optimum.start)
         return Cut(-np.inf)
 
     def _prove(self, direction: Array, rows: Integers, weights: Array) -> Cut:
         key = (direction.tobytes(), frozenset(rows.tolist()))
         if key not in self._proven:  # bounds that were proven in a wider box hold in this one
             value, used = self._bound(direction, rows, weights)
-            self._proven[key] = Cut(rounded_down(value), used.support, used)
+            self._proven[key] = Cut(value, used.support, used)
         return self._proven[key]
 
-    def _bound(self, direction: Array, rows: Integers, weights: Array) -> tuple[Fraction | None, Multipliers]:
+    def _bound(self, direction: Array, rows: Integers, weights: Array) -> tuple[float, Multipliers]:
         if weights.any():
-            return self._prover.lower_bound(self.box, direction, rows, weights)
-        return _least(self.box, direction), NO_MULTIPLIERS
+            return self._prover.floor(self.box, direction, rows, weights)
+        return rounded_down(_least(self.box, direction)), NO_MULTIPLIERS
 
-    def _optimum(self, cost: Array, without: Rows) -> Optimum:
+    def _optimum(self, cost: Array, without: Rows, start: Start | None) -> Optimum:
         """Solve, add the rows that the vertex violates, until there are none."""
         self._switch(without)
-        optimum = self._program.minimize(cost)
+        optimum = self._program.minimize(cost, start)
         for _ in range(_ROUNDS):
             if optimum.outcome is not Outcome.OPTIMAL:
                 break
@@ -121,23 +123,25 @@ class Programs:
             if found.size == 0:
                 break
             self._add(found)
-            optimum = self._program.minimize(cost)
+            optimum = self._program.minimize(cost, optimum.start)
         return optimum
 
     def _violated(self, point: Array, without: Rows) -> Integers:
-        excess = self.strips.excess(point[None, :], self._reachable)
-        index = np.flatnonzero(excess > self._tolerance)
+        excess = self._outline(point)
+        index = (excess > self._tolerance).nonzero()[0]
         rows = self._reachable[index]
         keep = self._outside[rows]
-        unseen = [row for row in without if row not in self._place]
-        if unseen:
-            keep &= ~np.isin(rows, unseen)
+        if not keep.any():
+            return rows[:0]
+        keep &= ~np.isin(rows, [row for row in without if row not in self._place])
         rows, index = rows[keep], index[keep]
         return rows[np.argsort(-excess[index], kind="stable")[:_ADDED]]
 
     def _add(self, rows: Integers) -> None:
         if rows.size:
-            self._program.add_rows(*self.strips.rows(rows))
+            A, lower, upper = self.strips.rows(rows)
+            self._program.add_rows(A, lower, upper)
+            self._sides += zip(lower.tolist(), upper.tolist(), strict=True)
         self._place |= {int(row): len(self._pool) + i for i, row in enumerate(rows)}
         self._outside[rows] = False
         self._pool = np.concatenate([self._pool, rows])
@@ -150,8 +154,7 @@ class Programs:
                 self._program.set_row(self._place[row], -np.inf, np.inf)
         for row in sorted(self._off - without):
             if row in self._place:
-                _, lower, upper = self.strips.rows(np.array([row]))
-                self._program.set_row(self._place[row], float(lower[0]), float(upper[0]))
+                self._program.set_row(self._place[row], *self._sides[self._place[row]])
         self._off = without
 
 

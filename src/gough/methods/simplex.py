@@ -7,11 +7,12 @@ exactly.
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from gough.core.arrays import Array
+from gough.problem import Integers
 
 _MEMORY = 4096
 """Costs whose vertices are remembered, the oldest forgotten first."""
@@ -25,13 +26,27 @@ class Outcome(Enum):
     FAILED = "failed"
 
 
+class Start(NamedTuple):
+    """A vertex to begin with: the least for some cost, though perhaps of other rows."""
+
+    cost: Array
+    basis: Integers
+    sign: Array
+    value: Array
+
+
 @dataclass(frozen=True, eq=False)
 class Optimum:
     """A vertex and the multipliers of the rows; of an infeasible program, the multipliers of a contradiction."""
 
     outcome: Outcome
     point: Array
+    rows: Integers
+    """Rows whose multiplier is not zero, rising."""
     weights: Array
+    """Their multipliers."""
+    start: Start | None = None
+    """Where a similar program may begin."""
 
 
 class Simplex:
@@ -70,46 +85,46 @@ class Simplex:
     def set_row(self, row: int, lower: float, upper: float) -> None:
         self._sides[:, self._n + row] = lower, upper
 
-    def minimize(self, cost: Array) -> Optimum:
-        """The optimum for this cost, from the vertex of the most similar cost; else from a corner; else by HiGHS."""
-        known = self._memory.nearest(cost)
-        if known is not None:
-            before = self._memory.recall(known, self._tableau)
-            answer = self._run(before, cost)
-            if answer is not None:
-                return answer
-        if self._start_in_a_corner(cost):
-            answer = self._run(cost, cost)
-            if answer is not None:
-                return answer
-        return self._by_highs(cost)
+    def minimize(self, cost: Array, start: Start | None = None) -> Optimum:
+        """The optimum for this cost, from `start` or the vertex of the most similar cost, or a corner; or by HiGHS."""
+        start = start or self._memory.nearest(cost)
+        answer = None if start is None else self._run(start, cost)
+        if answer is None:
+            corner = self._corner(cost)
+            answer = None if corner is None else self._run(corner, cost)
+        return answer or self._by_highs(cost)
 
-    def _start_in_a_corner(self, cost: Array) -> bool:
+    def _corner(self, cost: Array) -> Start | None:
         """The corner of the box that is least for the cost, if there is one."""
-        T, n = self._tableau, self._n
-        lower, upper = self._sides[:, :n]
-        T.basis[:] = np.arange(n)
-        T.sign[:] = np.where((cost > 0) | ((cost == 0) & np.isfinite(lower)), 1.0, -1.0)
-        T.value[:] = np.where(T.sign > 0, lower, upper)
-        return bool(np.isfinite(T.value).all())
+        lower, upper = self._sides[:, : self._n]
+        sign = np.where((cost > 0) | ((cost == 0) & np.isfinite(lower)), 1.0, -1.0)
+        value = np.where(sign > 0, lower, upper)
+        return Start(cost, np.arange(self._n), sign, value) if np.isfinite(value).all() else None
 
-    def _run(self, before: Array, cost: Array) -> Optimum | None:
-        """What the compiled method finds from the vertex in the tableau; None if it gives up."""
+    def _run(self, start: Start, cost: Array) -> Optimum | None:
+        """What the compiled method finds from a vertex; None if it gives up."""
         T, n, m = self._tableau, self._n, self._m
-        outcome, row = self._kernel.minimize(T, m, before, cost, 50 * (n + 10) + m)
+        T.basis[:], T.sign[:], T.value[:] = start.basis, start.sign, start.value
+        outcome, row = self._kernel.minimize(T, m, start.cost, cost, 50 * (n + 10) + m)
         if outcome == self._kernel.FAILED:
             return None
-        weights = np.zeros(m)
         if outcome == self._kernel.INFEASIBLE:
-            weights[T.basis] = np.where(abs(T.alpha) > 1e-9, -T.alpha, 0.0)
-            weights[row] = 1.0
-            gone = np.isinf(self._sides[:, T.basis]).all(axis=0)
-            if weights[T.basis[gone]].any():  # it rests on a row that is dropped by now
+            weights = np.where(abs(T.alpha) > 1e-9, -T.alpha, 0.0)
+            if weights[np.isinf(self._sides[:, T.basis]).all(axis=0)].any():  # it rests on a row that is dropped by now
                 return None
-            return Optimum(Outcome.INFEASIBLE, np.zeros(n), weights[n:])
-        weights[T.basis] = T.price
-        self._memory.remember(cost, T)
-        return Optimum(Outcome.OPTIMAL, T.x.copy(), weights[n:])
+            basis = np.append(T.basis, row)
+            return self._optimum(Outcome.INFEASIBLE, np.zeros(n), basis, np.append(weights, 1.0))
+        start = Start(cost, T.basis.copy(), T.sign.copy(), T.value.copy())
+        self._memory.remember(start)
+        return self._optimum(Outcome.OPTIMAL, T.x.copy(), T.basis, T.price, start)
+
+    def _optimum(
+        self, outcome: Outcome, point: Array, basis: Integers, weights: Array, start: Start | None = None
+    ) -> Optimum:
+        rows = basis - self._n
+        used = np.flatnonzero((rows >= 0) & (weights != 0))
+        used = used[rows[used].argsort()]
+        return Optimum(outcome, point, rows[used], weights[used], start)
 
     def _by_highs(self, cost: Array) -> Optimum:
         import highspy as untyped  # noqa: PLC0415 - start-up time
@@ -130,14 +145,16 @@ class Simplex:
         highs.addRows(m, lower[n:], upper[n:], m * n, starts, index, self._G[:, n : self._m].T.ravel())
         highs.changeColsCost(n, np.arange(n, dtype=np.int32), cost)
         highs.run()
+        rows = np.arange(n, n + m)
         status, known = highs.getModelStatus(), highspy.HighsModelStatus
         if status == known.kOptimal:
             solution = highs.getSolution()
-            return Optimum(Outcome.OPTIMAL, np.array(solution.col_value), np.array(solution.row_dual))
+            point, weights = np.array(solution.col_value), np.array(solution.row_dual)
+            return self._optimum(Outcome.OPTIMAL, point, rows, weights)
         if status == known.kInfeasible:
             _, exists, ray = highs.getDualRay()
-            return Optimum(Outcome.INFEASIBLE, np.zeros(n), np.array(ray) if exists else np.zeros(m))
-        return Optimum(Outcome.FAILED, np.zeros(n), np.zeros(m))
+            return self._optimum(Outcome.INFEASIBLE, np.zeros(n), rows, np.array(ray) if exists else np.zeros(m))
+        return self._optimum(Outcome.FAILED, np.zeros(n), rows, np.zeros(m))
 
 
 class _Memory:
@@ -145,43 +162,31 @@ class _Memory:
 
     def __init__(self, n: int) -> None:
         self._place: dict[bytes, int] = {}
-        self._count = 0
-        self._costs = np.zeros((16, n))
+        self._starts: list[Start] = []
         self._units = np.zeros((16, n))
-        self._basis = np.zeros((16, n), dtype=np.int64)
-        self._sides = np.zeros((16, 2, n))
 
-    def nearest(self, cost: Array) -> int | None:
-        """Where the cost is remembered, or else the one at the smallest angle to it."""
-        known = self._place.get(cost.tobytes())
-        if known is not None or not self._count:
-            return known
-        return int((self._units[: self._count] @ cost).argmax())
-
-    def recall(self, known: int, tableau: Any) -> Array:
-        """Put a vertex into the tableau; its cost."""
-        tableau.basis[:] = self._basis[known]
-        tableau.sign[:], tableau.value[:] = self._sides[known]
-        return self._costs[known]
-
-    def remember(self, cost: Array, tableau: Any) -> None:
-        key = cost.tobytes()
-        place = self._place.get(key)
+    def nearest(self, cost: Array) -> Start | None:
+        """What is remembered of this cost, or else of the one at the smallest angle to it."""
+        place = self._place.get(cost.tobytes())
         if place is None:
-            place = self._new()
-            self._place[key] = place
-            self._costs[place] = cost
-            self._units[place] = cost / (np.sqrt(cost @ cost) or 1.0)
-        self._basis[place] = tableau.basis
-        self._sides[place] = tableau.sign, tableau.value
+            if not self._starts:
+                return None
+            place = int((self._units[: len(self._starts)] @ cost).argmax())
+        return self._starts[place]
 
-    def _new(self) -> int:
-        if self._count < _MEMORY:
-            if self._count == len(self._costs):
-                for name in ("_costs", "_units", "_basis", "_sides"):
-                    old = getattr(self, name)
-                    setattr(self, name, np.concatenate([old, np.zeros_like(old)]))
-            self._count += 1
-            return self._count - 1
-        oldest = next(iter(self._place))
-        return self._place.pop(oldest)
+    def remember(self, start: Start) -> None:
+        key = start.cost.tobytes()
+        place = self._place.get(key)
+        if place is not None:
+            self._starts[place] = start
+            return
+        if len(self._starts) < _MEMORY:
+            place = len(self._starts)
+            self._starts.append(start)
+            if place == len(self._units):
+                self._units = np.concatenate([self._units, np.zeros_like(self._units)])
+        else:
+            place = self._place.pop(next(iter(self._place)))
+            self._starts[place] = start
+        self._place[key] = place
+        self._units[place] = start.cost / (np.sqrt(start.cost @ start.cost) or 1.0)

@@ -1,5 +1,6 @@
 """The rows of a bounded-error problem as strips in coordinates that a simplex method likes."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +16,8 @@ FAR = 1e8
 """Sides of the box beyond this distance, in scaled coordinates, stand for infinity in a linear program."""
 
 _SAMPLE = 20000
+_OUTLINE = 1 << 20
+"""Entries of rows that are kept normalized."""
 _FINEST = 1e-14
 """Part of a number below which floating point does not resolve it: units of z are no smaller."""
 
@@ -131,6 +134,14 @@ class Strips:
                 farthest = (abs(reach - middle) - blur).max(axis=0)
             worst[here] = (farthest - self.radius[part] - self.rounding(part)) / self.length[part]
         return worst
+
+    def outline(self, among: Integers) -> Callable[[Array], Array]:
+        """A function of z that tells how far each of some rows is violated; quick where they are few."""
+        if len(among) * len(self.center) > _OUTLINE or self.chord is not None:
+            return lambda z: self.excess(z[None, :], among)
+        A, lower, upper = self.rows(among)
+        middle, half = lower / 2 + upper / 2, upper / 2 - lower / 2
+        return lambda z: abs(A @ z - middle) - half
 
 
 @dataclass(frozen=True, eq=False)
