@@ -48,19 +48,35 @@ def test_columns_that_say_the_same_do_no_harm(problem):
     assert residuals(twice, None)[0] == pytest.approx(residuals(rows, None)[0], rel=1e-8, abs=1e-8)
 
 
-def test_the_error_of_a_gain_is_what_repetition_shows(rng):
-    """Two models whose residuals share their noise, 10 blocks; the gain's scatter over 2000 repetitions."""
+@pytest.mark.parametrize(("shown", "most"), [(10, 1.3), (5, 1.4), (1, 10.0)])
+def test_the_error_of_a_gain_is_what_repetition_shows(rng, shown, most):
+    """An effect that only some of 10 blocks show, noise that remembers; the gain's scatter over 2000 repetitions."""
+    block = np.repeat(np.arange(10), 100)
+    effect = np.where(block < shown, 0.2, 0.01) * rng.normal(size=1000)
     gains, errors = [], []
     for _ in range(2000):
-        noise = rng.normal(size=(10, 40))
-        effect = rng.normal(size=(10, 40))
-        before, after = ((noise + 0.5 * effect) ** 2).sum(axis=1), (noise**2).sum(axis=1)
-        part, error = gain(before, after)
+        noise = np.convolve(rng.normal(size=1003), [0.5] * 4, mode="valid")
+        part, error = gain(noise + effect, noise, block)
+        assert part == pytest.approx(1 - (noise**2).sum() / ((noise + effect) ** 2).sum())
         gains.append(part)
         errors.append(error)
-    assert np.mean(gains) == pytest.approx(0.2, abs=0.01)
-    assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(np.std(gains), rel=0.1)
+    assert np.mean(gains) == pytest.approx((effect**2).sum() / (1000 + (effect**2).sum()), rel=0.1)
+    ratio = np.sqrt(np.mean(np.square(errors))) / np.std(gains)
+    assert 0.9 < ratio < most  # conservative where few blocks tell
+
+
+def test_a_model_that_only_fits_noise_gains_nothing_for_certain(rng):
+    """Ten useless columns, each block predicted from the others: a gain of three errors must be rare."""
+    sure = 0
+    for _ in range(200):
+        W = rng.normal(size=(500, 11))
+        y = W[:, 0] + rng.normal(size=500)
+        unknowns = [Unknowns([f"θ{i}" for i in range(p)]) for p in (1, 11)]
+        small, large = (residuals(Rows.of(LinearProblem(W[:, : len(u)], y, u), np.ones(1)), None)[0] for u in unknowns)
+        part, error = gain(small, large, np.arange(500) // 50)
+        sure += part > 3 * error
+    assert sure <= 2
 
 
 def test_nothing_gained_of_nothing():
-    assert gain(np.zeros(3), np.zeros(3)) == (0.0, np.inf)
+    assert gain(np.zeros(4), np.zeros(4), np.array([0, 0, 1, 1]))[0] == 0

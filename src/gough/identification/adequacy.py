@@ -12,7 +12,7 @@ from gough.core.errors import require
 from gough.data import MeasuredMotion
 from gough.identification.bounds import residual_scale, with_bounds
 from gough.identification.general_terms import gain_of_general_terms
-from gough.identification.held_out import BLOCKS, Rows, by_block, gain, joined, residuals, solved, triangles
+from gough.identification.held_out import BLOCKS, Rows, gain, joined, residuals, solved, triangles
 from gough.identification.results import Adequacy, Finding, VariantFit
 from gough.methods import identifiability, minimal_bound
 from gough.problem import LinearProblem
@@ -54,10 +54,9 @@ class _Judged:
     def held_out(self) -> Rows:
         return self.fitted if self.judged is None else self.judged
 
-    @property
-    def squares(self) -> Array:
-        """Held-out sum of squares of each block."""
-        return by_block(self.unseen, self.held_out.block)
+    def gain_of(self, other: "_Judged") -> tuple[float, float]:
+        """Part of the held-out mean square that another variant removes, and its standard error."""
+        return gain(self.unseen, other.unseen, self.held_out.block)
 
 
 def adequacy_of(
@@ -132,7 +131,7 @@ def _fit(judged: _Judged, scale: Array, before: _Judged | None) -> VariantFit:
     problem = judged.problem if found.is_full_rank else reduced(judged.problem, found)
     smallest = minimal_bound(with_bounds(problem, scale)).upper * scale
     n = len(model.actuators)
-    part, error = (0.0, 0.0) if before is None else gain(before.squares, judged.squares)
+    part, error = (0.0, 0.0) if before is None else before.gain_of(judged)
     return VariantFit(
         variant=variant_name(model),
         adds=str(getattr(model, "adds", "")),
@@ -183,7 +182,7 @@ def is_left(part: float, error: float) -> bool:
 def _recommended(judged: Sequence[_Judged]) -> int:
     """The simplest variant that no larger one beats for certain."""
     for i, one in enumerate(judged):
-        if not any(is_sure(*gain(one.squares, larger.squares)) for larger in judged[i + 1 :]):
+        if not any(is_sure(*one.gain_of(larger)) for larger in judged[i + 1 :]):
             return i
     return len(judged) - 1
 
@@ -191,7 +190,7 @@ def _recommended(judged: Sequence[_Judged]) -> int:
 def _finding(judged: Sequence[_Judged], used: int, best: int, general: tuple[float, float]) -> Finding:
     if best > used or is_left(*general):
         return Finding.INADEQUATE
-    if any(is_possible(*gain(judged[best].squares, one.squares)) for one in judged[best + 1 :]):
+    if any(is_possible(*judged[best].gain_of(one)) for one in judged[best + 1 :]):
         return Finding.UNDECIDED
     return Finding.LARGER_THAN_NEEDED if best < used else Finding.ADEQUATE
 

@@ -5,7 +5,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.threads import one_blas_thread
 from gough.data import MeasuredMotion
-from gough.identification.held_out import BLOCKS, Rows, by_block, gain, joined, solved, triangles
+from gough.identification.held_out import BLOCKS, Rows, gain, joined, solved, triangles
 from gough.problem import LinearProblem
 
 _PIECES = 60
@@ -49,7 +49,7 @@ def gain_of_general_terms(problem: LinearProblem, motion: MeasuredMotion, scale:
             here = (rows.group == g) & (rows.block == b)
             plain[here] = rows.y[here] - rows.W[here] @ theta[b]
             mended[here] = plain[here] - terms[here] @ beta
-    return gain(by_block(plain, rows.block), by_block(mended, rows.block))
+    return gain(plain, mended, rows.block)
 
 
 def _damped(A: Array, right: Array) -> Array:

@@ -88,21 +88,26 @@ def residuals(fitted: Rows, judged: Rows | None) -> tuple[Array, Array]:
     return unseen, seen
 
 
-def by_block(values: Array, block: Integers) -> Array:
-    """Sum of squares in each block."""
-    return np.asarray(np.bincount(block, values**2), dtype=np.float64)
+def gain(before: Array, after: Array, block: Integers) -> tuple[float, float]:
+    """1 − Σ after² / Σ before² for the residuals of two models on the same held-out rows, and its standard error.
 
-
-def gain(before: Array, after: Array) -> tuple[float, float]:
-    """1 − Σ after / Σ before for sums of squares by block, and its standard error from the scatter between blocks.
+    With δ = before − after, the difference of their predictions, and before = c δ + noise, the gain is
+    (2c − 1) Σδ² / Σ before². So it exceeds zero if c does exceed ½, and its error is that of the slope c: from the
+    scatter between blocks of time of Σ δ · noise, each block's over one minus its share of Σδ², as if c were found
+    without it [CM15, §VI.B]. An effect that the motion shows unevenly does no harm.
 
     Examples:
-        >>> gain(np.array([4.0, 4.0, 4.0]), np.array([1.0, 1.0, 1.0]))
+        >>> before = np.array([2.0, -2.0, 2.0, -2.0])
+        >>> gain(before, before / 2, np.array([0, 0, 1, 1]))
         (0.75, 0.0)
     """
-    total, n = float(before.sum()), len(before)
-    if total == 0 or n < 2:
-        return 0.0, np.inf
-    part = 1 - float(after.sum()) / total
-    off = (before - after) - part * before  # the usual error of a ratio of sums
-    return part, float(np.sqrt(n / (n - 1) * (off**2).sum()) / total)
+    total, n = float((before**2).sum()), int(block.max()) + 1
+    difference = before - after
+    size = float((difference**2).sum())
+    if total == 0 or size == 0 or n < 2:
+        return 0.0, 0.0 if size == 0 and n > 1 else np.inf
+    slope = float(difference @ before) / size
+    scatter = np.bincount(block, difference * (before - slope * difference))
+    others = np.maximum(1 - np.bincount(block, difference**2) / size, 1e-12)
+    error = 2 * float(np.sqrt(((scatter / others) ** 2).sum())) / total
+    return (2 * slope - 1) * size / total, error

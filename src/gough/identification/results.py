@@ -61,7 +61,7 @@ class VariantFit:
     gain: float
     """Part of the mean square of the variant before that this one removes from held-out data; 0 for the first."""
     gain_sigma: float
-    """Standard error of `gain`, from the scatter between blocks of time."""
+    """Standard error of `gain`, from the scatter of residuals between blocks of time."""
 
     @property
     def is_determined(self) -> bool:

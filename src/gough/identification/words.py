@@ -98,13 +98,13 @@ def _what_is_left(adequacy: Adequacy) -> str:
     first, *others = adequacy.fits
     unit = f" {adequacy.unit}" if adequacy.unit else " times its own residual"
     what = f"The {_model(first)} leaves {_three(first.overall)}{unit} rms on data it has not seen ({adequacy.held_out})"
-    helps = [fit for fit in others if is_sure(fit.gain, fit.gain_sigma)]
+    helps = [fit for fit in others if _is_sure(fit)]
     maybe = [fit for fit in others if fit not in helps and is_possible(fit.gain, fit.gain_sigma)]
     idle = [_adds(fit) for fit in others if fit not in helps and fit not in maybe]
     steps = [f"{_adds(fit)} {'' if i else 'brings it '}to {_three(fit.overall)}" for i, fit in enumerate(helps)]
     text = f"{what}; adding {listed(steps)}" if steps else what
     left = is_left(adequacy.generic_gain, adequacy.generic_sigma)
-    text += "" if left else ", which is the noise"
+    text += "" if left or maybe else ", which is the noise"
     text += "".join(f"; {_adds(fit)} may bring it to {_three(fit.overall)}" for fit in maybe)
     if idle:
         text += f"; {listed(idle)} {'adds' if len(idle) == 1 else 'add'} nothing"
@@ -118,6 +118,10 @@ def _what_is_left(adequacy: Adequacy) -> str:
     )
 
 
+def _is_sure(fit: VariantFit) -> bool:
+    return is_sure(fit.gain, fit.gain_sigma)
+
+
 def _adds(fit: VariantFit) -> str:
     return fit.adds or f"the {_model(fit)}"
 
@@ -125,10 +129,10 @@ def _adds(fit: VariantFit) -> str:
 def _advice(adequacy: Adequacy) -> list[str]:
     used = adequacy.fit(adequacy.used)
     if adequacy.recommended is None:
-        best = adequacy.fits[-1] if used is not adequacy.fits[-1] else adequacy.fits[0]
+        which = [_adds(f) for f in adequacy.fits[1:] if is_possible(f.gain, f.gain_sigma) and not _is_sure(f)]
+        open_question = f"whether {listed(which)} must be modeled" if which else "which of the models is needed"
         why = "the difference is within the scatter between blocks of time"
-        what = "Record longer, or with more acceleration, before relying on either"
-        return [f"This recording cannot tell the {_model(used)} from the {_model(best)}: {why}. {what}."]
+        return [f"This recording cannot tell {open_question}: {why}. Record longer, or with more acceleration."]
     best = adequacy.fit(adequacy.recommended)
     match adequacy.finding:
         case Finding.INADEQUATE if best is not used:
@@ -226,7 +230,7 @@ def on_gain(gain: GainEstimate) -> tuple[str, ...]:
         )
     if np.isnan(gain.nonlinearity):
         sentences.append("Too few different voltages to see a curvature.")
-    elif gain.nonlinearity_p < 0.01:
+    elif gain.nonlinearity_p < 0.001:
         sentences.append(
             f"Not linear: a cubic departs from the line by {_percent(gain.nonlinearity)} of the largest torque "
             f"(p = {gain.nonlinearity_p:.1g}); use voltages nearer to those of the experiment."
