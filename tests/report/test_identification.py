@@ -115,7 +115,7 @@ def test_values_errors_and_combinations_are_in_the_page(source):
 def test_a_report_without_truth_or_identifiability(report):
     plain = replace(report, truth=None, found=None)
     text = Page(to_html(plain)).text
-    assert "truth" not in text
+    assert "the truth" not in text
     assert "What the data can show" not in text
 
 

@@ -1,22 +1,30 @@
 """Figures as files: the same input gives the same bytes, and the page's copy follows the reader's color scheme."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from gough.report.curves import Curves
 from gough.report.html import Html, tag, text
+from gough.report.inline import inlined
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-INK, FAINT = "#22303c", "#c9d1d9"
-SERIES = ("#0072b2", "#c76a00", "#00845f", "#b04a86", "#5b5fc7", "#7a6a00")
+INK, QUIET, FAINT = "#22303c", "#5b6770", "#c9d1d9"
+SERIES = ("#0072b2", "#c76a00", "#00845f", "#b04a86", "#5b5fc7", "#7a6a00", "#a83a2c", "#5f6b73")
 """Colors that stay apart for readers who see few of them, darker than Okabe and Ito's so that thin lines show."""
 
-_VARIABLES = {INK: "--ink", FAINT: "--faint", **{color: f"--series-{i + 1}" for i, color in enumerate(SERIES)}}
+_VARIABLES = {
+    INK: "--ink",
+    QUIET: "--quiet",
+    FAINT: "--faint",
+    **{color: f"--series-{i + 1}" for i, color in enumerate(SERIES)},
+}
 _STYLE: dict[Any, Any] = {
     "font.size": 9.5,
     "font.family": "DejaVu Sans",
@@ -55,10 +63,18 @@ class Drawing:
     description: str
     """What the figure shows, for those who do not see it."""
     caption: str
+    live: Callable[[Curves], dict[str, Any]] | None = None
+    """What the page's script draws in its place, for those who have one; its curves are added to those of the page."""
+
+    @cached_property
+    def _source(self) -> str:
+        """The SVG without a background."""
+        return self._saved("svg", transparent=True).decode()
 
     def svg(self) -> bytes:
         """A file of its own, on white."""
-        return self._saved("svg")
+        white = '<rect width="100%" height="100%" fill="#ffffff"/>'
+        return re.sub(r"<svg [^>]*>", lambda opening: f"{opening[0]}\n {white}", self._source, count=1).encode()
 
     def png(self, dpi: int = 150) -> bytes:
         """A file of its own, on white."""
@@ -66,16 +82,14 @@ class Drawing:
 
     def html(self) -> Html:
         """The figure for a page: colors become the page's, identifiers its own, and nothing refers to elsewhere."""
-        source = self._saved("svg", transparent=True).decode()
-        source = source[source.index("<svg") :]
+        source = inlined(self._source, self.name)
         label = f'role="img" aria-label="{text(self.description)}"'
-        source = re.sub(r'<svg [^>]*?(viewBox="[^"]*")[^>]*>', rf"<svg {label} \1>", source, count=1)
-        source = re.sub(r"font: (?:bold )?([\d.]+px)[^;\"]*", r"font-size: \1", source)
-        source = re.sub(r'\bid="', f'id="{self.name}-', source)
-        source = source.replace('href="#', f'href="#{self.name}-').replace("url(#", f"url(#{self.name}-")
+        source = re.sub(
+            r'<svg [^>]*?(viewBox="[^"]*")[^>]*>', lambda found: f"<svg {label} {found[1]}>", source, count=1
+        )
         for color, variable in _VARIABLES.items():
             source = source.replace(color, f"var({variable})")
-        return tag("figure", Html(source), tag("figcaption", self.caption), id=self.name)
+        return tag("figure", tag("div", Html(source), class_="plot"), tag("figcaption", self.caption), id=self.name)
 
     def _saved(self, kind: str, *, dpi: int = 72, transparent: bool = False) -> bytes:
         # matplotlib puts dates and its address into metadata unless told not to
@@ -83,6 +97,7 @@ class Drawing:
         target = BytesIO()
         with style(self.name):
             self.figure.savefig(target, format=kind, dpi=dpi, transparent=transparent, metadata=metadata)
+            self.figure.set_layout_engine("none")  # it is laid out now, and need not be again
         return target.getvalue()
 
 

@@ -158,7 +158,11 @@ def _identifiability(report: Identification) -> tuple[str, ...]:
 
 
 def _fit(report: Identification, drawn: Mapping[str, Html]) -> tuple[str, ...]:
-    return (paragraphs(*report.chosen.notes), fit_table(report.estimates, report.effort_unit), drawn["fit"])
+    return (
+        paragraphs(*report.chosen.notes),
+        fit_table(report.estimates, (report.effort_unit,) * len(report.problem.groups)),
+        drawn["fit"],
+    )
 
 
 def _methods(report: Identification) -> Html:

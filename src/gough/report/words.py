@@ -5,10 +5,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.estimate import Estimate
+from gough.estimate import Claim, Estimate
 from gough.methods.identifiability import Identifiability
 from gough.region import ConfidenceEllipsoid
+from gough.report.intervals import holds
 from gough.report.labels import short_labels
+
+CLAIMS = {
+    Claim.VALUE: "a number, nothing more.",
+    Claim.CONFIDENCE: "the interval holds the truth with the stated probability, if the noise is as residuals show.",
+    Claim.ENCLOSURE: "the set holds every value that the error bounds allow, in exact arithmetic.",
+    Claim.PROOF: "the set holds every value that the error bounds allow, proved for the very numbers printed here.",
+}
+"""What each claim means to a reader."""
 
 
 def listed(words: Sequence[str]) -> str:
@@ -59,23 +68,26 @@ def in_sigma(estimate: Estimate, truth: Array) -> Array:
 
 
 def against_truth(label: str, estimate: Estimate, truth: Array) -> str:
-    """How many true values the intervals hold, and the worst of all errors."""
-    region = _belief(estimate)
-    box = region.interval()
-    inside = int(((box.lower <= truth) & (truth <= box.upper)).sum())
+    """How many true values the intervals hold, and of a belief the worst of all errors."""
+    if estimate.claim is Claim.VALUE or np.isnan(estimate.value).all():
+        return ""
+    inside = holds(estimate, truth)
+    name, region = f"{label[:1].upper()}{label[1:]}", estimate.region
+    many = f"{int(inside.sum())} of {len(truth)} true values"
+    labels = short_labels(estimate.unknowns.names)
+    if not isinstance(region, ConfidenceEllipsoid):
+        missed = listed([label for label, held in zip(labels, inside, strict=True) if not held])
+        return f"{name}: {many} in their interval{f', not {missed}' if missed else ''}."
     errors = in_sigma(estimate, truth)
     worst = int(abs(errors).argmax())
-    return (
-        f"{label[:1].upper()}{label[1:]}: {inside} of {len(truth)} true values in their {region.level:.0%} interval, "
-        f"worst {abs(errors[worst]):.1f} σ ({short_labels(estimate.unknowns.names)[worst]})."
-    )
+    return f"{name}: {many} in their {region.level:.0%} interval, worst {abs(errors[worst]):.1f} σ ({labels[worst]})."
 
 
 def near_zero(estimate: Estimate) -> str:
     """Which unknowns might as well be zero, or an empty string."""
-    box = _belief(estimate).interval()
     labels = short_labels(estimate.unknowns.names)
-    hidden = [label for label, a, b in zip(labels, box.lower, box.upper, strict=True) if a <= 0 <= b]
+    at_zero = holds(estimate, np.zeros(len(labels)))
+    hidden = [label for label, held in zip(labels, at_zero, strict=True) if held]
     return f"Too small to be told from zero in these data: {listed(hidden)}." if hidden else ""
 
 
