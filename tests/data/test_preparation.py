@@ -57,7 +57,7 @@ def test_names_are_those_of_the_robot():
 def test_the_account_is_printed():
     text = str(prepare(replace(SLOW, samples=100 * SLOW.samples), Q, U, STEPS))
     lines = text.splitlines()
-    assert lines[0].endswith("rows of 371 samples × 2 actuators at 100 Hz")  # (1998 − 2 · 72) / 5
+    assert lines[0].endswith("rows of 342 samples × 2 actuators at 100 Hz")  # (1998 − 4 · 72) / 5
     assert [line.split("  ")[0] for line in lines[3:10]] == [
         "swing-3.csv",
         "DropMissing()",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.assemble.regressors import regressor_blocks
 from gough.core.errors import InputError, require
 from gough.core.units import same_kind
 from gough.data.motion import MeasuredMotion
@@ -15,9 +15,6 @@ from gough.problem import Groups, LinearProblem
 from gough.region import Box, ConfidenceEllipsoid
 from gough.robots.model import DynamicModel
 from gough.unknowns import Unknowns
-
-SAMPLES_PER_BLOCK = 1 << 14
-"""Samples whose regressors are held at a time beside the problem's own matrix."""
 
 _SIZE_UNKNOWN = Gaussian()
 
@@ -32,8 +29,9 @@ def recorded(
 ) -> LinearProblem:
     """The problem efforts = regressor · parameters + noise, with a row for each row of the motion that is kept.
 
-    Rows stand sample by sample and actuator by actuator. Masked rows leave gaps in the groups' grid, and so do the
-    seams between recordings: time stays time.
+    If the efforts have passed a low-pass, the regressor passes it too, at the rate of the recording: both sides are
+    filtered alike [PRV03i, §4.1]. Rows stand sample by sample and actuator by actuator. Masked rows leave gaps in the
+    groups' grid, and so do the seams between recordings: time stays time.
 
     Args:
         robot: The model whose dynamic parameters are unknown.
@@ -62,11 +60,9 @@ def recorded(
     _require_fit(robot, motion)
     kept = motion.kept
     require(motion.n_rows > 0, "every row of the motion is masked: nothing is left to identify from")
-    W = np.empty((motion.n_rows, len(robot.names)))
-    samples, filled = np.flatnonzero(kept.any(axis=1)), 0
-    for start in range(0, len(samples), SAMPLES_PER_BLOCK):
-        chosen = samples[start : start + SAMPLES_PER_BLOCK]
-        rows = _regressor(robot, motion, chosen)[kept[chosen]]
+    W, filled = np.empty((motion.n_rows, len(robot.names))), 0
+    for samples, block in regressor_blocks(robot, motion, np.flatnonzero(kept.any(axis=1))):
+        rows = block[kept[samples]]
         W[filled : filled + len(rows)] = rows
         filled += len(rows)
     unknowns = Unknowns(robot.names, robot.units, robot.nominal if nominal is None else nominal, prior)
@@ -78,28 +74,6 @@ def _groups(robot: DynamicModel, motion: MeasuredMotion) -> Groups:
     grid = (motion.positions[:, None] * n + np.arange(n))[motion.kept]
     complete = len(grid) == grid[-1] + 1
     return Groups(robot.actuators, None if complete else grid)
-
-
-def _regressor(robot: DynamicModel, motion: MeasuredMotion, samples: Any) -> Array:
-    """The regressors (samples, n, p); where the robot refuses, the first sample that it refuses is named."""
-    moved = [part[samples] for part in (motion.q, motion.dq, motion.ddq)]
-    wanted = (len(samples), len(robot.actuators), len(robot.names))
-    try:
-        W: Array = np.asarray(robot.regressor(*moved))
-    except InputError as error:
-        if len(samples) > 1:
-            half = len(samples) // 2
-            _regressor(robot, motion, samples[:half])
-            _regressor(robot, motion, samples[half:])
-            raise  # only together
-        at = ", ".join(f"{c} = {v:.4g}" for c, v in zip(motion.coordinates, motion.q[samples[0]], strict=True))
-        raise InputError(
-            f"{robot.name} cannot be where it was measured at t = {motion.times[samples[0]]:.6g} s, sample "
-            f"{samples[0]} of the motion ({at}): {error}. Are zero and direction of its coordinates right, and its "
-            "geometry?"
-        ) from error
-    require(W.shape == wanted, f"the regressor of {robot.name} has shape {W.shape} where {wanted} is expected")
-    return W
 
 
 def _require_fit(robot: DynamicModel, motion: MeasuredMotion) -> None:

@@ -1,7 +1,7 @@
 """Data on disk: read and written exactly, refused clearly; recordings become measured motions."""
 
 from gough.data.files import read_recording, write_recording
-from gough.data.motion import MeasuredMotion, StepReport
+from gough.data.motion import FullRate, MeasuredMotion, StepReport
 from gough.data.preparation import prepare
 from gough.data.problems import read_problem, write_problem
 from gough.data.recording import Recording
@@ -24,6 +24,7 @@ __all__ = [
     "Differentiate",
     "DropMissing",
     "EffortFromVoltage",
+    "FullRate",
     "LowPass",
     "MaskReversals",
     "MaskWhere",

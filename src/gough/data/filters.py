@@ -43,10 +43,7 @@ def low_passed(x: Array, cutoff: float, order: int, rate: float) -> Array:
         f"than {padding} ({padding / rate:.3g} s): record longer, or raise the cutoff",
     )
     sections = butter(order, cutoff, fs=rate, output="sos")
-    result = np.empty_like(x, order="F")
-    for column in range(x.shape[1]):  # channel by channel: little memory, and each is contiguous
-        result[:, column] = sosfiltfilt(sections, x[:, column], padtype="odd", padlen=padding)
-    return result
+    return np.asarray(sosfiltfilt(sections, np.ascontiguousarray(x.T), padtype="odd", padlen=padding)).T
 
 
 def differences(x: Array, rate: float) -> tuple[Array, Array]:

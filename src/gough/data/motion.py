@@ -38,6 +38,60 @@ class StepReport:
 
 
 @dataclass(frozen=True, eq=False)
+class FullRate(ArrayValue):
+    """The motion (M, n) at the rate of the recording, and the low-pass that the efforts have passed.
+
+    What is computed from the motion has to pass the same low-pass before it is compared with the efforts: the sign of
+    a velocity jumps, a filtered effort does not. That takes all samples, before any is trimmed or decimated away.
+
+    Examples:
+        >>> FullRate(1000.0, np.zeros((9, 1)), np.zeros((9, 1)), np.zeros((9, 1)), [0, 4, 8], [0], 20.0, 4).pieces
+        (slice(0, 9, None),)
+    """
+
+    rate: float
+    """Samples a second."""
+    q: Array
+    dq: Array
+    ddq: Array
+    at: Integers
+    """Which of the M samples each of the N samples of the motion is."""
+    starts: Integers
+    """Where each recording begins."""
+    cutoff: float
+    """Hz of the low-pass."""
+    order: int
+    """Of the low-pass in one direction."""
+
+    def __post_init__(self) -> None:
+        for field in ("q", "dq", "ddq"):
+            object.__setattr__(self, field, array(getattr(self, field), field, ndim=2, copy=False))
+        for field in ("at", "starts"):
+            object.__setattr__(self, field, np.asarray(getattr(self, field), dtype=np.int64))
+
+    @property
+    def pieces(self) -> tuple[slice, ...]:
+        """The range of samples of each recording."""
+        return tuple(slice(a, b) for a, b in pairwise([*self.starts.tolist(), len(self.q)]))
+
+    @classmethod
+    def concatenate(cls, *parts: "FullRate") -> "FullRate":
+        """Several recordings, one after the other."""
+        first = parts[0]
+        for field in ("rate", "cutoff", "order"):
+            values = [getattr(part, field) for part in parts]
+            require(len(set(values)) == 1, f"motions that passed filters of another {field} cannot be joined: {values}")
+        offsets = np.cumsum([0, *(len(part.q) for part in parts[:-1])])
+        joined: dict[str, Any] = {
+            field: np.concatenate([getattr(part, field) for part in parts]) for field in ("q", "dq", "ddq")
+        }
+        for field in ("at", "starts"):
+            moved = [getattr(part, field) + offset for part, offset in zip(parts, offsets, strict=True)]
+            joined[field] = np.concatenate(moved)
+        return replace(first, **joined)
+
+
+@dataclass(frozen=True, eq=False)
 class MeasuredMotion(ArrayValue):
     """N samples of n coordinates with their derivatives, and of the efforts of n actuators; some rows are masked.
 
@@ -78,6 +132,8 @@ class MeasuredMotion(ArrayValue):
     """Time of place 0 of the grid, in seconds."""
     account: tuple[StepReport, ...] = ()
     """What was done to the recording, step by step."""
+    full_rate: FullRate | None = None
+    """The motion before it was trimmed and decimated, if the efforts have passed a low-pass."""
 
     def __post_init__(self) -> None:
         for field in ("q", "dq", "ddq", "efforts"):
@@ -100,6 +156,8 @@ class MeasuredMotion(ArrayValue):
         object.__setattr__(self, "positions", _positions(self.positions, n_samples))
         object.__setattr__(self, "account", tuple(self.account))
         require(bool(np.isfinite(self.rate)) and self.rate > 0, f"rate must be positive, not {self.rate}")
+        fits = self.full_rate is None or len(self.full_rate.at) == n_samples
+        require(fits, "full_rate must say which of its samples each sample is")
 
     def __len__(self) -> int:
         return len(self.q)
@@ -145,7 +203,8 @@ class MeasuredMotion(ArrayValue):
         fields = ("q", "dq", "ddq", "efforts", "kept", "positions")
         parts = {field: getattr(self, field)[chosen] for field in fields}
         require(len(parts["q"]) > 0, "no sample is left: the selection is empty")
-        return replace(self, **parts)
+        full = self.full_rate and replace(self.full_rate, at=self.full_rate.at[chosen])
+        return replace(self, **parts, full_rate=full)
 
     @classmethod
     def concatenate(cls, *motions: "MeasuredMotion", gap: float = 1.0) -> "MeasuredMotion":
@@ -172,8 +231,11 @@ class MeasuredMotion(ArrayValue):
         parts: dict[str, Any] = {
             f: np.concatenate([getattr(m, f) for m in motions]) for f in ("q", "dq", "ddq", "efforts", "kept")
         }
-        account = tuple(line for motion in motions for line in motion.account)
-        return replace(first, **parts, positions=np.concatenate(positions), account=account)
+        parts["account"] = tuple(line for motion in motions for line in motion.account)
+        full = [motion.full_rate for motion in motions if motion.full_rate is not None]
+        require(len(full) in (0, len(motions)), "motions that passed a low-pass and others cannot be joined")
+        parts["full_rate"] = FullRate.concatenate(*full) if full else None
+        return replace(first, **parts, positions=np.concatenate(positions))
 
     def __str__(self) -> str:
         """The account as a table, and what remains."""

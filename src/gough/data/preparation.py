@@ -6,7 +6,7 @@ import numpy as np
 
 from gough.core.errors import InputError, require
 from gough.core.text import written
-from gough.data.motion import MeasuredMotion, StepReport
+from gough.data.motion import FullRate, MeasuredMotion, StepReport
 from gough.data.recording import Recording
 from gough.data.signals import Signals
 from gough.data.steps import DropMissing, LowPass, Step
@@ -37,7 +37,7 @@ def prepare(
         >>> recording = Recording(["q1", "V1"], ["rad", "V"], np.stack([np.sin(9 * t), np.cos(9 * t)], 1), rate=1000.0)
         >>> motion = prepare(recording, ["q1"], {"motor 1": "V1"}, default_steps(1000.0, gain=2.0))
         >>> motion.n_rows, motion.effort_units
-        (58, ('N·m',))
+        (37, ('N·m',))
     """
     several = (recordings,) if isinstance(recordings, Recording) else tuple(recordings)
     require(len(several) > 0, "there is no recording to prepare")
@@ -73,7 +73,17 @@ def _prepared(recording: Recording, coordinates: Channels, efforts: Channels, st
         effort_units=signals.effort_units,
         start=recording.start + signals.first / recording.rate,
         account=tuple(account),
+        full_rate=_full_rate(signals),
     )
+
+
+def _full_rate(signals: Signals) -> FullRate | None:
+    if signals.cutoff is None or signals.full is None:
+        return None
+    first, *full = signals.full
+    q, dq, ddq = (np.ascontiguousarray(x) for x in full)
+    at = signals.first - first + signals.stride * np.arange(signals.n_samples)
+    return FullRate(signals.recording.rate, q, dq, ddq, at, np.zeros(1, dtype=np.int64), signals.cutoff, signals.order)
 
 
 def _signals(recording: Recording, coordinates: Channels, efforts: Channels, steps: Sequence[Step]) -> Signals:

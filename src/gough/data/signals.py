@@ -32,6 +32,10 @@ class Signals:
     ddq: Array | None = None
     cutoff: float | None = None
     """Hz of the low-pass that has been applied."""
+    order: int = 0
+    """Its order in one direction."""
+    full: tuple[int, Array, Array, Array] | None = None
+    """As first differentiated: the sample of the recording that is the first, positions, velocities, accelerations."""
     memory: float = 0.0
     """Seconds after which the low-pass of this preparation, applied or yet to come, has forgotten a sample."""
 
@@ -57,6 +61,17 @@ class Signals:
     def of_recording(self, samples: Mask) -> Mask:
         """What is stated for each sample of the recording, (M, …), for those that are here, (N, …)."""
         return samples[self.first :: self.stride][: self.n_samples]
+
+
+def surrounded(mask: Mask, samples: int) -> Mask:
+    """The mask (N, n), each run of True longer at either end by so many samples and by its own length."""
+    result = mask.copy(order="F")
+    for column in range(mask.shape[1]):
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], mask[:, column], [False]]).view(np.int8)))
+        for start, stop in edges.reshape(-1, 2).tolist():
+            reach = samples + stop - start
+            result[max(start - reach, 0) : stop + reach, column] = True
+    return result
 
 
 def widened(mask: Mask, samples: int) -> Mask:

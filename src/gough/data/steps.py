@@ -12,7 +12,7 @@ from gough.core.text import written
 from gough.core.units import in_si, same_kind
 from gough.data.filters import differences, low_passed, memory, shortfall
 from gough.data.motion import Mask
-from gough.data.signals import Signals, widened
+from gough.data.signals import Signals, surrounded, widened
 
 
 class Step(Protocol):
@@ -82,7 +82,7 @@ class DropMissing(_Printed):
     """
 
     margin: float | None = None
-    """Seconds masked on either side; None takes as many as the low-pass remembers."""
+    """Seconds masked on either side; None takes as many as the low-pass remembers, and the length of the gap."""
 
     def __post_init__(self) -> None:
         require(self.margin is None or 0 <= self.margin < inf, f"margin must be a number ≥ 0, but is {self.margin}")
@@ -94,8 +94,9 @@ class DropMissing(_Printed):
         if not (lost_q.any() or lost_efforts.any()):
             return signals, "no sample is missing"
         margin = signals.memory if self.margin is None else self.margin
+        around = surrounded if self.margin is None else widened
         samples = ceil(margin * signals.rate)
-        mask = widened(np.asarray(lost_q.any(axis=1, keepdims=True)), samples) | widened(lost_efforts, samples)
+        mask = around(np.asarray(lost_q.any(axis=1, keepdims=True)), samples) | around(lost_efforts, samples)
         names = signals.coordinates, signals.effort_channels
         bridged = replace(
             signals, q=_bridged(signals.q, lost_q, names[0]), efforts=_bridged(signals.efforts, lost_efforts, names[1])
@@ -108,8 +109,8 @@ class DropMissing(_Printed):
 class LowPass(_Printed):
     """A Butterworth low-pass forth and back, without delay, on positions and in parallel on efforts [PRV03i, §4.1].
 
-    Both sides of the equation of motion pass the same filter, so that what it takes away it takes from both. Two
-    passes double the order, and at the cutoff half of the amplitude is left.
+    Both sides of the equation of motion pass the same filter: efforts here, and the regressor, computed at the full
+    rate, where a problem is assembled. Two passes double the order, and at the cutoff half of the amplitude is left.
 
     Examples:
         >>> print(LowPass(20.0), LowPass(20.0, order=2))
@@ -141,7 +142,7 @@ class LowPass(_Printed):
         require(signals.dq is None, "LowPass must come before Differentiate")
         ringing = self.memory(signals.rate)
         q, efforts = (low_passed(x, self.cutoff, self.order, signals.rate) for x in (signals.q, signals.efforts))
-        now = replace(signals, q=q, efforts=efforts, cutoff=self.cutoff)
+        now = replace(signals, q=q, efforts=efforts, cutoff=self.cutoff, order=self.order)
         return now, f"positions and efforts low-passed at {self.cutoff:g} Hz without delay; memory {ringing:.3g} s"
 
 
@@ -167,7 +168,8 @@ class Differentiate(_Printed):
             shares = shortfall(signals.cutoff, signals.rate)
             lost = f"; at {signals.cutoff:g} Hz they fall short by {shares[0]:.2%} and {shares[1]:.2%}"
         now = signals.taken(slice(1, signals.n_samples - 1))
-        return replace(now, dq=dq, ddq=ddq), f"velocities and accelerations by central differences{lost}"
+        now = replace(now, dq=dq, ddq=ddq, full=(now.first, now.q, dq, ddq))
+        return now, f"velocities and accelerations by central differences{lost}"
 
 
 @dataclass(frozen=True)
@@ -180,7 +182,7 @@ class Trim(_Printed):
     """
 
     seconds: float | None = None
-    """At each end; None takes as many as the low-pass remembers."""
+    """At each end; None takes twice what the low-pass remembers: positions pass it, and what is computed from them."""
 
     def __post_init__(self) -> None:
         good = self.seconds is None or 0 <= self.seconds < inf
@@ -188,7 +190,7 @@ class Trim(_Printed):
 
     def apply(self, signals: Signals) -> tuple[Signals, str]:
         """The signals without their ends."""
-        seconds = signals.memory if self.seconds is None else self.seconds
+        seconds = 2 * signals.memory if self.seconds is None else self.seconds
         samples = ceil(seconds * signals.rate)
         left = signals.n_samples - 2 * samples
         require(
@@ -216,6 +218,7 @@ class Decimate(_Printed):
     def apply(self, signals: Signals) -> tuple[Signals, str]:
         """Fewer samples."""
         rate = signals.rate / self.factor
+        require(signals.dq is not None, "Decimate must come after Differentiate: differences need the full rate")
         if signals.cutoff is None and self.factor > 1:
             raise InputError("Decimate without a LowPass before it folds high frequencies into low ones: filter first")
         require(

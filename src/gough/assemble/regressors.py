@@ -1,0 +1,110 @@
+"""The regressor of a measured motion: it passes the filter that the efforts have passed."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import InputError, require
+from gough.data.filters import low_passed, memory
+from gough.data.motion import FullRate, Integers, MeasuredMotion
+from gough.robots.model import DynamicModel
+
+SAMPLES_PER_BLOCK = 1 << 14
+"""Samples whose regressors are held at a time."""
+_MEMORIES = 4
+"""Memories of the filter that are computed on either side of what is wanted: it forgets the rest to 1e-12."""
+
+
+def measured_regressor(robot: DynamicModel, motion: MeasuredMotion) -> Array:
+    """The regressor (N, actuators, parameters) to compare with the efforts of a motion, masked or not.
+
+    If the efforts have passed a low-pass, so has this regressor, column by column, at the rate of the recording: then
+    both sides of the equation of motion are filtered alike, the jumps of dry friction too [PRV03i, §4.1].
+
+    Examples:
+        >>> from gough.data import MeasuredMotion
+        >>> from gough.robots import FiveBar
+        >>> robot, still = FiveBar.demo(), np.zeros((2, 2))
+        >>> motion = MeasuredMotion(
+        ...     100.0, still + [2.0, 1.0], still, still, still, still == 0,
+        ...     coordinates=robot.coordinates, coordinate_units=robot.coordinate_units,
+        ...     actuators=robot.actuators, effort_units=robot.effort_units,
+        ... )
+        >>> measured_regressor(robot, motion).shape
+        (2, 2, 21)
+    """
+    W = np.empty((motion.n_samples, len(robot.actuators), len(robot.names)))
+    for samples, block in regressor_blocks(robot, motion, np.arange(motion.n_samples)):
+        W[samples] = block
+    return W
+
+
+def regressor_blocks(
+    robot: DynamicModel, motion: MeasuredMotion, samples: Integers
+) -> Iterator[tuple[Integers, Array]]:
+    """The regressor of some samples, rising, of a motion: their numbers, and (their count, n, p), block by block."""
+    full = motion.full_rate
+    if full is None:
+        for start in range(0, len(samples), SAMPLES_PER_BLOCK):
+            chosen = samples[start : start + SAMPLES_PER_BLOCK]
+            yield chosen, _regressor(robot, motion, (motion.q, motion.dq, motion.ddq), chosen)
+        return
+    reach = _MEMORIES * memory(full.cutoff, full.order, full.rate)
+    at = full.at[samples]
+    for piece in full.pieces:
+        first, last = np.searchsorted(at, [piece.start, piece.stop])
+        while first < last:
+            stop = first + _block_length(at[first:last], reach)
+            around = np.arange(max(at[first] - reach, piece.start), min(at[stop - 1] + reach + 1, piece.stop))
+            W = _regressor(robot, motion, (full.q, full.dq, full.ddq), around)
+            yield samples[first:stop], _filtered(W, full)[at[first:stop] - around[0]]
+            first = stop
+
+
+def _block_length(at: Integers, reach: int) -> int:
+    """How many samples from the first one on are taken together: no more than a block, and none beyond a long gap."""
+    size = max(SAMPLES_PER_BLOCK, 4 * reach)
+    length = int(np.searchsorted(at, at[0] + size))
+    gaps = np.flatnonzero(np.diff(at[:length]) > 2 * reach)
+    return int(gaps[0]) + 1 if gaps.size else length
+
+
+def _filtered(W: Array, full: FullRate) -> Array:
+    """The columns of all actuators' rows through the low-pass; those that are zero throughout stay so."""
+    columns = W.reshape(len(W), -1)
+    present = columns.any(axis=0)
+    result = np.zeros_like(columns)
+    result[:, present] = low_passed(columns[:, present], full.cutoff, full.order, full.rate)
+    return result.reshape(W.shape)
+
+
+def _regressor(robot: DynamicModel, motion: MeasuredMotion, moved: tuple[Array, ...], samples: Any) -> Array:
+    """The regressors (samples, n, p); where the robot refuses, the first sample that it refuses is named."""
+    wanted = (len(samples), len(robot.actuators), len(robot.names))
+    try:
+        W: Array = np.asarray(robot.regressor(*(part[samples] for part in moved)))
+    except InputError as error:
+        if len(samples) > 1:
+            half = len(samples) // 2
+            _regressor(robot, motion, moved, samples[:half])
+            _regressor(robot, motion, moved, samples[half:])
+            raise  # only together
+        at = ", ".join(f"{c} = {v:.4g}" for c, v in zip(motion.coordinates, moved[0][samples[0]], strict=True))
+        t = _time(motion, int(samples[0]))
+        raise InputError(
+            f"{robot.name} cannot be where it was measured at t = {t:.6g} s ({at}): {error}. "
+            "Are zero and direction of its coordinates right, and its geometry?"
+        ) from error
+    require(W.shape == wanted, f"the regressor of {robot.name} has shape {W.shape} where {wanted} is expected")
+    return W
+
+
+def _time(motion: MeasuredMotion, sample: int) -> float:
+    """The time of a sample of the motion, or of the motion at its full rate."""
+    full = motion.full_rate
+    if full is None:
+        return float(motion.times[sample])
+    nearest = int(np.argmin(abs(full.at - sample)))
+    return float(motion.times[nearest] + (sample - full.at[nearest]) / full.rate)
