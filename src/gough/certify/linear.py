@@ -8,6 +8,7 @@ sides at infinity, where nothing may be left over.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +40,14 @@ class Sides:
     def is_empty(self) -> bool:
         """Is it proven that nothing is in it?"""
         return self.refuted or self.crossed() is not None
+
+    @cached_property
+    def scaled(self) -> tuple[list[int | None], list[int | None], Fraction]:
+        """Both sides as whole numbers, and the unit to multiply them by."""
+        numbers, denominator = over_common_denominator(side or Fraction(0) for side in (*self.lower, *self.upper))
+        known = zip(numbers.tolist(), (*self.lower, *self.upper), strict=True)
+        sides = [None if side is None else number for number, side in known]
+        return sides[: len(self.lower)], sides[len(self.lower) :], Fraction(1, denominator)
 
     def largest(self, axis: int) -> Fraction | None:
         """The largest |θ[axis]| in the box; None for ∞."""
@@ -141,11 +150,32 @@ def require_witness(problem: LinearProblem, theta: Coefficients) -> None:
             raise NotProven(f"{where} is violated: |y − W θ| exceeds its bound by {approximately(excess)}")
 
 
-class Total(NamedTuple):
-    """Σ λ_k y_k and Σ |λ_k| e_k."""
+class Combined(NamedTuple):
+    """What weighted rows say: Σ λ_k y_k ± Σ |λ_k| e_k, and what they leave of a direction, times a unit."""
 
     middle: Fraction
     half: Fraction
+    left: list[int]
+    """The direction minus Wᵀλ."""
+    blurred: list[int]
+    """Dᵀ|λ|."""
+    unit: Fraction
+
+
+def combined(problem: LinearProblem, direction: Coefficients, weights: Weights) -> Combined:
+    """The rows with their weights, compared with a direction."""
+    for row, _ in weights:
+        if row >= problem.n_rows:
+            raise NotProven(f"there is no row {row}: the problem has {problem.n_rows}, counted from 0")
+    rows = rows_exactly(problem, [row for row, _ in weights])
+    numerators, denominator = over_common_denominator(weight for _, weight in weights)
+    wanted, size = over_common_denominator(vector(problem, direction))
+    sizes, unit = abs(numerators), Fraction(2) ** rows.exponent / denominator
+    # c − unit · x = (c · size · unit.denominator − x · size · unit.numerator) / (size · unit.denominator)
+    left = wanted * unit.denominator - (numerators @ rows.W) * (size * unit.numerator)
+    blurred = [0] * len(left) if rows.D is None else ((sizes @ rows.D) * (size * unit.numerator)).tolist()
+    common = Fraction(1, size * unit.denominator)
+    return Combined(unit * int(numerators @ rows.y), unit * int(sizes @ rows.e), left.tolist(), blurred, common)
 
 
 def largest_value(problem: LinearProblem, box: Sides, direction: Coefficients, weights: Weights) -> Fraction:
@@ -154,45 +184,26 @@ def largest_value(problem: LinearProblem, box: Sides, direction: Coefficients, w
     With weights λ and d = direction − Wᵀλ, g = Dᵀ|λ|:
     direction · θ ≥ Σ (λ_k y_k − |λ_k| e_k) + Σ_j min (d_j θ_j − g_j |θ_j|), the minimum over the box.
     """
-    total, left, blurred = _combined(problem, direction, weights)
-    value = total.middle - total.half
-    for axis, (d, g) in enumerate(zip(left, blurred, strict=True)):
-        value += _least(problem, box, axis, d, g)
-    return value
+    said = combined(problem, direction, weights)
+    lower, upper, unit = box.scaled
+    total = 0
+    for axis, (d, g) in enumerate(zip(said.left, said.blurred, strict=True)):
+        if d or g:
+            ends = [d * side - g * abs(side) for side in (lower[axis], upper[axis]) if side is not None]
+            if len(ends) < 2:
+                _require_sides(problem, box, axis, d * said.unit, g * said.unit)
+            total += min(ends, default=0)  # concave, so an end has it; toward infinity it does not fall
+    return said.middle - said.half + total * said.unit * unit
 
 
-def _combined(
-    problem: LinearProblem, direction: Coefficients, weights: Weights
-) -> tuple[Total, list[Fraction], list[Fraction]]:
-    """What weighted rows say: Σ λ y with its error, and what they leave of the direction: d, g of `largest_value`."""
-    for row, _ in weights:
-        if row >= problem.n_rows:
-            raise NotProven(f"there is no row {row}: the problem has {problem.n_rows}, counted from 0")
-    wanted = vector(problem, direction)
-    rows = rows_exactly(problem, [row for row, _ in weights])
-    numerators, denominator = over_common_denominator(weight for _, weight in weights)
-    unit = Fraction(2) ** rows.exponent / denominator
-    total = Total(unit * int(numerators @ rows.y), unit * int(abs(numerators) @ rows.e))
-    left = [c - unit * int(x) for c, x in zip(wanted, numerators @ rows.W, strict=True)]
-    if rows.D is None:
-        return total, left, [Fraction(0)] * len(left)
-    return total, left, [unit * int(x) for x in abs(numerators) @ rows.D]
-
-
-def _least(problem: LinearProblem, box: Sides, axis: int, d: Fraction, g: Fraction) -> Fraction:
-    """Minimum of d x − g |x|, g ≥ 0, over one axis of the box. It is concave, so an end has it."""
-    if not (d or g):
-        return d
-    ends = []
+def _require_sides(problem: LinearProblem, box: Sides, axis: int, d: Fraction, g: Fraction) -> None:
+    """Raise NotProven if d x − g |x| falls without end along an axis of the box."""
     for side, sign, name in ((box.lower[axis], -1, "lower"), (box.upper[axis], 1, "upper")):
-        if side is not None:
-            ends.append(d * side - g * abs(side))
-        elif sign * d < g:
+        if side is None and sign * d < g:
             left = f"{approximately(d)} of it over" if g == 0 else "it over, blurred by the radius of W"
             raise NotProven(
                 f"the weights leave {left}, and '{problem.unknowns.names[axis]}' has no {name} bound to take it"
             )
-    return min(ends, default=Fraction(0))
 
 
 def follow(problem: LinearProblem, chain: Iterable[Link], box: Sides | None = None) -> Sides:
@@ -245,12 +256,12 @@ def _after_reach(problem: LinearProblem, box: Sides, reach: Reach) -> Sides:
     vector(problem, reach.bounds)  # are these names known?
     largest = [bounds.get(name) or box.largest(axis) for axis, name in enumerate(names)]
     for name, weights in reach.weights:
-        total, left, blurred = _combined(problem, ((name, Fraction(1)),), weights)
-        parts = [abs(d) + g for d, g in zip(left, blurred, strict=True)]
+        said = combined(problem, ((name, Fraction(1)),), weights)
+        parts = [said.unit * (abs(d) + g) for d, g in zip(said.left, said.blurred, strict=True)]
         missing = [names[j] for j, (part, most) in enumerate(zip(parts, largest, strict=True)) if part and most is None]
         if missing:
             raise NotProven(f"the reach of '{name}' depends on '{missing[0]}', which has no bound")
-        reached = abs(total.middle) + total.half
+        reached = abs(said.middle) + said.half
         reached += sum((part * most for part, most in zip(parts, largest, strict=True) if part and most), Fraction(0))
         if not reached < bounds[name]:
             raise NotProven(

@@ -1,5 +1,6 @@
 """What a proven box means: consistent or not, bounded or not, found or put in."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def box_answer(
             notes = (f"Without a finite bound: {', '.join(unbounded)}.", *notes)
     if limited:
         notes += (f"On the prior's edge, so put in rather than found: {', '.join(limited)}.",)
-    stats = HullStats(stats.n_rows, limited, stats.active_rows, stats.pool, stats.evidence)
+    stats = replace(stats, prior_limited=limited)
     return Estimate(box, claim, status, unknowns, written(method), stats, notes)
 
 
