@@ -1,6 +1,7 @@
 """What is stated about measurement errors: a covariance, or a bound that no error exceeds."""
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
@@ -31,8 +32,11 @@ class Gaussian(ArrayValue):
     """
 
     covariance: Array | None = None
+    dof: float = inf
+    """Number of independent errors that a block of the covariance was estimated from; infinite where it is known."""
 
     def __post_init__(self) -> None:
+        require(self.dof > 0, f"degrees of freedom must be positive, but dof = {self.dof}")
         if self.covariance is None:
             return
         C = array(self.covariance, "the covariance", ndim=(0, 1, 2, 3), copy=False)

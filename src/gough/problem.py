@@ -13,6 +13,7 @@ from gough.noise import Bounded, Gaussian, Noise
 from gough.unknowns import Unknowns
 
 Integers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +154,10 @@ class NonlinearProblem(ArrayValue):
     unknowns: Unknowns
     noise: Gaussian
     groups: Groups | None = None
+    nuisance: tuple[str, ...] = ()
+    """Unknowns that must be estimated with the others, though nobody asks for them: answers leave them out."""
+    kept: Mask | None = None
+    """(samples, n): False where an equation does not count, because what it needs was not measured; None: all do."""
 
     def __post_init__(self) -> None:
         measured = array(self.measured, "measured", ndim=2, copy=False)
@@ -161,6 +166,20 @@ class NonlinearProblem(ArrayValue):
         bad = first_not_finite(measured)
         require(bad is None, f"measured is NaN or infinite at sample {bad and bad[0]}, column {bad and bad[1]}")
         require(isinstance(self.noise, Gaussian), "a NonlinearProblem states Gaussian noise on its measurements")
+        object.__setattr__(self, "nuisance", tuple(self.nuisance))
+        for name in self.nuisance:
+            self.unknowns.index(name)
+        require(len(self.wanted) > 0, "every unknown is called a nuisance: nothing is left to ask for")
+        if self.kept is not None:
+            kept = np.asarray(self.kept)
+            fits = kept.dtype == bool and kept.ndim == 2 and len(kept) == len(measured) and bool(kept.any())
+            require(fits, "kept must be true or false for each equation of each sample, and true for some")
+            object.__setattr__(self, "kept", kept)
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The unknowns that are asked for."""
+        return tuple(name for name in self.unknowns.names if name not in set(self.nuisance))
 
     def linearize(self, at: Any) -> LinearProblem:
         """The tangent problem at θ = `at`: its noise is that of m, pushed through: J_m Σ J_mᵀ."""
@@ -169,7 +188,8 @@ class NonlinearProblem(ArrayValue):
         J_theta, J_m = self.equations.jacobians(theta, self.measured)
         W = J_theta.reshape(f.size, len(self.unknowns))
         groups = self.groups or Groups(tuple(f"equation {i + 1}" for i in range(f.shape[1])))
-        return LinearProblem(W, W @ theta - f.reshape(-1), self.unknowns, _pushed(self.noise, J_m), groups)
+        tangent = LinearProblem(W, W @ theta - f.reshape(-1), self.unknowns, _pushed(self.noise, J_m), groups)
+        return tangent if self.kept is None else tangent.select(self.kept.reshape(-1))
 
 
 def _pushed(noise: Gaussian, J: Array) -> Gaussian:
@@ -190,7 +210,7 @@ def _pushed(noise: Gaussian, J: Array) -> Gaussian:
         sigma.shape in {(q, q), (n_samples, q, q)},
         f"the noise of {q} measurements cannot have shape {sigma.shape}",
     )
-    return Gaussian(J @ sigma @ np.swapaxes(J, -1, -2))
+    return Gaussian(J @ sigma @ np.swapaxes(J, -1, -2), noise.dof)
 
 
 def _checked_groups(groups: Groups, n_rows: int, noise: Noise) -> Groups:
@@ -237,9 +257,9 @@ def _check_noise(problem: LinearProblem) -> None:
 def _select_noise(noise: Noise, rows: Integers) -> Noise:
     match noise:
         case Gaussian(covariance=C) if C is not None and C.ndim == 1:
-            return Gaussian(C[rows])
+            return replace(noise, covariance=C[rows])
         case Gaussian(covariance=C) if C is not None and C.ndim == 2 and len(rows) <= len(C) and rows[-1] < len(C):
-            return Gaussian(C[np.ix_(rows, rows)]) if len(C) > 1 else noise
+            return replace(noise, covariance=C[np.ix_(rows, rows)]) if len(C) > 1 else noise
         case Bounded(radius=e, regressor=D):
             return Bounded(e if e.ndim == 0 else e[rows], D if D is None or D.ndim == 0 else D[rows])
     return noise

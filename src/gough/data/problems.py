@@ -5,7 +5,7 @@ names, units, nominal                                   the unknowns; nominal on
 prior_lower, prior_upper                                the prior, if it is a box
 belief_center, _covariance, _level, _dof                the prior, if it is a belief
 radius, regressor                                       bounded noise; regressor only if W has a radius
-covariance                                              Gaussian noise; empty if its size is not known
+covariance, covariance_dof                              Gaussian noise; empty if its size is not known; dof if finite
 group_names, group_position                             the rows; position only if there are gaps
 gough_problem                                           version of this format
 """
@@ -32,7 +32,7 @@ FORMAT = 1
 _NEEDED = ("gough_problem", "W", "y", "names", "units", "group_names")
 _BELIEF = ("belief_center", "belief_covariance", "belief_level", "belief_dof")
 _BOX = ("prior_lower", "prior_upper")
-_OPTIONAL = ("nominal", "radius", "regressor", "covariance", "group_position", *_BOX, *_BELIEF)
+_OPTIONAL = ("nominal", "radius", "regressor", "covariance", "covariance_dof", "group_position", *_BOX, *_BELIEF)
 _UNREADABLE = (
     *(ValueError, OSError, EOFError, MemoryError, RuntimeError, SyntaxError, TokenError),
     *(struct.error, zlib.error, zipfile.BadZipFile),
@@ -90,8 +90,9 @@ def _arrays(problem: LinearProblem) -> dict[str, Any]:
             belief = (center, spread, np.float64(level), np.float64(dof))
             arrays |= dict(zip(_BELIEF, belief, strict=True))
     match problem.noise:
-        case Gaussian(covariance=covariance):
+        case Gaussian(covariance=covariance, dof=dof):
             arrays["covariance"] = np.empty(0) if covariance is None else covariance
+            arrays["covariance_dof"] = np.float64(dof) if np.isfinite(dof) else None
         case Bounded(radius=radius, regressor=regressor):
             arrays |= {"radius": radius, "regressor": regressor}
     arrays |= {"nominal": unknowns.nominal, "group_position": groups.position}
@@ -183,5 +184,6 @@ def _noise(arrays: Mapping[str, Any]) -> Noise:
     )
     if bounded:
         return Bounded(arrays["radius"], arrays.get("regressor"))
-    covariance = arrays["covariance"]
-    return Gaussian(None if covariance.shape == (0,) else covariance)
+    covariance, dof = arrays["covariance"], arrays.get("covariance_dof", np.float64(np.inf))
+    require(dof.shape == () and dof.dtype.kind in "fiu", "array 'covariance_dof' must be a number")
+    return Gaussian(None if covariance.shape == (0,) else covariance, float(dof))
