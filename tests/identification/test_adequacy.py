@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gough.assemble import measured_regressor
 from gough.identification import Adequacy, Finding, adequacy_of, identify
 from gough.robots import H4
 from tests.identification.h4_data import efforts_of, measured, variant
@@ -121,7 +122,7 @@ def test_numbers_are_those_of_the_residuals(robot, complete, other):
     """rms, peak and ε* of the largest model, computed again from its weighted fit."""
     judged = adequacy_of(robot, complete, other)
     theta = identify(robot, complete, methods=["weighted"], compare=False)["weighted"].value
-    error = other.efforts - robot.regressor(other.q, other.dq, other.ddq) @ theta
+    error = other.efforts - measured_regressor(robot, other) @ theta
     for i, fit_rms in enumerate(judged.fits[-1].rms):
         assert fit_rms == pytest.approx(np.sqrt((error[:, i][other.kept[:, i]] ** 2).mean()), rel=0.01)
         assert judged.fits[-1].peak[i] == pytest.approx(abs(error[:, i][other.kept[:, i]]).max(), rel=0.05)

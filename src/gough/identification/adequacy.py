@@ -88,11 +88,13 @@ def adequacy_of(
     for held in (motion, validation):
         if held is not None and held.n_rows < _ROWS_PER_UNKNOWN * BLOCKS * widest // len(robot.actuators):
             return None
-    scale = residual_scale(_problem(robot, motion))
-    all_judged = [_judge(v, motion, validation, scale) for v in variants]
+    here = names.index(variant_name(robot))
+    problems = [recorded(v, motion) for v in variants]
+    scale = residual_scale(problems[here])
+    all_judged = [_judge(v, p, validation, scale) for v, p in zip(variants, problems, strict=True)]
     fits = tuple(_fit(j, scale, all_judged[i - 1] if i else None) for i, j in enumerate(all_judged))
     general = gain_of_general_terms(all_judged[-1].problem, motion, scale)
-    here, best = names.index(variant_name(robot)), _recommended(all_judged)
+    best = _recommended(all_judged)
     finding = _finding(all_judged, here, best, general)
     if finding is Finding.INADEQUATE:
         best = max(here, best)
@@ -111,14 +113,7 @@ def adequacy_of(
     )
 
 
-def _problem(model: DynamicModel, motion: MeasuredMotion) -> LinearProblem:
-    problem = recorded(model, motion)
-    found = identifiability(problem)
-    return problem if found.is_full_rank else reduced(problem, found)
-
-
-def _judge(model: DynamicModel, motion: MeasuredMotion, validation: MeasuredMotion | None, scale: Array) -> _Judged:
-    problem = recorded(model, motion)
+def _judge(model: DynamicModel, problem: LinearProblem, validation: MeasuredMotion | None, scale: Array) -> _Judged:
     fitted = Rows.of(problem, scale)
     judged = None if validation is None else Rows.of(recorded(model, validation), scale)
     unseen, seen = residuals(fitted, judged)

@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from gough.assemble import measured_regressor
 from gough.core.arrays import Array
 from gough.core.intervals import Interval, dot
 from gough.data import MeasuredMotion
@@ -27,7 +28,7 @@ class _Directions:
     def __init__(self, identified: Identified, motion: MeasuredMotion) -> None:
         robot, found = identified.robot, identified.found
         self.shape = motion.efforts.shape
-        W = robot.regressor(motion.q, motion.dq, motion.ddq).reshape(-1, len(robot.names))
+        W = measured_regressor(robot, motion).reshape(-1, len(robot.names))
         fixed = np.array([name in identified.fixed for name in robot.names])
         values = np.array([identified.fixed[name] for name in robot.names if name in identified.fixed])
         self.known: Array = W[:, fixed] @ values if len(values) else np.zeros(len(W))
