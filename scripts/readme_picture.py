@@ -1,54 +1,37 @@
-"""Draw docs/images/five-bar.png, the picture of the README, by the code that `gough demo` runs.
+"""Draw docs/images/report.png, the picture of the README: the report of `gough demo h4` in headless Chromium.
 
 python scripts/readme_picture.py
 """
 
+import shutil
+import subprocess
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from PIL import Image
-from rich.progress import Progress
 
-from gough.cli.demo import REFERENCE, Done, run
+from gough.cli.demo import about
 from gough.experiments.demos import DEMOS
-from gough.report.drawing import SERIES, Drawing, blank, style
-from gough.report.figures import draw_fit, draw_parameters
-from gough.report.identification import by_sample
-from gough.report.labels import short_labels
+from gough.report import Report, to_html
+from gough.studies.demonstration import demonstrate
 
-TARGET = Path(__file__).parents[1] / "docs" / "images" / "five-bar.png"
-
-
-def picture(done: Done) -> Drawing:
-    """Estimates against the truth on the left, torques and residuals on the right."""
-    report = done.report
-    labels = short_labels(report.problem.unknowns.names)
-    residuals = by_sample(report.problem, report.problem.residuals(report.chosen.value))[:1000]
-    measured = by_sample(report.problem, report.problem.y)[:1000]
-    times = done.experiment.motion.sample(done.experiment.rate).times
-    with style():
-        figure = blank(10.5, 4.6)
-        left, right = figure.subfigures(1, 2, width_ratios=[1, 1.1])
-        axes = left.subplots()
-        draw_parameters(axes, report.estimates, report.truth, report.chosen.region.sigma)
-        axes.set_yticks(range(len(labels)), labels)
-        axes.set_title(f"{len(labels)} base parameters: distance from the truth, in σ", loc="left")
-        left.legend(loc="outside lower center", ncols=4, columnspacing=1.0, handletextpad=0.2)
-        panels = right.subplots(4, 1, sharex=True, height_ratios=[2.2, 1, 2.2, 1])
-        for g, name in enumerate(report.problem.groups.names):
-            draw_fit(
-                (panels[2 * g], panels[2 * g + 1]), times, measured[:, g], (measured - residuals)[:, g], color=SERIES[2]
-            )
-            panels[2 * g].set_title(f"{name}: torque measured and predicted, N·m; residual", loc="left")
-        panels[-1].set_xlabel("time, s")
-    return Drawing("five-bar", figure, f"Parameters of a five-bar by {REFERENCE} and others.", "")
+TARGET = Path(__file__).parents[1] / "docs" / "images" / "report.png"
+WIDTH, HEIGHT = 1120, 2300
 
 
 def main() -> None:
-    done = run(DEMOS["five-bar"], seed=1, progress=Progress(disable=True))
-    TARGET.parent.mkdir(parents=True, exist_ok=True)
-    image = Image.open(BytesIO(picture(done).png(dpi=120))).convert("RGB")
-    image.quantize(64).save(TARGET, optimize=True)
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    done = demonstrate("h4")
+    title = f"Identification of a simulated {DEMOS['h4'].robot}"
+    page = to_html(Report(title, (about(done, "h4", full=False),), done.identified, done.truth))
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "report.html").write_text(page, encoding="utf-8")
+        options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--virtual-time-budget=5000"]
+        shot = [f"--window-size={WIDTH},{HEIGHT}", f"--screenshot={folder}/shot.png", f"file://{folder}/report.html"]
+        subprocess.run([browser, *options, *shot], check=True, capture_output=True)  # noqa: S603 - our own page
+        image = Image.open(BytesIO((Path(folder) / "shot.png").read_bytes())).convert("RGB")
+    image.quantize(96).save(TARGET, optimize=True)
     print(TARGET.relative_to(TARGET.parents[2]), TARGET.stat().st_size, "bytes")
 
 

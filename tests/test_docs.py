@@ -2,9 +2,12 @@
 
 import re
 import runpy
+import shlex
 from pathlib import Path
 
 import pytest
+
+from gough.cli.app import run
 
 REPOSITORY = Path(__file__).parents[1]
 PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
@@ -19,8 +22,15 @@ def name(path):
 def test_code_blocks_run(page, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     scope = {"__name__": "docs"}
-    for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
-        exec(compile(block, str(page), "exec"), scope)
+    is_tutorial = page.parent.name == "tutorials"
+    for language, block in re.findall(r"```(python|sh)\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+        if language == "python":
+            exec(compile(block, str(page), "exec"), scope)
+        elif is_tutorial:  # elsewhere shell blocks show what there is
+            for line in block.splitlines():
+                program, *arguments = shlex.split(line, comments=True)
+                assert program == "gough", line
+                assert run(arguments) == 0, capsys.readouterr().err
 
 
 def test_the_output_in_the_readme_is_what_is_printed(capsys):

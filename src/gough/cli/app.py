@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 import gough
-from gough.cli import check, demo
+from gough.cli import check, demo, identify, new, reproduce
 from gough.core.errors import GoughError
 
 app = typer.Typer(
@@ -19,6 +19,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(demo.demo)
+app.command()(new.new)
+app.command()(identify.identify)
+app.command()(reproduce.reproduce)
 app.command()(check.check)
 
 
@@ -44,7 +47,7 @@ def run(arguments: Sequence[str]) -> int:
     except SystemExit as ended:  # typer reports wrong usage itself, with exit code 2
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except (GoughError, OSError) as error:
-        errors.print(Text.assemble(("Error: ", "bold red"), str(error)))
+        errors.print(Text.assemble(("Error: ", "bold red"), str(error)), soft_wrap=True)
         return 2
     except KeyboardInterrupt:
         errors.print("Stopped. Files are complete or were not written.")

@@ -55,8 +55,8 @@ class DataTable(Table):
     validation: list[SourceTable] = []
     """Recordings of other trajectories, on which the identified model is tried."""
     rate: Frequency | None = None
-    time: str | None = None
-    """Name of the column of times."""
+    time: str = "time"
+    """Name of the column of times, in seconds; where there is none, `rate` must be given."""
     columns: dict[str, str] = {}
     """Channel = name of its column; a channel that is not listed has a column of its own name."""
     units: dict[str, str] = {}

@@ -1,0 +1,45 @@
+"""`gough identify`: a study in, tables and a report out."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from gough.cli.progress import steps_shown
+from gough.estimate import Status
+from gough.identification import Identified
+from gough.report import Report, documents, require_ours, write_folder
+from gough.report.shown import show
+from gough.studies import Study
+
+
+def identify(
+    study: Annotated[Path, typer.Argument(help="The study, a TOML file; `gough new` writes one.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the results, instead of the study's: new, empty or of earlier runs.")
+    ] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+) -> None:
+    """Identify a robot from recordings. Exit code 1 if the stated error bound is refuted."""
+    asked = Study.read(study)
+    folder = out or asked.folder
+    require_ours(folder)
+    with steps_shown() as on_step:
+        identified = asked.identify(on_step)
+        files = documents(Report(asked.title, (asked.about,), identified))
+    write_folder(folder, files)
+    if as_json:
+        typer.echo(files["estimate.json"].decode(), nl=False)
+    else:
+        console = Console(highlight=False)
+        show(console, identified)
+        console.print(f"\nReport: {folder / 'report.html'}", style="bold", soft_wrap=True)
+    if refuted(identified):
+        raise typer.Exit(1)
+
+
+def refuted(identified: Identified) -> bool:
+    """Do no parameters satisfy the bounds that the study states?"""
+    return any(estimate.status is Status.INCONSISTENT for estimate in identified.estimates.values())

@@ -1,0 +1,28 @@
+"""Progress of long work, on stderr, where somebody looks."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from gough.identification import Step
+
+
+def progress_bar() -> Progress:
+    """A progress display that leaves nothing behind."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+@contextmanager
+def steps_shown() -> Iterator[Callable[[Step], None]]:
+    """A bar that is told of each step of an identification as it begins."""
+    with progress_bar() as progress:
+        task = progress.add_task("reading", total=None)
+
+        def show(step: Step) -> None:
+            progress.update(task, description=step.what, completed=step.number - 1, total=step.of)
+
+        yield show
