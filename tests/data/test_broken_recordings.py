@@ -328,7 +328,7 @@ ARRAYS = {
     ),
     "complex": (
         {"time": np.arange(3.0), "q": np.arange(3) * 1j},
-        ": array 'q' holds no real numbers (type complex128): save plain numbers; or choose others by columns=",
+        ": array 'q' holds complex numbers: save plain ones; or choose others by columns=",
     ),
     "NaN": (
         {"time": np.arange(3.0), "q": [1.0, np.nan, np.nan]},
@@ -382,7 +382,7 @@ def test_matlab_structs_cells_and_new_files(tmp_path):
     path = tmp_path / "a.mat"
     savemat(path, {"s": {"a": 1.0, "b": np.arange(3)}, "time": np.arange(3.0), "q": np.arange(3.0)})
     assert refusal(path) == (
-        f"{path}: array 's' is a struct or table: save its fields as arrays of their own, as save(…, '-struct', …) does; "
+        f"{path}: array 's' is a struct: save its fields as arrays of their own, as save(…, '-struct', …) does; "
         "or choose others by columns="
     )
     assert read_recording(path, columns={"q": "q"}).names == ("q",)

@@ -68,7 +68,7 @@ def test_the_account_is_printed():
         "MaskReversals()",
     ]
     assert "if these are degrees, state units={'q1': 'deg'}" in lines[3]
-    assert "positions and efforts low-passed at 20 Hz without delay" in text
+    assert "rms from positions and" in text
     assert lines[-1].startswith("kept: motor 1 ")
 
 

@@ -161,7 +161,12 @@ def test_csv_in_many_shapes_is_the_same_recording(text, tmp_path):
 
 
 @settings(max_examples=60, deadline=None)
-@given(samples=arrays(np.float64, st.tuples(st.integers(2, 6), st.just(2)), elements=BITS), digits=st.integers(1, 20))
+@given(
+    samples=arrays(
+        np.float64, st.tuples(st.integers(2, 6), st.just(2)), elements=BITS.filter(lambda x: abs(x) < 1e308)
+    ),
+    digits=st.integers(1, 20),
+)
 def test_quick_and_careful_reading_agree_to_the_bit(samples, digits):
     """The careful reader is Python's own float; a quote makes gough take it."""
     rows = [f"{i},{a:.{digits}e},{b:.{digits}e}" for i, (a, b) in enumerate(samples)]

@@ -1,6 +1,5 @@
 """Columns of numbers in files of named arrays: `.npz` and MATLAB's `.mat`."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -9,6 +8,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
+from gough.data.matlab import Refused, matlab_variables
 from gough.data.recording import Recording
 from gough.data.sources import joined_head, readable, require_kind
 
@@ -36,7 +36,7 @@ class ArraySource:
             self.heads = self._ours(arrays)
         else:
             for name, values in arrays.items():
-                self._add(name, np.asanyarray(values))
+                self._add(name, values)
         require(bool(self.heads), f"{path} holds no channel: no array of numbers with more than one entry")
 
     def load(self, columns: Sequence[int], *, missing: bool) -> Array:  # noqa: ARG002 - NaN is told by the caller
@@ -62,15 +62,18 @@ class ArraySource:
 
     def _add(self, name: str, values: Any) -> None:
         """Note an array's columns, or why it has none; a single number or a text is no channel."""
-        if _is_text(values):
+        if isinstance(values, Refused):
+            self.heads, self._columns = (*self.heads, name), [*self._columns, values.why]
             return
-        if values.size == 1 and values.dtype.kind in "fiub":
-            if name in ("rate", "start"):
-                setattr(self, name, float(values.ravel()[0]))
+        if not isinstance(values, np.ndarray) or values.dtype.kind in "US":
             return
         why = _no_column(values)
         if why:
-            self.heads, self._columns = (*self.heads, name), [*self._columns, why]
+            self._add(name, Refused(why))
+            return
+        if values.size == 1:
+            if name in ("rate", "start"):
+                setattr(self, name, float(values.ravel()[0]))
             return
         matrix = values.reshape(len(values), -1)
         matrix = matrix if matrix.shape[0] >= matrix.shape[1] else matrix.T
@@ -108,17 +111,19 @@ def npz_source(path: Path) -> ArraySource:
 
 def mat_source(path: Path) -> ArraySource:
     """The variables of a MATLAB file of version 4 to 7."""
-    with path.open("rb") as file:
-        begin = file.read(520)
-    newest = begin.startswith((b"MATLAB 7.3", _HDF5)) or begin[512:] == _HDF5
+    data = path.read_bytes()
+    begin = data[:520]
+    version_2 = begin[124:128] in (b"\x00\x02IM", b"\x02\x00MI")
+    newest = version_2 or begin.startswith((b"MATLAB 7.3", _HDF5)) or begin[512:] == _HDF5
     require(not newest, f"{path} is a MATLAB file of version 7.3: save it with -v7, as save('{path.name}', '-v7')")
     require_kind(path, "MATLAB", begin[:8])
-    from scipy.io import loadmat  # noqa: PLC0415 - start-up time
-
-    with readable(path, "MATLAB"), warnings.catch_warnings():
-        warnings.simplefilter("error")  # a variable that stands twice, or that cannot be read
-        variables = loadmat(path, appendmat=False)
-        return ArraySource(path, {n: _dense(v) for n, v in variables.items() if not n.startswith("__")})
+    try:
+        variables = matlab_variables(data)
+    except InputError as error:
+        raise InputError(
+            f"{path} is not a complete MATLAB file, perhaps cut off or damaged ({error}): copy or save it again"
+        ) from error
+    return ArraySource(path, variables)
 
 
 def write_npz(file: BinaryIO, recording: Recording) -> None:
@@ -161,35 +166,17 @@ def _plain(archive: Mapping[str, Any], name: str, path: Path) -> Any:
     return values
 
 
-def _dense(values: Any) -> Any:
-    return values.toarray() if hasattr(values, "toarray") else values
-
-
 def _no_column(values: Any) -> str:
     """Why an array has no column of numbers, or nothing."""
-    if values.dtype.names is not None:
-        return "is a struct or table: save its fields as arrays of their own, as save(…, '-struct', …) does"
-    if values.dtype.kind == "O":
-        return "is a cell array: save plain arrays of numbers"
+    if values.dtype.kind == "c":
+        return "holds complex numbers: save plain ones"
     if values.dtype.kind not in "fiub":
         return f"holds no real numbers (type {values.dtype}): save plain numbers"
-    if values.ndim not in (1, 2) or not values.size:
+    if values.ndim > 2 or not values.size:
         return f"has shape {values.shape}, but a channel is a vector or a column of a matrix: save it as one"
     return ""
 
 
-def _is_text(values: Any) -> bool:
-    """Whether an array is text, or a MATLAB cell array of texts."""
-    if values.dtype.names is not None:
-        return False
-    return values.dtype.kind in "US" or (values.dtype.kind == "O" and all(map(_one_text, values.ravel())))
-
-
-def _one_text(value: Any) -> bool:
-    return isinstance(value, str) or (isinstance(value, np.ndarray) and value.dtype.kind == "U")
-
-
 def _texts(values: Any) -> tuple[str, ...]:
     """Texts of an array of text, or of a MATLAB cell array."""
-    entries = [np.asarray(entry).ravel().tolist() for entry in np.asarray(values).ravel()]
-    return tuple(str(entry[0]) if entry else "" for entry in entries)
+    return tuple(map(str, values.tolist() if isinstance(values, np.ndarray) else values))

@@ -111,6 +111,7 @@ class LowPass(_Printed):
 
     Both sides of the equation of motion pass the same filter: efforts here, and the regressor, computed at the full
     rate, where a problem is assembled. Two passes double the order, and at the cutoff half of the amplitude is left.
+    The cutoff is high enough if what is taken from positions is no more than the encoder's steps explain.
 
     Examples:
         >>> print(LowPass(20.0), LowPass(20.0, order=2))
@@ -140,10 +141,11 @@ class LowPass(_Printed):
         """Positions and efforts without their high frequencies."""
         require(signals.cutoff is None, "there is a LowPass already: one is enough")
         require(signals.dq is None, "LowPass must come before Differentiate")
-        ringing = self.memory(signals.rate)
+        self.memory(signals.rate)  # refuses a cutoff beyond half of the rate
         q, efforts = (low_passed(x, self.cutoff, self.order, signals.rate) for x in (signals.q, signals.efforts))
         now = replace(signals, q=q, efforts=efforts, cutoff=self.cutoff, order=self.order)
-        return now, f"positions and efforts low-passed at {self.cutoff:g} Hz without delay; memory {ringing:.3g} s"
+        taken = _largest(signals.q - q, signals.coordinate_units), _largest(signals.efforts - efforts, now.effort_units)
+        return now, f"took at most {taken[0]} rms from positions and {taken[1]} from efforts, without delay"
 
 
 @dataclass(frozen=True)
@@ -336,6 +338,13 @@ def _bridged(x: Array, lost: Mask, names: tuple[str, ...]) -> Array:
         require(not gone.all(), f"every sample of '{names[column]}' is missing")
         result[gone, column] = np.interp(at[gone], at[~gone], x[~gone, column])
     return result
+
+
+def _largest(difference: Array, units: tuple[str, ...]) -> str:
+    """The largest root mean square of a column, with its unit."""
+    squares = np.einsum("ij,ij->j", difference, difference) / len(difference)
+    worst = int(np.argmax(squares))
+    return f"{float(np.sqrt(squares[worst])):.2g} {units[worst]}".strip()
 
 
 def _shares(signals: Signals, mask: Mask, why: str) -> str:
