@@ -10,9 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from gough.core.arrays import Array
+from gough.core.text import number
 from gough.estimate import Estimate
-from gough.identification import Identified
-from gough.identification.tables import adequacy_table, validation_table
+from gough.identification import Identified, Validation
+from gough.identification.tables import adequacy_table
 from gough.identification.words import on_adequacy, on_bound, on_data, on_failures, on_validation
 from gough.report.intervals import holds
 from gough.report.labels import short_labels, spelled_out
@@ -45,7 +46,7 @@ def show(console: Console, identified: Identified, truth: Array | None = None) -
         _prose(console, on_adequacy(identified.adequacy))
     if identified.validation is not None:
         _heading(console, "Another trajectory")
-        _lines(console, validation_table(identified.validation))
+        console.print(_validation(identified.validation))
         _prose(console, on_validation(identified.validation))
 
 
@@ -100,6 +101,22 @@ def _account(console: Console, identified: Identified) -> None:
     for line in account:
         table.add_row(Text(line.step), f"{line.rows}", Text(line.did))
     console.print(table)
+
+
+def _validation(validation: Validation) -> Table:
+    """Measured against predicted efforts: of the actuators the worst."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    for head in ("method", "worst rms", "of peak", "bounds", "least covered"):
+        table.add_column(head, justify="left" if head in ("method", "bounds") else "right", no_wrap=True)
+    for label, one in validation.predictions.items():
+        covered = "" if one.covered is None else f"{100 * one.covered.min():.4g} %"
+        peak = f"{100 * one.relative_rms.max():.2g} %"
+        table.add_row(label, number(float(one.rms.max()), digits=3), peak, one.kind, covered)
+    if validation.exact is not None:
+        exact = validation.exact
+        covered = f"{100 * exact.covered.min():.4g} %"
+        table.add_row("all that is possible", "", "", f"exact, at {len(exact.samples)} samples", covered)
+    return table
 
 
 def _width(table: Table) -> int:
