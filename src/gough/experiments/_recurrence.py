@@ -61,6 +61,7 @@ class Recurrence:
         return states
 
     def _interpret(self, states: Array, rows: Sequence[Array], shared: Sequence[Array]) -> None:
-        step = self.kernel.function
-        for k in range(len(states) - 1):
-            states[k + 1] = np.asarray(step(states[k], *(value[k] for value in rows), *(v[0] for v in shared))).ravel()
+        n_steps = len(states) - 1
+        fold = self.kernel.function.mapaccum(n_steps)
+        columns = [value.T for value in rows] + [np.tile(value.T, (1, n_steps)) for value in shared]
+        states[1:] = np.asarray(fold(states[0], *columns)).T

@@ -26,7 +26,12 @@ _BLOCK = 2000
 
 @dataclass(frozen=True, eq=False)
 class Followed:
-    """What a machine did under control, at the N instants of sampling."""
+    """What a machine did under control, at the N instants of sampling.
+
+    Examples:
+        >>> Followed(np.zeros((3, 4)), np.zeros((3, 4)), np.zeros((3, 4)), substeps=4).voltages.shape
+        (3, 4)
+    """
 
     x: Array
     """(N, m) pose, or joint positions where the robot's equations are written in those."""

@@ -121,7 +121,7 @@ def h4(
     machine = _machine(rng, robot, mechanism=mechanism)
     limits = Limits(efforts=10.0, joint_speed=20.0, margin=0.1, reach=0.2)
     search = _Search([0.12, 0.12, 0.06, 0.7], limits, seconds, candidates)
-    controller = JointPI.tuned(_blueprint(robot), robot.home, bandwidth=15.0)
+    controller = JointPI.tuned(_blueprint(robot), robot.home, bandwidth=25.0)
     return _campaign(rng, machine, instruments, controller, search)
 
 

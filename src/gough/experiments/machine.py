@@ -94,6 +94,9 @@ class Machine(ArrayValue):
             InputError: a pose is out of reach or singular.
         """
         joints = self.joint_motion(motion)  # refuses what the kernel would answer by NaN
+        robot = as_parallel(self.robot)
+        if robot is not None and self.mechanism is not None and not isinstance(motion, PoseMotion):
+            motion = robot.pose_motion(*joints)
         if not isinstance(motion, PoseMotion):
             return np.asarray(self.robot.regressor(*joints) @ self.parameters)
         W = self.equations.regressor(*motion)
