@@ -69,6 +69,7 @@ class EllipsoidRound(ArrayValue):
     rows: tuple[int, ...]
     """Number of the row whose d it is, or −1 − j for the unknown θ_j itself."""
     middle: Array
+    """Without what flat unknowns, for which the factor has a row of zeros, add to d·θ."""
     half: Array
     weights: Array
     center: Array

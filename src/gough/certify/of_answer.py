@@ -114,6 +114,8 @@ def _of_hull(problem: LinearProblem, evidence: tuple[Hint, ...], region: Box, *,
     _require_inside(problem, box, region)
     if not all(isinstance(link, Step) for link in links):
         links += _stated(problem, region)
+    if not any(isinstance(link, Step) for link in links):
+        raise AssumptionError("the rows prove nothing beyond the prior here, so there is nothing to certify")
     return Bound(links)
 
 

@@ -10,7 +10,16 @@ from gough.certify.chains import Coefficients, Weights
 from gough.certify.condense import condensed
 from gough.certify.linear import NotProven, Sides
 from gough.certify.proofs import Round, Strip
-from gough.certify.quadratic import Body, Known, body_of, form_of, require_ellipsoid, require_side, require_strip
+from gough.certify.quadratic import (
+    Body,
+    Known,
+    body_of,
+    direction_of,
+    form_of,
+    require_ellipsoid,
+    require_side,
+    require_strip,
+)
 from gough.core.arrays import Array
 from gough.core.rational import rational
 from gough.evidence import EllipsoidRound, Evidence
@@ -48,7 +57,7 @@ def _round(known: Known, hint: EllipsoidRound, center: Coefficients, shape: tupl
     body = body_of(problem, Round(center, shape, ()))
     chosen = [i for i, w in enumerate(hint.weights.tolist()) if w > 0]
     chosen, weights = condensed(problem, hint, chosen, body)
-    strips = [_strip(problem, hint, i, w) for i, w in zip(chosen, weights, strict=True)]
+    strips = [_strip(problem, hint, body, i, w) for i, w in zip(chosen, weights, strict=True)]
     if not hint.below:
         strips = [_with_sources(known, strip) for strip in strips]
     else:
@@ -59,10 +68,12 @@ def _round(known: Known, hint: EllipsoidRound, center: Coefficients, shape: tupl
     return Round(center, shape, tuple(strips))
 
 
-def _strip(problem: LinearProblem, hint: EllipsoidRound, i: int, weight: float) -> Strip:
+def _strip(problem: LinearProblem, hint: EllipsoidRound, body: Body, i: int, weight: float) -> Strip:
     row = hint.rows[i]
     of: int | str = row if row >= 0 else problem.unknowns.names[-1 - row]
     middle, half, exact = (rational(float(x), "a number") for x in (hint.middle[i], hint.half[i], weight))
+    d, flat = direction_of(problem, of), [not any(axis) for axis in body.shape.numbers]
+    middle += d.unit * body.center.unit * sum(d.numbers[flat] * body.center.numbers[flat])
     if not hint.below:
         return Strip(of, middle, half, exact)
     return Strip(of, middle, half, exact, _weights(hint.below[i]), _weights(hint.above[i]))

@@ -136,7 +136,7 @@ def _estimated(method: BoundingEllipsoid, strips: Strips, answer: "_Answer") -> 
     else:
         region, notes = proved.ellipsoid(), ()
     claim = Claim.ENCLOSURE if proved is None else Claim.PROOF
-    in_units = () if run.missed else rounds_in_units(answer.problem, answer.box, strips, evidence)
+    in_units = () if run.missed else rounds_in_units(answer.box, strips, evidence)
     return answer.of(unscaled(region, strips.columns), claim, run.missed, notes, in_units)
 
 
@@ -157,7 +157,10 @@ class Run:
     def region(self) -> Ellipsoid:
         """The recursion's ellipsoid, as far as rounding left one."""
         if self.factorized:
-            root = np.linalg.inv(self.matrix)
+            try:
+                root = np.linalg.inv(self.matrix)
+            except np.linalg.LinAlgError as error:
+                raise InputError("the ellipsoid is too flat for floating point; use TightEllipsoid()") from error
             return Ellipsoid(self.center, root @ root.T)
         if not np.linalg.eigvalsh(self.matrix)[0] > 0:
             raise InputError("the standard form has lost its definiteness to rounding; use Form.FACTORIZED")

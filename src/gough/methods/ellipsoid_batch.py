@@ -20,6 +20,9 @@ TRACE = 1.0
 """Criterion of smallest sum of squared semi-axes, each unknown in units of its prior, later of its present width."""
 
 
+TOO_WIDE = "the squares of some unknowns' widths are no floating-point numbers; choose other units"
+
+
 @dataclass(frozen=True, eq=False)
 class Refined:
     """The last ellipsoid that was proved, if any, and whether the strips were proved to contradict each other."""
@@ -40,8 +43,10 @@ def refine(strips: Strips, weights: Array, criterion: float, rounds: int, rtol: 
     p = strips.n_axes
     sides = np.isfinite(strips.half[:p])
     view = View(np.where(sides, strips.mid[:p], 0.0), np.where(sides, strips.half[:p], 1.0))
+    if not (weights > 0).any() and sides.all():  # a recursion that rounding has ruined leaves none
+        weights = of_sides(strips)
     best = Refined(None, weights)
-    for _ in range(rounds):
+    for _ in range(rounds if (weights > 0).any() else 0):
         weights = optimize(strips, weights, view, criterion, rtol)
         proved = proved_ellipsoid(strips, weights)
         if proved is None and best.ellipsoid is None and sides.all():
@@ -92,7 +97,7 @@ def unscaled(region: Ellipsoid, columns: Integers) -> Ellipsoid:
             np.ldexp(shape, -exponent) == region.shape
         ).all()
     if not (exact and np.isfinite(shape).all()):
-        raise InputError("the squares of some unknowns' widths are no floating-point numbers; choose other units")
+        raise InputError(TOO_WIDE)
     return Ellipsoid(center, shape)
 
 
@@ -119,7 +124,11 @@ def ellipsoid_of_strips(
     require(D.shape[0] == len(lower) == len(upper), f"{len(D)} rows need as many lower and upper bounds")
     require(bool(np.isfinite(D).all()), "D must be finite")
     require(not (np.isnan(lower) | np.isnan(upper)).any() and bool((lower <= upper).all()), "lower must be <= upper")
-    strips, refined = refined_strips(D, lower, upper, criterion, rounds, rtol)
+    strips, refined = refined_strips(D, lower, upper, criterion, rounds=rounds, rtol=rtol)
+    known = int(np.isfinite(strips.half[D.shape[1] :]).sum())
+    require(
+        known >= D.shape[1], f"{D.shape[1]} unknowns need at least as many strips with two finite sides, not {known}"
+    )
     require(not refined.is_empty, "the strips contradict each other: no θ satisfies them all")
     if refined.ellipsoid is None:
         raise InputError("the strips leave some direction open, or nearly so: no ellipsoid could be proved")
@@ -129,7 +138,7 @@ def ellipsoid_of_strips(
 
 
 def refined_strips(
-    D: Array, lower: Array, upper: Array, criterion: float, rounds: int = 1, rtol: float = 1e-3
+    D: Array, lower: Array, upper: Array, criterion: float, *, rounds: int = 1, rtol: float = 1e-3
 ) -> tuple[Strips, Refined]:
     """The strips lower ≤ Dθ ≤ upper, scaled, and what could be proved of them."""
     mid, half = middle_and_half(lower, upper)
@@ -151,12 +160,13 @@ def _reach(D: Array, mid: Array, half: Array) -> Box:
 
 
 def _spanning(strips: Strips) -> Array:
-    """Multipliers 1/p on p strips that pin down every direction, found by pivoting."""
+    """Multipliers 1/p on p strips that pin down every direction, found by pivoting; zeros if there are not so many."""
     from scipy.linalg import qr  # noqa: PLC0415 - start-up time
 
     p, weights = strips.n_axes, np.zeros(len(strips))
     known = p + np.flatnonzero(np.isfinite(strips.half[p:]))
-    require(len(known) >= p, f"{p} unknowns need at least as many strips with two finite sides, not {len(known)}")
+    if len(known) < p:
+        return weights
     h = np.maximum(strips.half[known], 1e-12)
     pivots = qr((strips.take(known) / h[:, None]).T, mode="r", pivoting=True)[1][:p]
     weights[known[pivots]] = 1 / (p * h[pivots] ** 2)

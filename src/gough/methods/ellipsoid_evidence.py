@@ -1,16 +1,13 @@
 """What the rounds of an ellipsoid rest on, in the units of the problem."""
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.core.midrad import UNIT, upward
 from gough.evidence import EllipsoidRound
 from gough.methods.ellipsoid_proof import ProvedEllipsoid
 from gough.methods.ellipsoid_strips import Integers, Strips
-from gough.problem import LinearProblem
 from gough.region import Box
 
 
@@ -31,11 +28,9 @@ def proved_round(strips: Strips, weights: Array, proved: ProvedEllipsoid) -> Pro
     return ProvedRound(used, strips.mid[used], strips.half[used], weights[used], proved)
 
 
-def rounds_in_units(
-    problem: LinearProblem, box: Box, strips: Strips, rounds: tuple[ProvedRound, ...]
-) -> tuple[EllipsoidRound, ...]:
+def rounds_in_units(box: Box, strips: Strips, rounds: tuple[ProvedRound, ...]) -> tuple[EllipsoidRound, ...]:
     """The rounds as evidence; nothing where their numbers do not fit into floating point."""
-    result = tuple(_with_fixed(problem, box, in_units(strips, one, box.lower)) for one in rounds)
+    result = tuple(in_units(strips, one, box.lower) for one in rounds)
     return result if all(is_finite(one) for one in result) else ()
 
 
@@ -57,18 +52,3 @@ def in_units(strips: Strips, one: ProvedRound, center: Array) -> EllipsoidRound:
 def is_finite(one: EllipsoidRound) -> bool:
     """Is every number of it a number?"""
     return all(np.isfinite(values).all() for values in (one.middle, one.half, one.weights, one.center, one.factor))
-
-
-def _with_fixed(problem: LinearProblem, box: Box, one: EllipsoidRound) -> EllipsoidRound:
-    """A round whose strips speak of all unknowns; what the fixed ones add is rounded, and the strips are made wider."""
-    fixed, rows = np.flatnonzero(box.lower == box.upper), np.array(one.rows, dtype=np.int64)
-    of_row = rows >= 0
-    if not (fixed.size and of_row.any()):
-        return one
-    middle, half = one.middle.copy(), one.half.copy()
-    with np.errstate(all="ignore"):
-        terms = problem.W[rows[of_row]][:, fixed] * box.lower[fixed]
-        size = abs(middle[of_row]) + abs(terms).sum(axis=1)
-        middle[of_row] += terms.sum(axis=1)
-        half[of_row] = upward(half[of_row] + 2 * (len(fixed) + 4) * UNIT * size)
-    return replace(one, middle=middle, half=half)

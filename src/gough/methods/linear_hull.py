@@ -66,12 +66,15 @@ class LinearHull:
                 hull = self._from_a_verified_box(problem, hull)
             return hull, hull.box
         start, known = _bounded(problem, box)
-        hull, last = Hull(problem, start, self.tolerance, known), box
+        # of a contradiction linear programs tell more than who found it
+        hull, last = Hull(problem, box if start.is_empty else start, self.tolerance, known), box
         while _shrunk(last, hull.box):
             last, hull = hull.box, Hull(problem, hull.box, self.tolerance, hull.evidence)
         if not hull.box.is_empty:
             self._split(problem, hull)
-        if not (box.is_bounded or known):
+        if start.is_empty and not hull.box.is_empty:
+            hull.box, hull.evidence = start, ()
+        elif start is not box and not (known or start.is_empty):
             hull.evidence = ()  # it begins in the box of another method, which a certificate does not know
         return hull, hull.box
 
@@ -175,10 +178,12 @@ class Hull:
 
 def _bounded(problem: LinearProblem, box: Box) -> tuple[Box, tuple[Link, ...]]:
     """The box, bounded as well as it can be, and the proof: none where it was bounded before, or by Gauss–Seidel."""
-    found = None if box.is_bounded else reach(problem, box)
+    if box.is_bounded:
+        return box, ()
+    found = reach(problem, box)
     if found is not None:
         return found[0], (found[1],)
-    return (box if box.is_bounded else GaussSeidel().contract(problem, box)), ()
+    return GaussSeidel().contract(problem, box), ()
 
 
 def _shrunk(last: Box, box: Box) -> bool:
@@ -224,7 +229,7 @@ def prediction_bounds(problem: LinearProblem, directions: Array, *, tolerance: f
         return _range_over(hull, D)
     prover = Prover(problem)
     values = [
-        rounded_down(prover.lower_bound(hull, d, v.rows, v.weights)[0])
+        prover.floor(hull, d, v.rows, v.weights)[0]
         for d, v in zip(both, found.vertices, strict=True)
     ]
     return Box(np.array(values[: len(D)]), -np.array(values[len(D) :]))

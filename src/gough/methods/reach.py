@@ -30,57 +30,57 @@ def reach(problem: LinearProblem, box: Box) -> tuple[Box, Reach] | None:
     """
     names = problem.unknowns.names
     open_axes = np.flatnonzero(~np.isfinite(box.width))
-    for rows in _choices(problem):
-        found = _bounds(problem, box, open_axes, rows)
-        if found is None:
-            continue
-        b, weights = found
-        lower, upper = np.full(len(names), -np.inf), np.full(len(names), np.inf)
-        lower[open_axes], upper[open_axes] = -b, b
-        bounded = box & Box(lower, upper)
-        used = tuple(
-            evidence((names[j],), (1.0,), Multipliers(tuple(rows.tolist()), tuple(exact)))
-            for j, exact in zip(open_axes, weights, strict=True)
-        )
-        return bounded, Reach(tuple(names[j] for j in open_axes), tuple(b.tolist()), used)
+    # others take part if they can be isolated too: what is known of them may be wide
+    for axes in (np.arange(len(names)), open_axes):
+        for rows in _choices(problem, axes):
+            found = _bounds(problem, box, open_axes, rows, axes)
+            if found is None:
+                continue
+            b, weights = found
+            lower, upper = np.full(len(names), -np.inf), np.full(len(names), np.inf)
+            lower[open_axes], upper[open_axes] = -b, b
+            used = tuple(
+                evidence((names[j],), (1.0,), Multipliers(tuple(rows.tolist()), tuple(exact)))
+                for j, exact in zip(open_axes, weights, strict=True)
+            )
+            proof = Reach(tuple(names[j] for j in open_axes), tuple(b.tolist()), used)
+            return box & Box(lower, upper), proof
     return None
 
 
-def _choices(problem: LinearProblem) -> Iterator[Integers]:
-    """Few rows that span the space, then more of them."""
+def _choices(problem: LinearProblem, axes: Integers) -> Iterator[Integers]:
+    """Few rows that span these axes, then more of them."""
     from scipy.linalg import qr  # noqa: PLC0415 - start-up time
 
-    n_rows, p = problem.W.shape
+    n_rows, p = problem.n_rows, len(axes)
     some = np.unique(np.linspace(0, n_rows - 1, min(n_rows, _MOST)).astype(np.int64))
-    W = problem.W[some]
-    size, length = abs(W).max(axis=0, initial=0.0), abs(W).max(axis=1, initial=0.0)
+    W = problem.W[some][:, axes]
+    size = abs(W).max(axis=0, initial=0.0)
     if n_rows < p or not size.all():
         return
     scaled = W / size
-    scaled = scaled / np.where(length > 0, abs(scaled).max(axis=1), 1.0)[:, None]
-    order = qr(scaled.T, mode="r", pivoting=True)[1]
+    length = abs(scaled).max(axis=1)
+    order = qr((scaled / np.where(length > 0, length, 1.0)[:, None]).T, mode="r", pivoting=True)[1]
     for count in sorted({p, min(4 * p, len(some)), len(some)}):
-        spread = some[np.sort(order[:p])] if count == p else some[:: max(1, len(some) // count)]
+        spread = some[order[:p]] if count == p else some[:: max(1, len(some) // count)]
         yield np.union1d(some[order[:p]], spread)
 
 
 def _bounds(
-    problem: LinearProblem, box: Box, open_axes: Integers, rows: Integers
+    problem: LinearProblem, box: Box, open_axes: Integers, rows: Integers, axes: Integers
 ) -> tuple[Array, list[list[Fraction]]] | None:
-    W = problem.W[rows]
+    W = problem.W[rows][:, axes]
     size = abs(W).max(axis=0)
     with np.errstate(all="ignore"):
-        if not (size > 0).all():
-            return None
-        B = np.linalg.pinv(W / size) / size[:, None]
+        B = np.linalg.pinv(W / size) / size[:, None] if size.all() else np.full(W.T.shape, np.nan)
     if not np.isfinite(B).all():
         return None
-    weights = [[Fraction(x) for x in row] for row in B[open_axes].tolist()]
+    weights = [[Fraction(x) for x in row] for row in B[np.isin(axes, open_axes)].tolist()]
     r, G = _system(problem, box, open_axes, rows, weights)
     with np.errstate(all="ignore"):
         try:
             b = np.linalg.solve(np.eye(len(G)) - G.astype(float), r.astype(float))
-        except np.linalg.LinAlgError:
+        except (np.linalg.LinAlgError, OverflowError):
             return None
         b = (1 + _ROOM) * (b + _ROOM * abs(b).max(initial=0.0) * (b <= 0)) + 1e-300
     if not (np.isfinite(b).all() and (b > 0).all()):

@@ -6,6 +6,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from gough.core.arrays import Array
+from gough.core.errors import require
 from gough.core.intervals import Interval, dot
 from gough.core.midrad import upward
 from gough.core.text import written
@@ -13,7 +14,7 @@ from gough.core.threads import one_blas_thread
 from gough.estimate import Claim, EllipsoidStats, Estimate, HullStats, Status
 from gough.evidence import EllipsoidRound, Evidence
 from gough.methods.constraint_generation import Vertex, extremes
-from gough.methods.ellipsoid_batch import DETERMINANT, refined_strips, unscaled
+from gough.methods.ellipsoid_batch import DETERMINANT, TOO_WIDE, refined_strips, unscaled
 from gough.methods.ellipsoid_evidence import in_units, is_finite
 from gough.methods.ellipsoid_proof import ROOM
 from gough.methods.ellipsoid_strips import middle_and_half
@@ -107,11 +108,11 @@ def _of_strips(problem: LinearProblem, hull: Box, method: TightEllipsoid) -> _Fo
     center, shape, factor = hull.lower.copy(), np.zeros((len(hull), len(hull))), np.zeros((len(hull), len(free)))
     center[free], shape[np.ix_(free, free)], factor[free] = region.center, region.shape, one.factor
     used = list(one.rows)
-    middle, half = middle_and_half(ranges.lower[used], ranges.upper[used]) if flat.size else (one.middle, one.half)
     below, above = tuple(ranges.below[k] for k in used), tuple(ranges.above[k] for k in used)
     rows = tuple(ranges.numbers[used].tolist())
     return _Found(
-        Ellipsoid(center, shape), EllipsoidRound(rows, middle, half, one.weights, center, factor, below, above)
+        Ellipsoid(center, shape),
+        EllipsoidRound(rows, one.middle, one.half, one.weights, center, factor, below, above),
     )
 
 
@@ -119,10 +120,9 @@ def _ranges(problem: LinearProblem, hull: Box, free: Integers, most: int) -> _Ra
     """Ranges of the free axes and of d·θ for the rows that bound the hull; None if the set is too thin to see."""
     p, axes = len(hull), np.eye(len(hull))[free]
     near = reachable(problem, hull)
-    part = problem.select(near)
-    pool = near[:0]
-    found = None
+    part, pool, found = problem, near[:0], None
     if near.size:
+        part = problem.select(near)
         first = extremes(part, hull, np.vstack([np.eye(p), -np.eye(p)]), _TOLERANCE)
         pool = np.unique(first.pool)[:most]
         both = np.vstack([part.W[pool], -part.W[pool]])
@@ -159,15 +159,15 @@ def _around(hull: Box) -> _Found:
     free = np.flatnonzero(hull.lower < hull.upper)
     p, (middle, half) = len(free), middle_and_half(hull.lower, hull.upper)
     center = np.where(hull.lower < hull.upper, middle, hull.lower)
-    square = np.zeros(len(hull))
-    square[free] = upward(upward(p * half[free]) * half[free] * (1 + 4 * ROOM)) + np.finfo(float).tiny
-    factor = np.zeros((len(hull), p))
+    square, factor = np.zeros(len(hull)), np.zeros((len(hull), p))
     with np.errstate(all="ignore"):
+        square[free] = upward(upward(p * half[free]) * half[free] * (1 + 4 * ROOM)) + np.finfo(float).tiny
         weights = 1 / (p * half[free] ** 2)
         factor[free, np.arange(p)] = np.sqrt(p) * half[free]
     one = EllipsoidRound(
         tuple((-1 - free).tolist()), middle[free], half[free], weights, center, factor, (_BOX,) * p, (_BOX,) * p
     )
+    require(bool(np.isfinite(square).all()), TOO_WIDE)
     note = "The rows leave a set too thin for a better ellipsoid than the one around its hull." if p else ""
     note = note or "The rows leave a single point: the ellipsoid is that point."
     return _Found(Ellipsoid(center, np.diag(square)), one, note)
