@@ -37,7 +37,7 @@ def prepare(
         >>> recording = Recording(["q1", "V1"], ["rad", "V"], np.stack([np.sin(9 * t), np.cos(9 * t)], 1), rate=1000.0)
         >>> motion = prepare(recording, ["q1"], {"motor 1": "V1"}, default_steps(1000.0, gain=2.0))
         >>> motion.n_rows, motion.effort_units
-        (37, ('N·m',))
+        (33, ('N·m',))
     """
     several = (recordings,) if isinstance(recordings, Recording) else tuple(recordings)
     require(len(several) > 0, "there is no recording to prepare")

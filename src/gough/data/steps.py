@@ -14,6 +14,9 @@ from gough.data.filters import differences, low_passed, memory, shortfall
 from gough.data.motion import Mask
 from gough.data.signals import Signals, surrounded, widened
 
+_WITHIN = 0.03
+"""Seconds masked around a reversal where there is no low-pass."""
+
 
 class Step(Protocol):
     """One step of a preparation: it changes signals and says in words what it did. `print(step)` says what it does.
@@ -245,13 +248,15 @@ class MaskReversals(_Printed):
 
     speed: float = 0.05
     """Units of the coordinate per second."""
-    within: float = 0.03
-    """Seconds."""
+    within: float | None = None
+    """Seconds; None takes one period of the low-pass's cutoff, and 0.03 s without a low-pass. A joint under control
+    sticks for some time where it turns, and the filter spreads that."""
 
     def __post_init__(self) -> None:
         for field in ("speed", "within"):
             value = getattr(self, field)
-            require(0 <= value < inf, f"{field} must be a number ≥ 0, but is {value}")
+            good = value is None or 0 <= value < inf
+            require(good, f"{field} must be a number ≥ 0, but is {value}")
 
     def apply(self, signals: Signals) -> tuple[Signals, str]:
         """The signals with fewer rows kept."""
@@ -261,8 +266,11 @@ class MaskReversals(_Printed):
         turned = np.signbit(signals.dq[1:]) != np.signbit(signals.dq[:-1])
         slow[1:] |= turned
         slow[:-1] |= turned
-        mask = widened(slow, ceil(self.within * signals.rate))
-        return signals.masked(mask), _shares(signals, mask, f"slower than {self.speed:g} within ±{self.within:g} s")
+        within = self.within
+        if within is None:
+            within = _WITHIN if signals.cutoff is None else 1 / signals.cutoff
+        mask = widened(slow, ceil(within * signals.rate))
+        return signals.masked(mask), _shares(signals, mask, f"slower than {self.speed:g} within ±{within:g} s")
 
 
 @dataclass(frozen=True)
@@ -306,7 +314,7 @@ def default_steps(
     cutoff: float = 20.0,
     gain: float | tuple[float, ...] | None = None,
     speed: float = 0.05,
-    within: float = 0.03,
+    within: float | None = None,
 ) -> tuple[Step, ...]:
     """The usual preparation of a recording at `rate`: lost samples, gain, filter, derivatives, ends, reversals, rate.
 

@@ -48,7 +48,7 @@ gain = {gain:<14} # {effort_unit} per volt at the amplifiers' inputs, one number
 
 [preparation.reversals]
 # speed = 0.05        # rows are left out while a joint is slower than this (rad/s): the sign of friction is uncertain
-# within = "30 ms"    # and for so long before and after
+# within = "50 ms"    # and for so long before and after; by default one period of the cutoff
 
 # [[preparation.mask]]  # leave out rows while a channel lies between two values
 # channel = "{channel}"

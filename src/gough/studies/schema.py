@@ -78,7 +78,8 @@ class ReversalsTable(Table):
     """[preparation.reversals]: which rows are left out because a joint is about to turn."""
 
     speed: Annotated[float, _of("rad/s"), Field(ge=0)] = 0.05
-    within: Duration = 0.03
+    within: Duration | None = None
+    """Seconds before and after; one period of the cutoff by default."""
 
 
 class MaskTable(Table):
