@@ -42,7 +42,7 @@ def by_hand(path: Path) -> np.ndarray:
 def reading(folder: Path) -> None:
     big = swings(1_000_000, 1000.0)
     small = Recording(big.names, big.units, big.samples[:100_000], big.rate)
-    print("Reading 1e6 samples × (time + 8 channels); rivals on a tenth of it, as MB/s (ratio to gough's CSV)")
+    print("Reading 1e6 samples × (time + 8 channels)")
     sizes, times = {}, {}
     for suffix in ("csv", "parquet", "mat", "npz"):
         path = folder / f"big.{suffix}"
@@ -57,7 +57,9 @@ def reading(folder: Path) -> None:
         )
     path = folder / "small.csv"
     write_recording(path, small)
-    ours = sizes["csv"] / times["csv"]
+    size = path.stat().st_size / 1e6
+    ours = size / seconds(lambda: read_recording(path), 3)
+    print(f"On a tenth of it, {size:.0f} MB of CSV: gough {ours:.0f} MB/s, with every check")
     rivals: dict[str, Callable[[], object]] = {
         "polars.read_csv": lambda: pl.read_csv(path),
         "numpy.loadtxt": lambda: np.loadtxt(path, delimiter=",", skiprows=1),
@@ -65,7 +67,7 @@ def reading(folder: Path) -> None:
         "numpy.genfromtxt": lambda: np.genfromtxt(path, delimiter=",", skip_header=1),
     }
     for name, rival in rivals.items():
-        speed = path.stat().st_size / 1e6 / seconds(rival, 3)
+        speed = size / seconds(rival, 3)
         print(f"  {name:17s} {speed:5.0f} MB/s   {speed / ours:6.2f} of gough's speed, without a single check")
 
 
