@@ -7,7 +7,7 @@ import select
 import shutil
 import subprocess
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -132,7 +132,8 @@ class Page:
         while time.monotonic() < end:
             time.sleep(0.02)
             if expression is None:
-                self("Page.getNavigationHistory")
+                with suppress(RuntimeError):  # while it changes from one page to the next
+                    self("Page.getNavigationHistory")
                 if any(event["method"] == "Page.loadEventFired" for event in self._own()):
                     return
             elif self.evaluate(expression):

@@ -6,10 +6,9 @@ import pytest
 import gough
 from gough.core.errors import InputError
 from gough.methods import LeastSquares, identifiability
-from gough.report import figures
 from gough.report.labels import short_labels, spelled_out
 from gough.report.numbers import plus_minus, power_of_thousand
-from gough.report.terminal import parameter_tables
+from gough.report.regions import correlation_figure
 from gough.report.words import against_truth, determined, listed, near_zero
 
 from .conftest import make_report
@@ -54,15 +53,11 @@ def test_verdicts_name_the_worst_and_the_hidden():
     assert near_zero(report.chosen).endswith("zero in these data: fv.")
     far = report.truth + np.array([0.0, 1.0, 0.0])
     assert "2 of 3 true values" in against_truth("plain", report.chosen, far)
-    assert "(I_1*)" in against_truth("plain", report.chosen, far)
-
-
-@pytest.mark.parametrize(("width", "count"), [(45, 2), (10, 2), (80, 1), (200, 1)])
-def test_a_narrow_terminal_gets_more_tables(width, count):
-    report = make_report()
-    tables = list(parameter_tables(report.estimates, report.truth, width=width))
-    assert len(tables) == count
-    assert sum(len(t.columns) - 2 for t in tables) == 2
+    assert "(I_1)" in against_truth("plain", report.chosen, far)
+    assert (
+        against_truth("hull", report.estimates["hull"], far) == "Hull: 2 of 3 true values in their interval, not I_1."
+    )
+    assert against_truth("failed", report.estimates["failed"], far) == ""
 
 
 def test_a_set_has_no_confidence_region_to_draw():
@@ -72,11 +67,4 @@ def test_a_set_has_no_confidence_region_to_draw():
 
     boxed = replace(answer, region=gough.Box([0.0], [1.0]))
     with pytest.raises(InputError, match="no confidence region"):
-        figures.correlation(boxed)
-
-
-def test_efforts_must_fit_their_times():
-    with pytest.raises(InputError, match="one shape"):
-        figures.fit(np.arange(3.0), np.zeros((3, 1)), np.zeros((2, 1)), ["a"])
-    with pytest.raises(InputError, match="samples, groups"):
-        figures.fit(np.arange(4.0), np.zeros((3, 1)), np.zeros((3, 1)), ["a"])
+        correlation_figure(boxed)

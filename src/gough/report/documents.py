@@ -3,22 +3,18 @@
 import json
 from collections.abc import Callable
 
-from gough.report import identification
 from gough.report.curves import Curves
-from gough.report.identification import Identification
 from gough.report.page import page
 from gough.report.report import Report
 from gough.report.sections import cards, sections
 from gough.report.summary import summary
 
 
-def documents(report: Report | Identification, *, on_file: Callable[[str], object] = len) -> dict[str, bytes]:
+def documents(report: Report, *, on_file: Callable[[str], object] = len) -> dict[str, bytes]:
     """The files by name: report.html, estimate.json, report.json, figures/*.
 
     `on_file` is told the name of each as soon as it is made, for a progress display.
     """
-    if isinstance(report, Identification):
-        return identification.documents(report, on_file=on_file)
     makers: dict[str, Callable[[], bytes]] = {
         "estimate.json": lambda: _json({label: e.to_dict() for label, e in report.estimates.items()}),
         "report.json": lambda: _json(summary(report)),
@@ -33,10 +29,8 @@ def documents(report: Report | Identification, *, on_file: Callable[[str], objec
     return files
 
 
-def to_html(report: Report | Identification) -> str:
+def to_html(report: Report) -> str:
     """The page."""
-    if isinstance(report, Identification):
-        return identification.to_html(report)
     curves = Curves()
     figures = {drawing.name: drawing.live(curves) for drawing in report.drawings if drawing.live is not None}
     drawn = {drawing.name: drawing.html() for drawing in report.drawings}

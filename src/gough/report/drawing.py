@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
+from warnings import catch_warnings, filterwarnings
 
 from gough.report.curves import Curves
 from gough.report.html import Html, tag, text
@@ -95,7 +96,8 @@ class Drawing:
         # matplotlib puts dates and its address into metadata unless told not to
         metadata = dict.fromkeys(("Date", "Creator", "Format", "Type") if kind == "svg" else ("Software",))
         target = BytesIO()
-        with style(self.name):
+        with style(self.name), catch_warnings():
+            filterwarnings("ignore", "Glyph .* missing", UserWarning)  # a name in another script shows as boxes
             self.figure.savefig(target, format=kind, dpi=dpi, transparent=transparent, metadata=metadata)
             self.figure.set_layout_engine("none")  # it is laid out now, and need not be again
         return target.getvalue()

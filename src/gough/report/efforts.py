@@ -52,15 +52,21 @@ class Comparison:
         spans = stretches(kept == 0, motion.start, step)
         bands = self._bands(g, n, predicted)
         upper: tuple[Mark, ...] = (
-            *bands,
-            Line("measured", measured, "faint", 3.5),
-            Line(f"predicted by {self.chosen}", predicted, 0),
+            *(band for band in bands if not band.as_bars),
+            Line("measured", measured, "quiet", 1.0),
+            Line(f"predicted by {self.chosen}", predicted, 0, 1.6),
+            *(band for band in bands if band.as_bars),
         )
         around = tuple(replace(band, around=None) for band in bands)
         levels = [Level("error bound", float(self.bound[g]), "quiet")]
         if self.smallest is not None:
             levels.append(Level("ε*, the smallest possible", float(self.smallest[g]), 3))
-        lower: tuple[Mark, ...] = (*around, Line("measured − predicted", left_over, "ink", 0.8), *levels)
+        lower: tuple[Mark, ...] = (
+            *(band for band in around if not band.as_bars),
+            Line("measured − predicted", left_over, "ink", 0.8),
+            *levels,
+            *(band for band in around if band.as_bars),
+        )
         name, unit = motion.actuators[g], motion.effort_units[g]
         return (
             Panel(name, unit, upper, 150, spans, axis=False),
@@ -97,8 +103,8 @@ def effort_figure(name: str, comparison: Comparison, *, where: str) -> Drawing:
         f"{comparison.chosen}, and their difference."
     )
     caption = (
-        "Measured effort (broad) and what the identified model predicts (fine line); below each, their difference on a "
-        "scale of its own, with the bounds that each method puts on the model's effort there."
+        "Measured effort (grey) and what the identified model predicts (colored line); below each, their difference on "
+        "a scale of its own, with the bounds that each method puts on the model's effort there."
     )
     if any(panel.spans for panel in chart.panels):
         caption += " Shaded samples are left out of the identification and of every count."

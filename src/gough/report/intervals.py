@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 Rows: TypeAlias = Mapping[str, tuple[Array, Array, Array]]
 """Value, lower and upper end of each unknown, by method."""
-_WIDE = 40.0
-"""How many times wider than the middle one an interval may be before it is cut at the panel's edge."""
+_WIDE = 6.0
+"""How many times wider than the smallest set an interval may be before it is cut at the panel's edge."""
 
 
 def sides(estimate: Estimate) -> tuple[Array, Array]:
@@ -73,7 +73,7 @@ def interval_figure(estimates: Mapping[str, Estimate], truth: Array | None = Non
     description = f"Intervals of {len(labels)} parameters by {', '.join(estimates)}{known}."
     caption = (
         "Every parameter by every method, in its own unit: a dot for the value, a bar for the interval. An interval "
-        f"that is more than {_WIDE:.0f} times wider than the middle one is cut, and ends in an arrow."
+        f"more than {_WIDE:.0f} times wider than the smallest set is cut, and ends in an arrow."
     )
     if truth is not None:
         caption += " The upright line is the truth."
@@ -84,7 +84,7 @@ def interval_figure(estimates: Mapping[str, Estimate], truth: Array | None = Non
             "description": description,
             "wide": _WIDE,
             "methods": [
-                {"label": m, "color": k, "claim": claimed(e, in_full=True)}
+                {"label": m, "color": k, "claim": claimed(e, in_full=True), "isSet": is_set(e)}
                 for k, (m, e) in enumerate(estimates.items())
             ],
             "items": [
@@ -102,22 +102,22 @@ def interval_figure(estimates: Mapping[str, Estimate], truth: Array | None = Non
             ],
         }
 
-    return Drawing("parameters", _drawn(unknowns.units, labels, rows, truth), description, caption, live)
+    sets = [is_set(estimate) for estimate in estimates.values()]
+    ranges = [
+        shown_range(
+            [(float(lower[i]), float(upper[i])) for _, lower, upper in rows.values()],
+            sets,
+            [float(value[i]) for value, _, _ in rows.values()] + ([] if truth is None else [float(truth[i])]),
+        )
+        for i in range(len(labels))
+    ]
+    figure = _drawn(unknowns.units, labels, rows, truth, np.array(ranges))
+    return Drawing("parameters", figure, description, caption, live)
 
 
-def _drawn(units: tuple[str, ...], labels: tuple[str, ...], rows: Rows, truth: Array | None) -> "Figure":
+def _drawn(units: tuple[str, ...], labels: tuple[str, ...], rows: Rows, truth: Array | None, ranges: Array) -> "Figure":
     """All unknowns on one pair of axes, each stretched to the same width; the ends of each scale are printed."""
     n, block = len(labels), len(rows) + 1.9
-    ranges = np.array(
-        [
-            shown_range(
-                [(float(lower[i]), float(upper[i])) for _, lower, upper in rows.values()],
-                [float(value[i]) for value, _, _ in rows.values()],
-                None if truth is None else float(truth[i]),
-            )
-            for i in range(n)
-        ]
-    )
     low, high = ranges.T
     top: Array = block * np.arange(n, dtype=np.float64)
     with style():
@@ -160,18 +160,20 @@ def _draw_row(axes: "Axes", look: tuple[str, str], at: Array, value: Array, ends
     axes.plot(np.clip(value, 0, 1), at, "o", color=color, markersize=2.8, label=shortened(label))
 
 
-def shown_range(ends: list[tuple[float, float]], values: list[float], truth: float | None) -> tuple[float, float]:
-    """The stretch to show: all values, and all intervals but those that are much wider than the middle one.
+def shown_range(ends: list[tuple[float, float]], sets: list[bool], others: list[float]) -> tuple[float, float]:
+    """The stretch to show: all other values, and all intervals but those much wider than the smallest set.
+
+    Where there is no set, the middle interval takes its place.
 
     Examples:
-        >>> shown_range([(0.0, 1.0), (0.0, 1.0), (-100.0, 100.0)], [0.5, 0.5, 0.0], None)
+        >>> shown_range([(0.0, 0.1), (0.0, 1.0), (-100.0, 100.0)], [False, True, True], [0.5])
         (-0.08, 1.08)
     """
-    widths = sorted(b - a for a, b in ends if 0 < b - a < np.inf)
-    typical = widths[(len(widths) - 1) // 2] if widths else np.inf
+    widths = sorted((b - a, belongs) for (a, b), belongs in zip(ends, sets, strict=True) if 0 < b - a < np.inf)
+    middle = widths[(len(widths) - 1) // 2][0] if widths else np.inf
+    typical = next((width for width, belongs in widths if belongs), middle)
     kept = [side for a, b in ends if b - a <= _WIDE * typical for side in (a, b)]
-    wanted = [*kept, *values, *([] if truth is None else [truth])]
-    finite = [x for x in wanted if np.isfinite(x)] or [-1.0, 1.0]
+    finite = [x for x in (*kept, *others) if np.isfinite(x)] or [-1.0, 1.0]
     low, high = min(finite), max(finite)
     margin = 0.08 * (high - low) or 0.01 * abs(high) or 1.0
     return low - margin, high + margin

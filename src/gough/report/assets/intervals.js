@@ -54,7 +54,13 @@ class Intervals {
     if (this.items.some((item) => !Number.isNaN(item.truth))) {
       buttons.push(html("span", {}, [html("i", { class: "truth" }), "truth"]));
     }
-    return html("div", { class: "toolbar" }, buttons);
+    const magnify = html("button", { type: "button", class: "reset", "aria-pressed": "false" }, ["Magnify the narrow ones"]);
+    magnify.addEventListener("click", () => {
+      this.magnified = !this.magnified;
+      magnify.setAttribute("aria-pressed", String(this.magnified));
+      this.draw(this.width);
+    });
+    return html("div", { class: "toolbar" }, [...buttons, magnify]);
   }
 
   draw(width) {
@@ -80,12 +86,14 @@ class Intervals {
   /** The stretch to show: all intervals, but those that are much wider than the others are cut. */
   range(item) {
     const rows = this.shown.map((k) => item.rows[k]);
-    const widths = rows.map((row) => row.upper - row.lower).filter((w) => Number.isFinite(w) && w > 0);
-    const typical = widths.sort((a, b) => a - b)[Math.floor((widths.length - 1) / 2)] ?? Infinity;
-    const ends = rows.flatMap((row) => (row.upper - row.lower <= this.wide * typical ? [row.lower, row.upper] : []));
-    const all = [...ends, ...rows.map((row) => row.value), item.truth].filter(Number.isFinite);
-    if (all.length === 0) return [-1, 1];
-    const [low, high] = [Math.min(...all), Math.max(...all)];
+    const width = (row) => row.upper - row.lower;
+    const some = (kept) => kept.map(width).filter((w) => Number.isFinite(w) && w > 0).sort((a, b) => a - b);
+    const [sets, all] = [some(this.shown.filter((k) => this.methods[k].isSet).map((k) => item.rows[k])), some(rows)];
+    const typical = this.magnified ? all[0] : sets[0] ?? all[Math.floor((all.length - 1) / 2)] ?? Infinity;
+    const ends = rows.flatMap((row) => (width(row) <= this.wide * typical ? [row.lower, row.upper] : []));
+    const wanted = [...ends, ...rows.map((row) => row.value), item.truth].filter(Number.isFinite);
+    if (wanted.length === 0) return [-1, 1];
+    const [low, high] = [Math.min(...wanted), Math.max(...wanted)];
     const margin = 0.08 * (high - low) || Math.abs(high) * 0.01 || 1;
     return [low - margin, high + margin];
   }
@@ -96,7 +104,7 @@ class Intervals {
     const x = (value) => this.left + ((value - range[0]) / (range[1] - range[0])) * room;
     const bottom = HEAD + ROW * this.shown.length;
     const parts = [make("text", { class: "title", x: 0, y: 14 }, [withUnit(item.name, item.unit && `(${item.unit})`)])];
-    const marks = ticks(...range, room / 80);
+    const marks = ticks(...range, room / 58);
     for (const value of marks.values) {
       parts.push(make("path", { class: "tick", d: `M${tenth(x(value))} ${HEAD}V${bottom}` }));
       const label = { x: tenth(Math.min(x(value), cell - 18)), y: bottom + 13, "text-anchor": "middle" };
@@ -157,7 +165,7 @@ class Intervals {
     if (!Number.isNaN(cell.item.nominal)) rows.push([null, "blueprint", exact(cell.item.nominal)]);
     rows.push([null, method.claim, ""]);
     const title = `${withUnit(cell.item.name, cell.item.unit && `(${cell.item.unit})`)} \u00b7 ${method.label}`;
-    this.tip.show(cell.x + cell.width / 2, this.svg.offsetTop + cell.y + ROW, title, rows);
+    this.tip.show(this.svg, cell.x + cell.width / 2, cell.y + ROW, title, rows);
   }
 
   listen() {

@@ -14,7 +14,8 @@ class Lines {
     this.hidden = new Set();
     this.build(root);
     onWidth(root, (width) => this.resize(width));
-    this.clock.watchers.add(() => this.refresh());
+    const isSeen = whenSeen(root, () => this.refresh());
+    this.clock.watchers.add(() => isSeen() && this.refresh());
   }
 
   /** A mark with its curves; bounds may be counted from another curve. */
@@ -255,7 +256,7 @@ class Lines {
       .filter((mark) => !this.hidden.has(mark.label))
       .map((mark) => {
         if (mark.lower) {
-          return [mark.color, mark.label, `${significant(mark.lower[i])} \u2026 ${value(mark.upper[i])}`];
+          return [mark.color, mark.label, `${significant(mark.lower[i], 5)} \u2026 ${value(mark.upper[i])}`];
         }
         return [mark.color, mark.label, mark.kind === "level" ? `\u00b1${value(mark.value)}` : value(mark.y[i])];
       });
@@ -263,7 +264,8 @@ class Lines {
     if ((panel.spans ?? []).some(([a, b]) => at >= a && at <= b)) rows.push([null, this.spec.spans, ""]);
     const scale = this.svg.clientWidth / this.width;
     const title = `${panel.title} \u00b7 ${withUnit(significant(at, 5), unit) || label}`;
-    this.tip.show(x * scale, this.svg.offsetTop + panel.top * scale, title, rows);
+    const y = this.width < 600 ? panel.bottom : panel.top; // on a narrow screen it would hide what it explains
+    this.tip.show(this.svg, x * scale, y * scale, title, rows);
   }
 
   listen() {

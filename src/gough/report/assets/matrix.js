@@ -70,7 +70,7 @@ class Matrix {
     const title = i === j ? labels[i] : `${labels[i]} with ${labels[j]}`;
     const tint = values[i][j] > 0 ? 0 : 1;
     const rows = [[i === j ? "faint" : tint, "correlation", withMinus(values[i][j].toFixed(3))]];
-    this.tip.show(x + this.side / 2, this.svg.offsetTop + y + this.side / 2, title, rows);
+    this.tip.show(this.svg, x + this.side / 2, y + this.side / 2, title, rows);
   }
 
   listen() {

@@ -147,7 +147,7 @@ class Plane {
       [near.shape.color, x.label, withUnit(significant(near.shape.x, 6), x.unit)],
       [null, y.label, withUnit(significant(near.shape.y, 6), y.unit)],
     ];
-    this.tip.show(this.x(near.shape.x), this.svg.offsetTop + this.y(near.shape.y), near.shape.label, rows);
+    this.tip.show(this.svg, this.x(near.shape.x), this.y(near.shape.y), near.shape.label, rows);
   }
 
   listen() {

@@ -29,18 +29,26 @@ class Robot {
     this.listen();
   }
 
-  /** Middle and size of all that is ever drawn. */
+  /** Middle and size of all that is ever drawn, and the frame that it fills as the camera first sees it. */
   bounds() {
     const ends = [0, 1, 2].map((axis) => {
       const of = this.tracks.filter((_, k) => k % 3 === axis).map((track) => extremes(track, 0, track.length));
       return [Math.min(...of.map((e) => e[0])), Math.max(...of.map((e) => e[1]))];
     });
     this.middle = ends.map(([low, high]) => (low + high) / 2);
-    const far = (end, i) => Math.hypot(...[0, 1, 2].map((axis) => this.tracks[3 * end + axis][i] - this.middle[axis]));
-    this.size = 1e-9;
+    this.size = Math.hypot(...ends.map(([low, high]) => high - low)) / 2 || 1;
+    const [left, right, low, high] = [Infinity, -Infinity, Infinity, -Infinity];
+    const box = { left, right, low, high };
     for (let end = 0; end < 2 * this.spec.kinds.length; end += 1) {
-      for (let i = 0; i < this.spec.x.n; i += 1) this.size = Math.max(this.size, far(end, i));
+      for (let i = 0; i < this.spec.x.n; i += 1) {
+        const [across, up] = this.look([0, 1, 2].map((axis) => this.tracks[3 * end + axis][i]));
+        box.left = Math.min(box.left, across);
+        box.right = Math.max(box.right, across);
+        box.low = Math.min(box.low, up);
+        box.high = Math.max(box.high, up);
+      }
     }
+    this.box = box;
   }
 
   build(root) {
@@ -85,17 +93,25 @@ class Robot {
     this.draw();
   }
 
-  /** A point in meters on the screen: [x, y, distance from the middle towards the eye]. */
-  project(point) {
+  /** A point as the camera sees it: across and up in meters at the middle's distance, and how near. */
+  look(point) {
     const [x, y, z] = point.map((value, axis) => value - this.middle[axis]);
-    const { yaw, pitch, zoom } = this.camera;
+    const { yaw, pitch } = this.camera;
     const across = Math.cos(yaw) * x - Math.sin(yaw) * y;
     const away = Math.sin(yaw) * x + Math.cos(yaw) * y;
     const up = Math.cos(pitch) * z + Math.sin(pitch) * away;
     const near = Math.sin(pitch) * z - Math.cos(pitch) * away;
-    const eye = 4 * this.size;
-    const scale = ((zoom * 0.5 * Math.min(this.width, this.height * 1.1)) / this.size) * (eye / (eye - near));
-    return [this.width / 2 + scale * across, this.height / 2 - scale * up, near];
+    const larger = (5 * this.size) / (5 * this.size - near);
+    return [across * larger, up * larger, near];
+  }
+
+  /** A point in meters on the screen. */
+  project(point) {
+    const [across, up, near] = this.look(point);
+    const { left, right, low, high } = this.box;
+    const room = Math.min(this.width / (2 * Math.max(-left, right) || 1), this.height / (high - low || 1));
+    const scale = 0.86 * this.camera.zoom * room;
+    return [this.width / 2 + scale * across, this.height / 2 - scale * (up - (low + high) / 2), near];
   }
 
   /** One end of a segment, between the two nearest frames. */

@@ -79,8 +79,9 @@ class Tip {
     root.append(this.box);
   }
 
-  /** Rows are [color or null, words, value]. */
-  show(x, y, title, rows) {
+  /** Beside a place in the figure's drawing; rows are [color or null, words, value]. */
+  show(svg, x, inside, title, rows) {
+    const y = inside + svg.getBoundingClientRect().top - this.root.getBoundingClientRect().top;
     const lines = rows.map(([tint, words, value]) => {
       const swatch = html("i");
       if (tint !== null) swatch.style.background = color(tint);
@@ -124,6 +125,17 @@ function onWidth(element, draw) {
   };
   new ResizeObserver(measure).observe(element);
   measure();
+}
+
+/** Call `refresh` whenever an element comes near the window; the answer tells whether it is. */
+function whenSeen(element, refresh) {
+  let seen = true;
+  const look = ([entry]) => {
+    seen = entry.isIntersecting;
+    if (seen) refresh();
+  };
+  new IntersectionObserver(look, { rootMargin: "300px" }).observe(element);
+  return () => seen;
 }
 
 /** Is the wheel meant for the figure, and not for the page? So it is with Ctrl, a pinch, or after a click on it. */

@@ -1,0 +1,131 @@
+"""Curves on their way to a page: packed and thinned without losing what matters."""
+
+import zlib
+from base64 import b64decode
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from gough.report.charts import Band, Chart, Line, Panel, least_and_greatest, on_grid, stretches
+from gough.report.curves import Curves
+from gough.report.inline import relative
+from gough.report.intervals import shown_range
+
+NUMBERS = st.floats(-1e9, 1e9) | st.just(np.nan) | st.just(np.inf)
+CURVES = arrays.arrays(np.float64, st.integers(1, 60), elements=NUMBERS)
+
+
+def unpacked(curves: Curves, reference) -> np.ndarray:
+    """What the page's script does, in Python."""
+    planes = np.frombuffer(zlib.decompress(b64decode(curves.packed())), np.uint8).astype(np.uint16)
+    codes = planes[: len(planes) // 2] | (planes[len(planes) // 2 :] << 8)
+    own = codes[reference["at"] : reference["at"] + reference["n"]]
+    sums = (own >> 1) ^ -(own & 1).astype(np.int16).view(np.uint16)
+    for _ in range(reference["order"]):
+        sums = np.cumsum(sums, dtype=np.uint16)
+    return np.where(sums == 65_535, np.nan, reference["low"] + reference["step"] * sums)
+
+
+@given(CURVES, CURVES)
+def test_a_curve_comes_back_to_a_part_in_sixteen_thousand(first, second):
+    curves = Curves()
+    for values, reference in [(v, curves.add(v)) for v in (first, second)]:
+        back = unpacked(curves, reference)
+        there = np.isfinite(values)
+        assert np.array_equal(np.isfinite(back), there)
+        if there.any():
+            reach = float(values[there].max() - values[there].min())
+            assert reference["step"] <= max(60 * reach / 16_000 * (1 + 1e-9), 1.0)
+            error = abs(back - values)[there].max()
+            assert error <= reference["step"] * (0.5 + 1e-6) + 1e-12 * abs(values[there]).max()
+
+
+def test_smooth_curves_are_kept_finely_and_cost_little():
+    t = np.linspace(0, 20, 20_000)
+    smooth = 10 * np.sin(3 * t) + np.cos(17 * t)
+    curves = Curves()
+    reference = curves.add(smooth)
+    assert abs(unpacked(curves, reference) - smooth).max() <= np.ptp(smooth) / 16_000
+    assert len(curves.packed()) < 0.6 * len(t)
+
+
+def test_huge_and_constant_curves_do_no_harm():
+    curves = Curves()
+    for values in (np.array([-1e300, 1e300]), np.full(5, 3.0), np.array([np.nan]), np.zeros(0)):
+        reference = curves.add(values)
+        assert np.allclose(unpacked(curves, reference), values, rtol=1e-4, equal_nan=True)
+
+
+@given(CURVES, st.integers(1, 9))
+def test_thinning_never_loses_a_spike(values, factor):
+    values = np.where(np.isinf(values), np.nan, values)
+    thin = least_and_greatest(values, factor)
+    assert len(thin) == 2 * -(-len(values) // (2 * factor))
+    if np.isfinite(values).any():
+        assert np.nanmin(thin) == np.nanmin(values)
+        assert np.nanmax(thin) == np.nanmax(values)
+    for k in range(len(thin) // 2):
+        block = values[2 * factor * k : 2 * factor * (k + 1)]
+        assert set(thin[2 * k : 2 * k + 2][np.isfinite(thin[2 * k : 2 * k + 2])]) <= set(block[np.isfinite(block)])
+
+
+def test_a_chart_is_thinned_as_a_whole():
+    n = 1001
+    y = np.zeros(n)
+    y[777] = 5.0
+    panel = Panel("torque", "N·m", (Line("y", y), Band("b", y - 1, y + 1)))
+    chart = Chart(1.0, 0.01, n, "time", "s", (panel,)).thinned(100)
+    line, band = chart.panels[0].marks
+    assert chart.n == len(line.y) == len(band.lower) <= 102
+    assert line.y.max() == 5.0
+    assert band.upper.max() == 6.0
+    spike = chart.x[line.y.argmax()]
+    assert abs(spike - 8.77) <= 2 * chart.step
+    assert chart.thinned(1000) is chart
+
+
+def test_bounds_around_a_curve():
+    around = np.array([1.0, 2.0])
+    band = Band("b", np.array([-0.1, -0.2]), np.array([0.3, 0.4]), around)
+    assert band.lower.tolist() == [0.9, 1.8]
+    assert band.upper.tolist() == [1.3, 2.4]
+
+
+def test_masks_become_stretches():
+    assert stretches([True] * 3, 0.0, 0.1) == ((-0.05, 0.25),)
+    assert stretches([False] * 3, 0.0, 0.1) == ()
+
+
+def test_values_on_a_grid():
+    grid = on_grid(np.array([[1.0, 2.0], [3.0, 4.0]]), [1, 3], 4)
+    assert grid.shape == (2, 4)
+    assert grid[:, [1, 3]].tolist() == [[1.0, 3.0], [2.0, 4.0]]
+    assert np.isnan(grid[:, [0, 2]]).all()
+
+
+@pytest.mark.parametrize("path", ["M 0 0 \nC 1 2 3 4 5 6 \nz", "M 1e-3 0 \nL 2 3"])
+def test_paths_with_more_than_lines_are_left_alone(path):
+    assert relative(path) == " ".join(path.split())
+
+
+def test_rounding_does_not_add_up_along_a_path():
+    steps = np.cumsum(np.full(1000, 0.0449))
+    path = "M 0 0 " + " ".join(f"L {x:.6f} 0" for x in steps)
+    moves = [float(m.split()[0]) for m in relative(path).split("l")[1:]]
+    assert sum(moves) == pytest.approx(steps[-1], abs=0.06)
+
+
+@pytest.mark.parametrize(
+    ("ends", "sets", "values", "expected"),
+    [
+        ([(np.nan, np.nan)], [False], [3.0], (2.97, 3.03)),
+        ([(-np.inf, np.inf)], [True], [0.0], (-1.0, 1.0)),
+        ([(0.0, 1.0), (0.2, 0.3)], [False, False], [np.nan], (0.2 - 0.008, 0.3 + 0.008)),
+        ([], [], [], (-1.16, 1.16)),
+    ],
+)
+def test_what_a_panel_of_intervals_shows(ends, sets, values, expected):
+    assert shown_range(ends, sets, values) == pytest.approx(expected)
