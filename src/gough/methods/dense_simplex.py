@@ -378,3 +378,36 @@ def minimize(  # noqa: C901, PLR0912 - one loop
             locate(T, m)
             stale += 1
     return FAILED, -1
+
+
+class Runs(NamedTuple):
+    """Programs that differ by the rows they lack: where each begins, and then where it ended."""
+
+    basis: Numbers
+    """(runs, n), as the fields below."""
+    sign: Array
+    value: Array
+    point: Array
+    price: Array
+    outcome: Numbers
+    """(runs,)."""
+    row: Numbers
+    """The row that cannot be satisfied, if there is one."""
+
+
+@_jit
+def minimize_each(  # noqa: PLR0917
+    T: Tableau, m: int, before: Array, cost: Array, limit: int, dropped: Numbers, first: Numbers, runs: Runs
+) -> None:
+    """As `minimize`, without the rows `dropped[first[s] : first[s + 1]]` in run s."""
+    low, high = np.empty(len(dropped)), np.empty(len(dropped))
+    for s in range(len(runs.outcome)):
+        for i in range(first[s], first[s + 1]):
+            k = dropped[i]
+            low[i], high[i], T.lower[k], T.upper[k] = T.lower[k], T.upper[k], -np.inf, np.inf
+        T.basis[:], T.sign[:], T.value[:] = runs.basis[s], runs.sign[s], runs.value[s]
+        runs.outcome[s], runs.row[s] = minimize(T, m, before, cost, limit)
+        runs.basis[s], runs.sign[s], runs.value[s] = T.basis, T.sign, T.value
+        runs.point[s], runs.price[s] = T.x, T.price
+        for i in range(first[s + 1] - 1, first[s] - 1, -1):
+            T.lower[dropped[i]], T.upper[dropped[i]] = low[i], high[i]

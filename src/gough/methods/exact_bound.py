@@ -81,30 +81,50 @@ class Prover:
         near = dyadic_down(*whole)
         return -np.inf if near is None else near, used
 
+    def floors(self, box: Box, direction: Array, rows: Integers, weights: Array) -> list[tuple[float, Multipliers]]:
+        """The same for several rows of numbers and weights."""
+        if not self._is_plain(box, rows.shape[1]):
+            return [self.floor(box, direction, *one) for one in zip(rows, weights, strict=True)]
+        given, values = weights.tolist(), self._long_sums(box, direction, rows, weights)
+        found = []
+        for value, numbers, factors in zip(values, rows.tolist(), given, strict=True):
+            near, used = dyadic_down(*value), [i for i, factor in enumerate(factors) if factor]
+            multipliers = Multipliers(tuple(numbers[i] for i in used), tuple(factors[i] for i in used))
+            found.append((-np.inf if near is None else near, multipliers))
+        return found
+
+    def _is_plain(self, box: Box, n_rows: int) -> bool:
+        return self._D is None and max(n_rows, len(box)) <= self._sum.MOST and box.is_bounded
+
     def _proven(
         self, box: Box, direction: Array, rows: Integers, weights: Array
     ) -> tuple[Fraction | tuple[int, int] | None, Multipliers]:
         chosen = weights.nonzero()[0]
         rows, given = rows[chosen], weights[chosen]
-        if self._D is None and len(rows) <= self._sum.MOST and box.is_bounded:
-            used = Multipliers(tuple(rows.tolist()), tuple(given.tolist()))
-            return self._long_sum(box, direction, used.rows, given), used
+        if self._is_plain(box, len(rows)):
+            (value,) = self._long_sums(box, direction, rows[None], given[None])
+            return value, Multipliers(tuple(rows.tolist()), tuple(given.tolist()))
         return self._with_fractions(box, direction, rows, given.tolist())
 
-    def _long_sum(self, box: Box, direction: Array, rows: tuple[int, ...], weights: Array) -> tuple[int, int]:
-        """The bound as a whole number times a power of two."""
-        total = np.empty(self._sum.LENGTH, dtype=np.int64)
-        lower, upper = _bits(box.lower), _bits(box.upper)
-        self._sum.bound(_bits(self._rows(rows)), _bits(weights), _bits(direction), lower, upper, total)
-        places = total.nonzero()[0].tolist() or [self._sum.ZERO]
-        value = 0
-        for digit in total[places[0] : places[-1] + 1][::-1].tolist():
-            value = (value << self._sum.BITS) + digit
-        return value, self._sum.BITS * (places[0] - self._sum.ZERO)
+    def _long_sums(self, box: Box, direction: Array, rows: Integers, weights: Array) -> list[tuple[int, int]]:
+        """Bounds as whole numbers times powers of two."""
+        places, (n, length) = self._places(rows), (len(rows), self._sum.LENGTH)
+        totals = np.empty((n, length), dtype=np.int64)
+        table, wanted, lower, upper = map(_bits, (self._table, direction, box.lower, box.upper))
+        self._sum.bounds(table, places, _bits(weights), wanted, lower, upper, totals)
+        used = (totals != 0).any(axis=0).nonzero()[0]
+        first, last = (int(used[0]), int(used[-1])) if used.size else (0, 0)
+        found = []
+        for digits in totals[:, first : last + 1][:, ::-1].tolist():
+            value = 0
+            for digit in digits:
+                value = (value << self._sum.BITS) + digit
+            found.append((value, self._sum.BITS * (first - self._sum.ZERO)))
+        return found
 
-    def _rows(self, rows: tuple[int, ...]) -> Array:
-        """[W y e] of some rows, from the table of those that were used before."""
-        new = [k for k in rows if k not in self._place]
+    def _places(self, rows: Integers) -> Integers:
+        """Where some rows are in the table of [W y e], entered now if they are not."""
+        new = [k for k in set(rows.ravel().tolist()) if k not in self._place]
         if new:
             n, size = len(self._place), len(self._table)
             if n + len(new) > size:
@@ -113,7 +133,7 @@ class Prover:
             self._table[part, :-2] = self._problem.W[new]
             self._table[part, -2], self._table[part, -1] = self._problem.y[new], self._e[new]
             self._place |= {k: n + i for i, k in enumerate(new)}
-        return self._table[[self._place[k] for k in rows]]
+        return np.array([[self._place[k] for k in some] for some in rows.tolist()], dtype=np.int64).reshape(rows.shape)
 
     def _with_fractions(
         self, box: Box, direction: Array, rows: Integers, given: list[float]

@@ -204,53 +204,76 @@ class _Side:
         box, d = self._programs.box, self._direction
         return bool(np.isfinite(np.where(d > 0, box.lower, box.upper)[d != 0]).all())
 
-    def _cut(self, dropped: Rows, near: Cut | None = None) -> Cut:
-        cut = self._programs.cut(self._direction, dropped, near)
+    def _cut(self, dropped: Rows) -> Cut:
+        return self._noted(dropped, self._programs.cut(self._direction, dropped))
+
+    def _cuts(self, dropped: list[Rows], near: list[Cut]) -> list[Cut]:
+        cuts = self._programs.cuts(self._direction, dropped, near)
+        return [self._noted(rows, cut) for rows, cut in zip(dropped, cuts, strict=True)]
+
+    def _noted(self, dropped: Rows, cut: Cut) -> Cut:
         if len(dropped) <= self._q and cut.value > -np.inf:
             self._reached = min(self._reached, cut.value)
         self.rows |= cut.rows
         return cut
 
-    def node(self, case: _Case, cut: Cut, parent: _Node | None = None) -> _Node:
-        self._count += 1
-        known, reasons = (-np.inf, ()) if parent is None else (parent.bound, parent.reasons)
-        bound, peeled = self._peeled(case, cut, known)
-        if bound > known:
-            known, reasons = bound, peeled
-        return _Node(known, (-len(case.dropped), self._count), case, cut, reasons)
+    def node(self, case: _Case, cut: Cut) -> _Node:
+        return self._nodes([case], [cut])[0]
 
-    def _peeled(self, case: _Case, cut: Cut, parent: float) -> tuple[float, tuple[Cut, ...]]:
-        """The least of q − |dropped| + 1 bounds that share no row but kept ones: one of them survives."""
-        without, least, cuts = case.dropped, cut.value, (cut,)
-        for _ in range(self._q - len(case.dropped)):
-            free = cut.rows - case.kept
-            if not free:
-                return cut.value, (cut,)  # it rests on kept rows and the box alone
-            if least <= parent:
-                return parent, ()
-            without |= free
-            cut = self._cut(without, cut)
-            least, cuts = min(least, cut.value), (*cuts, cut)
-        return least, cuts
+    def _nodes(self, cases: list[_Case], cuts: list[Cut], parent: _Node | None = None) -> list[_Node]:
+        known, reasons = (-np.inf, ()) if parent is None else (parent.bound, parent.reasons)
+        nodes = []
+        for case, cut, chain in zip(cases, cuts, self._peeled(cases, cuts, known), strict=True):
+            self._count += 1
+            least = min((one.value for one in chain), default=known)
+            better = (least, chain) if least > known else (known, reasons)
+            nodes.append(_Node(better[0], (-len(case.dropped), self._count), case, cut, better[1]))
+        return nodes
+
+    def _peeled(self, cases: list[_Case], cuts: list[Cut], parent: float) -> list[tuple[Cut, ...]]:
+        """For each case q − |dropped| + 1 bounds that share no row but kept ones, of which one survives.
+
+        One is enough if it rests on kept rows and the box alone; none are given where they are not above the parent's.
+        """
+        chains: list[tuple[Cut, ...]] = [(cut,) for cut in cuts]
+        without = [case.dropped for case in cases]
+        going = list(range(len(cases)))
+        for _ in range(self._q):
+            going = [
+                i for i in going if len(chains[i]) <= self._q - len(cases[i].dropped) and chains[i][-1].value > parent
+            ]
+            going = [i for i in going if chains[i][-1].rows - cases[i].kept]
+            for i in going:
+                without[i] |= chains[i][-1].rows - cases[i].kept
+            for i, cut in zip(
+                going, self._cuts([without[i] for i in going], [chains[i][-1] for i in going]), strict=True
+            ):
+                chains[i] += (cut,)
+        return [self._survivor(case, chain) for case, chain in zip(cases, chains, strict=True)]
+
+    def _survivor(self, case: _Case, chain: tuple[Cut, ...]) -> tuple[Cut, ...]:
+        if not chain[-1].rows - case.kept:
+            return chain[-1:]
+        return chain if len(chain) > self._q - len(case.dropped) else ()
 
     def _dropped_one(self, node: _Node) -> list[tuple[float, int, Cut]]:
         """What remains without each of the rows that may be dropped, the least first."""
         if len(node.case.dropped) >= self._q:
             return []
-        cuts = [(row, self._cut(node.case.dropped | {row}, node.cut)) for row in sorted(node.cut.rows - node.case.kept)]
-        return sorted(((cut.value, row, cut) for row, cut in cuts), key=lambda one: one[:2])
+        rows = sorted(node.cut.rows - node.case.kept)
+        cuts = self._cuts([node.case.dropped | {row} for row in rows], [node.cut] * len(rows))
+        return sorted(((cut.value, row, cut) for row, cut in zip(rows, cuts, strict=True)), key=lambda one: one[:2])
 
     def children(self, node: _Node) -> list[_Node]:
         """The cases of a θ that violates some row of the node's cut: the first of them that it violates is dropped."""
-        kept, children = node.case.kept, list[_Node]()
+        kept, cases, cuts = node.case.kept, list[_Case](), list[Cut]()
         for _, row, cut in self._dropped_one(node):
-            child = self.node(_Case(node.case.dropped | {row}, kept), cut, node)
+            cases.append(_Case(node.case.dropped | {row}, kept))
+            cuts.append(cut)
             kept |= {row}
-            if child.bound < np.inf:
-                children.append(child)
-            else:  # it is proven that there is no such θ
-                self.cuts += child.reasons
-        return children
+        children = self._nodes(cases, cuts, node)
+        self.cuts += [cut for child in children if child.bound == np.inf for cut in child.reasons]  # no such θ: proven
+        return [child for child in children if child.bound < np.inf]
 
     def _dive(self, node: _Node) -> None:
         """Drop the row that helps most, again and again, to reach a low value soon."""

@@ -12,7 +12,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.methods.exact_bound import Multipliers, Prover, rounded_down
 from gough.methods.simplex import Optimum, Outcome, Simplex, Start
-from gough.methods.strips import Strips, reachable
+from gough.methods.strips import Outline, Strips, reachable
 from gough.noise import Bounded
 from gough.problem import Integers, LinearProblem
 from gough.region import Box
@@ -58,7 +58,8 @@ class Programs:
         self._place: dict[int, int] = {}
         self._pool = np.zeros(0, dtype=np.int64)
         self._sides: list[tuple[float, float]] = []
-        self._outline = strips.outline(self._reachable)
+        self._outline: Outline | None = None
+        """Rows outside the pool that may be violated."""
         self._off: Rows = NO_ROWS
         self._solved: dict[tuple[bytes, Rows], Cut] = {}
         self._proven: dict[tuple[bytes, Rows], Cut] = {}
@@ -76,6 +77,33 @@ class Programs:
             self._solved[key] = self._proposed(direction, without, near)
         return self._solved[key]
 
+    def cuts(self, direction: Array, withouts: list[Rows], near: list[Cut]) -> list[Cut]:
+        """Several of them at once, which is quicker."""
+        key = direction.tobytes()
+        new = [i for i, without in enumerate(withouts) if (key, without) not in self._solved and near[i].start]
+        if len(new) > 1 and self._outline is not None:
+            self._solve_each(direction, [withouts[i] for i in new], [near[i] for i in new])
+        return [self.cut(direction, without, one) for without, one in zip(withouts, near, strict=True)]
+
+    def _solve_each(self, direction: Array, withouts: list[Rows], near: list[Cut]) -> None:
+        """Enter cuts that need nothing but the pool; the others are left to be solved one by one."""
+        cost, size = self._cost(direction)
+        self._switch(NO_ROWS)
+        dropped = [[self._place[row] for row in sorted(without) if row in self._place] for without in withouts]
+        runs = self._program.minimize_each(cost, dropped, [one.start for one in near if one.start])
+        assert self._outline is not None
+        excess = self._outline.excess(runs.point).max(axis=0, initial=-np.inf)
+        good = ((runs.outcome == 0) & (excess <= self._tolerance)).nonzero()[0]
+        index = runs.basis[good] - len(self.box)
+        weights = np.where(index >= 0, runs.price[good], 0.0)
+        weights[abs(weights) <= _TINY * abs(weights).max(axis=1, keepdims=True)] = 0.0
+        rows = self._pool[np.maximum(index, 0)]
+        proven = self._prover.floors(self.box, direction, rows, weights * size / self.strips.length[rows])
+        key = direction.tobytes()
+        for i, (value, used) in zip(good.tolist(), proven, strict=True):
+            start = Start(cost, runs.basis[i], runs.sign[i], runs.value[i])
+            self._solved[key, withouts[i]] = Cut(value, used.support, used, start)
+
     def contradiction(self, rows: Integers, weights: Array) -> Multipliers | None:
         """Multipliers that prove 0 ≥ value > 0, so that no θ of the box satisfies these rows; None if they do not."""
         for sign in (1, -1):
@@ -85,9 +113,8 @@ class Programs:
         return None
 
     def _proposed(self, direction: Array, without: Rows, near: Cut | None) -> Cut:
-        cost = direction * self.strips.scale
-        size = float(abs(cost).max()) or 1.0
-        optimum = self._optimum(cost / size, without, None if near is None else near.start)
+        cost, size = self._cost(direction)
+        optimum = self._optimum(cost, without, None if near is None else near.start)
         weights = optimum.weights
         kept = abs(weights) > _TINY * abs(weights).max(initial=0.0)
         rows = self._pool[optimum.rows[kept]]
@@ -99,6 +126,12 @@ class Programs:
             case Outcome.OPTIMAL:
                 return replace(self._prove(direction, rows, weights * size), start=optimum.start)
         return Cut(-np.inf)
+
+    def _cost(self, direction: Array) -> tuple[Array, float]:
+        """The direction in z, and what it was divided by: tolerances of the solver are absolute."""
+        cost = direction * self.strips.scale
+        size = float(abs(cost).max()) or 1.0
+        return cost / size, size
 
     def _prove(self, direction: Array, rows: Integers, weights: Array) -> Cut:
         key = (direction.tobytes(), frozenset(rows.tolist()))
@@ -127,15 +160,16 @@ class Programs:
         return optimum
 
     def _violated(self, point: Array, without: Rows) -> Integers:
-        excess = self._outline(point)
+        rows = self._reachable if self._outline is None else self._outline.rows
+        if self._outline is None:
+            excess = self.strips.excess(point[None, :], rows)
+        else:
+            excess = self._outline.excess(point[None, :])[:, 0]
         index = (excess > self._tolerance).nonzero()[0]
-        rows = self._reachable[index]
-        keep = self._outside[rows]
-        if not keep.any():
-            return rows[:0]
-        keep &= ~np.isin(rows, [row for row in without if row not in self._place])
-        rows, index = rows[keep], index[keep]
-        return rows[np.argsort(-excess[index], kind="stable")[:_ADDED]]
+        if index.size:
+            unseen = [row for row in without if row not in self._place]
+            index = index[self._outside[rows[index]] & ~np.isin(rows[index], unseen)]
+        return rows[index[np.argsort(-excess[index], kind="stable")[:_ADDED]]]
 
     def _add(self, rows: Integers) -> None:
         if rows.size:
@@ -145,6 +179,7 @@ class Programs:
         self._place |= {int(row): len(self._pool) + i for i, row in enumerate(rows)}
         self._outside[rows] = False
         self._pool = np.concatenate([self._pool, rows])
+        self._outline = self.strips.outline(self._reachable[self._outside[self._reachable]])
         for row in self._off.intersection(rows.tolist()):
             self._program.set_row(self._place[row], -np.inf, np.inf)
 

@@ -94,6 +94,17 @@ class Simplex:
             answer = None if corner is None else self._run(corner, cost)
         return answer or self._by_highs(cost)
 
+    def minimize_each(self, cost: Array, dropped: list[list[int]], starts: list[Start]) -> Any:
+        """The optima without some rows each, from vertices that are the least for the same cost: `Runs`."""
+        rows = np.array([self._n + row for some in dropped for row in some], dtype=np.int64)
+        first = np.cumsum([0, *map(len, dropped)])
+        basis, sign, value = (np.array([start[i] for start in starts]) for i in (1, 2, 3))
+        number = np.zeros((2, len(starts)), dtype=np.int64)
+        runs = self._kernel.Runs(basis, sign, value, np.empty(sign.shape), np.empty(sign.shape), *number)
+        n, m = self._n, self._m
+        self._kernel.minimize_each(self._tableau, m, cost, cost, 50 * (n + 10) + m, rows, first, runs)
+        return runs
+
     def _corner(self, cost: Array) -> Start | None:
         """The corner of the box that is least for the cost, if there is one."""
         lower, upper = self._sides[:, : self._n]

@@ -1,8 +1,7 @@
 """The rows of a bounded-error problem as strips in coordinates that a simplex method likes."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -135,13 +134,25 @@ class Strips:
             worst[here] = (farthest - self.radius[part] - self.rounding(part)) / self.length[part]
         return worst
 
-    def outline(self, among: Integers) -> Callable[[Array], Array]:
-        """A function of z that tells how far each of some rows is violated; quick where they are few."""
+    def outline(self, among: Integers) -> "Outline | None":
+        """Some rows, normalized, to be looked at again and again; None where they are too many for that."""
         if len(among) * len(self.center) > _OUTLINE or self.chord is not None:
-            return lambda z: self.excess(z[None, :], among)
+            return None
         A, lower, upper = self.rows(among)
-        middle, half = lower / 2 + upper / 2, upper / 2 - lower / 2
-        return lambda z: abs(A @ z - middle) - half
+        return Outline(among, A, lower / 2 + upper / 2, upper / 2 - lower / 2)
+
+
+class Outline(NamedTuple):
+    """Normalized rows |A z − middle| ≤ half."""
+
+    rows: Integers
+    A: Array
+    middle: Array
+    half: Array
+
+    def excess(self, points: Array) -> Array:
+        """(rows, points): how far each row is violated by each point."""
+        return abs(self.A @ points.T - self.middle[:, None]) - self.half[:, None]
 
 
 @dataclass(frozen=True, eq=False)
