@@ -22,7 +22,7 @@ from gough.estimate import (
 from gough.evidence import Evidence
 from gough.noise import Bounded, Gaussian
 from gough.problem import Groups, LinearProblem, NonlinearProblem
-from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Region
+from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Intersection, Region
 from gough.unknowns import Unknowns
 
 __version__ = "0.1.0"
@@ -45,6 +45,7 @@ __all__ = [
     "Groups",
     "HullStats",
     "InputError",
+    "Intersection",
     "LinearProblem",
     "Method",
     "NonlinearProblem",

@@ -14,7 +14,7 @@ from gough.core.floating import defect
 from gough.core.text import number, table
 from gough.evidence import EllipsoidRound, Evidence, Halves, Link, Reach, RelaxedSide
 from gough.problem import LinearProblem, NonlinearProblem
-from gough.region import Box, ConfidenceEllipsoid, Ellipsoid
+from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Intersection
 from gough.unknowns import Unknowns
 
 
@@ -117,7 +117,7 @@ class Estimate(ArrayValue):
     `str(estimate)` is a table. `value` is the region's center; `estimate["mass"]` is one entry of it.
     """
 
-    region: Box | Ellipsoid | ConfidenceEllipsoid
+    region: Box | Ellipsoid | Intersection | ConfidenceEllipsoid
     claim: Claim
     status: Status
     unknowns: Unknowns
@@ -202,7 +202,8 @@ class Estimate(ArrayValue):
 
 _STATS = (Stats, FitStats, HullStats, RelaxedStats, EllipsoidStats)
 _EVIDENCE = (Evidence, Halves, Reach, RelaxedSide, EllipsoidRound)
-_CODED = {c.__name__: c for c in (Estimate, Unknowns, *_STATS, *_EVIDENCE, Box, Ellipsoid, ConfidenceEllipsoid)}
+_REGIONS = (Box, Ellipsoid, Intersection, ConfidenceEllipsoid)
+_CODED = {c.__name__: c for c in (Estimate, Unknowns, *_STATS, *_EVIDENCE, *_REGIONS)}
 
 
 def _percent(sigma: float, value: float) -> str:

@@ -204,7 +204,8 @@ class Ellipsoid(ArrayValue):
 
     def hull(self) -> Box:
         # sqrt and the two sums err by less than one ulp each in any rounding mode
-        return Box.around(self.center, _up(np.sqrt(self.shape.diagonal())))
+        square = self.shape.diagonal()
+        return Box.around(self.center, np.where(square > 0, _up(np.sqrt(square)), 0.0))
 
     def distance(self, theta: Any) -> float:
         """√((θ − center)ᵀ shape⁻¹ (θ − center)): 1 on the surface, ∞ off the plane of a flat ellipsoid."""
@@ -242,6 +243,68 @@ class Ellipsoid(ArrayValue):
         sign, logdet = np.linalg.slogdet(self.shape)
         unit_ball = p / 2 * log(pi) - lgamma(p / 2 + 1)
         return float(unit_ball + logdet / 2) if sign > 0 else -inf
+
+
+@dataclass(frozen=True, eq=False)
+class Intersection(ArrayValue):
+    """All θ that are in the box and in the ellipsoid: what both together leave, where each cuts off what is beyond.
+
+    Examples:
+        >>> lens = Intersection(Box([0, 0], [2, 2]), Ellipsoid([0, 0], [[1, 0], [0, 9]]))
+        >>> [0.5, 1] in lens, [1.5, 1] in lens, [-0.5, 0] in lens
+        (True, False, False)
+        >>> lens.hull().upper.round(6)
+        array([1., 2.])
+    """
+
+    box: Box
+    ellipsoid: Ellipsoid
+
+    def __post_init__(self) -> None:
+        axes = (len(self.box), len(self.ellipsoid.center))
+        require(axes[0] == axes[1], f"a box with {axes[0]} axes and an ellipsoid with {axes[1]} have no intersection")
+
+    @property
+    def center(self) -> Array:
+        """The ellipsoid's center, moved into the box if it is outside; NaN if the box is empty."""
+        if self.box.is_empty:
+            return self.box.center
+        return np.clip(self.ellipsoid.center, self.box.lower, self.box.upper)
+
+    def hull(self) -> Box:
+        """The box, cut to the ellipsoid's: around the intersection, and not always the smallest."""
+        return self.box & self.ellipsoid.hull()
+
+    def __contains__(self, theta: Any) -> bool:
+        return theta in self.box and theta in self.ellipsoid
+
+    def project(self, axes: Sequence[int]) -> "Intersection":
+        """The intersection of both shadows, which holds the shadow of the intersection."""
+        return Intersection(self.box.project(axes), self.ellipsoid.project(axes))
+
+    def outline(self, axes: tuple[int, int], n_points: int = 200) -> Array:
+        """The ellipse, cut along each side of the box in turn."""
+        polygon, shadow = self.ellipsoid.outline(axes, n_points), self.box.project(axes)
+        for axis in (0, 1):
+            polygon = _cut(polygon, axis, 1.0, float(shadow.lower[axis]))
+            polygon = _cut(polygon, axis, -1.0, -float(shadow.upper[axis]))
+        return np.vstack([polygon, polygon[:1]])
+
+    def log_volume(self) -> float:
+        """Natural logarithm of the smaller volume of the two, which the intersection does not exceed."""
+        return min(self.box.log_volume(), self.ellipsoid.log_volume())
+
+
+def _cut(polygon: Array, axis: int, sign: float, side: float) -> Array:
+    """The part of a convex polygon where sign · x[axis] ≥ side."""
+    inside = sign * polygon[:, axis] - side
+    kept = []
+    for i, (a, b) in enumerate(zip(inside, np.roll(inside, -1), strict=True)):
+        if a >= 0:
+            kept.append(polygon[i])
+        if (a < 0 < b) or (b < 0 < a):
+            kept.append(polygon[i] + a / (a - b) * (polygon[(i + 1) % len(polygon)] - polygon[i]))
+    return np.array(kept).reshape(-1, 2)
 
 
 @dataclass(frozen=True, eq=False)

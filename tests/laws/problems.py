@@ -9,6 +9,7 @@ from gough.methods import (
     GaussMarkov,
     GaussSeidel,
     Huber,
+    HullAndEllipsoid,
     LeastSquares,
     LinearHull,
     RelaxedHull,
@@ -40,6 +41,7 @@ OPEN_SET_METHODS = [
     LinearHull(),
     RelaxedHull(0),
     TightEllipsoid(),
+    HullAndEllipsoid(),
 ]
 """Methods that need no prior."""
 SET_METHODS = [*OPEN_SET_METHODS, BoundingEllipsoid(radius=1e6)]

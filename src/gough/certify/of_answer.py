@@ -19,7 +19,7 @@ from gough.estimate import EllipsoidStats, Estimate, HullStats, RelaxedStats, St
 from gough.evidence import Evidence, Halves
 from gough.evidence import Link as Hint
 from gough.problem import LinearProblem
-from gough.region import Box, Ellipsoid
+from gough.region import Box, Ellipsoid, Intersection
 
 
 @runtime_checkable
@@ -88,7 +88,7 @@ def _of_estimate(problem: LinearProblem, estimate: Estimate) -> Proof:
             return _of_hull(problem, evidence, estimate.region.hull(), empty=empty)
         case EllipsoidStats(evidence=evidence) if evidence and empty:
             return _of_hull(problem, evidence, estimate.region.hull(), empty=True)
-        case EllipsoidStats(rounds=rounds) if rounds and isinstance(estimate.region, Ellipsoid):
+        case EllipsoidStats(rounds=rounds) if rounds and isinstance(estimate.region, Ellipsoid | Intersection):
             return _of_ellipsoid(problem, stats, estimate.region)
     raise AssumptionError(
         f"{estimate.method} keeps no evidence of this answer; LinearHull(), RelaxedHull(q), TightEllipsoid() and "
@@ -96,13 +96,23 @@ def _of_estimate(problem: LinearProblem, estimate: Estimate) -> Proof:
     )
 
 
-def _of_ellipsoid(problem: LinearProblem, stats: EllipsoidStats, region: Ellipsoid) -> Inside:
+def _of_ellipsoid(problem: LinearProblem, stats: EllipsoidStats, region: Ellipsoid | Intersection) -> Inside:
     try:
-        links, box = _chain(problem, _last_of_each(stats.evidence), Sides.of_prior(problem))
-        return Inside(links, rounds_of(problem, box, stats.rounds, region))
+        return _inside(problem, _last_of_each(stats.evidence), stats, region)
     except NotProven:
-        links, box = chain_of(problem, stats.evidence)
-        return Inside(links, rounds_of(problem, box, stats.rounds, region))
+        return _inside(problem, stats.evidence, stats, region)
+
+
+def _inside(
+    problem: LinearProblem, hints: tuple[Hint, ...], stats: EllipsoidStats, region: Ellipsoid | Intersection
+) -> Inside:
+    links, box = _chain(problem, hints, Sides.of_prior(problem))
+    if isinstance(region, Intersection):
+        _require_inside(problem, box, region.box)
+        if not all(isinstance(link, Step) for link in links):
+            links += _stated(problem, region.box)
+        region = region.ellipsoid
+    return Inside(links, rounds_of(problem, box, stats.rounds, region))
 
 
 def _of_hull(problem: LinearProblem, evidence: tuple[Hint, ...], region: Box, *, empty: bool) -> Proof:
@@ -148,27 +158,32 @@ def _stated(problem: LinearProblem, region: Box) -> tuple[Step, ...]:
 def chain_of(problem: LinearProblem, hints: Iterable[Hint], goal: Box | None = None) -> tuple[tuple[Link, ...], Sides]:
     """A chain of links from a method's hints, and the box that it leaves; a shorter chain if that reaches the goal."""
     hints, prior = tuple(hints), Sides.of_prior(problem)
-    if goal is not None:
+    shorter = () if goal is None else (_last_of_each(hints), _shorter_cases(hints))
+    for some in shorter:
         try:
-            links, box = _chain(problem, _last_of_each(hints), prior)
-            _require_inside(problem, box, goal)
+            links, box = _chain(problem, some, prior)
+            _require_inside(problem, box, goal or Box.empty(0))
         except NotProven:
-            pass
-        else:
-            return links, box
+            continue
+        return links, box
     return _chain(problem, hints, prior)
 
 
 def _last_of_each(hints: tuple[Hint, ...]) -> tuple[Hint, ...]:
     """Of several hints for one direction only the last, which is the best."""
     last = {(hint.names, hint.factors): hint for hint in hints if isinstance(hint, Evidence)}
-    kept: list[Hint] = []
-    for hint in hints:
-        if isinstance(hint, Halves):
-            kept.append(Halves(hint.name, hint.at, _last_of_each(hint.below), _last_of_each(hint.above)))
-        elif not isinstance(hint, Evidence) or last[hint.names, hint.factors] is hint:
-            kept.append(hint)
-    return tuple(kept)
+    kept = (hint for hint in hints if not isinstance(hint, Evidence) or last[hint.names, hint.factors] is hint)
+    return _shorter_cases(kept)
+
+
+def _shorter_cases(hints: Iterable[Hint]) -> tuple[Hint, ...]:
+    """The same with less in each half of a split."""
+    return tuple(
+        Halves(hint.name, hint.at, _last_of_each(hint.below), _last_of_each(hint.above))
+        if isinstance(hint, Halves)
+        else hint
+        for hint in hints
+    )
 
 
 def _chain(problem: LinearProblem, hints: Iterable[Hint], box: Sides) -> tuple[tuple[Link, ...], Sides]:
@@ -182,19 +197,20 @@ def _chain(problem: LinearProblem, hints: Iterable[Hint], box: Sides) -> tuple[t
             box = with_bound(problem, box, step)
             continue
         if isinstance(hint, Halves):
-            links.append(_split(problem, hint, box))
+            split, box = _split(problem, hint, box)
+            links.append(split)
         else:
             each = {name: weights(one) for name, one in zip(hint.names, hint.evidence, strict=True)}
             links.append(Reach(_named(hint.names, hint.bounds), tuple(each.items())))
-        box = after(problem, box, links[-1])
+            box = after(problem, box, links[-1])
     return tuple(links), box
 
 
-def _split(problem: LinearProblem, hint: Halves, box: Sides) -> Split:
+def _split(problem: LinearProblem, hint: Halves, box: Sides) -> tuple[Split, Sides]:
     axis, at = problem.unknowns.index(hint.name), _exact(hint.at)
-    below, _ = _chain(problem, hint.below, box.tightened(axis, Fraction(-1), -at))
-    above, _ = _chain(problem, hint.above, box.tightened(axis, Fraction(1), at))
-    return Split(hint.name, at, below, above)
+    below, lower = _chain(problem, hint.below, box.tightened(axis, Fraction(-1), -at))
+    above, upper = _chain(problem, hint.above, box.tightened(axis, Fraction(1), at))
+    return Split(hint.name, at, below, above), lower.union(upper)
 
 
 def weights(hint: Evidence) -> Weights:

@@ -6,6 +6,7 @@ from gough.methods.ellipsoid_stream import EllipsoidStream
 from gough.methods.fixpoint import Fixpoint
 from gough.methods.gauss_markov import GaussMarkov
 from gough.methods.gauss_seidel import GaussSeidel
+from gough.methods.hull_and_ellipsoid import HullAndEllipsoid
 from gough.methods.hull_stream import HullStream
 from gough.methods.identifiability import BaseParameter, Identifiability, identifiability
 from gough.methods.least_squares import LeastSquares
@@ -30,6 +31,7 @@ __all__ = [
     "GaussMarkov",
     "GaussSeidel",
     "Huber",
+    "HullAndEllipsoid",
     "HullStream",
     "Identifiability",
     "LeastSquares",
