@@ -38,6 +38,8 @@ class Ledger:
 
     def side(self, name: str, factor: float, value: float, cuts: Iterable[Cut]) -> None:
         """Enter factor · θ[name] ≥ value; a value of ∞ says that there is no such θ."""
+        if not self._complete:
+            return  # a proof of some sides only would not be shown
         own = {cut.rows: cut for cut in cuts if cut.value >= value}
         sets = [*self._shared, *(rows for rows in own if rows not in self._shared)]
         needed = self._minimal(sets)
