@@ -77,6 +77,22 @@ class FitStats(Stats):
 
 
 @dataclass(frozen=True, eq=False)
+class LikelihoodStats(FitStats):
+    """What maximum likelihood reports beside: how likely the data are, by itself and with a price on unknowns."""
+
+    log_likelihood: float = -np.inf
+    """Natural logarithm of the density of what was measured."""
+    n_unknowns: int = 0
+    """All that was estimated, nuisances too."""
+    aic: float = np.inf
+    """Akaike's criterion 2 k − 2 ln L: smaller is better."""
+    bic: float = np.inf
+    """Schwarz's criterion k ln N − 2 ln L, which asks more of each unknown: smaller is better."""
+    nuisance: Array | None = None
+    """Values of the problem's nuisance unknowns, in its order."""
+
+
+@dataclass(frozen=True, eq=False)
 class HullStats(Stats):
     """What a method for linear bounds reports about its work."""
 
@@ -200,7 +216,7 @@ class Estimate(ArrayValue):
         return cls.from_dict(data)
 
 
-_STATS = (Stats, FitStats, HullStats, RelaxedStats, EllipsoidStats)
+_STATS = (Stats, FitStats, LikelihoodStats, HullStats, RelaxedStats, EllipsoidStats)
 _EVIDENCE = (Evidence, Halves, Reach, RelaxedSide, EllipsoidRound)
 _REGIONS = (Box, Ellipsoid, Intersection, ConfidenceEllipsoid)
 _CODED = {c.__name__: c for c in (Estimate, Unknowns, *_STATS, *_EVIDENCE, *_REGIONS)}

@@ -10,6 +10,7 @@ from gough.methods import (
     GaussSeidel,
     Huber,
     HullAndEllipsoid,
+    InstrumentalVariables,
     LeastSquares,
     LinearHull,
     RelaxedHull,
@@ -17,6 +18,7 @@ from gough.methods import (
     RowContractor,
     Then,
     TightEllipsoid,
+    TotalLeastSquares,
     Tukey,
     WeightedLeastSquares,
 )
@@ -27,6 +29,8 @@ STATISTICAL_METHODS = [
     GaussMarkov(),
     RobustLeastSquares(Huber()),
     RobustLeastSquares(Tukey()),
+    InstrumentalVariables(),
+    TotalLeastSquares(),
 ]
 CONTRACTORS = [
     RowContractor(),

@@ -9,6 +9,7 @@ from tests.laws.problems import CONTRACTORS, SET_METHODS, STATISTICAL_METHODS
 ELSEWHERE = {
     "HullStream": "takes rows, not problems; its tests are in methods/test_hull_stream.py",
     "EllipsoidStream": "takes rows, not problems; its tests are in methods/test_bounding_ellipsoid.py",
+    "MaximumLikelihood": "solves nonlinear problems; its laws are in methods/test_maximum_likelihood.py",
     "Repeated": "solves nonlinear problems; its laws are in test_repeated.py",
 }
 

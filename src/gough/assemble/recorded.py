@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -57,7 +57,7 @@ def recorded(
         >>> problem.W.shape, problem.groups.position
         ((3, 21), array([0, 1, 3]))
     """
-    _require_fit(robot, motion)
+    require_fit(robot, motion)
     kept = motion.kept
     require(motion.n_rows > 0, "every row of the motion is masked: nothing is left to identify from")
     W, filled = np.empty((motion.n_rows, len(robot.names))), 0
@@ -76,7 +76,24 @@ def _groups(robot: DynamicModel, motion: MeasuredMotion) -> Groups:
     return Groups(robot.actuators, None if complete else grid)
 
 
-def _require_fit(robot: DynamicModel, motion: MeasuredMotion) -> None:
+class Channels(Protocol):
+    """Names and units of what was measured: of positions and of efforts."""
+
+    @property
+    def coordinates(self) -> tuple[str, ...]: ...
+
+    @property
+    def coordinate_units(self) -> tuple[str, ...]: ...
+
+    @property
+    def actuators(self) -> tuple[str, ...]: ...
+
+    @property
+    def effort_units(self) -> tuple[str, ...]: ...
+
+
+def require_fit(robot: DynamicModel, motion: Channels) -> None:
+    """Refuse a motion that is not one of this robot by number, order or units."""
     for what, wanted, given in (
         ("coordinates", robot.coordinates, motion.coordinates),
         ("actuators", robot.actuators, motion.actuators),

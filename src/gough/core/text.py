@@ -34,13 +34,21 @@ def written(value: Any) -> str:
         ('GaussMarkov()', 'GaussMarkov(level=0.99)')
     """
     if not is_dataclass(value):
-        return repr(value)
+        return _short(value)
     given = []
     for field in fields(value):
         default = field.default_factory() if field.default_factory is not MISSING else field.default
-        if getattr(value, field.name) != default:
-            given.append(f"{field.name}={written(getattr(value, field.name))}")
+        own = getattr(value, field.name)
+        if hasattr(own, "dtype") or own != default:
+            given.append(f"{field.name}={written(own)}")
     return f"{type(value).__name__}({', '.join(given)})"
+
+
+def _short(value: Any) -> str:
+    """An array by its size, a function by its name, else as Python writes it."""
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return f"<{' × '.join(str(n) for n in value.shape)} array>"
+    return getattr(value, "__name__", None) or repr(value)
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:

@@ -7,6 +7,7 @@ from gough.experiments.excitation import Limits, SlowThenFast, condition
 from gough.experiments.instruments import Instruments, Ripple
 from gough.experiments.machine import Machine, Mechanism
 from gough.experiments.noise import EffortNoise, Errors, UniformNoise
+from gough.experiments.periodic import PeriodicExperiment, white
 from gough.experiments.pick_and_place import PickAndPlace
 from gough.experiments.static_tests import StaticForceTests, static_force_tests
 from gough.experiments.trajectories import FourierSeries, Motion, Periodic, Trajectory
@@ -31,6 +32,7 @@ __all__ = [
     "Mechanism",
     "Motion",
     "Periodic",
+    "PeriodicExperiment",
     "PickAndPlace",
     "Ripple",
     "SimulatedRecording",
@@ -46,4 +48,5 @@ __all__ = [
     "h4",
     "par4",
     "static_force_tests",
+    "white",
 ]

@@ -11,6 +11,7 @@ from gough.core.errors import InputError
 from gough.core.text import written
 from gough.core.threads import one_blas_thread
 from gough.estimate import Claim, Estimate, FitStats, Status
+from gough.methods.goodness import goodness, verdict
 from gough.methods.identifiability import Identifiability, analyze
 from gough.methods.residuals import Fitted, NoiseModel, covariance, noise_model, unknown_noise
 from gough.methods.triangle import row_blocks, triangle
@@ -104,10 +105,11 @@ def answer(
     status: Status = Status.OK,
     stats: dict[str, Any] | None = None,
     influence: Any = None,
+    directions: Array | None = None,
 ) -> Estimate:
     """The estimate that belongs to a solution: covariance from what the residuals show, statistics, notes."""
     T = solution.inverse_root
-    fit = Fitted(problem, whiten, solution.theta, solution.columns, T, influence)
+    fit = Fitted(problem, whiten, solution.theta, solution.columns, T, influence, directions)
     spare = problem.n_rows - len(solution.columns)
     noise = noise_model(fit) if spare > 0 else unknown_noise(fit)
     if scale_known:
@@ -152,8 +154,6 @@ def _chi_squared(problem: LinearProblem, solution: Solution, noise: NoiseModel) 
     """χ² over its degrees of freedom for the noise that was stated, and its two-sided probability."""
     if not isinstance(problem.noise, Gaussian) or problem.noise.covariance is None:
         return None, None
-    from scipy.special import chdtr, chdtrc  # noqa: PLC0415 - start-up time
-
     whiten = stated(problem, "χ²")
     total = 0.0
     for rows in row_blocks(problem, whiten):
@@ -161,9 +161,7 @@ def _chi_squared(problem: LinearProblem, solution: Solution, noise: NoiseModel) 
     dof = problem.n_rows - len(solution.columns)
     if dof <= 0:
         return None, None
-    ratio = total / dof
-    tail = min(chdtr(noise.dof, ratio * noise.dof), chdtrc(noise.dof, ratio * noise.dof))
-    return ratio, float(min(1.0, 2 * tail))
+    return goodness(total / dof, noise.dof, problem.noise)
 
 
 def _notes(stats: FitStats, noise: NoiseModel, solution: Solution) -> tuple[str, ...]:
@@ -176,14 +174,7 @@ def _notes(stats: FitStats, noise: NoiseModel, solution: Solution) -> tuple[str,
             "or fix some of them with a prior."
         )
     if stats.chi_squared is not None and stats.chi_squared_p is not None:
-        verdict = "the stated noise explains the residuals"
-        if stats.chi_squared_p < 0.001:
-            larger = stats.chi_squared > 1
-            verdict = f"residuals are {'larger' if larger else 'smaller'} than the stated noise: " + (
-                "an effect is missing from the model, or the noise is understated" if larger else "it is overstated"
-            )
-        p = f"p = {stats.chi_squared_p:.2g}" if stats.chi_squared_p > 1e-12 else "p < 1e-12"
-        notes.append(f"χ²/dof = {stats.chi_squared:.3f} ({p}): {verdict}.")
+        notes.append(verdict(stats.chi_squared, stats.chi_squared_p))
     if noise.length:
         lags = noise.length // 2
         samples = "the last sample" if lags == 1 else f"the last {lags} samples"

@@ -38,7 +38,7 @@ class Repeated:
             tangent = problem.linearize(theta)
             answer = self.of.estimate(tangent)
             if answer.status is Status.SINGULAR:
-                return replace(answer, method=written(self))
+                return asked_for(problem, replace(answer, method=written(self)))
             spread = answer.region.hull().width / 2
             step = answer.value - theta[free]
             if (abs(step) > spread).any():
@@ -47,7 +47,14 @@ class Repeated:
             if (abs(step) <= self.rtol * spread + 4 * np.finfo(float).eps * abs(theta[free])).all():
                 status = answer.status
                 break
-        return replace(answer, method=written(self), status=status)
+        return asked_for(problem, replace(answer, method=written(self), status=status))
+
+
+def asked_for(problem: NonlinearProblem, answer: Estimate) -> Estimate:
+    """The answer without the problem's nuisances."""
+    hidden = set(problem.nuisance)
+    names = [name for name in answer.unknowns.names if name not in hidden]
+    return answer.marginal(*names) if hidden and names else answer
 
 
 def _shortened(problem: NonlinearProblem, tangent: LinearProblem, theta: Array, free: Any, step: Array) -> float:

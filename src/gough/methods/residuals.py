@@ -34,6 +34,8 @@ class Fitted:
     """T, where T Tᵀ is the inverse of the information AᵀA (plus a prior's): A T has orthonormal columns without one."""
     influence: Callable[[Array], Array] | None = None
     """What a robust loss makes of the whitened residuals."""
+    directions: Array | None = None
+    """(N, p) what stands in W's place where errors are carried to θ: instruments; None: W itself."""
 
     def errors(self, rows: slice, residuals: Array) -> Array:
         """The whitened errors that these residuals stand for."""
@@ -42,7 +44,8 @@ class Fitted:
 
     def orthonormal(self, rows: slice) -> Array:
         """A T, a block of rows."""
-        return self.whiten(rows, self.problem.W[rows][:, self.columns]) @ self.inverse_root
+        regressor = self.problem.W if self.directions is None else self.directions
+        return self.whiten(rows, regressor[rows][:, self.columns]) @ self.inverse_root
 
 
 @dataclass(frozen=True, eq=False)
