@@ -255,7 +255,7 @@ class MaskReversals(_Printed):
     def __post_init__(self) -> None:
         for field in ("speed", "within"):
             value = getattr(self, field)
-            good = value is None or 0 <= value < inf
+            good = (value is None and field == "within") or (value is not None and 0 <= value < inf)
             require(good, f"{field} must be a number ≥ 0, but is {value}")
 
     def apply(self, signals: Signals) -> tuple[Signals, str]:
