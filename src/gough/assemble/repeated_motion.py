@@ -11,7 +11,7 @@ from gough.core.errors import InputError, require
 from gough.data.recording import Recording
 from gough.data.steps import EffortFromVoltage
 from gough.methods.repeats import RepeatNoise, noise_from_repeats
-from gough.problem import Integers
+from gough.problem import Integers, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +122,8 @@ class RepeatedMotion(ArrayValue):
 
 
 def _mean(values: Array) -> tuple[Array, Array]:
-    present = np.isfinite(values).all(axis=2)
-    count = present.sum(axis=0).astype(np.float64)
+    present: Mask = np.asarray(np.isfinite(values).all(axis=2))
+    count = np.asarray(present.sum(axis=0), dtype=np.float64)
     total = np.where(present[:, :, None], values, 0.0).sum(axis=0)
     return total / np.where(count > 0, count, np.nan)[:, None], count
 

@@ -6,9 +6,11 @@ from gough.experiments.demos import DEMOS, Campaign, Demo, delta, five_bar, h4, 
 from gough.experiments.excitation import Limits, SlowThenFast, condition
 from gough.experiments.instruments import Instruments, Ripple
 from gough.experiments.machine import Machine, Mechanism
+from gough.experiments.monte_carlo import Campaigned, MonteCarlo, Progress
 from gough.experiments.noise import EffortNoise, Errors, UniformNoise
 from gough.experiments.periodic import PeriodicExperiment, white
 from gough.experiments.pick_and_place import PickAndPlace
+from gough.experiments.spread import Spread
 from gough.experiments.static_tests import StaticForceTests, static_force_tests
 from gough.experiments.trajectories import FourierSeries, Motion, Periodic, Trajectory
 from gough.experiments.virtual import SimulatedRecording, TrueMotion, VirtualExperiment
@@ -16,6 +18,7 @@ from gough.experiments.virtual import SimulatedRecording, TrueMotion, VirtualExp
 __all__ = [
     "DEMOS",
     "Campaign",
+    "Campaigned",
     "Cascade",
     "ClosedLoop",
     "Controller",
@@ -30,13 +33,16 @@ __all__ = [
     "Limits",
     "Machine",
     "Mechanism",
+    "MonteCarlo",
     "Motion",
     "Periodic",
     "PeriodicExperiment",
     "PickAndPlace",
+    "Progress",
     "Ripple",
     "SimulatedRecording",
     "SlowThenFast",
+    "Spread",
     "StaticForceTests",
     "Trajectory",
     "TrueMotion",

@@ -87,7 +87,8 @@ class PeriodicExperiment(ArrayValue):
             read.append(values + e.reshape(self.periods, n_samples, n))
         return RepeatedMotion(
             self.rate,
-            *read,
+            read[0],
+            read[1],
             robot.coordinates,
             robot.coordinate_units,
             robot.actuators,

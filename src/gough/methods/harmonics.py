@@ -101,7 +101,7 @@ class Harmonics:
         """
         n, _, m = M.shape[:3]
         h = self.order
-        half: Complex = np.fft.rfft(np.ascontiguousarray(M.reshape(n, -1).T), axis=1)
+        half = np.asarray(np.fft.rfft(np.ascontiguousarray(M.reshape(n, -1).T), axis=1), dtype=np.complex128)
         lags = np.arange(-2 * h, 2 * h + 1)
         place = lags % n
         mirrored = place > n // 2
@@ -109,7 +109,7 @@ class Harmonics:
         spectrum = np.where(mirrored, picked.conj(), picked).reshape(3, m, 3, m, -1)
         j = np.arange(-h, h + 1)
         lag = j[:, None] - j + 2 * h  # conj(e_j) M e_j' sums to the transform at j − j'
-        power: Complex = (1j * self.pulsation * j) ** np.arange(3)[:, None]
+        power = np.asarray((1j * self.pulsation * j) ** np.arange(3)[:, None], dtype=np.complex128)
         total = np.zeros((m, m, self.size, self.size), dtype=np.complex128)
         for d in range(3):
             for e in range(3):

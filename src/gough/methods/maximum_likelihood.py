@@ -235,7 +235,7 @@ class _Search:
             moved, squares = self._with_linear(self._minimizer(normal, self.theta, damping))
             if squares <= normal.squares * (1 + 1e-12) + 1e-12:
                 return moved, damping / 10 if damping > 1e-10 else 0.0
-            damping = max(10 * damping, 1e-6)
+            damping = max(10.0 * damping, 1e-6)
         return self.theta, damping
 
     def _with_linear(self, theta: Array) -> tuple[Array, float]:
@@ -272,7 +272,8 @@ class _Search:
 
     def _size(self, step: Array, normal: Normal) -> float:
         """The step in units of the answer's standard deviation."""
-        return float(np.sqrt(max(step @ normal.information @ step, 0.0) / max(int(self.free.sum()), 1)))
+        squared = float(step @ normal.information @ step)
+        return float(np.sqrt(max(squared, 0.0) / max(int(self.free.sum()), 1)))
 
     def _with_prior(self, normal: Normal, theta: Array) -> Normal:
         """The normal equations of likelihood and belief together."""

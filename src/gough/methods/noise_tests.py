@@ -51,9 +51,9 @@ class Deviations(NamedTuple):
     """(channels,)."""
 
     @property
-    def count(self) -> Array:
-        """(N,) readings of each sample."""
-        return self.present.sum(axis=0)
+    def readings(self) -> Array:
+        """(N,) how many each sample has."""
+        return np.asarray(self.present.sum(axis=0))
 
 
 def findings(what: Sequence[str], statistics: Array, p: Array) -> tuple[NoiseTest, ...]:
@@ -72,7 +72,7 @@ def autocorrelations(of: Deviations) -> tuple[Array, Array]:
     Σ_r d_rk d_rk' is eᵀ M e' with M the projector off the mean of R repeats: its variance is σ⁴ (R − 1).
     """
     n_samples = of.d.shape[1]
-    free = np.maximum(of.count - 1, 0)
+    free = np.maximum(of.readings - 1, 0)
     total = of.variance * free.sum()
     rho, spread = [], []
     for lag in range(1, min(MAX_LAG, n_samples // 4) + 1):
@@ -109,8 +109,8 @@ def gaussianity(of: Deviations) -> tuple[NoiseTest, ...]:
     rho, _ = autocorrelations(of)
     third, fourth = (1 + 2 * np.maximum((rho**k).sum(axis=0), 0) for k in (3, 4))
     u = of.d / np.sqrt(of.variance)
-    skew, skew_z = _skewness(u, of.count)
-    tail, tail_z = _kurtosis(u, of.count)
+    skew, skew_z = _skewness(u, of.readings)
+    tail, tail_z = _kurtosis(u, of.readings)
     z = np.stack([skew_z / np.sqrt(third), tail_z / np.sqrt(fourth)])
     worse = abs(z).argmax(axis=0)
     what = [("skewness", "excess kurtosis")[k] for k in worse]
@@ -163,7 +163,7 @@ def alikeness(of: Deviations) -> tuple[NoiseTest, ...]:
     rho, spread = autocorrelations(of)
     clear = np.where(abs(rho) > 2.5 * np.sqrt(spread)[:, None], rho, 0.0)
     first, second = np.maximum(1 + 2 * clear.sum(axis=0), 0.1), 1 + 2 * (clear**2).sum(axis=0)
-    share = (of.present * (1 - 1 / np.maximum(of.count, 1))).sum(axis=1)[:, None] * of.variance
+    share = (of.present * (1 - 1 / np.maximum(of.readings, 1))).sum(axis=1)[:, None] * of.variance
     with np.errstate(divide="ignore", invalid="ignore"):
         offset = np.where(share > 0, of.d.sum(axis=1) / np.sqrt(share * first), 0.0)
         energy = np.where(share > 0, (of.d**2).sum(axis=1) / share, 1.0)

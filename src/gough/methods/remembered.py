@@ -1,6 +1,7 @@
 """Residuals of a nonlinear fit: their size by group, and what their memory does to the covariance of the answer."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -80,7 +81,7 @@ def _autocorrelations(u: Array, kept: Mask) -> tuple[Array, Array]:
 
 def _modelled(problem: NonlinearProblem, theta: Array, inverse_information: Array) -> tuple[Fitted, NoiseModel]:
     tangent = problem.linearize(theta)
-    columns = np.flatnonzero(~problem.unknowns.is_fixed)
+    columns: Any = np.flatnonzero(~problem.unknowns.is_fixed)
     scale = np.sqrt(inverse_information.diagonal())
     T = scale[:, None] * np.linalg.cholesky(inverse_information / np.outer(scale, scale))
     fit = Fitted(tangent, stated(tangent, "MaximumLikelihood"), theta, columns, T)

@@ -15,6 +15,7 @@ from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, require
 from gough.core.text import number, table
 from gough.methods.noise_tests import Deviations, NoiseTest, alikeness, autocorrelations, gaussianity, whiteness
+from gough.problem import Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,8 +150,8 @@ def noise_from_repeats(repeats: Any, names: Sequence[str]) -> RepeatNoise:
         Alike in all repeats: not refuted (smallest p = 0.33 of 2 channels).
     """
     values = _repeats(repeats, names)
-    present = np.isfinite(values).all(axis=2)
-    count = present.sum(axis=0).astype(np.float64)
+    present: Mask = np.asarray(np.isfinite(values).all(axis=2))
+    count = np.asarray(present.sum(axis=0), dtype=np.float64)
     filled = np.where(present[:, :, None], values, 0.0)
     with np.errstate(invalid="ignore"):
         mean = filled.sum(axis=0) / np.where(count > 0, count, np.nan)[:, None]
