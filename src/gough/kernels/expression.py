@@ -66,6 +66,7 @@ absolute = _elementwise(casadi.fabs, "The absolute value |x|", "absolute(-2.0)\n
 sign = _elementwise(casadi.sign, "The sign: -1, 0 or 1", "sign(-3.0)\n    -1.0")
 minimum = _elementwise(casadi.fmin, "The smaller of x and y", "minimum(1.0, 2.0)\n    1.0")
 maximum = _elementwise(casadi.fmax, "The larger of x and y", "maximum(1.0, 2.0)\n    2.0")
+copysign = _elementwise(casadi.copysign, "The size of x with the sign of y", "copysign(2.0, -3.0)\n    -2.0")
 
 
 def where(condition: Expression, x: Expression, y: Expression) -> Expression:
@@ -163,6 +164,34 @@ def directional(of: Expression, by: Expression, direction: Expression) -> Expres
     return casadi.densify(casadi.jtimes(of, by, direction))
 
 
+def replaced(of: Expression, symbols: Expression, by: Expression) -> Expression:
+    """An expression with a column of symbols replaced by a column of expressions.
+
+    Examples:
+        >>> x = symbol("x", 2)
+        >>> replaced(x[0] * x[1], x, vector(3.0, x[0]))
+        SX((3*x_0))
+    """
+    return casadi.substitute(of, symbols, by)
+
+
+def is_zero(x: Expression) -> bool:
+    """Whether a scalar is zero whatever the inputs are.
+
+    Examples:
+        >>> is_zero(0.0 * symbol("x", 1)), is_zero(symbol("x", 1))
+        (True, False)
+    """
+    return bool(casadi.SX(x).is_zero())
+
+
+def note_solve(what: str) -> None:
+    """Keep the kernel that is being traced out of the interval replay, because it contains what is said here."""
+    notes = _solves.get()
+    if notes is not None:
+        notes.append(what)
+
+
 def solve(A: Expression, b: Expression) -> Expression:
     """The solution x of A x = b, for a small square matrix. A kernel that contains one has no interval replay.
 
@@ -170,7 +199,5 @@ def solve(A: Expression, b: Expression) -> Expression:
         >>> float(solve(vector(2.0), vector(3.0)))
         1.5
     """
-    notes = _solves.get()
-    if notes is not None:
-        notes.append(f"solve of a {A.shape[0]}x{A.shape[1]} system")
+    note_solve(f"solve of a {A.shape[0]}x{A.shape[1]} system")
     return casadi.solve(A, b)

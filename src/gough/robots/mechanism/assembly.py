@@ -1,0 +1,250 @@
+"""A mechanism put together at home: does it close, how many freedoms it has, which equations are independent."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import InputError, require
+from gough.kernels import Kernel, trace
+from gough.kernels import expression as ex
+from gough.kernels.expression import Expression
+from gough.robots.mechanism._closing import closures
+from gough.robots.mechanism.description import Mechanism
+from gough.robots.mechanism.structure import Structure, structure
+
+SMALL = 1e-7
+"""Singular values below this share of the largest count as zero: at home the loops are closed to 1e-12."""
+CLOSED = 1e-10
+"""Gaps below this share of the mechanism's size are rounding."""
+_STEPS = 200
+_TRIES = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Assembly:
+    """A mechanism at home."""
+
+    at: Structure
+    s: Array
+    """All coordinates."""
+    size: float
+    """The greatest length in the mechanism, in m: what makes lengths and angles comparable."""
+    rows: tuple[int, ...]
+    """Independent closure equations."""
+    mobility: int
+    """Freedoms of the mechanism at home: coordinates less independent equations."""
+
+    @property
+    def redundant(self) -> tuple[str, ...]:
+        """The closure equations that follow from the others."""
+        return tuple(name for k, name in enumerate(self.at.rows) if k not in self.rows)
+
+
+@lru_cache(maxsize=64)
+def closure_kernel(mechanism: Mechanism) -> Kernel:
+    """The closure equations `gaps` and their Jacobian `C`, of all coordinates s."""
+    at = structure(mechanism)
+
+    def equations(s: Expression) -> dict[str, Expression]:
+        gaps = closures(at, s)
+        return {"gaps": gaps, "C": ex.derivative(gaps, s)}
+
+    return trace(equations, name="closures", inputs={"s": at.n})
+
+
+def scales(at: Structure, size: float) -> tuple[Array, Array]:
+    """What closure equations are divided by, and what coordinates are, to have no units."""
+    turned = [direction.startswith("r") for c, _, _ in at.closures for direction in c.directions]
+    return np.where(turned, 1.0, size), np.where([motion == "slide" for motion in at.motions], size, 1.0)
+
+
+def size_of(mechanism: Mechanism) -> float:
+    """The greatest length that the description mentions, in m; 1 if there is none."""
+    at = structure(mechanism)
+    places = [joint.placement.position for joint in mechanism.joints]
+    places += [place.position for closure, _, _ in at.closures for place in closure.placements]
+    lengths = [float(np.linalg.norm(place)) for place in places]
+    starts = zip(at.motions, starting(mechanism).tolist(), strict=True)
+    lengths += [abs(value) for motion, value in starts if motion == "slide"]
+    return max(lengths) or 1.0
+
+
+def starting(mechanism: Mechanism) -> Array:
+    """Where the search for home begins (coordinates,): the home pose, starts, and middles of ranges."""
+    at = structure(mechanism)
+    s = np.zeros(at.n)
+    for k, freedom in enumerate(at.freedoms):
+        if freedom.start is not None:
+            s[k] = freedom.start
+        elif freedom.limits is not None:
+            s[k] = freedom.limits.middle
+    s[list(at.pose)] = mechanism.platform.home
+    return s
+
+
+@lru_cache(maxsize=64)
+def assembled(mechanism: Mechanism) -> Assembly:
+    """The mechanism at home.
+
+    Raises:
+        InputError: it does not close there, it has more or fewer freedoms than actuators, its closures repeat one
+            another, or home is singular.
+    """
+    at, size = structure(mechanism), size_of(mechanism)
+    s = _closed(mechanism, starting(mechanism), size)
+    C = closure_kernel(mechanism).replay(s)["C"].reshape(-1, at.n)
+    by_row, by_column = scales(at, size)
+    scaled = C / by_row[:, None] * by_column
+    values = np.linalg.svd(scaled, compute_uv=False)
+    rank = int((values > SMALL * values[0]).sum())
+    _check_mobility(mechanism, scaled, rank)
+    found = Assembly(at, s, size, _independent(scaled, rank), at.n - rank)
+    if found.redundant and not mechanism.redundant:
+        raise InputError(
+            f"{mechanism.name} is over-constrained: {', '.join(found.redundant)} of its closures follow from the "
+            "others. Leave those directions out, or say redundant = true if the machine is meant to be so"
+        )
+    _check_home(mechanism, found, scaled)
+    return found
+
+
+def _closed(mechanism: Mechanism, start: Array, size: float) -> Array:
+    """The coordinates at home, near `start`.
+
+    Raises:
+        InputError: the loops stay open; the message says which, by how much, and from where they would close.
+    """
+    s, gaps = close(mechanism, start, size)
+    if np.abs(gaps).max(initial=0.0) <= CLOSED:
+        return s
+    at = structure(mechanism)
+    rng = np.random.default_rng(0)
+    hint = "Check lengths, placements and the home pose."
+    for _ in range(_TRIES):
+        other = start + rng.uniform(-1, 1, at.n) * np.where([m == "turn" for m in at.motions], np.pi / 2, size / 2)
+        other[list(at.pose)] = mechanism.platform.home
+        found, left = close(mechanism, other, size)
+        if np.abs(left).max() <= CLOSED:
+            away = sorted(set(at.others(at.pose)), key=lambda k: -abs(found[k] - start[k]))[:4]
+            starts = ", ".join(f"{at.coordinates[k]} = {found[k]:.3g}" for k in away)
+            hint = f"It would close with other values to start from, such as {starts}: state a start for these."
+            break
+    worst = np.argsort(-np.abs(gaps))[:3]
+    by_row = scales(at, size)[0]
+    units = [
+        "rad" if by == 1.0 and name.split()[-1].startswith("r") else "m"
+        for by, name in zip(by_row, at.rows, strict=True)
+    ]
+    said = ", ".join(
+        f"{at.rows[k]} by {abs(gaps[k]) * by_row[k]:.3g} {units[k]}" for k in worst if abs(gaps[k]) > CLOSED
+    )
+    raise InputError(f"{mechanism.name} does not close at home: open are {said}. {hint}{_sizes(mechanism)}")
+
+
+def _sizes(mechanism: Mechanism) -> str:
+    """A hint where lengths differ as meters and millimeters do."""
+    places = {joint.name: np.linalg.norm(joint.placement.position) for joint in mechanism.joints}
+    for closure in mechanism.closures:
+        places[closure.name] = max(np.linalg.norm(place.position) for place in closure.placements)
+    known = {name: float(length) for name, length in places.items() if length > 0}
+    if not known:
+        return ""
+    small, large = min(known, key=lambda n: known[n]), max(known, key=lambda n: known[n])
+    if known[large] < 300 * known[small]:
+        return ""
+    return (
+        f" Lengths reach from {known[small]:.3g} m ('{small}') to {known[large]:.3g} m ('{large}'): are units mixed? "
+        'Write them out, as in "140 mm".'
+    )
+
+
+def close(mechanism: Mechanism, start: Array, size: float) -> tuple[Array, Array]:
+    """Coordinates near `start` with the same pose, and what is left of the closure equations, without units.
+
+    Levenberg's method: steps that do not bring the loops closer are shortened towards the gradient [NW06, §10.3].
+    """
+    at, kernel = structure(mechanism), closure_kernel(mechanism)
+    by_row, by_column = scales(at, size)
+    unknown = list(at.others(at.pose))
+
+    def look(s: Array) -> tuple[Array, Array]:
+        found = kernel.replay(s)
+        C = found["C"].reshape(-1, at.n) / by_row[:, None] * by_column
+        return found["gaps"].reshape(-1) / by_row, C[:, unknown]
+
+    s, damping = start.copy(), 1e-3
+    gaps, C = look(s)
+    for _ in range(_STEPS):
+        if np.abs(gaps).max(initial=0.0) < 1e-15 or damping > 1e12:
+            break
+        normal = C.T @ C
+        step = -np.linalg.lstsq(normal + damping * np.eye(len(unknown)), C.T @ gaps, rcond=None)[0]
+        trial = s.copy()
+        trial[unknown] += step * by_column[unknown]
+        new_gaps, new_C = look(trial)
+        if new_gaps @ new_gaps < gaps @ gaps:
+            s, gaps, C, damping = trial, new_gaps, new_C, max(damping / 10, 1e-15)
+        else:
+            damping *= 4
+    return s, gaps
+
+
+def _independent(scaled: Array, rank: int) -> tuple[int, ...]:
+    """The rows of an independent set, found by reflections with exchange of columns [GVL13, §5.4.2]."""
+    rest = scaled.T.copy()
+    chosen: list[int] = []
+    for _ in range(rank):
+        lengths = (rest**2).sum(axis=0)
+        lengths[chosen] = -1.0
+        best = int(np.argmax(lengths > 0.5 * lengths.max()))  # the first of those that stand well apart
+        chosen.append(best)
+        direction = rest[:, best] / np.linalg.norm(rest[:, best])
+        rest -= np.outer(direction, direction @ rest)
+    return tuple(sorted(chosen))
+
+
+def _check_mobility(mechanism: Mechanism, scaled: Array, rank: int) -> None:
+    """Refuse a mechanism that its actuators do not determine, saying what is free."""
+    at = structure(mechanism)
+    mobility, n = at.n - rank, len(at.actuated)
+    counted = at.n - len(scaled)
+    count = f"{at.n} coordinates, {len(scaled)} closure equations of which {rank} are independent"
+    if mobility > n:
+        free = _free_motion(at, scaled, at.actuated)
+        raise InputError(
+            f"{mechanism.name} has {mobility} freedoms but {n} actuators ({count}): with the actuators held still, "
+            f"{free} can move. Hold it by a closure direction, take a freedom from a joint, or actuate it"
+        )
+    require(
+        mobility == n,
+        f"{mechanism.name} has {mobility} freedoms but {n} actuators ({count}; Grübler's count gives {counted}): the "
+        "actuators work against each other, or closures hold too much. Take away directions of closures, or actuators",
+    )
+
+
+def _free_motion(at: Structure, scaled: Array, known: tuple[int, ...]) -> str:
+    """The coordinates that move most in a motion that leaves the known ones and the closures alone, in words."""
+    unknown = list(at.others(known))
+    direction = np.linalg.svd(scaled[:, unknown])[2][-1]
+    share = np.abs(direction) / np.abs(direction).max()
+    moving = [at.coordinates[unknown[k]] for k in np.argsort(-share, kind="stable") if share[k] > 0.2][:4]
+    return ", ".join(moving)
+
+
+def _check_home(mechanism: Mechanism, found: Assembly, scaled: Array) -> None:
+    """Refuse a home where actuators or pose do not determine the rest."""
+    at = found.at
+    for known, what, advice in (
+        (at.actuated, "the actuators do not hold", "Choose another home pose, or drive other joints"),
+        (at.pose, "the pose does not determine", "Choose another home pose, or other coordinates for the pose"),
+    ):
+        unknown = list(at.others(known))
+        if not unknown:
+            continue
+        values = np.linalg.svd(scaled[np.ix_(found.rows, unknown)], compute_uv=False)
+        require(
+            bool(values[-1] > SMALL * values[0]),
+            f"{mechanism.name} is singular at home: {what} {_free_motion(at, scaled, known)}. {advice}",
+        )

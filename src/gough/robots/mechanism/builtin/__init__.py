@@ -1,0 +1,1 @@
+"""Mechanisms that come with the library."""

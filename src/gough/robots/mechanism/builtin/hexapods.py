@@ -1,0 +1,98 @@
+"""Gough-Stewart platforms: six struts between a base below and a platform above, as 6-UPS and as 6-UCU."""
+
+from dataclasses import dataclass
+from math import pi, radians
+from typing import Literal
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.robots._geometry import length
+from gough.robots.mechanism.description import Mechanism
+from gough.robots.mechanism.inertia import Inertia
+from gough.robots.mechanism.parts import BASE, HELD, Body, Closure, Freedom, Friction, Joint, Limits, Platform
+from gough.robots.mechanism.placement import Placement, facing, rotation
+
+_PAIR = radians(12)
+
+
+@dataclass(frozen=True)
+class HexapodGeometry:
+    """The dimensions of a Gough-Stewart platform, in m; the defaults are of the size of a small motion platform.
+
+    Examples:
+        >>> HexapodGeometry().base
+        0.6
+    """
+
+    base: float = length(0.6, "from the middle of the base to its joints, in pairs 24° apart")
+    platform: float = length(0.4, "from the middle of the platform to its joints, in pairs 24° apart")
+    height: float = length(0.8, "of the platform's joints above the base's at home")
+
+    def points(self) -> tuple[Array, Array]:
+        """The joints on the base (6, 3) and those on the platform (6, 3), strut by strut."""
+        lower = [k * 2 * pi / 3 + side * _PAIR for k in range(3) for side in (-1, 1)]
+        upper = [k * 2 * pi / 3 + side * (pi / 3 - _PAIR) for k in range(3) for side in (-1, 1)]
+        return tuple(  # type: ignore[return-value]
+            np.column_stack([r * np.cos(angles), r * np.sin(angles), np.zeros(6)])
+            for r, angles in ((self.base, lower), (self.platform, upper))
+        )
+
+
+def hexapod_mechanism(
+    legs: Literal["UPS", "UCU"] = "UPS", geometry: HexapodGeometry | None = None, gravity: float = 9.81
+) -> Mechanism:
+    """A Gough-Stewart platform. UPS: universal, prismatic, spherical joints; UCU: universal, cylindrical, universal.
+
+    With cylindrical joints the rods also turn about their own axes, which spherical joints at their ends would leave
+    undetermined.
+
+    Examples:
+        >>> len(hexapod_mechanism("UCU").rows)
+        24
+    """
+    of = geometry or HexapodGeometry()
+    lower, upper = of.points()
+    home = (0.0, 0.0, of.height, 0.0, 0.0, 0.0)
+    joints, closures = [Joint("platform", "free", BASE, "platform")], []
+    names = [str(k) for k in range(1, 7)]
+    for k, a, b in zip(names, lower, upper, strict=True):
+        along = b + np.array(home[:3]) - a
+        span = float(np.linalg.norm(along))
+        frame = facing(
+            np.cross([0.0, 0.0, 1.0], along).tolist(), along.tolist()
+        )  # x level and across the strut, z along it at home
+        place = Placement(tuple(a.tolist()), frame)
+        cardan = Freedom(0.0, Limits(-radians(40), radians(40)), Friction("u", dry=0.5))
+        joints.append(
+            Joint(f"cardan{k}", "universal", BASE, f"cylinder{k}", place, (1, 0, 0), (0, 1, 0), (cardan, cardan))
+        )
+        drive = Freedom(span, Limits(0.75 * span, 1.25 * span, 1.5, effort=4e3), Friction(k, dry=40.0, viscous=150.0))
+        ends = (f"rod{k}", "platform")
+        if legs == "UPS":
+            joints.append(Joint(f"q{k}", "prismatic", f"cylinder{k}", f"rod{k}", freedoms=(drive,)))
+            closures.append(Closure.at_points(f"ball{k}", ends, ((0, 0, 0), tuple(b.tolist()))))
+        else:
+            joints.append(Joint(f"q{k}", "cylindrical", f"cylinder{k}", f"rod{k}", freedoms=(drive, Freedom())))
+            across = facing(
+                np.cross(along, [*a[:2], 0.0]).tolist(), along.tolist()
+            )  # its y completes the cross at home
+            seen = rotation(np.array(frame).T @ np.array(across))
+            cross = (Placement(rotation=seen), Placement(tuple(b.tolist()), across))
+            closures.append(Closure(f"cross{k}", ends, cross, HELD["universal"]))
+    cylinder = Inertia(6.0, (0.0, 0.0, 0.3), (0.12, 0.12, 0.01), symmetry="z")
+    rod = Inertia(3.0, (0.0, 0.0, -0.3), (0.06, 0.06, 0.002), symmetry="z")
+    plate = Inertia(30.0, (0.0, 0.0, 0.05), (1.2, 1.2, 2.2), symmetry="z")
+    bodies = [*(Body(f"cylinder{k}", cylinder, "cylinder") for k in names), Body("platform", plate)]
+    bodies += [Body(f"rod{k}", rod, "rod") for k in names]
+    drives = tuple(f"q{k}" if legs == "UPS" else f"q{k}_slide" for k in names)
+    return Mechanism(
+        f"6-{legs}",
+        tuple(bodies),
+        tuple(joints),
+        tuple(closures),
+        actuated=drives,
+        platform=Platform("platform", home=home),
+        gravity=(0.0, 0.0, -gravity),
+        actuators=tuple(f"strut {k}" for k in names),
+    )

@@ -1,0 +1,133 @@
+"""PaLiDA of [AHG]: six struts with linear direct drives, each a cardan ring, a stator and a slider; 19 bodies."""
+
+from dataclasses import dataclass
+from math import pi, radians
+from typing import Literal
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.robots._geometry import length
+from gough.robots.mechanism.description import Mechanism
+from gough.robots.mechanism.inertia import Inertia
+from gough.robots.mechanism.parts import BASE, Body, Closure, Cogging, Freedom, Friction, Joint, Limits, Platform
+from gough.robots.mechanism.placement import Placement, Rotation, facing
+
+DRY = (11.958, 2.597, 14.794, 4.988, 3.451, 5.392)
+VISCOUS = (20.602, 20.538, 14.218, 25.279, 26.050, 23.137)
+DRY_ALPHA, DRY_BETA = 0.420, 0.862
+"""Friction: maximum likelihood of [AHG, table III]."""
+
+_TO_STATOR: Rotation = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
+_TO_SLIDER: Rotation = ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, -1.0, 0.0))
+"""z_1 is the axis of α, z_2 that of β, y_2 and z_3 are the axis of the strut, as table I of [AHG] implies."""
+
+
+@dataclass(frozen=True)
+class PalidaGeometry:
+    """The dimensions of PaLiDA, in m and rad.
+
+    [AHG] prints none; Table III fits only a small platform.
+
+    Examples:
+        >>> PalidaGeometry().base
+        0.7
+    """
+
+    base: float = length(0.70, "from the middle of the base to the cardan joints")
+    platform: float = length(0.09, "from the middle of the platform to its joints")
+    height: float = length(0.104, "of the platform's joints above the tool center point")
+    home: float = length(0.65, "of the base's joints above the platform's at home")
+
+    def points(self) -> tuple[Array, Array]:
+        """The joints on the base (6, 3), and those on the platform (6, 3) from the tool center point."""
+        on_base = _circle(self.base, radians(14), 0.0)
+        return on_base, _circle(self.platform, radians(38), self.height)
+
+
+def _circle(radius: float, half: float, z: float) -> Array:
+    """Three pairs on a circle, at 0°, 120° and 240°, each `half` to both sides."""
+    angles = np.array([k * 2 * pi / 3 + side * half for k in range(3) for side in (-1, 1)])
+    return np.column_stack([radius * np.cos(angles), radius * np.sin(angles), np.full(6, z)])
+
+
+def palida_mechanism(
+    geometry: PalidaGeometry | None = None,
+    *,
+    bodies: Literal["symmetric", "general"] = "symmetric",
+    cogging: Cogging | None = None,
+    gravity: float = 9.81,
+) -> Mechanism:
+    """PaLiDA as a mechanism: base on top, platform below, z up.
+
+    Inertias add up to the a-priori column of [AHG, table III]. Those numbers fit no rigid bodies exactly: with
+    symmetric bodies p_2 cannot exceed p_3, because no moment of inertia exceeds the sum of the other two.
+
+    Examples:
+        >>> len(palida_mechanism().bodies)
+        19
+    """
+    of = geometry or PalidaGeometry()
+    A, B = of.points()
+    home = (0.0, 0.0, -of.home - of.height, 0.0, 0.0, 0.0)
+    symmetric = bodies == "symmetric"
+    ring = Inertia.about_origin(1.0, moments=(0.002, 0.002, 0.002), symmetry="center" if symmetric else "none")
+    stator = Inertia.about_origin(4.5, (0, 0.579, 0), (0.088, 0.002, 0.083), symmetry="y" if symmetric else "none")
+    slider = Inertia.about_origin(2.0, (0, 0, -1.299), (0.862, 0.86, 0.001), symmetry="z" if symmetric else "none")
+    plate = Inertia.about_origin(
+        4.307, (0, 0, 0.45), (0.061608, 0.061608, 0.0258), symmetry="z" if symmetric else "none"
+    )
+    parts: dict[str, list[Body]] = {"ring": [], "stator": [], "slider": []}
+    joints, closures = [Joint("platform", "free", BASE, "platform")], []
+    for j in range(6):
+        k = str(j + 1)
+        joints += _strut_joints(j, A[j], np.array(home[:3]) + B[j], cogging)
+        for name, inertia, group in (("ring", ring, "1"), ("stator", stator, "2"), ("slider", slider, "3")):
+            parts[name].append(Body(f"{name}{k}", inertia, group))
+        closures.append(Closure.at_points(f"ball{k}", (f"slider{k}", "platform"), ((0, 0, 0), tuple(B[j].tolist()))))
+    ordered = (*parts["ring"], *parts["stator"], Body("platform", plate, "E"), *parts["slider"])
+    return Mechanism(
+        "PaLiDA",
+        ordered,
+        tuple(joints),
+        tuple(closures),
+        actuated=tuple(f"q{k}" for k in range(1, 7)),
+        platform=Platform("platform", home=home),
+        gravity=(0.0, 0.0, -gravity),
+        actuators=tuple(f"drive {k}" for k in range(1, 7)),
+    )
+
+
+def _strut_joints(j: int, a: Array, b: Array, cogging: Cogging | None) -> list[Joint]:
+    """Cardan joint and drive of a strut from a to b at home: there α = 0 and β = 90°.
+
+    The axis of α is level and across the strut.
+    """
+    k, along = str(j + 1), b - a
+    across = np.cross([0.0, 0.0, 1.0], along)
+    frame = Placement(tuple(a.tolist()), facing((-along).tolist(), across.tolist()))
+    tilt = Limits(-radians(35), radians(35))
+    around = Limits(pi / 2 - radians(35), pi / 2 + radians(35))
+    drive = Limits(0.65, 1.15, speed=1.2, effort=230.0)
+    friction = Friction(k, dry=DRY[j], viscous=VISCOUS[j])
+    return [
+        Joint(
+            f"alpha{k}", "revolute", BASE, f"ring{k}", frame, freedoms=(Freedom(0.0, tilt, Friction("α", DRY_ALPHA)),)
+        ),
+        Joint(
+            f"beta{k}",
+            "revolute",
+            f"ring{k}",
+            f"stator{k}",
+            Placement(rotation=_TO_STATOR),
+            freedoms=(Freedom(pi / 2, around, Friction("β", DRY_BETA)),),
+        ),
+        Joint(
+            f"q{k}",
+            "prismatic",
+            f"stator{k}",
+            f"slider{k}",
+            Placement(rotation=_TO_SLIDER),
+            freedoms=(Freedom(float(np.linalg.norm(along)), drive, friction, cogging=cogging),),
+        ),
+    ]

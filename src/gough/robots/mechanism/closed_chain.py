@@ -1,0 +1,372 @@
+"""What every mechanism offers as a robot: kinematics of its loops and a regressor, for many samples at once."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from gough.core.arrays import Array, array
+from gough.core.errors import InputError, nearest, require
+from gough.kernels import Kernel
+from gough.robots._refusal import refuse_where
+from gough.robots.mechanism._search import run
+from gough.robots.mechanism._skeleton import Segment, segments
+from gough.robots.mechanism.assembly import CLOSED
+from gough.robots.mechanism.description import Mechanism
+from gough.robots.mechanism.engine import Engine, engine
+from gough.robots.mechanism.parameters import BODIES, COGGING, DRIVES, PASSIVE, Parameter, parameters
+from gough.robots.model import JointMotion, PoseMotion
+
+VARIANTS: dict[str, tuple[frozenset[str], str]] = {
+    "bodies and drives": (frozenset({BODIES, DRIVES}), ""),
+    "passive friction": (frozenset({PASSIVE}), "the friction of the passive joints"),
+    "cogging": (frozenset({COGGING}), "the cogging of the drives"),
+}
+"""Nested models: what each adds, as parts of the parameters and in words."""
+
+
+class ClosedChain(ABC):
+    """A robot given by a mechanism: bodies, joints, closures.
+
+    Poses and positions of actuators may be given for one sample (a vector) or for many (a leading axis of N samples).
+    A sample with a NaN is missing: its results are NaN, and it is never refused.
+    """
+
+    variant: str
+    least_margin: float
+    only: tuple[str, ...]
+
+    @property
+    @abstractmethod
+    def mechanism(self) -> Mechanism:
+        """What the robot is made of."""
+
+    @property
+    def name(self) -> str:
+        """What the robot is called in reports."""
+        return self.mechanism.name
+
+    @property
+    def actuators(self) -> tuple[str, ...]:
+        """The rows of the regressor."""
+        return self.mechanism.actuators
+
+    @property
+    def effort_units(self) -> tuple[str, ...]:
+        """The units of the actuators' torques or forces."""
+        return tuple("N·m" if motion == "turn" else "N" for motion in self._motions)
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """The names of the actuators' positions."""
+        return self.mechanism.actuated
+
+    @property
+    def coordinate_units(self) -> tuple[str, ...]:
+        """The units of the actuators' positions."""
+        return tuple("rad" if motion == "turn" else "m" for motion in self._motions)
+
+    @property
+    def pose_names(self) -> tuple[str, ...]:
+        """The names of the pose coordinates."""
+        return self.mechanism.platform.pose
+
+    @property
+    def pose_units(self) -> tuple[str, ...]:
+        """The units of the pose coordinates."""
+        at = self._engine.home.at
+        return tuple("m" if at.motions[k] == "slide" else "rad" for k in at.pose)
+
+    @property
+    def home(self) -> Array:
+        """The pose in which the mechanism was put together."""
+        return np.array(self.mechanism.platform.home)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the regressor."""
+        return tuple(parameter.name for parameter in self.parameters)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The units of the parameters."""
+        return tuple(parameter.unit for parameter in self.parameters)
+
+    @property
+    def nominal(self) -> Array:
+        """The values that the description states."""
+        return np.array([parameter.nominal for parameter in self.parameters])
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The columns of the regressor with all that is known of them."""
+        known = self._known
+        if not self.only:
+            return known
+        by_name = {parameter.name: parameter for parameter in known}
+        for name in self.only:
+            if name not in by_name:
+                raise InputError(
+                    f"{self.name} has no parameter '{name}'{nearest(name, by_name)} (known: {', '.join(by_name)})"
+                )
+        return tuple(by_name[name] for name in self.only)
+
+    @property
+    def variants(self) -> tuple[Self, ...]:
+        """The same robot with each of its nested dynamic models, simplest first."""
+        return tuple(replace(self, variant=variant) for variant in self._offered)  # type: ignore[type-var]
+
+    @property
+    def adds(self) -> str:
+        """What this variant adds to the one before, in words; empty for the first."""
+        return VARIANTS[self.variant][1] if self.variant != self._offered[0] else ""
+
+    def with_only(self, names: Sequence[str]) -> Self:
+        """The same robot with these columns only: independent ones make a shorter, quicker regressor."""
+        return replace(self, only=tuple(names))  # type: ignore[type-var]
+
+    def inverse(self, x: Any) -> Array:
+        """Positions of the actuators (N, actuators) for poses, in the working mode of home.
+
+        Raises:
+            InputError: a pose is out of reach or nearly singular; the message names the first such sample.
+        """
+        return self._picked(self._at_pose(x), self._engine.home.at.actuated, x)
+
+    def forward(self, q: Any, guess: Any = None) -> Array:
+        """Poses for positions of the actuators (N, actuators): Newton's method on all loops, in the assembly of home.
+
+        The search starts at the pose `guess` (one, or one per sample), or at home; a step that crosses a singularity
+        or brings the loops no closer is halved. It ends where rounding does.
+
+        Raises:
+            InputError: the loops do not close, or nearly in a singularity; the message names the first such sample.
+        """
+        return self._picked(self._at_actuators(q, guess), self._engine.home.at.pose, q)
+
+    def all_coordinates(self, x: Any) -> Array:
+        """All coordinates of the mechanism (N, coordinates) at poses, passive ones too: see `coordinate_names`."""
+        s = self._at_pose(x)
+        return s if np.ndim(x) == 2 else s[0]
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """The names of all coordinates, passive ones too."""
+        return self._engine.home.at.coordinates
+
+    def jacobian(self, x: Any) -> Array:
+        """J (N, pose coordinates, actuators) with ẋ = J q̇."""
+        still = np.zeros(len(self.home))
+        J = run(self._engine.joint_motion, self._at_pose(x), still, still)["J"]
+        found: Array = np.linalg.inv(J).astype(np.float64)
+        return found if np.ndim(x) == 2 else found[0]
+
+    def joint_motion(self, x: Any, dx: Any, ddx: Any) -> JointMotion:
+        """Positions, velocities and accelerations of the actuators for a motion of the platform."""
+        s = self._at_pose(x)
+        found = run(self._engine.joint_motion, s, *self._rates(dx, ddx, len(s), "pose"))
+        at = self._engine.home.at.actuated
+        return JointMotion(*(self._picked(part, at, x) for part in (s, found["ds"], found["dds"])))
+
+    def pose_motion(self, q: Any, dq: Any, ddq: Any, guess: Any = None) -> PoseMotion:
+        """Poses, velocities and accelerations for a motion of the actuators; derivatives in closed form."""
+        s = self._at_actuators(q, guess)
+        found = run(self._engine.pose_motion, s, *self._rates(dq, ddq, len(s), "actuator"))
+        at = self._engine.home.at.pose
+        return PoseMotion(*(self._picked(part, at, q) for part in (s, found["ds"], found["dds"])))
+
+    def margin(self, x: Any) -> Array:
+        """Distance from singularity (N,): zero at one, negative beyond one where the actuators lose the platform.
+
+        The closure equations, differentiated, are written without units: lengths are divided by the greatest length
+        of the mechanism. The margin is the smaller of two numbers 1/‖C⁻¹‖: with C the part that belongs to all
+        coordinates but the actuators', and the part that belongs to all but the pose's. Up to the root of their size
+        they are the smallest singular values. Out of reach it is NaN.
+        """
+        s = self._look(x)
+        found = self._margin(s)
+        return found if np.ndim(x) == 2 else found[0]
+
+    def reach(self, x: Any) -> Array:
+        """How far each actuator is from the ends of its range (N, actuators): 1 in the middle, 0 at an end.
+
+        Negative out of range; 1 where no range is stated; NaN where the mechanism does not close.
+        """
+        q = self._look(x)[:, list(self._engine.home.at.actuated)]
+        limits = [self.mechanism.freedoms[name].limits for name in self.coordinates]
+        ends = np.array([(each.lower, each.upper) if each else (-np.inf, np.inf) for each in limits])
+        half = (ends[:, 1] - ends[:, 0]) / 2
+        nearest_end = np.minimum(q - ends[:, 0], ends[:, 1] - q)
+        bounded = np.isfinite(half)
+        share = np.where(bounded, nearest_end / np.where(bounded, half, 1.0), 1.0 + 0.0 * q)
+        return share if np.ndim(x) == 2 else share[0]
+
+    def regressor(self, q: Any, dq: Any, ddq: Any) -> Array:
+        """Efforts per unit of each parameter (N, actuators, parameters), from the actuators' motion.
+
+        Raises:
+            InputError: the loops do not close at a sample, or nearly in a singularity; the message names it.
+        """
+        s = self._at_actuators(q, None)
+        W = run(self._joint_regressor, s, *self._rates(dq, ddq, len(s), "actuator"))["joint_regressor"]
+        return W if np.ndim(q) == 2 else W[0]
+
+    def regressor_kernel(self, *, friction_speed: float = 0.0) -> Kernel:
+        """The regressor as a kernel of x, dx, ddx: to simulate, differentiate, export as C.
+
+        Unlike `regressor` it refuses no pose: where the loops do not close its values are NaN. Dry friction is a plain
+        sign of the velocity, or tanh(velocity / friction_speed) where that is given.
+        """
+        known = self._kernels
+        if friction_speed not in known:
+            known[friction_speed] = self._engine.pose_regressor(self.parameters, friction_speed)
+        return known[friction_speed]
+
+    def inverse_kernel(self) -> Kernel:
+        """The positions of the actuators as a kernel of the pose."""
+        return self._engine.positions
+
+    def motion_kernel(self) -> Kernel:
+        """All coordinates `s` with derivatives `ds`, `dds` as a kernel of x, dx, ddx: for limits of passive joints."""
+        return self._engine.coordinate_motion
+
+    def margin_kernel(self) -> Kernel:
+        """The two margins (2,) as a kernel of the pose, positive on the side of home: for designs that keep clear."""
+        return self._engine.pose_margins
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """The kind of each segment of `skeleton`: base, arm, rod or platform."""
+        return tuple(kind for kind, _, _ in self._segments)
+
+    def skeleton(self, x: Any) -> Array:
+        """End points (N, segments, 2, 3) of the segments that draw the robot, in the base frame."""
+        s = self._look(x)
+        found = run(self._points, s)["points"].reshape(len(s), -1, 2, 3)
+        return found if np.ndim(x) == 2 else found[0]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Only the fields travel to another process; kernels are traced anew there."""
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}  # type: ignore[attr-defined]
+
+    @cached_property
+    def _engine(self) -> Engine:
+        return engine(self.mechanism)
+
+    @cached_property
+    def _kernels(self) -> dict[float, Kernel]:
+        return {}
+
+    @cached_property
+    def _joint_regressor(self) -> Kernel:
+        return self._engine.joint_regressor(self.parameters)
+
+    @cached_property
+    def _segments(self) -> tuple[Segment, ...]:
+        return segments(self.mechanism, self._engine.home.at)
+
+    @cached_property
+    def _points(self) -> Kernel:
+        return self._engine.points([end for _, *ends in self._segments for end in ends])
+
+    @property
+    def _motions(self) -> tuple[str, ...]:
+        return tuple(self.mechanism.motions[name] for name in self.coordinates)
+
+    @property
+    def _offered(self) -> tuple[str, ...]:
+        """The variants that differ for this mechanism."""
+        parts = {parameter.part for parameter in parameters(self.mechanism)}
+        first, *others = VARIANTS
+        return (first, *(name for name in others if VARIANTS[name][0] & parts))
+
+    @property
+    def _known(self) -> tuple[Parameter, ...]:
+        """All parameters of the variant."""
+        offered = self._offered
+        parts = frozenset().union(*(VARIANTS[name][0] for name in offered[: offered.index(self.variant) + 1]))
+        return tuple(parameter for parameter in parameters(self.mechanism) if parameter.part in parts)
+
+    def _check(self) -> None:
+        """Refuse what cannot be a robot, and fill in the most detailed variant."""
+        offered = self._offered
+        if not self.variant:
+            object.__setattr__(self, "variant", offered[-1])
+        if self.variant not in offered:
+            raise InputError(
+                f"{self.name} has no variant '{self.variant}'{nearest(self.variant, offered)} "
+                f"(known: {', '.join(offered)})"
+            )
+        require(0 < self.least_margin < 1, f"least_margin must lie between 0 and 1, but is {self.least_margin}")
+        _ = self.parameters, self._engine
+
+    def _read(self, value: Any, what: str) -> Array:
+        values = np.atleast_2d(array(value, what, ndim=(1, 2), copy=False))
+        n = len(self.actuators)
+        require(
+            values.shape[1] == n,
+            f"{what} of {self.name} must have {n} numbers in each sample, but its shape is {np.shape(value)}",
+        )
+        return values
+
+    def _rates(self, first: Any, second: Any, n: int, what: str) -> list[Array]:
+        """Velocities and accelerations, one sample for each of n, or one for all."""
+        read = [self._read(first, f"the {what} velocity"), self._read(second, f"the {what} acceleration")]
+        for each in read:
+            require(len(each) in (1, n), f"there are {n} positions, but {len(each)} velocities or accelerations")
+        return [np.broadcast_to(each, (n, each.shape[1])) for each in read]
+
+    @staticmethod
+    def _picked(s: Array, chosen: Sequence[int], like: Any) -> Array:
+        values = s[:, list(chosen)]
+        return values if np.ndim(like) == 2 else values[0]
+
+    def _look(self, x: Any) -> Array:
+        """All coordinates at poses (N, coordinates); NaN where there are none."""
+        poses = self._read(x, "the pose")
+        s, failed = self._engine.at_pose(poses)
+        return np.where(failed[:, None], np.nan, s)
+
+    def _at_pose(self, x: Any) -> Array:
+        poses = self._read(x, "the pose")
+        s, failed = self._engine.at_pose(poses)
+        refuse_where(
+            failed if np.ndim(x) == 2 else failed[0],
+            f"the pose is out of reach of {self.name}: check the units ({', '.join(sorted(set(self.pose_units)))})",
+        )
+        self._refuse(s, x)
+        return s
+
+    def _at_actuators(self, q: Any, guess: Any) -> Array:
+        positions = self._read(q, "q")
+        start = self._engine.home.s if guess is None else self._at_pose(guess)
+        require(
+            np.ndim(start) == 1 or len(start) in (1, len(positions)),
+            f"guess must be one pose or one for each sample of q, but it has {len(start)} and q has {len(positions)}",
+        )
+        s, failed = self._engine.forward.solve(positions, start if np.ndim(start) == 1 or len(start) > 1 else start[0])
+        with np.errstate(invalid="ignore"):
+            failed |= run(self._engine.gaps, s)["gaps"] > 1e3 * CLOSED
+        refuse_where(
+            failed if np.ndim(q) == 2 else failed[0],
+            f"{self.name} cannot be assembled with these positions of its actuators: check the units "
+            f"({', '.join(sorted(set(self.coordinate_units)))}), signs and order, or pass a guess near the pose",
+        )
+        self._refuse(s, q)
+        return s
+
+    def _margin(self, s: Array) -> Array:
+        found = run(self._engine.margins, s)
+        sides = self._engine.sides
+        return np.minimum(found["actuators"] * sides[0], np.abs(found["pose"]))
+
+    def _refuse(self, s: Array, like: Any) -> None:
+        margin = self._margin(s)
+        near = margin < self.least_margin if np.ndim(like) == 2 else margin[0] < self.least_margin
+        refuse_where(
+            near,
+            f"{self.name} is singular there, or beyond a singularity: actuators and joints do not hold the platform",
+        )

@@ -1,0 +1,264 @@
+"""The equations of one mechanism as kernels, each traced when first used."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.kernels import Kernel, trace
+from gough.kernels import expression as ex
+from gough.kernels.elimination import Elimination
+from gough.kernels.expression import Expression
+from gough.robots.mechanism import _dynamics
+from gough.robots.mechanism._closing import Positions, carried, closures
+from gough.robots.mechanism._motion import columns_of, following, motion_of_actuators, motion_of_pose, rows_of
+from gough.robots.mechanism._search import Search, Which, run
+from gough.robots.mechanism._states import States
+from gough.robots.mechanism.assembly import CLOSED, Assembly, assembled, closure_kernel, scales
+from gough.robots.mechanism.description import Mechanism
+from gough.robots.mechanism.parameters import Parameter
+
+
+@dataclass(frozen=True, eq=False)
+class Engine:
+    """A mechanism at home, and its kernels."""
+
+    mechanism: Mechanism
+    home: Assembly
+
+    @property
+    def n(self) -> int:
+        """The number of coordinates."""
+        return self.home.at.n
+
+    @property
+    def n_actuators(self) -> int:
+        """The number of actuators, which is that of pose coordinates."""
+        return len(self.home.at.actuated)
+
+    @cached_property
+    def forward(self) -> Search:
+        """Finds all coordinates for positions of the actuators."""
+        return self._search(self.home.at.actuated, "forward")
+
+    @cached_property
+    def inverse(self) -> Search:
+        """Finds all coordinates for poses."""
+        return self._search(self.home.at.pose, "inverse")
+
+    @cached_property
+    def margins(self) -> Kernel:
+        """How far s is from where the actuators, and from where the pose, do not determine the rest.
+
+        Outputs `actuators` and `pose`: 1/‖C⁻¹‖ with the sign of the determinant, C without units.
+        """
+
+        def look(s: Expression) -> dict[str, Expression]:
+            C = self._scaled(s)[1]
+            found = {}
+            for name, known in (("actuators", self.home.at.actuated), ("pose", self.home.at.pose)):
+                unknown = self.home.at.others(known)
+                if not unknown:
+                    found[name] = ex.vector(1.0)
+                    continue
+                system = Elimination(columns_of(C, unknown))
+                found[name] = ex.copysign(system.closeness(), system.determinant_sign)
+            return found
+
+        return trace(look, name="margins", inputs={"s": self.n})
+
+    @cached_property
+    def sides(self) -> tuple[float, float]:
+        """The signs of both margins at home."""
+        found = self.margins.replay(self.home.s)
+        return float(np.sign(found["actuators"])), float(np.sign(found["pose"]))
+
+    @cached_property
+    def gaps(self) -> Kernel:
+        """The worst closure equation, without units, at s."""
+
+        def look(s: Expression) -> Expression:
+            gaps, by_row = closures(self.home.at, s), self._scales[0]
+            worst = ex.absolute(gaps[0]) / by_row[0]
+            for k in range(1, gaps.numel()):
+                worst = ex.maximum(worst, ex.absolute(gaps[k]) / by_row[k])
+            return worst
+
+        return trace(look, name="gaps", inputs={"s": self.n})
+
+    @cached_property
+    def joint_motion(self) -> Kernel:
+        """Of s, dx, ddx: `ds`, `dds` and `J` = ∂q/∂x."""
+        at, rows = self.home.at, self.home.rows
+
+        def look(s: Expression, dx: Expression, ddx: Expression) -> dict[str, Expression]:
+            follow = following(at, s, at.pose, rows)
+            ds = follow.velocities(dx)
+            return {"ds": ds, "dds": follow.accelerations(ds, ddx), "J": rows_of(follow.by_known, at.actuated)}
+
+        m = self.n_actuators
+        return trace(look, name="joint_motion", inputs={"s": self.n, "dx": m, "ddx": m})
+
+    @cached_property
+    def pose_motion(self) -> Kernel:
+        """Of s, dq, ddq: `ds`, `dds` and `J` = ∂x/∂q."""
+        at, rows = self.home.at, self.home.rows
+
+        def look(s: Expression, dq: Expression, ddq: Expression) -> dict[str, Expression]:
+            follow = following(at, s, at.actuated, rows)
+            ds = follow.velocities(dq)
+            return {"ds": ds, "dds": follow.accelerations(ds, ddq), "J": rows_of(follow.by_known, at.pose)}
+
+        m = self.n_actuators
+        return trace(look, name="pose_motion", inputs={"s": self.n, "dq": m, "ddq": m})
+
+    @cached_property
+    def _states(self) -> States:
+        C = closure_kernel(self.mechanism).replay(self.home.s)["C"].reshape(-1, self.n)
+        return States(self.home, C)
+
+    @cached_property
+    def states(self) -> Kernel:
+        """All coordinates s for a pose x, in closed form or by a fixed number of Newton steps."""
+        return trace(lambda x: {"s": self._states(x)}, name="states", inputs={"x": self.n_actuators})
+
+    @cached_property
+    def positions(self) -> Kernel:
+        """The positions of the actuators for a pose x."""
+
+        def look(x: Expression) -> dict[str, Expression]:
+            s = self.states.function.call([x])[0]
+            return {"q": ex.vector(*(s[k] for k in self.home.at.actuated))}
+
+        return trace(look, name="inverse", inputs={"x": self.n_actuators})
+
+    @cached_property
+    def pose_margins(self) -> Kernel:
+        """Both margins for a pose x, positive on the side of home."""
+
+        def look(x: Expression) -> Expression:
+            ex.note_solve("inverse of the closure equations")
+            found = self.margins.function.call([self.states.function.call([x])[0]])
+            return ex.vector(*(side * each for side, each in zip(self.sides, found, strict=True)))
+
+        return trace(look, name="margin", inputs={"x": self.n_actuators})
+
+    def at_pose(self, x: Array) -> tuple[Array, Which]:
+        """All coordinates (N, n) at poses (N, m), and which samples have none; a sample with a NaN is not among them.
+
+        Where all loops have closed forms those are used, else Newton's method with step control.
+        """
+        missing = np.isnan(x).any(axis=1)
+        if not self._states.is_explicit:
+            s, failed = self.inverse.solve(x, self.home.s)
+        else:
+            s = run(self.states, x)["s"]
+            failed = np.asarray(np.isnan(s).any(axis=1))
+        with np.errstate(invalid="ignore"):
+            failed |= run(self.gaps, s)["gaps"] > 1e3 * CLOSED
+        failed[missing] = False
+        return s, failed
+
+    def joint_regressor(self, columns: Sequence[Parameter]) -> Kernel:
+        """The regressor (actuators, columns) of s, dq, ddq."""
+        at, rows, gravity = self.home.at, self.home.rows, self.mechanism.gravity
+
+        def look(s: Expression, dq: Expression, ddq: Expression) -> Expression:
+            motion = motion_of_actuators(at, s, dq, ddq, rows)
+            return _dynamics.regressor(at, motion, columns, gravity, 0.0)
+
+        m = self.n_actuators
+        return trace(look, name="joint_regressor", inputs={"s": self.n, "dq": m, "ddq": m})
+
+    def pose_regressor(self, columns: Sequence[Parameter], friction_speed: float) -> Kernel:
+        """The regressor (actuators, columns) of x, dx, ddx."""
+        at, rows, gravity, m = self.home.at, self.home.rows, self.mechanism.gravity, self.n_actuators
+
+        def of_states(s: Expression, dx: Expression, ddx: Expression) -> Expression:
+            motion = motion_of_pose(at, s, dx, ddx, rows)
+            return _dynamics.regressor(at, motion, columns, gravity, friction_speed)
+
+        inner = trace(of_states, name="state_regressor", inputs={"s": self.n, "dx": m, "ddx": m})
+        return self._of_pose(inner, "regressor")
+
+    @cached_property
+    def coordinate_motion(self) -> Kernel:
+        """All coordinates with derivatives, `s`, `ds`, `dds`, of x, dx, ddx."""
+        at, rows, m = self.home.at, self.home.rows, self.n_actuators
+
+        def of_states(s: Expression, dx: Expression, ddx: Expression) -> dict[str, Expression]:
+            follow = following(at, s, at.pose, rows)
+            ds = follow.velocities(dx)
+            return {"s": s + 0.0, "ds": ds, "dds": follow.accelerations(ds, ddx)}
+
+        inner = trace(of_states, name="state_motion", inputs={"x": self.n, "dx": m, "ddx": m})
+        return self._of_pose(inner, "coordinate_motion")
+
+    def _of_pose(self, inner: Kernel, name: str) -> Kernel:
+        """A kernel of s, dx, ddx as one of x, dx, ddx."""
+
+        def composed(x: Expression, dx: Expression, ddx: Expression) -> dict[str, Expression]:
+            ex.note_solve(next(iter(inner.solves), "solve of the closure equations"))
+            s = self.states.function.call([x])[0]
+            found = inner.function.call([s, dx, ddx])
+            shaped = {}
+            for port, flat in zip(inner.outputs, found, strict=True):
+                columns = port.shape[1] if len(port.shape) == 2 else 1
+                shaped[port.name if len(found) > 1 else name] = (
+                    flat if columns == 1 else ex.matrix(*(flat[k::columns] for k in range(columns)))
+                )
+            return shaped
+
+        m = self.n_actuators
+        return trace(composed, name=name, inputs={"x": m, "dx": m, "ddx": m})
+
+    def points(self, wanted: Sequence[tuple[int, tuple[float, float, float]]]) -> Kernel:
+        """The given points of links, in the base frame (points, 3), at s."""
+
+        def look(s: Expression) -> Expression:
+            at = Positions(s)
+            found = [carried(self.home.at, link, ex.vector(*point), at, is_point=True) for link, point in wanted]
+            return ex.matrix(*found).T
+
+        return trace(look, name="points", inputs={"s": self.n})
+
+    @cached_property
+    def _scales(self) -> tuple[Array, Array]:
+        return scales(self.home.at, self.home.size)
+
+    def _scaled(self, s: Expression) -> tuple[Expression, Expression]:
+        """The independent closure equations and their Jacobian, without units."""
+        every = closures(self.home.at, s)
+        by_row, by_column = self._scales
+        gaps = ex.vector(*(every[row] for row in self.home.rows))
+        C = ex.derivative(gaps, s)
+        factors = ex.vector(*(1 / by_row[row] for row in self.home.rows))
+        return gaps * factors, ex.matrix(*(C[:, k] * factors * float(by_column[k]) for k in range(self.n)))
+
+    def _search(self, known: tuple[int, ...], name: str) -> Search:
+        at = self.home.at
+        unknown = at.others(known)
+        by_column = self._scales[1]
+
+        def look(s: Expression) -> dict[str, Expression]:
+            gaps, C = self._scaled(s)
+            system = Elimination(columns_of(C, unknown))
+            moves = dict(zip(unknown, ex.components(-system.solve(gaps)), strict=True))
+            step = ex.vector(*(moves[k] * float(by_column[k]) if k in moves else 0.0 for k in range(at.n)))
+            return {"step": step, "error": ex.dot(gaps, gaps), "side": system.determinant_sign}
+
+        kernel = trace(look, name=f"{name}_search", inputs={"s": self.n})
+        side = float(np.sign(kernel.replay(self.home.s)["side"]))
+        return Search(kernel, list(known), by_column, side)
+
+
+@lru_cache(maxsize=32)
+def engine(mechanism: Mechanism) -> Engine:
+    """The engine of a mechanism, made once.
+
+    Raises:
+        InputError: the mechanism does not close, or its freedoms do not fit its actuators.
+    """
+    return Engine(mechanism, assembled(mechanism))
