@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gough.assemble.fitted_path import FittedPath, fitted_path, linear_on
+from gough.assemble.fitted_path import FittedPath, fitted_path, linear_on, path_covariance
 from gough.assemble.path_equations import PathEquations
 from gough.assemble.path_model import PathModel
 from gough.assemble.reduce import reduced
@@ -15,7 +15,6 @@ from gough.core.errors import InputError
 from gough.methods.gauss_markov import GaussMarkov
 from gough.methods.harmonics import Harmonics
 from gough.methods.identifiability import identifiability
-from gough.methods.normal_equations import inverse_roots
 from gough.noise import Gaussian
 from gough.problem import Groups, LinearProblem, Mask, NonlinearProblem
 from gough.region import Box
@@ -127,19 +126,16 @@ def _smooth_rows(equations: PathEquations, theta: Array, at: FittedPath) -> Mask
     Paths are drawn from the uncertainty that positions alone leave; a row that departs from its tangent by half of its
     own standard deviation on any of them is not smooth enough for Gauss–Newton, and says little about friction.
     """
-    n_samples, c = at.measured.shape
     n, k = len(at.model.robot.coordinates), equations.n_linear
-    only_positions = at.kept & (np.arange(c) < n)
-    roots, _ = inverse_roots(at.covariance, n_samples, only_positions)
-    H = equations.normal(theta, at.measured, roots).information[k:, k:]
-    scale = np.sqrt(H.diagonal())
-    root = np.linalg.cholesky(np.linalg.inv(H / np.outer(scale, scale))) / scale[:, None]
+    C = path_covariance(at, equations, theta)
+    scale = np.sqrt(C.diagonal())
+    root = scale[:, None] * np.linalg.cholesky(C / np.outer(scale, scale))
     J = equations.jacobians(theta, at.measured)[0][:, :, k:]
     here = equations.residuals(theta, at.measured)
     spread = np.sqrt(np.broadcast_to(np.diagonal(at.covariance, axis1=-2, axis2=-1), at.measured.shape))
     rng = np.random.default_rng(0)
     smooth = np.ones(at.measured.shape, dtype=bool)
-    for draw in rng.normal(size=(TRIALS, len(H))):
+    for draw in rng.normal(size=(TRIALS, len(C))):
         for sign in (1.0, -1.0):
             step = sign * REACH * (root @ draw)
             there = equations.residuals(np.append(theta[:k], theta[k:] + step), at.measured)

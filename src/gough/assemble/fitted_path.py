@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from gough.assemble.path_equations import PathEquations
 from gough.assemble.path_model import PathModel, path_model
 from gough.assemble.recorded import require_fit
 from gough.assemble.repeated_motion import RepeatedMotion
 from gough.core.arrays import Array, array
 from gough.core.errors import InputError, require
 from gough.methods.harmonics import Harmonics, Path
+from gough.methods.normal_equations import inverse_roots
 from gough.noise import Gaussian
 from gough.problem import Groups, LinearProblem, Mask
 from gough.region import Box
@@ -75,6 +77,17 @@ def fitted_path(
     kept = np.repeat(present[:, None], mean.shape[1], axis=1)
     at = FittedPath(model, harmonics, coefficients, np.nan_to_num(mean), kept, covariance, dof)
     return _without_slow_efforts(at, slower_than)
+
+
+def path_covariance(at: FittedPath, equations: PathEquations, theta: Array) -> Array:
+    """Covariance of the path's coefficients where positions alone decide them; θ begins with `equations.n_linear`."""
+    n_samples, c = at.measured.shape
+    only_positions = at.kept & (np.arange(c) < len(at.model.robot.coordinates))
+    roots, _ = inverse_roots(at.covariance, n_samples, only_positions)
+    k = equations.n_linear
+    H = equations.normal(theta, at.measured, roots).information[k:, k:]
+    scale = np.sqrt(H.diagonal())
+    return np.asarray(np.linalg.inv(H / np.outer(scale, scale)) / np.outer(scale, scale))
 
 
 def _start(model: PathModel, q: Array, samples: Any) -> Array:

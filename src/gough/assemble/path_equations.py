@@ -108,7 +108,7 @@ class PathEquations:
         u = (roots @ self._residuals(at, theta, measured)[..., None]).reshape(-1)
         n = at.q.shape[1]
         A = roots[..., n:] @ at.W[:, :, self.columns]
-        return u, A.reshape(-1, self.n_linear)
+        return u, A.reshape(u.size, self.n_linear)
 
     def normal(self, theta: Array, measured: Array, roots: Array) -> Normal:
         """The normal equations in parameters and path together."""

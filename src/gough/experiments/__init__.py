@@ -1,5 +1,6 @@
 """Experiments: what to move, machines whose parameters are known, and how they are recorded."""
 
+from gough.experiments.benchmark_circle import benchmark_circle
 from gough.experiments.closed_loop import ClosedLoop, Followed
 from gough.experiments.control import Cascade, Controller, JointPI, Law
 from gough.experiments.demos import DEMOS, Campaign, Demo, delta, five_bar, h4, par4
@@ -48,6 +49,7 @@ __all__ = [
     "TrueMotion",
     "UniformNoise",
     "VirtualExperiment",
+    "benchmark_circle",
     "condition",
     "delta",
     "five_bar",

@@ -1,6 +1,7 @@
 """From a robot and its measured motion to parameters by every method, with a verdict on how far to trust them."""
 
 from gough.identification.adequacy import adequacy_of
+from gough.identification.benchmark_motion import BenchmarkVerdict, Bias, all_parameters, benchmark
 from gough.identification.gain import gain_from_static_tests
 from gough.identification.identify import MARGIN, identify
 from gough.identification.named import DEFAULT_METHODS, METHODS, method_named
@@ -23,6 +24,8 @@ __all__ = [
     "MARGIN",
     "METHODS",
     "Adequacy",
+    "BenchmarkVerdict",
+    "Bias",
     "ExactBounds",
     "Finding",
     "GainEstimate",
@@ -32,6 +35,8 @@ __all__ = [
     "Validation",
     "VariantFit",
     "adequacy_of",
+    "all_parameters",
+    "benchmark",
     "gain_from_static_tests",
     "identify",
     "method_named",

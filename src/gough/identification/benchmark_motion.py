@@ -1,0 +1,204 @@
+"""A model judged on a benchmark motion: error of the model against error of measurement, actuator by actuator.
+
+[AHG, §V] calls a model unbiased for an actuator if the variance of its error stays below that of the measurement. Here
+the error of the model is what remains of the residual after the noise of the averaged repeats, the uncertainty of the
+path and that of the parameters are taken off. Whether anything remains beyond chance is one question, how large it is
+another.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from gough.assemble.fitted_path import FittedPath, fitted_path, path_covariance
+from gough.assemble.path_equations import PathEquations
+from gough.assemble.repeated_motion import RepeatedMotion
+from gough.core.arrays import Array, ArrayValue, array
+from gough.core.errors import InputError, require
+from gough.core.text import number, table
+from gough.estimate import Estimate
+from gough.identification.causes import likely_cause
+from gough.problem import NonlinearProblem
+from gough.region import ConfidenceEllipsoid
+from gough.robots.model import DynamicModel
+
+SIGNIFICANCE = 0.01
+"""Probability of calling a right model wrong, over all actuators."""
+
+
+class Bias(Enum):
+    """How an actuator's model did; the value says it to a person."""
+
+    INVISIBLE = "no error of the model is visible"
+    SMALL = "unbiased: the model's error is smaller than that of one reading"
+    LARGE = "biased: the model's error exceeds that of a reading"
+
+
+@dataclass(frozen=True, eq=False)
+class BenchmarkVerdict(ArrayValue):
+    """Model error against measurement error on a benchmark motion, by actuator. `str()` is a table with verdicts."""
+
+    actuators: tuple[str, ...]
+    effort_units: tuple[str, ...]
+    measurement_variance: Array
+    """Of one reading, from the scatter of the repeats."""
+    residual_variance: Array
+    """Mean square of measured (averaged over repeats) minus predicted efforts."""
+    expected_variance: Array
+    """What it would be if the model were exact: noise of the average, of the path and of the parameters."""
+    p: Array
+    """Probability of such residuals if the model were exact."""
+    residuals: Array
+    """(N, actuators)."""
+    causes: tuple[str, ...]
+    """What the residuals look like, in words; empty where nothing stands out."""
+
+    @property
+    def model_variance(self) -> Array:
+        """Variance of the model's error: residual minus expected variance, not below zero."""
+        return np.maximum(self.residual_variance - self.expected_variance, 0.0)
+
+    @property
+    def bias(self) -> tuple[Bias, ...]:
+        """The verdict for each actuator; the test allows for their number."""
+        visible = self.p * len(self.p) < SIGNIFICANCE
+        large = self.model_variance > self.measurement_variance
+        return tuple(
+            Bias.LARGE if v and x else Bias.SMALL if v else Bias.INVISIBLE for v, x in zip(visible, large, strict=True)
+        )
+
+    @property
+    def is_unbiased(self) -> bool:
+        """Is the model's error below that of a reading for every actuator, as [AHG, §V] asks?"""
+        return Bias.LARGE not in self.bias
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """A sentence for each actuator."""
+        parts = zip(self.actuators, self.bias, self.model_variance, self.measurement_variance, self.causes, strict=True)
+        return tuple(
+            f"{name}: {bias.value} ({number(m, digits=3)} against {number(s, digits=3)}"
+            f"{'; ' + cause if cause and bias is not Bias.INVISIBLE else ''})."
+            for name, bias, m, s, cause in parts
+        )
+
+    def __str__(self) -> str:
+        rows = [
+            [name, f"({unit})²", number(m, digits=3), number(s, digits=3), f"{p:.2g}", bias.name.lower()]
+            for name, unit, m, s, p, bias in zip(
+                self.actuators,
+                self.effort_units,
+                self.model_variance,
+                self.measurement_variance,
+                self.p,
+                self.bias,
+                strict=True,
+            )
+        ]
+        heads = ["actuator", "unit", "model error", "measurement", "p", "error of the model"]
+        return "\n".join([table(heads, rows, "llrrrl"), *self.verdicts])
+
+
+def all_parameters(problem: NonlinearProblem, answer: Estimate) -> tuple[Array, Array]:
+    """All parameters of the robot's regressor and their covariance, from an estimate of `errors_in_variables`.
+
+    Parameters that were fixed have their value; those that a combination stands for are zero, so that predictions are
+    those of the combination.
+    """
+    equations = problem.equations
+    if not isinstance(equations, PathEquations):
+        raise InputError("this problem has no path: make it by errors_in_variables")
+    columns, known = equations.columns, equations.known
+    require(
+        len(answer.unknowns) == len(columns),
+        f"the estimate has {len(answer.unknowns)} unknowns, but the problem asks for {len(columns)}",
+    )
+    values, covariance = known.copy(), np.zeros((len(known), len(known)))
+    values[columns] = answer.value
+    if isinstance(answer.region, ConfidenceEllipsoid):
+        covariance[np.ix_(columns, columns)] = answer.region.covariance
+    return values, covariance
+
+
+def benchmark(
+    robot: DynamicModel,
+    parameters: Any,
+    motion: RepeatedMotion,
+    *,
+    order: int,
+    covariance: Any = None,
+    slower_than: float = 0.0,
+) -> BenchmarkVerdict:
+    """Judge identified parameters on repeats of another motion, such as a circle.
+
+    Args:
+        robot: The model.
+        parameters: All its parameters, as identified (`all_parameters` makes them of an estimate).
+        motion: At least two repeats of the benchmark motion; their scatter is the noise.
+        order: Harmonics of the path.
+        covariance: Of the parameters; None takes them as exact.
+        slower_than: Efforts of an actuator that moves slower are left out: friction may point either way.
+
+    Raises:
+        InputError: robot, parameters and motion do not fit.
+
+    Examples:
+        >>> from gough.experiments import FourierSeries, PeriodicExperiment
+        >>> from gough.robots import FiveBar
+        >>> rng = np.random.default_rng(1)
+        >>> series = FourierSeries.random(rng, offset=[2.0, 1.1], amplitude=0.5, frequency=0.5, n_harmonics=2)
+        >>> robot = FiveBar()
+        >>> motion = PeriodicExperiment(robot, series, rate=100.0, periods=5, positions=1e-4, efforts=0.1).run(rng)
+        >>> wrong = robot.nominal * np.where(np.array(robot.names) == "fc_1", 2.0, 1.0)
+        >>> for verdict in benchmark(robot, wrong, motion, order=2, slower_than=0.05).verdicts:
+        ...     print(verdict)
+        motor 1: biased: the model's error exceeds that of a reading (0.0884 against 0.00957; like friction).
+        motor 2: no error of the model is visible (7.64e-06 against 0.00977).
+    """
+    p = array(parameters, "parameters", ndim=1)
+    wanted = len(robot.names)
+    require(len(p) == wanted, f"{robot.name} has {wanted} parameters, but {len(p)} are given")
+    at = fitted_path(robot, motion, order=order, slower_than=slower_than)
+    n, path = len(robot.coordinates), at.path
+    W = at.model.regressors(path)
+    residuals, kept = at.measured[:, n:] - W @ p, at.kept[:, n:]
+    spread = np.broadcast_to(np.diagonal(at.covariance, axis1=-2, axis2=-1), at.measured.shape)[:, n:]
+    C = np.zeros((wanted, wanted)) if covariance is None else array(covariance, "covariance", ndim=2)
+    expected = spread + _of_path(at, p) + np.einsum("kgi,ij,kgj->kg", W, C, W)
+    count = kept.sum(axis=0)
+    mean = [np.where(kept, part, 0.0).sum(axis=0) / np.maximum(count, 1) for part in (residuals**2, expected)]
+    moved = path if at.model.parallel is None else at.model.parallel.joint_motion(*path)
+    causes = tuple(
+        likely_cause(residuals[own, i], moved[0][own, i], moved[1][own, i], moved[2][own, i])
+        if moved[0].shape[1] == kept.shape[1]
+        else ""
+        for i, own in enumerate(kept.T)
+    )
+    return BenchmarkVerdict(
+        robot.actuators,
+        robot.effort_units,
+        motion.noise.covariance.diagonal()[n:],
+        mean[0],
+        mean[1],
+        _chance(np.where(kept, residuals**2 / expected, 0.0).sum(axis=0), count, motion.noise.dof),
+        residuals,
+        causes,
+    )
+
+
+def _chance(squares: Array, count: Array, dof: float) -> Array:
+    """Probability of so large a sum of squares, with a noise that was itself estimated."""
+    from scipy.special import fdtrc  # noqa: PLC0415 - start-up time
+
+    return np.asarray(fdtrc(np.maximum(count, 1), dof, squares / np.maximum(count, 1)))
+
+
+def _of_path(at: FittedPath, p: Array) -> Array:
+    """(N, actuators) variance of predicted efforts that the path's uncertainty makes."""
+    n = len(at.model.robot.coordinates)
+    equations = PathEquations(at.model, at.harmonics, np.zeros(0, dtype=np.int64), p)
+    theta = at.coefficients.reshape(-1)
+    J = equations.jacobians(theta, at.measured)[0][:, n:]
+    return np.asarray((J @ path_covariance(at, equations, theta) * J).sum(axis=2))
