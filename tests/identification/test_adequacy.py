@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gough.assemble import measured_regressor
+from gough.assemble.regressors import measured_regressor
 from gough.identification import Adequacy, Finding, adequacy_of, identify
 from gough.robots import H4
 from tests.identification.h4_data import efforts_of, measured, variant

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from gough.assemble import measured_regressor
+from gough.assemble.regressors import measured_regressor
 from gough.core.arrays import Array
 from gough.core.intervals import Interval, dot
 from gough.data import MeasuredMotion
