@@ -232,5 +232,25 @@ def test_a_page_without_script_shows_its_drawings(browser, path):
             assert page("DOM.getBoxModel", nodeId=node)["model"]["width"] > 300
 
 
+def test_paper_is_white_and_nothing_is_cut_off(browser, path):
+    with browser.open(path, width=720, dark=True) as page:
+        page("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        page.frame()
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert page.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
+
+
+def test_a_finger_may_be_lifted_to_read(browser, path):
+    with browser.open(path, width=390, touch=True) as page:
+        x, y = page.place("#fit svg", 0.5, 0.1)
+        page.touch("touchStart", (x, y))
+        page.touch("touchEnd")
+        page.frame()
+        assert "measured" in tip(page, "fit")
+        page.evaluate("document.querySelector('#fit svg').focus(); document.querySelector('#robot input').focus()")
+        page.frame()
+        assert tip(page, "fit") == ""
+
+
 def test_nothing_was_complained_about(desk):
     assert desk.complaints == []

@@ -194,7 +194,7 @@ def test_everything_there_is_to_tell_is_in_the_page(source, report):
     for verdict in report.identified.verdicts:
         assert " ".join(verdict.split()) in text
     for words in (
-        "Against the truth: Least squares: ",
+        "Against the truth:Least squares: ",
         "holds the truth",
         "χ²/dof",
         "the rods mass",

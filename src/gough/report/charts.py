@@ -196,6 +196,21 @@ def stretches(wanted: Any, start: float, step: float) -> tuple[tuple[float, floa
     return tuple(zip(at[0::2], at[1::2], strict=True))
 
 
+def merged(spans: tuple[tuple[float, float], ...], *, most: int) -> tuple[tuple[float, float], ...]:
+    """At most so many stretches: the shortest gaps between them are closed.
+
+    Examples:
+        >>> merged(((0.0, 1.0), (1.1, 2.0), (5.0, 6.0)), most=2)
+        ((0.0, 2.0), (5.0, 6.0))
+    """
+    if len(spans) <= most:
+        return spans
+    starts, ends = np.array(spans).T
+    open_gaps = np.sort(np.argsort(starts[1:] - ends[:-1], kind="stable")[len(spans) - most :])
+    first, last = np.concatenate([[0], open_gaps + 1]), np.concatenate([open_gaps, [len(spans) - 1]])
+    return tuple(zip(starts[first].tolist(), ends[last].tolist(), strict=True))
+
+
 def on_grid(values: Array, places: Any, n: int) -> Array:
     """Values (samples, channels) on a grid of n places, NaN elsewhere; one row per channel.
 

@@ -14,6 +14,19 @@ def documents(report: Report, *, on_file: Callable[[str], object] = len) -> dict
     """The files by name: report.html, estimate.json, report.json, figures/*.
 
     `on_file` is told the name of each as soon as it is made, for a progress display.
+
+    Examples:
+        >>> import numpy as np
+        >>> from gough.data import MeasuredMotion
+        >>> from gough.identification import identify
+        >>> from gough.robots import FiveBar, efforts
+        >>> robot, moved = FiveBar.demo(), np.random.default_rng(1).uniform(0.5, 1.5, size=(3, 100, 2))
+        >>> torque = efforts(robot, robot.nominal, *moved)
+        >>> names = robot.coordinates, robot.coordinate_units, robot.actuators, robot.effort_units
+        >>> motion = MeasuredMotion(100.0, *moved, torque, torque == torque, None, *names)
+        >>> report = Report("A five-bar", [], identify(robot, motion, methods=["weighted"], compare=False))
+        >>> list(documents(report))[:5]
+        ['estimate.json', 'report.json', 'report.html', 'figures/parameters.svg', 'figures/parameters.png']
     """
     makers: dict[str, Callable[[], bytes]] = {
         "estimate.json": lambda: _json({label: e.to_dict() for label, e in report.estimates.items()}),
@@ -30,7 +43,21 @@ def documents(report: Report, *, on_file: Callable[[str], object] = len) -> dict
 
 
 def to_html(report: Report) -> str:
-    """The page."""
+    """The page: complete, self-contained, and readable without its script.
+
+    Examples:
+        >>> import numpy as np
+        >>> from gough.data import MeasuredMotion
+        >>> from gough.identification import identify
+        >>> from gough.robots import FiveBar, efforts
+        >>> robot, moved = FiveBar.demo(), np.random.default_rng(1).uniform(0.5, 1.5, size=(3, 100, 2))
+        >>> torque = efforts(robot, robot.nominal, *moved)
+        >>> names = robot.coordinates, robot.coordinate_units, robot.actuators, robot.effort_units
+        >>> motion = MeasuredMotion(100.0, *moved, torque, torque == torque, None, *names)
+        >>> report = Report("A five-bar", [], identify(robot, motion, methods=["weighted"], compare=False))
+        >>> "<h1>A five-bar</h1>" in to_html(report)
+        True
+    """
     curves = Curves()
     figures = {drawing.name: drawing.live(curves) for drawing in report.drawings if drawing.live is not None}
     drawn = {drawing.name: drawing.html() for drawing in report.drawings}

@@ -56,7 +56,15 @@ _STYLE: dict[Any, Any] = {
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """A figure with the words that go with it."""
+    """A figure with the words that go with it.
+
+    Examples:
+        >>> with style():
+        ...     figure = blank(2.0, 1.0)
+        >>> drawing = Drawing("empty", figure, "An empty figure.", "Nothing < something.")
+        >>> drawing.png()[1:4], "Nothing &lt; something." in drawing.html()
+        (b'PNG', True)
+    """
 
     name: str
     """File name without ending; also keeps its identifiers apart from other drawings' on one page."""

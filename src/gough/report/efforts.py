@@ -9,10 +9,12 @@ from gough.core.arrays import Array
 from gough.data import MeasuredMotion
 from gough.identification import ExactBounds, Prediction
 from gough.problem import Integers
-from gough.report.charts import Band, Chart, Level, Line, Mark, Panel, on_grid, stretches
+from gough.report.charts import Band, Chart, Level, Line, Mark, Panel, merged, on_grid, stretches
 from gough.report.drawing import Drawing
 from gough.report.static import drawn
 
+_SPANS = 1500
+"""Shaded stretches in a panel, beyond which near ones are shaded as one."""
 _BOUNDS = {
     "confidence": "confidence, {}",
     "ellipsoid": "whole region, {}",
@@ -41,7 +43,7 @@ class Comparison:
         n = int(motion.positions[-1]) + 1
         step = 1 / motion.rate
         panels = [panel for g in range(len(motion.actuators)) for panel in self._panels(g, n, step)]
-        shaded = "left out" if any(panel.spans for panel in panels) else ""
+        shaded = "left out of the identification" if any(panel.spans for panel in panels) else ""
         return Chart(motion.start, step, n, "time", "s", tuple(panels), clock, shaded)
 
     def _panels(self, g: int, n: int, step: float) -> tuple[Panel, Panel]:
@@ -49,7 +51,7 @@ class Comparison:
         given = (motion.efforts, self.predictions[self.chosen].efforts, motion.kept.astype(np.float64))
         measured, predicted, kept = (on_grid(values[:, g : g + 1], motion.positions, n)[0] for values in given)
         left_over = np.where(kept == 1, measured - predicted, np.nan)
-        spans = stretches(kept == 0, motion.start, step)
+        spans = merged(stretches(kept == 0, motion.start, step), most=_SPANS)
         bands = self._bands(g, n, predicted)
         upper: tuple[Mark, ...] = (
             *(band for band in bands if not band.as_bars),

@@ -17,7 +17,19 @@ _TEMPORARY = ".gough-unfinished-"
 
 
 def require_ours(folder: Path) -> None:
-    """Raise InputError if results written to `folder` could overwrite or mix with anything that is not gough's."""
+    """Raise InputError if results written to `folder` could overwrite or mix with anything that is not gough's.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as place:
+        ...     (Path(place) / "thesis.tex").write_text("years of work")
+        ...     try:
+        ...         require_ours(Path(place))
+        ...     except InputError as error:
+        ...         print(str(error).replace(place, "here").split(";")[0])
+        13
+        'here' holds 'thesis.tex', which gough did not write
+    """
     if not folder.exists() and not folder.is_symlink():
         return
     if not folder.is_dir():

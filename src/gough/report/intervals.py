@@ -78,30 +78,6 @@ def interval_figure(estimates: Mapping[str, Estimate], truth: Array | None = Non
     if truth is not None:
         caption += " The upright line is the truth."
 
-    def live(_: Any) -> dict[str, Any]:
-        return {
-            "kind": "intervals",
-            "description": description,
-            "wide": _WIDE,
-            "methods": [
-                {"label": m, "color": k, "claim": claimed(e, in_full=True), "isSet": is_set(e)}
-                for k, (m, e) in enumerate(estimates.items())
-            ],
-            "items": [
-                {
-                    "name": label,
-                    "unit": unknowns.units[i],
-                    "truth": None if truth is None else float(truth[i]),
-                    "nominal": None if unknowns.nominal is None else float(unknowns.nominal[i]),
-                    "rows": [
-                        dict(zip(("value", "lower", "upper"), (float(part[i]) for part in row), strict=True))
-                        for row in rows.values()
-                    ],
-                }
-                for i, label in enumerate(labels)
-            ],
-        }
-
     sets = [is_set(estimate) for estimate in estimates.values()]
     ranges = [
         shown_range(
@@ -112,7 +88,30 @@ def interval_figure(estimates: Mapping[str, Estimate], truth: Array | None = Non
         for i in range(len(labels))
     ]
     figure = _drawn(unknowns.units, labels, rows, truth, np.array(ranges))
-    return Drawing("parameters", figure, description, caption, live)
+    return Drawing("parameters", figure, description, caption, lambda _: _live(description, estimates, rows, truth))
+
+
+def _live(description: str, estimates: Mapping[str, Estimate], rows: Rows, truth: Array | None) -> dict[str, Any]:
+    """What the page's script needs to draw it."""
+    unknowns = next(iter(estimates.values())).unknowns
+    methods = [
+        {"label": label, "color": k, "claim": claimed(e, in_full=True), "isSet": is_set(e)}
+        for k, (label, e) in enumerate(estimates.items())
+    ]
+    items = [
+        {
+            "name": label,
+            "unit": unknowns.units[i],
+            "truth": None if truth is None else float(truth[i]),
+            "nominal": None if unknowns.nominal is None else float(unknowns.nominal[i]),
+            "rows": [
+                {"value": float(value[i]), "lower": float(lower[i]), "upper": float(upper[i])}
+                for value, lower, upper in rows.values()
+            ],
+        }
+        for i, label in enumerate(short_labels(unknowns.names))
+    ]
+    return {"kind": "intervals", "description": description, "wide": _WIDE, "methods": methods, "items": items}
 
 
 def _drawn(units: tuple[str, ...], labels: tuple[str, ...], rows: Rows, truth: Array | None, ranges: Array) -> "Figure":

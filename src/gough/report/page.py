@@ -12,7 +12,12 @@ from gough.report.script import data_block, policy, script, style_sheet
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what stands below it; plain text is escaped, `Html` is taken as it is."""
+    """A heading and what stands below it; plain text is escaped, `Html` is taken as it is.
+
+    Examples:
+        >>> Section("Results", ("1 < 2",)).heading
+        'Results'
+    """
 
     heading: str
     blocks: tuple[str, ...]

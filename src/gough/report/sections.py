@@ -90,7 +90,7 @@ def _verdicts(report: Report) -> Html:
     truth = report.truth
     if truth is not None:
         known = [words.against_truth(label, e, truth) for label, e in report.estimates.items()]
-        items.append(tag("li", " ".join(["Against the truth:", *filter(None, known)])))
+        items.append(tag("li", "Against the truth:", bullets(*known)))
     return tag("ul", *items, class_="verdicts")
 
 

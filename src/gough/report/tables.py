@@ -10,7 +10,7 @@ from gough.estimate import Claim, Estimate, FitStats, Status
 from gough.region import ConfidenceEllipsoid
 from gough.report.html import Html, tag
 from gough.report.intervals import claimed, holds, sides
-from gough.report.labels import short_labels, spelled_out
+from gough.report.labels import short_labels, shortened, spelled_out
 from gough.report.numbers import error_in_sigma, plus_minus, signed
 
 
@@ -136,7 +136,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[Html]], what: str) -> Ht
 
 def head_cell(label: str, below: str = "", kind: str = "number") -> Html:
     """The head of a column of numbers, or of words."""
-    return tag("th", label, *([tag("small", below)] if below else []), scope="col", class_=kind)
+    return tag("th", shortened(label, 28), *([tag("small", below)] if below else []), scope="col", class_=kind)
 
 
 def row_head(label: str, below: str = "") -> Html:

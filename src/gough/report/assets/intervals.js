@@ -175,8 +175,7 @@ class Intervals {
     };
     this.svg.addEventListener("pointermove", (event) => this.choose(find(event)));
     this.svg.addEventListener("pointerdown", (event) => this.choose(find(event)));
-    this.svg.addEventListener("pointerleave", () => this.choose(null));
-    this.svg.addEventListener("blur", () => this.choose(null));
+    onLeave(this.svg, () => this.choose(null));
     this.svg.addEventListener("keydown", (event) => {
       const rows = this.shown.length;
       const hop = { ArrowDown: 1, ArrowUp: -1, ArrowRight: rows, ArrowLeft: -rows }[event.key];

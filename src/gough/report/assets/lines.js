@@ -9,7 +9,7 @@ class Lines {
   constructor(root, spec, page) {
     this.spec = spec;
     const { start, step, n } = spec.x;
-    this.clock = page.clock(spec.clock, [start, start + step * (n - 1)]);
+    this.clock = page.clock(spec.clock, [start, start + step * Math.max(n - 1, 1)]);
     this.panels = spec.panels.map((panel) => ({ ...panel, marks: panel.marks.map((mark) => this.read(mark, page)) }));
     this.hidden = new Set();
     this.build(root);
@@ -151,7 +151,7 @@ class Lines {
     this.drawn = [low, high];
     const from = Math.max(0, Math.floor((low - start) / step));
     const to = Math.min(n, Math.ceil((high - start) / step) + 1);
-    const marks = ticks(low, high, (this.width - LEFT - RIGHT) / 90);
+    const marks = ticks(low, high, (this.width - LEFT - RIGHT) / 76);
     for (const panel of this.panels) {
       this.scale(panel, from, to);
       this.drawGrid(panel, marks);
@@ -301,8 +301,7 @@ class Lines {
         this.clock.pan(anchor - this.at(after.x));
       },
     });
-    this.svg.addEventListener("pointerleave", () => this.leave());
-    this.svg.addEventListener("blur", () => this.leave());
+    onLeave(this.svg, () => this.leave());
     this.svg.addEventListener("dblclick", () => this.clock.reset());
     this.svg.addEventListener("keydown", (event) => this.key(event));
     this.svg.addEventListener(

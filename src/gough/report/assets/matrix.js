@@ -80,7 +80,7 @@ class Matrix {
     };
     this.svg.addEventListener("pointermove", point);
     this.svg.addEventListener("pointerdown", point);
-    for (const kind of ["pointerleave", "blur"]) this.svg.addEventListener(kind, () => this.choose(-1, -1));
+    onLeave(this.svg, () => this.choose(-1, -1));
     this.svg.addEventListener("keydown", (event) => {
       const hop = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1] }[event.key];
       if (!hop) return;

@@ -169,7 +169,7 @@ class Plane {
       },
       pinch: (before, after) => this.zoom([before.x, before.y], before.distance / after.distance),
     });
-    this.svg.addEventListener("pointerleave", () => this.tip.hide());
+    onLeave(this.svg, () => this.tip.hide());
     this.svg.addEventListener("dblclick", () => this.reset());
     this.svg.addEventListener("keydown", (event) => {
       const middle = [this.width / 2, this.height / 2];

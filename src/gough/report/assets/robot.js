@@ -15,7 +15,7 @@ class Robot {
     this.tracks = spec.tracks.map((track) => page.curve(track));
     this.pose = spec.pose.map((coordinate) => ({ ...coordinate, values: page.curve(coordinate.values) }));
     this.last = spec.x.start + spec.x.step * (spec.x.n - 1);
-    this.clock = page.clock(spec.clock, [spec.x.start, this.last]);
+    this.clock = page.clock(spec.clock, [spec.x.start, Math.max(this.last, spec.x.start + spec.x.step)]);
     this.camera = { ...CAMERA };
     this.time = spec.x.start;
     this.speed = 1;
@@ -167,7 +167,7 @@ class Robot {
   drawFrame() {
     const origin = this.project([0, 0, 0]);
     const parts = ["x", "y", "z"].flatMap((name, axis) => {
-      const tip = this.project([0, 1, 2].map((k) => (k === axis ? 0.28 * this.size : 0)));
+      const tip = this.project([0, 1, 2].map((k) => (k === axis ? 0.16 * this.size : 0)));
       const d = `M${tenth(origin[0])} ${tenth(origin[1])}L${tenth(tip[0])} ${tenth(tip[1])}`;
       return [make("path", { d }), make("text", { x: tenth(tip[0]), y: tenth(tip[1]) }, [name])];
     });
@@ -177,7 +177,7 @@ class Robot {
   tell() {
     const { start, step, n } = this.spec.x;
     const i = Math.min(Math.max(Math.round((this.time - start) / step), 0), n - 1);
-    const pose = this.pose.map(({ name, unit, values }) => `${name} ${withUnit(significant(values[i]), unit)}`);
+    const pose = this.pose.map(({ name, unit, values }) => `${name} ${withUnit(withMinus(values[i].toFixed(4)), unit)}`);
     this.readout.textContent = [withUnit(this.time.toFixed(2), "s"), ...pose].join(" \u00b7 ");
     this.slider.value = this.time;
     this.slider.setAttribute("aria-valuetext", `${this.time.toFixed(2)} seconds`);

@@ -180,6 +180,14 @@ function followPointers(element, { begin, drag, end, pinch }) {
   element.addEventListener("pointercancel", release);
 }
 
+/** Call `leave` when a mouse goes away or the figure loses the focus; a finger may be lifted to read what it pointed at. */
+function onLeave(element, leave) {
+  element.addEventListener("pointerleave", (event) => {
+    if (event.pointerType !== "touch") leave();
+  });
+  element.addEventListener("blur", leave);
+}
+
 /** Make room for a live figure: the drawing that was there goes. */
 function takeOver(root, ...children) {
   root.replaceChildren(...children);
