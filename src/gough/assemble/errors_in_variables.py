@@ -12,9 +12,10 @@ from gough.assemble.reduce import reduced
 from gough.assemble.repeated_motion import RepeatedMotion
 from gough.core.arrays import Array
 from gough.core.errors import InputError
-from gough.methods.gauss_markov import GaussMarkov
 from gough.methods.harmonics import Harmonics
 from gough.methods.identifiability import identifiability
+from gough.methods.linear import solve
+from gough.methods.whitening import stated
 from gough.noise import Gaussian
 from gough.problem import Groups, LinearProblem, Mask, NonlinearProblem
 from gough.region import Box
@@ -88,7 +89,8 @@ def errors_in_variables(
     base = linear if found.is_full_rank else reduced(linear, found)
     columns = np.array([robot.names.index(linear.unknowns.names[i]) for i in found.kept])
     equations = PathEquations(at.model, at.harmonics, columns, known)
-    theta = np.concatenate([GaussMarkov().estimate(base).value, at.coefficients.reshape(-1)])
+    start = solve(base, stated(base, "errors_in_variables"), rtol=None).theta
+    theta = np.concatenate([start, at.coefficients.reshape(-1)])
     kept = at.kept & _smooth_rows(equations, theta, at)
     names, units = _path_unknowns(at.model, at.harmonics)
     bounds, p = base.unknowns.bounds, len(columns)
@@ -127,20 +129,24 @@ def _smooth_rows(equations: PathEquations, theta: Array, at: FittedPath) -> Mask
     own standard deviation on any of them is not smooth enough for Gauss–Newton, and says little about friction.
     """
     n, k = len(at.model.robot.coordinates), equations.n_linear
-    C = path_covariance(at, equations, theta)
+    C = path_covariance(at)
     scale = np.sqrt(C.diagonal())
     root = scale[:, None] * np.linalg.cholesky(C / np.outer(scale, scale))
-    J = equations.jacobians(theta, at.measured)[0][:, :, k:]
-    here = equations.residuals(theta, at.measured)
-    spread = np.sqrt(np.broadcast_to(np.diagonal(at.covariance, axis1=-2, axis2=-1), at.measured.shape))
-    rng = np.random.default_rng(0)
+    here = equations.along(theta)
     smooth = np.ones(at.measured.shape, dtype=bool)
-    for draw in rng.normal(size=(TRIALS, len(C))):
+    if here is None:
+        return smooth
+    p = equations.parameters(theta)
+    by_path, efforts = equations.by_path(here, theta)[:, n:], here.W @ p
+    spread = np.sqrt(np.broadcast_to(np.diagonal(at.covariance, axis1=-2, axis2=-1), at.measured.shape))[:, n:]
+    for draw in np.random.default_rng(0).normal(size=(TRIALS, len(C))):
         for sign in (1.0, -1.0):
             step = sign * REACH * (root @ draw)
-            there = equations.residuals(np.append(theta[:k], theta[k:] + step), at.measured)
-            smooth &= ~(abs(there - here - J @ step) > 0.5 * spread)
-    smooth[:, :n] = True
+            moved = np.stack(at.harmonics.path(step.reshape(-1, at.harmonics.size)), axis=1)
+            tangent = efforts + np.einsum("kgdm,kdm->kg", by_path, moved)
+            there = equations.along(np.append(theta[:k], theta[k:] + step))
+            if there is not None:
+                smooth[:, n:] &= ~(abs(there.W @ p - tangent) > 0.5 * spread)
     return smooth
 
 

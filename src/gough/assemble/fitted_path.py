@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from gough.assemble.path_equations import PathEquations
 from gough.assemble.path_model import PathModel, path_model
 from gough.assemble.recorded import require_fit
 from gough.assemble.repeated_motion import RepeatedMotion
@@ -79,13 +78,14 @@ def fitted_path(
     return _without_slow_efforts(at, slower_than)
 
 
-def path_covariance(at: FittedPath, equations: PathEquations, theta: Array) -> Array:
-    """Covariance of the path's coefficients where positions alone decide them; θ begins with `equations.n_linear`."""
-    n_samples, c = at.measured.shape
-    only_positions = at.kept & (np.arange(c) < len(at.model.robot.coordinates))
-    roots, _ = inverse_roots(at.covariance, n_samples, only_positions)
-    k = equations.n_linear
-    H = equations.normal(theta, at.measured, roots).information[k:, k:]
+def path_covariance(at: FittedPath) -> Array:
+    """Covariance (m·size, m·size) of the path's coefficients, where positions alone decide them."""
+    n, (n_samples, m) = len(at.model.robot.coordinates), at.path.x.shape
+    roots, _ = inverse_roots(at.covariance[..., :n, :n], n_samples, at.kept[:, :n])
+    K = roots @ at.model.positions_by_path(at.path.x)
+    M = np.zeros((n_samples, 3, m, 3, m))
+    M[:, 0, :, 0] = np.swapaxes(K, 1, 2) @ K
+    H = at.harmonics.products(M)
     scale = np.sqrt(H.diagonal())
     return np.asarray(np.linalg.inv(H / np.outer(scale, scale)) / np.outer(scale, scale))
 

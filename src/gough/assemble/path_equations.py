@@ -13,7 +13,7 @@ from gough.methods.normal_equations import Normal
 from gough.problem import Integers
 
 
-class _Along(NamedTuple):
+class Along(NamedTuple):
     """A robot along a path."""
 
     path: Path
@@ -52,7 +52,7 @@ class PathEquations:
         p[self.columns] = theta[: self.n_linear]
         return p
 
-    def along(self, theta: Array) -> _Along | None:
+    def along(self, theta: Array) -> Along | None:
         """The robot along the path of θ; None where it cannot be."""
         path = self.harmonics.path(self.coefficients(theta))
         try:
@@ -60,14 +60,14 @@ class PathEquations:
         except InputError:
             return None
         W = self.model.regressors(path)
-        return _Along(path, q, W) if np.isfinite(W).all() and np.isfinite(q).all() else None
+        return Along(path, q, W) if np.isfinite(W).all() and np.isfinite(q).all() else None
 
     def residuals(self, theta: Array, measured: Array) -> Array:
         """What was measured minus what θ predicts (N, positions + efforts); NaN where the robot cannot be there."""
         at = self.along(theta)
         return np.full(measured.shape, np.nan) if at is None else self._residuals(at, theta, measured)
 
-    def _residuals(self, at: _Along, theta: Array, measured: Array) -> Array:
+    def _residuals(self, at: Along, theta: Array, measured: Array) -> Array:
         away = measured - np.concatenate([at.q, at.W @ self.parameters(theta)], axis=1)
         for i, unit in enumerate(self.model.robot.coordinate_units):
             if unit == "rad":  # encoders may count turns that inverse kinematics does not
@@ -83,10 +83,10 @@ class PathEquations:
             n, k = at.q.shape[1], self.n_linear
             J[:, :n, :k] = 0.0
             J[:, n:, :k] = -at.W[:, :, self.columns]
-            J[:, :, k:] = -self.harmonics.chain(self._by_path(at, theta)).reshape(n_samples, c, -1)
+            J[:, :, k:] = -self.harmonics.chain(self.by_path(at, theta)).reshape(n_samples, c, -1)
         return J, np.broadcast_to(np.eye(c), (n_samples, c, c))
 
-    def _by_path(self, at: _Along, theta: Array) -> Array:
+    def by_path(self, at: Along, theta: Array) -> Array:
         """∂h/∂(x, ẋ, ẍ) (N, positions + efforts, 3, m)."""
         positions = self.model.positions_by_path(at.path.x)
         efforts = self.model.efforts_by_path(at.path, self.parameters(theta))
@@ -103,12 +103,24 @@ class PathEquations:
         u, A = self._whitened(at, theta, measured, roots)
         return Normal(float(u @ u), A.T @ u, A.T @ A)
 
-    def _whitened(self, at: _Along, theta: Array, measured: Array, roots: Array) -> tuple[Array, Array]:
+    def _whitened(self, at: Along, theta: Array, measured: Array, roots: Array) -> tuple[Array, Array]:
         """Residuals (rows,) and ∂h/∂p (rows, k), multiplied by the roots."""
         u = (roots @ self._residuals(at, theta, measured)[..., None]).reshape(-1)
         n = at.q.shape[1]
         A = roots[..., n:] @ at.W[:, :, self.columns]
         return u, A.reshape(u.size, self.n_linear)
+
+    def gradient(self, theta: Array, measured: Array, roots: Array) -> tuple[float, Array]:
+        """Sum of squares and its gradient Jᵀu, by one reverse sweep instead of one for each actuator."""
+        at = self.along(theta)
+        if at is None:
+            return np.inf, np.zeros(len(theta))
+        u, A = self._whitened(at, theta, measured, roots)
+        pull = (np.swapaxes(roots, -1, -2) @ u.reshape(*measured.shape, 1))[..., 0]
+        n = at.q.shape[1]
+        sums = self.model.pulled(at.path, self.parameters(theta), pull[:, n:])
+        sums[:, 0] += (pull[:, None, :n] @ self.model.positions_by_path(at.path.x))[:, 0]
+        return float(u @ u), np.concatenate([A.T @ u, self.harmonics.project(sums).reshape(-1)])
 
     def normal(self, theta: Array, measured: Array, roots: Array) -> Normal:
         """The normal equations in parameters and path together."""
@@ -118,7 +130,7 @@ class PathEquations:
             return Normal(np.inf, np.zeros(t), np.eye(t))
         n_samples, c = measured.shape
         u, A = self._whitened(at, theta, measured, roots)
-        K = roots @ self._by_path(at, theta).reshape(n_samples, c, -1)
+        K = roots @ self.by_path(at, theta).reshape(n_samples, c, -1)
         m = K.shape[2] // 3
         turned = np.swapaxes(K, 1, 2)
         sums = turned @ np.concatenate([A.reshape(n_samples, c, k), u.reshape(n_samples, c, 1)], axis=2)

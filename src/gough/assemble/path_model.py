@@ -67,6 +67,11 @@ class PathModel:
         """W (N, actuators, parameters)."""
         return self.regressor(*path)
 
+    def pulled(self, path: Path, parameters: Array, weights: Array) -> Array:
+        """Σ_i weights_i ∂(W p)_i/∂(x, ẋ, ẍ) (N, 3, m) for weights (N, actuators), by one reverse sweep for all."""
+        found = self.adjoint.evaluate(*path, weights[:, :, None] * parameters)
+        return np.stack(list(found.values()), axis=1)
+
     def efforts_by_path(self, path: Path, parameters: Array) -> Array:
         """∂(W p)/∂(x, ẋ, ẍ) (N, actuators, 3, m), by one reverse sweep through the regressor for each actuator."""
         n_samples, m = path.x.shape

@@ -197,8 +197,6 @@ def _chance(squares: Array, count: Array, dof: float) -> Array:
 
 def _of_path(at: FittedPath, p: Array) -> Array:
     """(N, actuators) variance of predicted efforts that the path's uncertainty makes."""
-    n = len(at.model.robot.coordinates)
-    equations = PathEquations(at.model, at.harmonics, np.zeros(0, dtype=np.int64), p)
-    theta = at.coefficients.reshape(-1)
-    J = equations.jacobians(theta, at.measured)[0][:, n:]
-    return np.asarray((J @ path_covariance(at, equations, theta) * J).sum(axis=2))
+    by_path = at.model.efforts_by_path(at.path, p)
+    J = at.harmonics.chain(by_path).reshape(*by_path.shape[:2], -1)
+    return np.asarray((J @ path_covariance(at) * J).sum(axis=2))

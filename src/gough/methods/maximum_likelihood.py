@@ -200,11 +200,14 @@ class _Search:
         return tuple(self.problem.unknowns.names[i] for i in np.flatnonzero(edge))
 
     def climb(self, rtol: float, max_steps: int) -> tuple[Status, int]:
-        """Steps until one is small; the status, and how many there were."""
-        damping = 0.0
+        """Steps until one is small; the status, and how many there were.
+
+        As long as steps shrink tenfold the information hardly changes, and that of an earlier step serves.
+        """
         self.theta, _ = self._with_linear(self.theta)
+        bare, damping, last = self.target.normal(self.theta), 0.0, np.inf
         for step in range(1, max_steps + 1):
-            normal = self._with_prior(self.target.normal(self.theta), self.theta)
+            normal = self._with_prior(bare, self.theta)
             self.squares = normal.squares
             if not (np.isfinite(normal.squares) and self._accept(normal)):
                 return Status.SINGULAR, step
@@ -213,6 +216,9 @@ class _Search:
             self.theta = moved
             if size <= rtol:
                 return Status.OK, step
+            quick = damping == 0.0 and size < 0.1 * last
+            bare = self.target.nearby(moved, bare) if quick else self.target.normal(moved)
+            last = size
         return Status.MAX_STEPS, max_steps
 
     def _accept(self, normal: Normal) -> bool:
