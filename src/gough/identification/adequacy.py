@@ -80,6 +80,11 @@ def adequacy_of(
         validation: Another trajectory.
         sigma: Printed standard deviations of the parameters of the variant used, to tell how little they say where it
             is inadequate.
+
+    Examples:
+        >>> from gough.identification.example import random_motion
+        >>> print(adequacy_of(*random_motion(1, n_samples=2000)).finding.value)
+        the model that was used is adequate
     """
     variants = variants_of(robot)
     names = [variant_name(v) for v in variants]

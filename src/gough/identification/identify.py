@@ -62,15 +62,8 @@ def identify(
 
     Examples:
         >>> from gough.assemble import base_values
-        >>> from gough.robots import FiveBar, efforts
-        >>> rng, robot = np.random.default_rng(1), FiveBar.demo()
-        >>> q, dq, ddq = [2.0, 1.0] + 0.3 * rng.normal(size=(300, 2)), *rng.normal(size=(2, 300, 2))
-        >>> torque = efforts(robot, robot.nominal, q, dq, ddq) + rng.uniform(-0.1, 0.1, size=(300, 2))
-        >>> motion = MeasuredMotion(
-        ...     100.0, q, dq, ddq, torque, torque == torque,
-        ...     coordinates=robot.coordinates, coordinate_units=robot.coordinate_units,
-        ...     actuators=robot.actuators, effort_units=robot.effort_units,
-        ... )
+        >>> from gough.identification.example import random_motion
+        >>> robot, motion = random_motion(1)
         >>> found = identify(robot, motion, methods=["weighted", "hull"], bound=0.1, compare=False)
         >>> base_values(found.found, robot.nominal) in found["hull"].region
         True

@@ -70,7 +70,12 @@ class VariantFit:
 
 
 class Finding(Enum):
-    """What a comparison of models says about the one that was used; the value says it to a person."""
+    """What a comparison of models says about the one that was used; the value says it to a person.
+
+    Examples:
+        >>> Finding.UNDECIDED.value
+        'this recording cannot tell the models apart'
+    """
 
     ADEQUATE = "the model that was used is adequate"
     INADEQUATE = "the model that was used leaves out an effect that the data show"
@@ -83,6 +88,13 @@ class Adequacy:
     """The robot's variants, simplest first, judged on data that they were not fitted to.
 
     `str()` of it is a table with the verdict.
+
+    Examples:
+        >>> from gough.identification import adequacy_of
+        >>> from gough.identification.example import random_motion
+        >>> adequacy = adequacy_of(*random_motion(1, n_samples=2000))
+        >>> adequacy.recommended, adequacy.fits[0].rank, adequacy.held_out
+        ('five-bar', 15, 'each of 10 blocks of 2 s in turn')
     """
 
     fits: tuple[VariantFit, ...]
@@ -170,7 +182,16 @@ class ExactBounds:
 
 @dataclass(frozen=True, eq=False)
 class Validation:
-    """Measured against predicted efforts on a trajectory that was not used. `str()` of it is a table."""
+    """Measured against predicted efforts on a trajectory that was not used. `str()` of it is a table.
+
+    Examples:
+        >>> from gough.identification import identify
+        >>> from gough.identification.example import random_motion
+        >>> (robot, motion), (_, other) = random_motion(1), random_motion(2)
+        >>> validation = identify(robot, motion, methods=["weighted"], validation=other, compare=False).validation
+        >>> validation.predictions["weighted"].kind, validation.n_rows, validation.predictions["weighted"].rms.round(2)
+        ('confidence', array([300, 300]), array([0.06, 0.06]))
+    """
 
     motion: "MeasuredMotion"
     """The other trajectory; `motion.efforts` was measured, `motion.kept` says what counts."""
@@ -207,6 +228,13 @@ class Identified:
     """A robot's parameters by every method that was asked for, and how far they may be trusted.
 
     `str()` of it is a table of all methods with the verdicts; `identified["hull"]` is one estimate.
+
+    Examples:
+        >>> from gough.identification import identify
+        >>> from gough.identification.example import random_motion
+        >>> identified = identify(*random_motion(1), methods=["weighted", "hull"], compare=False)
+        >>> identified["hull"].claim.name, identified.smallest_bound.round(3), identified.bound_is_given
+        ('PROOF', array([0.097, 0.099]), False)
     """
 
     robot: DynamicModel
@@ -274,7 +302,14 @@ class Identified:
 
 @dataclass(frozen=True, eq=False)
 class GainEstimate:
-    """An amplifier's gain from static force tests: torque = gain · voltage + offset."""
+    """An amplifier's gain from static force tests: torque = gain · voltage + offset.
+
+    Examples:
+        >>> from gough.identification import gain_from_static_tests
+        >>> tests = gain_from_static_tests([-2, -1, 0, 1, 2], [-8.1, -3.9, 0.1, 4.1, 7.9], lever=0.25)
+        >>> round(tests.gain, 3), tests.fit.region.sigma.round(3)
+        (1.0, array([0.01 , 0.014]))
+    """
 
     fit: Estimate
     """Least squares: unknowns `gain` [N·m/V] and `offset` [N·m], with σ."""

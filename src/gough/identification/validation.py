@@ -56,6 +56,14 @@ def validated(identified: Identified, motion: MeasuredMotion, *, samples: int = 
 
     Exact bounds need two linear programs for each row, so they are computed at `samples` of the samples that have rows,
     evenly chosen.
+
+    Examples:
+        >>> from gough.identification import identify
+        >>> from gough.identification.example import random_motion
+        >>> found = identify(*random_motion(1), methods=["hull"], bound=0.1, compare=False)
+        >>> other = validated(found, random_motion(2)[1], samples=10)
+        >>> other.exact.covered, other.predictions["hull"].covered
+        (array([1., 1.]), array([1., 1.]))
     """
     directions = _Directions(identified, motion)
     kept = motion.kept

@@ -18,7 +18,14 @@ _NAMED = 3
 
 
 def verdicts(identified: Identified) -> tuple[str, ...]:
-    """What a reader must know about an identification, a paragraph each: data, bound, methods, model, prediction."""
+    """What a reader must know about an identification, a paragraph each: data, bound, methods, model, prediction.
+
+    Examples:
+        >>> from gough.identification import identify
+        >>> from gough.identification.example import random_motion
+        >>> verdicts(identify(*random_motion(1), methods=["hull"], compare=False))[0].split(";")[0]
+        '15 of 21 parameters or combinations of them are determined by 600 rows'
+    """
     paragraphs = [on_data(identified), on_bound(identified), on_failures(identified)]
     if identified.adequacy is not None:
         paragraphs.append(on_adequacy(identified.adequacy))
