@@ -6,8 +6,12 @@ from types import MappingProxyType
 from gough.robots.delta import Delta as Delta
 from gough.robots.delta import DeltaGeometry as DeltaGeometry
 from gough.robots.five_bar import FiveBar as FiveBar
+from gough.robots.gough_platform import GoughPlatform as GoughPlatform
 from gough.robots.h4 import H4 as H4
 from gough.robots.h4 import H4Geometry as H4Geometry
+from gough.robots.kinematics import KinematicModel as KinematicModel
+from gough.robots.kinematics import PlatformPoses as PlatformPoses
+from gough.robots.linear_delta import LinearDelta as LinearDelta
 from gough.robots.model import DynamicModel as DynamicModel
 from gough.robots.model import JointMotion as JointMotion
 from gough.robots.model import ParallelRobot as ParallelRobot
@@ -15,6 +19,7 @@ from gough.robots.model import PoseMotion as PoseMotion
 from gough.robots.model import efforts as efforts
 from gough.robots.par4 import Par4 as Par4
 from gough.robots.par4 import Par4Geometry as Par4Geometry
+from gough.robots.rotary_delta import RotaryDelta as RotaryDelta
 
 ROBOTS: Mapping[str, type] = MappingProxyType({"h4": H4, "par4": Par4, "delta": Delta, "five-bar": FiveBar})
 """All robots, by the names that studies and the command line use."""
@@ -26,11 +31,16 @@ __all__ = [
     "DeltaGeometry",
     "DynamicModel",
     "FiveBar",
+    "GoughPlatform",
     "H4Geometry",
     "JointMotion",
+    "KinematicModel",
+    "LinearDelta",
     "Par4",
     "Par4Geometry",
     "ParallelRobot",
+    "PlatformPoses",
     "PoseMotion",
+    "RotaryDelta",
     "efforts",
 ]
