@@ -116,11 +116,6 @@ class Chart:
     def x(self) -> Array:
         return np.asarray(self.start + self.step * np.arange(self.n))
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """What the legend names, each once."""
-        return tuple(dict.fromkeys(mark.label for panel in self.panels for mark in panel.marks))
-
     def thinned(self, n_points: int) -> "Chart":
         """At most so many points: of every stretch the least and the greatest, so that no spike is lost."""
         factor = -(-self.n // n_points)
