@@ -186,7 +186,7 @@ def recursion(strips: Strips, method: BoundingEllipsoid, known: tuple[int, ...] 
     p, factorized = strips.n_axes, method.form is Form.FACTORIZED
     origin, side = strips.mid[:p], strips.half[:p]
     matrix = np.diag(1 / (np.sqrt(p) * side)) if factorized else np.diag(p * side * side)
-    center, scale, work = np.zeros(p), np.ones(1), np.zeros((4, p))
+    center, scale = np.zeros(p), np.ones(1)
     weights, half = of_sides(strips), strips.half.copy()
     criterion = method.criterion if p > 1 else DETERMINANT  # one unknown: all criteria are one
     missed = list(known)
@@ -197,7 +197,7 @@ def recursion(strips: Strips, method: BoundingEllipsoid, known: tuple[int, ...] 
         mid = strips.mid[rows] - D @ origin
         kernel(
             matrix, center, D, mid, half[rows], criterion, method.cut, method.misses - len(missed),
-            scale, weights, rows.start, kinds, work,
+            scale, weights, rows.start, kinds,
         )  # fmt: skip
         off = rows.start + np.flatnonzero(kinds == kernels.MISSED)
         half[off] = np.inf

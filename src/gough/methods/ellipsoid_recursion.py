@@ -106,37 +106,54 @@ def effective(r: float, half: float, size: float, root: float, cut: bool) -> tup
 
 @_jit
 def solve_transposed(U: Array, inverse: Array, d: Array, t: Array) -> float:
-    """T = U⁻ᵀ d in place, row by row of U; `inverse` is 1 over its diagonal. Returns |t|² = dᵀ P d."""
-    p, total = len(d), 0.0
-    for i in range(p):
-        t[i] = d[i]
-    for i in range(p):
-        v = t[i] * inverse[i]
-        t[i] = v
-        total += v * v
-        for j in range(i + 1, p):
-            t[j] -= U[i, j] * v
-    return total
+    """T = U⁻ᵀ d; `inverse` is 1 over the diagonal of U. Returns |t|² = dᵀ P d.
 
-
-@_jit
-def solve(U: Array, inverse: Array, t: Array) -> float:
-    """T ← U⁻¹ t in place; returns the new |t|²."""
+    U, here and below, has as many rows as columns, a multiple of four: four sums at a time stay in a vector register.
+    """
     total = 0.0
-    for i in range(len(t) - 1, -1, -1):
-        v = t[i]
-        for j in range(i + 1, len(t)):
-            v -= U[i, j] * t[j]
-        t[i] = v * inverse[i]
-        total += t[i] * t[i]
+    for j in range(0, len(U), 4):
+        x0 = x1 = x2 = x3 = 0.0
+        for k in range(j):
+            v = t[k]
+            x0 += U[k, j] * v
+            x1 += U[k, j + 1] * v
+            x2 += U[k, j + 2] * v
+            x3 += U[k, j + 3] * v
+        x0 = (d[j] - x0) * inverse[j]
+        x1 = (d[j + 1] - x1 - U[j, j + 1] * x0) * inverse[j + 1]
+        x2 = (d[j + 2] - x2 - U[j, j + 2] * x0 - U[j + 1, j + 2] * x1) * inverse[j + 2]
+        x3 = (d[j + 3] - x3 - U[j, j + 3] * x0 - U[j + 1, j + 3] * x1 - U[j + 2, j + 3] * x2) * inverse[j + 3]
+        t[j], t[j + 1], t[j + 2], t[j + 3] = x0, x1, x2, x3
+        total += x0 * x0 + x1 * x1 + x2 * x2 + x3 * x3
     return total
 
 
 @_jit
-def trace_of_inverse(U: Array, inverse: Array, column: Array) -> float:
+def solve(U: Array, inverse: Array, t: Array, u: Array) -> float:
+    """U = U⁻¹ t; returns its square."""
+    n, total = len(U), 0.0
+    for i in range(n - 4, -1, -4):
+        x0 = x1 = x2 = x3 = 0.0
+        for k in range(i + 4, n):
+            v = u[k]
+            x0 += U[i, k] * v
+            x1 += U[i + 1, k] * v
+            x2 += U[i + 2, k] * v
+            x3 += U[i + 3, k] * v
+        x3 = (t[i + 3] - x3) * inverse[i + 3]
+        x2 = (t[i + 2] - x2 - U[i + 2, i + 3] * x3) * inverse[i + 2]
+        x1 = (t[i + 1] - x1 - U[i + 1, i + 2] * x2 - U[i + 1, i + 3] * x3) * inverse[i + 1]
+        x0 = (t[i] - x0 - U[i, i + 1] * x1 - U[i, i + 2] * x2 - U[i, i + 3] * x3) * inverse[i]
+        u[i], u[i + 1], u[i + 2], u[i + 3] = x0, x1, x2, x3
+        total += x0 * x0 + x1 * x1 + x2 * x2 + x3 * x3
+    return total
+
+
+@_jit
+def trace_of_inverse(U: Array, inverse: Array, p: int, column: Array) -> float:
     """Trace of P = U⁻¹ U⁻ᵀ, column by column: recursions for it lose all digits as P shrinks."""
     total = 0.0
-    for j in range(len(column)):
+    for j in range(p):
         for i in range(j, -1, -1):
             v = 1.0 if i == j else 0.0
             for k in range(i + 1, j + 1):
@@ -147,28 +164,55 @@ def trace_of_inverse(U: Array, inverse: Array, column: Array) -> float:
 
 
 @_jit
-def rotate(U: Array, inverse: Array, row: Array, residual: float, scale: float, u: Array) -> None:  # noqa: PLR0917
-    """Triangular form of [scale·U, 0; row, residual] by Givens rotations, into [U, u; 0, ·].
+def add_row(U: Array, t: Array, d: Array, weight: float, scale: float, old: Array, new: Array) -> None:  # noqa: PLR0917
+    """U ← scale · (triangular form of [U; √weight dᵀ]), given t = U⁻ᵀ d; `d`, `old` and `new` are overwritten.
 
-    [PRV03e, eqs. (33)–(35)] with the origin at the last center, where X θ̂ = 0. Corrected: X_{k−1} = √α X̃_{k−1} in
-    (33); in (34) the first equality drops the ellipsoid's term. The division by √(1 − τ²) is done beforehand, since
-    τ² = δ is known: √α / √(1 − δ) = 1/√σ.
+    It is X̃_k of [PRV03e, eqs. (33)–(35)], with X_{k−1} = √α X̃_{k−1} in (33) and the division by √(1 − τ²) beforehand,
+    since τ² = δ is known. The rotations of (34) are done all at once: with s_i = 1 + weight Σ_{k ≤ i} t_k², row i of
+    the result is old_i U_i + new_i (d − Σ_{k ≤ i} t_k U_k) [GGMS74, method C1], without a chain of square roots.
     """
-    p = len(row)
-    for i in range(p):
-        a, b = scale * U[i, i], row[i]
-        r = np.sqrt(a * a + b * b)
-        inverse[i] = 1.0 / r
-        cos, sin = a * inverse[i], b * inverse[i]
-        both = cos * scale
-        cross = sin * scale
-        U[i, i] = r
-        for j in range(i + 1, p):
-            v, w = U[i, j], row[j]
-            U[i, j] = both * v + sin * w
-            row[j] = cos * w - cross * v
-        u[i] = sin * residual
-        residual *= cos
+    n, before = len(U), 1.0
+    for i in range(n):
+        old[i] = before
+        before += weight * t[i] * t[i]
+        new[i] = before
+    for i in range(n):
+        ratio = np.sqrt(new[i] / old[i])
+        new[i] = scale * ratio * weight * t[i] / new[i]
+        old[i] = scale * ratio
+    for j in range(0, n, 4):
+        x0, x1, x2, x3 = d[j], d[j + 1], d[j + 2], d[j + 3]
+        for k in range(j):
+            v, f, g = t[k], old[k], new[k]
+            u0, u1, u2, u3 = U[k, j], U[k, j + 1], U[k, j + 2], U[k, j + 3]
+            x0 -= v * u0
+            x1 -= v * u1
+            x2 -= v * u2
+            x3 -= v * u3
+            U[k, j], U[k, j + 1], U[k, j + 2], U[k, j + 3] = (
+                f * u0 + g * x0,
+                f * u1 + g * x1,
+                f * u2 + g * x2,
+                f * u3 + g * x3,
+            )
+        d[j], d[j + 1], d[j + 2], d[j + 3] = x0, x1, x2, x3
+        for k in range(j, j + 4):
+            for i in range(k + 1, j + 4):
+                d[i] -= t[k] * U[k, i]
+                U[k, i] = old[k] * U[k, i] + new[k] * d[i]
+            U[k, k] *= old[k]
+
+
+@_jit
+def padded(U: Array, fill: float) -> Array:
+    """A matrix with zeros to the right and below, so that its size is a multiple of four; `fill` on its diagonal."""
+    p = len(U)
+    n = (p + 3) // 4 * 4
+    result = np.zeros((n, n))
+    for i in range(n):
+        result[i, i] = fill
+    result[:p, :p] = U
+    return result
 
 
 @_jit
@@ -185,58 +229,67 @@ def log_weight(weights: Array, k: int, scale: Array, added: float, sigma: float)
 @_jit
 def factorized(  # noqa: C901, PLR0917 - one loop, called from compiled and interpreted code
     U: Array, c: Array, D: Array, mid: Array, half: Array, w: float, cut: bool, allowed: int,  # noqa: FBT001
-    scale: Array, weights: Array, first: int, kinds: Kinds, work: Array,
+    scale: Array, weights: Array, first: int, kinds: Kinds,
 ) -> int:  # fmt: skip
     """Take in strips one by one in square-root information form; U, c and `scale` change in place.
 
     `weights` are the multipliers of all strips, in the unit of `scale`, or empty if not wanted; `kinds` tells what each
-    strip did; `work` is 4 × p. Returns the number of strips that missed, and stops at the first beyond `allowed`.
+    strip did. Returns the number of strips that missed, and stops at the first beyond `allowed`.
     """
     p, missed = len(c), 0
-    t, row, u, inverse = work[0], work[1], work[2], work[3]
-    for i in range(p):
-        inverse[i] = 1.0 / U[i, i]
+    X = padded(U, 1.0)
+    vectors = np.zeros((6, len(X)))
+    t, d, u, inverse, old, new = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[5]
+    for i in range(len(X)):
+        inverse[i] = 1.0 / X[i, i]
     for k in range(len(mid)):
         r, size = mid[k], abs(mid[k])
         for j in range(p):
-            v = D[k, j] * c[j]
+            d[j] = D[k, j]
+            v = d[j] * c[j]
             r -= v
             size += abs(v)
-        G = solve_transposed(U, inverse, D[k], t)
+        G = solve_transposed(X, inverse, d, t)
         kinds[k], r, h = effective(r, half[k], size, np.sqrt(G), cut)
         if kinds[k] == MISSED:
             missed += 1
             if missed > allowed:
-                return missed
+                break
         if kinds[k] != UPDATED or G == 0.0:
             continue
         g, e = G / (h * h), r / h
-        gain, trace = (solve(U, inverse, t) / (h * h), trace_of_inverse(U, inverse, u)) if w > 0.0 else (0.0, 0.0)
+        gain, trace = (
+            (solve(X, inverse, t, u) / (h * h), trace_of_inverse(X, inverse, p, old)) if w > 0.0 else (0.0, 0.0)
+        )
         x = best(0.0, g, e * e, p, w, trace, gain)
         rho = x / g
         sigma = 1.0 + rho - rho * e * e / (1.0 + x)
         if x < 1e-12 or not sigma > 1e-12:
             kinds[k] = IDLE
             continue
-        root = np.sqrt(rho / sigma)
-        for j in range(p):
-            row[j] = root / h * D[k, j]  # v of [PRV03e, eq. (33)], √(1 − α) d, over √(1 − δ)
-        rotate(U, inverse, row, root * e, 1.0 / np.sqrt(sigma), u)  # X̃_k, last in [PRV03e, eq. (35)], index mended
-        solve(U, inverse, u)  # U θ̂_k = u of [PRV03e, eq. (35)]
+        if w == 0.0:
+            solve(X, inverse, t, u)
+        step = rho / (1.0 + x) / (h * h) * r
         for i in range(p):
-            c[i] += u[i]
+            c[i] += step * u[i]  # θ̂_k − θ̂_{k−1} = P d of the strip, times what it weighs
+        for i in range(p, len(d)):
+            d[i] = 0.0
+        add_row(X, t, d, rho / (h * h), 1.0 / np.sqrt(sigma), old, new)
+        for i in range(p):
+            inverse[i] = 1.0 / X[i, i]
         if len(weights):
             log_weight(weights, first + k, scale, rho / (h * h), sigma)
+    U[:, :] = X[:p, :p]
     return missed
 
 
 @_jit
 def standard(  # noqa: C901, PLR0917 - one loop, called from compiled and interpreted code
     P: Array, c: Array, D: Array, mid: Array, half: Array, w: float, cut: bool, allowed: int,  # noqa: FBT001
-    scale: Array, weights: Array, first: int, kinds: Kinds, work: Array,
+    scale: Array, weights: Array, first: int, kinds: Kinds,
 ) -> int:  # fmt: skip
     """As `factorized`, by [PRV03e, eq. (30)] with its δ corrected, for P = M⁻¹ by the matrix inversion lemma."""
-    p, missed, t = len(c), 0, work[0]
+    p, missed, t = len(c), 0, np.zeros(len(c))
     for k in range(len(mid)):
         r, size, G = mid[k], abs(mid[k]), 0.0
         for i in range(p):

@@ -64,7 +64,7 @@ class EllipsoidStream:
         self._U = np.diag(self._scale / (np.sqrt(p) * half))
         self._c = np.zeros(p)
         self._row, self._y, self._e = np.zeros((1, p)), np.zeros(1), np.zeros(1)
-        self._kinds, self._work = np.zeros(1, dtype=np.int64), np.zeros((4, p))
+        self._kinds = np.zeros(1, dtype=np.int64)
         self._unit, self._no_weights = np.ones(1), np.zeros(0)
         self._kernel = _kernel()
 
@@ -115,7 +115,7 @@ class EllipsoidStream:
         allowed = self.misses - self.n_missed
         self.n_missed += self._kernel(
             self._U, self._c, D, mid, half, self.criterion, self.cut, allowed,
-            self._unit, self._no_weights, 0, kinds, self._work,
+            self._unit, self._no_weights, 0, kinds,
         )  # fmt: skip
 
     def _refuse(self, d: Array, y: float, e: float) -> None:
