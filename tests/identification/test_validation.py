@@ -18,13 +18,13 @@ def masked(random_motion):
 
 @pytest.fixture(scope="module")
 def found(five_bar, random_motion, masked):
-    methods = ["weighted", "hull", "ellipsoid", "tight ellipsoid", "Gauss–Seidel", "rows"]
+    methods = ["weighted", "hull", "ellipsoid", "tight ellipsoid", "hull and ellipsoid", "Gauss–Seidel", "rows"]
     return identify(five_bar, random_motion(), methods=methods, bound=0.1, validation=masked, compare=False)
 
 
 def test_sets_hold_every_measurement_when_the_bound_holds(found):
     assert (found.validation.exact.covered == 1).all()
-    for name in ("hull", "ellipsoid", "tight ellipsoid", "Gauss–Seidel"):
+    for name in ("hull", "ellipsoid", "tight ellipsoid", "hull and ellipsoid", "Gauss–Seidel"):
         assert (found.validation.predictions[name].covered == 1).all(), name
         assert found.validation.predictions[name].expected == 1.0
 
@@ -38,7 +38,7 @@ def test_exact_bounds_are_within_all_others_and_hold_the_true_effort(five_bar, m
     truth = (five_bar.regressor(masked.q, masked.dq, masked.ddq) @ five_bar.nominal)[exact.samples]
     assert (exact.lower <= truth + 1e-9).all()
     assert (truth <= exact.upper + 1e-9).all()
-    for name in ("hull", "ellipsoid", "tight ellipsoid", "Gauss–Seidel"):
+    for name in ("hull", "ellipsoid", "tight ellipsoid", "hull and ellipsoid", "Gauss–Seidel"):
         one = found.validation.predictions[name]
         assert (one.lower[exact.samples] <= exact.lower + 1e-9).all(), name
         assert (exact.upper <= one.upper[exact.samples] + 1e-9).all(), name

@@ -9,16 +9,26 @@ from gough.estimate import Estimate, Method, estimate
 from gough.methods import (
     BoundingEllipsoid,
     GaussMarkov,
+    HullAndEllipsoid,
+    InstrumentalVariables,
     LeastSquares,
     LinearHull,
     RobustLeastSquares,
     TightEllipsoid,
+    TotalLeastSquares,
     WeightedLeastSquares,
 )
 from gough.problem import LinearProblem
 
-_STATISTICAL = (LeastSquares, WeightedLeastSquares, GaussMarkov, RobustLeastSquares)
-_OF_THE_SET = (LinearHull, BoundingEllipsoid, TightEllipsoid)
+_STATISTICAL = (
+    LeastSquares,
+    WeightedLeastSquares,
+    GaussMarkov,
+    RobustLeastSquares,
+    InstrumentalVariables,
+    TotalLeastSquares,
+)
+_OF_THE_SET = (LinearHull, BoundingEllipsoid, TightEllipsoid, HullAndEllipsoid)
 """What encloses the consistent set, and may start from any box that is proved to hold it. A relaxed hull must not: what
 violates a row may lie outside."""
 

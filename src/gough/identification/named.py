@@ -10,6 +10,7 @@ from gough.methods import (
     Fixpoint,
     GaussMarkov,
     GaussSeidel,
+    HullAndEllipsoid,
     LeastSquares,
     LinearHull,
     RelaxedHull,
@@ -31,14 +32,16 @@ METHODS: Mapping[str, Method[LinearProblem]] = MappingProxyType(
         "hull": LinearHull(),
         "ellipsoid": BoundingEllipsoid(),
         "tight ellipsoid": TightEllipsoid(),
+        "hull and ellipsoid": HullAndEllipsoid(),
         "recursive ellipsoid": BoundingEllipsoid(cut=False, rounds=0),
         "Gauss–Seidel": Fixpoint(GaussSeidel()),
         "relaxed hull": RelaxedHull(1),
         "rows": Fixpoint(RowContractor()),
     }
 )
-"""Every method that solves a linear problem, by the name that studies, tables and reports use. `recursive ellipsoid`
-and `Gauss–Seidel` are the methods of [PRV03e] and [PRV03i]; `relaxed hull` tolerates one row beyond its bound."""
+"""Every method that solves a linear problem without more to be told, by the name that studies, tables and reports use.
+`recursive ellipsoid` and `Gauss–Seidel` are the methods of [PRV03e] and [PRV03i]; `relaxed hull` tolerates one row
+beyond its bound. Methods that need instruments or covariances of W are given as values."""
 
 DEFAULT_METHODS = ("least squares", "weighted", "Gauss–Markov", "robust", "hull", "ellipsoid", "tight ellipsoid")
 """What an identification uses unless told otherwise."""
@@ -76,8 +79,8 @@ def method_named(name: str) -> tuple[str, Method[LinearProblem]]:
         Traceback (most recent call last):
         ...
         gough.core.errors.InputError: no method is called 'elipsoid'; did you mean 'ellipsoid'? (known: least squares, \
-weighted, Gauss–Markov, robust, Tukey, hull, ellipsoid, tight ellipsoid, recursive ellipsoid, Gauss–Seidel, relaxed \
-hull, rows)
+weighted, Gauss–Markov, robust, Tukey, hull, ellipsoid, tight ellipsoid, hull and ellipsoid, recursive ellipsoid, \
+Gauss–Seidel, relaxed hull, rows)
     """
     require(isinstance(name, str), f"a method is asked for by name, but this is {name!r}")
     spelled = {_plain(known): known for known in METHODS} | _OTHER_NAMES

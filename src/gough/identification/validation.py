@@ -10,7 +10,7 @@ from gough.data import MeasuredMotion
 from gough.estimate import Claim, Estimate, FitStats
 from gough.identification.results import ExactBounds, Identified, Prediction, Validation
 from gough.methods import predict, prediction_bounds
-from gough.region import Box, ConfidenceEllipsoid, Ellipsoid
+from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Intersection
 
 EXACT_SAMPLES = 40
 """Samples at which exact bounds are computed, each for every actuator."""
@@ -136,10 +136,16 @@ def _bounds_of_model(estimate: Estimate, W: Array) -> tuple[Box | None, str]:
             return Box(middle - half, middle + half), "confidence"
         case Ellipsoid() as region:
             return predict(region, W), "ellipsoid"
+        case Intersection() as region:
+            return _over_box(region.box, W) & predict(region.ellipsoid, W), "ellipsoid"
         case Box() as region if region.is_bounded and estimate.claim is not Claim.VALUE:
-            reach = dot(W, Interval(region.lower, region.upper))
-            return Box(reach.lower, reach.upper), "box"
+            return _over_box(region, W), "box"
     return None, ""
+
+
+def _over_box(box: Box, W: Array) -> Box:
+    reach = dot(W, Interval(box.lower, box.upper))
+    return Box(reach.lower, reach.upper)
 
 
 def _reach_of_reading(estimate: Estimate, directions: _Directions) -> Array:
