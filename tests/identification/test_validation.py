@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gough import Box
+from gough import Box, InputError
 from gough.assemble import base_values
 from gough.identification import identify, validated
 from gough.region import ConfidenceEllipsoid
@@ -108,3 +108,18 @@ def test_it_prints(found):
     text = str(found.validation)
     assert "exact, at 40 samples" in text
     assert "all lie within the exact bounds" in text
+
+
+def test_a_motion_without_rows_is_refused(random_motion, found):
+    nothing = random_motion(7, kept=lambda rng, torque: np.zeros_like(torque, dtype=bool))
+    with pytest.raises(InputError, match="nothing is left to compare"):
+        validated(found, nothing)
+
+
+def test_an_actuator_without_rows_has_no_numbers(random_motion, found):
+    """The others do; nothing divides by zero."""
+    half = random_motion(7, kept=lambda rng, torque: np.arange(2) == np.zeros_like(torque))
+    other = validated(found, half)
+    assert np.isnan(other.predictions["weighted"].rms[1])
+    assert np.isfinite(other.predictions["weighted"].rms[0])
+    assert "predicts to" in other.verdict

@@ -5,6 +5,7 @@ import numpy.typing as npt
 
 from gough.assemble.regressors import measured_regressor
 from gough.core.arrays import Array
+from gough.core.errors import require
 from gough.core.intervals import Interval, dot
 from gough.data import MeasuredMotion
 from gough.estimate import Claim, Estimate, FitStats
@@ -65,6 +66,7 @@ def validated(identified: Identified, motion: MeasuredMotion, *, samples: int = 
         >>> other.exact.covered, other.predictions["hull"].covered
         (array([1., 1.]), array([1., 1.]))
     """
+    require(motion.n_rows > 0, "every row of the validation motion is masked: nothing is left to compare with")
     directions = _Directions(identified, motion)
     kept = motion.kept
     peak = np.where(kept, abs(motion.efforts), 0.0).max(axis=0)

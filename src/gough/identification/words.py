@@ -178,7 +178,7 @@ def on_validation(validation: Validation) -> tuple[str, ...]:
         sentences.append(_range_of_errors(validation))
     exact = validation.exact
     if exact is not None:
-        outside = round(float(((1 - exact.covered) * exact.n_rows).sum()))
+        outside = round(float(np.nansum((1 - exact.covered) * exact.n_rows)))
         where = f"at {len(exact.samples)} samples, evenly chosen"
         rows = f"{int(exact.n_rows.sum())} measured efforts {where}"
         verdict = "all lie" if outside == 0 else f"{outside} {'does' if outside == 1 else 'do'} not lie"
