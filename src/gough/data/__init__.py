@@ -1,7 +1,10 @@
 """Data on disk: read and written exactly, refused clearly; recordings become measured motions."""
 
 from gough.data.files import read_recording, write_recording
+from gough.data.klipper import KlipperDelta, klipper_block, read_klipper
 from gough.data.motion import FullRate, MeasuredMotion, StepReport
+from gough.data.pose_files import read_poses, write_poses
+from gough.data.poses import Poses, Repeatability, averaged
 from gough.data.preparation import prepare
 from gough.data.problems import read_problem, write_problem
 from gough.data.recording import Recording
@@ -25,19 +28,27 @@ __all__ = [
     "DropMissing",
     "EffortFromVoltage",
     "FullRate",
+    "KlipperDelta",
     "LowPass",
     "MaskReversals",
     "MaskWhere",
     "MeasuredMotion",
+    "Poses",
     "Recording",
+    "Repeatability",
     "Step",
     "StepReport",
     "Trim",
+    "averaged",
     "default_steps",
+    "klipper_block",
     "prepare",
+    "read_klipper",
+    "read_poses",
     "read_problem",
     "read_recording",
     "read_table",
+    "write_poses",
     "write_problem",
     "write_recording",
 ]

@@ -1,0 +1,205 @@
+"""Delta printers as Klipper configures them: what `DELTA_CALIBRATE` probed, and the block that it would save."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import degrees, isfinite, radians
+from pathlib import Path
+
+import numpy as np
+
+from gough.core.arrays import Array, ArrayValue
+from gough.core.errors import InputError, require
+
+Section = dict[str, str]
+_SAVED = "#*#"
+_STEPPERS = ("stepper_a", "stepper_b", "stepper_c")
+_ANGLES = (210.0, 330.0, 90.0)
+
+
+@dataclass(frozen=True, eq=False)
+class KlipperDelta(ArrayValue):
+    """A delta printer's geometry as configured, and where its carriages were when the nozzle met the bed.
+
+    Lengths in m, angles in rad; a reading is how far a carriage is below its endstop.
+    """
+
+    radius: float
+    angle: Array
+    arm: Array
+    endstop: Array
+    heights: Array
+    """(N,) of the nozzle at each probed point."""
+    height_readings: Array
+    """(N, 3)."""
+    distances: Array
+    """(M,) between points of a printed object, as measured by hand; empty where there are none."""
+    distance_readings: Array
+    """(M, 2, 3)."""
+    source: str = ""
+
+
+def read_klipper(path: str | Path) -> KlipperDelta:
+    r"""The delta printer in a Klipper configuration, with the points that DELTA_CALIBRATE has saved in it.
+
+    The block after SAVE_CONFIG counts before what stands above it, as for Klipper; files that are included are read
+    where they lie beside.
+
+    Raises:
+        InputError: no delta printer, or one that was never probed; the message names section and key.
+
+    Examples:
+        >>> read_klipper("printer.cfg")
+        Traceback (most recent call last):
+        ...
+        gough.core.errors.InputError: printer.cfg cannot be read: there is no such file
+    """
+    file = Path(path)
+    sections = _sections(file)
+    printer = sections.get("printer", {})
+    kind = printer.get("kinematics", "delta")
+    require(kind == "delta", f"{file}, [printer] kinematics: '{kind}' is not a delta printer")
+    probed = sections.get("delta_calibrate", {})
+    if not any(re.fullmatch(r"(manual_)?height\d+", key) for key in probed):
+        raise InputError(
+            f"{file} has no probed heights in [delta_calibrate]: run DELTA_CALIBRATE on the printer, then SAVE_CONFIG, "
+            "and give the printer.cfg that it writes"
+        )
+    steppers = [{**sections.get("stepper_a", {}), **sections.get(name, {})} for name in _STEPPERS]
+    step = np.array([_step(each, file, name) for each, name in zip(steppers, _STEPPERS, strict=True)])
+    heights, height_readings = _heights(probed, step, file)
+    distances, distance_readings = _distances(probed, step, file)
+    angles = [_number(s, "angle", f"{file}, [{n}]", a) for s, n, a in zip(steppers, _STEPPERS, _ANGLES, strict=True)]
+    arms, endstops = (
+        [_number(each, key, f"{file}, [{name}]") for each, name in zip(steppers, _STEPPERS, strict=True)]
+        for key in ("arm_length", "position_endstop")
+    )
+    return KlipperDelta(
+        radius=_number(printer, "delta_radius", f"{file}, [printer]") / 1000,
+        angle=np.array([radians(a) for a in angles]),
+        arm=np.array(arms) / 1000,
+        endstop=np.array(endstops) / 1000,
+        heights=heights,
+        height_readings=height_readings,
+        distances=distances,
+        distance_readings=distance_readings,
+        source=str(file),
+    )
+
+
+def klipper_block(radius: float, angle: Sequence[float], arm: Sequence[float], endstop: Sequence[float]) -> str:
+    """The lines that SAVE_CONFIG would write for this geometry, given in m and rad.
+
+    Examples:
+        >>> print(klipper_block(0.16, np.radians([210, 330, 90]), [0.345] * 3, [0.42] * 3))
+        #*# [printer]
+        #*# delta_radius = 160.000000
+        #*#
+        #*# [stepper_a]
+        #*# angle = 210.000000
+        #*# arm_length = 345.000000
+        #*# position_endstop = 420.000000
+        #*#
+        #*# [stepper_b]
+        #*# angle = 330.000000
+        #*# arm_length = 345.000000
+        #*# position_endstop = 420.000000
+        #*#
+        #*# [stepper_c]
+        #*# angle = 90.000000
+        #*# arm_length = 345.000000
+        #*# position_endstop = 420.000000
+    """
+    lines = ["[printer]", f"delta_radius = {radius * 1000:.6f}"]
+    for name, a, length, stop in zip(_STEPPERS, angle, arm, endstop, strict=True):
+        lines += ["", f"[{name}]", f"angle = {degrees(a):.6f}"]
+        lines += [f"arm_length = {length * 1000:.6f}", f"position_endstop = {stop * 1000:.6f}"]
+    return "\n".join(f"{_SAVED} {line}".rstrip() for line in lines)
+
+
+def _sections(file: Path, seen: tuple[Path, ...] = ()) -> dict[str, Section]:
+    """Keys by section; what is saved goes over what is written, what comes later over what comes before."""
+    require(file.is_file(), f"{file} cannot be read: there is no such file")
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not UTF-8 text (byte {error.start})") from error
+    lines = text.splitlines()
+    written = [line for line in lines if not line.startswith(_SAVED)]
+    saved = [line[len(_SAVED) :].removeprefix(" ") for line in lines if line.startswith(_SAVED)]
+    result: dict[str, Section] = {}
+    for part in (written, saved):
+        for section, keys in _parsed(part).items():
+            if section.startswith("include "):
+                for other in sorted(file.parent.glob(section.removeprefix("include ").strip())):
+                    if other.is_file() and other not in (*seen, file):
+                        for name, more in _sections(other, (*seen, file)).items():
+                            result.setdefault(name, {}).update(more)
+            else:
+                result.setdefault(section, {}).update(keys)
+    return result
+
+
+def _parsed(lines: Sequence[str]) -> dict[str, Section]:
+    result: dict[str, Section] = {}
+    section: Section = {}
+    for line in lines:
+        text = re.split(r"(?:^|\s)[#;]", line, maxsplit=1)[0].rstrip()
+        if header := re.fullmatch(r"\[(.+?)\]\s*", text):
+            section = result.setdefault(" ".join(header[1].split()), {})
+        elif pair := re.match(r"([A-Za-z_]\w*)\s*[:=]\s*(.*)$", text):
+            section[pair[1].lower()] = pair[2].strip()
+    return result
+
+
+def _number(section: Mapping[str, str], key: str, where: str, default: float | None = None) -> float:
+    if key not in section:
+        require(default is not None, f"{where} lacks '{key}'")
+        assert default is not None
+        return default
+    try:
+        value = float(section[key])
+    except ValueError as error:
+        raise InputError(f"{where} {key}: '{section[key]}' is not a number") from error
+    require(isfinite(value), f"{where} {key}: {section[key]} is not finite")
+    return value
+
+
+def _step(stepper: Section, file: Path, name: str) -> float:
+    """Metres of a carriage per microstep."""
+    where = f"{file}, [{name}]"
+    per_turn = _number(stepper, "full_steps_per_rotation", where, 200.0) * _number(stepper, "microsteps", where)
+    for pair in filter(None, (part.strip() for part in stepper.get("gear_ratio", "").split(","))):
+        try:
+            driven, driving = map(float, pair.split(":"))
+        except ValueError as error:
+            raise InputError(f"{where} gear_ratio: '{pair}' is not a ratio such as 5:1") from error
+        per_turn *= driven / driving
+    step = _number(stepper, "rotation_distance", where) / per_turn / 1000
+    require(step > 0, f"{where}: rotation_distance and microsteps must be positive")
+    return step
+
+
+def _steps(section: Section, key: str, file: Path) -> list[float]:
+    parts = section.get(key, "").split(",")
+    try:
+        values = [float(part) for part in parts]
+    except ValueError:
+        values = []
+    require(len(values) == 3, f"{file}, [delta_calibrate] {key}: needs the steps of three towers, with commas")
+    return values
+
+
+def _heights(probed: Section, step: Array, file: Path) -> tuple[Array, Array]:
+    keys = [key for key in probed if re.fullmatch(r"(manual_)?height\d+", key)]
+    where = f"{file}, [delta_calibrate]"
+    heights = np.array([_number(probed, key, where) for key in keys]) / 1000
+    return heights, np.array([_steps(probed, f"{key}_pos", file) for key in keys]) * step
+
+
+def _distances(probed: Section, step: Array, file: Path) -> tuple[Array, Array]:
+    keys = [key for key in probed if re.fullmatch(r"distance\d+", key)]
+    where = f"{file}, [delta_calibrate]"
+    distances = np.array([_number(probed, key, where) for key in keys]) / 1000
+    pairs = [[_steps(probed, f"{key}_pos{end}", file) for end in (1, 2)] for key in keys]
+    return distances, np.array(pairs).reshape(-1, 2, 3) * step

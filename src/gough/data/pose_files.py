@@ -1,0 +1,233 @@
+"""Poses as files: CSV, Parquet, MATLAB `.mat` and `.npz`."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import InputError, nearest, require
+from gough.core.files import new_file
+from gough.core.rotations import exp, from_quaternion, to_quaternion
+from gough.core.units import factor_between, in_si
+from gough.data.array_sources import mat_source, npz_source
+from gough.data.csv_source import CsvSource
+from gough.data.parquet_source import ParquetSource
+from gough.data.poses import Poses
+from gough.data.sources import Source, find_column, split_head
+
+Order = Literal["wxyz", "xyzw"]
+_READERS: dict[str, Callable[[Path], Source]] = {
+    **dict.fromkeys((".csv", ".tsv", ".txt"), CsvSource),
+    **dict.fromkeys((".parquet", ".pq"), ParquetSource),
+    ".mat": mat_source,
+    ".npz": npz_source,
+}
+_POSITION = ("x", "y", "z")
+_NAMED, _NUMBERED = ("qw", "qx", "qy", "qz"), ("q1", "q2", "q3", "q4")
+_VECTOR = ("rx", "ry", "rz")
+_MATRIX = tuple(f"r{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3))
+_FAR = 30.0
+"""No platform is so far away (m): then the file is in mm."""
+
+
+def read_poses(
+    path: str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    units: Mapping[str, str] | None = None,
+    quaternion: Order | None = None,
+    chains: int = 6,
+) -> Poses:
+    r"""The poses in a `.csv`, `.parquet`, `.mat` or `.npz` file, in SI units.
+
+    Columns: x, y, z; the orientation as qw, qx, qy, qz, or as q1…q4 in an order that `quaternion` states, or as a
+    rotation vector rx, ry, rz, or as a matrix r11…r33, or not at all; the readings l1, l2, …; and, where poses were
+    repeated, `configuration` and `run`.
+
+    Args:
+        path: The file.
+        columns: Where the file names them otherwise: {"x": "position_x", "l1": "leg_length_1", …}.
+        units: Of "position", "rotation" and "readings" in the file; heads such as "x [mm]" say it too.
+        quaternion: "wxyz" or "xyzw", the order of q1…q4. Left out, the data must tell it: a platform turns little,
+            so its scalar part is the large one.
+        chains: Number of readings.
+
+    Raises:
+        InputError: the file cannot be read as asked; the message names file, row and column.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder, "poses.csv")
+        ...     _ = path.write_text("x [mm],y [mm],z [mm],l1,l2,l3\n0,0,300,0.1,0.1,0.1\n10,0,300,0.1,0.2,0.1\n")
+        ...     read_poses(path, chains=3).position.tolist()
+        [[0.0, 0.0, 0.3], [0.01, 0.0, 0.3]]
+    """
+    reader = _Reader(Path(path), dict(columns or {}), dict(units or {}), chains)
+    notes: list[str] = []
+    position = reader.position(notes)
+    rotation = reader.rotation(quaternion, notes)
+    readings = reader.load([f"l{i + 1}" for i in range(chains)], "readings", None)
+    labels = {name: reader.labels(name) for name in ("configuration", "run")}
+    try:
+        poses = Poses(position, rotation, readings, notes=tuple(notes), **labels)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    return poses.without_copies()
+
+
+class _Reader:
+    """Columns of a file under the names that poses use."""
+
+    def __init__(self, path: Path, columns: dict[str, str], units: dict[str, str], chains: int) -> None:
+        self.path, self.columns, self.units = path, columns, units
+        known = {*_POSITION, *_NAMED, *_NUMBERED, *_VECTOR, *_MATRIX, "configuration", "run"}
+        known |= {f"l{i + 1}" for i in range(chains)}
+        for name in columns:
+            require(name in known, f"no column of poses is called '{name}'{nearest(name, known)}")
+        for name in units:
+            groups = ("position", "rotation", "readings")
+            require(name in groups, f"units are stated for {', '.join(groups)}, not '{name}'{nearest(name, groups)}")
+        suffix = path.suffix.lower()
+        require(path.is_file(), f"{path} cannot be read: there is no such file")
+        require(suffix in _READERS, f"{path} cannot be read: poses come from {', '.join(_READERS)}, not '{suffix}'")
+        require(path.stat().st_size > 0, f"{path} is empty")
+        self.source = _READERS[suffix](path)
+
+    def has(self, name: str) -> bool:
+        names = {split_head(head)[0] for head in self.source.heads} | set(self.source.heads)
+        return name in self.columns or name in names
+
+    def load(self, names: list[str] | tuple[str, ...], group: str, si: str | None) -> Array:
+        """Columns (N, k) in the unit `si`, or in whatever SI unit they have."""
+        places = [find_column(self.source.heads, self.columns.get(name, name), self.path) for name in names]
+        values = self.source.load(places, missing=False).copy()
+        require(len(values) > 0, f"{self.path} has no row")
+        for i, place in enumerate(places):
+            head = self.source.heads[place]
+            bad = np.flatnonzero(~np.isfinite(values[:, i]))
+            if bad.size:
+                where = f"{self.path}: {self.source.place(int(bad[0]))}, column '{head}'"
+                raise InputError(f"{where} is not a finite number: leave that pose out")
+            unit = self.units.get(group) or split_head(head)[1]
+            if unit is not None:
+                try:
+                    values[:, i] *= in_si(unit)[0] if si is None else factor_between(unit, si)
+                except InputError as error:
+                    raise InputError(f"{self.path}, column '{head}': {error}") from error
+        return values
+
+    def position(self, notes: list[str]) -> Array:
+        p = self.load(_POSITION, "position", "m")
+        stated = "position" in self.units or split_head(self._head("x"))[1] is not None
+        largest = float(abs(p).max())
+        if not stated and largest > _FAR:
+            raise InputError(
+                f"{self.path}: positions reach {largest:.4g} m, so they are probably millimetres: state the unit, "
+                '"mm" (or "m" if it is true)'
+            )
+        if stated and largest < 1e-3:
+            notes.append(f"No position is further than {largest * 1000:.3g} mm from the origin: is the unit right?")
+        return p
+
+    def _head(self, name: str) -> str:
+        return self.source.heads[find_column(self.source.heads, self.columns.get(name, name), self.path)]
+
+    def rotation(self, order: Order | None, notes: list[str]) -> Array | None:
+        if any(self.has(name) for name in _NAMED):
+            return self._quaternion(self.load(_NAMED, "", "1"), "wxyz", notes, named=True)
+        if any(self.has(name) for name in _NUMBERED):
+            return self._quaternion(self.load(_NUMBERED, "", "1"), order, notes, named=False)
+        if any(self.has(name) for name in _VECTOR):
+            return exp(self.load(_VECTOR, "rotation", "rad"))
+        if any(self.has(name) for name in _MATRIX):
+            return self.load(_MATRIX, "", "1").reshape(-1, 3, 3)
+        return None
+
+    def _quaternion(self, q: Array, order: Order | None, notes: list[str], *, named: bool) -> Array:
+        norms = np.linalg.norm(q, axis=1)
+        off = int(abs(norms - 1).argmax())
+        if abs(norms[off] - 1) > 1e-2:
+            raise InputError(
+                f"{self.path}: {self.source.place(off)}: the quaternion has length {norms[off]:.4g} instead of 1: are "
+                "these its four components, and in one unit?"
+            )
+        if abs(norms[off] - 1) > 1e-6:
+            notes.append(f"Quaternions are up to {abs(norms[off] - 1):.1e} off unit length; they were normalized.")
+        seems = seeming_order(q)
+        if order is None:
+            if seems is None:
+                raise InputError(
+                    f"{self.path}: the data do not tell the quaternion's order, scalar first or last: state it, "
+                    '"wxyz" or "xyzw"'
+                )
+            order = seems
+            first = "first" if seems == "wxyz" else "last"
+            notes.append(f"Quaternions are taken as {seems}, scalar {first}: only so does the platform turn little.")
+        elif seems is not None and seems != order:
+            which = "columns qw and qz are perhaps confused" if named else f'"{seems}" would fit'
+            notes.append(
+                f"Read as {order}, they turn the platform by up to {_largest_turn(q, order):.0f}°, but by at most "
+                f"{_largest_turn(q, seems):.0f}° as {seems}: {which}."
+            )
+        return from_quaternion(q if order == "wxyz" else np.roll(q, 1, axis=1))
+
+    def labels(self, name: str) -> Any:
+        if not self.has(name):
+            return None
+        values = self.load([name], "", "1")[:, 0]
+        require(bool((values == values.round()).all()), f"{self.path}: column '{name}' must hold whole numbers")
+        return values.astype(np.int64)
+
+
+def seeming_order(q: Any) -> Order | None:
+    """Which end of the quaternions (N, 4) is the scalar, if the platform turns by less than about 60°; None if unsure.
+
+    Examples:
+        >>> seeming_order([[0.1, 0.0, 0.05, 0.99], [0.0, -0.2, 0.0, 0.98]])
+        'xyzw'
+    """
+    first, last = (abs(np.asarray(q, dtype=float)[:, i]) for i in (0, 3))
+    if first.min() > 0.85 > last.max():
+        return "wxyz"
+    if last.min() > 0.85 > first.max():
+        return "xyzw"
+    return None
+
+
+def _largest_turn(q: Array, order: Order) -> float:
+    scalar = abs(q[:, 0 if order == "wxyz" else 3])
+    return float(np.degrees(2 * np.arccos(np.minimum(scalar, 1.0))).max())
+
+
+def write_poses(path: str | Path, poses: Poses, *, overwrite: bool = False) -> None:
+    """Write poses as `.csv`, `.parquet` or `.npz`, completely or not at all: `read_poses` takes them back.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> poses = Poses([[0.0, 0.0, 0.3]], [np.eye(3)], [[0.1, 0.2, 0.3]])
+        >>> with TemporaryDirectory() as folder:
+        ...     write_poses(f"{folder}/poses.csv", poses)
+        ...     read_poses(f"{folder}/poses.csv", chains=3).readings
+        array([[0.1, 0.2, 0.3]])
+    """
+    suffix = Path(path).suffix.lower()
+    known = (".csv", ".parquet", ".npz")
+    require(suffix in known, f"{path} cannot be written: poses are written as {', '.join(known)}, not as '{suffix}'")
+    parts = dict(zip(_POSITION, poses.position.T, strict=True))
+    if poses.rotation is not None:
+        parts |= dict(zip(_NAMED, to_quaternion(poses.rotation).T, strict=True))
+    parts |= {f"l{i + 1}": column for i, column in enumerate(poses.readings.T)}
+    for name in ("configuration", "run"):
+        if getattr(poses, name) is not None:
+            parts[name] = getattr(poses, name).astype(float)
+    with new_file(path, overwrite=overwrite) as file:
+        if suffix == ".npz":
+            np.savez(file, allow_pickle=False, **parts)  # type: ignore[arg-type]
+            return
+        import polars as pl  # noqa: PLC0415 - start-up time
+
+        frame = pl.DataFrame({name: np.ascontiguousarray(values) for name, values in parts.items()})
+        frame.write_csv(file) if suffix == ".csv" else frame.write_parquet(file)

@@ -1,0 +1,259 @@
+"""Measured poses of a platform with the readings of its sensors: what geometric calibration is made of."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gough.core.arrays import Array, ArrayValue, array, first_not_finite
+from gough.core.errors import require
+from gough.core.rotations import exp, is_rotation, log
+from gough.core.text import number, table
+
+Labels = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Poses(ArrayValue):
+    """N poses of a platform as some instrument saw them, and what the machine's own sensors read there.
+
+    Examples:
+        >>> poses = Poses([[0.0, 0.0, 0.3], [0.01, 0.0, 0.3]], None, [[0.1, 0.2, 0.3], [0.1, 0.2, 0.4]])
+        >>> len(poses), poses.n_chains, poses.select([1]).position
+        (2, 3, array([[0.01, 0.  , 0.3 ]]))
+    """
+
+    position: Array
+    """(N, 3), m."""
+    rotation: Array | None
+    """(N, 3, 3); None where the platform does not turn, or its orientation was not measured."""
+    readings: Array
+    """(N, chains), in the unit of the machine's sensors."""
+    covariance: Array | None = None
+    """Of the errors of a pose, (6, 6) or (N, 6, 6): position in m, and left rotation vector in rad; (3, 3) or
+    (N, 3, 3) where there is no rotation; None where it is not known."""
+    reading_sigma: Array | None = None
+    """Standard deviation of the readings: one, one for each chain, or (N, chains); None where it is not known."""
+    configuration: Labels | None = None
+    """(N,): poses with the same number are repeats of the same configuration."""
+    run: Labels | None = None
+    """(N,): repeats with the same number were measured without moving the machine in between."""
+    notes: tuple[str, ...] = ()
+    """What a reader must know about these poses, in sentences."""
+
+    def __post_init__(self) -> None:
+        position = array(self.position, "position", ndim=2)
+        n = len(position)
+        require(n > 0 and position.shape[1] == 3, f"positions must be (N, 3), but their shape is {position.shape}")
+        readings = array(self.readings, "readings", ndim=2)
+        require(len(readings) == n, f"there are {n} positions, but readings of {len(readings)} poses")
+        object.__setattr__(self, "position", position)
+        object.__setattr__(self, "readings", readings)
+        if self.rotation is not None:
+            rotation = array(self.rotation, "rotation", ndim=3)
+            require(rotation.shape == (n, 3, 3), f"rotations must be ({n}, 3, 3), but their shape is {rotation.shape}")
+            object.__setattr__(self, "rotation", rotation)
+        for what, values in (("position", position), ("readings", readings), ("rotation", self.rotation)):
+            bad = None if values is None else first_not_finite(values)
+            require(bad is None, f"{what} of pose {bad and bad[0]} is NaN or infinite: leave that pose out")
+        self._check_rotations()
+        self._check_noise()
+        for name in ("configuration", "run"):
+            labels = getattr(self, name)
+            if labels is not None:
+                labels = np.asarray(labels)
+                fits = labels.shape == (n,) and labels.dtype.kind in "iu"
+                require(fits, f"{name} must be a whole number for each pose")
+                object.__setattr__(self, name, labels.astype(np.int64))
+        object.__setattr__(self, "notes", tuple(self.notes))
+
+    def _check_rotations(self) -> None:
+        if self.rotation is None:
+            return
+        good = is_rotation(self.rotation)
+        if good.all():
+            return
+        k = int(np.argmin(good))
+        mirrored = np.linalg.det(self.rotation[k]) < 0
+        cause = "it is a reflection: a frame is mirrored" if mirrored else "its columns are not orthogonal unit vectors"
+        require(condition=False, message=f"the matrix of pose {k} is not a rotation ({(~good).sum()} are not): {cause}")
+
+    def _check_noise(self) -> None:
+        n, m, size = len(self.position), self.n_chains, 3 if self.rotation is None else 6
+        if self.covariance is not None:
+            C = array(self.covariance, "covariance", ndim=(2, 3))
+            fits = C.shape in {(size, size), (n, size, size)}
+            require(fits, f"a pose's covariance must be ({size}, {size}), or one for each of {n} poses, not {C.shape}")
+            object.__setattr__(self, "covariance", C)
+        if self.reading_sigma is not None:
+            s = array(self.reading_sigma, "reading_sigma", ndim=(0, 1, 2))
+            fits = s.shape in {(), (1,), (m,), (n, m)} and bool((s > 0).all())
+            require(fits, f"reading_sigma must be positive: one, one for each of {m} readings, or ({n}, {m})")
+            object.__setattr__(self, "reading_sigma", s if s.ndim == 2 else np.broadcast_to(s, (m,)))
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+    @property
+    def n_chains(self) -> int:
+        """Readings at each pose."""
+        return self.readings.shape[1]
+
+    def select(self, rows: Any) -> "Poses":
+        """Some of the poses: a mask, or numbers."""
+        rows = np.arange(len(self))[np.asarray(rows)]
+
+        def of(values: Any, whole: int) -> Any:
+            return values if values is None or values.ndim < whole else values[rows]
+
+        return replace(
+            self,
+            position=self.position[rows],
+            rotation=of(self.rotation, 3),
+            readings=self.readings[rows],
+            covariance=of(self.covariance, 3),
+            reading_sigma=of(self.reading_sigma, 2),
+            configuration=of(self.configuration, 1),
+            run=of(self.run, 1),
+        )
+
+    def with_noise(self, position: Any = None, orientation: Any = None, readings: Any = None) -> "Poses":
+        """The same poses with standard deviations stated: of positions (m), orientations (rad) and readings.
+
+        Examples:
+            >>> poses = Poses([[0.0, 0.0, 0.3]], [np.eye(3)], [[0.1, 0.2, 0.3]])
+            >>> poses.with_noise(1e-4, 1e-3, 1e-5).covariance.diagonal().tolist()
+            [1e-08, 1e-08, 1e-08, 1e-06, 1e-06, 1e-06]
+        """
+        covariance = self.covariance
+        if position is not None:
+            stated = [np.broadcast_to(np.asarray(position, dtype=float), (3,))]
+            if self.rotation is not None:
+                require(orientation is not None, "state the standard deviation of orientations too, in rad")
+                stated.append(np.broadcast_to(np.asarray(orientation, dtype=float), (3,)))
+            deviations = np.concatenate(stated)
+            require(bool((deviations > 0).all()), "standard deviations must be positive")
+            covariance = np.diag(deviations**2)
+        sigma = self.reading_sigma if readings is None else readings
+        return replace(self, covariance=covariance, reading_sigma=sigma)
+
+    def without_copies(self) -> "Poses":
+        """Without poses that equal another one in every digit: copies of a line, since repeats never do.
+
+        Examples:
+            >>> poses = Poses([[0.0, 0.0, 0.3]] * 2, None, [[0.1, 0.2, 0.3]] * 2).without_copies()
+            >>> len(poses), poses.notes
+            (1, ('Pose 1 is a copy of pose 0 in every digit, and is left out (1 copies in all).',))
+        """
+        parts = [self.position, self.readings]
+        if self.rotation is not None:
+            parts.append(self.rotation.reshape(len(self), 9))
+        _, first, where = np.unique(np.hstack(parts), axis=0, return_index=True, return_inverse=True)
+        if len(first) == len(self):
+            return self
+        first_of = first[where.reshape(-1)]
+        copies = np.flatnonzero(first_of != np.arange(len(self)))
+        note = (
+            f"Pose {copies[0]} is a copy of pose {first_of[copies[0]]} in every digit, and is left out "
+            f"({len(copies)} copies in all)."
+        )
+        kept = self.select(np.sort(first))
+        return replace(kept, notes=(*self.notes, note))
+
+
+@dataclass(frozen=True, eq=False)
+class Repeatability(ArrayValue):
+    """Standard deviations of repeats: of the instrument, within a run, and of the machine, between runs.
+
+    Columns: x, y, z in m, the rotation vector's components in rad where there are any, then each reading.
+    """
+
+    names: tuple[str, ...]
+    within: Array | None
+    """Of one measurement about the mean of its run; None where no run has two."""
+    between: Array | None
+    """Of a run's mean about the mean of its configuration; None where no configuration has two runs."""
+    n_configurations: int
+    n_measurements: int
+
+    def __str__(self) -> str:
+        columns = [
+            (head, v) for head, v in (("within runs", self.within), ("between runs", self.between)) if v is not None
+        ]
+        rows = [[name, *(number(v[i], digits=3) for _, v in columns)] for i, name in enumerate(self.names)]
+        return table(["", *(head for head, _ in columns)], rows, "l" + "r" * len(columns))
+
+
+def averaged(poses: Poses) -> tuple[Poses, Repeatability]:
+    """One pose per configuration, the mean of its runs, with the covariance that the repeats show.
+
+    First the measurements of each run are averaged, then the runs of each configuration, as in [DACP06, §2.3.2]: ten
+    images of a platform that stands still do not tell how well it returns.
+
+    Examples:
+        >>> rng = np.random.default_rng(1)
+        >>> z = 0.3 + rng.normal(0, 1e-4, 40)
+        >>> poses = Poses(np.outer(z, [0, 0, 1]), None, np.ones((40, 3)), configuration=np.arange(40) // 20)
+        >>> mean, repeatability = averaged(poses)
+        >>> len(mean), round(float(repeatability.between[2]), 4)
+        (2, 0.0001)
+    """
+    require(poses.configuration is not None, "averaging needs to know which poses are repeats: configuration")
+    assert poses.configuration is not None
+    run = np.arange(len(poses)) if poses.run is None else poses.run
+    _, run_of, counts = np.unique(np.stack([poses.configuration, run]), axis=1, return_inverse=True, return_counts=True)
+    run_of = run_of.reshape(-1)
+    center, deviations = _mean(poses, run_of, len(counts))
+    within = _pooled(deviations, len(poses) - len(counts))
+    first = np.unique(run_of, return_index=True)[1]
+    means = replace(center, configuration=poses.configuration[first], run=None)
+    labels, of, runs = np.unique(poses.configuration[first], return_inverse=True, return_counts=True)
+    result, deviations = _mean(means, of.reshape(-1), len(labels))
+    between = _pooled(deviations, len(means) - len(labels))
+    size, spread = 3 if poses.rotation is None else 6, None
+    if between is not None:
+        spread = between / runs[:, None, None]
+    elif within is not None:
+        spread = within / np.bincount(of.reshape(-1), weights=counts)[:, None, None]
+    if spread is not None:
+        sigma = np.sqrt(np.maximum(np.diagonal(spread, axis1=1, axis2=2)[:, size:], 0))
+        known = bool((np.linalg.eigvalsh(spread[:, :size, :size])[:, 0] > 0).all())
+        result = replace(
+            result,
+            covariance=spread[:, :size, :size] if known else None,
+            reading_sigma=sigma if bool((sigma > 0).all()) else None,
+        )
+    names = ("x", "y", "z", *(("rx", "ry", "rz") if size == 6 else ()))
+    names = (*names, *(f"reading {i + 1}" for i in range(poses.n_chains)))
+    found = Repeatability(names, _sigma(within), _sigma(between), len(labels), len(poses))
+    return replace(result, configuration=labels), found
+
+
+def _mean(poses: Poses, of: Any, n: int) -> tuple[Poses, Array]:
+    """The mean of each group, and each pose's deviation from it: position, left rotation vector, readings."""
+    count = np.bincount(of, minlength=n)[:, None]
+
+    def mean(values: Array) -> Array:
+        total = np.zeros((n, values.shape[1]))
+        np.add.at(total, of, values)
+        return total / count
+
+    position, readings = mean(poses.position), mean(poses.readings)
+    parts, rotation = [poses.position - position[of]], None
+    if poses.rotation is not None:
+        rotation = poses.rotation[np.unique(of, return_index=True)[1]]
+        for _ in range(3):  # deviations are small: the mean of their vectors settles at once
+            w = log(poses.rotation @ np.swapaxes(rotation[of], 1, 2))
+            rotation = exp(mean(w)) @ rotation
+        parts.append(log(poses.rotation @ np.swapaxes(rotation[of], 1, 2)))
+    parts.append(poses.readings - readings[of])
+    return Poses(position, rotation, readings, notes=poses.notes), np.hstack(parts)
+
+
+def _pooled(deviations: Array, dof: int) -> Array | None:
+    return deviations.T @ deviations / dof if dof > 0 else None
+
+
+def _sigma(C: Array | None) -> Array | None:
+    return None if C is None else np.sqrt(C.diagonal())

@@ -1,0 +1,128 @@
+"""Poses on disk and in memory: every format, every way to write an orientation, and what is refused."""
+
+import numpy as np
+import pytest
+
+from gough.core.errors import InputError
+from gough.core.rotations import angle_between, exp, log, to_quaternion
+from gough.data import Poses, averaged, read_poses, write_poses
+
+
+def poses(rng, n=20, chains=6):
+    return Poses(
+        rng.normal([0, 0, 0.4], 0.03, (n, 3)), exp(0.1 * rng.normal(size=(n, 3))), rng.uniform(0, 0.1, (n, chains))
+    )
+
+
+def csv(path, heads, columns):
+    lines = [",".join(heads), *(",".join(repr(float(v)) for v in row) for row in np.column_stack(columns))]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+LEGS = [f"l{i + 1}" for i in range(6)]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".npz"])
+def test_what_is_written_is_read(tmp_path, rng, suffix):
+    given = poses(rng)
+    path = tmp_path / f"poses{suffix}"
+    write_poses(path, given)
+    read = read_poses(path)
+    assert (read.position == given.position).all()
+    assert (read.readings == given.readings).all()
+    assert angle_between(read.rotation, given.rotation).max() < 1e-7
+    assert read.notes == ()
+    with pytest.raises(InputError, match="exists"):
+        write_poses(path, given)
+
+
+def test_orientations_as_vectors_and_matrices(tmp_path, rng):
+    given = poses(rng)
+    p, R, l = given.position, given.rotation, given.readings
+    vector = csv(tmp_path / "v.csv", [*"xyz", "rx [deg]", "ry [deg]", "rz [deg]", *LEGS], [p, np.degrees(log(R)), l])
+    matrix = csv(
+        tmp_path / "m.csv", [*"xyz", *(f"r{i}{j}" for i in "123" for j in "123"), *LEGS], [p, R.reshape(-1, 9), l]
+    )
+    for path in (vector, matrix):
+        assert abs(read_poses(path).rotation - R).max() < 1e-12
+    mirrored = R.copy()
+    mirrored[4, 2] *= -1
+    with pytest.raises(InputError, match=r"pose 4 .* mirrored"):
+        read_poses(
+            csv(
+                tmp_path / "r.csv",
+                [*"xyz", *(f"r{i}{j}" for i in "123" for j in "123"), *LEGS],
+                [p, mirrored.reshape(-1, 9), l],
+            )
+        )
+
+
+@pytest.mark.parametrize("order", ["wxyz", "xyzw"])
+def test_the_order_of_quaternions(tmp_path, rng, order):
+    given = poses(rng)
+    q = to_quaternion(given.rotation)
+    q = q if order == "wxyz" else np.roll(q, -1, axis=1)
+    path = csv(tmp_path / "q.csv", [*"xyz", "q1", "q2", "q3", "q4", *LEGS], [given.position, q, given.readings])
+    read = read_poses(path)
+    assert angle_between(read.rotation, given.rotation).max() < 1e-7
+    assert order in read.notes[0]
+    other = "xyzw" if order == "wxyz" else "wxyz"
+    assert order in read_poses(path, quaternion=other).notes[0]
+    assert read_poses(path, quaternion=order).notes == ()
+    any_turn = exp(2 * rng.normal(size=(20, 3)))
+    path = csv(
+        tmp_path / "a.csv",
+        [*"xyz", "q1", "q2", "q3", "q4", *LEGS],
+        [given.position, to_quaternion(any_turn), given.readings],
+    )
+    with pytest.raises(InputError, match="quaternion's order"):
+        read_poses(path)
+
+
+def test_bad_files(tmp_path, rng):
+    given = poses(rng)
+    p, q, l = given.position, to_quaternion(given.rotation), given.readings
+    heads = [*"xyz", "qw", "qx", "qy", "qz", *LEGS]
+    with pytest.raises(InputError, match="millimetres"):
+        read_poses(csv(tmp_path / "mm.csv", heads, [1000 * p, q, l]))
+    assert abs(read_poses(tmp_path / "mm.csv", units={"position": "mm"}).position - p).max() < 1e-15
+    long = q.copy()
+    long[7] *= 1.1
+    with pytest.raises(InputError, match=r"row 8 .*length 1.1"):
+        read_poses(csv(tmp_path / "norm.csv", heads, [p, long, l]))
+    assert "normalized" in read_poses(csv(tmp_path / "n.csv", heads, [p, q * 1.0005, l])).notes[0]
+    twice = [np.vstack([a, a[3:4]]) for a in (p, q, l)]
+    read = read_poses(csv(tmp_path / "copy.csv", heads, twice))
+    assert len(read) == 20
+    assert "Pose 20 is a copy of pose 3" in read.notes[0]
+    with pytest.raises(InputError, match="no column 'l1'; did you mean 'L1'"):
+        read_poses(csv(tmp_path / "l.csv", [*heads[:7], *(h.upper() for h in LEGS)], [p, q, l]))
+    with pytest.raises(InputError, match="did you mean 'qw'"):
+        read_poses(tmp_path / "mm.csv", columns={"qww": "w"})
+    with pytest.raises(InputError, match="no such file"):
+        read_poses(tmp_path / "none.csv")
+
+
+def test_repeats_show_both_repeatabilities(rng):
+    """The paper's scheme: the instrument's noise within a run, the machine's between runs."""
+    configurations, runs, images = 64, 11, 11
+    base = poses(rng, configurations)
+    of = np.repeat(np.arange(configurations), runs * images)
+    run = np.tile(np.repeat(np.arange(runs), images), configurations)
+    machine, instrument = 3e-5, 6e-5
+    n = len(of)
+    moved = rng.normal(0, machine, (configurations * runs, 6)).repeat(images, axis=0)
+    error = moved + rng.normal(0, instrument, (n, 6))
+    readings = base.readings[of] + rng.normal(0, 1e-5, (configurations * runs, 6)).repeat(images, axis=0)
+    many = Poses(
+        base.position[of] + error[:, :3], exp(error[:, 3:]) @ base.rotation[of], readings, configuration=of, run=run
+    )
+    mean, found = averaged(many)
+    expected = np.sqrt(machine**2 + instrument**2 / images)
+    assert abs(found.within[:6] / instrument - 1).max() < 0.03
+    assert abs(found.between[:6] / expected - 1).max() < 0.1
+    assert abs(np.sqrt(np.diagonal(mean.covariance, axis1=1, axis2=2)) / (expected / np.sqrt(runs)) - 1).max() < 0.1
+    assert abs(mean.position - base.position).max() < 5 * expected / np.sqrt(runs)
+    assert angle_between(mean.rotation, base.rotation).max() < 8 * expected / np.sqrt(runs)
+    assert "between runs" in str(found)
