@@ -1,5 +1,7 @@
 """Unknowns, noise and problems: what is refused at the door, and what selecting rows means."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -141,6 +143,19 @@ def test_selecting_nothing_is_refused():
         LinearProblem(W, Y, AB).select(np.zeros(4, dtype=bool))
     with pytest.raises(InputError, match="one entry per row"):
         LinearProblem(W, Y, AB).select([True, False])
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 50])
+def test_blocks_split_no_sample_where_rows_are_masked(size):
+    rng = np.random.default_rng(size)
+    whole = LinearProblem(np.ones((300, 1)), np.arange(300.0), Unknowns(["a"]), groups=("x", "y", "z"))
+    problem = whole.select(rng.random(300) < 0.6)
+    slices = list(problem.blocks(size=size))
+    assert [s.start for s in slices] == [0, *(s.stop for s in slices[:-1])]
+    assert slices[-1].stop == problem.n_rows
+    samples = [problem.groups.positions(s) // 3 for s in slices]
+    assert all(len(s) > 0 for s in samples)
+    assert all(a[-1] < b[0] for a, b in itertools.pairwise(samples))
 
 
 def test_blocks_cover_all_rows_and_split_no_sample():

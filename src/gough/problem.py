@@ -107,10 +107,16 @@ class LinearProblem(ArrayValue):
         return len(self.y)
 
     def blocks(self, size: int = ROWS_PER_BLOCK) -> Iterator[slice]:
-        """Consecutive row ranges of at most `size` rows; no sample is split if all its rows are there."""
-        size = max(1, size // len(self.groups)) * len(self.groups)
-        for start in range(0, self.n_rows, size):
-            yield slice(start, min(start + size, self.n_rows))
+        """Consecutive row ranges of at most `size` rows, or of one sample where that is more; no sample is split."""
+        n, position = len(self.groups), self.groups.position
+        size = max(1, size // n) * n
+        start = 0
+        while start < self.n_rows:
+            stop = min(start + size, self.n_rows)
+            if position is not None and stop < self.n_rows:  # rows of a sample may be missing
+                stop = int(np.searchsorted(position, position[stop] // n * n))
+            yield slice(start, stop)
+            start = stop
 
     def residuals(self, theta: Any, rows: slice = slice(None)) -> Array:
         """Y − W θ."""

@@ -72,3 +72,19 @@ def test_decimated_rows_know_the_time_between_them(rng):
     a, b = estimate(selected, LeastSquares()), estimate(recorded, LeastSquares())
     assert a.value == pytest.approx(b.value)
     assert a.region.sigma == pytest.approx(b.region.sigma, rel=0.1)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("cutoff", [None, 0.1], ids=["white", "low-pass"])
+def test_sigma_of_masked_rows_does_not_depend_on_where_blocks_end(method, cutoff, monkeypatch):
+    rng = np.random.default_rng(3)
+    n_samples = 3000
+    y = noise(rng, n_samples, cutoff)
+    whole = LinearProblem(regressor(n_samples), y, Unknowns([f"p_{i}" for i in range(8)]), Gaussian(), GROUPS)
+    problem = whole.select(rng.random(whole.n_rows) < 0.7)
+    in_one = estimate(problem, method)
+    blocks = LinearProblem.blocks
+    monkeypatch.setattr(LinearProblem, "blocks", lambda self, size=0: blocks(self, 501))
+    in_many = estimate(problem, method)
+    assert in_many.region.sigma == pytest.approx(in_one.region.sigma, rel=1e-9)
+    assert in_many.value == pytest.approx(in_one.value, rel=1e-6, abs=1e-9)

@@ -28,15 +28,24 @@ def with_past(
         values = values.reshape(len(values), -1)
         positions = problem.groups.positions(rows)
         first, last = int(positions[0]) // n, int(positions[-1]) // n
-        skipped = min(first - next_sample, past)
-        grid = np.zeros((past + last - first + 1, n, values.shape[1]))
-        if history is not None and skipped < past:
-            grid[: past - skipped] = history[skipped:]
-        grid.reshape(-1, values.shape[1])[(past - first) * n + positions] = values
+        if history is not None and first - next_sample > past:
+            if past:
+                yield _ringing(history)
+            history = None
+        begin = first if history is None else next_sample  # samples without any row ring like all others
+        grid = np.zeros((past + last - begin + 1, n, values.shape[1]))
+        if history is not None:
+            grid[:past] = history
+        grid.reshape(-1, values.shape[1])[(past - begin) * n + positions] = values
         yield grid
         history, next_sample = grid[len(grid) - past :], last + 1
     if flush and past and history is not None:
-        yield np.concatenate([history, np.zeros_like(history)])
+        yield _ringing(history)
+
+
+def _ringing(history: Array) -> Array:
+    """A block of zeros after its past."""
+    return np.concatenate([history, np.zeros_like(history)])
 
 
 class LaggedSums:
