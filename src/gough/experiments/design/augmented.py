@@ -1,0 +1,110 @@
+"""An augmented Lagrangian with L-BFGS-B: limits become penalties whose prices are learned."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.experiments.design.problem import DesignProblem
+
+_RAISE, _MOST = 3.0, 1e4
+"""By which the penalty grows from one round to the next, and how far."""
+
+
+class _Point(NamedTuple):
+    z: Array
+    value: float
+    gradient: Array
+
+
+@dataclass
+class Prices:
+    """What one start has learned so far: multipliers of all limits at all samples, and the size of the penalty."""
+
+    upper: Array
+    lower: Array
+    penalty: float = 10.0
+    tight: Array = field(default_factory=lambda: np.zeros(0))
+    """By how much limits are tightened (channels,), since values exceed their samples in between."""
+    evaluations: int = 0
+
+    @classmethod
+    def free(cls, n_samples: int, n_channels: int) -> "Prices":
+        """Before anything is known."""
+        shape = (n_samples, n_channels)
+        return cls(np.zeros(shape), np.zeros(shape), tight=np.full(n_channels, 1e-3))
+
+    def excess(self, h: Array, ends: tuple[Array, Array]) -> tuple[Array, Array]:
+        """How far values lie above and below their tightened ends."""
+        low, high = ends
+        return h - (high - self.tight), (low + self.tight) - h
+
+    def added(self, h: Array, ends: tuple[Array, Array]) -> tuple[float, Array]:
+        """Σ (max(0, λ + ρc)² - λ²) / 2ρ of all limits c <= 0, and its derivative by h."""
+        above, below = self.excess(h, ends)
+        up = np.maximum(0.0, self.upper + self.penalty * above)
+        down = np.maximum(0.0, self.lower + self.penalty * below)
+        total = (up**2).sum() + (down**2).sum() - (self.upper**2).sum() - (self.lower**2).sum()
+        return float(total / (2 * self.penalty)), up - down
+
+    def learn(self, h: Array, ends: tuple[Array, Array]) -> float:
+        """Raise the prices of what is violated, lower those of what is not; the worst violation."""
+        above, below = self.excess(h, ends)
+        self.upper = np.maximum(0.0, self.upper + self.penalty * above)
+        self.lower = np.maximum(0.0, self.lower + self.penalty * below)
+        return float(max(above.max(), below.max()))
+
+
+def descend(
+    problem: DesignProblem,
+    z: Array,
+    prices: Prices,
+    bounds: list[tuple[float, float]],
+    *,
+    iterations: int,
+    seen: Callable[[Array], object],
+) -> Array:
+    """Minimize the augmented Lagrangian at fixed prices; `seen` is told of every step."""
+    from scipy.optimize import minimize  # noqa: PLC0415 - start-up time
+
+    last = accepted = _Point(z, *problem.lagrangian(z, lambda h: prices.added(h, problem.ends)))
+
+    def value(at: Array) -> tuple[float, Array]:
+        nonlocal last
+        prices.evaluations += 1
+        total, gradient = problem.lagrangian(at, lambda h: prices.added(h, problem.ends))
+        if np.isfinite(total):
+            last = _Point(at.copy(), total, gradient)
+            return total, gradient
+        # out of reach: worse than where the line search came from, but not by so much that it stops for good
+        step = float(np.linalg.norm(at - accepted.z))
+        return accepted.value + step * float(np.linalg.norm(accepted.gradient)), gradient
+
+    def step(at: Array) -> None:
+        nonlocal accepted
+        accepted = last
+        seen(at)
+
+    options = {"maxiter": iterations, "maxcor": 25, "maxfun": 2 * iterations}
+    found = minimize(value, z, jac=True, method="L-BFGS-B", bounds=bounds, options=options, callback=step)
+    return np.asarray(found.x)
+
+
+def one_round(
+    problem: DesignProblem,
+    z: Array,
+    prices: Prices,
+    bounds: list[tuple[float, float]],
+    *,
+    iterations: int,
+    tolerance: float,
+    seen: Callable[[Array], object],
+) -> tuple[Array, bool]:
+    """Descend, then learn the prices: one round. Also, do the limits hold within `tolerance`?"""
+    z = descend(problem, z, prices, bounds, iterations=iterations, seen=seen)
+    worst = prices.learn(problem.evaluate(z).h, problem.ends)
+    if worst > tolerance:
+        prices.penalty = min(prices.penalty * _RAISE, _MOST)
+    return z, worst <= tolerance

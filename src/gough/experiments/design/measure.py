@@ -1,0 +1,59 @@
+"""What a motion really demands, asked of the robot itself and not of the solver's equations; also between samples."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.experiments._equations import as_parallel
+from gough.experiments.design.limits import Channel
+from gough.experiments.trajectories import FourierSeries
+
+DENSE = 300
+"""Samples in a period of the highest harmonic at which limits are verified."""
+
+
+def measured(robot: Any, parameters: Array, channels: Sequence[Channel], moved: tuple[Array, Array, Array]) -> Array:
+    """The limited quantities (N, channels) of a motion, dry friction with its plain sign.
+
+    Raises:
+        InputError: a pose is out of reach or singular; the message names the first such sample.
+    """
+    x, dx, ddx = moved
+    asked = {one.kind for one in channels}
+    in_pose = as_parallel(robot)
+    q, dq, ddq = (x, dx, ddx) if in_pose is None else in_pose.joint_motion(x, dx, ddx)
+    sources: dict[str, Array] = {"position": q, "speed": dq, "acceleration": ddq, "pose": x}
+    if "effort" in asked:
+        sources["effort"] = robot.regressor_kernel()(x, dx, ddx) @ parameters
+    if "joint" in asked:
+        sources["joint"] = robot.all_coordinates(x)
+    if "margin" in asked:
+        sources["margin"] = robot.margin(x)[:, None]
+    if "reach" in asked:
+        sources["reach"] = robot.reach(x)
+    return np.column_stack([sources[one.kind][:, one.index] for one in channels])
+
+
+def extremes(robot: Any, parameters: Array, channels: Sequence[Channel], series: FourierSeries) -> tuple[Array, Array]:
+    """The least and greatest values (channels,) that a periodic motion takes, at and between many samples.
+
+    Between samples a value is taken to go beyond them by a quarter of the second difference there: twice what a
+    parabola through three samples does. Where an actuator turns, its dry friction jumps, and the samples on both sides
+    of the jump show both of its ends.
+
+    Raises:
+        InputError: the motion leaves the workspace or meets a singularity; the message names the instant.
+    """
+    n = DENSE * series.n_harmonics
+    times = np.arange(n) / n * series.period
+    _, x, dx, ddx = series.at(times)
+    values = measured(robot, parameters, channels, (x, dx, ddx))
+    around = np.abs(np.roll(values, 1, axis=0) - 2 * values + np.roll(values, -1, axis=0)) / 4
+    in_pose = as_parallel(robot)
+    speeds = dx if in_pose is None else in_pose.joint_motion(x, dx, ddx).dq
+    turning = (np.sign(np.roll(speeds, 1, axis=0)) != np.sign(np.roll(speeds, -1, axis=0))).any(axis=1)
+    efforts = np.array([one.kind == "effort" for one in channels])
+    around[np.outer(turning, efforts)] = 0.0
+    return (values - around).min(axis=0), (values + around).max(axis=0)

@@ -1,0 +1,149 @@
+"""The answer of a design: the motion, what it promises, how near it comes to its limits, and how it was found."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from gough.core.arrays import Array, ArrayValue
+from gough.core.text import number, table
+from gough.data import Recording, write_recording
+from gough.experiments.design.criteria import CRITERIA
+from gough.experiments.design.measure import extremes
+from gough.experiments.design.problem import DesignProblem
+from gough.experiments.trajectories import FourierSeries, Periodic
+from gough.experiments.trajectories_export import as_recording
+
+_SHOWN = 12
+"""Limits that `str()` shows: the nearest ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt(ArrayValue):
+    """What came of one start.
+
+    Examples:
+        >>> Attempt(1, None, np.inf, -10.0, 0.5, 200).series is None
+        True
+    """
+
+    number: int
+    series: FourierSeries | None
+    """The motion; None where none keeps the limits."""
+    value: float
+    """The criterion; infinite where there is no motion."""
+    first: float
+    """The criterion at the random start."""
+    seconds: float
+    evaluations: int
+    """Of the criterion with its gradient."""
+    is_stopped: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Design(ArrayValue):
+    """A motion that keeps the limits at all times, the best that was found. Made by `optimize`.
+
+    `str()` of it is a short report.
+    """
+
+    problem: DesignProblem
+    attempts: tuple[Attempt, ...]
+    is_stopped: bool = False
+    """Was the search stopped before its end?"""
+
+    @property
+    def best(self) -> Attempt:
+        """The start with the least criterion."""
+        return min(self.attempts, key=lambda each: (each.value, each.number))
+
+    @property
+    def series(self) -> FourierSeries:
+        """The motion, in the pose of a parallel robot or the joints of another."""
+        series = self.best.series
+        assert series is not None
+        return series
+
+    @property
+    def value(self) -> float:
+        """The criterion."""
+        return self.best.value
+
+    def criterion(self, name: str) -> float:
+        """Another criterion of the same motion, by its name."""
+        return self.problem.value(self.problem.space.vector(self.series), CRITERIA[name])
+
+    @cached_property
+    def sigma(self) -> Array:
+        """The standard deviations that Gauss-Markov estimates of the base parameters will have (p,).
+
+        Roots of the diagonal of the Cramér-Rao bound F⁻¹ [AHG, eq. (9)], for the stated number of samples.
+        """
+        W = self.problem.evaluate(self.problem.space.vector(self.series)).W
+        F = self.problem.information(W)
+        d = np.sqrt(np.diag(F))
+        return np.asarray(np.sqrt(np.diag(np.linalg.inv(F / np.outer(d, d)))) / d)
+
+    @cached_property
+    def extremes(self) -> tuple[Array, Array]:
+        """Least and greatest value of everything that is limited (channels,), between samples too."""
+        of = self.problem
+        return extremes(of.robot, of.parameters, of.channels, self.series)
+
+    @property
+    def worst(self) -> float:
+        """How near the motion comes to a limit, in shares of its range; positive beyond one."""
+        return float(max(self._beyond))
+
+    def recording(self, rate: float | None = None, *, periods: int = 1) -> Recording:
+        """The motion sampled, as channels of the pose and of the actuators; by default at the problem's rate."""
+        chosen = rate or self.problem.rate or self.series.frequency * 20 * self.series.n_harmonics
+        return as_recording(self.problem.robot, Periodic(self.series, periods), chosen)
+
+    def write(self, path: Path, rate: float | None = None, *, periods: int = 1, overwrite: bool = False) -> None:
+        """The motion as a file: CSV, Parquet, .mat or .npz by its suffix."""
+        write_recording(path, self.recording(rate, periods=periods), overwrite=overwrite)
+
+    @property
+    def _beyond(self) -> list[float]:
+        low, high = self.extremes
+        channels = zip(self.problem.channels, low, high, strict=True)
+        return [float(max(one.beyond(least), one.beyond(most))) for one, least, most in channels]
+
+    def __str__(self) -> str:
+        of, series = self.problem, self.series
+        kept = [each for each in self.attempts if each.series is not None]
+        lines = [
+            f"{of.robot.name}: {of.criterion.meaning} = {self.value:.2f} "
+            f"(random starts {min(each.first for each in kept):.2f} to {max(each.first for each in kept):.2f}), "
+            f"{len(kept)} of {len(self.attempts)} starts keep the limits"
+            + ("; stopped early" if self.is_stopped else ""),
+            f"{series.n_harmonics} harmonics of {series.frequency:.6g} Hz, {of.n_variables} unknowns",
+            "",
+            self._promised(),
+            "",
+            self._limits(),
+        ]
+        return "\n".join(lines)
+
+    def _promised(self) -> str:
+        units = [self.problem.robot.units[i] for i in self.problem.found.kept]
+        cells = zip(self.problem.names, units, self.problem.base_values, self.sigma, strict=True)
+        rows = [
+            [name, unit, number(value), number(sd, digits=2), f"{100 * sd / abs(value):.2g} %" if value else "—"]
+            for name, unit, value, sd in cells
+        ]
+        return table(["parameter", "unit", "nominal", "σ promised", "share"], rows, "llrrr")
+
+    def _limits(self) -> str:
+        low, high = self.extremes
+        beyond = self._beyond
+        order = np.argsort(beyond)[::-1][:_SHOWN]
+        rows = []
+        for i in order:
+            one = self.problem.channels[i]
+            ends = (number(one.lower), number(one.upper))
+            rows.append([one.name, one.unit, number(low[i]), number(high[i]), *ends, f"{-100 * beyond[i]:.1f} %"])
+        heads = ["nearest limits", "unit", "least", "greatest", "allowed from", "to", "left"]
+        return table(heads, rows, "llrrrrr")

@@ -1,0 +1,256 @@
+"""Many starts, one design: each start is a task of its own, for any executor; a stopped search keeps its best."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, wait
+from dataclasses import dataclass
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import InputError
+from gough.core.threads import one_blas_thread
+from gough.experiments.design.augmented import Prices, one_round
+from gough.experiments.design.measure import extremes
+from gough.experiments.design.problem import DesignProblem
+from gough.experiments.design.result import Attempt, Design
+from gough.experiments.trajectories import require_count
+
+_TOLERANCE = 1e-3
+"""By how much of its size a limit may be exceeded at a sample before the correction."""
+_SETTLED = 0.05
+"""Change of the criterion in a round below which a search ends: 0.2 % of a standard deviation for 24 parameters."""
+_CORRECTIONS = 4
+_HALVINGS = 12
+_LEAST = 0.3
+"""A motion that exceeds limits even at this share of its size is given up."""
+_PATIENCE = 2.0
+"""Seconds that a stopped search waits for starts that are about to end."""
+
+
+class Progress(NamedTuple):
+    """How far a search has come.
+
+    Examples:
+        >>> Progress(3, 10, "limits", -41.5).start
+        3
+    """
+
+    start: int
+    """Which start reports, from 1."""
+    of: int
+    stage: str
+    """What it does, in words; "done" at its end."""
+    value: float
+    """The criterion it has reached."""
+
+
+def optimize(
+    problem: DesignProblem,
+    *,
+    starts: int = 10,
+    seed: int = 0,
+    executor: Executor | None = None,
+    on_progress: Callable[[Progress], object] = lambda _: None,
+) -> Design:
+    """The best motion of several starts; the same seed gives the same motion, whatever the executor.
+
+    Each start is a random feasible series. An augmented Lagrangian with L-BFGS-B improves it, by exact derivatives;
+    then limits are verified between samples as well, and the motion is corrected until it keeps them strictly.
+
+    Ctrl-C stops the search, and the best motion so far is the answer; it keeps the limits like any other.
+
+    Args:
+        problem: What to design.
+        starts: How many.
+        seed: Of the random starts.
+        executor: Runs starts in parallel: of `concurrent.futures`, or a Dask client's; in this process by default.
+        on_progress: Called with a `Progress` now and then.
+
+    Raises:
+        InputError: no start found a motion that keeps the limits.
+        KeyboardInterrupt: the search was stopped before it had found one.
+
+    Examples:
+        >>> from gough.experiments.design import MotionLimits
+        >>> from gough.robots import Delta
+        >>> problem = DesignProblem(Delta(), MotionLimits(speeds=8.0, efforts=10.0), sigma=0.2, n_harmonics=2)
+        >>> found = optimize(problem, starts=1)
+        >>> found.is_stopped, bool(found.worst < 0)
+        (False, True)
+    """
+    require_count(starts, "starts")
+    tasks = _here(problem, starts, seed, on_progress) if executor is None else _there(
+        executor, problem, starts, seed, on_progress
+    )  # fmt: skip
+    done: list[Attempt] = []
+    stopped = False
+    try:
+        for attempt in tasks:
+            done.append(attempt)
+            stopped |= attempt.is_stopped
+    except KeyboardInterrupt:
+        stopped = True
+    done.sort(key=lambda each: each.number)
+    if not any(np.isfinite(each.value) for each in done):
+        if stopped:
+            raise KeyboardInterrupt
+        raise InputError(
+            f"none of {starts} starts found a motion of {problem.robot.name} that keeps its limits at all times: "
+            "loosen the limits, lower the frequency, or take more starts"
+        )
+    return Design(problem, tuple(done), stopped)
+
+
+def attempt(
+    problem: DesignProblem, number: int, seed: int, on_stage: Callable[[str, float], object] = lambda *_: None
+) -> Attempt:
+    """One start: a task that can be sent to another process."""
+    begin = perf_counter()
+    run = _Start(problem, on_stage)
+    with one_blas_thread():
+        z = random_start(problem, np.random.default_rng([seed, number]))
+        first = problem.value(z)
+        stopped = False
+        try:
+            z = run.improve(z)
+        except KeyboardInterrupt:
+            stopped, z = True, run.z
+        found = strict(problem, z)
+    if found is None:
+        return Attempt(number, None, np.inf, first, perf_counter() - begin, run.prices.evaluations, stopped)
+    value = problem.value(found)
+    series = problem.series(found)
+    return Attempt(number, series, value, first, perf_counter() - begin, run.prices.evaluations, stopped)
+
+
+def random_start(problem: DesignProblem, rng: np.random.Generator) -> Array:
+    """A random motion, made as large as the limits allow at its samples."""
+    space = problem.space
+    z = space.drawn(rng)
+    low, high = 0.0, 2.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if problem.violation(problem.evaluate(space.shrunk(z, middle, middle)).h) < 0:
+            low = middle
+        else:
+            high = middle
+    share = low or high / 2
+    return space.shrunk(z, share, share)
+
+
+@dataclass
+class _Start:
+    """The state of one start, so that a stopped one can tell how far it came."""
+
+    problem: DesignProblem
+    on_stage: Callable[[str, float], object]
+
+    def __post_init__(self) -> None:
+        assert self.problem.n_samples is not None
+        self.prices = Prices.free(self.problem.n_samples, len(self.problem.channels))
+        self.bounds = self.problem.space.bounds
+        self.z = np.zeros(self.problem.space.n)
+
+    def improve(self, z: Array) -> Array:
+        """Optimize at the samples, then between them."""
+        self.z = z
+        self._rounds(8, 200, "searching")
+        frequency = self.problem.whole_frequency(self.problem.series(self.z).frequency)
+        ratio = 2 * np.pi * frequency / self.problem.space.pulsation
+        self.bounds = [*self.bounds[:-1], (ratio, ratio)]
+        self.z = np.append(self.z[:-1], ratio)
+        for _ in range(_CORRECTIONS):
+            beyond = excess(self.problem, self.z)
+            if beyond.max() <= 0:
+                break
+            self.prices.tight += np.where(beyond > 0, np.minimum(1.2 * beyond, 0.1) + 1e-4, 0.0)
+            self._rounds(2, 50, "limits between samples")
+        return self.z
+
+    def _rounds(self, most: int, iterations: int, stage: str) -> None:
+        def seen(z: Array) -> None:
+            self.z = z.copy()
+
+        for _ in range(most):
+            before = self.problem.value(self.z)
+            self.z, settled = one_round(
+                self.problem, self.z, self.prices, self.bounds, iterations=iterations, tolerance=_TOLERANCE, seen=seen
+            )
+            self.on_stage(stage, self.problem.value(self.z))
+            if settled and abs(self.problem.value(self.z) - before) < _SETTLED:
+                break
+
+
+def excess(problem: DesignProblem, z: Array) -> Array:
+    """By how much of its size each channel is exceeded at any time (channels,); infinite where the robot cannot go."""
+    try:
+        low, high = extremes(problem.robot, problem.parameters, problem.channels, problem.series(z))
+    except InputError:
+        return np.full(len(problem.channels), np.inf)
+    pairs = zip(problem.channels, low, high, strict=True)
+    return np.array([max(one.beyond(least), one.beyond(most)) for one, least, most in pairs])
+
+
+def strict(problem: DesignProblem, z: Array) -> Array | None:
+    """The motion made just so much smaller that it keeps all limits at all times; None where that does not help."""
+    if excess(problem, z).max() <= 0:
+        return z
+    for towards_home in (False, True):
+        low, high = _LEAST, 1.0
+        if not _keeps(problem, z, low, towards_home=towards_home):
+            continue
+        for _ in range(_HALVINGS):
+            middle = 1 - np.sqrt((1 - low) * max(1 - high, 1e-6))  # halves the logarithm: little is lost as a rule
+            if _keeps(problem, z, middle, towards_home=towards_home):
+                low = middle
+            else:
+                high = middle
+        return _smaller(problem, z, low, towards_home=towards_home)
+    return None
+
+
+def _smaller(problem: DesignProblem, z: Array, share: float, *, towards_home: bool) -> Array:
+    return problem.space.shrunk(z, share, share if towards_home else 1.0)
+
+
+def _keeps(problem: DesignProblem, z: Array, share: float, *, towards_home: bool) -> bool:
+    return bool(excess(problem, _smaller(problem, z, share, towards_home=towards_home)).max() <= 0)
+
+
+def _here(
+    problem: DesignProblem, starts: int, seed: int, on_progress: Callable[[Progress], object]
+) -> Iterator[Attempt]:
+    for number in range(1, starts + 1):
+
+        def stage(what: str, value: float, number: int = number) -> None:
+            on_progress(Progress(number, starts, what, value))
+
+        done = attempt(problem, number, seed, stage)
+        on_progress(Progress(number, starts, "done", done.value))
+        yield done
+        if done.is_stopped:
+            return
+
+
+def _there(
+    executor: Executor, problem: DesignProblem, starts: int, seed: int, on_progress: Callable[[Progress], object]
+) -> Iterator[Attempt]:
+    assert problem.space  # its kernels are compiled once, here, and not by every worker at the same time
+    problem.lagrangian(np.append(np.full(problem.space.n - 1, 0.01), 1.0), lambda h: (0.0, np.zeros_like(h)))
+    pending: set[Future[Attempt]] = {executor.submit(attempt, problem, k, seed) for k in range(1, starts + 1)}
+    try:
+        while pending:
+            done, pending = wait(pending, return_when="FIRST_COMPLETED")
+            for future in done:
+                found = future.result()
+                on_progress(Progress(found.number, starts, "done", found.value))
+                yield found
+    except KeyboardInterrupt:
+        for future in pending:
+            future.cancel()
+        for future in wait(pending, timeout=_PATIENCE).done:
+            if not future.cancelled() and future.exception() is None:
+                yield future.result()
+        raise
