@@ -1,5 +1,6 @@
 """What users can see: complete, sorted, documented, and quick to import."""
 
+import ast
 import importlib
 import inspect
 import pkgutil
@@ -15,7 +16,7 @@ import gough
 
 PUBLIC = [
     "gough", "gough.methods", "gough.kernels", "gough.robots", "gough.certify", "gough.data", "gough.assemble",
-    "gough.experiments", "gough.report",
+    "gough.experiments", "gough.experiments.multibody", "gough.identification", "gough.report", "gough.studies",
 ]  # fmt: skip
 REPOSITORY = Path(__file__).parents[1]
 
@@ -101,8 +102,12 @@ def test_every_imported_library_is_a_declared_dependency():
     modules = {names.get(name, name) for name in declared}
     used = set()
     for path in (REPOSITORY / "src").rglob("*.py"):
-        used |= set(re.findall(r"^\s*(?:import|from) (\w+)", path.read_text(), re.MULTILINE))
-    third_party = {m for m in used if m not in sys.stdlib_module_names and m not in {"gough", "a", "the"}}
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                used |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                used.add(node.module.split(".")[0])
+    third_party = {m for m in used if m not in sys.stdlib_module_names and m != "gough"}
     optional = {"mujoco", "pinocchio"}  # of the extra `multibody`
     assert third_party - optional <= modules
     assert modules <= third_party, f"declared but never imported: {modules - third_party}"

@@ -178,3 +178,11 @@ def test_not_converged_is_said(rng):
         answer = estimate(problem, method, strict=False)
         assert answer.status.name == "MAX_STEPS"
         assert answer.stats.iterations == 1
+
+
+@pytest.mark.parametrize("method", [LeastSquares(), WeightedLeastSquares(), GaussMarkov(), RobustLeastSquares()])
+def test_data_that_fit_exactly_end_in_numbers(method):
+    problem = LinearProblem([[1.0, 1.0], [2.0, 1.0], [3.0, 1.0]], [1.0, 2.0, 3.0], Unknowns(["a", "b"]))
+    answer = estimate(problem, method)
+    assert answer.value == pytest.approx([1.0, 0.0], abs=1e-12)
+    assert (answer.region.sigma < 1e-12).all()

@@ -8,11 +8,12 @@ itself puts into residuals, and carried through the estimator. White residuals g
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.methods.series import LaggedSums, filtered, with_past
+from gough.methods.series import LaggedSums, fast_length, filtered, with_past
 from gough.methods.whitening import Whitening
 from gough.problem import LinearProblem
 
@@ -98,8 +99,8 @@ def noise_model(fit: Fitted) -> NoiseModel:
     length = max(_memory(rho, counts) for rho, counts in [(pooled, pairs), *zip(raw, sums.pairs, strict=True)])
     lags = slice(0, min(length, raw.shape[1] - 1) + 1)
     corrected = _without_fit_bias(fit, (pooled * pairs)[lags], pairs[lags])
-    rho = np.array([_positive(row / row[0]) for row in raw[:, lags] + corrected - pooled[lags]])
-    shared = _positive(corrected / corrected[0])
+    rho = np.array([_correlation(row) for row in raw[:, lags] + corrected - pooled[lags]])
+    shared = _correlation(corrected)
     memory = 1 + 2 * (rho[:, 1:] ** 2).sum(axis=1)
     C = _covariance_of_errors(fit, sums, shared)
     # the fit takes the same share of independent samples as it takes of the power
@@ -113,6 +114,13 @@ def noise_model(fit: Fitted) -> NoiseModel:
         sum_of_squares=float(sums.lagged[:, 0].sum()),
         at_limit=length >= raw.shape[1],
     )
+
+
+def _correlation(covariances: Array) -> Array:
+    """Covariances at lags 0, 1, … as a correlation that can be; that of white noise where all vanish."""
+    if covariances[0] <= 0:
+        return np.eye(1, len(covariances))[0]
+    return _positive(covariances / covariances[0])
 
 
 def unknown_noise(fit: Fitted) -> NoiseModel:
@@ -279,11 +287,13 @@ def _without_fit_bias(fit: Fitted, lagged: Array, pairs: Array) -> Array:
 
 def _shifted_products(fit: Fitted, max_lag: int) -> Array:
     """Qᵀ T_l Q for l = 0 … max_lag: (max_lag + 1, p, p)."""
-    p = fit.inverse_root.shape[1]
-    result = np.zeros((max_lag + 1, p, p))
+    spectra: dict[int, Any] = {}
     for block in with_past(fit.problem, fit.whiten, fit.orthonormal, max_lag):
-        own = block[max_lag:].reshape(-1, p)
-        for lag in range(max_lag + 1):
-            result[lag] += own.T @ block[max_lag - lag : len(block) - lag].reshape(-1, p)
+        size = fast_length(len(block))
+        own = block.copy()
+        own[:max_lag] = 0.0  # what wraps around meets these zeros
+        ahead, past = (np.fft.rfft(x, size, axis=0) for x in (own, block))
+        spectra[size] = spectra.get(size, 0) + np.swapaxes(ahead, 1, 2) @ past.conj()
+    result: Array = np.sum([np.fft.irfft(S, n, axis=0)[: max_lag + 1] for n, S in spectra.items()], axis=0)
     result[1:] += np.swapaxes(result[1:], 1, 2)
     return result
