@@ -289,3 +289,33 @@ def test_sweep_shrinks_with_the_factor_and_ends_in_a_contradiction(rng):
     assert table.width[3] == pytest.approx(alone.width, rel=1e-6)
     with pytest.raises(InputError, match="positive"):
         sweep(problem, [0.0])
+
+
+@pytest.mark.parametrize("uncertain", [False, True])
+def test_sweep_equals_hulls_one_by_one_on_one_program(uncertain, rng, monkeypatch):
+    from gough.methods import constraint_generation
+
+    problem, _ = dense_problem(rng, 300, 4, prior=None if uncertain else Box([-1e3] * 4, [1e3] * 4))
+    D = 0.001 * abs(problem.W) if uncertain else None
+    problem = LinearProblem(problem.W, problem.y, problem.unknowns, Bounded(0.1, D))
+    begun, begin = [], constraint_generation.Warm._begin
+    monkeypatch.setattr(
+        constraint_generation.Warm, "_begin", lambda self, *args: (begun.append(1), begin(self, *args))[1]
+    )
+    factors = [1.0, 1.01, 1.1, 2.0, 50.0]
+    table = sweep(problem, factors)
+    assert uncertain or len(begun) == 1
+    for factor, low, high in zip(table.factors, table.lower, table.upper, strict=True):
+        alone = estimate(LinearProblem(problem.W, problem.y, problem.unknowns, Bounded(0.1 * factor, D)), LinearHull())
+        assert low == pytest.approx(alone.region.lower, rel=1e-6, abs=1e-6 * alone.region.width.max())
+        assert high == pytest.approx(alone.region.upper, rel=1e-6, abs=1e-6 * alone.region.width.max())
+
+
+def test_sweep_in_words():
+    unknowns = Unknowns(["mass", "inertia"], units=["kg", "kg·m²"], prior=Box([-9, -9], [9, 9]))
+    problem = LinearProblem([[1.0, 0.0], [1.0, 0.0]], [0.0, 3.0], unknowns, Bounded(1.0))
+    lines = str(sweep(problem, [1, 2])).splitlines()
+    assert lines[0].split() == ["factor", "2", "1"]
+    assert lines[2].endswith("not refuted  refuted")
+    assert lines[3].split() == ["width", "of", "mass", "kg", "1.00", "—"]
+    assert lines[4].split() == ["width", "of", "inertia", "kg·m²", "18.0", "—"]

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from gough.core.arrays import Array
 from gough.methods.simplex import Optimum, Outcome, Simplex
-from gough.methods.strips import Strips
+from gough.methods.strips import Strips, with_radius
 from gough.problem import Integers, LinearProblem
 from gough.region import Box
 
@@ -20,6 +20,7 @@ _NEAR = 10
 """Rows nearer to a vertex than so many times the worst violation are looked at again before all rows are."""
 _SMALL = 1000
 """Rows per unknown up to which a problem is solved at once."""
+_MUCH_SMALLER = 0.1
 _STRIDE = 10
 _SKETCH_TOLERANCE = 1e-3
 
@@ -55,15 +56,42 @@ class Extremes:
 
 
 def extremes(problem: LinearProblem, box: Box, directions: Array, tolerance: float) -> Extremes:
-    """Minimizers of each direction (m, p) over {θ in the box : |y − W θ| ≤ e}.
+    """Minimizers of each direction (m, p) over {θ in the box : |y − W θ| ≤ e}."""
+    return Warm().extremes(problem, box, directions, tolerance)
 
-    Every tenth row, and of those every tenth, show first where the set is and how large: coordinates are then such that
-    the set is about a unit box, whatever its size and the units of the unknowns, and few rows are left to be found.
-    """
-    p = len(problem.unknowns)
-    axes = np.vstack([np.eye(p), -np.eye(p)])
-    generation = None
-    try:
+
+class Warm:
+    """Extremes of problems that differ in their error bounds only: rows, vertices and coordinates of the last serve."""
+
+    def __init__(self) -> None:
+        self._generation: _Generation | None = None
+
+    def extremes(self, problem: LinearProblem, box: Box, directions: Array, tolerance: float) -> Extremes:
+        """Minimizers of each direction (m, p) over {θ in the box : |y − W θ| ≤ e}; later boxes lie in the first."""
+        try:
+            if self._generation is None:
+                found = self._begin(problem, box, len(directions), tolerance)
+                if found is not None:
+                    return found
+            else:
+                self._generation = self._generation.with_bounds_of(problem, box)
+            assert self._generation is not None
+            self._generation.run(directions, tolerance)
+        except KeyboardInterrupt:
+            if self._generation is None:
+                raise
+            return self._generation.result(len(directions), stopped=True)
+        return self._generation.result(len(directions))
+
+    def _begin(self, problem: LinearProblem, box: Box, n_directions: int, tolerance: float) -> Extremes | None:
+        """Rows to begin with, in good coordinates; an answer where the rows contradict each other at once.
+
+        Every tenth row, and of those every tenth, show first where the set is and how large: coordinates are then such
+        that the set is about a unit box, whatever its size and the units of the unknowns, and few rows are left to be
+        found.
+        """
+        p = len(problem.unknowns)
+        axes = np.vstack([np.eye(p), -np.eye(p)])
         if problem.n_rows > _SMALL * p:
             some = np.arange(0, problem.n_rows, _STRIDE)
             sketch = extremes(problem.select(some), box, axes, _SKETCH_TOLERANCE)
@@ -72,18 +100,14 @@ def extremes(problem: LinearProblem, box: Box, directions: Array, tolerance: flo
             pool, theta = some[sketch.pool], np.array([vertex.theta for vertex in sketch.vertices])
             strips = Strips.of(problem, box, "LinearHull")
         else:
-            generation = _Generation(Strips.of(problem, box, "LinearHull"), box)
-            if not generation.solve(axes):
-                return generation.result(len(directions))
-            strips, pool, theta = generation.strips, generation.pool, generation.theta
-        generation = _Generation(strips.recentered(theta[:p].diagonal(), theta[p:].diagonal()), box, pool)
-        generation.look_at(theta, tolerance)
-        generation.run(directions, tolerance)
-    except KeyboardInterrupt:
-        if generation is None:
-            raise
-        return generation.result(len(directions), stopped=True)
-    return generation.result(len(directions))
+            self._generation = _Generation(Strips.of(problem, box, "LinearHull"), box)
+            if not self._generation.solve(axes):
+                return self._generation.result(n_directions)
+            strips, pool, theta = self._generation.strips, self._generation.pool, self._generation.theta
+        strips = strips.recentered(theta[:p].diagonal(), theta[p:].diagonal())
+        self._generation = _Generation(strips, box, pool)
+        self._generation.look_at(theta, tolerance)
+        return None
 
 
 class _Generation:
@@ -102,6 +126,16 @@ class _Generation:
         self._program.add_rows(*self.strips.rows(rows))
         self._outside[rows] = False
         self.pool = np.concatenate([self.pool, rows])
+
+    def with_bounds_of(self, problem: LinearProblem, box: Box) -> "_Generation":
+        """The same rows with the error bounds of another problem; in new coordinates where the set is much smaller."""
+        strips = with_radius(self.strips, problem)
+        if (box.width < _MUCH_SMALLER * strips.scale).any():
+            return _Generation(strips.recentered(box.lower, box.upper), box, self.pool)
+        _, lower, upper = strips.rows(self.pool)
+        self._program.set_sides(lower, upper)
+        self.strips, self._contradiction = strips, None
+        return self
 
     def solve(self, directions: Array, which: Integers | None = None) -> bool:
         """Minimize these directions over the pool; False if the pool contradicts itself."""

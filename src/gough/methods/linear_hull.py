@@ -12,7 +12,7 @@ from gough.core.threads import one_blas_thread
 from gough.estimate import Claim, Estimate, HullStats
 from gough.evidence import Evidence, Halves, Link
 from gough.methods.box_answer import box_answer
-from gough.methods.constraint_generation import Extremes, extremes
+from gough.methods.constraint_generation import Extremes, Warm, extremes
 from gough.methods.exact_bound import Prover, evidence, rounded_down, rounded_up
 from gough.methods.gauss_seidel import GaussSeidel
 from gough.methods.misfit import misfit
@@ -130,11 +130,18 @@ class Hull:
     rows: tuple[int, ...]
 
     @one_blas_thread()
-    def __init__(self, problem: LinearProblem, box: Box, tolerance: float, before: tuple[Link, ...] = ()) -> None:
+    def __init__(
+        self,
+        problem: LinearProblem,
+        box: Box,
+        tolerance: float,
+        before: tuple[Link, ...] = (),
+        warm: Warm | None = None,
+    ) -> None:
         p = len(problem.unknowns)
         self._problem, self._prover = problem, Prover(problem)
         self._axes = np.vstack([np.eye(p), -np.eye(p)])
-        self.found: Extremes = extremes(problem, box, self._axes, tolerance)
+        self.found: Extremes = (warm or Warm()).extremes(problem, box, self._axes, tolerance)
         self.evidence = before
         self.notes = ("Stopped early: the box is valid, but not yet the smallest.",) if self.found.stopped else ()
         if self.found.contradiction is not None:
@@ -228,8 +235,5 @@ def prediction_bounds(problem: LinearProblem, directions: Array, *, tolerance: f
     if found.contradiction is not None:  # a set so thin that floating point misses it: the box is all that is known
         return _range_over(hull, D)
     prover = Prover(problem)
-    values = [
-        prover.floor(hull, d, v.rows, v.weights)[0]
-        for d, v in zip(both, found.vertices, strict=True)
-    ]
+    values = [prover.floor(hull, d, v.rows, v.weights)[0] for d, v in zip(both, found.vertices, strict=True)]
     return Box(np.array(values[: len(D)]), -np.array(values[len(D) :]))

@@ -85,6 +85,10 @@ class Simplex:
     def set_row(self, row: int, lower: float, upper: float) -> None:
         self._sides[:, self._n + row] = lower, upper
 
+    def set_sides(self, lower: Array, upper: Array) -> None:
+        """Of all rows."""
+        self._sides[0, self._n : self._m], self._sides[1, self._n : self._m] = lower, upper
+
     def minimize(self, cost: Array, start: Start | None = None) -> Optimum:
         """The optimum for this cost, from `start` or the vertex of the most similar cost, or a corner; or by HiGHS."""
         start = start or self._memory.nearest(cost)

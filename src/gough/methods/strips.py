@@ -221,6 +221,8 @@ def _around(problem: LinearProblem, radius: Array, center: Array, scale: Array) 
     return Strips(problem, radius, center, scale, middle, length)
 
 
-def with_radius(strips: Strips, radius: Array) -> Strips:
-    """The same strips with other error bounds."""
-    return replace(strips, radius=radius)
+def with_radius(strips: Strips, problem: LinearProblem) -> Strips:
+    """The same strips with the error bounds of a problem that differs in nothing else."""
+    noise = problem.noise
+    assert isinstance(noise, Bounded)
+    return replace(strips, problem=problem, radius=np.broadcast_to(noise.radius, problem.y.shape))

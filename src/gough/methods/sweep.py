@@ -9,7 +9,8 @@ from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import require
 from gough.core.text import number, table
 from gough.estimate import Status
-from gough.methods.linear_hull import LinearHull
+from gough.methods.constraint_generation import Warm
+from gough.methods.linear_hull import Hull, LinearHull
 from gough.methods.strips import bounds_of
 from gough.noise import Bounded
 from gough.problem import LinearProblem
@@ -18,14 +19,16 @@ from gough.region import Box
 
 @dataclass(frozen=True, eq=False)
 class Sweep(ArrayValue):
-    """Hulls for several factors on all error bounds: data of a figure; `str()` of it is a table."""
+    """Hulls for several factors on all error bounds, the largest first: data of a figure; `str()` of it is a table."""
 
     names: tuple[str, ...]
+    units: tuple[str, ...]
     factors: Array
     lower: Array
     """(factors, unknowns)."""
     upper: Array
     log_volume: Array
+    """(factors,); −∞ where the problem is inconsistent."""
     status: tuple[Status, ...]
 
     @property
@@ -34,41 +37,52 @@ class Sweep(ArrayValue):
         return self.upper - self.lower
 
     def __str__(self) -> str:
-        rows = [
-            [number(f), status.name, *(number(w, digits=3) for w in width), number(volume)]
-            for f, status, width, volume in zip(self.factors, self.status, self.width, self.log_volume, strict=True)
+        words = [
+            "refuted" if status is Status.INCONSISTENT else "open" if status is Status.UNBOUNDED else "not refuted"
+            for status in self.status
         ]
-        heads = ["factor", "status", *(f"width {name}" for name in self.names), "log volume"]
-        return table(heads, rows, align="rl" + "r" * (len(heads) - 2))
+        rows = [["the bounds are", "", *words]]
+        for name, unit, widths in zip(self.names, self.units, self.width.T, strict=True):
+            rows.append([f"width of {name}", unit, *("—" if w < 0 else number(w, digits=3) for w in widths)])
+        rows.append(["log volume", "", *("—" if v == -np.inf else number(v) for v in self.log_volume)])
+        if not any(self.units):
+            rows = [[row[0], *row[2:]] for row in rows]
+        heads = ["factor", *([""] if any(self.units) else []), *(f"{factor:.6g}" for factor in self.factors)]
+        return table(heads, rows, align="l" + "l" * (len(heads) - 1 - len(words)) + "r" * len(words))
 
 
 def sweep(problem: LinearProblem, factors: Sequence[float], *, tolerance: float = 1e-9) -> Sweep:
     """The exact hull for each factor on the error bounds, from the largest to the smallest.
 
-    A hull lies inside the hull of every larger factor, so each begins in the box of the last. Every box is a proof; OK
-    means not refuted.
+    A hull lies inside the hull of every larger factor, so each begins in the box of the last, and in the linear program
+    of the last: rows and vertices are kept, and only the sides of the rows move. Every box is a proof.
 
     Examples:
         >>> import gough
         >>> problem = gough.LinearProblem([[1.0], [1.0]], [0.0, 3.0], gough.Unknowns(["a"]), gough.Bounded(1.0))
-        >>> print(sweep(problem, [1, 2]))
-        factor  status        width a  log volume
-        ──────  ────────────  ───────  ──────────
-         2.000  OK               1.00       0.000
-         1.000  INCONSISTENT       −∞          −∞
+        >>> print(sweep(problem, [1, 2, 3]))
+        factor                    3            2        1
+        ──────────────  ───────────  ───────────  ───────
+        the bounds are  not refuted  not refuted  refuted
+        width of a             3.00         1.00        —
+        log volume            1.099        0.000        —
     """
     noise = bounds_of(problem, "sweep")
     chosen = np.unique(array(factors, "factors", ndim=1))[::-1]
     require(chosen.size > 0, "a sweep needs at least one factor")
     require(bool(((chosen > 0) & np.isfinite(chosen)).all()), "factors on the error bounds must be positive numbers")
-    box, boxes = problem.unknowns.bounds, []
+    box, boxes, warm = problem.unknowns.bounds, list[Box](), Warm()
     for factor in chosen:
         # radius · factor is rounded to nearest, which keeps the order: hulls shrink with the factor
-        radius = Bounded(noise.radius * factor, noise.regressor)
-        box = LinearHull(tolerance).contract(replace(problem, noise=radius), box)
+        scaled = replace(problem, noise=Bounded(noise.radius * factor, noise.regressor))
+        if noise.regressor is None and box.is_bounded and not box.is_empty:
+            box = Hull(scaled, box, tolerance, warm=warm).box
+        else:
+            box = LinearHull(tolerance).contract(scaled, box)
         boxes.append(box)
     return Sweep(
         problem.unknowns.names,
+        problem.unknowns.units,
         chosen,
         np.array([box.lower for box in boxes]),
         np.array([box.upper for box in boxes]),
