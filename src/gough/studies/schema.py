@@ -21,6 +21,10 @@ Numbers = Annotated[list[float], BeforeValidator(_listed)]
 Frequency = Annotated[float, _of("Hz"), Field(gt=0)]
 Duration = Annotated[float, _of("s"), Field(ge=0)]
 Positive = Annotated[float, Field(gt=0)]
+Quantities = float | str | list[float | str]
+"""Numbers in SI units, or text with a unit, such as "1.2 m/s"; what unit they must have, the robot says."""
+Ends = Annotated[list[float | str], Field(min_length=2, max_length=2)]
+"""The least and the greatest value."""
 
 
 class Table(BaseModel):
@@ -133,6 +137,45 @@ class OutputTable(Table):
     title: str | None = None
 
 
+class DesignLimitsTable(Table):
+    """[design.limits]: what the motion must keep at all times. Numbers in SI units, or text with a unit."""
+
+    speeds: Quantities | None = None
+    """Greatest speed, one for all actuators or one each; like all limits of actuators, the robot's own by default."""
+    efforts: Quantities | None = None
+    accelerations: Quantities | None = None
+    positions: Annotated[list[Quantities], Field(min_length=2, max_length=2)] | None = None
+    """Least and greatest position of the actuators."""
+    joints: dict[str, Ends] = {}
+    """Passive joint = its least and greatest angle."""
+    pose: dict[str, Ends] = {}
+    """Coordinate of the pose = its least and greatest value."""
+    margin: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """Least distance to singularity, as a share of that at home."""
+    reach: Annotated[float, Field(ge=0, lt=1)] | None = None
+
+
+class DesignTable(Table):
+    """[design]: which motion to look for (`gough design`)."""
+
+    criterion: str = "D"
+    harmonics: Annotated[int, Field(ge=1)] = 5
+    frequency: Quantities = [0.1, 0.5]
+    """Fundamental frequency in Hz, or the least and the greatest."""
+    rate: Frequency = 1000.0
+    """Samples a second of the trajectory."""
+    duration: Annotated[float, _of("s"), Field(gt=0)] = 10.0
+    """Of the experiment: so many whole periods as it takes."""
+    sigma: list[list[float]] | Quantities = 1.0
+    """Of the efforts' errors: one number, one per actuator, or their covariance."""
+    home: list[float | str] | None = None
+    """About which to move; the robot's own by default."""
+    starts: Annotated[int, Field(ge=1)] = 10
+    seed: Annotated[int, Field(ge=0)] = 1
+    folder: str = "design"
+    limits: DesignLimitsTable = DesignLimitsTable()
+
+
 class StudyTable(Table):
     """The whole file."""
 
@@ -144,3 +187,5 @@ class StudyTable(Table):
     noise: NoiseTable = NoiseTable()
     methods: MethodsTable = MethodsTable()
     output: OutputTable = OutputTable()
+    design: DesignTable | None = None
+    """Left aside by `gough identify`."""

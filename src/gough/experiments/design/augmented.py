@@ -1,7 +1,7 @@
 """An augmented Lagrangian with L-BFGS-B: limits become penalties whose prices are learned."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +9,10 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.experiments.design.problem import DesignProblem
 
+_ROOM = 1e-3
+"""Of a limit's size that is left free from the beginning."""
+_STEP = 0.1
+"""By which a limit is tightened at most in one correction."""
 _RAISE, _MOST = 3.0, 1e4
 """By which the penalty grows from one round to the next, and how far."""
 
@@ -25,21 +29,21 @@ class Prices:
 
     upper: Array
     lower: Array
+    tight: tuple[Array, Array]
+    """By how much the lower and the upper limits are tightened, since values exceed their samples in between."""
     penalty: float = 10.0
-    tight: Array = field(default_factory=lambda: np.zeros(0))
-    """By how much limits are tightened (channels,), since values exceed their samples in between."""
     evaluations: int = 0
 
     @classmethod
     def free(cls, n_samples: int, n_channels: int) -> "Prices":
         """Before anything is known."""
         shape = (n_samples, n_channels)
-        return cls(np.zeros(shape), np.zeros(shape), tight=np.full(n_channels, 1e-3))
+        return cls(np.zeros(shape), np.zeros(shape), (np.full(shape, _ROOM), np.full(shape, _ROOM)))
 
     def excess(self, h: Array, ends: tuple[Array, Array]) -> tuple[Array, Array]:
         """How far values lie above and below their tightened ends."""
         low, high = ends
-        return h - (high - self.tight), (low + self.tight) - h
+        return h - (high - self.tight[1]), (low + self.tight[0]) - h
 
     def added(self, h: Array, ends: tuple[Array, Array]) -> tuple[float, Array]:
         """Σ (max(0, λ + ρc)² - λ²) / 2ρ of all limits c <= 0, and its derivative by h."""
@@ -48,6 +52,20 @@ class Prices:
         down = np.maximum(0.0, self.lower + self.penalty * below)
         total = (up**2).sum() + (down**2).sum() - (self.upper**2).sum() - (self.lower**2).sum()
         return float(total / (2 * self.penalty)), up - down
+
+    def tighten(self, below: Array, above: Array) -> None:
+        """Tighten limits where they are exceeded between samples, by the excess (N, channels) at N instants.
+
+        A sample answers for the instants nearer to it than to its neighbors, and for those of its neighbors, since the
+        instant of the excess moves while the motion is corrected.
+        """
+        n = len(self.upper)
+        nearest = np.round(np.arange(len(above)) * n / len(above)).astype(int) % n
+        for room, excess in zip(self.tight, (below, above), strict=True):
+            worst = np.zeros_like(room)
+            np.maximum.at(worst, nearest, np.maximum(excess, 0.0))
+            worst = np.maximum(worst, np.maximum(np.roll(worst, 1, axis=0), np.roll(worst, -1, axis=0)))
+            np.add(room, np.where(worst > 0, np.minimum(1.2 * worst, _STEP) + _ROOM / 10, 0.0), out=room)
 
     def learn(self, h: Array, ends: tuple[Array, Array]) -> float:
         """Raise the prices of what is violated, lower those of what is not; the worst violation."""

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array
+from gough.core.errors import InputError
 from gough.experiments._equations import as_parallel
 from gough.experiments.design.limits import Channel
 from gough.experiments.trajectories import FourierSeries
@@ -36,8 +37,8 @@ def measured(robot: Any, parameters: Array, channels: Sequence[Channel], moved: 
     return np.column_stack([sources[one.kind][:, one.index] for one in channels])
 
 
-def extremes(robot: Any, parameters: Array, channels: Sequence[Channel], series: FourierSeries) -> tuple[Array, Array]:
-    """The least and greatest values (channels,) that a periodic motion takes, at and between many samples.
+def course(robot: Any, parameters: Array, channels: Sequence[Channel], series: FourierSeries) -> tuple[Array, Array]:
+    """The least and greatest values (N, channels) that a periodic motion takes around each of many samples.
 
     Between samples a value is taken to go beyond them by a quarter of the second difference there: twice what a
     parabola through three samples does. Where an actuator turns, its dry friction jumps, and the samples on both sides
@@ -49,11 +50,22 @@ def extremes(robot: Any, parameters: Array, channels: Sequence[Channel], series:
     n = DENSE * series.n_harmonics
     times = np.arange(n) / n * series.period
     _, x, dx, ddx = series.at(times)
-    values = measured(robot, parameters, channels, (x, dx, ddx))
+    try:
+        values = measured(robot, parameters, channels, (x, dx, ddx))
+    except InputError as error:
+        raise InputError(
+            f"{robot.name} cannot follow the motion, sampled {n} times in its period of {series.period:g} s: {error}"
+        ) from error
     around = np.abs(np.roll(values, 1, axis=0) - 2 * values + np.roll(values, -1, axis=0)) / 4
     in_pose = as_parallel(robot)
     speeds = dx if in_pose is None else in_pose.joint_motion(x, dx, ddx).dq
     turning = (np.sign(np.roll(speeds, 1, axis=0)) != np.sign(np.roll(speeds, -1, axis=0))).any(axis=1)
     efforts = np.array([one.kind == "effort" for one in channels])
     around[np.outer(turning, efforts)] = 0.0
-    return (values - around).min(axis=0), (values + around).max(axis=0)
+    return values - around, values + around
+
+
+def extremes(robot: Any, parameters: Array, channels: Sequence[Channel], series: FourierSeries) -> tuple[Array, Array]:
+    """The least and greatest values (channels,) that a periodic motion takes at any time."""
+    low, high = course(robot, parameters, channels, series)
+    return low.min(axis=0), high.max(axis=0)

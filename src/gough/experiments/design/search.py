@@ -12,7 +12,7 @@ from gough.core.arrays import Array
 from gough.core.errors import InputError
 from gough.core.threads import one_blas_thread
 from gough.experiments.design.augmented import Prices, one_round
-from gough.experiments.design.measure import extremes
+from gough.experiments.design.measure import course
 from gough.experiments.design.problem import DesignProblem
 from gough.experiments.design.result import Attempt, Design
 from gough.experiments.trajectories import require_count
@@ -162,10 +162,10 @@ class _Start:
         self.bounds = [*self.bounds[:-1], (ratio, ratio)]
         self.z = np.append(self.z[:-1], ratio)
         for _ in range(_CORRECTIONS):
-            beyond = excess(self.problem, self.z)
-            if beyond.max() <= 0:
+            below, above = excess(self.problem, self.z)
+            if max(below.max(), above.max()) <= 0:
                 break
-            self.prices.tight += np.where(beyond > 0, np.minimum(1.2 * beyond, 0.1) + 1e-4, 0.0)
+            self.prices.tighten(below, above)
             self._rounds(2, 50, "limits between samples")
         return self.z
 
@@ -183,19 +183,23 @@ class _Start:
                 break
 
 
-def excess(problem: DesignProblem, z: Array) -> Array:
-    """By how much of its size each channel is exceeded at any time (channels,); infinite where the robot cannot go."""
+def excess(problem: DesignProblem, z: Array) -> tuple[Array, Array]:
+    """How far values lie below and above their limits (N, channels), in units of their sizes, at and between samples.
+
+    Infinite where the robot cannot follow.
+    """
     try:
-        low, high = extremes(problem.robot, problem.parameters, problem.channels, problem.series(z))
+        low, high = course(problem.robot, problem.parameters, problem.channels, problem.series(z))
     except InputError:
-        return np.full(len(problem.channels), np.inf)
-    pairs = zip(problem.channels, low, high, strict=True)
-    return np.array([max(one.beyond(least), one.beyond(most)) for one, least, most in pairs])
+        return (np.full((1, len(problem.channels)), np.inf),) * 2
+    sizes = np.array([one.size for one in problem.channels])
+    least, most = problem.ends
+    return least - low / sizes, high / sizes - most
 
 
 def strict(problem: DesignProblem, z: Array) -> Array | None:
     """The motion made just so much smaller that it keeps all limits at all times; None where that does not help."""
-    if excess(problem, z).max() <= 0:
+    if _keeps(problem, z, 1.0, towards_home=False):
         return z
     for towards_home in (False, True):
         low, high = _LEAST, 1.0
@@ -216,7 +220,7 @@ def _smaller(problem: DesignProblem, z: Array, share: float, *, towards_home: bo
 
 
 def _keeps(problem: DesignProblem, z: Array, share: float, *, towards_home: bool) -> bool:
-    return bool(excess(problem, _smaller(problem, z, share, towards_home=towards_home)).max() <= 0)
+    return max(each.max() for each in excess(problem, _smaller(problem, z, share, towards_home=towards_home))) <= 0
 
 
 def _here(

@@ -1,0 +1,59 @@
+"""`gough design`: the motion that tells most about a robot, within its limits."""
+
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from gough.cli.progress import progress_bar
+from gough.experiments.design import Progress
+from gough.report import require_ours, write_folder
+from gough.studies.design import TRAJECTORY, DesignStudy
+
+
+def design(
+    study: Annotated[Path, typer.Argument(help="The study, a TOML file with a table [design].")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the results, instead of the study's: new, empty or of earlier runs.")
+    ] = None,
+    *,
+    jobs: Annotated[int, typer.Option(min=1, help="How many starts to run at the same time.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+) -> None:
+    """Design an excitation within the robot's limits. Ctrl-C stops the search and keeps the best motion so far."""
+    asked = DesignStudy.read(study)
+    folder = out or asked.folder
+    require_ours(folder)
+    with _shown() as on_progress, ProcessPoolExecutor(jobs) if jobs > 1 else nullcontext() as executor:
+        found = asked.design(executor, on_progress)
+    files = asked.files(found)
+    write_folder(folder, files)
+    if as_json:
+        typer.echo(json.dumps(json.loads(files["design.json"]), ensure_ascii=False, indent=1))
+        return
+    console = Console(highlight=False)
+    console.print(str(found), markup=False, soft_wrap=True)
+    console.print(f"\nTrajectory: {folder / TRAJECTORY}", style="bold", soft_wrap=True)
+
+
+@contextmanager
+def _shown() -> Iterator[Callable[[Progress], None]]:
+    """A bar of starts with the best criterion so far."""
+    best = float("inf")
+    with progress_bar() as progress:
+        task = progress.add_task("preparing", total=None)
+
+        def show(step: Progress) -> None:
+            nonlocal best
+            if step.stage == "done":
+                best = min(best, step.value)
+                progress.advance(task)
+            so_far = f", best {best:.2f}" if best < float("inf") else ""
+            progress.update(task, total=step.of, description=f"start {step.start}: {step.stage}{so_far}")
+
+        yield show

@@ -1,0 +1,179 @@
+"""A design from a study: its [design] table, the search it asks for, and the files of the answer."""
+
+import json
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil, isfinite
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from gough.core.errors import InputError, require
+from gough.data import write_recording
+from gough.experiments._equations import as_parallel
+from gough.experiments.design import Design, DesignProblem, MotionLimits, Progress, optimize
+from gough.experiments.design.criteria import CRITERIA, criterion_named
+from gough.studies.quantities import quantity
+from gough.studies.schema import DesignTable, RobotTable, StudyTable, Table
+from gough.studies.study import Study
+from gough.studies.toml import read_toml, validated
+
+TRAJECTORY = "trajectory.csv"
+_NEEDED = frozenset({"robot", "design"})
+
+
+class _WithoutData(Table):
+    """What a design needs of a study: before the experiment there are no recordings."""
+
+    robot: RobotTable
+    design: DesignTable
+
+
+@dataclass(frozen=True, eq=False)
+class DesignStudy:
+    """The design that a study file asks for. Its other tables may be there or not."""
+
+    study: Study
+    table: DesignTable
+
+    @classmethod
+    def read(cls, path: str | Path) -> "DesignStudy":
+        """The design of a TOML file.
+
+        Raises:
+            InputError: no such file, no TOML, no [design], a key or value that cannot be; with the line.
+        """
+        file = Path(path)
+        data, source = read_toml(file)
+        require(
+            "design" in data,
+            f"{file} has no table [design]: add one, with [design.limits] that state speeds and efforts",
+        )
+        complete = validated(StudyTable, data, source, file) if "data" in data else None
+        needed = validated(_WithoutData, {k: v for k, v in data.items() if k in _NEEDED}, source, file)
+        table = complete or StudyTable.model_construct(**dict(needed))
+        read = cls(Study(file, table, source), needed.design)
+        assert read.problem  # refuse what cannot be, before anything is searched
+        return read
+
+    @property
+    def folder(self) -> Path:
+        """Where the answer is written."""
+        return self.study.path.parent / self.table.folder
+
+    @cached_property
+    def problem(self) -> DesignProblem:
+        """The search as a value."""
+        at, robot = self.study._at, self.study.robot  # noqa: SLF001 - errors name the line of the study
+        with at("design", "criterion"):
+            criterion = criterion_named(self.table.criterion)
+        with at("design", "frequency"):
+            frequency = _all(self.table.frequency, ["Hz", "Hz"])
+        with at("design", "limits"):
+            limits = self._limits()
+        with at("design"):
+            units = robot.coordinate_units if (pose := as_parallel(robot)) is None else pose.pose_units
+            return DesignProblem(
+                robot,
+                limits,
+                sigma=_sigma(self.table.sigma, robot.effort_units),
+                criterion=criterion,
+                n_harmonics=self.table.harmonics,
+                frequency=frequency,
+                recorded=max(1, round(self.table.duration * self.table.rate)),
+                rate=self.table.rate,
+                home=None if self.table.home is None else _all(self.table.home, units),
+            )
+
+    def design(
+        self, executor: Executor | None = None, on_progress: Callable[[Progress], object] = lambda _: None
+    ) -> Design:
+        """Search, as the study asks."""
+        asked = self.table
+        return optimize(self.problem, starts=asked.starts, seed=asked.seed, executor=executor, on_progress=on_progress)
+
+    def files(self, found: Design) -> dict[str, bytes]:
+        """The trajectory, the numbers of the series, and a short report, by the names of their files."""
+        periods = max(1, ceil(self.table.duration / found.series.period - 1e-9))
+        with TemporaryDirectory() as place:
+            path = Path(place) / TRAJECTORY
+            write_recording(path, found.recording(self.table.rate, periods=periods))
+            trajectory = path.read_bytes()
+        return {
+            TRAJECTORY: trajectory,
+            "design.json": (json.dumps(summary(found), ensure_ascii=False, indent=1) + "\n").encode(),
+            "design.txt": f"{found}\n".encode(),
+        }
+
+    def _limits(self) -> MotionLimits:
+        asked, robot = self.table.limits, self.study.robot
+        pose = as_parallel(robot)
+        names, of = (robot.coordinates, robot.coordinate_units) if pose is None else (pose.pose_names, pose.pose_units)
+        speeds, accelerations = ([f"{unit}/{per}" for unit in robot.coordinate_units] for per in ("s", "s²"))
+        given: dict[str, Any] = {
+            "speeds": _all(asked.speeds, speeds),
+            "accelerations": _all(asked.accelerations, accelerations),
+            "efforts": _all(asked.efforts, robot.effort_units),
+            "margin": asked.margin,
+            "reach": asked.reach,
+            "joints": {name: tuple(quantity(each, "rad") for each in ends) for name, ends in asked.joints.items()}
+            or None,
+        }
+        if asked.positions is not None:
+            given["positions"] = tuple(_all(end, robot.coordinate_units) for end in asked.positions)
+        units = dict(zip(names, of, strict=True))
+        given["pose"] = {
+            name: tuple(quantity(each, units.get(name, "m")) for each in ends) for name, ends in asked.pose.items()
+        }
+        return MotionLimits.stated(robot, **{name: value for name, value in given.items() if value is not None})
+
+
+def summary(found: Design) -> dict[str, Any]:
+    """A design as plain numbers and text."""
+    series, of = found.series, found.problem
+    low, high = found.extremes
+    return {
+        "robot": of.robot.name,
+        "criterion": {name: found.criterion(name) for name in CRITERIA},
+        "chosen": of.criterion.name,
+        "is_stopped": found.is_stopped,
+        "series": {
+            "frequency": series.frequency,
+            "offset": series.offset.tolist(),
+            "mu": series.mu.tolist(),
+            "nu": series.nu.tolist(),
+        },
+        "sigma": dict(zip(of.names, found.sigma.tolist(), strict=True)),
+        "limits": {
+            one.name: {
+                "unit": one.unit,
+                "least": least,
+                "greatest": most,
+                "from": one.lower if isfinite(one.lower) else None,
+                "to": one.upper if isfinite(one.upper) else None,
+            }
+            for one, least, most in zip(of.channels, low.tolist(), high.tolist(), strict=True)
+        },
+        "starts": [
+            {"number": each.number, "first": each.first, "value": each.value if each.series else None}
+            for each in found.attempts
+        ],
+    }
+
+
+def _all(value: Any, units: Any) -> Any:
+    """One quantity, or a list of them, in the given units."""
+    if value is None:
+        return None
+    if isinstance(value, list):
+        if len(value) != len(units):
+            raise InputError(f"give one number, or a list of {len(units)}, not of {len(value)}")
+        return [quantity(each, unit) for each, unit in zip(value, units, strict=True)]
+    return quantity(value, units[0])
+
+
+def _sigma(value: Any, units: Any) -> Any:
+    is_matrix = isinstance(value, list) and bool(value) and isinstance(value[0], list)
+    return value if is_matrix else _all(value, units)
