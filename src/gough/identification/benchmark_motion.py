@@ -165,10 +165,11 @@ def benchmark(
     W = at.model.regressors(path)
     residuals, kept = at.measured[:, n:] - W @ p, at.kept[:, n:]
     spread = np.broadcast_to(np.diagonal(at.covariance, axis1=-2, axis2=-1), at.measured.shape)[:, n:]
-    C = np.zeros((wanted, wanted)) if covariance is None else array(covariance, "covariance", ndim=2)
-    expected = spread + _of_path(at, p) + np.einsum("kgi,ij,kgj->kg", W, C, W)
-    count = kept.sum(axis=0)
-    mean = [np.where(kept, part, 0.0).sum(axis=0) / np.maximum(count, 1) for part in (residuals**2, expected)]
+    shared = _shared_errors(at, p, W, covariance)
+    expected = spread + (shared**2).sum(axis=2)
+    mean = [
+        np.where(kept, part, 0.0).sum(axis=0) / np.maximum(kept.sum(axis=0), 1) for part in (residuals**2, expected)
+    ]
     moved = path if at.model.parallel is None else at.model.parallel.joint_motion(*path)
     causes = tuple(
         likely_cause(residuals[own, i], moved[0][own, i], moved[1][own, i], moved[2][own, i])
@@ -182,21 +183,43 @@ def benchmark(
         motion.noise.covariance.diagonal()[n:],
         mean[0],
         mean[1],
-        _chance(np.where(kept, residuals**2 / expected, 0.0).sum(axis=0), count, motion.noise.dof),
+        np.array(
+            [
+                _chance(residuals[own, i], spread[own, i], shared[own, i], motion.noise.dof)
+                for i, own in enumerate(kept.T)
+            ]
+        ),
         residuals,
         causes,
     )
 
 
-def _chance(squares: Array, count: Array, dof: float) -> Array:
-    """Probability of so large a sum of squares, with a noise that was itself estimated."""
-    from scipy.special import fdtrc  # noqa: PLC0415 - start-up time
-
-    return np.asarray(fdtrc(np.maximum(count, 1), dof, squares / np.maximum(count, 1)))
-
-
-def _of_path(at: FittedPath, p: Array) -> Array:
-    """(N, actuators) variance of predicted efforts that the path's uncertainty makes."""
+def _shared_errors(at: FittedPath, p: Array, W: Array, covariance: Any) -> Array:
+    """A (N, actuators, r), where A Aᵀ is the covariance that path and parameters put into an actuator's predictions."""
     by_path = at.model.efforts_by_path(at.path, p)
     J = at.harmonics.chain(by_path).reshape(*by_path.shape[:2], -1)
-    return np.asarray((J @ path_covariance(at) * J).sum(axis=2))
+    parts = [J @ _root(path_covariance(at))]
+    if covariance is not None:
+        C = array(covariance, "covariance", ndim=2)
+        require(C.shape == (len(p), len(p)), f"the covariance of {len(p)} parameters cannot have shape {C.shape}")
+        parts.append(W @ _root(C))
+    return np.concatenate(parts, axis=2)
+
+
+def _root(C: Array) -> Array:
+    """A with A Aᵀ = C, which may be singular."""
+    scale = np.sqrt(np.where(C.diagonal() > 0, C.diagonal(), 1.0))
+    values, vectors = np.linalg.eigh(C / np.outer(scale, scale))
+    return np.asarray(scale[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def _chance(d: Array, spread: Array, A: Array, dof: float) -> float:
+    """Probability of residuals d at least as large, if their covariance is diag(spread) + A Aᵀ and was estimated."""
+    from scipy.special import fdtrc  # noqa: PLC0415 - start-up time
+
+    if not len(d):
+        return 1.0
+    u, B = d / np.sqrt(spread), A / np.sqrt(spread)[:, None]
+    pull = B.T @ u  # the inverse by Woodbury's formula
+    squares = float(u @ u - pull @ np.linalg.solve(np.eye(B.shape[1]) + B.T @ B, pull))
+    return float(fdtrc(len(d), dof, squares / len(d)))

@@ -30,13 +30,22 @@ def likely_cause(residuals: Array, q: Array, dq: Array, ddq: Array) -> str:
     stroke = float(np.ptp(q))
     if stroke > 0:
         numbers = 2 * np.pi / stroke * np.arange(2, 2 * WAVES) / 2
-        ripples = [_share(residuals, np.sin(k * q), np.cos(k * q)) for k in numbers]
-        best = int(np.argmax(ripples))
-        if best >= 3:  # a wave or two along the stroke is any slow effect
-            words = f"like a ripple of period {2 * np.pi / numbers[best]:.2g} along its stroke, as cogging is"
-            shares[words] = ripples[best]
+        k = _best_wave(residuals, q, numbers)
+        if k > 2.2 * numbers[0]:  # a wave or two along the stroke is any slow effect
+            words = f"like a ripple of period {2 * np.pi / k:.2g} along its stroke, as cogging is"
+            shares[words] = _share(residuals, np.sin(k * q), np.cos(k * q))
     words, share = max(shares.items(), key=lambda item: item[1])
     return words if share >= SHARE else ""
+
+
+def _best_wave(residuals: Array, q: Array, numbers: Array) -> float:
+    """The wave number that explains most, among those given and then around the best of them."""
+
+    def best(tried: Array) -> float:
+        return float(tried[np.argmax([_share(residuals, np.sin(k * q), np.cos(k * q)) for k in tried])])
+
+    near = numbers[1] - numbers[0]
+    return best(best(numbers) + np.linspace(-near, near, 21))
 
 
 def _share(residuals: Array, *columns: Array) -> float:

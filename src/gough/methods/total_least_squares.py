@@ -70,14 +70,16 @@ class TotalLeastSquares:
             y = adjusted @ theta + problem.residuals(theta)
             whiten = ByRow(sigma)
             solution = linear.solve(replace(problem, W=adjusted, y=y), whiten, rtol=self.rank_tolerance)
-            step, theta = solution.theta - theta, solution.theta
-            spread = np.linalg.norm(solution.inverse_root, axis=1)
-            still = bool(
-                (abs(step[solution.columns]) <= self.rtol * spread + 1e-15 * abs(theta[solution.columns])).all()
-            )
+            last_theta, theta = theta, _moved(problem, C, group, theta, solution)
+            kept = solution.columns
+            near = self.rtol * np.linalg.norm(solution.inverse_root, axis=1) + 1e-15 * abs(theta[kept])
+            still = bool((abs(theta - last_theta)[kept] <= near).all())
             if still and (own is None or (abs(own - last) <= 1e-6 * last).all()):
                 status = Status.OK
-        solution = _without_excess(problem, C, group, solution)
+        solution = replace(solution, theta=theta)
+        shrunk = _shrunk(problem, C, group, solution)
+        if shrunk is not None:
+            solution = replace(solution, inverse_root=solution.inverse_root @ shrunk.T)
         stats = {"iterations": steps}
         return linear.answer(
             problem, whiten, solution, self, level=self.level, status=status, stats=stats, directions=adjusted
@@ -119,20 +121,44 @@ def _adjusted(problem: LinearProblem, C: Array, group: Any, theta: Array) -> tup
     return adjusted, np.sqrt(variance[group])
 
 
-def _without_excess(problem: LinearProblem, C: Array, group: Any, solution: linear.Solution) -> linear.Solution:
-    """The solution with the information of exact rows: adjusted ones keep errors of Cov w − Cov(w, r)²/Var r."""
+def _moved(problem: LinearProblem, C: Array, group: Any, theta: Array, solution: linear.Solution) -> Array:
+    """The next θ: Newton's step where it helps, else Gauss–Newton's; shortened until distances do not grow."""
+    step, kept = solution.theta - theta, solution.columns
+    T = solution.inverse_root
+    steps = [step]
+    shrunk = _shrunk(problem, C, group, solution)
+    if shrunk is not None and not solution.prior_limited:
+        longer = step.copy()
+        longer[kept] = T @ shrunk.T @ shrunk @ np.linalg.solve(T, step[kept])
+        steps = [longer, step]
+    now = _distance(problem, C, group, theta)
+    for tried in (*steps, step / 2, step / 8, step / 64):
+        if _distance(problem, C, group, theta + tried) <= now * (1 + 1e-12):
+            return theta + tried
+    return theta + step
+
+
+def _distance(problem: LinearProblem, C: Array, group: Any, theta: Array) -> float:
+    """Sum of squared distances of the rows from the plane of θ."""
+    v = np.append(-theta, 1.0)
+    return float((problem.residuals(theta) ** 2 / (C @ v @ v)[group]).sum())
+
+
+def _shrunk(problem: LinearProblem, C: Array, group: Any, solution: linear.Solution) -> Array | None:
+    """S, where T SᵀS Tᵀ is the inverse information of exact rows, and T Tᵀ that of the adjusted ones.
+
+    Adjusted rows keep errors of Cov w − Cov(w, r)²/Var r, which are not information. None where they are all there is.
+    """
     v = np.append(-solution.theta, 1.0)
     cv = C @ v
     variance = cv @ v
     scale = float(np.mean(problem.residuals(solution.theta) ** 2 / variance[group]))
     count = np.bincount(group, minlength=len(C))
     excess = C[:, :-1, :-1] - cv[:, :-1, None] * cv[:, None, :-1] / variance[:, None, None]
-    kept = solution.columns
+    kept, T = solution.columns, solution.inverse_root
     surplus = scale * np.einsum("g,gij->ij", count / variance, excess)[np.ix_(kept, kept)]
-    T = solution.inverse_root
     try:
-        # T⁻ᵀ (I − Tᵀ surplus T) T⁻¹ is the information; its inverse has the root T (I − …)^(-1/2)
-        shrunk = np.linalg.inv(np.linalg.cholesky(np.eye(len(kept)) - T.T @ surplus @ T))
+        # T⁻ᵀ (I − Tᵀ surplus T) T⁻¹ is the information of exact rows
+        return np.asarray(np.linalg.inv(np.linalg.cholesky(np.eye(len(kept)) - T.T @ surplus @ T)))
     except np.linalg.LinAlgError:
-        return solution  # more noise than signal: no first-order formula helps
-    return replace(solution, inverse_root=T @ shrunk.T)
+        return None
