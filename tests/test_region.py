@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gough import Box, ConfidenceEllipsoid, Ellipsoid, InputError
+from gough import Box, ConfidenceEllipsoid, Ellipsoid, InputError, Intersection
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -156,3 +156,62 @@ def test_wrong_number_of_entries_is_named():
         assert [1, 2] in Box([0], [1])
     with pytest.raises(InputError, match="2 entries"):
         assert [1, 2] in Ellipsoid([0], [[1]])
+
+
+def random_intersection(rng, p):
+    A = rng.normal(size=(p, p))
+    center = rng.normal(size=p)
+    side = rng.normal(size=(2, p)) + center
+    box = Box(side.min(axis=0) - 0.5, side.max(axis=0) + 0.5)
+    return Intersection(box, Ellipsoid(center, A @ A.T + 0.01 * np.eye(p)))
+
+
+def test_an_intersection_is_what_is_in_both(rng):
+    inside = 0
+    for _ in range(50):
+        p = int(rng.integers(1, 5))
+        both = random_intersection(rng, p)
+        hull = both.hull()
+        assert hull <= both.box
+        assert hull <= both.ellipsoid.hull()
+        for point in both.center + rng.normal(size=(40, p)):
+            assert (point in both) == (point in both.box and point in both.ellipsoid)
+            if point in both:
+                inside += 1
+                assert point in hull
+                assert all(point[[j]] in both.project([j]) for j in range(p))
+        assert both.center in both.box
+        assert both.log_volume() <= min(both.box.log_volume(), both.ellipsoid.log_volume())
+    assert inside > 100
+
+
+def test_the_outline_of_an_intersection_is_inside_both(rng):
+    for _ in range(50):
+        both = random_intersection(rng, 3)
+        shadow = both.project([0, 2])
+        outline = both.outline((0, 2))
+        if len(outline) > 1:
+            assert (outline[0] == outline[-1]).all()
+        for point in outline:
+            assert shadow.ellipsoid.distance(point) <= 1 + 1e-9
+            assert (point >= shadow.box.lower - 1e-9).all()
+            assert (point <= shadow.box.upper + 1e-9).all()
+
+
+def test_intersections_that_are_cut_whole_or_not_at_all():
+    disc = Ellipsoid([0, 0], np.eye(2))
+    around = Intersection(Box([-9, -9], [9, 9]), disc)
+    assert around.hull() <= disc.hull()
+    np.testing.assert_allclose(abs(around.outline((0, 1))).max(axis=0), 1, atol=1e-3)
+    beside = Intersection(Box([2, 2], [3, 3]), disc)
+    assert beside.hull().is_empty
+    assert beside.center.tolist() == [2, 2]
+    assert len(beside.outline((0, 1))) == 0
+    assert np.isnan(Intersection(Box.empty(2), disc).center).all()
+    with pytest.raises(InputError, match="no intersection"):
+        Intersection(Box([0], [1]), disc)
+
+
+def test_a_flat_ellipsoid_has_a_flat_hull():
+    hull = Ellipsoid([0.1, 2.0], [[0, 0], [0, 4]]).hull()
+    assert hull.lower[0] == hull.upper[0] == 0.1

@@ -2,7 +2,19 @@
 
 from fractions import Fraction
 
-from gough.certify import Bound, Empty, Step, Witness
+from gough.certify import (
+    Bound,
+    Empty,
+    Inside,
+    RelaxedBound,
+    RelaxedEmpty,
+    RelaxedStep,
+    Round,
+    Split,
+    Step,
+    Violated,
+    Witness,
+)
 from gough.certify.words import rows_in_words, statement
 
 
@@ -31,3 +43,36 @@ def test_many_rows_are_cut_short(rng, make_problem):
     assert rows_in_words(problem, range(15)).endswith("row 11 and 3 more")
     assert rows_in_words(problem, [0, 99]) == "row 0"
     assert rows_in_words(problem, []) == "no row"
+
+
+def test_ellipsoids(square):
+    """Center, reach, and the bounds that come with it; what is flat reaches nowhere."""
+    one = Round({"a": Fraction(1, 3), "b": 2}, [[Fraction(1, 4)], [0, 0]], [])
+    assert statement(Inside([Step({"a": 1}, 0)], [one]), square) == (
+        "every consistent θ lies in the ellipsoid (θ − c)ᵀ P⁻¹ (θ − c) ≤ 1 whose center, and reach from it, is",
+        "a = 1/3 ± 0.5000 kg",
+        "b = 2 ± 0.000 m",
+        "and satisfies",
+        "a ≥ 0 kg",
+    )
+    tiny = Round({"a": 0, "b": 0}, [[Fraction(1, 10**600)], [0, 10**600]], [])
+    assert statement(Inside([], [tiny]), square)[1:] == ("a = 0 ± 1.000e-300 kg", "b = 0 ± 1.000e+300 m")
+
+
+def test_violated_rows(square):
+    step = RelaxedStep({"a": -1}, -2, [])
+    assert statement(RelaxedBound(2, [step]), square) == (
+        "every θ of the prior that violates at most 2 rows satisfies",
+        "a ≤ 2 kg",
+    )
+    assert statement(RelaxedEmpty(0, []), square) == ("every θ of the prior violates more than 0 rows",)
+    assert statement(Violated(1, 3, [0, 2], []), square) == (
+        "every θ of the prior violates at least 1 row",
+        "every θ of the prior that violates at most 3 rows violates row 0, row 2",
+    )
+    assert statement(Violated(2, 2, [], []), square) == ("every θ of the prior violates at least 2 rows",)
+
+
+def test_what_is_proven_in_one_case_only_is_not_stated(square):
+    split = Split("a", 0, below=[Step({"a": 1}, -1)], above=[Step({"b": 1}, 5)])
+    assert statement(Bound([split, Step({"a": 1}, -1)]), square) == ("a ≥ -1 kg",)

@@ -8,10 +8,24 @@ from fractions import Fraction
 import pytest
 
 from gough import Bounded, Gaussian, Groups, LinearProblem, Unknowns
-from gough.certify import Bound, Certificate, Empty, Step, Witness, save
+from gough.certify import (
+    Bound,
+    Certificate,
+    Empty,
+    Inside,
+    RelaxedBound,
+    RelaxedStep,
+    Round,
+    Step,
+    Strip,
+    Violated,
+    Witness,
+    save,
+)
 from gough.cli.app import run
 from gough.data import write_problem
 
+HALF = Fraction(1, 2)
 W, Y = [[1.0, 1.0], [1.0, -1.0], [3.0, 0.0], [0.0, 1.0]], [3.0, 1.0, 5.0, 1.0]
 
 
@@ -71,6 +85,36 @@ def test_witness_and_empty(call, certify, tmp_path):
     certify(Empty([Step({}, 1, {0: 1, 1: -1})]))
     code, out, _ = call("c.json", "problem.npz")
     assert (code, "no θ satisfies" in out, "row 0 (left), row 1 (right)" in out) == (1, True, True)
+
+
+def test_an_ellipsoid_in_words(call, certify):
+    strips = [Strip(2, 5, Fraction(1, 4), 8), Strip(3, 1, 1, HALF)]
+    certify(Inside([], [Round({"mass": Fraction(5, 3), "fv_1": 1}, [[Fraction(1, 72)], [0, 2]], strips)]))
+    code, out, _ = call("c.json", "problem.npz")
+    assert out == (
+        "Inside states:\n"
+        "  every consistent θ lies in the ellipsoid (θ − c)ᵀ P⁻¹ (θ − c) ≤ 1 whose center, and reach from it, is\n"
+        "  mass = 5/3 ± 0.1179 kg\n"
+        "  fv_1 = 1 ± 1.414\n"
+        "Checked: row 2 (left), row 3 (right), and the prior.\n"
+        "The certificate holds: 2 weighted strips imply the ellipsoid.\n"
+    )
+    assert code == 0
+
+
+def test_violated_rows_in_words(call, certify, tmp_path):
+    certify(RelaxedBound(1, [RelaxedStep({"mass": 1}, 1, [{2: Fraction(1, 3)}, {0: HALF, 1: HALF}])]))
+    code, out, _ = call("c.json", "problem.npz")
+    assert code == 0
+    assert "every θ of the prior that violates at most 1 row satisfies\n  mass ≥ 1 kg\n" in out
+    assert "holds: whichever 1 row may be violated, some cut of each of its 1 steps is left." in out
+    (tmp_path / "c.json").unlink()
+    certify(Violated(1, 1, [2], [{2: 1}]))
+    code, out, _ = call("c.json", "problem.npz", "--json")
+    answer = json.loads(out)
+    assert code == 1
+    assert answer["reason"].startswith("contradiction 1: the weights leave")
+    assert answer["statement"][0] == "every θ of the prior violates at least 1 row"
 
 
 def test_json(call, certify):

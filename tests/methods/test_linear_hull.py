@@ -268,6 +268,53 @@ def test_minimal_bound_proves_both_verdicts_exactly(rng):
             assert estimate(smaller, LinearHull(), strict=False).status is Status.INCONSISTENT
 
 
+def test_minimal_bound_of_equations():
+    """Bounds of zero: no factor enlarges them, and the answer says what is the matter."""
+    W = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+
+    def of(y, e=0.0, scale=1.0):
+        return minimal_bound(LinearProblem(scale * W, y, Unknowns(["a", "b"]), Bounded(e)))
+
+    exact = of([1.0, 2.0, 3.0])
+    assert (exact.lower, exact.upper, exact.is_consistent) == (0, 0, True)
+    assert str(exact) == "No error bounds are needed: the point exhibited satisfies all rows exactly."
+    wrong = of([1.0, 2.0, 3.5])
+    assert (wrong.lower, wrong.is_inconsistent, wrong.rows) == (np.inf, True, (0, 1, 2))
+    assert str(wrong).startswith("No factor helps: rows 0, 1, 2 have error bounds of zero and contradict each other")
+    between = of(0.1 * (W @ [1.1, 2.3]), [0.0, 0.0, 1e-3], 0.1)
+    assert not between.is_consistent
+    assert not between.is_inconsistent
+    assert "give them bounds of the size of rounding" in str(between)
+    mixed = of([1.0, 2.0, 3.5], [0.0, 0.0, 0.25])
+    assert mixed.lower == pytest.approx(2)
+    assert mixed.upper == pytest.approx(2)
+
+
+def test_equations_that_contradict_each_other_without_a_prior(rng):
+    """The culprits are at most p + 1, whatever the size of the disagreement."""
+    for size in (1e-6, 1.0, 1e6):
+        W = rng.integers(-9, 10, (40, 3)).astype(float)
+        y = W @ [1.0, 2.0, 3.0]
+        y[5] += size
+        answer = estimate(LinearProblem(W, y, Unknowns(["a", "b", "c"]), Bounded(0.0)), LinearHull(), strict=False)
+        assert answer.status is Status.INCONSISTENT
+        assert len(answer.stats.active_rows) <= 4
+        assert 5 in answer.stats.active_rows
+
+
+def test_an_open_prior_and_an_uncertain_regressor_are_bounded_with_evidence(rng):
+    """The same box as from a wide prior, from few rows and from many."""
+    for n_rows in (3, 30, 3000):
+        W = rng.normal(size=(n_rows, 3)) + 3 * np.eye(3)[rng.integers(0, 3, n_rows) if n_rows > 3 else range(3)]
+        y = W @ [1.0, -2.0, 0.5] + rng.uniform(-0.1, 0.1, n_rows)
+        noise = Bounded(0.1, 0.01 * abs(W))
+        free = estimate(LinearProblem(W, y, Unknowns(["a", "b", "c"]), noise), LinearHull())
+        wide = Unknowns(["a", "b", "c"], prior=Box([-1e6] * 3, [1e6] * 3))
+        bounded = estimate(LinearProblem(W, y, wide, noise), LinearHull())
+        np.testing.assert_allclose(free.region.lower, bounded.region.lower, rtol=1e-6)
+        assert free.stats.evidence
+
+
 def test_minimal_bound_in_words():
     wrong = LinearProblem([[1.0], [1.0]], [0.0, 3.0], Unknowns(["a"]), Bounded(1.0))
     assert "inconsistent: rows 0, 1 contradict" in str(minimal_bound(wrong))

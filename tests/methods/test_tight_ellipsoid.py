@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gough import Bounded, Box, Claim, Ellipsoid, LinearProblem, Status, Unknowns, estimate
-from gough.methods import BoundingEllipsoid, LinearHull, TightEllipsoid
+from gough.methods import BoundingEllipsoid, HullAndEllipsoid, LinearHull, TightEllipsoid
 from tests.methods.test_linear_hull import dense_problem
 
 
@@ -53,3 +53,58 @@ def test_fixed_unknowns(rng):
     region = estimate(fixed, TightEllipsoid()).region
     assert theta in region.hull()
     assert region.hull().width[0] < 1e-6
+
+
+def test_exact_data_leave_a_point():
+    """No error and no prior: the ellipsoid is a point, where its coordinates are doubles, and says so."""
+    W = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    problem = LinearProblem(W, W @ [1.0, 2.0], Unknowns(["a", "b"]), Bounded(0.0))
+    answer = estimate(problem, TightEllipsoid())
+    assert answer.claim is Claim.PROOF
+    assert answer.value.tolist() == [1.0, 2.0]
+    assert not answer.region.shape.any()
+    assert answer.region.hull() == Box([1, 2], [1, 2])
+    assert [1.0, 2.0] in answer.region
+    assert [1.0, 2.0000001] not in answer.region
+    assert "a single point" in answer.notes[0]
+
+
+def test_data_that_are_exact_but_for_rounding():
+    W = np.array([[0.1, 0.0], [0.0, 0.1], [0.1, 0.1]])
+    problem = LinearProblem(W, W @ [1.1, 2.3], Unknowns(["a", "b"]), Bounded([0.0, 0.0, 1e-3]))
+    answer = estimate(problem, TightEllipsoid())
+    assert answer.claim is Claim.PROOF
+    assert (answer.region.hull().width < 1e-14).all()
+
+
+def test_what_the_data_determine_exactly_is_flat(rng):
+    """A parameter known exactly, another to ± 0.1."""
+    W = np.column_stack([np.repeat([1.0, 0.0], 20), rng.normal(size=40) * np.repeat([0.0, 1.0], 20)])
+    problem = LinearProblem(W, W @ [0.5, 1.0], Unknowns(["a", "b"]), Bounded(np.repeat([0.0, 0.1], 20)))
+    region = estimate(problem, TightEllipsoid()).region
+    assert not region.shape[0].any()
+    assert region.center[0] == 0.5
+    assert 0 < region.hull().width[1] < 0.3
+
+
+def test_the_hull_and_the_ellipsoid_together(rng):
+    problem, theta = dense_problem(rng, 300, 4, prior=Box([-99] * 4, [99] * 4))
+    hull, tight = estimate(problem, LinearHull()).region, estimate(problem, TightEllipsoid()).region
+    answer = estimate(problem, HullAndEllipsoid())
+    assert answer.claim is Claim.PROOF
+    assert theta in answer.region
+    assert answer.region.box == hull
+    assert answer.region.ellipsoid == tight
+    assert answer.region.hull() <= hull
+    assert hull.upper in hull
+    assert hull.upper not in answer.region
+    other = estimate(problem, HullAndEllipsoid(BoundingEllipsoid()))
+    assert theta in other.region
+    assert other.region.box == hull
+    assert estimate(problem, HullAndEllipsoid(BoundingEllipsoid(rounds=0))).claim is Claim.ENCLOSURE
+
+
+def test_rows_that_say_nothing_leave_the_ellipsoid_of_the_prior():
+    problem = LinearProblem([[1.0, 0.0]], [0.0], Unknowns(["a", "b"], prior=Box([-1, -2], [1, 2])), Bounded(99.0))
+    region = estimate(problem, TightEllipsoid()).region
+    np.testing.assert_allclose(region.shape, np.diag([2.0, 8.0]), rtol=1e-9)

@@ -13,7 +13,7 @@ from gough.certify.linear import NotProven, Sides, follow, require_witness
 from gough.certify.proofs import Bound, Empty, Inside, RelaxedBound, RelaxedEmpty, Violated, Witness
 from gough.certify.quadratic import require_rounds
 from gough.certify.relaxed import follow_relaxed, require_violated
-from gough.certify.words import rows_in_words, statement
+from gough.certify.words import counted, rows_in_words, statement
 from gough.problem import LinearProblem
 
 
@@ -107,18 +107,18 @@ def _inside(proof: Inside, problem: LinearProblem) -> str:
 
 def _relaxed_bound(proof: RelaxedBound, problem: LinearProblem) -> str:
     if follow_relaxed(problem, proof).is_empty:
-        return f"no θ violates at most {proof.q} rows"
-    return f"no {proof.q} rows meet all the cuts of any of its {len(proof.steps)} steps"
+        return f"no θ violates at most {counted(proof.q)}"
+    return f"whichever {counted(proof.q)} may be violated, some cut of each of its {len(proof.steps)} steps is left"
 
 
 def _relaxed_empty(proof: RelaxedEmpty, problem: LinearProblem) -> str:
     follow_relaxed(problem, proof)
-    return f"no {proof.q} rows meet all the contradictions"
+    return f"whichever {counted(proof.q)} may be violated, some contradiction is left"
 
 
 def _violated(proof: Violated, problem: LinearProblem) -> str:
     require_violated(problem, proof)
-    return f"its {len(proof.contradictions)} contradictions cannot be met by fewer rows, nor without those named"
+    return f"every θ violates a row of each of its {len(proof.contradictions)} contradictions"
 
 
 CHECKERS: Mapping[type, Callable[[Any, LinearProblem], str]] = {

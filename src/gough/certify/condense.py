@@ -6,6 +6,7 @@ import numpy as np
 
 from gough.certify.quadratic import Body, Scaled
 from gough.core.arrays import Array
+from gough.core.threads import one_blas_thread
 from gough.evidence import EllipsoidRound
 from gough.problem import LinearProblem
 
@@ -13,6 +14,7 @@ _MANY = 3
 """So many times the number that suffices are left as they are."""
 
 
+@one_blas_thread()
 def condensed(
     problem: LinearProblem, hint: EllipsoidRound, chosen: Sequence[int], body: Body
 ) -> tuple[list[int], list[float]]:

@@ -95,16 +95,19 @@ def statement(proof: Proof, problem: LinearProblem) -> tuple[str, ...]:
             bounds = _bounds(steps_of(steps), units)
             return (*_ellipsoid(ellipsoid, units), *(("and satisfies", *bounds) if bounds else ()))
         case RelaxedBound(q=q, steps=relaxed):
-            return (f"every θ of the prior that violates at most {_rows(q)} satisfies", *_bounds(relaxed, units))
+            return (f"every θ of the prior that violates at most {counted(q)} satisfies", *_bounds(relaxed, units))
         case RelaxedEmpty(q=q):
-            return (f"every θ of the prior violates more than {_rows(q)}",)
+            return (f"every θ of the prior violates more than {counted(q)}",)
         case Violated(at_least=at_least, q=q, outliers=outliers):
-            count = (f"every θ of the prior violates at least {_rows(at_least)}",) if at_least else ()
-            which = f"every θ of the prior that violates at most {_rows(q)} violates {rows_in_words(problem, outliers)}"
+            count = (f"every θ of the prior violates at least {counted(at_least)}",) if at_least else ()
+            which = (
+                f"every θ of the prior that violates at most {counted(q)} violates {rows_in_words(problem, outliers)}"
+            )
             return (*count, which) if outliers else count
 
 
-def _rows(count: int) -> str:
+def counted(count: int) -> str:
+    """So many rows, in words."""
     return "1 row" if count == 1 else f"{count} rows"
 
 
@@ -118,7 +121,7 @@ def _bounds(steps: Iterable[Step | RelaxedStep], units: dict[str, str]) -> tuple
 
 
 def _ellipsoid(ellipsoid: Round, units: dict[str, str]) -> tuple[str, ...]:
-    head = "every consistent θ lies in the ellipsoid (θ − c)ᵀ P⁻¹ (θ − c) ≤ 1 around c, which is and reaches"
+    head = "every consistent θ lies in the ellipsoid (θ − c)ᵀ P⁻¹ (θ − c) ≤ 1 whose center, and reach from it, is"
     lines = []
     for (name, x), row in zip(ellipsoid.center, ellipsoid.shape, strict=True):
         half = approximately(Fraction(isqrt(max(int(row[-1] * 4**_FINE), 0)), 2**_FINE))

@@ -63,7 +63,9 @@ class Strips:
         center = np.linalg.lstsq(W / size, y, rcond=None)[0] / size
         center = np.clip(center, box.lower, box.upper)
         size_of_y = float(np.sqrt((y**2).mean()))
-        typical = max(float(np.median(radius)), _FINEST * size_of_y) or 1.0
+        # where most rows are equations, their misfit tells how far the answer may be
+        misfit = 0.0 if np.median(radius) else float(np.sqrt(((y - W @ center) ** 2).mean()))
+        typical = max(float(np.median(radius)), misfit, _FINEST * size_of_y) or 1.0
         chord = None if noise.regressor is None else Chord.over(box)
         return replace(_around(problem, radius, center, typical / size), chord=chord)
 
