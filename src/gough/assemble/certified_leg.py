@@ -1,0 +1,229 @@
+"""One leg of a Gough platform as quadratic equations with interval data, relaxed with every rounding enclosed."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gough.core import intervals as iv
+from gough.core.arrays import Array, ArrayValue
+from gough.core.errors import require
+from gough.core.intervals import Interval
+from gough.core.leg_measurements import LegMeasurements
+from gough.core.rotations import nearest_rotation, to_quaternion
+from gough.data.poses import Poses
+from gough.methods.lifted_program import Relaxation
+from gough.region import Box
+from gough.unknowns import Unknowns
+
+PRODUCTS = (*((i, 3 + j) for i in range(3) for j in range(3)), *((j, j) for j in range(7)))
+"""a_i b_j, then the squares of a, b and l: all products that occur, in any pose."""
+_J, _K = [1, 2, 0], [2, 0, 1]
+"""The axes after each axis."""
+
+
+@dataclass(frozen=True, eq=False)
+class LegProblem(ArrayValue):
+    """|exp(ω) R_k b + p_k + δ − a| = l + reading_k + η for errors within tolerances: which a, b, l are consistent?
+
+    Examples:
+        >>> data = LegMeasurements([[1, 0, 0, 0]], [[0, 0, 0.4]], [0.1], 1e-4, 1e-4, 1e-5)
+        >>> problem = LegProblem(data, Box.around([0, 0, 0, 0, 0, 0, 0.3], 0.01), leg=1)
+        >>> problem.n_rows, problem.unknowns.names
+        (1, ('a1x', 'a1y', 'a1z', 'b1x', 'b1y', 'b1z', 'l1'))
+    """
+
+    data: LegMeasurements
+    prior: Box
+    """Bounds of a, b (m) and l (m)."""
+    leg: int = 1
+    """Number of the leg, from 1, for the names of its unknowns."""
+
+    def __post_init__(self) -> None:
+        require(len(self.prior) == 7, f"a leg has 7 unknowns (a, b, l), but the prior has {len(self.prior)} axes")
+        require(not self.prior.is_empty, "the prior is empty: no value would be allowed")
+
+    @cached_property
+    def unknowns(self) -> Unknowns:
+        """a, b and l with the leg's number."""
+        stems = ("a{}x", "a{}y", "a{}z", "b{}x", "b{}y", "b{}z", "l{}")
+        return Unknowns(tuple(stem.format(self.leg) for stem in stems), ("m",) * 7, prior=self.prior)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of poses."""
+        return len(self.data)
+
+    @property
+    def products(self) -> tuple[tuple[int, int], ...]:
+        """Nine products of a and b, seven squares."""
+        return PRODUCTS
+
+    def select(self, poses: Any) -> "LegProblem":
+        """The problem with some poses only."""
+        return replace(self, data=self.data.select(poses))
+
+    def widened(self, by: float) -> "LegProblem":
+        """The problem with every reading uncertain by so much more."""
+        return replace(self, data=self.data.widened(by))
+
+    @cached_property
+    def rotation(self) -> Interval:
+        """R (N, 3, 3), enclosed."""
+        w, x, y, z = (Interval(self.data.quaternion[:, i]) for i in range(4))
+        rows = [
+            [iv.sqr(w) + iv.sqr(x) - iv.sqr(y) - iv.sqr(z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), iv.sqr(w) - iv.sqr(x) + iv.sqr(y) - iv.sqr(z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), iv.sqr(w) - iv.sqr(x) - iv.sqr(y) + iv.sqr(z)],
+        ]
+        n = iv.sqr(w) + iv.sqr(x) + iv.sqr(y) + iv.sqr(z)
+        flat = _stack([entry / n for row in rows for entry in row])
+        return flat.reshape(len(self.data), 3, 3)
+
+    def relaxation(self, center: Array, radius: Array) -> Relaxation:
+        """Two rows a pose, first all that bound the distance from above: see `_Expansion`."""
+        return _Expansion(self, center, radius).rows()
+
+
+def certified_leg(
+    poses: Poses,
+    leg: int,
+    prior: Box,
+    *,
+    position_tolerance: Any,
+    rotation_tolerance: Any,
+    reading_tolerance: Any,
+) -> LegProblem:
+    """The problem of one leg (counted from 1) from measured poses, with what each measurement may be off by.
+
+    Examples:
+        >>> poses = Poses([[0.0, 0.0, 0.4]], [np.eye(3)], [[0.1, 0.2]])
+        >>> prior = Box.around(np.zeros(7), 1.0)
+        >>> problem = certified_leg(
+        ...     poses, 2, prior, position_tolerance=1e-4, rotation_tolerance=1e-4, reading_tolerance=1e-5
+        ... )
+        >>> problem.data.reading
+        array([0.2])
+    """
+    require(poses.rotation is not None, "a leg of a Gough platform needs orientations, but none were measured")
+    assert poses.rotation is not None
+    require(1 <= leg <= poses.n_chains, f"there is no leg {leg}: the poses have readings of {poses.n_chains}")
+    quaternion = to_quaternion(nearest_rotation(poses.rotation))
+    data = LegMeasurements(
+        quaternion,
+        poses.position,
+        poses.readings[:, leg - 1],
+        position_tolerance,
+        rotation_tolerance,
+        reading_tolerance,
+    )
+    return LegProblem(data, prior, leg)
+
+
+class _Expansion:
+    """The equations of a leg around a center, each quantity an interval that holds it without rounding.
+
+    With v = R b, d = v + p − a and m = v × (p − a), all at θ = c + h, the squared distance is |d|² changed by
+    2 d·δ + 2 m·ω, by at most 2 |d| e for what is left of exp(ω), e = |ω|² |b| / 2, and by the square of the change.
+    |d|² − (l + reading)² = f(c) + J h + |h_a|² + |h_b|² − h_l² − 2 h_aᵀ R h_b exactly: R is a rotation.
+    """
+
+    def __init__(self, problem: LegProblem, center: Array, radius: Array) -> None:
+        data, R = problem.data, problem.rotation
+        self.data, self.R, self.n = data, R, len(data)
+        self.r_a, self.r_b, self.r_l = Interval(radius[:3]), Interval(radius[3:6]), Interval(radius[6])
+        self.radius = radius
+        self.v = iv.sum(R * center[3:6])
+        self.p = Interval(data.position) - center[:3]
+        self.d = self.v + self.p
+        self.length = Interval(data.reading) + center[6]
+        self.turned = iv.sum(abs(R) * self.r_b)  # the largest |R h_b|, axis by axis
+        self.b_most = iv.sqrt(iv.sum(iv.sqr(abs(Interval(center[3:6])) + self.r_b)))
+
+    def rows(self) -> Relaxation:
+        F = self._equation()
+        f = iv.sum(iv.sqr(self.d)) - iv.sqr(self.length)
+        forms, constant, reach = self._forms()
+        tolerance = Interval(2 * np.hstack([self.data.position_tolerance, self.data.rotation_tolerance]))
+        slope, height = _chord(constant, reach)
+        G = iv.sum(_column(tolerance * slope) * forms, axis=1)
+        g = iv.sum(tolerance * (slope * constant + height))
+        T = Interval(self.data.reading_tolerance)
+        G = G + _column(2 * T) * np.eye(23)[6]
+        rest, square, shorter = self._second_order()
+        g = g + 2 * T * self.length + rest
+        A = iv.rearrange(lambda above, below: np.concatenate([above, below]), F - G, -F - G)
+        b = iv.rearrange(lambda *ends: np.concatenate(ends), g - f + iv.sqr(T), g + f + square + shorter)
+        return self._absorbed(A, b)
+
+    def _equation(self) -> Interval:
+        """What |d|² − (l + reading)² adds to its value at the center: coefficients of h and its products (N, 23)."""
+        slope = _join(-self.d, iv.sum(self.R * _column(self.d), axis=1), _column(-self.length))
+        squares = Interval(np.tile([1.0] * 6 + [-1.0], (self.n, 1)))
+        return _join(2 * slope, (-2 * self.R).reshape(self.n, 9), squares)
+
+    def _forms(self) -> tuple[Interval, Interval, Interval]:
+        """Distance d and moment m as forms of h and its products (N, 6, 23), values at the center, and reach."""
+        v, p, R = self.v, self.p, self.R
+        along = R[:, _J, :] * _column(p[:, _K]) - R[:, _K, :] * _column(p[:, _J])
+        moment = v[:, _J] * p[:, _K] - v[:, _K] * p[:, _J]
+        forms = iv.rearrange(_placed, R, -R, v, -v, along)
+        size, turned = abs(v), self.turned
+        reach = iv.sum(abs(along) * self.r_b)
+        reach = reach + (size[:, _J] + turned[:, _J]) * self.r_a[_K] + (size[:, _K] + turned[:, _K]) * self.r_a[_J]
+        return forms, _join(self.d, moment), _join(self.r_a + turned, reach)
+
+    def _second_order(self) -> tuple[Interval, Interval, Interval]:
+        """What exp(ω) leaves, the square of the change, and of the length: −η² where l + reading ≥ η is sure, else 3η².
+
+        Lengths are not negative, so (l + reading + η)² ≥ (l + reading)² − 2 T (l + reading) − 3 T² in any case.
+        """
+        data = self.data
+        turn = iv.sum(iv.sqr(Interval(data.rotation_tolerance)))
+        move = iv.sqrt(iv.sum(iv.sqr(Interval(data.position_tolerance))))
+        e = turn * self.b_most / 2
+        farthest = iv.sqrt(iv.sum(iv.sqr(abs(self.d) + (self.r_a + self.turned))))
+        square = iv.sqr(move + iv.sqrt(turn) * self.b_most + e)
+        T = Interval(data.reading_tolerance)
+        sure = (self.length - self.r_l).lower >= data.reading_tolerance
+        return 2 * farthest * e, square, iv.sqr(T) * np.where(sure, -1.0, 3.0)
+
+    def _absorbed(self, A: Interval, b: Interval) -> Relaxation:
+        """Rows of doubles that intervals of rows imply: what A is uncertain by, times the largest |y|, goes into b."""
+        first, second = np.array(PRODUCTS).T
+        most = np.concatenate([self.radius, (Interval(self.radius[first]) * self.radius[second]).upper])
+        middle = A.mid
+        return Relaxation(middle, (b + iv.sum(abs(A - middle) * most)).upper)
+
+
+def _placed(R: Array, minus_R: Array, v: Array, minus_v: Array, along: Array) -> Array:
+    """d_i = … − h_a + R h_b and m_i = v_j p_k − v_k p_j, bilinear in h_a and h_b: coefficients by column."""
+    forms = np.zeros((len(R), 6, 23))
+    for i, j, k in zip(range(3), _J, _K, strict=True):
+        forms[:, i, i], forms[:, i, 3:6] = -1.0, R[:, i]
+        forms[:, 3 + i, 3:6], forms[:, 3 + i, k], forms[:, 3 + i, j] = along[:, i], minus_v[:, j], v[:, k]
+        forms[:, 3 + i, 7 + 3 * k : 10 + 3 * k], forms[:, 3 + i, 7 + 3 * j : 10 + 3 * j] = minus_R[:, j], R[:, k]
+    return forms
+
+
+def _chord(constant: Interval, reach: Interval) -> tuple[Array, Interval]:
+    """A slope and a height with |x| ≤ slope x + height wherever x is within `reach` of the constant."""
+    low, high = (constant - reach).lower, (constant + reach).upper
+    with np.errstate(invalid="ignore", divide="ignore"):
+        between = np.clip((high + low) / (high - low), -1.0, 1.0)
+    slope = np.where(low >= 0, 1.0, np.where(high <= 0, -1.0, between))
+    ends = [abs(Interval(end)) - Interval(slope) * end for end in (low, high)]
+    return slope, iv.maximum(ends[0], ends[1])
+
+
+def _join(*parts: Interval) -> Interval:
+    return iv.rearrange(lambda *ends: np.hstack(ends), *parts)
+
+
+def _stack(columns: list[Interval]) -> Interval:
+    return iv.rearrange(lambda *ends: np.stack(ends, axis=-1), *columns)
+
+
+def _column(x: Interval) -> Interval:
+    return iv.rearrange(lambda end: end[..., None], x)

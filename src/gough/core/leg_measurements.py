@@ -1,0 +1,79 @@
+"""Poses and readings of one leg, known to intervals: data that a method and a checker of its proofs both read."""
+
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array, ArrayValue, array, first_not_finite
+from gough.core.errors import require
+
+
+@dataclass(frozen=True, eq=False)
+class LegMeasurements(ArrayValue):
+    """N poses of a platform and the readings of one leg, each within stated tolerances.
+
+    A leg from a on the base to b on the platform, with length l at reading zero, is consistent with them if for every
+    pose k there are errors δ, ω, η within the tolerances of position, rotation and reading such that
+
+        |exp(ω) R_k b + p_k + δ − a| = l + reading_k + η.
+
+    R_k is exactly the rotation of the quaternion, whatever its length, so that nothing is lost by rounding a matrix.
+
+    Examples:
+        >>> leg = LegMeasurements([[1, 0, 0, 0]], [[0, 0, 0.4]], [0.1], 1e-4, 1e-4, 1e-5)
+        >>> len(leg), leg.position_tolerance
+        (1, array([[0.0001, 0.0001, 0.0001]]))
+    """
+
+    quaternion: Array
+    """(N, 4), scalar first."""
+    position: Array
+    """(N, 3), m."""
+    reading: Array
+    """(N,), m."""
+    position_tolerance: Array
+    """(N, 3), or what broadcasts to it: |δ| is at most this, axis by axis."""
+    rotation_tolerance: Array
+    """(N, 3): of the left rotation vector ω, rad."""
+    reading_tolerance: Array
+    """(N,): of the reading, m."""
+
+    def __post_init__(self) -> None:
+        n = len(np.atleast_1d(np.asarray(self.reading)))
+        shapes = {"quaternion": (n, 4), "position": (n, 3), "reading": (n,)}
+        shapes |= {"position_tolerance": (n, 3), "rotation_tolerance": (n, 3), "reading_tolerance": (n,)}
+        for name, shape in shapes.items():
+            values = array(getattr(self, name), name, ndim=(0, 1, 2))
+            if "tolerance" in name:
+                with suppress(ValueError):  # the shape is looked at below
+                    values = np.broadcast_to(values, shape).copy()
+            require(values.shape == shape, f"{name} must have shape {shape}, but it is {values.shape}")
+            bad = first_not_finite(values)
+            require(bad is None, f"{name} of pose {bad and bad[0]} is NaN or infinite: leave that pose out")
+            require("tolerance" not in name or bool((values >= 0).all()), f"{name} must not be negative")
+            values.flags.writeable = False
+            object.__setattr__(self, name, values)
+        require(n > 0, "a leg needs at least one pose")
+        require(bool((abs(self.quaternion).max(axis=1) > 0).all()), "a quaternion of zeros is no rotation")
+
+    def __len__(self) -> int:
+        return len(self.reading)
+
+    def select(self, poses: Any) -> "LegMeasurements":
+        """Some of the poses: a mask, a slice, or numbers."""
+        rows = np.arange(len(self))[poses if isinstance(poses, slice) else np.asarray(poses)]
+        return LegMeasurements(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+    def widened(self, by: float) -> "LegMeasurements":
+        """The same with every reading uncertain by so much more; the sums are rounded up.
+
+        Examples:
+            >>> leg = LegMeasurements([[1, 0, 0, 0]], [[0, 0, 0.4]], [0.1], 0, 0, 0.5)
+            >>> leg.widened(0.25).reading_tolerance
+            array([0.75])
+        """
+        total = self.reading_tolerance + by
+        exact = (total - self.reading_tolerance == by) & (total - by == self.reading_tolerance)
+        return replace(self, reading_tolerance=np.maximum(np.where(exact, total, np.nextafter(total, np.inf)), 0.0))
