@@ -18,6 +18,8 @@ from gough.methods import (
     TightEllipsoid,
     minimal_bound,
     outliers,
+    prediction_bounds,
+    predictions,
 )
 from tests.laws.problems import bounded_problem
 from tests.methods.test_bounding_ellipsoid import robot_like
@@ -175,6 +177,35 @@ def test_outliers_and_the_minimal_bound(rng):
     assert check(witness, clean)
     with pytest.raises(AssumptionError, match="nothing is proven about outliers"):
         certificate_of(clean, outliers(clean))
+
+
+@pytest.mark.parametrize("uncertain", [False, True])
+def test_predictions(uncertain, rng):
+    for prior in (Box([-50] * 3, [50] * 3), None):
+        W = rng.normal(size=(300, 3))
+        y = W @ [1.0, -2.0, 0.03] + rng.uniform(-0.1, 0.1, 300)
+        noise = Bounded(0.1, 0.01 * abs(W) if uncertain else None)
+        problem = LinearProblem(W, y, Unknowns(["a", "b", "c"], prior=prior), noise)
+        D = rng.normal(size=(5, 3))
+        found = predictions(problem, D)
+        quick = prediction_bounds(problem, D)
+        np.testing.assert_allclose(found.bounds.lower, quick.lower, rtol=1e-9)
+        np.testing.assert_allclose(found.bounds.upper, quick.upper, rtol=1e-9)
+        certificate = certificate_of(problem, found)
+        assert check(certificate, problem)
+        stated = {step.direction: step.value for step in certificate.proof.steps if isinstance(step, Step)}
+        for d, low, high in zip(D, found.bounds.lower, found.bounds.upper, strict=True):
+            for sign, side in ((1, low), (-1, high)):
+                named = tuple(zip("abc", (sign * Fraction(x) for x in d), strict=True))
+                assert stated[named] == sign * Fraction(side)
+
+
+def test_predictions_of_nothing():
+    wrong = LinearProblem([[1.0], [1.0]], [0.0, 3.0], Unknowns(["a"]), Bounded(1.0))
+    with pytest.raises(AssumptionError, match="nothing can be predicted"):
+        predictions(wrong, [[1.0]])
+    with pytest.raises(InputError, match="column per unknown"):
+        predictions(wrong, [[1.0, 2.0]])
 
 
 def test_hard_cases_of_the_relaxed_hull(rng):

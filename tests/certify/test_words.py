@@ -29,8 +29,10 @@ def test_directions_with_several_unknowns(square):
         Step({"a": 0.5, "b": -1}, 0),
         Step({}, 1),
         Step({"a": 3, "b": 0}, 6),
+        Step({"a": -3, "b": -1}, -6),
     ]
-    assert statement(Bound(steps), square) == ("−2·a + b ≥ 1/3", "0.5·a − b ≥ 0", "0 ≥ 1", "3·a ≥ 6")
+    expected = ("−2·a + b ≥ 1/3", "0.5·a − b ≥ 0", "0 ≥ 1", "3·a ≥ 6", "3·a + b ≤ 6")
+    assert statement(Bound(steps), square) == expected
 
 
 def test_witness_and_emptiness(square):

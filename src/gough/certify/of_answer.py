@@ -52,11 +52,24 @@ class FactorAnswer(Protocol):
     def evidence(self) -> tuple[Evidence, ...]: ...
 
 
-def certificate_of(problem: LinearProblem, answer: Estimate | OutlierAnswer | FactorAnswer) -> Certificate:
+@runtime_checkable
+class PredictionAnswer(Protocol):
+    """What `gough.methods.predictions` answers."""
+
+    @property
+    def bounds(self) -> Box: ...
+    @property
+    def evidence(self) -> tuple[Hint, ...]: ...
+
+
+def certificate_of(
+    problem: LinearProblem, answer: Estimate | OutlierAnswer | FactorAnswer | PredictionAnswer
+) -> Certificate:
     """The certificate of all that the answer proves about the problem: its region, or a contradiction.
 
     An estimate of a hull, a relaxed hull or an ellipsoid gets a certificate of that very region, number by number;
-    `outliers` one of how many and which; `minimal_bound` one of whether the problem is consistent.
+    `outliers` one of how many and which; `minimal_bound` one of whether the problem is consistent; `predictions` one
+    of every bound.
 
     Raises:
         AssumptionError: the answer keeps no evidence.
@@ -76,7 +89,9 @@ def certificate_of(problem: LinearProblem, answer: Estimate | OutlierAnswer | Fa
         return Certificate.of(problem, _of_estimate(problem, answer))
     if isinstance(answer, OutlierAnswer):
         return Certificate.of(problem, _of_outliers(answer))
-    return Certificate.of(problem, _of_factor(problem, answer))
+    if isinstance(answer, FactorAnswer):
+        return Certificate.of(problem, _of_factor(problem, answer))
+    return Certificate.of(problem, Bound(chain_of(problem, answer.evidence)[0]))
 
 
 def _of_estimate(problem: LinearProblem, estimate: Estimate) -> Proof:

@@ -134,6 +134,8 @@ def _inequality(step: Step | RelaxedStep, units: dict[str, str]) -> str:
     if len(terms) == 1 and abs(terms[0][1]) == 1:
         (name, c), unit = terms[0], units.get(terms[0][0], "")
         return f"{name} {'≥' if c > 0 else '≤'} {written(step.value * c)} {unit}".rstrip()
+    if terms and all(c < 0 for _, c in terms):
+        return f"{_sum(tuple((name, -c) for name, c in terms))} ≤ {written(-step.value)}"
     return f"{_sum(tuple(terms))} ≥ {written(step.value)}"
 
 

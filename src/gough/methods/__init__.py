@@ -6,6 +6,7 @@ from gough.methods.ellipsoid_stream import EllipsoidStream
 from gough.methods.fixpoint import Fixpoint
 from gough.methods.gauss_markov import GaussMarkov
 from gough.methods.gauss_seidel import GaussSeidel
+from gough.methods.hull_and_ellipsoid import HullAndEllipsoid
 from gough.methods.hull_stream import HullStream
 from gough.methods.identifiability import BaseParameter, Identifiability, identifiability
 from gough.methods.instrumental_variables import InstrumentalVariables, own_regressor
@@ -15,6 +16,7 @@ from gough.methods.maximum_likelihood import MaximumLikelihood, cramer_rao_bound
 from gough.methods.minimal_bound import MinimalBound, minimal_bound
 from gough.methods.noise_tests import NoiseTest
 from gough.methods.outliers import Outliers, outliers
+from gough.methods.predictions import Predictions, predictions
 from gough.methods.relaxed_hull import RelaxedHull
 from gough.methods.repeated import Repeated
 from gough.methods.repeats import RepeatNoise, noise_from_repeats
@@ -35,6 +37,7 @@ __all__ = [
     "GaussMarkov",
     "GaussSeidel",
     "Huber",
+    "HullAndEllipsoid",
     "HullStream",
     "Identifiability",
     "InstrumentalVariables",
@@ -44,6 +47,7 @@ __all__ = [
     "MinimalBound",
     "NoiseTest",
     "Outliers",
+    "Predictions",
     "RelaxedHull",
     "RepeatNoise",
     "Repeated",
@@ -64,5 +68,6 @@ __all__ = [
     "own_regressor",
     "predict",
     "prediction_bounds",
+    "predictions",
     "sweep",
 ]

@@ -13,13 +13,13 @@ from gough.core.text import written
 from gough.core.threads import one_blas_thread
 from gough.estimate import Claim, EllipsoidStats, Estimate, HullStats, Status
 from gough.evidence import EllipsoidRound, Evidence
-from gough.methods.constraint_generation import Vertex, extremes
+from gough.methods.constraint_generation import extremes
 from gough.methods.ellipsoid_batch import DETERMINANT, TOO_WIDE, refined_strips, unscaled
 from gough.methods.ellipsoid_evidence import in_units, is_finite
 from gough.methods.ellipsoid_proof import ROOM
 from gough.methods.ellipsoid_strips import middle_and_half
-from gough.methods.exact_bound import Multipliers, Prover, evidence, rounded_down
 from gough.methods.linear_hull import LinearHull
+from gough.methods.predictions import proven_ranges
 from gough.methods.strips import reachable
 from gough.problem import Integers, LinearProblem
 from gough.region import Box, Ellipsoid
@@ -120,38 +120,23 @@ def _ranges(problem: LinearProblem, hull: Box, free: Integers, most: int) -> _Ra
     """Ranges of the free axes and of d·θ for the rows that bound the hull; None if the set is too thin to see."""
     p, axes = len(hull), np.eye(len(hull))[free]
     near = reachable(problem, hull)
-    part, pool, found = problem, near[:0], None
+    pool = near
     if near.size:
-        part = problem.select(near)
-        first = extremes(part, hull, np.vstack([np.eye(p), -np.eye(p)]), _TOLERANCE)
-        pool = np.unique(first.pool)[:most]
-        both = np.vstack([part.W[pool], -part.W[pool]])
-        found = extremes(part, hull, both, _TOLERANCE)
-        if first.contradiction is not None or found.contradiction is not None:
+        found = extremes(problem.select(near), hull, np.vstack([np.eye(p), -np.eye(p)]), _TOLERANCE)
+        if found.contradiction is not None:
             return None
-    proofs = [] if found is None else _proofs(part, hull, both, found.vertices, near)
-    n, (lower, upper) = len(pool), (hull.lower[free], hull.upper[free])
-    values, used = [value for value, _ in proofs], [one for _, one in proofs]
+        pool = near[np.unique(found.pool)[:most]]
+    W = problem.W[pool]
+    proofs, n = proven_ranges(problem, hull, np.vstack([W, -W]), _TOLERANCE), len(pool)
+    values, used = np.array([value for value, _ in proofs]), [one for _, one in proofs]
     return _Ranges(
-        np.concatenate([-1 - free, near[pool]]),
-        np.vstack([axes, part.W[pool]]),
-        np.concatenate([lower, values[:n]]),
-        np.concatenate([upper, [-value for value in values[n:]]]),
+        np.concatenate([-1 - free, pool]),
+        np.vstack([axes, W]),
+        np.concatenate([hull.lower[free], values[:n]]),
+        np.concatenate([hull.upper[free], -values[n:]]),
         [_BOX] * len(free) + used[:n],
         [_BOX] * len(free) + used[n:],
     )
-
-
-def _proofs(
-    problem: LinearProblem, hull: Box, directions: Array, vertices: tuple[Vertex, ...], numbers: Integers
-) -> list[tuple[float, Evidence]]:
-    """A proven lower bound of each direction, and its evidence with the rows' own numbers."""
-    prover, result = Prover(problem), []
-    for d, vertex in zip(directions, vertices, strict=True):
-        value, used = prover.lower_bound(hull, d, vertex.rows, vertex.weights)
-        given = Multipliers(tuple(numbers[list(used.rows)].tolist()), used.given)
-        result.append((rounded_down(value), evidence((), (), given)))
-    return result
 
 
 def _around(hull: Box) -> _Found:
