@@ -12,7 +12,8 @@ SPEC.loader.exec_module(environments)
 CHILD = """
 from fractions import Fraction
 from gough import Bounded, Box, GoughError, LinearProblem, Unknowns
-from gough.certify import Bound, Certificate, Empty, Step, Witness, check, save, load
+from gough.certify import (Bound, Certificate, Empty, Inside, Reach, RelaxedBound, RelaxedStep, Round, Split, Step,
+    Strip, Violated, Witness, check, save, load)
 tiny = 5e-324
 third, below = Fraction(1, 3), Fraction(1, 2**1080)
 unknowns = Unknowns(["a", "b"], prior=Box([0, -np.inf], [tiny, np.inf]))
@@ -28,7 +29,20 @@ proofs = [
     (False, Bound([Step({{"b": 1}}, b, {{0: third}})])),
     (False, Bound([Step({{"b": 1}}, edge, {{0: 0.1}})])),
     (False, Empty([Step({{}}, below, {{1: 1}})])),
+    (True, Bound([Split("a", 0, [], []), Reach({{"b": 1}}, {{"b": {{0: third}}}}), Step({{"b": 1}}, -1)])),
+    (False, Bound([Reach({{"b": b}}, {{"b": {{0: third}}}}), Step({{"b": 1}}, -1)])),
+    (True, RelaxedBound(0, [RelaxedStep({{"b": 1}}, edge, [{{0: third}}])])),
+    (False, RelaxedBound(0, [RelaxedStep({{"b": 1}}, edge + below, [{{0: third}}])])),
+    (False, RelaxedBound(1, [RelaxedStep({{"b": 1}}, edge, [{{0: third}}])])),
+    (False, Violated(1, 1, [0], [{{0: 1}}])),
 ]
+# |a − tiny/2| ≤ tiny/2 by the prior, b by row 0 with a in it: half of each weight
+half, middle = Fraction(tiny) / 2, (edge + b) / 2
+strips = [Strip("a", half, half, 1 / (2 * half**2)), Strip("b", middle, (b - edge) / 2, 2 / (b - edge) ** 2)]
+bounds = [Step({{"b": 1}}, edge, {{0: third}}), Step({{"b": -1}}, -b, {{0: -third}})]
+for expected, slack in ((True, 1), (False, 1 - below)):
+    shape = [[2 * half**2 * slack], [0, (b - edge) ** 2 / 2]]
+    proofs.append((expected, Inside(bounds, [Round({{"a": half, "b": middle}}, shape, strips)])))
 certificates = [(expected, Certificate.of(problem, proof)) for expected, proof in proofs]
 save(certificates[0][1], {folder!r} + "/c.json")
 {spoil}
