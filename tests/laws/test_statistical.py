@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from gough import Box, Claim, Gaussian, LinearProblem, Status, Unknowns, estimate
+from gough.core.text import written
 from gough.methods import GaussMarkov
 from tests.laws.problems import STATISTICAL_METHODS, gaussian_problem
 
-every_method = pytest.mark.parametrize("method", STATISTICAL_METHODS, ids=repr)
+every_method = pytest.mark.parametrize("method", STATISTICAL_METHODS, ids=written)
 
 
 @every_method
