@@ -11,6 +11,7 @@ from gough.experiments.monte_carlo import Campaigned, MonteCarlo, Progress
 from gough.experiments.noise import EffortNoise, Errors, UniformNoise
 from gough.experiments.periodic import PeriodicExperiment, white
 from gough.experiments.pick_and_place import PickAndPlace
+from gough.experiments.simulated_instruments import SimulatedInstruments
 from gough.experiments.spread import Spread
 from gough.experiments.static_tests import StaticForceTests, static_force_tests
 from gough.experiments.trajectories import FourierSeries, Motion, Periodic, Trajectory
@@ -41,6 +42,7 @@ __all__ = [
     "PickAndPlace",
     "Progress",
     "Ripple",
+    "SimulatedInstruments",
     "SimulatedRecording",
     "SlowThenFast",
     "Spread",

@@ -27,6 +27,19 @@ def goodness(ratio: float, dof: float, noise: Gaussian) -> tuple[float, float]:
     return ratio, float(min(1.0, 2 * tail))
 
 
+def widening(noise: Gaussian) -> float:
+    """Factor on the covariance of an answer whose weights come from an estimated covariance.
+
+    Its inverse overstates the information by ν/(ν − n − 1) in the mean, and weights that err cost about as much again.
+
+    Examples:
+        >>> widening(Gaussian(1.0)), round(widening(Gaussian([[1.0, 0.0], [0.0, 1.0]], dof=100.0)), 3)
+        (1.0, 1.063)
+    """
+    n = noise.block
+    return 1.0 if isinf(noise.dof) or noise.dof <= n + 1 else (noise.dof / (noise.dof - n - 1)) ** 2
+
+
 def verdict(ratio: float, p: float) -> str:
     """The sentence on χ² that a reader needs."""
     words = "the stated noise explains the residuals"

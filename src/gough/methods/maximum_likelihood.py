@@ -12,7 +12,7 @@ from gough.core.text import written
 from gough.core.threads import one_blas_thread
 from gough.estimate import Claim, Estimate, LikelihoodStats, Status
 from gough.methods.gauss_markov import GaussMarkov
-from gough.methods.goodness import goodness, verdict
+from gough.methods.goodness import goodness, verdict, widening
 from gough.methods.normal_equations import (
     GeneralTarget,
     Normal,
@@ -40,9 +40,9 @@ class MaximumLikelihood:
 
     Gauss–Newton steps, damped where the likelihood would fall; unknowns that enter linearly are solved for anew at
     every step, so the first of them is the Gauss–Markov estimate [AHG, §V]. Where the problem's equations bring their
-    own normal equations (`StructuredEquations`), these are used. With a stated covariance the answer's covariance is
-    the inverse of Fisher's information at θ̂: the Cramér–Rao bound [AHG, eq. (9)]. Residuals that remember widen it, and
-    so does a χ² that refutes the noise or the model; a note says so.
+    own normal equations (`StructuredEquations`), these are used. With a known covariance of the noise the answer's is
+    the inverse of Fisher's information at θ̂: the Cramér–Rao bound [AHG, eq. (9)]. A covariance that was estimated widens
+    it a little, residuals that remember widen it, and so does a χ² that refutes the noise or the model; a note says so.
 
     Examples:
         >>> import gough
@@ -78,7 +78,7 @@ class MaximumLikelihood:
         seen = remembered(problem, search.theta, search.inverse_information, u, prior)
         dof = search.n_rows - int(free.sum())
         chi_squared, p = goodness(search.squares / dof, dof, problem.noise) if dof > 0 else (None, None)
-        covariance, notes = seen.covariance, []
+        covariance, notes = seen.covariance * widening(problem.noise), []
         if chi_squared is not None and p is not None:
             notes.append(verdict(chi_squared, p))
             if p < REFUTED and chi_squared > 1:
