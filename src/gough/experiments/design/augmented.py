@@ -40,6 +40,14 @@ class Prices:
         shape = (n_samples, n_channels)
         return cls(np.zeros(shape), np.zeros(shape), (np.full(shape, _ROOM), np.full(shape, _ROOM)))
 
+    def refined(self, factor: int) -> "Prices":
+        """The same prices for samples that lie `factor` times as near to each other."""
+        upper, lower, *tight = (
+            np.roll(np.repeat(each, factor, axis=0), -(factor // 2), axis=0)
+            for each in (self.upper / factor, self.lower / factor, *self.tight)
+        )
+        return Prices(upper, lower, (tight[0], tight[1]), self.penalty, self.evaluations)
+
     def excess(self, h: Array, ends: tuple[Array, Array]) -> tuple[Array, Array]:
         """How far values lie above and below their tightened ends."""
         low, high = ends

@@ -77,7 +77,10 @@ class AOptimal:
 
     def value(self, M: Array, typical: Array) -> float:
         """The criterion."""
-        variances = np.diag(_inverse(M)) / typical**2
+        try:
+            variances = np.diag(_inverse(M)) / typical**2
+        except np.linalg.LinAlgError:
+            return np.inf
         return float(np.log(variances.sum())) if (variances > 0).all() else np.inf
 
     def derivative(self, M: Array, typical: Array) -> Array:

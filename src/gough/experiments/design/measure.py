@@ -10,6 +10,7 @@ from gough.core.errors import InputError
 from gough.experiments._equations import as_parallel
 from gough.experiments.design.limits import Channel
 from gough.experiments.trajectories import FourierSeries
+from gough.robots._refusal import refuse_where
 
 DENSE = 300
 """Samples in a period of the highest harmonic at which limits are verified."""
@@ -40,10 +41,6 @@ def measured(robot: Any, parameters: Array, channels: Sequence[Channel], moved: 
 def course(robot: Any, parameters: Array, channels: Sequence[Channel], series: FourierSeries) -> tuple[Array, Array]:
     """The least and greatest values (N, channels) that a periodic motion takes around each of many samples.
 
-    Between samples a value is taken to go beyond them by a quarter of the second difference there: twice what a
-    parabola through three samples does. Where an actuator turns, its dry friction jumps, and the samples on both sides
-    of the jump show both of its ends.
-
     Raises:
         InputError: the motion leaves the workspace or meets a singularity; the message names the instant.
     """
@@ -52,17 +49,35 @@ def course(robot: Any, parameters: Array, channels: Sequence[Channel], series: F
     _, x, dx, ddx = series.at(times)
     try:
         values = measured(robot, parameters, channels, (x, dx, ddx))
+        distances = [i for i, one in enumerate(channels) if one.kind == "margin"]
+        beyond = ~np.isfinite(values).all(axis=1) | ~(values[:, distances] > 0).all(axis=1)
+        refuse_where(beyond, "it lies in a singularity, beyond one, or out of reach")
     except InputError as error:
         raise InputError(
-            f"{robot.name} cannot follow the motion, sampled {n} times in its period of {series.period:g} s: {error}"
+            f"{robot.name} cannot follow the motion, sampled {n} times in its period of {series.period:g} s: {error}. "
+            "Make the motion smaller, or keep a distance to singularity"
         ) from error
     around = np.abs(np.roll(values, 1, axis=0) - 2 * values + np.roll(values, -1, axis=0)) / 4
     in_pose = as_parallel(robot)
     speeds = dx if in_pose is None else in_pose.joint_motion(x, dx, ddx).dq
-    turning = (np.sign(np.roll(speeds, 1, axis=0)) != np.sign(np.roll(speeds, -1, axis=0))).any(axis=1)
-    efforts = np.array([one.kind == "effort" for one in channels])
-    around[np.outer(turning, efforts)] = 0.0
+    for i, one in enumerate(channels):
+        if one.kind == "effort":
+            around[:, i] = _around_turns(values[:, i], speeds[:, one.index], around[:, i])
     return values - around, values + around
+
+
+def _around_turns(effort: Array, speed: Array, elsewhere: Array) -> Array:
+    """By how much an effort (N,) strays beyond its samples; where its actuator turns, dry friction makes it jump.
+
+    Up to the turn it is extrapolated from its own side of the jump, to first order and with a second difference.
+    """
+    around = elsewhere.copy()
+    for past in (1, -1):  # from before the turn, and backwards in time from after it
+        turns = np.sign(speed) != np.sign(np.roll(speed, -past))
+        way = speed / np.where(turns, speed - np.roll(speed, -past), 1.0)
+        slope, bend = effort - np.roll(effort, past), effort - 2 * np.roll(effort, past) + np.roll(effort, 2 * past)
+        around = np.where(turns, np.abs(way * slope) + np.abs(bend) / 2, around)
+    return around
 
 
 def extremes(robot: Any, parameters: Array, channels: Sequence[Channel], series: FourierSeries) -> tuple[Array, Array]:

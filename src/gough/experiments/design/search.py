@@ -21,7 +21,9 @@ _TOLERANCE = 1e-3
 """By how much of its size a limit may be exceeded at a sample before the correction."""
 _SETTLED = 0.05
 """Change of the criterion in a round below which a search ends: 0.2 % of a standard deviation for 24 parameters."""
-_CORRECTIONS = 4
+_CORRECTIONS = 5
+_COARSE, _FINER = 0.03, 4
+"""Where limits are exceeded between samples by more than this share, so many times as many are taken."""
 _HALVINGS = 12
 _LEAST = 0.3
 """A motion that exceeds limits even at this share of its size is given up."""
@@ -149,7 +151,8 @@ class _Start:
 
     def __post_init__(self) -> None:
         assert self.problem.n_samples is not None
-        self.prices = Prices.free(self.problem.n_samples, len(self.problem.channels))
+        self.n_samples = self.problem.n_samples
+        self.prices = Prices.free(self.n_samples, len(self.problem.channels))
         self.bounds = self.problem.space.bounds
         self.z = np.zeros(self.problem.space.n)
 
@@ -165,6 +168,10 @@ class _Start:
             below, above = excess(self.problem, self.z)
             if max(below.max(), above.max()) <= 0:
                 break
+            if max(below.max(), above.max()) > _COARSE and self.problem.n_samples == self.n_samples:
+                self.problem, self.prices = self.problem.refined(_FINER), self.prices.refined(_FINER)
+                self._rounds(4, 100, "a finer look")
+                continue
             self.prices.tighten(below, above)
             self._rounds(2, 50, "limits between samples")
         return self.z
@@ -232,8 +239,8 @@ def _here(
             on_progress(Progress(number, starts, what, value))
 
         done = attempt(problem, number, seed, stage)
-        on_progress(Progress(number, starts, "done", done.value))
         yield done
+        on_progress(Progress(number, starts, "done", done.value))
         if done.is_stopped:
             return
 
