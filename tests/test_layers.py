@@ -19,6 +19,7 @@ LAYER = {
     "assemble": 3,
     "experiments": 4,
     "certify": 4,
+    "calibration": 4,
     "identification": 4,
     "report": 5,
     "studies": 6,

@@ -4,6 +4,10 @@ from gough.assemble.by_repeat import ByRepeat, by_repeat
 from gough.assemble.dynamic import dynamic
 from gough.assemble.errors_in_variables import errors_in_variables
 from gough.assemble.fitted_path import on_fitted_path
+from gough.assemble.frames import Frames, Motion, hand_eye, procrustes, refined
+from gough.assemble.gauges import CentroidGauge, Gauge, PointGauge, Procrustes, Regauged, regauged
+from gough.assemble.geometric import geometric
+from gough.assemble.probed import probed
 from gough.assemble.recorded import recorded
 from gough.assemble.reduce import base_values, reduced
 from gough.assemble.regressors import measured_regressor
@@ -12,17 +16,30 @@ from gough.assemble.series_order import OrderChoice, series_order
 
 __all__ = [
     "ByRepeat",
+    "CentroidGauge",
+    "Frames",
+    "Gauge",
+    "Motion",
     "OrderChoice",
+    "PointGauge",
+    "Procrustes",
+    "Regauged",
     "RepeatedMotion",
     "base_values",
     "by_repeat",
     "dynamic",
     "errors_in_variables",
+    "geometric",
+    "hand_eye",
     "measured_regressor",
     "on_fitted_path",
     "periods",
+    "probed",
+    "procrustes",
     "recorded",
     "reduced",
+    "refined",
+    "regauged",
     "runs",
     "series_order",
 ]

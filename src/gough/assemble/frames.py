@@ -1,0 +1,213 @@
+"""Frames: where the instrument stands in the machine's frame, and where its target sits on the platform.
+
+An instrument measures A_k, the target in its own frame; the machine's model gives B_k, the platform in the base's
+frame. With the base in the instrument's frame, Z, and the platform in the target's, X: A_k X = Z B_k for all k, the
+robot-world and hand–eye problem.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from gough.core.arrays import Array, ArrayValue
+from gough.core.errors import InputError, require
+from gough.core.rotations import angle_between, exp, log, nearest_rotation
+
+Linear = Literal["shah", "li", "andreff"]
+
+
+class Motion(NamedTuple):
+    """Rigid motions p ↦ R p + t, one or many.
+
+    Examples:
+        >>> move = Motion(np.eye(3), np.array([0.0, 0.0, 1.0]))
+        >>> (move @ move).t, move.inverse().t
+        (array([0., 0., 2.]), array([-0., -0., -1.]))
+    """
+
+    R: Array
+    t: Array
+
+    def __matmul__(self, other: "Motion") -> "Motion":
+        """First `other`, then this one."""
+        return Motion(self.R @ other.R, (self.R @ other.t[..., None])[..., 0] + self.t)
+
+    def inverse(self) -> "Motion":
+        """The way back."""
+        back = np.swapaxes(self.R, -1, -2)
+        return Motion(back, -(back @ self.t[..., None])[..., 0])
+
+    def of(self, points: Any) -> Array:
+        """Points (N, 3) moved by one motion."""
+        return np.asarray(np.asarray(points) @ self.R.T + self.t)
+
+
+@dataclass(frozen=True, eq=False)
+class Frames(ArrayValue):
+    """The base in the instrument's frame, the platform in the target's, and how well they are known."""
+
+    base: Motion
+    """Z: from the base's frame to the instrument's."""
+    target: Motion
+    """X: from the platform's frame to the target's."""
+    covariance: Array | None = None
+    """(12, 12) of Z and X: each position, then left rotation vector; None for a linear solution."""
+    position_rms: float = 0.0
+    """Of A_k X against Z B_k, m."""
+    rotation_rms: float = 0.0
+    """The same in rad."""
+
+
+def hand_eye(measured: Motion, modeled: Motion, method: Linear = "shah") -> Frames:
+    """Z and X of A_k X = Z B_k by a linear method, from poses (N) that differ in orientation.
+
+    "shah": rotations by a singular vector of Σ R_B ⊗ R_A, then translations [SHA13]. "li": all at once by least
+    squares [LWW10]. "andreff": X from relative motions by least squares, then Z [AHE01].
+
+    Raises:
+        InputError: fewer than three poses, or orientations that do not tell the frames apart.
+
+    Examples:
+        >>> rng = np.random.default_rng(1)
+        >>> B = Motion(exp(0.3 * rng.normal(size=(9, 3))), rng.normal(size=(9, 3)))
+        >>> Z, X = Motion(exp(np.array([0.1, 2.0, 0.3])), np.ones(3)), Motion(exp(np.ones(3)), np.zeros(3))
+        >>> found = hand_eye(Z @ B @ X.inverse(), B)
+        >>> found.base.t.round(9), bool(found.position_rms < 1e-12)
+        (array([1., 1., 1.]), True)
+    """
+    require(len(measured.R) == len(modeled.R) >= 3, "frames need at least three poses, measured and modeled alike")
+    _require_turns(modeled)
+    R_X, R_Z = {"shah": _shah, "li": _li, "andreff": _andreff}[method](measured, modeled)
+    A = np.concatenate([np.hstack([R, -np.eye(3)]) for R in measured.R])
+    rest = (R_Z @ modeled.t[..., None])[..., 0] - measured.t
+    t, *_ = np.linalg.lstsq(A, rest.reshape(-1), rcond=None)
+    return _frames(Motion(R_Z, t[3:]), Motion(R_X, t[:3]), measured, modeled)
+
+
+def refined(frames: Frames, measured: Motion, modeled: Motion, sigma: tuple[float, float] | None = None) -> Frames:
+    """The frames that minimize position and orientation errors together, and their covariance.
+
+    `sigma` is the standard deviation of positions (m) and orientations (rad); without it the two are weighed by what
+    their residuals turn out to be. The covariance has the size that the residuals show.
+
+    Examples:
+        >>> rng = np.random.default_rng(1)
+        >>> B = Motion(exp(0.3 * rng.normal(size=(30, 3))), rng.normal(size=(30, 3)))
+        >>> A = Motion(exp(1e-3 * rng.normal(size=(30, 3))) @ B.R, B.t + 1e-3 * rng.normal(size=(30, 3)))
+        >>> found = refined(hand_eye(A, B), A, B)
+        >>> bool(abs(found.base.t / np.sqrt(found.covariance.diagonal()[:3])).max() < 4)
+        True
+    """
+    base, target = frames.base, frames.target
+    covariance = np.eye(12)
+    for _ in range(30):
+        e = _errors(base, target, measured, modeled)
+        weights = sigma or tuple(max(float(np.sqrt((part**2).mean())), 1e-15) for part in (e[:, :3], e[:, 3:]))
+        scale = np.repeat(weights, 3)
+        J = np.stack([_derivative(base, target, measured, modeled, j) for j in range(12)], axis=2)
+        W, z = (J / scale[:, None]).reshape(-1, 12), (e / scale).reshape(-1)
+        covariance = np.linalg.inv(W.T @ W)
+        step = -covariance @ (W.T @ z)
+        base, target = _moved(base, step[:6]), _moved(target, step[6:])
+        if (abs(step) <= 1e-6 * np.sqrt(covariance.diagonal())).all():
+            break
+    dof = max(e.size - 12, 1)
+    found = _frames(base, target, measured, modeled)
+    return Frames(base, target, covariance * float(z @ z) / dof, found.position_rms, found.rotation_rms)
+
+
+def procrustes(points: Any, onto: Any, *, mirrored: bool = False) -> tuple[Motion, float]:
+    """The rigid motion that brings points nearest to others, and the root mean square distance that is left.
+
+    With `mirrored` the motion is the best reflection instead, whose determinant is −1.
+
+    Examples:
+        >>> square = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0.5]])
+        >>> motion, left = procrustes(square + 1.0, square)
+        >>> motion.t.round(12), round(left, 12)
+        (array([-1., -1., -1.]), 0.0)
+    """
+    P, Q = np.asarray(points, dtype=float), np.asarray(onto, dtype=float)
+    p, q = P.mean(axis=0), Q.mean(axis=0)
+    H = (Q - q).T @ (P - p)
+    R = -nearest_rotation(-H) if mirrored else nearest_rotation(H)
+    motion = Motion(R, q - R @ p)
+    return motion, float(np.sqrt(((motion.of(P) - Q) ** 2).sum(axis=1).mean()))
+
+
+def _require_turns(modeled: Motion) -> None:
+    turns = log(modeled.R @ modeled.R[0].T)
+    spread = np.linalg.svd(turns, compute_uv=False)
+    if spread[1] < 1e-6 * max(spread[0], 1e-3):
+        raise InputError(
+            "the poses turn about one axis only, or not at all, so that they do not tell how the target sits on the "
+            "platform: measure poses that tilt in several directions"
+        )
+
+
+def _shah(A: Motion, B: Motion) -> tuple[Array, Array]:
+    K = np.einsum("nij,nkl->ikjl", B.R, A.R).reshape(9, 9)
+    U, _, V = np.linalg.svd(K)
+    X, Z = V[0].reshape(3, 3).T, U[:, 0].reshape(3, 3).T  # vec stacks columns
+    sign = np.sign(np.linalg.det(X))
+    return nearest_rotation(sign * X), nearest_rotation(sign * Z)
+
+
+def _li(A: Motion, B: Motion) -> tuple[Array, Array]:
+    n, eye = len(A.R), np.eye(3)
+    rows, rest = np.zeros((n, 12, 24)), np.zeros((n, 12))
+    for k in range(n):  # unknowns: rows of R_X, rows of R_Z, t_X, t_Z
+        rows[k, :9, :9] = np.kron(A.R[k], eye)
+        rows[k, :9, 9:18] = -np.kron(eye, B.R[k].T)
+        rows[k, 9:, 9:18] = np.kron(eye, B.t[k])
+        rows[k, 9:, 18:21] = -A.R[k]
+        rows[k, 9:, 21:] = eye
+        rest[k, 9:] = A.t[k]
+    x, *_ = np.linalg.lstsq(rows.reshape(-1, 24), rest.reshape(-1), rcond=None)
+    return nearest_rotation(x[:9].reshape(3, 3)), nearest_rotation(x[9:18].reshape(3, 3))
+
+
+def _andreff(A: Motion, B: Motion) -> tuple[Array, Array]:
+    first, eye = Motion(A.R[:-1], A.t[:-1]).inverse(), np.eye(3)
+    a = first @ Motion(A.R[1:], A.t[1:])
+    b = Motion(B.R[:-1], B.t[:-1]).inverse() @ Motion(B.R[1:], B.t[1:])
+    rows, rest = np.zeros((len(a.R), 12, 12)), np.zeros((len(a.R), 12))
+    for k in range(len(a.R)):  # unknowns: rows of R_X, t_X
+        rows[k, :9, :9] = np.eye(9) - np.kron(a.R[k], b.R[k])
+        rows[k, 9:, :9] = np.kron(eye, b.t[k])
+        rows[k, 9:, 9:] = eye - a.R[k]
+        rest[k, 9:] = a.t[k]
+    x, *_ = np.linalg.lstsq(rows.reshape(-1, 12), rest.reshape(-1), rcond=None)
+    X = nearest_rotation(x[:9].reshape(3, 3))
+    return X, nearest_rotation((A.R @ X @ np.swapaxes(B.R, 1, 2)).mean(axis=0))
+
+
+def _errors(base: Motion, target: Motion, measured: Motion, modeled: Motion) -> Array:
+    """Measured less predicted poses of the target (N, 6): position, left rotation vector."""
+    predicted = base @ modeled @ target.inverse()
+    turn = log(measured.R @ np.swapaxes(predicted.R, -1, -2))
+    return np.hstack([measured.t - predicted.t, turn])
+
+
+def _moved(motion: Motion, step: Array) -> Motion:
+    """Shifted by a step's first three entries, turned by its last three about its own origin."""
+    return Motion(exp(step[3:]) @ motion.R, motion.t + step[:3])
+
+
+def _derivative(base: Motion, target: Motion, measured: Motion, modeled: Motion, j: int) -> Array:
+    """Of the errors by entry j of the two motions' steps, by central differences."""
+    h = 1e-6
+    ends = []
+    for sign in (h, -h):
+        step = sign * (np.arange(12) == j)
+        ends.append(_errors(_moved(base, step[:6]), _moved(target, step[6:]), measured, modeled))
+    result: Array = (ends[0] - ends[1]) / (2 * h)
+    return result
+
+
+def _frames(base: Motion, target: Motion, measured: Motion, modeled: Motion) -> Frames:
+    predicted = base @ modeled @ target.inverse()
+    far = np.sqrt(((measured.t - predicted.t) ** 2).sum(axis=1).mean())
+    turned = np.sqrt((angle_between(measured.R, predicted.R) ** 2).mean())
+    return Frames(base, target, None, float(far), float(turned))

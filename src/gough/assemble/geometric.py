@@ -1,0 +1,214 @@
+"""Measured poses and a geometric model become a problem: f(x, m) = 0 for each chain of each pose."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from gough.core.arrays import Array, ArrayValue, array
+from gough.core.errors import InputError, require
+from gough.data import Poses
+from gough.kernels import Kernel
+from gough.noise import Gaussian
+from gough.problem import Groups, NonlinearProblem
+from gough.region import Box, ConfidenceEllipsoid
+from gough.robots.kinematics import Columns, KinematicModel, all_derivatives
+from gough.unknowns import Unknowns
+
+SCALE = "scale"
+"""The unknown by which measured positions are multiplied."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChainEquations(ArrayValue):
+    """The equations of a machine's chains, with each rotation measured as a small turn after the one that was read.
+
+    What is measured of a pose: its position (3), its turn (3, zero as read) where the platform turns, and its readings
+    (chains); `exact` ones of these are not among the measurements.
+    """
+
+    derivatives: Kernel
+    columns: Columns
+    n_unknowns: int
+    rotation: Array
+    """(N, 3, 3)."""
+    position: Array | None
+    """(N, 3) where poses count as exact."""
+    readings: Array | None
+    """(N, chains) where readings count as exact."""
+    turns: bool
+    has_scale: bool
+
+    def residuals(self, theta: Array, measured: Array) -> Array:
+        """(N, chains)."""
+        return self._evaluate(theta, measured)["residual"]
+
+    def jacobians(self, theta: Array, measured: Array) -> tuple[Array, Array]:
+        """By the unknowns (N, chains, p) and by what was measured (N, chains, q)."""
+        _, J, J_m = self.both(theta, measured)
+        return J, J_m
+
+    def both(self, theta: Array, measured: Array) -> tuple[Array, Array, Array]:
+        """Residuals and both Jacobians, from one evaluation."""
+        found = self._evaluate(theta, measured)
+        N, n = found["residual"].shape
+        J = np.zeros((N, n, self.n_unknowns))
+        for chain, columns in enumerate(self.columns):
+            J[:, chain, columns] = found["by_x"][:, chain]
+        by_pose = found["by_pose"]
+        if self.has_scale:
+            position = self._parts(measured)[0]
+            J[:, :, -1] = (by_pose[..., :3] @ position[..., None])[..., 0]
+            by_pose = by_pose * np.repeat([theta[-1], 1.0], 3)
+        parts = []
+        if self.position is None:
+            parts.append(by_pose if self.turns else by_pose[..., :3])
+        if self.readings is None:
+            by_reading = np.zeros((N, n, n))
+            by_reading[:, range(n), range(n)] = found["by_reading"]
+            parts.append(by_reading)
+        return found["residual"], J, parts[0] if len(parts) == 1 else np.concatenate(parts, axis=2)
+
+    def _parts(self, measured: Array) -> tuple[Array, Array, Array]:
+        """Position, turn and readings."""
+        rest = measured
+        if self.position is None:
+            position, rest = rest[:, :3], rest[:, 3:]
+            turn, rest = (rest[:, :3], rest[:, 3:]) if self.turns else (np.zeros((len(rest), 3)), rest)
+        else:
+            position, turn = self.position, np.zeros((len(measured), 3))
+        return position, turn, rest if self.readings is None else self.readings
+
+    def _evaluate(self, theta: Array, measured: Array) -> dict[str, Array]:
+        position, turn, readings = self._parts(measured)
+        if self.has_scale:
+            position = position * theta[-1]
+        N, n = readings.shape
+        x = np.broadcast_to(theta[self.columns], (N, *self.columns.shape)).reshape(N * n, -1)
+        each = [np.repeat(values, n, axis=0) for values in (position, self.rotation, turn)]
+        found = self.derivatives.evaluate(x, *each, readings.reshape(-1))
+        return {name: value.reshape(N, n, *value.shape[1:]) for name, value in found.items()}
+
+
+def geometric(
+    model: KinematicModel,
+    poses: Poses,
+    *,
+    start: Any = None,
+    prior: Box | ConfidenceEllipsoid | None = None,
+    free: Sequence[str] | None = None,
+    form: Literal["squared", "length"] = "squared",
+    scale: bool = False,
+) -> NonlinearProblem:
+    """The calibration problem: the model's parameters from poses and readings [DACP06, eq. (3)].
+
+    Noise is stated on what was measured; each step of a method pushes it through the equations where it stands,
+    Σ_F = J_M Σ_M J_Mᵀ. (The weights printed in [DACP06, §3.2], (∂F/∂M) Σ_M⁻¹, are no inverse of a covariance.) All
+    chains of a pose share its error, so that Σ_F is full. Without stated noise all rows count alike: then the form
+    "length" is the fair one.
+
+    Args:
+        model: The machine.
+        poses: What was measured. A pose without covariance counts as exact if the readings' noise is stated, and the
+            reverse.
+        start: Values to begin with; the blueprint's by default.
+        prior: Bounds or a belief on the parameters.
+        free: Names of the parameters to find; the others stay at `start`. All by default.
+        form: Of the equations.
+        scale: Also find the factor by which measured positions must be multiplied to be metres.
+
+    Examples:
+        >>> from gough import estimate
+        >>> from gough.methods import Repeated
+        >>> from gough.robots import LinearDelta
+        >>> printer, rng = LinearDelta(), np.random.default_rng(1)
+        >>> p = rng.uniform([-0.08, -0.08, 0.0], [0.08, 0.08, 0.1], (30, 3))
+        >>> poses = Poses(p, None, printer.inverse(printer.nominal, p)).with_noise(1e-5, readings=1e-6)
+        >>> problem = geometric(printer, poses, start=printer.nominal + 0.002)
+        >>> round(estimate(problem, Repeated())["radius"], 6)
+        0.16
+    """
+    _require_fit(model, poses)
+    theta = array(model.nominal if start is None else start, "start", ndim=1)
+    p = len(model.names)
+    require(len(theta) == p, f"{model.name} has {p} parameters, but start has {len(theta)} values")
+    names, units = model.names, model.units
+    if scale:
+        names, units, theta = (*names, SCALE), (*units, ""), np.append(theta, 1.0)
+    unknowns = Unknowns(names, units, theta, _prior(prior, free, theta, names))
+    _require_enough(unknowns, poses, model)
+    measured, noise, exact = _measured(model, poses)
+    rotation = np.repeat(np.eye(3)[None], len(poses), axis=0) if poses.rotation is None else poses.rotation
+    equations = ChainEquations(
+        all_derivatives(model.chain_kernel(form)),
+        model.columns,
+        len(names),
+        rotation,
+        poses.position if exact == "poses" else None,
+        poses.readings if exact == "readings" else None,
+        model.has_orientation,
+        scale,
+    )
+    return NonlinearProblem(equations, measured, unknowns, noise, Groups(model.chains))
+
+
+def _require_fit(model: KinematicModel, poses: Poses) -> None:
+    n = len(model.chains)
+    require(poses.n_chains == n, f"{model.name} has {n} chains, but each pose has {poses.n_chains} readings")
+    if model.has_orientation and poses.rotation is None:
+        raise InputError(f"the {model.name} turns: its calibration needs measured orientations, not positions alone")
+
+
+def _require_enough(unknowns: Unknowns, poses: Poses, model: KinematicModel) -> None:
+    wanted = int((~unknowns.is_fixed).sum())
+    require(wanted > 0, "nothing is left to find: every parameter is fixed")
+    rows = len(poses) * len(model.chains)
+    if rows < wanted and isinstance(unknowns.prior, Box):
+        need = -(-wanted // len(model.chains))
+        raise InputError(
+            f"{len(poses)} poses give {rows} equations for {wanted} unknowns: measure at least {need} poses, better "
+            f"{2 * need}, or fix some parameters"
+        )
+
+
+def _prior(
+    prior: Box | ConfidenceEllipsoid | None, free: Sequence[str] | None, theta: Array, names: tuple[str, ...]
+) -> Box | ConfidenceEllipsoid | None:
+    """The prior of all unknowns, the scale included, with those that are not free fixed at their values."""
+    extra = len(names) - len(theta if prior is None else prior.center)
+    if extra and isinstance(prior, Box):
+        prior = Box(np.append(prior.lower, -np.inf), np.append(prior.upper, np.inf))
+    elif extra and isinstance(prior, ConfidenceEllipsoid):
+        raise InputError("a belief on the parameters cannot be combined with an unknown scale: give bounds")
+    if free is None:
+        return prior
+    require(not isinstance(prior, ConfidenceEllipsoid), "either a belief on all parameters, or some of them free")
+    known = Unknowns(names)
+    chosen = [known.index(name) for name in free]
+    lower, upper = theta.copy(), theta.copy()
+    lower[chosen] = -np.inf if prior is None else prior.lower[chosen]  # type: ignore[union-attr]
+    upper[chosen] = np.inf if prior is None else prior.upper[chosen]  # type: ignore[union-attr]
+    return Box(lower, upper)
+
+
+def _measured(model: KinematicModel, poses: Poses) -> tuple[Array, Gaussian, str]:
+    """What was measured (N, q), its noise, and which part of it counts as exact."""
+    size = 6 if model.has_orientation else 3
+    pose = np.hstack([poses.position, np.zeros((len(poses), size - 3))])
+    C, s = poses.covariance, poses.reading_sigma
+    if C is not None and not model.has_orientation:
+        C = C[..., :3, :3]
+    if C is None and s is None:
+        return np.hstack([pose, poses.readings]), Gaussian(), ""
+    if s is None:
+        return pose, Gaussian(C), "readings"
+    variances = s[..., None] ** 2 * np.eye(s.shape[-1])
+    if C is None:
+        return poses.readings, Gaussian(variances), "poses"
+    n = poses.n_chains
+    by_pose = C.ndim == 3 or variances.ndim == 3
+    whole = np.zeros((len(poses), size + n, size + n) if by_pose else (size + n, size + n))
+    whole[..., :size, :size] = C
+    whole[..., size:, size:] = variances
+    return np.hstack([pose, poses.readings]), Gaussian(whole), ""

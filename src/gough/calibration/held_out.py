@@ -1,0 +1,95 @@
+"""Poses that took no part in a calibration, predicted before and after it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gough.core.arrays import Array, ArrayValue
+from gough.core.errors import InputError
+from gough.core.rotations import angle_between
+from gough.core.text import number, table
+from gough.data import Poses
+from gough.robots.kinematics import KinematicModel, PlatformPoses
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut(ArrayValue):
+    """Distance and angle between measured poses and those that the machine's readings predict.
+
+    `str()` of it is the table of [DACP06, Table 6] (whose units of rows 2 and 3 are swapped in print).
+    """
+
+    position_before: Array | None
+    """(N,) m; None where the blueprint cannot be assembled at these readings."""
+    position_after: Array
+    orientation_before: Array | None
+    """(N,) rad; zeros where the platform does not turn."""
+    orientation_after: Array
+    length_before: Array
+    """(N, chains): error of the closure of each chain as a length, m."""
+    length_after: Array
+
+    @property
+    def improvement(self) -> Array | None:
+        """Percent by which each position error shrinks."""
+        if self.position_before is None:
+            return None
+        return 100 * (1 - self.position_after / np.maximum(self.position_before, 1e-300))
+
+    def rows(self) -> list[tuple[str, float | None, float]]:
+        """Words, before and after: in mm and degrees."""
+        mm, degree = 1e3, 180 / np.pi
+        result = []
+        for what, unit, factor, before, after in (
+            ("position", "mm", mm, self.position_before, self.position_after),
+            ("orientation", "°", degree, self.orientation_before, self.orientation_after),
+        ):
+            if what == "orientation" and not after.any():
+                continue
+            for word, of in (("mean", np.mean), ("standard deviation of", np.std), ("largest", np.max)):
+                known = None if before is None else float(of(before)) * factor
+                result.append((f"{word} {what} error [{unit}]", known, float(of(after)) * factor))
+        rms = [float(np.sqrt((e**2).mean())) * mm for e in (self.length_before, self.length_after)]
+        return [*result, ("closure of the chains, rms [mm]", rms[0], rms[1])]
+
+    def __str__(self) -> str:
+        cells = [[what, "—" if b is None else number(b), number(a)] for what, b, a in self.rows()]
+        return table([f"{len(self.position_after)} poses", "before", "after"], cells, "lrr")
+
+
+def held_out(model: KinematicModel, poses: Poses, before: Array, after: Array, *, scale: float = 1.0) -> HeldOut:
+    """Errors of predicted poses with two sets of parameters; positions are multiplied by `scale` first.
+
+    Examples:
+        >>> from gough.robots import LinearDelta
+        >>> printer = LinearDelta()
+        >>> p = np.array([[0.0, 0.0, 0.1], [0.05, 0.0, 0.1]])
+        >>> poses = Poses(p, None, printer.inverse(printer.nominal, p))
+        >>> found = held_out(printer, poses, printer.nominal + 1e-3, printer.nominal)
+        >>> bool((found.position_before > 5e-4).all()), bool(found.position_after.max() < 1e-12)
+        (True, True)
+    """
+    rotation = np.repeat(np.eye(3)[None], len(poses), axis=0) if poses.rotation is None else poses.rotation
+    seen = PlatformPoses(poses.position * scale, rotation)
+    try:
+        first: tuple[Array | None, Array | None] = _errors(model, before, poses.readings, seen)
+    except InputError:
+        first = (None, None)
+    second = _errors(model, after, poses.readings, seen)
+    lengths = [closure(model, theta, seen, poses.readings) for theta in (before, after)]
+    return HeldOut(first[0], second[0], first[1], second[1], lengths[0], lengths[1])
+
+
+def closure(model: KinematicModel, theta: Array, seen: PlatformPoses, readings: Array) -> Array:
+    """By how much the chains do not close (N, chains), as lengths in m."""
+    kernel, n = model.chain_kernel("length"), readings.shape[1]
+    x = np.broadcast_to(theta[model.columns], (len(readings), *model.columns.shape)).reshape(readings.size, -1)
+    position, rotation = (np.repeat(each, n, axis=0) for each in seen)
+    return kernel(x, position, rotation, np.zeros(3), readings.reshape(-1)).reshape(readings.shape)
+
+
+def _errors(model: KinematicModel, theta: Array, readings: Array, seen: PlatformPoses) -> tuple[Array, Array]:
+    found = model.forward(theta, readings, seen)
+    far = np.linalg.norm(found.position - seen.position, axis=1)
+    turned = angle_between(found.rotation, seen.rotation) if model.has_orientation else np.zeros(len(far))
+    return far, turned

@@ -1,0 +1,126 @@
+"""Delta printers calibrated from what Klipper has probed, with the uncertainty that Klipper does not give."""
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gough.assemble.probed import printer, probed
+from gough.calibration.results import half_widths, shown_unit
+from gough.core.arrays import Array, ArrayValue
+from gough.core.text import number, table
+from gough.data import KlipperDelta, klipper_block
+from gough.estimate import Estimate, estimate
+from gough.methods import Identifiability, LeastSquares, Repeated, identifiability
+from gough.problem import NonlinearProblem
+from gough.robots import LinearDelta
+
+
+@dataclass(frozen=True, eq=False)
+class CalibratedPrinter(ArrayValue):
+    """A delta printer's geometry from probed heights and printed distances. `str()` of it is the account."""
+
+    model: LinearDelta
+    """As it was configured."""
+    probes: KlipperDelta
+    problem: NonlinearProblem
+    parameters: Array
+    estimate: Estimate
+    identifiability: Identifiability
+    residuals_before: Array
+    """(N,) m: of each probed height, then of each distance; weighted as Klipper does where there are distances."""
+    residuals_after: Array
+
+    @property
+    def block(self) -> str:
+        """What to put into printer.cfg, after its line of SAVE_CONFIG."""
+        endstop, (radius,), angle, arm = np.split(self.parameters, [3, 4, 7])
+        return klipper_block(float(radius), angle.tolist(), arm.tolist(), endstop.tolist())
+
+    @property
+    def rms(self) -> tuple[float, float]:
+        """Of the residuals before and after, m."""
+        before, after = (float(np.sqrt((r**2).mean())) for r in (self.residuals_before, self.residuals_after))
+        return before, after
+
+    def table(self) -> str:
+        """Parameters in mm and degrees, as configured and as found."""
+        half = dict(zip(self.estimate.unknowns.names, half_widths(self.estimate), strict=True))
+        rows = []
+        for i, (name, unit) in enumerate(zip(self.model.names, self.model.units, strict=True)):
+            shown, factor = shown_unit(unit)
+            plus = f"{half[name] * factor:.2g}" if name in half else "fixed"
+            configured, found = self.model.nominal[i] * factor, self.parameters[i] * factor
+            rows.append([name, shown, f"{configured:.4f}", f"{found:.4f}", plus])
+        return table(["parameter", "unit", "configured", "found", "± (95%)"], rows, "llrrr")
+
+    def __str__(self) -> str:
+        before, after = self.rms
+        n = len(self.probes.heights), len(self.probes.distances)
+        head = (
+            f"{n[0]} heights and {n[1]} distances of {self.probes.source}: residuals {number(1e3 * before)} mm as "
+            f"configured, {number(1e3 * after)} mm as found (rms)."
+        )
+        return "\n".join([head, *self.verdicts, "", self.table(), "", str(self.identifiability)])
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """What a reader must know."""
+        spare = self.problem.measured.shape[0] - len(self.estimate.unknowns)
+        few = f"Only {spare} equation more than unknowns: ± is wide because so few points tell the noise. Probe more."
+        held = "Heights alone do not tell the arms' lengths: these stay as configured. Measured distances would."
+        return (
+            *self.estimate.notes,
+            *((few,) if spare < 4 else ()),
+            *((held,) if not len(self.probes.distances) else ()),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, in SI units."""
+        before, after = self.rms
+        return {
+            "model": self.model.name,
+            "source": self.probes.source,
+            "parameters": dict(zip(self.model.names, self.parameters.tolist(), strict=True)),
+            "before": dict(zip(self.model.names, self.model.nominal.tolist(), strict=True)),
+            "units": dict(zip(self.model.names, self.model.units, strict=True)),
+            "rms": {"before": before, "after": after},
+            "verdicts": list(self.verdicts),
+            "klipper": self.block,
+            "estimate": self.estimate.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def calibrate_printer(probes: KlipperDelta) -> CalibratedPrinter:
+    """The printer's geometry by least squares on height, and on distances where there are any: Klipper's own problem.
+
+    Raises:
+        EstimationError: the probed points do not determine the geometry; the message says what they do.
+
+    Examples:
+        >>> delta, rng = LinearDelta(radius=0.161), np.random.default_rng(1)
+        >>> p = np.column_stack([rng.uniform(-0.1, 0.1, (12, 2)), np.zeros(12)])
+        >>> readings, none = delta.inverse(delta.nominal, p), np.zeros(0)
+        >>> probes = KlipperDelta(
+        ...     0.16, delta.angle, delta.arm, delta.endstop, np.zeros(12), readings, none, none.reshape(0, 2, 3)
+        ... )
+        >>> round(float(calibrate_printer(probes).parameters[3]), 9)
+        0.161
+    """
+    model = printer(probes)
+    problem = probed(model, probes)
+    answer = estimate(problem, Repeated(LeastSquares()))
+    values = model.nominal.copy()
+    for name, value in zip(answer.unknowns.names, answer.value, strict=True):
+        values[problem.unknowns.index(name)] = value
+    tangent = problem.linearize(values)
+    names = answer.unknowns.names
+    columns = [problem.unknowns.index(name) for name in names]
+    part = replace(tangent, W=tangent.W[:, columns], unknowns=problem.unknowns.select(names))
+    before, after = (problem.equations.residuals(x, problem.measured)[:, 0] for x in (model.nominal, values))
+    return CalibratedPrinter(model, probes, problem, values, answer, identifiability(part), before, after)

@@ -1,0 +1,197 @@
+"""What a calibration found, and what it says about itself."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gough.assemble.frames import Frames
+from gough.calibration.held_out import HeldOut
+from gough.core.arrays import Array, ArrayValue
+from gough.core.text import number, table
+from gough.data import Poses
+from gough.estimate import Estimate, FitStats
+from gough.methods.identifiability import Identifiability
+from gough.problem import NonlinearProblem
+from gough.region import ConfidenceEllipsoid
+from gough.robots.kinematics import KinematicModel, PlatformPoses, all_derivatives, evaluate_chains
+
+
+@dataclass(frozen=True)
+class ChainFit:
+    """How well one chain closes, in m, and what its residuals still follow."""
+
+    name: str
+    rms_before: float
+    rms_after: float
+    peak_after: float
+    peak_pose: int
+    """Number of the pose with the largest residual."""
+    follows_reading: float
+    """Correlation of the residuals with the reading; near 0 if its gain is right."""
+    follows_travel: float
+    """Correlation with the direction that the reading came from; near 0 without backlash."""
+
+    @property
+    def words(self) -> str:
+        """What the residuals hint at; empty if at nothing."""
+        hints = []
+        if abs(self.follows_reading) > 0.4:
+            hints.append(f"residuals follow the reading (r = {self.follows_reading:.2f}): a wrong gain or a bent scale")
+        if abs(self.follows_travel) > 0.4:
+            hints.append(f"residuals follow the direction of travel (r = {self.follows_travel:.2f}): backlash")
+        return f"{self.name}: {'; '.join(hints)}." if hints else ""
+
+
+@dataclass(frozen=True, eq=False)
+class Calibrated(ArrayValue):
+    """A machine's calibrated geometry. `str()` of it is the account: parameters, verdicts, errors before and after."""
+
+    model: KinematicModel
+    poses: Poses
+    problem: NonlinearProblem
+    start: Array
+    """The parameters before: the blueprint, in the frames of the measurement."""
+    parameters: Array
+    """The parameters after; those that were fixed at their value."""
+    scale: float
+    """Factor of measured positions; 1 unless it was estimated."""
+    estimate: Estimate
+    chains: tuple[ChainFit, ...]
+    identifiability: Identifiability
+    frames: Frames | None
+    """Where the instrument stands by the blueprint, if that was asked for."""
+    validation: HeldOut | None
+    suspects: tuple[str, ...]
+    """What is probably wrong with the data, in sentences."""
+
+    @property
+    def rms(self) -> tuple[float, float]:
+        """Root mean square closure error of all chains before and after, m."""
+        before, after = (np.array([getattr(c, f"rms_{when}") for c in self.chains]) for when in ("before", "after"))
+        return float(np.sqrt((before**2).mean())), float(np.sqrt((after**2).mean()))
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the residuals are larger than the stated noise explains (p < 0.001)."""
+        stats = self.estimate.stats
+        if not isinstance(stats, FitStats) or stats.chi_squared is None or stats.chi_squared_p is None:
+            return False
+        return stats.chi_squared > 1 and stats.chi_squared_p < 1e-3
+
+    def predicted_sigma(self, poses: PlatformPoses) -> tuple[Array, Array]:
+        """Standard deviations of predicted positions (N,) in m and orientations (N,) in rad: a map of the workspace.
+
+        What the uncertainty of the parameters makes of a pose that is predicted from exact readings.
+        """
+        model = self.model
+        readings = model.inverse(self.parameters, poses.position, poses.rotation)
+        kernel = all_derivatives(model.chain_kernel("length"))
+        found = evaluate_chains(kernel, model.columns, self.parameters, poses, readings)
+        size = 6 if model.has_orientation else 3
+        J = np.zeros((*readings.shape, len(model.names)))
+        for chain, columns in enumerate(model.columns):
+            J[:, chain, columns] = found["by_x"][:, chain]
+        names = [name for name in self.estimate.unknowns.names if name in model.names]
+        free = [model.names.index(name) for name in names]
+        C = self.estimate.marginal(*names).region.covariance  # type: ignore[union-attr]
+        by_theta = np.linalg.solve(found["by_pose"][..., :size], J[..., free])
+        spread = np.einsum("nij,jk,nik->ni", by_theta, C, by_theta)
+        turned = spread[:, 3:].sum(axis=1) if size == 6 else np.zeros(len(spread))
+        return np.sqrt(spread[:, :3].sum(axis=1)), np.sqrt(turned)
+
+    def table(self) -> str:
+        """Parameters before and after, in mm and degrees where they are lengths and angles."""
+        sigma = dict(zip(self.estimate.unknowns.names, half_widths(self.estimate), strict=True))
+        rows = []
+        for i, (name, unit) in enumerate(zip(self.model.names, self.model.units, strict=True)):
+            shown, factor = shown_unit(unit)
+            before, after = self.start[i] * factor, self.parameters[i] * factor
+            half = sigma[name] * factor if name in sigma else None
+            rows.append(
+                [
+                    name,
+                    shown,
+                    number(before, half),
+                    number(after, half),
+                    "fixed" if half is None else number(half, digits=2),
+                    number(after - before, half),
+                ]
+            )
+        return table(["parameter", "unit", "before", "after", "± (95%)", "change"], rows, "llrrrr")
+
+    def chain_table(self) -> str:
+        """Closure errors by chain."""
+        rows = [
+            [
+                c.name,
+                *(number(1e3 * v, digits=3) for v in (c.rms_before, c.rms_after, c.peak_after)),
+                str(c.peak_pose),
+                f"{c.follows_reading:+.2f}",
+                f"{c.follows_travel:+.2f}",
+            ]
+            for c in self.chains
+        ]
+        heads = ["closure [mm]", "rms before", "rms after", "peak", "at pose", "r(reading)", "r(travel)"]
+        return table(heads, rows, "lrrrrrr")
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """Sentences: what is wrong, what is explained, what is determined."""
+        hints = tuple(c.words for c in self.chains if c.words)
+        return (*self.poses.notes, *self.suspects, *self.estimate.notes, *hints)
+
+    def __str__(self) -> str:
+        before, after = self.rms
+        head = (
+            f"{self.model.name}: {len(self.estimate.unknowns)} parameters from {len(self.poses)} poses; closure "
+            f"{number(1e3 * before)} mm before, {number(1e3 * after)} mm after (rms)."
+        )
+        parts = [head, *self.verdicts, "", self.table(), "", self.chain_table(), "", str(self.identifiability)]
+        if self.validation is not None:
+            parts += ["", "On poses that took no part:", str(self.validation)]
+        return "\n".join(parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, in SI units."""
+        before, after = self.rms
+        return {
+            "model": self.model.name,
+            "poses": len(self.poses),
+            "parameters": dict(zip(self.model.names, self.parameters.tolist(), strict=True)),
+            "before": dict(zip(self.model.names, self.start.tolist(), strict=True)),
+            "units": dict(zip(self.model.names, self.model.units, strict=True)),
+            "scale": self.scale,
+            "closure_rms": {"before": before, "after": after},
+            "chains": [c.__dict__ for c in self.chains],
+            "refuted": self.refuted,
+            "verdicts": list(self.verdicts),
+            "validation": None
+            if self.validation is None
+            else [{"what": what, "before": b, "after": a} for what, b, a in self.validation.rows()],
+            "estimate": self.estimate.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def half_widths(estimate: Estimate) -> Array:
+    """Of each unknown's own interval: at the estimate's level where it is a confidence region."""
+    region = estimate.region
+    box = region.interval() if isinstance(region, ConfidenceEllipsoid) else region.hull()
+    return box.width / 2
+
+
+def shown_unit(unit: str) -> tuple[str, float]:
+    """The unit in which a person reads a length or an angle, and the factor to it.
+
+    Examples:
+        >>> shown_unit("m"), shown_unit("m/rev")
+        (('mm', 1000.0), ('mm/rev', 1000.0))
+    """
+    if unit == "m" or unit.startswith("m/"):
+        return f"m{unit}", 1e3
+    return ("°", 180 / np.pi) if unit == "rad" else (unit, 1.0)
