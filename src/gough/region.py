@@ -13,6 +13,7 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import require
+from gough.core.polygons import cut
 
 
 @runtime_checkable
@@ -286,25 +287,13 @@ class Intersection(ArrayValue):
         """The ellipse, cut along each side of the box in turn."""
         polygon, shadow = self.ellipsoid.outline(axes, n_points), self.box.project(axes)
         for axis in (0, 1):
-            polygon = _cut(polygon, axis, 1.0, float(shadow.lower[axis]))
-            polygon = _cut(polygon, axis, -1.0, -float(shadow.upper[axis]))
+            polygon = cut(polygon, axis, 1.0, float(shadow.lower[axis]))
+            polygon = cut(polygon, axis, -1.0, -float(shadow.upper[axis]))
         return np.vstack([polygon, polygon[:1]])
 
     def log_volume(self) -> float:
         """Natural logarithm of the smaller volume of the two, which the intersection does not exceed."""
         return min(self.box.log_volume(), self.ellipsoid.log_volume())
-
-
-def _cut(polygon: Array, axis: int, sign: float, side: float) -> Array:
-    """The part of a convex polygon where sign · x[axis] ≥ side."""
-    inside = sign * polygon[:, axis] - side
-    kept = []
-    for i, (a, b) in enumerate(zip(inside, np.roll(inside, -1), strict=True)):
-        if a >= 0:
-            kept.append(polygon[i])
-        if (a < 0 < b) or (b < 0 < a):
-            kept.append(polygon[i] + a / (a - b) * (polygon[(i + 1) % len(polygon)] - polygon[i]))
-    return np.array(kept).reshape(-1, 2)
 
 
 @dataclass(frozen=True, eq=False)
