@@ -1,0 +1,43 @@
+"""`gough calibrate`: a study or a printer's configuration in, the calibrated geometry and a report out."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from gough.report import require_ours, write_folder
+from gough.report.calibration import calibration_documents, printer_documents
+from gough.studies.calibration import CalibrationStudy
+
+
+def calibrate(
+    study: Annotated[
+        Path, typer.Argument(help="The study, a TOML file; or a printer.cfg that Klipper has calibrated.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the results, instead of the study's: new, empty or of earlier runs.")
+    ] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+) -> None:
+    """Calibrate a machine's geometry from measured poses. Exit code 1 if the stated noise does not explain them."""
+    asked = CalibrationStudy.read(study)
+    folder = out or asked.folder
+    require_ours(folder)
+    lead = (asked.about,)
+    if asked.table.printer is not None:
+        printed = asked.calibrate_printer()
+        files, account, refuted = printer_documents(asked.title, lead, printed), str(printed), False
+    else:
+        found = asked.calibrate()
+        files, account, refuted = calibration_documents(asked.title, lead, found), str(found), found.refuted
+    write_folder(folder, files)
+    if as_json:
+        typer.echo(files["calibration.json"].decode(), nl=False)
+    else:
+        console = Console(highlight=False)
+        console.print(account, soft_wrap=True, markup=False)
+        console.print(f"\nReport: {folder / 'report.html'}", style="bold", soft_wrap=True)
+    if refuted:
+        raise typer.Exit(1)

@@ -1,0 +1,213 @@
+"""A calibration study: one TOML file that says machine, poses and noise, and the calibration it asks for."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from gough.calibration import (
+    Calibrated,
+    CalibratedPrinter,
+    calibrate,
+    calibrate_printer,
+    cross_validate,
+    machine_frame,
+)
+from gough.core.errors import InputError, nearest, require
+from gough.data import Poses, averaged, read_klipper, read_poses
+from gough.robots import GoughPlatform, KinematicModel, LinearDelta, RotaryDelta
+from gough.studies.calibration_schema import CalibrationStudyTable, MachineTable, PosesTable
+from gough.studies.quantities import quantity
+from gough.studies.toml import read_toml, validated, where
+
+_GOUGH = {"base": "m", "platform": "m", "length": "m", "gain": "1"}
+_CIRCLES = {
+    "base_radius": "m",
+    "platform_radius": "m",
+    "base_angles": "rad",
+    "platform_angles": "rad",
+    "length": "m",
+    "gain": "1",
+}
+_LINEAR = {"radius": "m", "arm": "m", "endstop": "m", "angle": "rad"}
+_ROTARY = {"radius": "m", "arm": "m", "rod": "m", "angle": "rad", "height": "m", "zero": "rad"}
+BLUEPRINTS = {"deltalab": GoughPlatform.deltalab}
+"""Blueprints that are built in."""
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationStudy:
+    """What a calibration study asks for. Names of files in it are relative to its folder."""
+
+    path: Path
+    table: CalibrationStudyTable
+    source: str
+    """The file's text."""
+
+    @classmethod
+    def read(cls, path: str | Path) -> "CalibrationStudy":
+        """The study in a TOML file, or of a Klipper configuration where the file is one.
+
+        Raises:
+            InputError: no such file, no TOML, an unknown or missing key, a value that cannot be; with the line.
+        """
+        file = Path(path)
+        if file.suffix == ".cfg":
+            table = CalibrationStudyTable.model_validate({"printer": {"file": file.name}})
+            return cls(file, table, "")
+        data, source = read_toml(file)
+        study = cls(file, validated(CalibrationStudyTable, data, source, file), source)
+        if study.table.printer is None:
+            both = study.table.machine is not None and study.table.poses is not None
+            require(both, f"{file} needs the tables [machine] and [poses], or [printer] for a printer.cfg of Klipper")
+            assert study.model
+        else:
+            alone = study.table.machine is None and study.table.poses is None
+            require(alone, f"{file}: a [printer] brings its own machine and points: leave out [machine] and [poses]")
+        return study
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the results."""
+        return self.path.parent / self.table.output.folder
+
+    @property
+    def title(self) -> str:
+        """Of the report."""
+        name = "delta printer" if self.table.printer is not None else self.model.name
+        return self.table.output.title or f"Calibration of the {name} of {self.path.name}"
+
+    @property
+    def about(self) -> str:
+        """A paragraph on machine and data, for the report."""
+        if self.table.printer is not None:
+            return f"A linear delta, calibrated from the points that Klipper probed in {self.table.printer.file}."
+        assert self.table.poses is not None
+        poses = self.table.poses
+        tried = f"; tried on {poses.validation}" if poses.validation else ""
+        return f"{self.model.name}, calibrated from {poses.file}{tried}. The study is {self.path.name}."
+
+    @cached_property
+    def model(self) -> KinematicModel:
+        """The machine with its blueprint."""
+        assert self.table.machine is not None
+        with self._at("machine"):
+            return machine(self.table.machine)
+
+    def poses(self) -> Poses:
+        """What was measured, with its noise."""
+        assert self.table.poses is not None
+        return self._read(self.table.poses.file, "file")
+
+    def validation(self) -> Poses | None:
+        """Poses that take no part; None where there are none."""
+        assert self.table.poses is not None
+        file = self.table.poses.validation
+        return None if file is None else self._read(file, "validation")
+
+    def calibrate(self) -> Calibrated:
+        """Read and calibrate, as the study asks."""
+        asked, model = self.table.calibration, self.model
+        poses, validation = self.poses(), self.validation()
+        options: dict[str, Any] = {"fixed": asked.fixed, "scale": asked.scale, "robust": asked.robust}
+        options["frames"] = asked.frames if model.has_orientation else "machine"
+        with self._at("calibration"):
+            if asked.frames == "instrument" and not model.has_orientation:
+                poses = machine_frame(model, poses)
+                require(validation is None, "validation poses must be in the machine's frame, or use folds")
+            if asked.folds and validation is None:
+                judged = cross_validate(model, poses, folds=asked.folds, **options)
+                return replace(calibrate(model, poses, **options), validation=judged)
+            return calibrate(model, poses, validation=validation, **options)
+
+    def calibrate_printer(self) -> CalibratedPrinter:
+        """The printer of the study."""
+        assert self.table.printer is not None
+        with self._at("printer", "file"):
+            return calibrate_printer(read_klipper(self.path.parent / self.table.printer.file))
+
+    def _read(self, file: str, key: str) -> Poses:
+        table, noise = self.table.poses, self.table.noise
+        assert isinstance(table, PosesTable)
+        with self._at("poses", key):
+            poses = read_poses(
+                self.path.parent / file,
+                columns=table.columns,
+                units=table.units,
+                quaternion=table.quaternion,
+                chains=len(self.model.chains),
+            )
+            if table.average:
+                poses, _ = averaged(poses)
+        with self._at("noise"):
+            readings = None if noise.readings is None else _quantities(noise.readings, self.model.reading_unit)
+            return poses.with_noise(_one_or(noise.position), _one_or(noise.orientation), readings)
+
+    @contextmanager
+    def _at(self, *place: str | int) -> Iterator[None]:
+        """Errors inside name the line of the study that they are about."""
+        try:
+            yield
+        except InputError as error:
+            if not self.source:
+                raise
+            raise InputError(f"{where(self.source, self.path, place)}: {error}") from error
+
+
+def machine(table: MachineTable) -> KinematicModel:
+    """The machine that a study describes.
+
+    Examples:
+        >>> machine(MachineTable(family="linear-delta", geometry={"radius": "160 mm"})).radius
+        0.16
+        >>> machine(MachineTable(family="linear-delta", geometry={"radios": 0.16}))
+        Traceback (most recent call last):
+        ...
+        gough.core.errors.InputError: no dimension of linear-delta is called 'radios'; did you mean 'radius'? \
+(known: radius, arm, endstop, angle)
+    """
+    given = table.geometry
+    if table.family != "gough":
+        known, kind = (_LINEAR, LinearDelta) if table.family == "linear-delta" else (_ROTARY, RotaryDelta)
+        require(table.blueprint is None, f"no blueprint of a {table.family} is built in: give its geometry")
+        made: KinematicModel = kind(**_dimensions(table.family, given, known))
+        return made
+    if table.blueprint is not None:
+        if table.blueprint not in BLUEPRINTS:
+            raise InputError(f"no blueprint is called '{table.blueprint}'{nearest(table.blueprint, BLUEPRINTS)}")
+        require(not given, "give either a blueprint or a geometry, not both")
+        return replace(BLUEPRINTS[table.blueprint](), gains=table.gains)
+    options: dict[str, Any] = {"gains": table.gains, "reading_unit": table.reading_unit}
+    circles = "base_radius" in given
+    values = _dimensions("gough", given, _CIRCLES if circles else _GOUGH)
+    for name in (
+        ("base_radius", "platform_radius", "base_angles", "platform_angles") if circles else ("base", "platform")
+    ):
+        require(name in values, f"the geometry of a Gough platform lacks '{name}'")
+    require("length" in values, "the geometry of a Gough platform lacks 'length': of its legs at reading zero")
+    return GoughPlatform.of_circles(**values, **options) if circles else GoughPlatform(**values, **options)
+
+
+def _dimensions(family: str, given: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any]:
+    result = {}
+    for name, value in given.items():
+        if name not in known:
+            raise InputError(
+                f"no dimension of {family} is called '{name}'{nearest(name, known)} (known: {', '.join(known)})"
+            )
+        try:
+            result[name] = _quantities(value, known[name])
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from error
+    return result
+
+
+def _quantities(value: Any, unit: str) -> Any:
+    """Quantities in lists of any depth, in `unit`."""
+    return [_quantities(each, unit) for each in value] if isinstance(value, list) else quantity(value, unit)
+
+
+def _one_or(values: list[float] | None) -> Any:
+    return values[0] if values is not None and len(values) == 1 else values
