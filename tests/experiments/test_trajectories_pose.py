@@ -7,13 +7,14 @@ from gough.core.errors import InputError
 from gough.data import read_recording, write_recording
 from gough.experiments.trajectories import FourierSeries, Periodic
 from gough.experiments.trajectories_export import as_recording
-from gough.experiments.trajectories_pose import Circle, PolynomialPath
+from gough.experiments.trajectories_pose import Circle, PolynomialPath, Ramped
 from gough.robots import Delta, FiveBar
 
 PATHS = [
     PolynomialPath([[0.0, 0.0, -0.8], [0.1, 0.05, -0.75], [-0.1, 0.0, -0.8]], [0.5, 0.8]),
     Circle([0.0, 0.0, -0.75, 0.1], radius=0.1, inclination=np.pi / 6, heading=0.4),
     Circle([0.0, 0.0, -0.75], radius=0.1, turns=3, ramp=1.5, turn=0.7).mirrored,
+    Ramped(FourierSeries([0.1, 0.2], [[0.5], [0.1]], [[0.2], [0.0]], frequency=0.5), [0.0, 0.1], periods=2, ramp=2.0),
 ]
 
 

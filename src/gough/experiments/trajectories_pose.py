@@ -1,4 +1,4 @@
-"""Paths of the platform: polynomials from point to point, and circles in any plane; from rest to rest."""
+"""Paths from rest to rest: polynomials from point to point, circles in any plane, series with ramps."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import require
-from gough.experiments.trajectories import instants, require_count
+from gough.experiments.trajectories import FourierSeries, instants, require_count
 from gough.robots.model import PoseMotion
 
 
@@ -147,6 +147,59 @@ class Circle(ArrayValue):
         acceleration = omega * 6 * u * (1 - u) / T
         whole = 2 * np.pi * self.turns
         return np.where(falling, whole - angle, angle), speed, np.where(falling, -acceleration, acceleration)
+
+
+@dataclass(frozen=True, eq=False)
+class Ramped(ArrayValue):
+    """Whole periods of a Fourier series, entered from rest at home and left to rest at home.
+
+    During the ramps the displacement of the series from home is multiplied by a quintic that rises from 0 to 1, or
+    falls; in between the series is repeated exactly.
+
+    Examples:
+        >>> series = FourierSeries([0.1], [[1.0]], [[0.0]], frequency=0.5)
+        >>> motion = Ramped(series, home=[0.0], periods=3, ramp=2.0)
+        >>> motion.duration, motion.at([0.0, 10.0]).x.ravel()
+        (10.0, array([0., 0.]))
+        >>> bool(np.allclose(motion.at([2.3]).x, series.at([0.3]).q))
+        True
+    """
+
+    series: FourierSeries
+    home: Array
+    """Pose, or joint positions, at the beginning and at the end."""
+    periods: int = 1
+    ramp: float = 1.0
+    """Seconds of each ramp; the periods begin after the first."""
+
+    def __post_init__(self) -> None:
+        home = array(self.home, "home", ndim=1)
+        object.__setattr__(self, "home", home)
+        m = self.series.n_joints
+        require(len(home) == m, f"home must have {m} numbers, as the series has, but has {len(home)}")
+        require_count(self.periods, "periods")
+        require(np.isfinite(self.ramp) and self.ramp > 0, f"ramp must be positive, in seconds, but is {self.ramp}")
+
+    @property
+    def duration(self) -> float:
+        """Seconds of all periods and both ramps."""
+        return self.series.period * self.periods + 2 * self.ramp
+
+    def at(self, times: Any) -> PoseMotion:
+        """Positions, velocities and accelerations (N, m) at times (N,); at rest before 0 and after the end."""
+        t = array(times, "times", ndim=1)
+        _, x, dx, ddx = self.series.at(t - self.ramp)
+        falling = t > self.duration / 2
+        u = np.clip(np.where(falling, self.duration - t, t) / self.ramp, 0.0, 1.0)
+        w, dw, ddw = (each[:, None] for each in _rise(u))
+        dw = np.where(falling[:, None], -dw, dw) / self.ramp
+        ddw = ddw / self.ramp**2
+        away = x - self.home
+        return PoseMotion(self.home + w * away, w * dx + dw * away, w * ddx + 2 * dw * dx + ddw * away)
+
+    def sample(self, rate: float) -> PoseMotion:
+        """The motion at `rate` samples a second."""
+        return self.at(instants(self.duration, rate))
 
 
 def _rise(u: Array) -> tuple[Array, Array, Array]:

@@ -95,11 +95,11 @@ class DesignStudy:
         return optimize(self.problem, starts=asked.starts, seed=asked.seed, executor=executor, on_progress=on_progress)
 
     def files(self, found: Design) -> dict[str, bytes]:
-        """The trajectory, the numbers of the series, and a short report, by the names of their files."""
+        """The trajectory with ramps from and to rest, its series, and a short report, by the names of their files."""
         periods = max(1, ceil(self.table.duration / found.series.period - 1e-9))
         with TemporaryDirectory() as place:
             path = Path(place) / TRAJECTORY
-            write_recording(path, found.recording(self.table.rate, periods=periods))
+            write_recording(path, found.recording(self.table.rate, periods=periods, ramps=True))
             trajectory = path.read_bytes()
         return {
             TRAJECTORY: trajectory,
@@ -145,6 +145,7 @@ def summary(found: Design) -> dict[str, Any]:
             "mu": series.mu.tolist(),
             "nu": series.nu.tolist(),
         },
+        "periods_begin": getattr(found.trajectory(), "ramp", 0.0),
         "sigma": dict(zip(of.names, found.sigma.tolist(), strict=True)),
         "limits": {
             one.name: {

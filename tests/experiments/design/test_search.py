@@ -38,6 +38,18 @@ def test_the_period_is_a_whole_number_of_samples(five_bar, found):
     assert len(found.recording()) == round(samples)
 
 
+def test_the_motion_is_entered_from_rest_and_left_to_rest(five_bar, found):
+    recording = found.recording(periods=2, ramps=True)
+    limits = {channel.name: channel for channel in five_bar.channels}
+    for i, name in enumerate(("q1", "q2")):
+        np.testing.assert_allclose(recording[name][0], five_bar.home[i], atol=1e-12)
+        assert recording[f"d{name}"][0] == 0
+        assert abs(recording[f"d{name}"]).max() <= limits[f"speed of {name}"].upper
+    steady = found.recording()["q1"]
+    start = round((len(recording) - 2 * len(steady)) / 2)
+    np.testing.assert_allclose(recording["q1"][start : start + len(steady)], steady, atol=1e-9)
+
+
 def test_promised_deviations_are_those_of_gauss_markov(five_bar, found):
     W = five_bar.evaluate(five_bar.space.vector(found.series)).W
     covariance = np.linalg.inv(five_bar.information(W))

@@ -7,13 +7,16 @@ from pathlib import Path
 import numpy as np
 
 from gough.core.arrays import Array, ArrayValue
+from gough.core.errors import InputError
 from gough.core.text import number, table
 from gough.data import Recording, write_recording
 from gough.experiments.design.criteria import CRITERIA
-from gough.experiments.design.measure import extremes
+from gough.experiments.design.measure import DENSE, extremes, measured
 from gough.experiments.design.problem import DesignProblem
 from gough.experiments.trajectories import FourierSeries, Periodic
 from gough.experiments.trajectories_export import as_recording
+from gough.experiments.trajectories_pose import Ramped
+from gough.robots.model import PoseMotion
 
 _SHOWN = 12
 """Limits that `str()` shows: the nearest ones."""
@@ -96,14 +99,38 @@ class Design(ArrayValue):
         """How near the motion comes to a limit, in shares of its range; positive beyond one."""
         return float(max(self._beyond))
 
-    def recording(self, rate: float | None = None, *, periods: int = 1) -> Recording:
+    def trajectory(self, periods: int = 1) -> Ramped | Periodic:
+        """Whole periods, entered from rest at home and left to rest at home, within the limits too.
+
+        Ramps last one, two, four or eight periods. Where none keeps the limits, the periods alone are the answer: the
+        motion must then be entered in another way.
+        """
+        of = self.problem
+        for n in (1, 2, 4, 8):
+            motion = Ramped(self.series, of.home, periods, n * self.series.period)
+            half = motion.at(np.arange(0.0, motion.ramp, self.series.period / (DENSE * self.series.n_harmonics)))
+            end = motion.at(motion.duration - np.arange(0.0, motion.ramp, motion.ramp / len(half.x)))
+            if all(self._keeps(part) for part in (half, end)):
+                return motion
+        return Periodic(self.series, periods)
+
+    def recording(self, rate: float | None = None, *, periods: int = 1, ramps: bool = False) -> Recording:
         """The motion sampled, as channels of the pose and of the actuators; by default at the problem's rate."""
         chosen = rate or self.problem.rate or self.series.frequency * 20 * self.series.n_harmonics
-        return as_recording(self.problem.robot, Periodic(self.series, periods), chosen)
+        motion = self.trajectory(periods) if ramps else Periodic(self.series, periods)
+        return as_recording(self.problem.robot, motion, chosen)
 
     def write(self, path: Path, rate: float | None = None, *, periods: int = 1, overwrite: bool = False) -> None:
-        """The motion as a file: CSV, Parquet, .mat or .npz by its suffix."""
-        write_recording(path, self.recording(rate, periods=periods), overwrite=overwrite)
+        """The motion with ramps as a file: CSV, Parquet, .mat or .npz by its suffix."""
+        write_recording(path, self.recording(rate, periods=periods, ramps=True), overwrite=overwrite)
+
+    def _keeps(self, part: PoseMotion) -> bool:
+        of = self.problem
+        try:
+            values = measured(of.robot, of.parameters, of.channels, (part.x, part.dx, part.ddx))
+        except InputError:
+            return False
+        return all(bool((one.beyond(v) <= 0).all()) for one, v in zip(of.channels, values.T, strict=True))
 
     @property
     def _beyond(self) -> list[float]:
