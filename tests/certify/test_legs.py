@@ -9,9 +9,10 @@ import pytest
 
 from gough import Box, InputError, Status, estimate
 from gough.assemble.certified_leg import LegProblem
+from gough.certify.dyadic import Dyadic, root_above
 from gough.certify.files import sealed
 from gough.certify.leg_files import load_leg, render_leg, save_leg
-from gough.certify.leg_rows import LegRows, root_above
+from gough.certify.leg_rows import LegRows
 from gough.certify.legs import LegCertificate, check_leg, follow_leg, leg_certificate
 from gough.methods.lifted import LiftedHull
 from gough.methods.lifted_program import envelopes
@@ -159,10 +160,10 @@ def test_exact_rows_hold_for_consistent_legs_and_agree_with_the_method(rng, size
         center = truth + rng.uniform(-1, 1, 7) * radius
         radius = np.maximum(radius, abs(truth - center) * (1 + 1e-15))
         problem = LegProblem(data, Box.around(center, radius))
-        c, r = ([Fraction(x) for x in values.tolist()] for values in (center, radius))
+        c, r = ([Dyadic.of(x) for x in values.tolist()] for values in (center, radius))
         rows, y = (
             LegRows(data, c, r),
-            lifted(problem.products, [Fraction(t) - x for t, x in zip(truth, c, strict=True)]),
+            lifted(problem.products, [Fraction(t) - x.fraction for t, x in zip(truth, c, strict=True)]),
         )
         A, b = problem.relaxation(center, radius)
         A, b = (
@@ -170,16 +171,27 @@ def test_exact_rows_hold_for_consistent_legs_and_agree_with_the_method(rng, size
             np.append(b, envelopes(problem.products, radius).b),
         )
         for number in range(len(b)):
-            row = rows.row(number)
+            row, n_row = rows.row(number), Fraction(2) ** rows.row(number).exponent
             assert sum(a * v for a, v in zip(row.coefficients, y, strict=True)) <= row.side
             n = float(sum(data.quaternion[number % 6] ** 2)) if number < 12 else 1.0
-            near = np.array([float(a) for a in row.coefficients]) / n
+            near = np.array([float(a * n_row) for a in row.coefficients]) / n
             np.testing.assert_allclose(near, A[number], atol=1e-12)
-            assert float(row.side) / n == pytest.approx(b[number], abs=1e-12)
+            assert float(row.side * n_row) / n == pytest.approx(b[number], abs=1e-12)
 
 
 def test_roots_are_above(rng):
-    for x in [0, 1, 2, Fraction(1, 3), *map(Fraction, 10.0 ** rng.uniform(-300, 300, 50))]:
-        root = root_above(Fraction(x))
-        assert root * root >= x
-        assert root * root <= Fraction(x) * (1 + Fraction(1, 10**12))
+    for x in [0.0, 1.0, 2.0, *(10.0 ** rng.uniform(-300, 300, 50)).tolist()]:
+        root = root_above(Dyadic.of(x)).fraction
+        assert Fraction(x) <= root * root <= Fraction(x) * (1 + Fraction(1, 10**12))
+
+
+def test_dyadic_numbers_compute_as_fractions_do(rng):
+    for x, y in rng.normal(size=(100, 2)) * 10.0 ** rng.integers(-200, 200, (100, 2)):
+        a, b, p, q = Dyadic.of(x), Dyadic.of(y), Fraction(x), Fraction(y)
+        assert [(a + b).fraction, (a - b).fraction, (a * b).fraction, (-3 * a).fraction] == [
+            p + q,
+            p - q,
+            p * q,
+            -3 * p,
+        ]
+        assert [a < b, a <= b, b <= a] == [p < q, p <= q, q <= p]

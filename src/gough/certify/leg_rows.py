@@ -7,46 +7,31 @@ most (|δ| + |ω| |b| + e)² more, where e = |ω|² |b| / 2 bounds what exp(ω) 
 by chords over the box. All is multiplied by |q|², so that no division is left and every denominator is a power of two.
 """
 
-from collections.abc import Iterable
-from fractions import Fraction
-from math import isqrt
 from typing import NamedTuple
 
+from gough.certify.dyadic import HALF, ZERO, Dyadic, aligned, ratio, root_above, total
 from gough.core.leg_measurements import LegMeasurements
-from gough.core.rational import rational
 
-Numbers = list[Fraction]
+Numbers = list[Dyadic]
 _AFTER = ((1, 2), (2, 0), (0, 1))
 _SIGNS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
-_TANGENTS = (Fraction(-1), Fraction(-1, 2), Fraction(1, 2), Fraction(1))
+_TANGENTS = (Dyadic(-1, 0), Dyadic(-1, -1), HALF, Dyadic(1, 0))
 PRODUCTS = (*((i, 3 + j) for i in range(3) for j in range(3)), *((j, j) for j in range(7)))
 """Pairs of unknowns whose products are columns 7 to 22, after the seven unknowns."""
 ENVELOPES = 4 * len(PRODUCTS)
 
 
 class Row(NamedTuple):
-    """Σ coefficients · [h, products of h] ≤ side."""
+    """Σ coefficients · [h, products of h] ≤ side, all of them times 2^−exponent."""
 
-    coefficients: Numbers
-    side: Fraction
-
-
-def root_above(x: Fraction) -> Fraction:
-    """A number with a power of two below whose square is at least x ≥ 0, and not much more.
-
-    Examples:
-        >>> root_above(Fraction(2)) ** 2 >= 2, float(root_above(Fraction(2)))
-        (True, 1.4142135623730951)
-    """
-    if x == 0:
-        return x
-    digits = max(0, 64 - (x.numerator.bit_length() - x.denominator.bit_length()) // 2)
-    scaled = -(-(x.numerator << 2 * digits) // x.denominator)
-    return Fraction(isqrt(scaled) + 1, 1 << digits)
+    coefficients: list[int]
+    side: int
+    exponent: int
 
 
-def _total(terms: Iterable[Fraction]) -> Fraction:
-    return sum(terms, Fraction(0))
+def _row(coefficients: Numbers, side: Dyadic) -> Row:
+    numbers, exponent = aligned([*coefficients, side])
+    return Row(numbers[:-1], numbers[-1], exponent)
 
 
 class LegRows:
@@ -55,7 +40,7 @@ class LegRows:
     def __init__(self, data: LegMeasurements, center: Numbers, radius: Numbers) -> None:
         self._data, self._c, self._r = data, center, radius
         self._known: dict[int, Row] = {}
-        self._b_most = root_above(_total((abs(x) + r) ** 2 for x, r in zip(center[3:6], radius[3:6], strict=True)))
+        self._b_most = root_above(total(_square(abs(x) + r) for x, r in zip(center[3:6], radius[3:6], strict=True)))
 
     def row(self, number: int) -> Row:
         """Row `number`: the distance of pose k is not too long (k), or not too short (N + k), then envelopes."""
@@ -64,7 +49,7 @@ class LegRows:
             self._known[number] = self._envelope(number - 2 * n) if number >= 2 * n else self._pose(number)
         return self._known[number]
 
-    def most(self, column: int) -> Fraction:
+    def most(self, column: int) -> Dyadic:
         """The largest |y| of a column of the box."""
         if column < 7:
             return self._r[column]
@@ -75,30 +60,30 @@ class LegRows:
         """(r_i ∓ h_i)(r_j ∓ h_j) ≥ 0 for a product, (h − t)² ≥ 0 for a square."""
         product, which = divmod(number, 4)
         i, j = PRODUCTS[product]
-        row, r = [Fraction(0)] * 23, self._r
+        row, r = [ZERO] * 23, self._r
         if i == j:
             t = _TANGENTS[which] * r[i]
-            row[i], row[7 + product] = 2 * t, Fraction(-1)
-            return Row(row, t * t)
+            row[i], row[7 + product] = 2 * t, Dyadic(-1, 0)
+            return _row(row, t * t)
         s1, s2 = _SIGNS[which]
-        row[i], row[j], row[7 + product] = s1 * r[j], s2 * r[i], Fraction(-s1 * s2)
-        return Row(row, r[i] * r[j])
+        row[i], row[j], row[7 + product] = s1 * r[j], s2 * r[i], Dyadic(-s1 * s2, 0)
+        return _row(row, r[i] * r[j])
 
     def _pose(self, number: int) -> Row:
         k, n_poses = number % len(self._data), len(self._data)
         pose = _Pose(self._data, k, self._c, self._r)
         F, f = pose.equation()
         G, g = pose.spread()
-        e = pose.turn / 2 * self._b_most
+        e = HALF * pose.turn * self._b_most
         T, L, n = pose.reading, pose.length, pose.n
-        g += 2 * T * L * n + 2 * root_above(_total(x * x for x in pose.farthest)) * e
+        g += 2 * T * L * n + 2 * root_above(total(x * x for x in pose.farthest)) * e
         G[6] += 2 * T * n
         if number < n_poses:
-            return Row([a - b for a, b in zip(F, G, strict=True)], g - f + n * T * T)
-        square = (pose.move + root_above(pose.turn) * self._b_most + e) ** 2
+            return _row([a - b for a, b in zip(F, G, strict=True)], g - f + n * T * T)
+        square = _square(pose.move + root_above(pose.turn) * self._b_most + e)
         # l + reading + η ≥ 0: its square is at least (l + reading − T)², or that minus 4 T² if l + reading may be < T
-        shorter = -T * T if L - self._r[6] >= T else 3 * T * T
-        return Row([-a - b for a, b in zip(F, G, strict=True)], g + f + n * (square + shorter))
+        shorter = -(T * T) if L - self._r[6] >= T else 3 * T * T
+        return _row([-a - b for a, b in zip(F, G, strict=True)], g + f + n * (square + shorter))
 
 
 class _Pose:
@@ -106,34 +91,34 @@ class _Pose:
 
     def __init__(self, data: LegMeasurements, k: int, c: Numbers, r: Numbers) -> None:
         def exactly(name: str) -> Numbers:
-            return [rational(x, name) for x in getattr(data, name)[k].reshape(-1).tolist()]
+            return [Dyadic.of(x) for x in getattr(data, name)[k].reshape(-1).tolist()]
 
         self.c, self.r = c, r
         self.R, self.n = _rotation(exactly("quaternion"))
         self.p = [x - a for x, a in zip(exactly("position"), c[:3], strict=True)]
-        self.v = [_total(x * y for x, y in zip(row, c[3:6], strict=True)) for row in self.R]
+        self.v = [total(x * y for x, y in zip(row, c[3:6], strict=True)) for row in self.R]
         self.d = [v + self.n * p for v, p in zip(self.v, self.p, strict=True)]
-        self.turned = [_total(abs(x) * y for x, y in zip(row, r[3:6], strict=True)) for row in self.R]
+        self.turned = [total(abs(x) * y for x, y in zip(row, r[3:6], strict=True)) for row in self.R]
         self.reach = [self.n * r[i] + self.turned[i] for i in range(3)]
         self.farthest = [abs(d) + reach for d, reach in zip(self.d, self.reach, strict=True)]
         self.length = exactly("reading")[0] + c[6]
         self.reading = exactly("reading_tolerance")[0]
         self._tp, self._tw = exactly("position_tolerance"), exactly("rotation_tolerance")
-        self.turn = _total(x * x for x in self._tw)
-        self.move = root_above(_total(x * x for x in self._tp))
+        self.turn = total(x * x for x in self._tw)
+        self.move = root_above(total(x * x for x in self._tp))
 
-    def equation(self) -> tuple[Numbers, Fraction]:
+    def equation(self) -> tuple[Numbers, Dyadic]:
         """|d|² − (l + reading)² as coefficients of h and its products, and its value at the center."""
         n, R, p, cb = self.n, self.R, self.p, self.c[3:6]
-        along = [n * cb[j] + _total(R[i][j] * p[i] for i in range(3)) for j in range(3)]
+        along = [n * cb[j] + total(R[i][j] * p[i] for i in range(3)) for j in range(3)]
         F = [-2 * d for d in self.d] + [2 * x for x in along] + [-2 * n * self.length]
         F += [-2 * R[i][j] for i in range(3) for j in range(3)] + [n] * 6 + [-n]
-        squares = _total(x * x for x in (*cb, *p)) - self.length**2
-        return F, n * squares + 2 * _total(v * x for v, x in zip(self.v, p, strict=True))
+        squares = total(x * x for x in (*cb, *p)) - self.length * self.length
+        return F, n * squares + 2 * total(v * x for v, x in zip(self.v, p, strict=True))
 
-    def spread(self) -> tuple[Numbers, Fraction]:
+    def spread(self) -> tuple[Numbers, Dyadic]:
         """2 Σ |d_i| δ_i + 2 Σ |m_i| ω_i from above, likewise."""
-        G, g = [Fraction(0)] * 23, Fraction(0)
+        G, g = [ZERO] * 23, ZERO
         for i in range(3):
             form = {i: -self.n} | {3 + c: self.R[i][c] for c in range(3)}
             for columns, value, reach, t in ((form, self.d[i], self.reach[i], self._tp[i]), self._moment(i)):
@@ -143,19 +128,19 @@ class _Pose:
                 g += 2 * t * (slope * value + height)
         return G, g
 
-    def _moment(self, i: int) -> tuple[dict[int, Fraction], Fraction, Fraction, Fraction]:
+    def _moment(self, i: int) -> tuple[dict[int, Dyadic], Dyadic, Dyadic, Dyadic]:
         """m_i = v_j p_k − v_k p_j: columns, value, how far it reaches in the box, and its tolerance."""
         j, k = _AFTER[i]
         R, v, p, r = self.R, self.v, self.p, self.r
         along = [R[j][c] * p[k] - R[k][c] * p[j] for c in range(3)]
         form = {3 + c: along[c] for c in range(3)} | {k: -v[j], j: v[k]}
         form |= {7 + 3 * k + c: -R[j][c] for c in range(3)} | {7 + 3 * j + c: R[k][c] for c in range(3)}
-        reach = _total(abs(x) * y for x, y in zip(along, r[3:6], strict=True))
+        reach = total(abs(x) * y for x, y in zip(along, r[3:6], strict=True))
         reach += (abs(v[j]) + self.turned[j]) * r[k] + (abs(v[k]) + self.turned[k]) * r[j]
         return form, v[j] * p[k] - v[k] * p[j], reach, self._tw[i]
 
 
-def _rotation(q: Numbers) -> tuple[list[Numbers], Fraction]:
+def _rotation(q: Numbers) -> tuple[list[Numbers], Dyadic]:
     """|q|² R and |q|²."""
     w, x, y, z = q
     return [
@@ -165,9 +150,13 @@ def _rotation(q: Numbers) -> tuple[list[Numbers], Fraction]:
     ], w * w + x * x + y * y + z * z
 
 
-def _chord(low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
+def _square(x: Dyadic) -> Dyadic:
+    return x * x
+
+
+def _chord(low: Dyadic, high: Dyadic) -> tuple[Dyadic, Dyadic]:
     """A slope and a height with |x| ≤ slope x + height over [low, high]; any slope will do, so a short one is taken."""
-    if low >= 0 or high <= 0:
-        return Fraction(1 if low >= 0 else -1), Fraction(0)
-    slope = Fraction(round((high + low) / (high - low) * (1 << 50)), 1 << 50)
+    if low.n >= 0 or high.n <= 0:
+        return Dyadic(1 if low.n >= 0 else -1, 0), ZERO
+    slope = ratio(high + low, high - low)
     return slope, max(abs(low) - slope * low, abs(high) - slope * high)

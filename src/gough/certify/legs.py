@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from gough.certify.check import Verdict
+from gough.certify.dyadic import Dyadic
 from gough.certify.leg_rows import ENVELOPES, LegRows
 from gough.certify.linear import NotProven
 from gough.certify.words import approximately
@@ -207,7 +208,7 @@ def _rows(problem: LegQuestion, center: Iterable[float], radius: Iterable[float]
     for name, middle, half, low, high in zip(names, c, r, box.lower, box.upper, strict=True):
         if middle - half > low or middle + half < high:
             raise NotProven(f"a box does not cover what was left of '{name}'")
-    return LegRows(problem.data, c, r)
+    return LegRows(problem.data, [Dyadic.of(x) for x in c], [Dyadic.of(x) for x in r])
 
 
 def _axis(problem: LegQuestion, cut: LegCut) -> int:
@@ -218,19 +219,24 @@ def _axis(problem: LegQuestion, cut: LegCut) -> int:
 
 def _proven(rows: LegRows, problem: LegQuestion, cut: LegCut) -> Fraction:
     """The largest v for which ± h ≥ v, or 0 ≥ v, follows: Σ λ (A y − b) ≤ 0 is added, and y taken at its worst."""
-    total, value = [Fraction(0)] * 23, Fraction(0)
-    if cut.side != "empty":
-        total[_axis(problem, cut)] = Fraction(1 if cut.side == "lower" else -1)
+    parts = []
     for number, weight in cut.weights:
         if number >= 2 * len(problem.data) + ENVELOPES:
             raise NotProven(f"there is no row {number}")
-        row, w = rows.row(number), rational(weight, "a weight")
-        value -= w * row.side
-        total = [t + w * a if a else t for t, a in zip(total, row.coefficients, strict=True)]
+        parts.append((rows.row(number), Dyadic.of(weight)))
+    least = min([0, *(row.exponent + w.e for row, w in parts)])
+    total, value = [0] * 23, 0
+    if cut.side != "empty":
+        total[_axis(problem, cut)] = (1 if cut.side == "lower" else -1) << -least
+    for row, w in parts:
+        factor = w.n << (row.exponent + w.e - least)
+        value -= factor * row.side
+        total = [t + factor * a if a else t for t, a in zip(total, row.coefficients, strict=True)]
+    bound = Dyadic(value, least)
     for column, t in enumerate(total):
         if column < 16 or t < 0:  # squares are not negative
-            value -= abs(t) * rows.most(column)
-    return value
+            bound -= Dyadic(abs(t), least) * rows.most(column)
+    return bound.fraction
 
 
 def _stated(cut: LegCut, center: Fraction) -> Fraction:
@@ -256,7 +262,7 @@ def _best(rows: LegRows, problem: LegQuestion, cut: LegCut, center: tuple[float,
         return cut if proven > 0 else None
     middle = Fraction(center[axis])
     bound = round_down(middle + proven) if cut.side == "lower" else round_down(proven - middle)
-    if bound is None or proven <= -rows.most(axis):
+    if bound is None or proven <= -rows.most(axis).fraction:
         return None
     return LegCut(cut.unknown, cut.side, bound if cut.side == "lower" else -bound, cut.weights)
 
