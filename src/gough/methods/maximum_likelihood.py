@@ -41,8 +41,8 @@ class MaximumLikelihood:
     Gauss–Newton steps, damped where the likelihood would fall; unknowns that enter linearly are solved for anew at
     every step, so the first of them is the Gauss–Markov estimate [AHG, §V]. Where the problem's equations bring their
     own normal equations (`StructuredEquations`), these are used. With a known covariance of the noise the answer's is
-    the inverse of Fisher's information at θ̂: the Cramér–Rao bound [AHG, eq. (9)]. A covariance that was estimated widens
-    it a little, residuals that remember widen it, and so does a χ² that refutes the noise or the model; a note says so.
+    the inverse of Fisher's information at θ̂: the Cramér–Rao bound [AHG, eq. (9)]. An estimated covariance widens it a
+    little, residuals that remember widen it, and so does a χ² that refutes noise or model; a note says so.
 
     Examples:
         >>> import gough
