@@ -15,6 +15,8 @@ from gough.experiments.simulated_instruments import SimulatedInstruments
 from gough.experiments.spread import Spread
 from gough.experiments.static_tests import StaticForceTests, static_force_tests
 from gough.experiments.trajectories import FourierSeries, Motion, Periodic, Trajectory
+from gough.experiments.trajectories_export import as_recording
+from gough.experiments.trajectories_pose import Circle, PolynomialPath, Ramped
 from gough.experiments.virtual import SimulatedRecording, TrueMotion, VirtualExperiment
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "Campaign",
     "Campaigned",
     "Cascade",
+    "Circle",
     "ClosedLoop",
     "Controller",
     "Demo",
@@ -40,7 +43,9 @@ __all__ = [
     "Periodic",
     "PeriodicExperiment",
     "PickAndPlace",
+    "PolynomialPath",
     "Progress",
+    "Ramped",
     "Ripple",
     "SimulatedInstruments",
     "SimulatedRecording",
@@ -51,6 +56,7 @@ __all__ = [
     "TrueMotion",
     "UniformNoise",
     "VirtualExperiment",
+    "as_recording",
     "benchmark_circle",
     "condition",
     "delta",
