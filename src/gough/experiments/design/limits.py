@@ -17,7 +17,12 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True)
 class Channel:
-    """One quantity that must stay between two numbers at all times."""
+    """One quantity that must stay between two numbers at all times.
+
+    Examples:
+        >>> float(Channel("speed", 0, "speed of q1", "rad/s", -8.0, 8.0, 8.0).beyond(6.0))
+        -0.25
+    """
 
     kind: str
     """position, speed, acceleration, effort, joint, pose, margin or reach."""

@@ -49,6 +49,15 @@ class Design(ArrayValue):
     """A motion that keeps the limits at all times, the best that was found. Made by `optimize`.
 
     `str()` of it is a short report.
+
+    Examples:
+        >>> from gough.experiments.design import MotionLimits
+        >>> from gough.robots import Delta
+        >>> problem = DesignProblem(Delta(), MotionLimits(speeds=8.0, efforts=10.0), sigma=0.2, n_harmonics=2)
+        >>> series = FourierSeries(problem.home, [[0.2, 0.1]] * 3, [[0.0, 0.1]] * 3, frequency=0.5)
+        >>> found = Design(problem, (Attempt(1, series, problem.value(problem.space.vector(series)), 0.0, 0.0, 0),))
+        >>> found.sigma.shape, bool(found.worst < 0), found.recording(100.0).duration
+        ((14,), True, 1.99)
     """
 
     problem: DesignProblem
