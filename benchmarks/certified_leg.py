@@ -15,6 +15,8 @@ from gough.certify.leg_files import render_leg
 from gough.certify.legs import check_leg, leg_certificate
 from gough.core.leg_measurements import LegMeasurements
 from gough.core.rotations import exp, to_quaternion
+from gough.methods import Fixpoint, GaussSeidel
+from gough.methods.interval_newton import IntervalNewton
 from gough.methods.lifted import LiftedHull
 from gough.robots.gough_platform import GoughPlatform
 
@@ -103,6 +105,21 @@ def contraction() -> None:
             )
 
 
+def rivals() -> None:
+    print("Interval Newton [DACP06] repeated to the end, N = 64: median and largest width over the lifted hull's")
+    data, truth, _ = measured(1)
+    methods = {"Oettli–Prager": IntervalNewton(), "Krawczyk (12)": IntervalNewton(krawczyk=True)}
+    for around in (1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 0.1):
+        problem = LegProblem(data, Box.around(truth, around))
+        best, line = LiftedHull().estimate(problem).region, []
+        for name, method in {**methods, "Gauss–Seidel": IntervalNewton(GaussSeidel())}.items():
+            began = time.process_time()
+            found = Fixpoint(method).estimate(problem).region
+            ratio = found.width / best.width
+            line.append(f"{name} {np.median(ratio):.2f}, {ratio.max():.2f} ({time.process_time() - began:.2f} s)")
+        print(f"  ± {around * 1e3:3.0f} mm: {'; '.join(line)}")
+
+
 def containment(runs: int) -> None:
     kept, began = 0, time.process_time()
     for seed in range(runs):
@@ -158,6 +175,7 @@ def certificates() -> None:
 
 def main(runs: int = 500) -> None:
     contraction()
+    rivals()
     faults()
     certificates()
     containment(runs)

@@ -13,6 +13,7 @@ from gough.core.intervals import Interval
 from gough.core.leg_measurements import LegMeasurements
 from gough.core.rotations import nearest_rotation, to_quaternion
 from gough.data.poses import Poses
+from gough.methods.interval_newton import Linearization
 from gough.methods.lifted_program import Relaxation
 from gough.region import Box
 from gough.unknowns import Unknowns
@@ -84,6 +85,25 @@ class LegProblem(ArrayValue):
     def relaxation(self, center: Array, radius: Array) -> Relaxation:
         """Two rows a pose, first all that bound the distance from above: see `_Expansion`."""
         return _Expansion(self, center, radius).rows()
+
+    def linearization(self, center: Array, box: Box) -> Linearization:
+        """The squared equations around a center, and their derivatives over a box, for all data in their intervals."""
+        value = _Expansion(self, center, np.zeros(7)).value()
+        data = self.data
+        w, p, reading = (
+            Interval.centered(middle, radius)
+            for middle, radius in (
+                (np.zeros((self.n_rows, 3)), data.rotation_tolerance),
+                (data.position, data.position_tolerance),
+                (data.reading, data.reading_tolerance),
+            )
+        )
+        x = Interval(box.lower, box.upper)
+        R = self.rotation + iv.sum(_column(_turns(w)) * self.rotation[:, None], axis=2)
+        to_base = p - x[:3]
+        d = iv.sum(R * x[3:6]) + to_base
+        along = x[3:6] + iv.sum(R * _column(to_base), axis=1)  # Rᵀ d, because R is a rotation
+        return Linearization(value, _join(-2 * d, 2 * along, _column(-2 * (reading + x[6]))))
 
 
 def certified_leg(
@@ -157,6 +177,16 @@ class _Expansion:
         b = iv.rearrange(lambda *ends: np.concatenate(ends), g - f + iv.sqr(T), g + f + square + shorter)
         return self._absorbed(A, b)
 
+    def value(self) -> Interval:
+        """|d|² − (l + reading)² at the center, for all data in their intervals."""
+        _, constant, _ = self._forms()
+        tolerance = Interval(2 * np.hstack([self.data.position_tolerance, self.data.rotation_tolerance]))
+        rest, square, _ = self._second_order()
+        spread = (iv.sum(tolerance * abs(constant)) + rest).upper
+        around = Interval(-spread, (Interval(spread) + square).upper)
+        T = self.data.reading_tolerance
+        return iv.sum(iv.sqr(self.d)) + around - iv.sqr(self.length + Interval(-T, T))
+
     def _equation(self) -> Interval:
         """What |d|² − (l + reading)² adds to its value at the center: coefficients of h and its products (N, 23)."""
         slope = _join(-self.d, iv.sum(self.R * _column(self.d), axis=1), _column(-self.length))
@@ -195,6 +225,15 @@ class _Expansion:
         most = np.concatenate([self.radius, (Interval(self.radius[first]) * self.radius[second]).upper])
         middle = A.mid
         return Relaxation(middle, (b + iv.sum(abs(A - middle) * most)).upper)
+
+
+def _turns(w: Interval) -> Interval:
+    """Matrices exp(w) − 1 (N, 3, 3): w×, and what is left, none of whose entries exceeds |w|² / 2."""
+    half = (iv.sum(iv.sqr(w)) / 2).upper
+    zero = Interval(np.zeros(len(w)))
+    x, y, z = w[:, 0], w[:, 1], w[:, 2]
+    cross = _stack([zero, -z, y, z, zero, -x, -y, x, zero])
+    return (cross + _column(Interval(-half, half))).reshape(len(w), 3, 3)
 
 
 def _placed(R: Array, minus_R: Array, v: Array, minus_v: Array, along: Array) -> Array:
