@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -70,6 +71,11 @@ class ChainEquations(ArrayValue):
             parts.append(by_reading)
         return found["residual"], J, parts[0] if len(parts) == 1 else np.concatenate(parts, axis=2)
 
+    @cached_property
+    def _rotations(self) -> Array:
+        """Each rotation once for every chain."""
+        return np.repeat(self.rotation, len(self.columns), axis=0)
+
     def _parts(self, measured: Array) -> tuple[Array, Array, Array]:
         """Position, turn and readings."""
         rest = measured
@@ -86,8 +92,8 @@ class ChainEquations(ArrayValue):
             position = position * theta[-1]
         N, n = readings.shape
         x = np.broadcast_to(theta[self.columns], (N, *self.columns.shape)).reshape(N * n, -1)
-        each = [np.repeat(values, n, axis=0) for values in (position, self.rotation, turn)]
-        found = self.derivatives.evaluate(x, *each, readings.reshape(-1))
+        position, turn = (np.repeat(values, n, axis=0) for values in (position, turn))
+        found = self.derivatives.evaluate(x, position, self._rotations, turn, readings.reshape(-1))
         return {name: value.reshape(N, n, *value.shape[1:]) for name, value in found.items()}
 
 

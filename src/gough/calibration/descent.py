@@ -10,6 +10,9 @@ from gough.core.threads import one_blas_thread
 from gough.methods.robust import Huber
 from gough.problem import NonlinearProblem
 
+_NEAR = 1e-2
+"""A step this small in standard deviations ends the descent: the next one would be about its square."""
+
 
 @dataclass(frozen=True)
 class Arrived:
@@ -32,37 +35,43 @@ def approach(problem: NonlinearProblem, theta: Array, *, max_steps: int = 60) ->
     free = np.flatnonzero(~problem.unknowns.is_fixed)
     theta = theta.copy()
     damping, converged = 0.0, False
-    f, J, J_m = equations.both(theta, measured)
-    for _ in range(max_steps):
-        L = _root(problem, J_m)
-        A = (L @ J[..., free]).reshape(-1, len(free))
-        u = (L @ f[..., None]).reshape(-1)
-        scale = np.sqrt((A * A).sum(axis=0)) + 1e-300
-        A /= scale
-        H, g = A.T @ A, A.T @ u
-        moved = theta.copy()
+    now = equations.both(theta, measured)
+    while max_steps > 0 and damping <= 1e6:
+        max_steps -= 1
+        W = _weights(problem, now[2])
+        H, g, cost = _normal(now[0], now[1] if len(free) == len(theta) else now[1][..., free], W)
+        scale = np.sqrt(H.diagonal()) + 1e-300
         try:
-            step = -np.linalg.solve(H + damping * np.eye(len(free)), g)
+            step = -np.linalg.solve(H / np.outer(scale, scale) + damping * np.eye(len(free)), g / scale)
         except np.linalg.LinAlgError:
             damping = max(10 * damping, 1e-8)
             continue
+        moved = theta.copy()
         moved[free] += step / scale
         with np.errstate(all="ignore"):
             trial = equations.both(moved, measured)
-            cost = float(((L @ trial[0][..., None]) ** 2).sum())
-        if not cost <= float(u @ u) * (1 + 1e-12):
-            if abs(step).max() < 1e-6 * np.sqrt(u @ u + 1.0):
-                converged = True
-                break
+            better = _squares(trial[0], W) <= cost * (1 + 1e-12)
+        if better:
+            theta, now, damping = moved, trial, damping / 10 if damping > 1e-7 else 0.0
+            converged = bool(abs(step).max() <= _NEAR * max(np.sqrt(cost / now[0].size), 1e-300))
+        else:
             damping = max(10 * damping, 1e-8)
-            if damping > 1e6:
-                break
-            continue
-        theta, (f, J, J_m), damping = moved, trial, damping / 10 if damping > 1e-7 else 0.0
-        if abs(step).max() <= 1e-5 * max(np.sqrt(float(u @ u) / u.size), 1e-300):
-            converged = True
+            converged = bool(abs(step).max() < 1e-6 * np.sqrt(cost + 1.0))
+        if converged:
             break
-    return Arrived(theta, float(np.sqrt((f**2).mean())), converged)
+    return Arrived(theta, float(np.sqrt((now[0] ** 2).mean())), converged)
+
+
+def _normal(f: Array, J: Array, W: Array | None) -> tuple[Array, Array, float]:
+    """Jᵀ W J, Jᵀ W f and fᵀ W f, summed over all poses."""
+    columns = J.reshape(f.size, -1)
+    weighted = columns if W is None else np.matmul(W, J).reshape(columns.shape)
+    return columns.T @ weighted, weighted.T @ f.reshape(-1), _squares(f, W)
+
+
+def _squares(f: Array, W: Array | None) -> float:
+    """The sum of fᵀ W f."""
+    return float(f.reshape(-1) @ f.reshape(-1)) if W is None else float(np.einsum("ni,nij,nj->", f, W, f))
 
 
 @one_blas_thread()
@@ -87,9 +96,10 @@ def approach_robustly(problem: NonlinearProblem, theta: Array, *, max_steps: int
     return Arrived(theta, float(np.sqrt((f**2).mean())), converged)
 
 
-def _root(problem: NonlinearProblem, J_m: Array) -> Array:
-    """L with LᵀL = (J_m Σ J_mᵀ)⁻¹; the identity where no noise is stated."""
+def _weights(problem: NonlinearProblem, J_m: Array) -> Array | None:
+    """(J_m Σ J_mᵀ)⁻¹ of each pose; None where no noise is stated."""
     C = problem.noise.covariance
     if C is None:
-        return np.eye(J_m.shape[1])
-    return np.asarray(np.linalg.inv(np.linalg.cholesky(J_m @ C @ np.swapaxes(J_m, 1, 2))))
+        return None
+    pushed = (J_m.reshape(-1, len(C)) @ C).reshape(J_m.shape) if C.ndim == 2 else J_m @ C
+    return np.asarray(np.linalg.inv(pushed @ np.swapaxes(J_m, 1, 2)))
