@@ -10,6 +10,8 @@ from gough.certify.certificate import Certificate, digest
 from gough.certify.chains import Link, Reach, Split, Step
 from gough.certify.check import Verdict, check
 from gough.certify.files import load, save
+from gough.certify.leg_files import load_leg, save_leg
+from gough.certify.legs import LegCertificate, LegCut, LegStage, check_leg, leg_certificate
 from gough.certify.linear import NotProven, prove
 from gough.certify.of_answer import certificate_of
 from gough.certify.proofs import (
@@ -31,6 +33,9 @@ __all__ = [
     "Certificate",
     "Empty",
     "Inside",
+    "LegCertificate",
+    "LegCut",
+    "LegStage",
     "Link",
     "NotProven",
     "Proof",
@@ -47,8 +52,12 @@ __all__ = [
     "Witness",
     "certificate_of",
     "check",
+    "check_leg",
     "digest",
+    "leg_certificate",
     "load",
+    "load_leg",
     "prove",
     "save",
+    "save_leg",
 ]

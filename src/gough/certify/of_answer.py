@@ -173,14 +173,14 @@ def _stated(problem: LinearProblem, region: Box) -> tuple[Step, ...]:
 def chain_of(problem: LinearProblem, hints: Iterable[Hint], goal: Box | None = None) -> tuple[tuple[Link, ...], Sides]:
     """A chain of links from a method's hints, and the box that it leaves; a shorter chain if that reaches the goal."""
     hints, prior = tuple(hints), Sides.of_prior(problem)
-    shorter = () if goal is None else (_last_of_each(hints), _shorter_cases(hints))
-    for some in shorter:
-        try:
-            links, box = _chain(problem, some, prior)
-            _require_inside(problem, box, goal or Box.empty(0))
-        except NotProven:
-            continue
-        return links, box
+    if goal is not None:
+        for some in (_last_of_each(hints), _shorter_cases(hints)):
+            try:
+                links, box = _chain(problem, some, prior)
+                _require_inside(problem, box, goal)
+            except NotProven:
+                continue
+            return links, box
     return _chain(problem, hints, prior)
 
 
