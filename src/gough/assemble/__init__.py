@@ -1,12 +1,14 @@
 """Robot and data become a problem."""
 
 from gough.assemble.by_repeat import ByRepeat, by_repeat
+from gough.assemble.certified_leg import LegProblem, certified_leg
 from gough.assemble.dynamic import dynamic
 from gough.assemble.errors_in_variables import errors_in_variables
 from gough.assemble.fitted_path import on_fitted_path
 from gough.assemble.frames import Frames, Motion, hand_eye, procrustes, refined
 from gough.assemble.gauges import CentroidGauge, Gauge, PointGauge, Procrustes, Regauged, regauged
 from gough.assemble.geometric import geometric
+from gough.assemble.leg_tolerance import LegTolerance, minimal_tolerance, poses_to_blame
 from gough.assemble.probed import probed
 from gough.assemble.recorded import recorded
 from gough.assemble.reduce import base_values, reduced
@@ -19,6 +21,8 @@ __all__ = [
     "CentroidGauge",
     "Frames",
     "Gauge",
+    "LegProblem",
+    "LegTolerance",
     "Motion",
     "OrderChoice",
     "PointGauge",
@@ -27,13 +31,16 @@ __all__ = [
     "RepeatedMotion",
     "base_values",
     "by_repeat",
+    "certified_leg",
     "dynamic",
     "errors_in_variables",
     "geometric",
     "hand_eye",
     "measured_regressor",
+    "minimal_tolerance",
     "on_fitted_path",
     "periods",
+    "poses_to_blame",
     "probed",
     "procrustes",
     "recorded",

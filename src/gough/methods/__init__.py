@@ -10,7 +10,9 @@ from gough.methods.hull_and_ellipsoid import HullAndEllipsoid
 from gough.methods.hull_stream import HullStream
 from gough.methods.identifiability import BaseParameter, Identifiability, identifiability
 from gough.methods.instrumental_variables import InstrumentalVariables, own_regressor
+from gough.methods.interval_newton import IntervalNewton
 from gough.methods.least_squares import LeastSquares
+from gough.methods.lifted import LiftedHull
 from gough.methods.linear_hull import LinearHull, prediction_bounds
 from gough.methods.maximum_likelihood import MaximumLikelihood, cramer_rao_bound
 from gough.methods.minimal_bound import MinimalBound, minimal_bound
@@ -41,7 +43,9 @@ __all__ = [
     "HullStream",
     "Identifiability",
     "InstrumentalVariables",
+    "IntervalNewton",
     "LeastSquares",
+    "LiftedHull",
     "LinearHull",
     "MaximumLikelihood",
     "MinimalBound",
