@@ -16,7 +16,8 @@ import gough
 
 PUBLIC = [
     "gough", "gough.methods", "gough.kernels", "gough.robots", "gough.certify", "gough.data", "gough.assemble",
-    "gough.experiments", "gough.experiments.multibody", "gough.identification", "gough.report", "gough.studies",
+    "gough.calibration", "gough.experiments", "gough.experiments.design", "gough.experiments.multibody",
+    "gough.identification", "gough.report", "gough.studies",
 ]  # fmt: skip
 REPOSITORY = Path(__file__).parents[1]
 
