@@ -15,7 +15,7 @@ from gough.assemble import (
     reduced,
     series_order,
 )
-from gough.experiments import FourierSeries
+from gough.experiments import FourierSeries, PeriodicExperiment, white
 from gough.methods import (
     GaussMarkov,
     InstrumentalVariables,
@@ -27,7 +27,8 @@ from gough.methods import (
     identifiability,
 )
 from gough.methods.normal_equations import inverse_roots
-from tests.assemble.periodic_data import ROBOTS, experiment
+from gough.robots.mechanism import MechanismModel, palida_mechanism
+from tests.assemble.periodic_data import ROBOTS, correlated, experiment
 
 every_robot = pytest.mark.parametrize("name", ROBOTS)
 
@@ -115,17 +116,17 @@ def test_unbiased_and_efficient_where_differentiation_is_biased():
     bound = np.sqrt(cramer_rao_bound(exact, exact.unknowns.nominal).diagonal())
     errors = {"ML": [], "LS": []}
     inside = []
-    for seed in range(60):
+    for seed in range(40):
         motion = of.run(np.random.default_rng(seed))
         answer = estimate(errors_in_variables(of.robot, motion, order=3), MaximumLikelihood())
         inside.append(of.truth in answer.region)
         errors["ML"].append(answer.value - of.truth)
-        if seed < 12:
+        if seed < 8:
             usual = estimate(by_repeat(of.robot, motion, order=15).problem, LeastSquares())
             errors["LS"].append(usual.value - of.truth)
     sd = np.std(errors["ML"], axis=0)
     bias = {name: abs(np.mean(own, axis=0) / sd).max() for name, own in errors.items()}
-    assert bias["ML"] < 0.5  # chance gives 0.13 for one of 14
+    assert bias["ML"] < 0.6  # chance gives 0.16, the worst of 14 up to 0.45
     assert bias["LS"] > 5
     assert sd == pytest.approx(bound, rel=0.35)
     assert np.sqrt(np.mean((sd / bound) ** 2)) == pytest.approx(1.0, abs=0.1)
@@ -142,6 +143,29 @@ def test_rivals_against_noisy_regressors():
     assert abs((instrumental.value - of.truth) / sigma).max() < 4
     assert abs((total.value - of.truth) / sigma).max() < 4
     assert abs((usual.value - of.truth) / sigma).max() > 6
+
+
+def test_hexapod_in_its_base_parameters():
+    """PaLiDA: 24 combinations of 33 parameters, all near the truth; the gradient is that of finite differences."""
+    robot = MechanismModel(palida_mechanism())
+    series = FourierSeries.random(
+        np.random.default_rng(3), offset=robot.home, amplitude=[0.15, 0.15, 0.12, 0.4, 0.4, 0.4], frequency=0.5
+    )
+    noise = [white(correlated(6, size, seed)) for seed, size in ((1, 1e-4), (2, 10.0))]
+    of = PeriodicExperiment(robot, series, 50.0, 6, *noise)
+    motion = of.run(np.random.default_rng(1))
+    problem = errors_in_variables(robot, motion, order=5)
+    answer = estimate(problem, MaximumLikelihood())
+    truth = base_values(identifiability(on_fitted_path(robot, motion, order=5)), of.truth)
+    assert len(answer.unknowns) == 24
+    assert (abs(answer.value - truth) < 4.5 * answer.region.sigma).all()
+    assert answer.stats.chi_squared == pytest.approx(1.0, abs=0.15)
+    roots, _ = inverse_roots(problem.noise.covariance, len(problem.measured), problem.kept)
+    theta = problem.unknowns.nominal
+    direction = np.random.default_rng(1).normal(size=len(theta)) * 1e-7 * np.maximum(abs(theta), 1e-3)
+    sides = [problem.equations.gradient(theta + s * direction, problem.measured, roots)[0] for s in (1, -1)]
+    _, gradient = problem.equations.gradient(theta, problem.measured, roots)
+    assert (sides[1] - sides[0]) / 4 == pytest.approx(gradient @ direction, rel=1e-4)
 
 
 def test_gauss_markov_on_the_fitted_path_is_nearly_as_good_at_low_noise(case):

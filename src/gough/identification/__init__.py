@@ -5,6 +5,7 @@ from gough.identification.benchmark_motion import BenchmarkVerdict, Bias, all_pa
 from gough.identification.gain import gain_from_static_tests
 from gough.identification.identify import MARGIN, identify
 from gough.identification.named import DEFAULT_METHODS, METHODS, method_named
+from gough.identification.repeated import IdentifiedRepeats, identify_repeated
 from gough.identification.results import (
     Adequacy,
     ExactBounds,
@@ -30,6 +31,7 @@ __all__ = [
     "Finding",
     "GainEstimate",
     "Identified",
+    "IdentifiedRepeats",
     "Prediction",
     "Step",
     "Validation",
@@ -39,6 +41,7 @@ __all__ = [
     "benchmark",
     "gain_from_static_tests",
     "identify",
+    "identify_repeated",
     "method_named",
     "validated",
     "verdicts",
