@@ -173,6 +173,19 @@ def test_singular_not_converged_and_without_start_or_noise(rng):
         estimate(replace(leg_problem(rng), noise=Gaussian(np.eye(3))), MaximumLikelihood())
 
 
+def test_what_a_problem_refuses(rng):
+    problem = leg_problem(rng)
+    with pytest.raises(InputError, match="no unknown is called 'az'"):
+        replace(problem, nuisance=("az",))
+    with pytest.raises(InputError, match="nothing is left to ask for"):
+        replace(problem, nuisance=problem.unknowns.names)
+    for wrong in (np.ones((59, 1), dtype=bool), np.zeros((60, 1), dtype=bool), np.ones((60, 1))):
+        with pytest.raises(InputError, match="kept must be true or false"):
+            replace(problem, kept=wrong)
+    with pytest.raises(InputError, match="degrees of freedom must be positive"):
+        Gaussian(1.0, dof=0)
+
+
 class Level:
     """m = a, one reading at a time."""
 

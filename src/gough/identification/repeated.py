@@ -151,8 +151,7 @@ def identify_repeated(
     """
     steps = _announced(on_step)
     steps("choosing the order of the path, maximum likelihood")
-    options = {"independent": independent, "slower_than": slower_than}
-    order = series_order(robot, motion, orders, **options)
+    order = series_order(robot, motion, orders, independent=independent, slower_than=slower_than)
     steps("efforts on the fitted path")
     fitted = on_fitted_path(robot, motion, order=order.order, slower_than=slower_than)
     found = identifiability(fitted)
