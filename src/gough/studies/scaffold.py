@@ -95,7 +95,7 @@ def study_text(family: str, *, gain: Sequence[float] = (1.0,)) -> str:
     """The commented study file for a robot of this family, with its default dimensions.
 
     Examples:
-        >>> print(study_text("h4").splitlines()[7])
+        >>> print(study_text("h4").splitlines()[8])
         arm = "260 mm"        # l, from a motor's axis to the elbow
     """
     of = robot(family)
