@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,13 +36,23 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
         raise InputError(f"{path} is not valid TOML: {error}. Text stands in quotes, lists in [ ]") from error
 
 
-def validated(model: type[Model], data: Mapping[str, Any], source: str, path: Path) -> Model:
-    """`data` as a `model`, or InputError with one line per mistake."""
+def validated(
+    model: type[Model],
+    data: Mapping[str, Any],
+    source: str,
+    path: Path,
+    written: Callable[[Place], Place] = lambda place: place,
+) -> Model:
+    """`data` as a `model`, or InputError with one line per mistake.
+
+    `written` says where the file has what stands at a place of `data`.
+    """
     try:
         return model.model_validate(dict(data))
     except ValidationError as error:
         mistakes = error.errors(include_url=False)
-        lines = [f"{where(source, path, tuple(m['loc']))}: {_in_words(m, model)}" for m in mistakes[:_SHOWN]]
+        places = [where(source, path, written(tuple(m["loc"]))) for m in mistakes[:_SHOWN]]
+        lines = [f"{place}: {_in_words(m, model)}" for place, m in zip(places, mistakes, strict=False)]
         if len(mistakes) > _SHOWN:
             lines.append(f"… and {len(mistakes) - _SHOWN} more")
         raise InputError("\n".join(lines)) from error

@@ -11,8 +11,10 @@ from gough.robots.mechanism.builtin.delta_family import LegMasses as LegMasses
 from gough.robots.mechanism.builtin.delta_family import delta_mechanism as delta_mechanism
 from gough.robots.mechanism.builtin.delta_family import h4_mechanism as h4_mechanism
 from gough.robots.mechanism.builtin.delta_family import par4_mechanism as par4_mechanism
+from gough.robots.mechanism.builtin.hexapods import Hexapod as Hexapod
 from gough.robots.mechanism.builtin.hexapods import HexapodGeometry as HexapodGeometry
 from gough.robots.mechanism.builtin.hexapods import hexapod_mechanism as hexapod_mechanism
+from gough.robots.mechanism.builtin.palida import Palida as Palida
 from gough.robots.mechanism.builtin.palida import PalidaGeometry as PalidaGeometry
 from gough.robots.mechanism.builtin.palida import palida_mechanism as palida_mechanism
 from gough.robots.mechanism.builtin.planar import PlanarGeometry as PlanarGeometry
@@ -52,6 +54,7 @@ __all__ = [
     "Cogging",
     "Freedom",
     "Friction",
+    "Hexapod",
     "HexapodGeometry",
     "Inertia",
     "Joint",
@@ -59,6 +62,7 @@ __all__ = [
     "Limits",
     "Mechanism",
     "MechanismModel",
+    "Palida",
     "PalidaGeometry",
     "Placement",
     "PlanarGeometry",

@@ -62,12 +62,12 @@ def _placed(v: Expression, by: Placement, *, is_point: bool) -> Expression:
 
 
 def closures(at: Structure, s: Expression) -> Expression:
-    """All closure equations at coordinates s, in m and rad, in the order of `at.rows`."""
+    """All closure equations at coordinates s, in m and rad, in the order of `at.rows`; 0 = 0 if there are none."""
     rows: list[Expression] = []
     positions = Positions(s)
     for closure, first, second in at.closures:
         rows += _rows(at, closure, (first, second), positions)
-    return ex.vector(*rows)
+    return ex.vector(*(rows or [0.0]))
 
 
 def _rows(at: Structure, closure: Closure, links: tuple[int, int], s: Positions) -> list[Expression]:

@@ -18,8 +18,8 @@ SMALL = 1e-7
 """Singular values below this share of the largest count as zero: at home the loops are closed to 1e-12."""
 CLOSED = 1e-10
 """Gaps below this share of the mechanism's size are rounding."""
-_STEPS = 200
-_TRIES = 40
+_STEPS = 100
+_TRIES = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ def closure_kernel(mechanism: Mechanism) -> Kernel:
 
 def scales(at: Structure, size: float) -> tuple[Array, Array]:
     """What closure equations are divided by, and what coordinates are, to have no units."""
-    turned = [direction.startswith("r") for c, _, _ in at.closures for direction in c.directions]
+    turned = [direction.startswith("r") for c, _, _ in at.closures for direction in c.directions] or [False]
     return np.where(turned, 1.0, size), np.where([motion == "slide" for motion in at.motions], size, 1.0)
 
 
@@ -94,11 +94,7 @@ def assembled(mechanism: Mechanism) -> Assembly:
     """
     at, size = structure(mechanism), size_of(mechanism)
     s = _closed(mechanism, starting(mechanism), size)
-    C = closure_kernel(mechanism).replay(s)["C"].reshape(-1, at.n)
-    by_row, by_column = scales(at, size)
-    scaled = C / by_row[:, None] * by_column
-    values = np.linalg.svd(scaled, compute_uv=False)
-    rank = int((values > SMALL * values[0]).sum())
+    scaled, rank = _scaled(mechanism, s, size)
     _check_mobility(mechanism, scaled, rank)
     found = Assembly(at, s, size, _independent(scaled, rank), at.n - rank)
     if found.redundant and not mechanism.redundant:
@@ -110,27 +106,45 @@ def assembled(mechanism: Mechanism) -> Assembly:
     return found
 
 
+def _scaled(mechanism: Mechanism, s: Array, size: float) -> tuple[Array, int]:
+    """The Jacobian of the closure equations without units, and its rank."""
+    at = structure(mechanism)
+    by_row, by_column = scales(at, size)
+    C = closure_kernel(mechanism).replay(s)["C"].reshape(-1, at.n) / by_row[:, None] * by_column
+    values = np.linalg.svd(C, compute_uv=False)
+    rank = int((values > SMALL * values[0]).sum()) if values[0] > 0 else 0
+    return C[: len(at.rows)], rank
+
+
 def _closed(mechanism: Mechanism, start: Array, size: float) -> Array:
     """The coordinates at home, near `start`.
 
     Raises:
         InputError: the loops stay open; the message says which, by how much, and from where they would close.
     """
-    s, gaps = close(mechanism, start, size)
-    if np.abs(gaps).max(initial=0.0) <= CLOSED:
-        return s
     at = structure(mechanism)
-    rng = np.random.default_rng(0)
+    s, left = close(mechanism, start[None], size, at.pose)
+    gaps = left[0]
+    if np.abs(gaps).max(initial=0.0) <= CLOSED:
+        return s[0]
     hint = "Check lengths, placements and the home pose."
-    for _ in range(_TRIES):
-        other = start + rng.uniform(-1, 1, at.n) * np.where([m == "turn" for m in at.motions], np.pi / 2, size / 2)
-        other[list(at.pose)] = mechanism.platform.home
-        found, left = close(mechanism, other, size)
+    far = np.where([motion == "turn" for motion in at.motions], np.pi / 2, size / 2)
+    others = start + np.random.default_rng(0).uniform(-1, 1, (_TRIES, at.n)) * far
+    others[:, list(at.pose)] = mechanism.platform.home
+    found, left = close(mechanism, others, size, at.pose)
+    closed = found[np.abs(left).max(axis=1) <= CLOSED]
+    if len(closed):
+        nearest = closed[np.abs((closed - start) / far).max(axis=1).argmin()]
+        away = sorted(set(at.others(at.pose)), key=lambda k: -abs(nearest[k] - start[k]))[:4]
+        starts = ", ".join(f"{at.coordinates[k]} = {nearest[k]:.3g}" for k in away)
+        hint = f"It would close with other values to start from, such as {starts}: state a start for these."
+    else:
+        elsewhere, left = close(mechanism, start[None], size, ())
         if np.abs(left).max() <= CLOSED:
-            away = sorted(set(at.others(at.pose)), key=lambda k: -abs(found[k] - start[k]))[:4]
-            starts = ", ".join(f"{at.coordinates[k]} = {found[k]:.3g}" for k in away)
-            hint = f"It would close with other values to start from, such as {starts}: state a start for these."
-            break
+            _check_mobility(mechanism, *_scaled(mechanism, elsewhere[0], size))
+            words = zip(mechanism.platform.pose, elsewhere[0, list(at.pose)].tolist(), strict=True)
+            pose = ", ".join(f"{word} = {value:.3g}" for word, value in words)
+            hint = f"It does close at the pose {pose}. {hint}"
     worst = np.argsort(-np.abs(gaps))[:3]
     by_row = scales(at, size)[0]
     units = [
@@ -160,34 +174,38 @@ def _sizes(mechanism: Mechanism) -> str:
     )
 
 
-def close(mechanism: Mechanism, start: Array, size: float) -> tuple[Array, Array]:
-    """Coordinates near `start` with the same pose, and what is left of the closure equations, without units.
+def close(mechanism: Mechanism, starts: Array, size: float, held: tuple[int, ...]) -> tuple[Array, Array]:
+    """Coordinates (K, n) near starts (K, n), those `held` unchanged, and what is left of the closures, without units.
 
     Levenberg's method: steps that do not bring the loops closer are shortened towards the gradient [NW06, §10.3].
     """
     at, kernel = structure(mechanism), closure_kernel(mechanism)
     by_row, by_column = scales(at, size)
-    unknown = list(at.others(at.pose))
+    unknown = list(at.others(held))
+    if not unknown:
+        return starts, np.zeros((len(starts), len(by_row)))
 
     def look(s: Array) -> tuple[Array, Array]:
         found = kernel.replay(s)
-        C = found["C"].reshape(-1, at.n) / by_row[:, None] * by_column
-        return found["gaps"].reshape(-1) / by_row, C[:, unknown]
+        C = found["C"].reshape(len(s), -1, at.n) / by_row[:, None] * by_column
+        return found["gaps"].reshape(len(s), -1) / by_row, C[:, :, unknown]
 
-    s, damping = start.copy(), 1e-3
+    s, damping = starts.copy(), np.full(len(starts), 1e-3)
     gaps, C = look(s)
     for _ in range(_STEPS):
-        if np.abs(gaps).max(initial=0.0) < 1e-15 or damping > 1e12:
+        todo = np.flatnonzero((np.abs(gaps).max(axis=1) > 1e-15) & (damping < 1e6))
+        if todo.size == 0:
             break
-        normal = C.T @ C
-        step = -np.linalg.lstsq(normal + damping * np.eye(len(unknown)), C.T @ gaps, rcond=None)[0]
-        trial = s.copy()
-        trial[unknown] += step * by_column[unknown]
+        slope, normal = np.swapaxes(C[todo], 1, 2), np.einsum("kri,krj->kij", C[todo], C[todo])
+        normal += damping[todo, None, None] * np.eye(len(unknown))
+        step = -np.linalg.solve(normal, slope @ gaps[todo, :, None])[..., 0]
+        trial = s[todo]
+        trial[:, unknown] += step * by_column[unknown]
         new_gaps, new_C = look(trial)
-        if new_gaps @ new_gaps < gaps @ gaps:
-            s, gaps, C, damping = trial, new_gaps, new_C, max(damping / 10, 1e-15)
-        else:
-            damping *= 4
+        closer = (new_gaps**2).sum(axis=1) < (gaps[todo] ** 2).sum(axis=1)
+        better = todo[closer]
+        s[better], gaps[better], C[better] = trial[closer], new_gaps[closer], new_C[closer]
+        damping[todo] = np.where(closer, np.maximum(damping[todo] / 10, 1e-14), damping[todo] * 10)
     return s, gaps
 
 

@@ -14,7 +14,6 @@ from gough.kernels import Kernel
 from gough.robots._refusal import refuse_where
 from gough.robots.mechanism._search import run
 from gough.robots.mechanism._skeleton import Segment, segments
-from gough.robots.mechanism.assembly import CLOSED
 from gough.robots.mechanism.description import Mechanism
 from gough.robots.mechanism.engine import Engine, engine
 from gough.robots.mechanism.parameters import BODIES, COGGING, DRIVES, PASSIVE, Parameter, parameters
@@ -26,6 +25,8 @@ VARIANTS: dict[str, tuple[frozenset[str], str]] = {
     "cogging": (frozenset({COGGING}), "the cogging of the drives"),
 }
 """Nested models: what each adds, as parts of the parameters and in words."""
+NOTHING = 1e-11
+"""Columns whose entries are so much smaller than those of others with the same unit hold rounding errors only."""
 
 
 class ClosedChain(ABC):
@@ -160,7 +161,8 @@ class ClosedChain(ABC):
     def jacobian(self, x: Any) -> Array:
         """J (N, pose coordinates, actuators) with ẋ = J q̇."""
         still = np.zeros(len(self.home))
-        J = run(self._engine.joint_motion, self._at_pose(x), still, still)["J"]
+        s = self._at_pose(x)
+        J = run(self._engine.joint_motion, s, still, still)["J"].reshape(len(s), len(still), len(still))
         found: Array = np.linalg.inv(J).astype(np.float64)
         return found if np.ndim(x) == 2 else found[0]
 
@@ -186,8 +188,8 @@ class ClosedChain(ABC):
         coordinates but the actuators', and the part that belongs to all but the pose's. Up to the root of their size
         they are the smallest singular values. Out of reach it is NaN.
         """
-        s = self._look(x)
-        found = self._margin(s)
+        s = self.look(x)
+        found = self.margin_at(s)
         return found if np.ndim(x) == 2 else found[0]
 
     def reach(self, x: Any) -> Array:
@@ -195,7 +197,7 @@ class ClosedChain(ABC):
 
         Negative out of range; 1 where no range is stated; NaN where the mechanism does not close.
         """
-        q = self._look(x)[:, list(self._engine.home.at.actuated)]
+        q = self.look(x)[:, list(self._engine.home.at.actuated)]
         limits = [self.mechanism.freedoms[name].limits for name in self.coordinates]
         ends = np.array([(each.lower, each.upper) if each else (-np.inf, np.inf) for each in limits])
         half = (ends[:, 1] - ends[:, 0]) / 2
@@ -212,6 +214,7 @@ class ClosedChain(ABC):
         """
         s = self._at_actuators(q, None)
         W = run(self._joint_regressor, s, *self._rates(dq, ddq, len(s), "actuator"))["joint_regressor"]
+        W[:, :, self._idle] = 0.0
         return W if np.ndim(q) == 2 else W[0]
 
     def regressor_kernel(self, *, friction_speed: float = 0.0) -> Kernel:
@@ -222,7 +225,7 @@ class ClosedChain(ABC):
         """
         known = self._kernels
         if friction_speed not in known:
-            known[friction_speed] = self._engine.pose_regressor(self.parameters, friction_speed)
+            known[friction_speed] = self._engine.pose_regressor(self.parameters, self._idle, friction_speed)
         return known[friction_speed]
 
     def inverse_kernel(self) -> Kernel:
@@ -244,7 +247,7 @@ class ClosedChain(ABC):
 
     def skeleton(self, x: Any) -> Array:
         """End points (N, segments, 2, 3) of the segments that draw the robot, in the base frame."""
-        s = self._look(x)
+        s = self.look(x)
         found = run(self._points, s)["points"].reshape(len(s), -1, 2, 3)
         return found if np.ndim(x) == 2 else found[0]
 
@@ -263,6 +266,23 @@ class ClosedChain(ABC):
     @cached_property
     def _joint_regressor(self) -> Kernel:
         return self._engine.joint_regressor(self.parameters)
+
+    @cached_property
+    def _idle(self) -> list[int]:
+        """The columns in which no motion around home leaves more than rounding: those are zero.
+
+        They belong to bodies that never turn about some axis, which no single closure equation says.
+        """
+        rng = np.random.default_rng(0)
+        units = np.array(self.units)
+        near = np.where(np.array(self.pose_units) == "m", self._engine.home.size, 1.0)
+        where, *rates = rng.uniform(-1, 1, (3, 16, len(self.home)))
+        s, failed = self._engine.at_pose(self.home + 0.02 * near * where)
+        if failed.any():
+            return []
+        most = np.abs(run(self._joint_regressor, s, *rates)["joint_regressor"]).max(axis=(0, 1))
+        strongest = np.array([most[units == unit].max() for unit in units])
+        return np.flatnonzero(most <= NOTHING * strongest).tolist()
 
     @cached_property
     def _segments(self) -> tuple[Segment, ...]:
@@ -321,13 +341,17 @@ class ClosedChain(ABC):
 
     @staticmethod
     def _picked(s: Array, chosen: Sequence[int], like: Any) -> Array:
-        values = s[:, list(chosen)]
+        values = s.reshape(len(s), -1)[:, list(chosen)]
         return values if np.ndim(like) == 2 else values[0]
 
-    def _look(self, x: Any) -> Array:
-        """All coordinates at poses (N, coordinates); NaN where there are none."""
+    def along(self, x: Array) -> Array:
+        """All coordinates (D, T, coordinates) along ways of poses (D, T, pose) from home; NaN once a way is lost."""
+        return self._engine.along(x)
+
+    def look(self, x: Any) -> Array:
+        """All coordinates at poses (N, coordinates); NaN where there are none. Refuses nothing."""
         poses = self._read(x, "the pose")
-        s, failed = self._engine.at_pose(poses)
+        s, failed = self._engine.at_pose(poses, is_patient=True)
         return np.where(failed[:, None], np.nan, s)
 
     def _at_pose(self, x: Any) -> Array:
@@ -348,8 +372,7 @@ class ClosedChain(ABC):
             f"guess must be one pose or one for each sample of q, but it has {len(start)} and q has {len(positions)}",
         )
         s, failed = self._engine.forward.solve(positions, start if np.ndim(start) == 1 or len(start) > 1 else start[0])
-        with np.errstate(invalid="ignore"):
-            failed |= run(self._engine.gaps, s)["gaps"] > 1e3 * CLOSED
+        failed |= self._engine.is_open(s)
         refuse_where(
             failed if np.ndim(q) == 2 else failed[0],
             f"{self.name} cannot be assembled with these positions of its actuators: check the units "
@@ -358,13 +381,14 @@ class ClosedChain(ABC):
         self._refuse(s, q)
         return s
 
-    def _margin(self, s: Array) -> Array:
+    def margin_at(self, s: Array) -> Array:
+        """The margin (N,) at all coordinates (N, coordinates); see `margin`."""
         found = run(self._engine.margins, s)
         sides = self._engine.sides
         return np.minimum(found["actuators"] * sides[0], np.abs(found["pose"]))
 
     def _refuse(self, s: Array, like: Any) -> None:
-        margin = self._margin(s)
+        margin = self.margin_at(s)
         near = margin < self.least_margin if np.ndim(like) == 2 else margin[0] < self.least_margin
         refuse_where(
             near,

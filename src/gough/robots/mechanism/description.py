@@ -111,14 +111,14 @@ class Mechanism:
             ("closure", [closure.name for closure in self.closures]),
             ("coordinate", list(self.coordinates)),
         ):
-            _require_distinct(names, what)
+            require_distinct(names, what)
         for joint in self.joints:
-            _require_known(joint.parent, [BASE, *bodies], f"joint '{joint.name}': no body is called")
-            _require_known(joint.child, bodies, f"joint '{joint.name}': no body is called")
+            require_known(joint.parent, [BASE, *bodies], f"joint '{joint.name}': no body is called")
+            require_known(joint.child, bodies, f"joint '{joint.name}': no body is called")
         for closure in self.closures:
             for name in closure.bodies:
-                _require_known(name, [BASE, *bodies], f"closure '{closure.name}': no body is called")
-        _require_known(self.platform.body, bodies, "platform: no body is called")
+                require_known(name, [BASE, *bodies], f"closure '{closure.name}': no body is called")
+        require_known(self.platform.body, bodies, "platform: no body is called")
 
     def _check_tree(self) -> None:
         children = [joint.child for joint in self.joints]
@@ -159,20 +159,20 @@ class Mechanism:
 
     def _check_actuators(self) -> None:
         require(bool(self.actuated), f"mechanism '{self.name}' has no actuated coordinate")
-        _require_distinct(self.actuated, "actuated coordinate")
+        require_distinct(self.actuated, "actuated coordinate")
         for name in self.actuated:
-            _require_known(name, self.coordinates, "actuated: no coordinate is called")
+            require_known(name, self.coordinates, "actuated: no coordinate is called")
         if not self.actuators:
             object.__setattr__(self, "actuators", self.actuated)
         n = len(self.actuated)
         require(len(self.actuators) == n, f"actuators must be {n} names, one per actuated coordinate")
-        _require_distinct(self.actuators, "actuator")
+        require_distinct(self.actuators, "actuator")
         for name, freedom in self.freedoms.items():
             driven = name in self.actuated
             require(driven or freedom.cogging is None, f"'{name}' has cogging, but no actuator drives it")
         words = [word for word, _ in FREEDOMS["free"]]
         for word in self.platform.pose:
-            _require_known(word, (*words, *self.coordinates), "pose: no coordinate is called")
+            require_known(word, (*words, *self.coordinates), "pose: no coordinate is called")
         m = len(self.platform.pose)
         require(
             m == n,
@@ -181,7 +181,8 @@ class Mechanism:
         )
 
 
-def _require_distinct(names: Sequence[str], what: str) -> None:
+def require_distinct(names: Sequence[str], what: str) -> None:
+    """Refuse a name that is empty or occurs twice."""
     seen: set[str] = set()
     for name in names:
         require(bool(name.strip()), f"a {what} has no name")
@@ -189,7 +190,8 @@ def _require_distinct(names: Sequence[str], what: str) -> None:
         seen.add(name)
 
 
-def _require_known(name: str, known: Iterable[str], message: str) -> None:
+def require_known(name: str, known: Iterable[str], message: str) -> None:
+    """Refuse a name that is not among the known ones, with the nearest of them."""
     words = list(known)
     if name not in words:
         raise InputError(f"{message} '{name}'{nearest(name, words)} (known: {', '.join(words)})")

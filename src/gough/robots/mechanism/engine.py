@@ -56,14 +56,12 @@ class Engine:
         """
 
         def look(s: Expression) -> dict[str, Expression]:
+            if not self.home.rows:
+                return {"actuators": 1.0 + 0.0 * s[0], "pose": 1.0 + 0.0 * s[0]}
             C = self._scaled(s)[1]
             found = {}
             for name, known in (("actuators", self.home.at.actuated), ("pose", self.home.at.pose)):
-                unknown = self.home.at.others(known)
-                if not unknown:
-                    found[name] = ex.vector(1.0)
-                    continue
-                system = Elimination(columns_of(C, unknown))
+                system = Elimination(columns_of(C, self.home.at.others(known)))
                 found[name] = ex.copysign(system.closeness(), system.determinant_sign)
             return found
 
@@ -145,21 +143,35 @@ class Engine:
 
         return trace(look, name="margin", inputs={"x": self.n_actuators})
 
-    def at_pose(self, x: Array) -> tuple[Array, Which]:
+    def at_pose(self, x: Array, *, is_patient: bool = False) -> tuple[Array, Which]:
         """All coordinates (N, n) at poses (N, m), and which samples have none; a sample with a NaN is not among them.
 
-        Where all loops have closed forms those are used, else Newton's method with step control.
+        Where all loops have closed forms those are used, else Newton's method with step control. Unless patience is
+        asked for, nothing more is looked at once some samples have failed for good.
         """
         missing = np.isnan(x).any(axis=1)
         if not self._states.is_explicit:
-            s, failed = self.inverse.solve(x, self.home.s)
+            s, failed = self.inverse.solve(x, self.home.s, is_patient=is_patient)
         else:
-            s = run(self.states, x)["s"]
+            s = run(self.states, x)["s"].reshape(len(x), -1)
             failed = np.asarray(np.isnan(s).any(axis=1))
-        with np.errstate(invalid="ignore"):
-            failed |= run(self.gaps, s)["gaps"] > 1e3 * CLOSED
+        failed |= self.is_open(s)
         failed[missing] = False
         return s, failed
+
+    def along(self, x: Array) -> Array:
+        """All coordinates (D, T, n) along ways of poses (D, T, m) that begin near home; NaN once a way is lost."""
+        if not self._states.is_explicit:
+            return self.inverse.follow(x, self.home.s)[0]
+        flat = x.reshape(-1, x.shape[-1])
+        s = run(self.states, flat)["s"].reshape(len(flat), -1)
+        s[self.is_open(s)] = np.nan
+        return s.reshape(*x.shape[:-1], -1)
+
+    def is_open(self, s: Array) -> Which:
+        """Where loops are not closed (N,); never at NaN."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(run(self.gaps, s)["gaps"] > 1e3 * CLOSED)
 
     def joint_regressor(self, columns: Sequence[Parameter]) -> Kernel:
         """The regressor (actuators, columns) of s, dq, ddq."""
@@ -172,13 +184,17 @@ class Engine:
         m = self.n_actuators
         return trace(look, name="joint_regressor", inputs={"s": self.n, "dq": m, "ddq": m})
 
-    def pose_regressor(self, columns: Sequence[Parameter], friction_speed: float) -> Kernel:
-        """The regressor (actuators, columns) of x, dx, ddx."""
+    def pose_regressor(self, columns: Sequence[Parameter], idle: Sequence[int], friction_speed: float) -> Kernel:
+        """The regressor (actuators, columns) of x, dx, ddx; the columns in `idle` are zero."""
         at, rows, gravity, m = self.home.at, self.home.rows, self.mechanism.gravity, self.n_actuators
 
         def of_states(s: Expression, dx: Expression, ddx: Expression) -> Expression:
             motion = motion_of_pose(at, s, dx, ddx, rows)
-            return _dynamics.regressor(at, motion, columns, gravity, friction_speed)
+            working = [column for k, column in enumerate(columns) if k not in idle]
+            W = _dynamics.regressor(at, motion, working, gravity, friction_speed)
+            entries = iter(range(len(working)))
+            nothing = ex.vector(*(0.0 for _ in range(m)))
+            return ex.matrix(*(nothing if k in idle else W[:, next(entries)] for k in range(len(columns))))
 
         inner = trace(of_states, name="state_regressor", inputs={"s": self.n, "dx": m, "ddx": m})
         return self._of_pose(inner, "regressor")
@@ -243,6 +259,8 @@ class Engine:
         by_column = self._scales[1]
 
         def look(s: Expression) -> dict[str, Expression]:
+            if not unknown:
+                return {"step": 0.0 * s, "error": 0.0 * s[0], "side": 1.0 + 0.0 * s[0]}
             gaps, C = self._scaled(s)
             system = Elimination(columns_of(C, unknown))
             moves = dict(zip(unknown, ex.components(-system.solve(gaps)), strict=True))

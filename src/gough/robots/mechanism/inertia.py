@@ -9,7 +9,7 @@ from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
 from gough.robots.mechanism.placement import Vector, vector
 
-Symmetry = Literal["none", "x", "y", "z", "center", "planar", "point"]
+Symmetry = Literal["none", "x", "y", "z", "center", "planar", "point", "massless"]
 
 TERMS: dict[str, str] = {
     "m": "kg",
@@ -35,6 +35,7 @@ KEPT: dict[str, tuple[str, ...]] = {
     "center": ("m", "Ixx", "Iyy", "Izz"),
     "planar": ("m", "sx", "sy", "Izz"),
     "point": ("m",),
+    "massless": (),
 }
 """The parameters that are left of the ten for each symmetry."""
 
@@ -62,7 +63,7 @@ class Inertia:
     symmetry: Symmetry = "none"
     """none: all ten parameters. x, y, z: the center lies on that axis of the frame and the frame's axes are principal.
     center: so, and the center is the frame's origin. planar: the body turns about z only, and moves in x and y.
-    point: a mass at the frame's origin."""
+    point: a mass at the frame's origin. massless: no parameter at all."""
 
     def __post_init__(self) -> None:
         for field in ("center", "moments", "products"):

@@ -1,13 +1,15 @@
 """Gough-Stewart platforms: six struts between a base below and a platform above, as 6-UPS and as 6-UCU."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import pi, radians
 from typing import Literal
 
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.robots._geometry import length
+from gough.robots._geometry import check_geometry, length
+from gough.robots.mechanism.closed_chain import ClosedChain
 from gough.robots.mechanism.description import Mechanism
 from gough.robots.mechanism.inertia import Inertia
 from gough.robots.mechanism.parts import BASE, HELD, Body, Closure, Freedom, Friction, Joint, Limits, Platform
@@ -28,6 +30,9 @@ class HexapodGeometry:
     base: float = length(0.6, "from the middle of the base to its joints, in pairs 24° apart")
     platform: float = length(0.4, "from the middle of the platform to its joints, in pairs 24° apart")
     height: float = length(0.8, "of the platform's joints above the base's at home")
+
+    def __post_init__(self) -> None:
+        check_geometry(self)
 
     def points(self) -> tuple[Array, Array]:
         """The joints on the base (6, 3) and those on the platform (6, 3), strut by strut."""
@@ -96,3 +101,34 @@ def hexapod_mechanism(
         gravity=(0.0, 0.0, -gravity),
         actuators=tuple(f"strut {k}" for k in names),
     )
+
+
+@dataclass(frozen=True)
+class Hexapod(ClosedChain):
+    """A Gough-Stewart platform: pose (x, y, z, roll, pitch, yaw), six struts; base below, z up.
+
+    Examples:
+        >>> robot = Hexapod()
+        >>> q = robot.inverse([0.05, 0.0, 0.82, 0.1, 0.0, 0.2])
+        >>> robot.forward(q).round(12) + 0.0
+        array([0.05, 0.  , 0.82, 0.1 , 0.  , 0.2 ])
+    """
+
+    geometry: HexapodGeometry = HexapodGeometry()
+    variant: str = ""
+    """"bodies and drives" or "passive friction"; the last by default."""
+    gravity: float = 9.81
+    """Acceleration of gravity, along -z."""
+    legs: Literal["UPS", "UCU"] = "UPS"
+    only: tuple[str, ...] = ()
+    """Names of the parameters to keep; all by default."""
+    least_margin: float = 1e-4
+    """Poses with a smaller singularity margin are refused."""
+
+    def __post_init__(self) -> None:
+        self._check()
+
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """The 13 bodies."""
+        return hexapod_mechanism(self.legs, self.geometry, self.gravity)

@@ -1,13 +1,15 @@
 """PaLiDA of [AHG]: six struts with linear direct drives, each a cardan ring, a stator and a slider; 19 bodies."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import pi, radians
 from typing import Literal
 
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.robots._geometry import length
+from gough.robots._geometry import check_geometry, length
+from gough.robots.mechanism.closed_chain import ClosedChain
 from gough.robots.mechanism.description import Mechanism
 from gough.robots.mechanism.inertia import Inertia
 from gough.robots.mechanism.parts import BASE, Body, Closure, Cogging, Freedom, Friction, Joint, Limits, Platform
@@ -38,6 +40,9 @@ class PalidaGeometry:
     platform: float = length(0.09, "from the middle of the platform to its joints")
     height: float = length(0.104, "of the platform's joints above the tool center point")
     home: float = length(0.65, "of the base's joints above the platform's at home")
+
+    def __post_init__(self) -> None:
+        check_geometry(self)
 
     def points(self) -> tuple[Array, Array]:
         """The joints on the base (6, 3), and those on the platform (6, 3) from the tool center point."""
@@ -72,8 +77,8 @@ def palida_mechanism(
     home = (0.0, 0.0, -of.home - of.height, 0.0, 0.0, 0.0)
     symmetric = bodies == "symmetric"
     ring = Inertia.about_origin(1.0, moments=(0.002, 0.002, 0.002), symmetry="center" if symmetric else "none")
-    stator = Inertia.about_origin(4.5, (0, 0.579, 0), (0.088, 0.002, 0.083), symmetry="y" if symmetric else "none")
-    slider = Inertia.about_origin(2.0, (0, 0, -1.299), (0.862, 0.86, 0.001), symmetry="z" if symmetric else "none")
+    stator = Inertia.about_origin(4.5, (0, 0.579, 0), (0.089, 0.002, 0.083), symmetry="y" if symmetric else "none")
+    slider = Inertia.about_origin(2.0, (0, 0, -1.299), (0.861, 0.86, 0.001), symmetry="z" if symmetric else "none")
     plate = Inertia.about_origin(
         4.307, (0, 0, 0.45), (0.061608, 0.061608, 0.0258), symmetry="z" if symmetric else "none"
     )
@@ -131,3 +136,42 @@ def _strut_joints(j: int, a: Array, b: Array, cogging: Cogging | None) -> list[J
             freedoms=(Freedom(float(np.linalg.norm(along)), drive, friction, cogging=cogging),),
         ),
     ]
+
+
+@dataclass(frozen=True)
+class Palida(ClosedChain):
+    """PaLiDA of [AHG]: pose (x, y, z, roll, pitch, yaw) of the tool center point, six linear direct drives; z is up.
+
+    Parameters of symmetric bodies are those that make up [AHG, table I]: indices 1, 2, 3, E stand for cardan rings,
+    stators, sliders and the platform; r_α, r_β for dry friction of the passive joints (in N·m, not N as printed), r_1
+    … r_6 and v_1 … v_6 for dry and viscous friction of the drives. Ten combinations of the rigid-body parameters can
+    be told apart, 23 of those of general bodies; `gough.assemble.base_parameters` prints them.
+
+    Examples:
+        >>> robot = Palida()
+        >>> robot.inverse(robot.home).round(4)
+        array([0.8975, 0.8975, 0.8975, 0.8975, 0.8975, 0.8975])
+        >>> len(robot.names), robot.names[:4]
+        (33, ('m_1', 'Ixx_1', 'Iyy_1', 'Izz_1'))
+    """
+
+    geometry: PalidaGeometry = PalidaGeometry()
+    variant: str = ""
+    """"bodies and drives", "passive friction" or, if the drives cog, "cogging"; the last by default."""
+    gravity: float = 9.81
+    """Acceleration of gravity, along -z."""
+    bodies: Literal["symmetric", "general"] = "symmetric"
+    cogging: Cogging | None = None
+    """Forces of the drives that repeat with their position."""
+    only: tuple[str, ...] = ()
+    """Names of the parameters to keep; all by default."""
+    least_margin: float = 1e-4
+    """Poses with a smaller singularity margin are refused."""
+
+    def __post_init__(self) -> None:
+        self._check()
+
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """The 19 bodies."""
+        return palida_mechanism(self.geometry, bodies=self.bodies, cogging=self.cogging, gravity=self.gravity)

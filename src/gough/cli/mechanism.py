@@ -1,0 +1,85 @@
+"""`gough mechanism`: does it close, what moves it, where is it singular, and which parameters can be told."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gough.assemble.base_parameters import base_parameters
+from gough.assemble.reduce import base_values
+from gough.core.errors import InputError, nearest
+from gough.core.files import new_file
+from gough.core.text import number, table
+from gough.methods.identifiability import Identifiability
+from gough.robots.mechanism import MECHANISMS, MechanismModel
+from gough.robots.mechanism.examination import examine
+from gough.robots.mechanism.regrouping import formula
+from gough.studies.mechanism_file import MechanismFile
+from gough.studies.mechanism_text import mechanism_text
+
+
+def mechanism(
+    file: Annotated[str, typer.Argument(help=f"A mechanism file (TOML), or one of: {', '.join(MECHANISMS)}.")],
+    *,
+    write: Annotated[
+        Path | None, typer.Option(help="Also write the mechanism to this new TOML file, every part on its own.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+) -> None:
+    """Check a mechanism: freedoms, assembly, singularities, limits, and the base parameters of its dynamics."""
+    robot = _robot(file)
+    examined = examine(robot)
+    found = base_parameters(robot)
+    if write is not None:
+        with new_file(write) as target:
+            target.write(mechanism_text(robot.mechanism).encode())
+    if as_json:
+        answer: dict[str, Any] = {**asdict(examined), "grubler": examined.grubler, "warnings": examined.warnings}
+        answer["parameters"] = robot.names
+        answer["base_parameters"] = [
+            {"formula": text, "unit": unit, "nominal": value} for text, unit, value in _base(robot, found)
+        ]
+        answer["without_effect"] = found.without_effect
+        typer.echo(json.dumps(answer, ensure_ascii=False, indent=1))
+        return
+    typer.echo(f"{examined}\n")
+    typer.echo(_in_words(robot, found))
+    if write is not None:
+        typer.echo(f"\nWrote {write}.")
+
+
+def _robot(file: str) -> MechanismModel:
+    path = Path(file)
+    if file in MECHANISMS and not path.exists():
+        return MechanismModel(MECHANISMS[file]())
+    if not path.suffix and not path.exists():
+        raise InputError(
+            f"there is no file {file}, and no mechanism of this name{nearest(file, MECHANISMS)} "
+            f"(known: {', '.join(MECHANISMS)})"
+        )
+    return MechanismFile.read(path).robot
+
+
+def _base(robot: MechanismModel, found: Identifiability) -> list[tuple[str, str, float]]:
+    """Formula, unit and nominal value of each base parameter."""
+    values = base_values(found, robot.nominal).tolist()
+    units = [robot.units[k] for k in found.kept]
+    formulas = [formula(robot.mechanism, robot.names, base.coefficients.tolist()) for base in found.base]
+    return list(zip(formulas, units, values, strict=True))
+
+
+def _in_words(robot: MechanismModel, found: Identifiability) -> str:
+    base = _base(robot, found)
+    rows = [[text, unit, number(value)] for text, unit, value in base]
+    lines = [
+        f"Base parameters: {found.rank} combinations of {len(found.names)} parameters can be told apart.",
+        "",
+        table(["base parameter", "unit", "nominal"], rows, "llr"),
+    ]
+    if any("Σ" in text for text, _, _ in base):
+        lines.append("Σ: over the joints with the bodies of that mass, in the frame of the body named first.")
+    if found.without_effect:
+        lines.append(f"Without any effect on the actuators: {', '.join(found.without_effect)}.")
+    return "\n".join(lines)

@@ -1,0 +1,7 @@
+"""Mechanisms from files of other programs: URDF, which knows no loops, and MJCF, which does."""
+
+from gough.robots.mechanism.imports.mjcf import read_mjcf as read_mjcf
+from gough.robots.mechanism.imports.parts import Imported as Imported
+from gough.robots.mechanism.imports.urdf import read_urdf as read_urdf
+
+__all__ = ["Imported", "read_mjcf", "read_urdf"]

@@ -1,0 +1,257 @@
+"""MJCF, the XML of MuJoCo: bodies inside bodies, with joints in them, and equality constraints that close loops."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import InputError
+from gough.robots.mechanism.imports.mjcf_frames import Compiler, frame_of
+from gough.robots.mechanism.imports.parts import Imported, rigid_body
+from gough.robots.mechanism.imports.xml import Element, read_xml
+from gough.robots.mechanism.inertia import Inertia
+from gough.robots.mechanism.parts import BASE, HELD, Body, Closure, Freedom, Friction, Joint, Limits
+from gough.robots.mechanism.placement import Placement, Vector, exact, rotation, turned
+
+REFUSED = {
+    "tendon": "tendons pull along paths",
+    "deformable": "deformable bodies are not rigid",
+    "include": "write out what is included",
+    "extension": "plugins are programs",
+    "composite": "write out its bodies",
+    "flexcomp": "it is not rigid",
+    "replicate": "write out its copies",
+    "attach": "write out what is attached",
+    "frame": "write its pose into what it holds",
+    "freejoint": "give the body <joint type='free'/>, directly under the world",
+}
+"""Elements that no mechanism has, and why or what to do."""
+IGNORED = {
+    "geom", "site", "camera", "light", "inertial", "body", "joint", "plugin",
+}  # fmt: skip
+
+
+def read_mjcf(path: str | Path) -> Imported:
+    """Bodies, joints, closures and actuators of an MJCF file; the world is the base.
+
+    Joints: hinge, slide, ball, free. Closures: connect and weld, between bodies or sites. Actuators on joints, with
+    gear 1, name the actuated coordinates. Damping, friction loss, armature and ranges are taken over; shapes, contacts
+    and what only the picture needs are not looked at.
+
+    Raises:
+        InputError: the file cannot be read, or holds what a mechanism cannot express; with element and line.
+    """
+    root = read_xml(Path(path), "mujoco")
+    reader = _Reader(root)
+    world = root.first("worldbody")
+    if world is None:
+        raise root.refuse("there is no <worldbody>")
+    reader.read_children(world, BASE, Placement(), Placement(), "")
+    option = root.first("option")
+    x, y, z = option.numbers("gravity", "0 0 -9.81", 3) if option is not None else (0.0, 0.0, -9.81)
+    return Imported(
+        root.attributes.get("model", Path(path).stem),
+        tuple(reader.bodies),
+        tuple(reader.joints),
+        tuple(reader.closures()),
+        tuple(reader.actuated()),
+        (x, y, z),
+    )
+
+
+@dataclass(eq=False)
+class _Reader:
+    """What was found so far."""
+
+    root: Element
+    bodies: list[Body] = field(default_factory=list)
+    joints: list[Joint] = field(default_factory=list)
+    frames: dict[str, Placement] = field(default_factory=lambda: {BASE: Placement(), "world": Placement()})
+    """Of every body as MJCF has it, in the world, at the reference."""
+    shifts: dict[str, Vector] = field(default_factory=lambda: {BASE: (0.0, 0.0, 0.0), "world": (0.0, 0.0, 0.0)})
+    """Where the frame that a joint gives to the body stands in the body's frame of MJCF: only positions differ."""
+    sites: dict[str, tuple[str, Placement]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for child in self.root:
+            if child.tag in REFUSED:
+                raise child.refuse(f"a mechanism has no such part: {REFUSED[child.tag]}")
+
+    @cached_property
+    def compiler(self) -> Compiler:
+        """How angles and frames are written."""
+        return Compiler.read(self.root)
+
+    def read_children(self, element: Element, name: str, world: Placement, shift: Placement, style: str) -> None:
+        """Everything inside a body; `shift` leads from its frame of MJCF to the frame that its joint gives it."""
+        for child in element:
+            if child.tag in REFUSED:
+                raise child.refuse(f"a mechanism has no such part: {REFUSED[child.tag]}")
+            if child.tag == "site" and "name" in child.attributes:
+                self.sites[child.attributes["name"]] = (
+                    name,
+                    frame_of(self.compiler.filled(child, style), self.compiler),
+                )
+            elif child.tag == "body":
+                self._read_body(child, name, world, shift, style)
+
+    def _read_body(self, element: Element, parent: str, world: Placement, shift: Placement, style: str) -> None:
+        style = element.attributes.get("childclass", style)
+        name = element.attributes.get("name", f"body{len(self.bodies) + 1}")
+        if name == BASE or element.attributes.get("mocap") == "true" or element.number("gravcomp"):
+            raise element.refuse(f"a body called '{BASE}', moved by mocap or freed from gravity cannot be expressed")
+        at = frame_of(element, self.compiler)
+        before = Placement(tuple((-np.array(shift.position)).tolist())) @ at
+        joints = [self.compiler.filled(joint, style) for joint in element.all("joint")]
+        anchor = np.zeros(3)
+        above = parent
+        for k, joint in enumerate(joints):
+            is_last = k == len(joints) - 1
+            child = name if is_last else f"{name}_before_{joints[k + 1].attributes.get('name', k + 1)}"
+            made, anchor = self._joint(joint, above, child, before, anchor)
+            self.joints.append(made)
+            if not is_last:
+                self.bodies.append(Body(child, Inertia(0.0, symmetry="massless")))
+            above, before = child, Placement()
+        if not joints:
+            self.joints.append(Joint(f"{name}_fixed", "fixed", parent, name, before))
+        self.bodies.append(Body(name, self._inertia(element, anchor)))
+        self.frames[name] = world @ at
+        self.shifts[name] = exact(anchor)
+        self.read_children(element, name, world @ at, Placement(exact(anchor)), style)
+
+    def _joint(self, joint: Element, parent: str, child: str, before: Placement, anchor: Array) -> tuple[Joint, Array]:
+        """A joint whose frame stands at its anchor, turned back by its reference, and that anchor."""
+        kind = joint.attributes.get("type", "hinge")
+        name = joint.attributes.get("name", f"joint{len(self.joints) + 1}")
+        if joint.number("stiffness"):
+            raise joint.refuse("springs cannot be expressed: set stiffness to 0")
+        if kind == "free":
+            if parent != BASE:
+                raise joint.refuse("a free joint belongs directly under the world")
+            return Joint(name, "free", parent, child, freedoms=_floating(before)), np.zeros(3)
+        pos = np.array(joint.numbers("pos", "0 0 0", 3))
+        place = before @ Placement(exact(pos - anchor))
+        if kind == "ball":
+            return Joint(name, "spherical", parent, child, place), pos
+        if kind not in {"hinge", "slide"}:
+            raise joint.refuse(f"joints of type '{kind}' are not known (known: hinge, slide, ball, free)")
+        axis = np.array(joint.numbers("axis", "0 0 1", 3))
+        if not axis.any():
+            raise joint.refuse("an axis of zero length points nowhere")
+        direction = exact(axis / np.linalg.norm(axis))
+        ref = joint.number("ref") * (self.compiler.angle if kind == "hinge" else 1.0)
+        if kind == "hinge":
+            place @= Placement(rotation=turned(direction, -ref))
+        else:
+            place @= Placement(exact(-ref * np.array(direction)))
+        across = (1.0, 0.0, 0.0) if abs(direction[0]) < 0.9 else (0.0, 1.0, 0.0)
+        word = "revolute" if kind == "hinge" else "prismatic"
+        freedom = self._freedom(joint, name, ref, self.compiler.angle if kind == "hinge" else 1.0)
+        return Joint(name, word, parent, child, place, direction, across, (freedom,)), pos  # type: ignore[arg-type]
+
+    def _freedom(self, joint: Element, name: str, start: float, unit: float) -> Freedom:
+        limits = None
+        ends = joint.numbers("range", "0 0")
+        limited = joint.attributes.get("limited", "auto")
+        if limited == "true" or (limited == "auto" and ends[0] < ends[-1]):
+            try:
+                limits = Limits(ends[0] * unit, ends[-1] * unit)
+            except InputError as error:
+                raise joint.refuse(str(error)) from error
+        viscous, dry, rotor = (joint.number(key) for key in ("damping", "frictionloss", "armature"))
+        friction = Friction(name, dry or None, viscous or None) if dry or viscous else None
+        return Freedom(start, limits, friction, rotor or None)
+
+    def _inertia(self, element: Element, anchor: Array) -> Inertia:
+        """About the center, which is seen from the joint's anchor."""
+        inertial = element.first("inertial")
+        if inertial is None:
+            solid = [geom for geom in element.all("geom") if geom.attributes.get("mass") not in {"0", "0.0"}]
+            if solid:
+                raise solid[0].refuse(
+                    "masses must not come from shapes: give the body an <inertial>, or the shape mass 0"
+                )
+            return Inertia(0.0, symmetry="massless")
+        at = frame_of(inertial, self.compiler)
+        if "fullinertia" in inertial.attributes:
+            xx, yy, zz, xy, xz, yz = inertial.numbers("fullinertia", "", 6)
+            own = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        else:
+            own = np.diag(inertial.numbers("diaginertia", "0 0 0", 3))
+        try:
+            center = np.array(at.position) - anchor
+            return rigid_body(inertial.number("mass"), center, at.matrix @ own @ at.matrix.T)
+        except InputError as error:
+            raise inertial.refuse(str(error)) from error
+
+    def closures(self) -> list[Closure]:
+        """The active connect and weld constraints."""
+        found = []
+        for block in self.root.all("equality"):
+            for k, element in enumerate(block):
+                if element.attributes.get("active", "true") == "false":
+                    continue
+                if element.tag not in {"connect", "weld"}:
+                    raise element.refuse("only connect and weld can be expressed as closures of points and frames")
+                found.append(self._closure(element, element.attributes.get("name", f"{element.tag}{k + 1}")))
+        return found
+
+    def _closure(self, element: Element, name: str) -> Closure:
+        held = HELD["point"] if element.tag == "connect" else HELD["frame"]
+        if "site1" in element.attributes:
+            ends = []
+            for key in ("site1", "site2"):
+                word = element.required(key)
+                if word not in self.sites:
+                    raise element.refuse(f"there is no site '{word}'")
+                ends.append(self.sites[word])
+        else:
+            bodies = [element.required("body1"), element.attributes.get("body2", "world")]
+            for body in bodies:
+                if body not in self.frames:
+                    raise element.refuse(f"there is no body '{body}'")
+            if any(element.numbers("relpose", "0 1 0 0 0 0 0", 7)[3:]):
+                raise element.refuse("a weld with relpose cannot be expressed: weld two sites")
+            anchor = Placement(exact(np.array(element.numbers("anchor", "0 0 0", 3))))
+            there = self.frames[bodies[0]] @ anchor  # both ends coincide at the reference
+            ends = [(bodies[0], anchor), (bodies[1], _seen(self.frames[bodies[1]], there))]
+        first, second = (self._moved(body, place) for body, place in ends)
+        return Closure(name, (first[0], second[0]), (first[1], second[1]), held)
+
+    def _moved(self, body: str, place: Placement) -> tuple[str, Placement]:
+        """A frame on a body of MJCF, seen from the frame that its joint gives it."""
+        shift = np.array(self.shifts[body])
+        return BASE if body == "world" else body, Placement(exact(np.array(place.position) - shift), place.rotation)
+
+    def actuated(self) -> list[str]:
+        """The coordinates that actuators drive."""
+        known = {name for joint in self.joints for name in joint.coordinates}
+        found = []
+        for block in self.root.all("actuator"):
+            for element in block:
+                joint = element.attributes.get("joint")
+                if joint is None:
+                    raise element.refuse("only actuators on joints can be expressed")
+                if joint not in known:
+                    raise element.refuse(f"there is no hinge or slide '{joint}'")
+                if element.numbers("gear", "1")[0] != 1.0:
+                    raise element.refuse("the effort of a joint is identified: write gear='1'")
+                found.append(joint)
+        return found
+
+
+def _seen(frame: Placement, there: Placement) -> Placement:
+    """A placement of the world, seen from a frame."""
+    R = frame.matrix.T
+    position = R @ (np.array(there.position) - np.array(frame.position))
+    return Placement(exact(position), rotation(R @ there.matrix))
+
+
+def _floating(at: Placement) -> tuple[Freedom, ...]:
+    """Where a free body stands at the reference: x, y, z, roll, pitch, yaw."""
+    R = at.matrix
+    roll, pitch, yaw = np.arctan2(R[2, 1], R[2, 2]), -np.arcsin(np.clip(R[2, 0], -1, 1)), np.arctan2(R[1, 0], R[0, 0])
+    return tuple(Freedom(float(value)) for value in (*at.position, roll, pitch, yaw))

@@ -1,0 +1,95 @@
+"""XML as elements that know their line, so that what cannot be expressed is named with it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+
+from gough.core.errors import InputError
+
+
+@dataclass(frozen=True)
+class Element:
+    """An element of a file."""
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    file: Path
+    children: list["Element"] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator["Element"]:
+        return iter(self.children)
+
+    def all(self, *tags: str) -> list["Element"]:
+        """The children with one of these tags."""
+        return [child for child in self.children if child.tag in tags]
+
+    def first(self, tag: str) -> "Element | None":
+        """The first child with this tag."""
+        return next((child for child in self.children if child.tag == tag), None)
+
+    def refuse(self, why: str) -> InputError:
+        """An error that names the element and its line, to be raised."""
+        name = self.attributes.get("name")
+        called = f" name='{name}'" if name else ""
+        return InputError(f"{self.file}, line {self.line}, <{self.tag}{called}>: {why}")
+
+    def required(self, key: str) -> str:
+        """An attribute that must be there."""
+        if key not in self.attributes:
+            raise self.refuse(f"the attribute '{key}' is required")
+        return self.attributes[key]
+
+    def numbers(self, key: str, default: str, count: int | None = None) -> list[float]:
+        """An attribute of numbers with blanks between them."""
+        text = self.attributes.get(key, default)
+        try:
+            values = [float(word) for word in text.split()]
+        except ValueError as error:
+            raise self.refuse(f"'{key}' must be numbers, but is '{text}'") from error
+        if (count is not None and len(values) != count) or not all(isfinite(value) for value in values):
+            raise self.refuse(f"'{key}' must be {count} finite numbers, but is '{text}'")
+        return values
+
+    def number(self, key: str, default: float = 0.0) -> float:
+        """An attribute that is one number."""
+        return self.numbers(key, repr(default), 1)[0]
+
+
+def read_xml(path: Path, root: str) -> Element:
+    """The root element of an XML file.
+
+    Raises:
+        InputError: it cannot be read, is no XML, declares a document type, or begins with another element.
+    """
+    try:
+        text = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    parser = expat.ParserCreate()
+    above: list[Element] = []
+    found: list[Element] = []
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        element = Element(tag, attributes, parser.CurrentLineNumber, Path(path))
+        (above[-1].children if above else found).append(element)
+        above.append(element)
+
+    def refuse(*_: Any) -> None:
+        raise InputError(
+            f"{path}, line {parser.CurrentLineNumber}: a document type is declared; such files are not read"
+        )
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = lambda _: above.pop()
+    parser.StartDoctypeDeclHandler = refuse  # entities could make a small file endless
+    try:
+        parser.Parse(text, True)  # noqa: FBT003 - the file is complete
+    except expat.ExpatError as error:
+        raise InputError(f"{path} is not valid XML: {error}") from error
+    if found[0].tag != root:
+        raise found[0].refuse(f"a file with <{root}> on top is wanted")
+    return found[0]

@@ -1,0 +1,345 @@
+"""Mechanisms from TOML files: bodies, joints, closures with units, legs written once, and errors with their line."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from gough.core.errors import InputError, require
+from gough.robots.mechanism import (
+    Body,
+    Closure,
+    Cogging,
+    Freedom,
+    Friction,
+    Inertia,
+    Joint,
+    Limits,
+    Mechanism,
+    MechanismModel,
+    Placement,
+    Platform,
+)
+from gough.robots.mechanism.description import require_known
+from gough.robots.mechanism.imports import Imported, read_mjcf, read_urdf
+from gough.robots.mechanism.parameters import UNITS
+from gough.robots.mechanism.parts import BASE, FREEDOMS
+from gough.robots.mechanism.placement import AXES, Rotation, Vector, facing, rotation, turned
+from gough.studies.mechanism_legs import Written, written_out
+from gough.studies.mechanism_tables import (
+    BodyTable,
+    ClosureTable,
+    FileTable,
+    FreedomTable,
+    FrictionTable,
+    JointTable,
+    LimitsTable,
+)
+from gough.studies.quantities import quantity
+from gough.studies.toml import Place, read_toml, validated, where
+
+_TURN = re.compile(r"\s*(-?[xyz])\s+(.+)")
+_TEXT = re.compile(r"([-+0-9.eE,\s]+?)\s*([^-+0-9.,\s].*)?")
+_LENGTHS = {"turn": "rad", "slide": "m"}
+
+
+def read_mechanism(path: str | Path) -> Mechanism:
+    """The mechanism in a TOML file.
+
+    Raises:
+        InputError: no such file, no TOML, an unknown or missing key, a value or a name that cannot be; with the line.
+    """
+    return MechanismFile.read(path).mechanism
+
+
+@dataclass(frozen=True, eq=False)
+class MechanismFile:
+    """A mechanism file. Names of files in it are relative to its folder."""
+
+    path: Path
+    table: FileTable
+    source: str
+    """The file's text."""
+    written: Written = field(default=lambda place: place)
+    """Where the file has what stands at a place of the table."""
+
+    @classmethod
+    def read(cls, path: str | Path) -> "MechanismFile":
+        """The tables of a file, legs written out."""
+        file = Path(path)
+        data, source = read_toml(file)
+        complete, written = written_out(data, source, file)
+        return cls(file, validated(FileTable, complete, source, file, written), source, written)
+
+    @cached_property
+    def robot(self) -> MechanismModel:
+        """The mechanism as a robot: refused if it does not close, or its freedoms do not fit its actuators."""
+        mechanism = self.mechanism
+        with self._at():
+            return MechanismModel(mechanism)
+
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """What the file describes."""
+        bodies, joints, closures = self._parts
+        bodies = self._tied(bodies)
+        self._check_names(bodies, joints, closures)
+        table = self.table.mechanism
+        motions = {
+            name: motion
+            for joint in joints
+            for name, (_, motion) in zip(joint.coordinates, FREEDOMS[joint.kind], strict=True)
+        }
+        for name in table.actuated:
+            with self._at("mechanism", "actuated"):
+                require_known(name, motions, "no coordinate is called")
+            self._require_limits(name, joints)
+        platform = self._platform(motions, [body.name for body in bodies])
+        with self._at("mechanism", "gravity"):
+            gravity = _vector(table.gravity, "m/s²")
+        with self._at():
+            return Mechanism(
+                table.name,
+                bodies,
+                joints,
+                closures,
+                tuple(table.actuated),
+                platform,
+                gravity,
+                table.redundant,
+                tuple(table.actuators),
+            )
+
+    @cached_property
+    def _parts(self) -> tuple[tuple[Body, ...], tuple[Joint, ...], tuple[Closure, ...]]:
+        """Bodies, joints and closures of this file, after those of another one that it names."""
+        found = Imported("", (), ())
+        table = self.table.mechanism
+        for read, key, name in ((read_urdf, "urdf", table.urdf), (read_mjcf, "mjcf", table.mjcf)):
+            if name is not None:
+                with self._at("mechanism", key):
+                    require(not found.bodies, "give either urdf or mjcf")
+                    found = read(self.path.parent / name)
+        return (
+            (*found.bodies, *(self._body(k, body) for k, body in enumerate(self.table.bodies))),
+            (*found.joints, *(self._joint(k, joint) for k, joint in enumerate(self.table.joints))),
+            (*found.closures, *(self._closure(k, closure) for k, closure in enumerate(self.table.closures))),
+        )
+
+    def _body(self, k: int, table: BodyTable) -> Body:
+        place = ("bodies", k)
+        with self._at(*place, "mass"):
+            mass = quantity(table.mass, "kg")
+            require(mass >= 0, f"mass must not be negative, but is {mass:g} kg")
+        parts: dict[str, Vector] = {}
+        for key, unit in (("center", "m"), ("moments", "kg·m²"), ("products", "kg·m²")):
+            with self._at(*place, key):
+                parts[key] = _vector(getattr(table, key), unit)
+        with self._at(*place):
+            inertia = Inertia(mass, parts["center"], parts["moments"], parts["products"], table.symmetry)
+            return Body(table.name, inertia, table.group)
+
+    def _joint(self, k: int, table: JointTable) -> Joint:
+        place = ("joints", k)
+        axes = []
+        for key in ("axis", "second_axis"):
+            with self._at(*place, key):
+                axes.append(_axis(getattr(table, key), key))
+        at = self._frame(table.position, table.rotation, place)
+        kinds = [motion for _, motion in FREEDOMS[table.kind]]
+        joint_only = Joint(table.name, table.kind, table.parent, table.child)
+        if table.freedoms:
+            with self._at(*place, "freedoms"):
+                require(
+                    len(table.freedoms) == len(kinds),
+                    f"a {table.kind} joint has {len(kinds)} coordinates, but {len(table.freedoms)} are listed",
+                )
+        freedoms = []
+        for i, (name, motion) in enumerate(zip(joint_only.coordinates, kinds, strict=True)):
+            given, below = (table.freedoms[i], (*place, "freedoms", i)) if table.freedoms else (table, place)
+            freedoms.append(self._freedom(given, name, motion, below))
+        with self._at(*place):
+            return Joint(table.name, table.kind, table.parent, table.child, at, axes[0], axes[1], tuple(freedoms))
+
+    def _freedom(self, table: FreedomTable, name: str, motion: str, place: Place) -> Freedom:
+        length, units = _LENGTHS[motion], UNITS[motion]
+        start = self._quantity(table.start, length, (*place, "start"))
+        rotor = self._quantity(table.rotor, units["J"], (*place, "rotor"))
+        cogging = None
+        if table.cogging is not None:
+            with self._at(*place, "cogging"):
+                cogging = Cogging(quantity(table.cogging.period, length), tuple(table.cogging.harmonics))
+        limits = self._limits(table.limits, motion, (*place, "limits"))
+        return Freedom(start, limits, self._friction(table.friction, name, motion, place), rotor, cogging)
+
+    def _limits(self, table: LimitsTable | None, motion: str, place: Place) -> Limits | None:
+        if table is None:
+            return None
+        length = _LENGTHS[motion]
+        keys = {"lower": length, "upper": length, "speed": f"{length}/s", "acceleration": f"{length}/s²"}
+        keys["effort"] = UNITS[motion]["r"]
+        read = {key: self._quantity(getattr(table, key), unit, (*place, key)) for key, unit in keys.items()}
+        with self._at(*place):
+            known = {key: value for key, value in read.items() if value is not None}
+            return Limits(**{"lower": -inf, **known})
+
+    def _friction(self, table: FrictionTable | None, name: str, motion: str, place: Place) -> Friction | None:
+        if table is None:
+            return None
+        place = (*place, "friction")
+        units = UNITS[motion]
+        read = [
+            self._quantity(getattr(table, key), units[letter], (*place, key))
+            for key, letter in (("dry", "r"), ("viscous", "v"), ("offset", "o"))
+        ]
+        with self._at(*place):
+            require(any(value is not None for value in read), "say at least one of dry, viscous, offset")
+            return Friction(table.group or name, *read)
+
+    def _closure(self, k: int, table: ClosureTable) -> Closure:
+        place = ("closures", k)
+        with self._at(*place):
+            require(
+                table.points is None or table.frames is None, "give points or frames, not both: a frame has a position"
+            )
+        if table.frames is not None:
+            first, second = (
+                self._frame(frame.position, frame.rotation, (*place, "frames", i))
+                for i, frame in enumerate(table.frames)
+            )
+        else:
+            with self._at(*place, "points"):
+                points = table.points or [(0.0, 0.0, 0.0)] * 2
+                first, second = (Placement(_vector(point, "m")) for point in points)
+        with self._at(*place):
+            return Closure(table.name, (table.bodies[0], table.bodies[1]), (first, second), table.held)
+
+    def _platform(self, motions: Mapping[str, str], bodies: Sequence[str]) -> Platform:
+        table = self.table.platform
+        with self._at("platform", "body"):
+            require_known(table.body, bodies, "no body is called")
+        with self._at("platform", "pose"):
+            known = {**dict(FREEDOMS["free"]), **motions}
+            for word in table.pose:
+                require_known(word, known, "no coordinate of a pose is called")
+        with self._at("platform", "home"):
+            require(
+                len(table.home) == len(table.pose), f"home must have {len(table.pose)} numbers, one for each of pose"
+            )
+            home = [quantity(v, _LENGTHS[known[word]]) for v, word in zip(table.home, table.pose, strict=True)]
+        tool = self._frame(table.tool.position, table.tool.rotation, ("platform", "tool"))
+        with self._at("platform"):
+            return Platform(table.body, tuple(table.pose), tuple(home), tool)
+
+    def _frame(self, position: Any, turns: Any, place: Place) -> Placement:
+        with self._at(*place, "position"):
+            at = _vector(position, "m")
+        with self._at(*place, "rotation"):
+            return Placement(at, _rotation(turns))
+
+    def _quantity(self, value: Any, unit: str, place: Place) -> float | None:
+        if value is None:
+            return None
+        with self._at(*place):
+            return quantity(value, unit)
+
+    def _tied(self, bodies: tuple[Body, ...]) -> tuple[Body, ...]:
+        groups: dict[str, str] = {}
+        for group, members in self.table.groups.items():
+            with self._at("groups", group):
+                for name in members:
+                    require_known(name, [body.name for body in bodies], "no body is called")
+                    groups[name] = group
+        return tuple(replace(body, group=groups.get(body.name, body.group)) for body in bodies)
+
+    def _check_names(self, bodies: Sequence[Body], joints: Sequence[Joint], closures: Sequence[Closure]) -> None:
+        """Names that are there twice, or not at all, with the line that says them; the last of two is at fault."""
+        for key, parts in (
+            ("bodies", [body.name for body in bodies]),
+            ("joints", [joint.name for joint in joints]),
+            ("closures", [closure.name for closure in closures]),
+        ):
+            seen: set[str] = set()
+            own = len(parts) - len(getattr(self.table, key))
+            for k, name in enumerate(parts):
+                with self._at(key, max(k - own, 0), "name"):
+                    require(name not in seen, f"'{name}' is there twice: each needs a name of its own")
+                    require(key != "bodies" or name != BASE, f"'{BASE}' is the fixed frame: choose another name")
+                seen.add(name)
+        known = [BASE, *(body.name for body in bodies)]
+        for k, joint in enumerate(self.table.joints):
+            for word in ("parent", "child"):
+                with self._at("joints", k, word):
+                    require_known(getattr(joint, word), known, "no body is called")
+        for k, closure in enumerate(self.table.closures):
+            with self._at("closures", k, "bodies"):
+                for name in closure.bodies:
+                    require_known(name, known, "no body is called")
+
+    def _require_limits(self, name: str, joints: Sequence[Joint]) -> None:
+        """A recording, a design or a controller needs to know how far an actuator goes."""
+        joint = next(joint for joint in joints if name in joint.coordinates)
+        freedom = joint.freedoms[joint.coordinates.index(name)]
+        own = [table.name for table in self.table.joints]
+        place: Place = ("joints", own.index(joint.name)) if joint.name in own else ("mechanism", "actuated")
+        with self._at(*place):
+            require(
+                freedom.limits is not None and freedom.limits.is_bounded,
+                f"'{name}' is actuated, but its limits are missing: say how far it goes, as in "
+                f'limits = {{ lower = "{"-90 deg" if joint.kind == "revolute" else "400 mm"}", upper = … }}',
+            )
+
+    @contextmanager
+    def _at(self, *place: str | int) -> Iterator[None]:
+        """Errors inside name the line of the file that they are about."""
+        try:
+            yield
+        except InputError as error:
+            said = where(self.source, self.path, self.written(place)) if place else str(self.path)
+            raise InputError(f"{said}: {error}") from error
+
+
+def _vector(value: Any, unit: str) -> Vector:
+    """Three quantities: a list, or text such as "0 140 0 mm"."""
+    if isinstance(value, str):
+        found = _TEXT.fullmatch(value.strip())
+        numbers = re.split(r"[,\s]+", found[1].strip()) if found else []
+        value = [f"{each} {found[2] or unit}" if found else each for each in numbers]
+    if not isinstance(value, list | tuple) or len(value) != 3:
+        raise InputError(f'must be three numbers in {unit}, or text such as "0 140 0 {unit}", but is {value!r}')
+    x, y, z = (quantity(each, unit) for each in value)
+    return (x, y, z)
+
+
+def _axis(value: Any, what: str) -> Vector:
+    """An axis: x, y, z, -x, -y, -z, or three numbers of any common size."""
+    if isinstance(value, str):
+        require_known(value, AXES, "no axis is called")
+        return AXES[value]
+    x, y, z = _vector(value, "")
+    require(abs(x) + abs(y) + abs(z) > 1e-12, f"{what} has no length: it points nowhere")
+    return (x, y, z)
+
+
+def _rotation(value: Any) -> Rotation:
+    """Turns one after the other ("z 30 deg"), each about an axis of the frame so far; or where x and z point; or rows."""
+    if isinstance(value, Mapping) and set(value) == {"rows"}:
+        a, b, c = (_vector(row, "") for row in value["rows"])
+        return Placement(rotation=(a, b, c)).rotation
+    if isinstance(value, Mapping):
+        require(set(value) == {"x", "z"}, "say where both axes point, as in { x = [1, 0, 0], z = [0, 0, 1] }")
+        return facing(_axis(value["x"], "x"), _axis(value["z"], "z"))
+    turns = [value] if isinstance(value, str) else value
+    if not isinstance(turns, list | tuple):
+        raise InputError(f'must be turns such as ["z 30 deg", "x 90 deg"], but is {value!r}')
+    total = Placement()
+    for each in turns:
+        found = _TURN.fullmatch(each) if isinstance(each, str) else None
+        if found is None:
+            raise InputError(f'a turn is an axis and an angle, such as "z 30 deg", not {each!r}')
+        total @= Placement(rotation=turned(AXES[found[1]], quantity(found[2], "rad")))
+    return rotation(total.matrix)

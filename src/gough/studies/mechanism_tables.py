@@ -1,0 +1,150 @@
+"""What a mechanism file may say: one class per table of the TOML file, one field per key."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gough.robots.mechanism.parts import HELD
+
+
+class Table(BaseModel):
+    """A table whose keys are all known. Quantities stay as they are written until their units are known."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class MechanismTable(Table):
+    """[mechanism]: what it is called, what drives it, and where gravity points."""
+
+    name: str
+    actuated: Annotated[list[str], Field(min_length=1)]
+    """Names of the coordinates that actuators drive."""
+    actuators: list[str] = []
+    """What the actuators are called, if not like their coordinates."""
+    gravity: Any = (0.0, 0.0, -9.81)
+    redundant: bool = False
+    """May closures repeat one another?"""
+    urdf: str | None = None
+    """A URDF file that holds bodies and joints."""
+    mjcf: str | None = None
+    """An MJCF file that holds bodies, joints and closures."""
+
+
+class FrameTable(Table):
+    """A frame in another: position, and turns one after the other."""
+
+    position: Any = (0.0, 0.0, 0.0)
+    rotation: Any = ()
+
+
+class PlatformTable(Table):
+    """[platform]: the body whose pose is wanted."""
+
+    body: str
+    pose: Annotated[list[str], Field(min_length=1)]
+    home: list[Any]
+    tool: FrameTable = FrameTable()
+
+
+class BodyTable(Table):
+    """[[bodies]]."""
+
+    name: str
+    mass: Any
+    center: Any = (0.0, 0.0, 0.0)
+    moments: Any = (0.0, 0.0, 0.0)
+    """Ixx, Iyy, Izz about the center of mass."""
+    products: Any = (0.0, 0.0, 0.0)
+    """Ixy, Ixz, Iyz about the center of mass."""
+    symmetry: Literal["none", "x", "y", "z", "center", "planar", "point", "massless"] = "none"
+    group: str = ""
+
+
+class LimitsTable(Table):
+    """How far, how fast, how hard."""
+
+    lower: Any = None
+    upper: Any = None
+    speed: Any = None
+    acceleration: Any = None
+    effort: Any = None
+
+
+class FrictionTable(Table):
+    """Friction of a coordinate."""
+
+    group: str | None = None
+    dry: Any = None
+    viscous: Any = None
+    offset: Any = None
+
+
+class CoggingTable(Table):
+    """Forces that repeat with the position of a drive."""
+
+    period: Any
+    harmonics: Annotated[list[int], Field(min_length=1)] = [1]
+
+
+class FreedomTable(Table):
+    """What is known of one coordinate."""
+
+    start: Any = None
+    limits: LimitsTable | None = None
+    friction: FrictionTable | None = None
+    rotor: Any = None
+    cogging: CoggingTable | None = None
+
+
+class JointTable(FreedomTable):
+    """[[joints]]: what is said of a coordinate holds for all coordinates of the joint, unless `freedoms` lists them."""
+
+    name: str
+    kind: Literal["revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "free", "fixed"]
+    parent: str
+    child: str
+    position: Any = (0.0, 0.0, 0.0)
+    rotation: Any = ()
+    axis: Any = "z"
+    second_axis: Any = "x"
+    freedoms: list[FreedomTable] = []
+
+
+class ClosureTable(Table):
+    """[[closures]]: two frames, or two points, that stay together."""
+
+    name: str
+    bodies: Annotated[list[str], Field(min_length=2, max_length=2)]
+    points: Annotated[list[Any], Field(min_length=2, max_length=2)] | None = None
+    frames: Annotated[list[FrameTable], Field(min_length=2, max_length=2)] | None = None
+    kind: Literal["point", "frame", "revolute", "universal", "planar point"] = "point"
+    directions: list[str] = []
+    """Instead of a kind: some of x, y, z, rx, ry, rz."""
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The directions."""
+        return tuple(self.directions) or HELD[self.kind]
+
+
+class LegsTable(BaseModel):
+    """[[legs]]: tables that are repeated for each of `names`; any other key is a list with an entry for each."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+
+    names: Annotated[list[str], Field(min_length=1)]
+    bodies: list[dict[str, Any]] = []
+    joints: list[dict[str, Any]] = []
+    closures: list[dict[str, Any]] = []
+
+
+class FileTable(Table):
+    """The whole file, legs written out."""
+
+    mechanism: MechanismTable
+    platform: PlatformTable
+    bodies: list[BodyTable] = []
+    joints: list[JointTable] = []
+    closures: list[ClosureTable] = []
+    groups: dict[str, list[str]] = {}
+    """Of bodies that come from another file: which of them are identical."""
