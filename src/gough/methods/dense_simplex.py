@@ -11,22 +11,15 @@ mends the prices of a vertex inside all rows (primal simplex, steepest edge, tol
 is trusted: prices become bounds elsewhere, exactly.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from gough.core.arrays import Array
+from gough.methods.compiled_algebra import compiled, dot, invert, spread
 
-F = TypeVar("F", bound=Callable[..., object])
 Numbers = npt.NDArray[np.int64]
-
-
-def _jit(function: F) -> F:
-    return cast("F", numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})(function))
-
 
 OPTIMAL, INFEASIBLE, FAILED = 0, 1, 2
 _TOLERANCE = 1e-10
@@ -69,39 +62,7 @@ class Tableau(NamedTuple):
     """Of the rows in the basis: 1 if one goes to its other side, 2 if it stays whatever happens, else 0."""
 
 
-@_jit
-def invert(M: Array) -> bool:  # noqa: C901 - elimination has three loops
-    """M ← M⁻¹ by Gauss and Jordan with row pivoting; False if it is singular."""
-    n = len(M)
-    order = np.empty(n, np.int64)
-    for k in range(n):
-        best = k
-        for i in range(k + 1, n):
-            if abs(M[i, k]) > abs(M[best, k]):
-                best = i
-        order[k] = best
-        if not abs(M[best, k]) > 1e-13:
-            return False
-        for j in range(n):
-            M[k, j], M[best, j] = M[best, j], M[k, j]
-        pivot = 1.0 / M[k, k]
-        M[k, k] = 1.0
-        for j in range(n):
-            M[k, j] *= pivot
-        for i in range(n):
-            if i != k:
-                factor = M[i, k]
-                M[i, k] = 0.0
-                for j in range(n):
-                    M[i, j] -= factor * M[k, j]
-    for k in range(n - 1, -1, -1):
-        if order[k] != k:
-            for i in range(n):
-                M[i, k], M[i, order[k]] = M[i, order[k]], M[i, k]
-    return True
-
-
-@_jit
+@compiled
 def refresh(T: Tableau, m: int, cost: Array) -> bool:
     """Everything anew from the rows of the basis; False if they depend on each other."""
     G, C, basis = T.G, T.C, T.basis
@@ -116,34 +77,14 @@ def refresh(T: Tableau, m: int, cost: Array) -> bool:
     return True
 
 
-@_jit
+@compiled
 def appraise(T: Tableau, cost: Array) -> None:
     """Prices of the rows in the basis."""
     for i in range(len(cost)):
         T.price[i] = dot(T.C[i], cost)
 
 
-@_jit
-def dot(a: Array, b: Array) -> float:
-    total = 0.0
-    for j in range(len(a)):
-        total += a[j] * b[j]
-    return total
-
-
-@_jit
-def spread(G: Array, m: int, x: Array, result: Array) -> None:
-    """G x."""
-    for k in range(m):
-        result[k] = 0.0
-    for j in range(len(x)):
-        v = x[j]
-        if v != 0.0:
-            for k in range(m):
-                result[k] += v * G[j, k]
-
-
-@_jit
+@compiled
 def locate(T: Tableau, m: int) -> None:
     """X and what the rows reach there."""
     C, x, value = T.C, T.x, T.value
@@ -155,7 +96,7 @@ def locate(T: Tableau, m: int) -> None:
     spread(T.G, m, x, T.reach)
 
 
-@_jit
+@compiled
 def settle(T: Tableau, i: int, sign: float) -> None:
     """Put the row at position i of the basis on one of its sides."""
     T.sign[i] = sign
@@ -164,7 +105,7 @@ def settle(T: Tableau, i: int, sign: float) -> None:
         T.value[i] = side
 
 
-@_jit
+@compiled
 def exchange(T: Tableau, r: int, k: int) -> None:
     """Row k = Σ alpha_i g_i comes in, and the row at position r goes."""
     C, price, alpha = T.C, T.price, T.alpha
@@ -183,7 +124,7 @@ def exchange(T: Tableau, r: int, k: int) -> None:
     T.basis[r], T.place[k] = k, r
 
 
-@_jit
+@compiled
 def worst(T: Tableau, m: int) -> int:
     """The row outside the basis that is violated most, or −1."""
     lower, upper, reach, place = T.lower, T.upper, T.reach, T.place
@@ -198,7 +139,7 @@ def worst(T: Tableau, m: int) -> int:
     return found
 
 
-@_jit
+@compiled
 def express(T: Tableau, k: int) -> None:
     """Row k as a sum of the rows in the basis: alpha."""
     C, G = T.C, T.G
@@ -209,7 +150,7 @@ def express(T: Tableau, k: int) -> None:
         T.alpha[i] = total
 
 
-@_jit
+@compiled
 def yielding(T: Tableau, k: int, sign: float) -> int:
     """The position whose row makes way for the violated row k; −1 if none can.
 
@@ -239,7 +180,7 @@ def yielding(T: Tableau, k: int, sign: float) -> int:
         flips[r] = 1
 
 
-@_jit
+@compiled
 def steepest(T: Tableau, by_number: bool) -> int:  # noqa: FBT001
     """The position whose row is best left, or −1 if all prices are right; rows that lost their sides go first."""
     basis, found, most = T.basis, -1, 0.0
@@ -257,7 +198,7 @@ def steepest(T: Tableau, by_number: bool) -> int:  # noqa: FBT001
     return found
 
 
-@_jit
+@compiled
 def blocking(T: Tableau, m: int, by_number: bool) -> int:  # noqa: FBT001
     """The row that one meets first at these rates, or −1; of rows met at about the same time the surest pivot."""
     lower, upper, reach, rate, place = T.lower, T.upper, T.reach, T.rate, T.place
@@ -279,7 +220,7 @@ def blocking(T: Tableau, m: int, by_number: bool) -> int:  # noqa: FBT001
     return found
 
 
-@_jit
+@compiled
 def travel(T: Tableau, m: int, r: int, by_number: bool) -> tuple[int, float]:  # noqa: FBT001
     """Leave the row at position r as far as others allow: the row that is met and the length of the way.
 
@@ -304,7 +245,7 @@ def travel(T: Tableau, m: int, r: int, by_number: bool) -> tuple[int, float]:  #
     return k, way
 
 
-@_jit
+@compiled
 def prepare(T: Tableau, m: int) -> None:
     """Where the rows of the basis are, and their values."""
     for k in range(m):
@@ -314,7 +255,7 @@ def prepare(T: Tableau, m: int) -> None:
         settle(T, i, T.sign[i])
 
 
-@_jit
+@compiled
 def repair(T: Tableau, k: int, sign: float) -> int:
     """Who makes way for the violated row k, the others being where they belong by then; −1 if the rows contradict k."""
     express(T, k)
@@ -326,7 +267,7 @@ def repair(T: Tableau, k: int, sign: float) -> int:
     return r
 
 
-@_jit
+@compiled
 def minimize(  # noqa: C901, PLR0912 - one loop
     T: Tableau, m: int, before: Array, cost: Array, limit: int
 ) -> tuple[int, int]:
@@ -395,7 +336,7 @@ class Runs(NamedTuple):
     """The row that cannot be satisfied, if there is one."""
 
 
-@_jit
+@compiled
 def minimize_each(  # noqa: PLR0917
     T: Tableau, m: int, before: Array, cost: Array, limit: int, dropped: Numbers, first: Numbers, runs: Runs
 ) -> None:
