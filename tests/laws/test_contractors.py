@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gough import AssumptionError, Bounded, Box, Claim, Gaussian, LinearProblem, Status, Unknowns, estimate
+from gough.methods import LinearHull, RelaxedHull
 from tests.laws.problems import CONTRACTORS, OPEN_SET_METHODS, SET_METHODS, bounded_problem
 
 every_contractor = pytest.mark.parametrize("contractor", CONTRACTORS, ids=repr)
@@ -122,3 +123,32 @@ def test_order_of_rows_changes_no_verdict(method, rng):
     assert a.status is b.status
     assert theta in a.region
     assert theta in b.region
+
+
+@every_method
+def test_units_of_the_rows_lose_nothing(method, rng):
+    for _ in range(5):
+        problem, theta = bounded_problem(rng, n_rows=12, p=3, spread=0)
+        units = np.ldexp(1.0, rng.integers(-30, 30, 12))
+        noise = Bounded(problem.noise.radius * units)
+        other = LinearProblem(problem.W * units[:, None], problem.y * units, problem.unknowns, noise)
+        if is_consistent(problem, theta):
+            assert theta in estimate(other, method, strict=False).region
+
+
+@pytest.mark.parametrize("method", [LinearHull(), RelaxedHull(0), RelaxedHull(1)], ids=repr)
+def test_units_of_rows_and_unknowns_change_no_hull(method, rng):
+    """Powers of two: the numbers are the same, so the sets are; how well they are found must not depend on it."""
+    for _ in range(30):
+        problem, _ = bounded_problem(rng, n_rows=12, p=3, spread=0)
+        rows, columns = np.ldexp(1.0, rng.integers(-30, 30, 12)), np.ldexp(1.0, rng.integers(-30, 30, 3))
+        prior = problem.unknowns.bounds
+        unknowns = Unknowns(problem.unknowns.names, prior=Box(prior.lower / columns, prior.upper / columns))
+        noise = Bounded(problem.noise.radius * rows)
+        other = LinearProblem(problem.W * rows[:, None] * columns, problem.y * rows, unknowns, noise)
+        a, b = (estimate(x, method, strict=False) for x in (problem, other))
+        assert a.status is b.status
+        if not a.region.is_empty:
+            width = np.where(np.isfinite(a.region.width), a.region.width, 1.0).max()
+            np.testing.assert_allclose(b.region.lower * columns, a.region.lower, rtol=1e-7, atol=1e-7 * width)
+            np.testing.assert_allclose(b.region.upper * columns, a.region.upper, rtol=1e-7, atol=1e-7 * width)

@@ -5,6 +5,7 @@ import pytest
 
 from gough import Box, Claim, InputError, Status, Unknowns, estimate
 from gough.methods import HullStream, LinearHull
+from gough.methods.constraint_generation import Vertex
 from tests.methods.test_linear_hull import dense_problem
 
 
@@ -81,3 +82,23 @@ def test_bad_rows_are_refused_whole():
     assert stream.n_rows == 0
     with pytest.raises(InputError, match="remembered rows"):
         HullStream(Unknowns(["a", "b"]), keep=3)
+
+
+def test_a_contradiction_that_cannot_be_proven_loses_nothing(rng, monkeypatch):
+    """The linear programs see one and no proof is found: the box stays, and the stream goes on."""
+    from gough.methods import linear_hull
+
+    problem, theta = dense_problem(rng, 60, 3, prior=Box([-1e3] * 3, [1e3] * 3))
+    stream = HullStream(problem.unknowns, keep=20, block=10)
+    stream.update_many(problem.W[:20], problem.y[:20], 0.1)
+    before = stream.estimate().region
+    nothing = linear_hull.Extremes((), Vertex(theta, np.arange(3), np.zeros(3)), np.arange(20))
+    with monkeypatch.context() as spoilt:
+        spoilt.setattr(linear_hull.Warm, "extremes", lambda *_: nothing)
+        stream.update_many(problem.W[20:40], problem.y[20:40], 0.1)
+        stream.update_many(problem.W[20:40], problem.y[20:40], 0.1)
+        assert stream.estimate().region == before
+    stream.update_many(problem.W[40:], problem.y[40:], 0.1)
+    answer = stream.estimate()
+    assert theta in answer.region
+    assert answer.region <= before

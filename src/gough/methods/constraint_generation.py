@@ -104,7 +104,7 @@ class Warm:
             if not self._generation.solve(axes):
                 return self._generation.result(n_directions)
             strips, pool, theta = self._generation.strips, self._generation.pool, self._generation.theta
-        strips = strips.recentered(theta[:p].diagonal(), theta[p:].diagonal())
+        strips = strips.fitted(theta[:p].diagonal(), theta[p:].diagonal())
         self._generation = _Generation(strips, box, pool)
         self._generation.look_at(theta, tolerance)
         return None
@@ -131,7 +131,7 @@ class _Generation:
         """The same rows with the error bounds of another problem; in new coordinates where the set is much smaller."""
         strips = with_radius(self.strips, problem)
         if (box.width < _MUCH_SMALLER * strips.scale).any():
-            return _Generation(strips.recentered(box.lower, box.upper), box, self.pool)
+            return _Generation(strips.fitted(box.lower, box.upper), box, self.pool)
         _, lower, upper = strips.rows(self.pool)
         self._program.set_sides(lower, upper)
         self.strips, self._contradiction = strips, None

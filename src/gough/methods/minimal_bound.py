@@ -90,13 +90,24 @@ def minimal_bound(problem: LinearProblem) -> MinimalBound:
     box = problem.unknowns.bounds
     strips = Strips.of(problem, box, "minimal_bound")
     pool, optimum = _chebyshev(strips, box)
-    theta = np.clip(strips.theta(optimum.point[:-1]), box.lower, box.upper)
+    theta, upper = _exhibited(problem, np.clip(strips.theta(optimum.point[:-1]), box.lower, box.upper))
     weights = np.bincount(optimum.rows // 2, optimum.weights, len(pool)) / strips.length[pool]
     proposals = [weights]
     if optimum.outcome is not Outcome.OPTIMAL:  # equations, which no factor helps: their weights may have any sign
         proposals += [-weights, _of_equations(problem, pool)]
     lower, used = max((_proven(problem, box, pool, w) for w in proposals), key=lambda one: one[0])
-    return MinimalBound(lower, max(lower, attained(problem, theta)), theta, used.rows, (used,))
+    return MinimalBound(lower, max(lower, upper), theta, used.rows, (used,))
+
+
+def _exhibited(problem: LinearProblem, theta: Array) -> tuple[Array, float]:
+    """The point and what it attains; if it misses equations by rounding, a point of fewer digits may not."""
+    found, bounds = (attained(problem, theta), theta), problem.unknowns.bounds
+    for digits in (14, 12, 9):
+        if found[0] < inf:
+            break
+        short = np.clip([float(f"{v:.{digits}g}") for v in theta.tolist()], bounds.lower, bounds.upper)
+        found = min(found, (attained(problem, short), short), key=lambda one: one[0])
+    return found[1], found[0]
 
 
 def _chebyshev(strips: Strips, box: Box) -> tuple[Integers, Optimum]:

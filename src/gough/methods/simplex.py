@@ -14,6 +14,8 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.problem import Integers
 
+_DOUBTFUL = 1e-7
+"""Contradictions by less than this, in rows of length one, may come from rounding: HiGHS is asked too."""
 _MEMORY = 4096
 """Costs whose vertices are remembered, the oldest forgotten first."""
 
@@ -124,6 +126,9 @@ class Simplex:
         if outcome == self._kernel.FAILED:
             return None
         if outcome == self._kernel.INFEASIBLE:
+            missed = max(self._sides[0, row] - T.reach[row], T.reach[row] - self._sides[1, row])
+            if missed < _DOUBTFUL:
+                return None
             weights = np.where(abs(T.alpha) > 1e-9, -T.alpha, 0.0)
             if weights[np.isinf(self._sides[:, T.basis]).all(axis=0)].any():  # it rests on a row that is dropped by now
                 return None

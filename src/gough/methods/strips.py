@@ -15,6 +15,7 @@ FAR = 1e8
 """Sides of the box beyond this distance, in scaled coordinates, stand for infinity in a linear program."""
 
 _SAMPLE = 20000
+_FEW = 2000
 _OUTLINE = 1 << 20
 """Entries of rows that are kept normalized."""
 _FINEST = 1e-14
@@ -52,25 +53,46 @@ class Strips:
 
     @classmethod
     def of(cls, problem: LinearProblem, box: Box, method: str) -> "Strips":
-        """Strips around a least-squares point of a sample of the rows, in units of the error bounds."""
+        """Strips around a least-squares point of a sample of the rows, in units of the error bounds.
+
+        In these units half of the rows that know an unknown are wider than one along its axis, and half are narrower,
+        whatever the units of the rows. The set is no wider than the box.
+        """
         noise = bounds_of(problem, method)
         radius = np.broadcast_to(noise.radius, problem.y.shape)
         some = slice(None, None, max(1, problem.n_rows // _SAMPLE))
         W, y = problem.W[some], problem.y[some]
-        size = np.sqrt((W**2).mean(axis=0))
-        size = np.where(size > 0, size, _largest(problem))
-        size = np.where(size > 0, size, 1.0)
-        center = np.linalg.lstsq(W / size, y, rcond=None)[0] / size
-        center = np.clip(center, box.lower, box.upper)
-        size_of_y = float(np.sqrt((y**2).mean()))
-        # where most rows are equations, their misfit tells how far the answer may be
-        misfit = 0.0 if np.median(radius) else float(np.sqrt(((y - W @ center) ** 2).mean()))
-        typical = max(float(np.median(radius)), misfit, _FINEST * size_of_y) or 1.0
+        known = (box.width > 0) & np.isfinite(box.width)
+        widest = np.where(known, box.width, np.inf)
+        # thin rows may leave directions open, in which the set is as wide as the box: no side of it is too FAR then
+        typical = _typical_scale(problem, radius)
+        finest = np.where(known, np.minimum(10 * box.width / FAR, typical / _FINEST), 0.0)
+        scale = np.clip(typical, finest, widest)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            length = abs(W * scale).max(axis=1)
+            usable = (length > 0) & np.isfinite(length) & np.isfinite(y / np.where(length > 0, length, 1.0))
+            length = length[usable]
+            z = np.linalg.lstsq(W[usable] * scale / length[:, None], y[usable] / length, rcond=None)[0]
+            center = np.clip(np.nan_to_num(scale * z), box.lower, box.upper)
+        scale = np.maximum(np.where(box.width == 0, _FINEST * scale, scale), _FINEST * abs(center))
         chord = None if noise.regressor is None else Chord.over(box)
-        return replace(_around(problem, radius, center, typical / size), chord=chord)
+        return replace(_around(problem, radius, center, scale), chord=chord)
+
+    def fitted(self, lower: Array, upper: Array) -> "Strips":
+        """As `recentered`, for a box known to hold the set: where it has no width, the unit is as fine as can be.
+
+        Else an unknown that is known would outweigh the others in the length of the rows.
+        """
+        least = _FINEST * np.maximum(abs(lower), self.scale)
+        return self.recentered(
+            np.where(lower == upper, lower - least / 2, lower), np.where(lower == upper, upper + least / 2, upper)
+        )
 
     def recentered(self, lower: Array, upper: Array) -> "Strips":
-        """The same strips in coordinates where the box [lower, upper] of θ is about the unit box."""
+        """The same strips in coordinates where the box [lower, upper] of θ is about the unit box.
+
+        Where the box has no width, the unit stays.
+        """
         width, center = upper - lower, lower / 2 + upper / 2
         finest = np.maximum(width, _FINEST * abs(center))
         scale = np.where((width > 0) & np.isfinite(width), finest, self.scale)
@@ -207,12 +229,30 @@ def reachable(problem: LinearProblem, box: Box) -> Integers:
 _BLOCK = 1 << 12
 
 
+def _typical_scale(problem: LinearProblem, radius: Array) -> Array:
+    """How wide rows are along each axis: the median of e_k / |W_kj|, of rows that are not too thin to tell."""
+    some = slice(None, None, max(1, problem.n_rows // _FEW))
+    W, y = abs(problem.W[some]), abs(problem.y[some])
+    half = np.maximum(radius[some], _FINEST * y)
+    scale = np.empty(W.shape[1])
+    for j, column in enumerate(W.T):
+        known = (column > 0) & (half > 0)
+        with np.errstate(over="ignore"):
+            scale[j] = np.median(half[known] / column[known]) if known.any() else 0.0
+    unknown = ~((scale > 0) & np.isfinite(scale))
+    if unknown.any():
+        size = _largest(problem)[unknown]
+        scale[unknown] = float(np.median(half)) / np.where(size > 0, size, 1.0)
+    return np.where((scale > 0) & np.isfinite(scale), scale, 1.0)
+
+
 def _largest(problem: LinearProblem) -> Array:
     return np.max([abs(problem.W[rows]).max(axis=0) for rows in problem.blocks()], axis=0)
 
 
 def _around(problem: LinearProblem, radius: Array, center: Array, scale: Array) -> Strips:
-    scale = np.ldexp(1.0, np.frexp(scale)[1])  # powers of two: scaled numbers keep their digits
+    # powers of two: scaled numbers keep their digits, and their squares are numbers
+    scale = np.ldexp(1.0, np.clip(np.frexp(scale)[1], -500, 500))
     middle, length = np.empty(problem.n_rows), np.empty(problem.n_rows)
     square = scale**2
     for rows in problem.blocks():
