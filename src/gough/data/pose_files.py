@@ -225,7 +225,7 @@ def write_poses(path: str | Path, poses: Poses, *, overwrite: bool = False) -> N
             parts[name] = getattr(poses, name).astype(float)
     with new_file(path, overwrite=overwrite) as file:
         if suffix == ".npz":
-            np.savez(file, allow_pickle=False, **parts)  # type: ignore[arg-type]
+            np.savez(file, allow_pickle=False, **parts)
             return
         import polars as pl  # noqa: PLC0415 - start-up time
 

@@ -51,10 +51,10 @@ def validated(
         return model.model_validate(dict(data))
     except ValidationError as error:
         mistakes = error.errors(include_url=False)
-        places = [where(source, path, written(tuple(m["loc"]))) for m in mistakes[:_SHOWN]]
-        lines = [f"{place}: {_in_words(m, model)}" for place, m in zip(places, mistakes, strict=False)]
-        if len(mistakes) > _SHOWN:
-            lines.append(f"… and {len(mistakes) - _SHOWN} more")
+        said = [f"{where(source, path, written(tuple(m['loc'])))}: {_in_words(m, model)}" for m in mistakes]
+        lines = list(dict.fromkeys(said))
+        if len(lines) > _SHOWN:
+            lines[_SHOWN:] = [f"… and {len(lines) - _SHOWN} more"]
         raise InputError("\n".join(lines)) from error
 
 
@@ -144,12 +144,12 @@ def _in_words(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
 
 def _keys(model: type[BaseModel], place: Place) -> tuple[str, ...]:
     """The keys of the table at a place, through lists and dictionaries of tables."""
-    table: Any = model
+    table: type[BaseModel] | None = model
     for part in place:
-        if isinstance(part, int) or not isinstance(table, type) or part not in table.model_fields:
+        if isinstance(part, int) or table is None or part not in table.model_fields:
             continue  # an entry of a list, or of a dictionary whose entries all have one form
         table = _table_in(table.model_fields[part].annotation)
-    return tuple(table.model_fields) if isinstance(table, type) else ()
+    return () if table is None else tuple(table.model_fields)
 
 
 def _table_in(annotation: Any) -> type[BaseModel] | None:

@@ -5,11 +5,10 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from gough.core.arrays import Array
 from gough.experiments.pick_and_place import PickAndPlace
 from gough.identification import Identified, Step, identify
 from gough.report.words import listed
-from gough.robots import Par4
+from gough.robots import Par4, PoseMotion
 from gough.studies.demonstration import gain_texts
 from gough.studies.papers.machines import Rebuilt, percents, rebuilt, values
 from gough.studies.papers.printed import NCPP, NCPP_AGAINST_ADAMS
@@ -99,15 +98,16 @@ def _adams() -> SideBySide:
     from gough.experiments.multibody import Par4Mechanism, compare  # noqa: PLC0415 - an extra
 
     mechanism = Par4Mechanism()
-    compared = compare(mechanism, *_cycle())
+    motion = _cycle()
+    compared = compare(mechanism, motion.x, motion.dx, motion.ddx)
     rows = [(model.model, *(f"{100 * ratio:.2g} %" for ratio in compared.ratios(model))) for model in compared.models]
     caption = f"Simplified model against the complete mechanism on the Adept cycle (paper: {NCPP_AGAINST_ADAMS:.0%})"
     return SideBySide(caption, ("model", "rms over peak", "rms over rms"), tuple(rows))
 
 
-def _cycle() -> tuple[Array, ...]:
+def _cycle() -> PoseMotion:
     way = PickAndPlace(Par4().home, cycles=1)
-    return tuple(way.at(np.arange(0.0, way.duration, 1e-3)))
+    return way.at(np.arange(0.0, way.duration, 1e-3))
 
 
 def inconsistencies() -> tuple[str, ...]:
