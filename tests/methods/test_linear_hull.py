@@ -366,3 +366,24 @@ def test_sweep_in_words():
     assert lines[2].endswith("not refuted  refuted")
     assert lines[3].split() == ["width", "of", "mass", "kg", "1.00", "—"]
     assert lines[4].split() == ["width", "of", "inertia", "kg·m²", "18.0", "—"]
+
+
+@pytest.mark.slow
+def test_a_million_rows_in_a_file(tmp_path):
+    """W is a memory map of 112 MB: the hull keeps the truth and never has half of that in memory at once."""
+    import tracemalloc
+
+    from benchmarks._dynamics import mapped_problem
+
+    problem, theta = mapped_problem(tmp_path / "W.npy", 1_000_000)
+    assert not problem.W.flags.owndata  # no copy of the file
+    tracemalloc.start()
+    answer = estimate(problem, LinearHull())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert answer.claim is Claim.PROOF
+    assert theta in answer.region
+    assert answer.stats.pool < 2000
+    assert peak < 0.5 * problem.W.nbytes
+    part = problem.select(np.array(answer.stats.active_rows))
+    assert estimate(part, LinearHull()).region.width == pytest.approx(answer.region.width, rel=1e-6)
