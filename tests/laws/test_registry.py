@@ -10,6 +10,8 @@ ELSEWHERE = {
     "HullStream": "takes rows, not problems; its tests are in methods/test_hull_stream.py",
     "EllipsoidStream": "takes rows, not problems; its tests are in methods/test_bounding_ellipsoid.py",
     "MaximumLikelihood": "solves nonlinear problems; its laws are in methods/test_maximum_likelihood.py",
+    "IntervalNewton": "contracts nonlinear problems; its laws are in methods/test_interval_newton.py",
+    "LiftedHull": "solves quadratic problems; its laws are in methods/test_lifted.py",
     "Repeated": "solves nonlinear problems; its laws are in test_repeated.py",
 }
 
