@@ -79,7 +79,7 @@ def test_certificates_hold_and_survive_their_file(method, rng, tmp_path):
 def test_hostile_problems(method, rng):
     """Scales, zeros, fixed unknowns, uncertain regressors, contradictions: what is answered is certified."""
     certified = 0
-    for _ in range(50):
+    for _ in range(25):
         problem, theta = bounded_problem(rng, spread=rng.choice([0, 3]))
         prior, y, D = problem.unknowns.bounds, problem.y.copy(), None
         lower, upper = prior.lower.copy(), prior.upper.copy()
@@ -102,7 +102,7 @@ def test_hostile_problems(method, rng):
         verdict = check(certificate_of(problem, answer), problem)
         assert verdict, verdict.reason
         certified += 1
-    assert certified > 15
+    assert certified > 7
 
 
 def test_open_priors_need_no_long_weights(rng):

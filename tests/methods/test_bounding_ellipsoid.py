@@ -114,7 +114,7 @@ def relative_difference(a, b):
 @pytest.mark.parametrize("method", PROVING, ids=repr)
 def test_no_truth_is_ever_lost(method, rng):
     tried = proved = 0
-    for _ in range(300):
+    for _ in range(100):  # a million trials are in benchmarks/containment.py
         problem, theta = hostile_problem(rng)
         if not is_consistent(problem, theta):
             continue
@@ -125,7 +125,7 @@ def test_no_truth_is_ever_lost(method, rng):
             proved += 1
             assert holds(answer.region, theta)
             assert theta in answer.region.hull()
-    assert tried > 200
+    assert tried > 60
     assert proved >= 0.99 * tried
 
 
