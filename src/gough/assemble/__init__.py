@@ -1,5 +1,6 @@
 """Robot and data become a problem."""
 
+from gough.assemble.base_parameters import base_parameters
 from gough.assemble.by_repeat import ByRepeat, by_repeat
 from gough.assemble.certified_leg import LegProblem, certified_leg
 from gough.assemble.dynamic import dynamic
@@ -29,6 +30,7 @@ __all__ = [
     "Procrustes",
     "Regauged",
     "RepeatedMotion",
+    "base_parameters",
     "base_values",
     "by_repeat",
     "certified_leg",

@@ -140,7 +140,10 @@ class MechanismFile:
             with self._at(*place, key):
                 parts[key] = _vector(getattr(table, key), unit)
         with self._at(*place):
-            inertia = Inertia(mass, parts["center"], parts["moments"], parts["products"], table.symmetry)
+            try:
+                inertia = Inertia(mass, parts["center"], parts["moments"], parts["products"], table.symmetry)
+            except InputError as error:
+                raise InputError(f"body '{table.name}': {error}") from error
             return Body(table.name, inertia, table.group)
 
     def _joint(self, k: int, table: JointTable) -> Joint:
@@ -326,7 +329,7 @@ def _axis(value: Any, what: str) -> Vector:
 
 
 def _rotation(value: Any) -> Rotation:
-    """Turns one after the other ("z 30 deg"), each about an axis of the frame so far; or where x and z point; or rows."""
+    """Turns one after the other ("z 30 deg"), each about an axis of the frame so far; or where x and z point."""
     if isinstance(value, Mapping) and set(value) == {"rows"}:
         a, b, c = (_vector(row, "") for row in value["rows"])
         return Placement(rotation=(a, b, c)).rotation

@@ -231,3 +231,15 @@ def test_columns_without_effect_are_exactly_zero(rng):
     W = robot.regressor(*moved)
     idle = [k for k, name in enumerate(robot.names) if name in {"Ixx_platform", "Iyy_platform", "Izz_platform"}]
     assert not W[:, :, idle].any()
+
+
+def test_palida_is_lagranges_equations_by_hand(rng):
+    """Energies of a strut and of the platform, differentiated on paper: see the benchmark that races against it."""
+    from benchmarks._palida_by_hand import COLUMNS, ByHand
+
+    robot = Palida()
+    x = around_home("palida", rng, 100)
+    dx, ddx = rng.normal(size=(2, *x.shape))
+    W = robot.with_only(COLUMNS).regressor_kernel().replay(x, dx, ddx)["regressor"]
+    wanted = ByHand(robot)(x, dx, ddx)
+    assert np.abs(W - wanted).max() < 1e-11 * np.abs(wanted).max()

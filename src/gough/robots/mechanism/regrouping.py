@@ -40,8 +40,8 @@ def formula(mechanism: Mechanism, names: Sequence[str], factors: Sequence[float]
         if factor == 0:
             continue
         said = _sum(mechanism, kept, name, factor)
-        sign = "−" if factor < 0 or (said or "").startswith("−") else "+"
-        size = said.lstrip("−") if said else f"{abs(factor):.4g}"
+        negative = said.startswith("−") if said else factor < 0
+        sign, size = "−" if negative else "+", said.lstrip("−") if said else f"{abs(factor):.4g}"
         term = name if size == "1" else f"{size}·{name}"
         text += f" {sign} {term}" if text else f"{'−' if sign == '−' else ''}{term}"
     return text
