@@ -56,8 +56,8 @@ class Par4(DeltaFamily):
     | m_rod | kg | variant "rods": mass of one rod, two in each leg; what halves leave out of its inertia |
 
     Variant "paper" is the model of [NCPP, eq. (23)], 6 columns, all chains alike; "per chain" has i_act, gS_arm, f_c
-    and f_v for each motor, 18 columns; "rods" has 19 and is exact for uniform rods, where the bars between the halves have
-    their mass in their end bearings, as [NCPP, §IV.A] assumes.
+    and f_v for each motor, 18 columns; "rods" has 19 and is exact for uniform rods, where the bars between the halves
+    have their mass in their end bearings, as [NCPP, §IV.A] assumes.
 
     The nominal values are those of [NCPP, table 1] except f_v, which is printed as 20.4 N·m·s/rad: on the paper's own
     cycle that would take more than 100 N·m.
