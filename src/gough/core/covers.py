@@ -1,6 +1,6 @@
 """Sets of which no few elements meet them all: what proofs about outliers come down to."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 Elements = frozenset[int]
@@ -33,18 +33,26 @@ def cover(sets: Sequence[Elements], q: int, spared: Elements = frozenset(), limi
         (True, [1, 2])
     """
     search = _Search(sets, limit)
-    if not search.leaves_none(search.sets, search.mask(spared), q):
+    if not search.leaves_none(search.all_sets, search.mask(spared), q):
         return Cover(frozenset(search.chosen), frozenset())
     return Cover(None, frozenset(search.used))
 
 
 class _Search:
-    """Sets of elements are bits of whole numbers here, which is several times faster than sets."""
+    """Sets of elements, and sets of sets, are bits of whole numbers here, which is many times faster."""
 
     def __init__(self, sets: Sequence[Elements], limit: int) -> None:
         self._elements = sorted(frozenset[int]().union(*sets))
         self._place = {element: i for i, element in enumerate(self._elements)}
-        self.sets = [(i, self.mask(each)) for i, each in enumerate(sets)]
+        self._sets = [self.mask(each) for each in sets]
+        self.all_sets = (1 << len(sets)) - 1
+        self._having = [0] * len(self._elements)
+        """For each element, the sets that have it."""
+        for i, each in enumerate(self._sets):
+            for place in _bits(each):
+                self._having[place] |= 1 << i
+        self._meeting = [self._with_some(each) for each in self._sets]
+        """For each set, the sets that share an element with it."""
         self._cases = limit
         self.used = set[int]()
         self.chosen = list[int]()
@@ -52,32 +60,46 @@ class _Search:
     def mask(self, elements: Elements) -> int:
         return sum(1 << self._place[element] for element in elements if element in self._place)
 
-    def leaves_none(self, sets: list[tuple[int, int]], spared: int, budget: int) -> bool:
+    def _with_some(self, elements: int) -> int:
+        """The sets that have one of these elements."""
+        sets = 0
+        for place in _bits(elements):
+            sets |= self._having[place]
+        return sets
+
+    def leaves_none(self, sets: int, spared: int, budget: int) -> bool:
         """Is there no way to meet these sets with at most `budget` elements that are not spared?"""
         self._cases -= 1
         if self._cases < 0:
             raise TooManyCases
-        apart, taken = list[tuple[int, int]](), 0
-        for i, each in sets:
-            free = each & ~spared
+        apart, others = list[int](), sets
+        while others:
+            i = (others & -others).bit_length() - 1
+            free = self._sets[i] & ~spared
             if not free:
                 self.used.add(i)
                 return True
-            if not taken & free:
-                apart.append((i, free))
-                taken |= free
-                if len(apart) > budget:
-                    self.used.update(i for i, _ in apart)
-                    return True
-        return bool(apart) and self._none_of(*apart[0], sets, spared, budget)
+            apart.append(i)
+            if len(apart) > budget:
+                self.used.update(apart)
+                return True
+            others &= ~(self._meeting[i] if free == self._sets[i] else self._with_some(free))
+        return bool(apart) and self._none_of(apart[0], sets, spared, budget)
 
-    def _none_of(self, i: int, free: int, sets: list[tuple[int, int]], spared: int, budget: int) -> bool:
+    def _none_of(self, i: int, sets: int, spared: int, budget: int) -> bool:
         """Is there no way with one of the free elements of set i: the first, or not that but the second, and so on?"""
         self.used.add(i)
-        while free:
-            bit = free & -free
-            if not self.leaves_none([one for one in sets if not one[1] & bit], spared, budget - 1):
-                self.chosen.append(self._elements[bit.bit_length() - 1])
+        for place in _bits(self._sets[i] & ~spared):
+            if not self.leaves_none(sets & ~self._having[place], spared, budget - 1):
+                self.chosen.append(self._elements[place])
                 return False
-            free, spared = free ^ bit, spared | bit
+            spared |= 1 << place
         return True
+
+
+def _bits(number: int) -> Iterator[int]:
+    """Where the ones of a number are, from the lowest on."""
+    while number:
+        bit = number & -number
+        yield bit.bit_length() - 1
+        number ^= bit
