@@ -46,7 +46,7 @@ class RelaxedHull:
 
     q: int
     """Number of rows that may be violated."""
-    node_limit: int = 100
+    node_limit: int = 300
     """Sets of dropped rows to look into, for each side of the box; then the search stops with a wider, valid box."""
     tolerance: float = 1e-9
     """Part of the box's width by which a side may be missed."""

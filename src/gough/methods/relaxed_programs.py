@@ -89,7 +89,8 @@ class Programs:
         """Enter cuts that need nothing but the pool; the others are left to be solved one by one."""
         cost, size = self._cost(direction)
         self._switch(NO_ROWS)
-        dropped = [[self._place[row] for row in sorted(without) if row in self._place] for without in withouts]
+        place = self._place
+        dropped = [[place[row] for row in without if row in place] for without in withouts]
         runs = self._program.minimize_each(cost, dropped, [one.start for one in near if one.start])
         assert self._outline is not None
         excess = self._outline.excess(runs.point).max(axis=0, initial=-np.inf)
@@ -102,7 +103,7 @@ class Programs:
         key = direction.tobytes()
         for i, (value, used) in zip(good.tolist(), proven, strict=True):
             start = Start(cost, runs.basis[i], runs.sign[i], runs.value[i])
-            self._solved[key, withouts[i]] = Cut(value, used.support, used, start)
+            self._solved[key, withouts[i]] = Cut(value, frozenset(used.rows), used, start)
 
     def contradiction(self, rows: Integers, weights: Array) -> Multipliers | None:
         """Multipliers that prove 0 ≥ value > 0, so that no θ of the box satisfies these rows; None if they do not."""
