@@ -32,8 +32,8 @@ class RelaxedHull:
 
     A bound is proven by multipliers on a few rows; a θ that escapes it violates one of these. So each of them is
     dropped in turn, with q − 1 left to drop, best first. What is not worth a look is known by peeling: of T + 1
-    bounds that share no row that may be dropped, one at least survives T violations. W known to a radius is taken
-    into account by the bounds, and the box is then valid but not the smallest.
+    bounds that share no row that may be dropped, one at least survives T violations. Where W is known to ± D, a row is
+    taken as wide as e + D |θ| gets over the box: the answer is valid then, but not the smallest box.
 
     Examples:
         >>> import gough
