@@ -308,6 +308,13 @@ def test_a_damaged_file_is_read_or_refused_but_never_ends_in_a_traceback(suffix,
         assert str(path) in str(error)  # noqa: PT017
 
 
+@pytest.mark.parametrize("text", ["time,q1\r0,1\r1,2\r", "time,q\r1,V1\n0,1,2\n", "time,q1\n0,\r1\n1,2\n"])
+def test_carriage_returns_alone_do_not_end_lines(text, tmp_path):
+    path = tmp_path / "old.csv"
+    path.write_bytes(text.encode())
+    assert str(path) in refusal(path)
+
+
 @pytest.mark.parametrize("suffix", ["parquet", "mat", "npz"])
 def test_a_file_of_another_kind_is_refused(suffix, tmp_path):
     path = tmp_path / f"a.{suffix}"

@@ -38,8 +38,14 @@ class CsvSource:
         require_kind(path, "CSV", self._data[:8])
         self._begin, self._line, head = _head_line(self._data, path)
         self._end = len(self._data.rstrip()) if self._data[-2:].isspace() else len(self._data)
-        self._separator = _separator(head, self._first_row())
-        self.heads = tuple(cell.strip() for cell in next(csv.reader([head], delimiter=self._separator)))
+        try:
+            self._separator = _separator(head, self._first_row())
+            self.heads = tuple(cell.strip() for cell in next(csv.reader([head], delimiter=self._separator)))
+        except csv.Error as error:
+            raise InputError(
+                f"{path}, line {self._line} or the one below it is no row of cells ({error}): the file is damaged, or "
+                "its lines end in carriage returns alone; save it again as CSV"
+            ) from error
         self._n_cells = len(self.heads)
         self._require_heads(head)
         commas = self._separator != "," and _has(self._data, self._begin, self._end, b",")
