@@ -5,7 +5,7 @@ from collections.abc import Callable
 from gough.kernels import expression as ex
 from gough.kernels.expression import Expression
 from gough.robots.mechanism.parts import Closure
-from gough.robots.mechanism.placement import Placement
+from gough.robots.mechanism.placement import UNTURNED, Placement
 from gough.robots.mechanism.structure import Step, Structure
 
 AXIS = {"x": 0, "y": 1, "z": 2, "rx": 0, "ry": 1, "rz": 2}
@@ -57,8 +57,8 @@ def carried(at: Structure, link: int, v: Expression, s: Positions, *, is_point: 
 
 
 def _placed(v: Expression, by: Placement, *, is_point: bool) -> Expression:
-    turned = constant(by.rotation) @ v
-    return turned + ex.vector(*by.position) if is_point else turned
+    turned = v if by.rotation == UNTURNED else constant(by.rotation) @ v
+    return turned + ex.vector(*by.position) if is_point and any(by.position) else turned
 
 
 def closures(at: Structure, s: Expression) -> Expression:
