@@ -74,3 +74,47 @@ def test_rounding_is_outward():
     third = Fraction(1, 3)
     assert Fraction(rounded_down(third)) < third < Fraction(rounded_up(third))
     assert (rounded_down(None), rounded_up(None)) == (-np.inf, np.inf)
+
+
+def any_doubles(rng, shape):
+    """Every kind of finite double: subnormal, zero, huge; and ordinary ones."""
+    values = rng.integers(0, 2**64, shape, dtype=np.uint64).view(np.float64)
+    values = np.where(np.isfinite(values), values, 0.0)
+    ordinary = rng.normal(size=shape) * 2.0 ** rng.integers(-60, 60, shape)
+    return np.where(rng.random(shape) < 0.5, values, ordinary)
+
+
+def test_compiled_sums_are_exact_for_every_kind_of_double(rng):
+    for _ in range(150):
+        p, n = int(rng.integers(1, 6)), int(rng.integers(1, 9))
+        W, y, e = any_doubles(rng, (n, p)), any_doubles(rng, n), abs(any_doubles(rng, n))
+        sides = np.sort(any_doubles(rng, (2, p)), axis=0)
+        problem = LinearProblem(W, y, Unknowns([f"p_{i}" for i in range(p)]), Bounded(e))
+        direction, weights, box = any_doubles(rng, p), any_doubles(rng, n), Box(*sides)
+        value, used = Prover(problem).lower_bound(box, direction, np.arange(n), weights)
+        assert value == written_out(problem, box, direction, used)
+
+
+def test_many_large_terms_do_not_overflow(rng):
+    """As many rows as the compiled sums take, all digits of all numbers set: the largest sums there are."""
+    full = float(2**53 - 1)
+    for n in (199, 200, 201):
+        problem = LinearProblem(np.full((n, 3), full), np.full(n, full), Unknowns(["a", "b", "c"]), Bounded(full / 2))
+        box, direction = Box([-full] * 3, [full] * 3), np.full(3, -full)
+        value, used = Prover(problem).lower_bound(box, direction, np.arange(n), np.full(n, full))
+        assert value == written_out(problem, box, direction, used)
+
+
+def test_several_bounds_at_once_are_those_one_by_one(rng):
+    for uncertain in (False, True):
+        problem, _ = bounded_problem(rng, n_rows=10, p=3, spread=0)
+        D = 0.1 * abs(problem.W) if uncertain else None
+        problem = LinearProblem(problem.W, problem.y, problem.unknowns, Bounded(problem.noise.radius, D))
+        prover, direction, box = Prover(problem), rng.normal(size=3), Box([-9] * 3, [9] * 3)
+        rows = np.array([rng.permutation(10)[:4] for _ in range(7)])
+        weights = rng.normal(size=(7, 4)) * (rng.random((7, 4)) < 0.7)
+        together = prover.floors(box, direction, rows, weights)
+        for (value, used), some, factors in zip(together, rows, weights, strict=True):
+            alone, same = prover.floor(box, direction, some, factors)
+            assert value == alone == rounded_down(prover.lower_bound(box, direction, some, factors)[0])
+            assert (used.rows, used.weights) == (same.rows, same.weights)

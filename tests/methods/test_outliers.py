@@ -264,3 +264,19 @@ def test_words_claim_no_more_than_is_proven():
     assert two([0.0, 9.0], 0) == "At least 1 of 2 rows violates its bound.\nThat is more than the 0 allowed."
     many = [0.0, 0.1, 0.2, 0.3, 0.4, 9.0, -9.0]
     assert two(many).endswith("If no more than 2 do, rows 5, 6 do for certain.")
+
+
+def test_programs_solved_together_change_nothing(rng, monkeypatch):
+    """The programs of a node are solved and proven at once; one by one the answer is the same."""
+    from gough.methods.relaxed_programs import Programs
+
+    problem, _, _ = spoilt_problem(rng, 300, 4, 1)
+    together = estimate(problem, RelaxedHull(3)).region
+
+    def one_by_one(self, direction, withouts, near):
+        return [self.cut(direction, without, one) for without, one in zip(withouts, near, strict=True)]
+
+    monkeypatch.setattr(Programs, "cuts", one_by_one)
+    alone = estimate(problem, RelaxedHull(3)).region
+    np.testing.assert_allclose(together.lower, alone.lower, rtol=0, atol=1e-9 * alone.width.max())
+    np.testing.assert_allclose(together.upper, alone.upper, rtol=0, atol=1e-9 * alone.width.max())

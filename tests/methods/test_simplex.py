@@ -133,3 +133,29 @@ def test_old_vertices_are_forgotten(rng, monkeypatch):
         cost = rng.normal(size=len(low))
         assert cost @ program.minimize(cost).point == pytest.approx(cost @ program._by_highs(cost).point, abs=1e-9)
     assert len(program._memory._place) == 20
+
+
+@pytest.mark.parametrize("kind", ["plain", "repeated", "far"])
+def test_programs_that_lack_rows_solved_together_are_those_one_by_one(kind, rng):
+    for _ in range(20):
+        low, high, A, lower, upper = random_program(rng, kind)
+        program = Simplex(low, high)
+        program.add_rows(A, lower, upper)
+        cost = rng.normal(size=len(low))
+        first = program.minimize(cost)
+        if first.start is None:
+            continue
+        dropped = [sorted(rng.permutation(len(A))[: int(rng.integers(0, 6))].tolist()) for _ in range(8)]
+        dropped[0] = first.rows.tolist()
+        runs = program.minimize_each(cost, dropped, [first.start] * 8)
+        for i, rows in enumerate(dropped):
+            for row in rows:
+                program.set_row(row, -np.inf, np.inf)
+            alone = program._by_highs(cost)
+            for row in rows:
+                program.set_row(row, lower[row], upper[row])
+            assert (runs.outcome[i] == 0) == (alone.outcome is Outcome.OPTIMAL)
+            if alone.outcome is Outcome.OPTIMAL:
+                assert cost @ runs.point[i] == pytest.approx(cost @ alone.point, rel=1e-9, abs=1e-9)
+                assert not set(runs.basis[i][runs.price[i] != 0].tolist()) & {len(low) + row for row in rows}
+        assert cost @ program.minimize(cost).point == pytest.approx(cost @ first.point, rel=1e-9, abs=1e-9)

@@ -26,6 +26,8 @@ _TOLERANCE = 1e-10
 """How far a row may be violated, or a price be wrong."""
 _SLACK = 1e-12
 """By how much the ratio tests let others go too far, in order to choose a greater pivot."""
+_ROUNDED = 1.0 + 1e-14
+"""So that the least of some ratios, times its divisor, is not below its dividend."""
 _PIVOT = 1e-9
 """Pivots that are smaller are taken for zero."""
 _FRESH = 50
@@ -169,7 +171,7 @@ def yielding(T: Tableau, k: int, sign: float) -> int:
             if flips[i] == 0:
                 limit = min(limit, (max(T.sign[i] * price[i], 0.0) + _SLACK) / abs(alpha[i]))
         for i in range(n):
-            near = flips[i] == 0 and max(T.sign[i] * price[i], 0.0) <= limit * abs(alpha[i])
+            near = flips[i] == 0 and max(T.sign[i] * price[i], 0.0) <= limit * abs(alpha[i]) * _ROUNDED
             if near and (r < 0 or abs(alpha[i]) > abs(alpha[r])):
                 r = i
         if r < 0:
@@ -215,7 +217,7 @@ def blocking(T: Tableau, m: int, by_number: bool) -> int:  # noqa: FBT001
         if abs(v) > _PIVOT and place[k] < 0:
             gap = upper[k] - reach[k] if v > 0.0 else reach[k] - lower[k]
             preferred = abs(v) if not by_number else 1.0 / (1.0 + k)
-            if preferred > most and max(gap, 0.0) <= limit * abs(v):
+            if preferred > most and max(gap, 0.0) <= limit * abs(v) * _ROUNDED:
                 most, found = preferred, k
     return found
 
