@@ -6,7 +6,7 @@ that are worked with, each at one of its sides. C holds the columns of the inver
     x = Σ value_i C_i,    prices λ_i = c · C_i,    c = Σ λ_i g_i
 
 so that to leave row i means to move along C_i. At a minimum prices are ≥ 0 at lower and ≤ 0 at upper sides. `repair`
-mends a vertex outside some rows whose prices are right (dual simplex, sides flipped on the way [MAR03, §10]); `descend`
+mends a vertex outside some rows whose prices are right (dual simplex, sides flipped on the way [MAR03, §10]); `travel`
 mends the prices of a vertex inside all rows (primal simplex, steepest edge, tolerant ratio test [HAR73]). Nothing here
 is trusted: prices become bounds elsewhere, exactly.
 """
