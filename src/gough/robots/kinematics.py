@@ -171,9 +171,22 @@ class PoseFinder:
         Raises:
             InputError: some sample does not converge; the message names the first.
         """
-        n = len(readings)
+        poses, found = self.reach(parameters, readings, guess, start_readings)
+        if found.all():
+            return poses
+        first = int(np.argmin(found))
+        raise InputError(
+            f"sample {first}: no pose is found at the readings {np.array2string(readings[first], precision=5)} "
+            f"({(~found).sum()} of {len(found)} samples): the machine cannot be assembled so. Check the readings' "
+            "unit, sign and order of the chains, the blueprint, or give a guess near the pose"
+        )
+
+    def reach(
+        self, parameters: Array, readings: Array, guess: PlatformPoses, start_readings: Array
+    ) -> tuple[PlatformPoses, npt.NDArray[np.bool_]]:
+        """As `find`, with a mask of the samples whose pose is found; the others keep their guess."""
         p, R = guess.position.copy(), guess.rotation.copy()
-        todo = np.arange(n)
+        todo = np.arange(len(readings))
         for pieces in _PIECES:
             at, turn = guess.position[todo].copy(), guess.rotation[todo].copy()
             for k in range(1, pieces + 1):
@@ -182,12 +195,8 @@ class PoseFinder:
             p[todo[arrived]], R[todo[arrived]] = at[arrived], turn[arrived]
             todo = todo[~arrived]
             if todo.size == 0:
-                return PlatformPoses(p, R)
-        raise InputError(
-            f"sample {todo[0]}: no pose is found at the readings {np.array2string(readings[todo[0]], precision=5)} "
-            f"({todo.size} of {n} samples): the machine cannot be assembled so. Check the readings' unit, sign and "
-            "order of the chains, the blueprint, or give a guess near the pose"
-        )
+                break
+        return PlatformPoses(p, R), ~np.isin(np.arange(len(readings)), todo)
 
     def _newton(self, parameters: Array, readings: Array, p: Array, R: Array) -> tuple[Array, Array, Any]:
         p, R = p.copy(), R.copy()
