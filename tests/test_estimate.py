@@ -25,6 +25,8 @@ from gough import (
     Unknowns,
     estimate,
 )
+from gough.estimate import LiftedStats
+from gough.evidence import LiftedCut, LiftedStage
 
 UNKNOWNS = Unknowns(["mass", "inertia", "fv"], ["kg", "kg·m²", "N·m·s"], [1, 2, 3], Box([0, -inf, 0], [inf, inf, 9]))
 REGIONS = [
@@ -38,6 +40,7 @@ STATS = [
     FitStats(
         5, dof=inf, groups=("x",), residual_rms=np.array([0.1]), autocorrelation=np.array([np.nan]), chi_squared=1.1
     ),
+    LiftedStats(5, steps=1, stages=(LiftedStage((0.1,), (1.0,), (LiftedCut(0, -1.0, 0.2, (3,), (1 / 3,), (1.0,)),)),)),
 ]
 
 

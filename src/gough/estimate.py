@@ -12,8 +12,7 @@ from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import GoughError, InputError
 from gough.core.floating import defect
 from gough.core.text import number, table
-from gough.evidence import EllipsoidRound, Evidence, Halves, Link, Reach, RelaxedSide
-from gough.problem import LinearProblem, NonlinearProblem
+from gough.evidence import EllipsoidRound, Evidence, Halves, LiftedCut, LiftedStage, Link, Reach, RelaxedSide
 from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Intersection
 from gough.unknowns import Unknowns
 
@@ -117,6 +116,14 @@ class RelaxedStats(HullStats):
 
 
 @dataclass(frozen=True, eq=False)
+class LiftedStats(HullStats):
+    """What a lifted hull reports about its work: its boxes, from which a certificate is made."""
+
+    steps: int = 0
+    stages: tuple[LiftedStage, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class EllipsoidStats(Stats):
     """What a method for ellipsoids reports about its work."""
 
@@ -216,8 +223,8 @@ class Estimate(ArrayValue):
         return cls.from_dict(data)
 
 
-_STATS = (Stats, FitStats, LikelihoodStats, HullStats, RelaxedStats, EllipsoidStats)
-_EVIDENCE = (Evidence, Halves, Reach, RelaxedSide, EllipsoidRound)
+_STATS = (Stats, FitStats, LikelihoodStats, HullStats, RelaxedStats, LiftedStats, EllipsoidStats)
+_EVIDENCE = (Evidence, Halves, Reach, RelaxedSide, EllipsoidRound, LiftedCut, LiftedStage)
 _REGIONS = (Box, Ellipsoid, Intersection, ConfidenceEllipsoid)
 _CODED = {c.__name__: c for c in (Estimate, Unknowns, *_STATS, *_EVIDENCE, *_REGIONS)}
 
@@ -252,7 +259,14 @@ class Contractor(Protocol[P_contra]):
     def contract(self, problem: P_contra, box: Box) -> Box: ...
 
 
-Problem = TypeVar("Problem", LinearProblem, NonlinearProblem)
+class AnyProblem(Protocol):
+    """What every problem has: a linear or nonlinear one, one leg's quadratic equations, one of your own."""
+
+    @property
+    def unknowns(self) -> Unknowns: ...
+
+
+Problem = TypeVar("Problem", bound=AnyProblem)
 
 
 def estimate(problem: Problem, method: Method[Problem], *, strict: bool = True) -> Estimate:

@@ -78,3 +78,29 @@ class EllipsoidRound(ArrayValue):
     below: tuple[Evidence, ...] = ()
     above: tuple[Evidence, ...] = ()
     """What bounds each d·θ from below and above; if empty, its row, the box or an earlier round does."""
+
+
+@dataclass(frozen=True)
+class LiftedCut:
+    """sign · h[axis] ≥ value, or a contradiction where the sign is 0: multipliers ≥ 0 on rows A y ≤ b prove it.
+
+    h = θ − center in a box, y = [h, products of h].
+    """
+
+    axis: int
+    sign: float
+    value: float
+    rows: tuple[int, ...]
+    """Equation by equation, then the envelopes in their order."""
+    weights: tuple[float, ...]
+    shares: tuple[float, ...]
+    """The weights in units of the rows' lengths, which compare."""
+
+
+@dataclass(frozen=True)
+class LiftedStage:
+    """A box of an iteration: the expansion's center and radius, and what was proven there."""
+
+    center: tuple[float, ...]
+    radius: tuple[float, ...]
+    cuts: tuple[LiftedCut, ...]

@@ -8,9 +8,10 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.intervals import Interval
 from gough.core.threads import one_blas_thread
-from gough.estimate import Claim, Estimate, HullStats, Status
+from gough.estimate import Claim, Estimate, LiftedStats, Status
+from gough.evidence import LiftedCut, LiftedStage
 from gough.methods.box_answer import box_answer
-from gough.methods.lifted_program import Cut, LiftedProgram, Relaxation, envelopes
+from gough.methods.lifted_program import LiftedProgram, Relaxation, envelopes
 from gough.region import Box
 from gough.unknowns import Unknowns
 
@@ -38,28 +39,11 @@ class QuadraticProblem(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Stage:
-    """A box of the iteration: the expansion's center and radius, and what was proven there."""
-
-    center: tuple[float, ...]
-    radius: tuple[float, ...]
-    cuts: tuple[Cut, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class LiftedStats(HullStats):
-    """What a lifted hull reports about its work: its boxes, from which a certificate is made."""
-
-    steps: int = 0
-    stages: tuple[Stage, ...] = ()
-
-
 class Contracted(NamedTuple):
     """A smaller box, and its proof."""
 
     box: Box
-    stage: Stage
+    stage: LiftedStage
 
 
 @dataclass(frozen=True)
@@ -103,18 +87,18 @@ class LiftedHull:
     def step(self, problem: QuadraticProblem, box: Box) -> Contracted:
         """One step with its proof."""
         if box.is_empty or not box.is_bounded:
-            return Contracted(box, Stage((), (), ()))
+            return Contracted(box, LiftedStage((), (), ()))
         center = box.center
         radius = np.maximum((Interval(box.upper) - center).upper, (Interval(center) - box.lower).upper)
         rows = problem.relaxation(center, radius)
         program = LiftedProgram(rows, envelopes(problem.products, radius), problem.products, radius)
         cuts, contradiction = program.cuts()
-        stage = Stage(tuple(center.tolist()), tuple(radius.tolist()), (contradiction,) if contradiction else cuts)
+        stage = LiftedStage(tuple(center.tolist()), tuple(radius.tolist()), (contradiction,) if contradiction else cuts)
         return Contracted(Box.empty(len(box)) if contradiction else _cut(box, center, cuts), stage)
 
     def estimate(self, problem: QuadraticProblem) -> Estimate:
         box, gaining = problem.unknowns.bounds, True
-        stages: list[Stage] = []
+        stages: list[LiftedStage] = []
         while gaining and len(stages) < self.max_steps:
             last = box
             box, stage = self.step(problem, last)
@@ -134,7 +118,7 @@ class LiftedHull:
         )
 
 
-def _cut(box: Box, center: Array, cuts: tuple[Cut, ...]) -> Box:
+def _cut(box: Box, center: Array, cuts: tuple[LiftedCut, ...]) -> Box:
     """The part of a box that satisfies all cuts, each rounded outward."""
     value = np.full((2, len(box)), -np.inf)
     for cut in cuts:
@@ -145,7 +129,7 @@ def _cut(box: Box, center: Array, cuts: tuple[Cut, ...]) -> Box:
     return Box.empty(len(box)) if (lower > upper).any() else Box(lower, upper)
 
 
-def _blame(stage: Stage, n_poses: int) -> str:
+def _blame(stage: LiftedStage, n_poses: int) -> str:
     """The equations on which the last contradiction rests, heaviest first."""
     weights = blame(stage, n_poses)
     if not weights:

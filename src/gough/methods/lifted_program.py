@@ -1,12 +1,12 @@
 """The linear program of a lifted relaxation: who bounds each unknown, and what that proves."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.intervals import Interval
+from gough.evidence import LiftedCut
 from gough.methods.exact_bound import Prover
 from gough.methods.simplex import Optimum, Outcome, Simplex
 from gough.noise import Bounded
@@ -29,20 +29,6 @@ class Relaxation(NamedTuple):
 
     A: Array
     b: Array
-
-
-@dataclass(frozen=True)
-class Cut:
-    """sign · h[axis] ≥ value, or a contradiction where the sign is 0: multipliers ≥ 0 on rows A y ≤ b prove it."""
-
-    axis: int
-    sign: float
-    value: float
-    rows: tuple[int, ...]
-    """Equation by equation, then the envelopes in their order."""
-    weights: tuple[float, ...]
-    shares: tuple[float, ...]
-    """The weights in units of the rows' lengths, which compare."""
 
 
 def envelopes(products: tuple[tuple[int, int], ...], radius: Array) -> Relaxation:
@@ -113,7 +99,7 @@ class LiftedProgram:
         self._outside[rows] = False
         self._pool = np.concatenate([self._pool, rows])
 
-    def cuts(self) -> tuple[tuple[Cut, ...], Cut | None]:
+    def cuts(self) -> tuple[tuple[LiftedCut, ...], LiftedCut | None]:
         """A cut for each side of each unknown that gains, or a proven contradiction."""
         found = []
         for axis in range(self._p):
@@ -145,7 +131,7 @@ class LiftedProgram:
                 return optimum
             self._add(worst)
 
-    def _contradiction(self, optimum: Optimum) -> Cut | None:
+    def _contradiction(self, optimum: Optimum) -> LiftedCut | None:
         for turned in (1.0, -1.0):
             flipped = Optimum(optimum.outcome, optimum.point, optimum.rows, turned * optimum.weights)
             cut = self._proven(0, 0.0, flipped, 1.0)
@@ -153,7 +139,7 @@ class LiftedProgram:
                 return cut
         return None
 
-    def _proven(self, axis: int, sign: float, optimum: Optimum, unit: float) -> Cut:
+    def _proven(self, axis: int, sign: float, optimum: Optimum, unit: float) -> LiftedCut:
         """What the multipliers prove, in exact arithmetic; only those of the right sign are used."""
         useful = optimum.weights < 0
         rows, shares = self._pool[optimum.rows[useful]], unit * optimum.weights[useful]
@@ -161,4 +147,4 @@ class LiftedProgram:
         direction = np.zeros(len(self._scale))
         direction[axis] = sign
         value, _ = self._prover.floor(self._box, direction, rows, weights)
-        return Cut(axis, sign, value, tuple(rows.tolist()), tuple((-weights).tolist()), tuple((-shares).tolist()))
+        return LiftedCut(axis, sign, value, tuple(rows.tolist()), tuple((-weights).tolist()), tuple((-shares).tolist()))
