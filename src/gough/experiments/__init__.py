@@ -1,6 +1,13 @@
 """Experiments: what to move, machines whose parameters are known, and how they are recorded."""
 
 from gough.experiments.benchmark_circle import benchmark_circle
+from gough.experiments.calibration_campaign import (
+    CalibrationCampaign,
+    Faults,
+    MeasuredCampaign,
+    PoseNoise,
+    extremal_readings,
+)
 from gough.experiments.closed_loop import ClosedLoop, Followed
 from gough.experiments.control import Cascade, Controller, JointPI, Law
 from gough.experiments.demos import DEMOS, Campaign, Demo, delta, five_bar, h4, par4
@@ -21,6 +28,7 @@ from gough.experiments.virtual import SimulatedRecording, TrueMotion, VirtualExp
 
 __all__ = [
     "DEMOS",
+    "CalibrationCampaign",
     "Campaign",
     "Campaigned",
     "Cascade",
@@ -30,6 +38,7 @@ __all__ = [
     "Demo",
     "EffortNoise",
     "Errors",
+    "Faults",
     "Followed",
     "FourierSeries",
     "Instruments",
@@ -37,6 +46,7 @@ __all__ = [
     "Law",
     "Limits",
     "Machine",
+    "MeasuredCampaign",
     "Mechanism",
     "MonteCarlo",
     "Motion",
@@ -44,6 +54,7 @@ __all__ = [
     "PeriodicExperiment",
     "PickAndPlace",
     "PolynomialPath",
+    "PoseNoise",
     "Progress",
     "Ramped",
     "Ripple",
@@ -60,6 +71,7 @@ __all__ = [
     "benchmark_circle",
     "condition",
     "delta",
+    "extremal_readings",
     "five_bar",
     "h4",
     "par4",
