@@ -1,6 +1,6 @@
 """Forward dynamics from a regressor: efforts are linear in the acceleration, so that it follows from one solve."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, cast
@@ -12,6 +12,7 @@ from gough.core.errors import AssumptionError
 from gough.kernels import Kernel, trace
 from gough.kernels import expression as ex
 from gough.kernels.expression import Expression
+from gough.problem import Mask
 from gough.robots._family import kernels as family_kernels
 from gough.robots.model import DynamicModel, ParallelRobot
 
@@ -24,12 +25,17 @@ class Friction:
     """Which entries of a regressor (n, p) are friction, found by asking it."""
 
     dry: Array
-    """1 where an entry is the sign of its joint's velocity, else 0."""
+    """Size of an entry that does not change with the size of the velocity, only with its direction; else 0."""
     viscous: Array
     """1 where an entry is any other odd function of the velocity, else 0."""
 
     @property
-    def columns(self) -> Array:
+    def dry_columns(self) -> Mask:
+        """Which parameters (p,) are dry friction."""
+        return np.asarray(self.dry.any(axis=0))
+
+    @property
+    def columns(self) -> Mask:
         """Which parameters (p,) belong to friction."""
         return np.asarray((self.dry + self.viscous).any(axis=0))
 
@@ -43,6 +49,9 @@ class Equations:
     inverse: Kernel | None
     """q (n,) of x; None where x is q."""
     friction: Friction
+    sliding: Kernel | None = None
+    """Of x, dx, ddx: the columns of dry friction (n, dry ones) with tanh in place of sign, for a robot whose passive
+    joints rub too. None: only drives rub, each on its own velocity."""
 
     @property
     def n(self) -> int:
@@ -80,10 +89,9 @@ class Equations:
             ddx: Expression,
         ) -> Expression:
             q = self.positions(x)
-            dq = ex.directional(q, x, dx)
             added = ex.vector(*(ripple[0, i] * ex.sin(ripple[1, i] * q[i] + ripple[2, i]) for i in range(self.n)))
-            smooth = self._efforts(x, dx, ddx, theta, self.friction.dry == 0)
-            return ex.solve(ex.derivative(smooth, ddx), effort + added - smooth - self._dry(dq, theta, speed))
+            smooth = self._efforts(x, dx, ddx, theta, ~self.friction.dry_columns)
+            return ex.solve(ex.derivative(smooth, ddx), effort + added - smooth - self._dry(x, dx, theta, speed))
 
         n, m = self.n, self.m
         inputs: Ports = {"x": m, "dx": m, "effort": n, "theta": self.p, "speed": (), "ripple": (3, n), "ddx": m}
@@ -96,29 +104,37 @@ class Equations:
         """The friction efforts of x, dx, parameters and the speed that smooths dry friction."""
 
         def efforts(x: Expression, dx: Expression, theta: Expression, speed: Expression) -> Expression:
-            still = ex.vector(*(0.0 for _ in range(self.m)))
-            dq = ex.directional(self.positions(x), x, dx)
-            return self._efforts(x, dx, still, theta, self.friction.viscous) + self._dry(dq, theta, speed)
+            viscous = self.friction.viscous.any(axis=0)
+            return self._efforts(x, dx, self._still, theta, viscous) + self._dry(x, dx, theta, speed)
 
         inputs: Ports = {"x": self.m, "dx": self.m, "theta": self.p, "speed": ()}
         return trace(efforts, name=f"{self.regressor.name}_friction", inputs=inputs)
 
-    def _efforts(self, x: Expression, dx: Expression, ddx: Expression, theta: Expression, kept: Array) -> Expression:
-        """The product regressor · parameters, of the kept entries (n, p) only."""
+    @property
+    def _still(self) -> Expression:
+        return ex.vector(*(0.0 for _ in range(self.m)))
+
+    def _efforts(self, x: Expression, dx: Expression, ddx: Expression, theta: Expression, kept: Mask) -> Expression:
+        """The product regressor · parameters, of the kept columns (p,) only."""
         flat = self.regressor.function.call([x, dx, ddx])[0]
-        return _weighted_sums(lambda i, j: flat[i * self.p + j] * theta[j], kept)
+        columns = np.flatnonzero(kept).tolist()
+        return _sums(self.n, columns, lambda i, j: flat[i * self.p + j] * theta[j])
 
-    def _dry(self, dq: Expression, theta: Expression, speed: Expression) -> Expression:
-        """Dry friction f tanh(q̇ / speed), joint by joint."""
-        dry = self.friction.dry
-        size = _weighted_sums(lambda i, j: float(dry[i, j]) * theta[j], dry)
-        return ex.vector(*(size[i] * ex.tanh(dq[i] / speed) for i in range(self.n)))
+    def _dry(self, x: Expression, dx: Expression, theta: Expression, speed: Expression) -> Expression:
+        """Dry friction with tanh(velocity / speed) of each joint in place of its sign."""
+        dry, columns = self.friction.dry, np.flatnonzero(self.friction.dry_columns).tolist()
+        if self.sliding is None:
+            dq = ex.directional(self.positions(x), x, dx)
+            size = _sums(self.n, columns, lambda i, j: float(dry[i, j]) * theta[j])
+            return ex.vector(*(size[i] * ex.tanh(dq[i] / speed) for i in range(self.n)))
+        # velocities of all joints are linear in dx, so that tanh(velocity / speed) is tanh(velocity) at dx / speed
+        flat = self.sliding.function.call([x, dx / speed, self._still])[0]
+        return _sums(self.n, columns, lambda i, j: flat[i * len(columns) + columns.index(j)] * theta[j])
 
 
-def _weighted_sums(term: Callable[[int, int], Expression], kept: Array) -> Expression:
-    """The sums over j of term(i, j), of the kept entries (n, p)."""
-    rows = [sum((term(i, int(j)) for j in np.flatnonzero(row)), ex.vector(0.0)) for i, row in enumerate(kept)]
-    return ex.vector(*rows)
+def _sums(n: int, columns: Sequence[int], term: Callable[[int, int], Expression]) -> Expression:
+    """The sums (n,) over the columns j of term(i, j)."""
+    return ex.vector(*(sum((term(i, j) for j in columns), ex.vector(0.0)) for i in range(n)))
 
 
 def equations(robot: DynamicModel) -> Equations:
@@ -136,7 +152,8 @@ def _equations(robot: Any) -> Equations:
     regressor = robot.regressor_kernel()
     in_pose = as_parallel(robot)
     inverse = None if in_pose is None else _inverse_kernel(robot)
-    return Equations(regressor, inverse, find_friction(regressor, None if in_pose is None else in_pose.home))
+    friction = find_friction(regressor, None if in_pose is None else in_pose.home)
+    return Equations(regressor, inverse, friction, _sliding_kernel(robot, friction))
 
 
 _remembered = lru_cache(maxsize=16)(_equations)
@@ -153,6 +170,14 @@ def _inverse_kernel(robot: Any) -> Kernel:
         return robot.inverse_kernel()
     kernel = family_kernels(robot.FAMILY)["inverse"]
     return kernel.bind(geometry=robot._numbers)  # noqa: SLF001 - no public way offers it as a kernel
+
+
+def _sliding_kernel(robot: Any, friction: Friction) -> Kernel | None:
+    """The columns of dry friction made smooth by the robot itself, which alone knows how fast passive joints turn."""
+    if not hasattr(robot, "with_only") or not friction.dry_columns.any():
+        return None
+    names = [name for name, is_dry in zip(robot.names, friction.dry_columns, strict=True) if is_dry]
+    return robot.with_only(names).regressor_kernel(friction_speed=1.0)
 
 
 def find_friction(regressor: Kernel, at: Array | None = None) -> Friction:
@@ -172,6 +197,7 @@ def find_friction(regressor: Kernel, at: Array | None = None) -> Friction:
     else:
         raise AssumptionError(f"the regressor '{regressor.name}' is not finite at any pose that was tried")
     forth, twice, back = W
-    odd = np.isclose(back, -forth, rtol=1e-9, atol=1e-12).all(axis=0) & (forth != 0).any(axis=0)
-    dry = odd & np.isclose(twice, forth, rtol=1e-9, atol=1e-12).all(axis=0)
+    rounding = 1e-9 * abs(forth).max(axis=0)  # of the column's own size: at home some columns are nothing but rounding
+    odd = (abs(back + forth) <= rounding).all(axis=0) & (forth != 0).any(axis=0)
+    dry = odd & (abs(twice - forth) <= rounding).all(axis=0)
     return Friction(np.where(dry, np.abs(forth), 0.0), np.where(odd & ~dry, (forth != 0) * 1.0, 0.0))

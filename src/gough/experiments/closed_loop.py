@@ -89,7 +89,7 @@ class ClosedLoop:
         x, dx = (reference.x, reference.dx) if isinstance(reference, PoseMotion) else (reference.q, reference.dq)
         joints = self.machine.joint_motion(reference)
         system = self.machine.equations
-        n_steps = _enough_steps(self.machine, system, x, self.rate) if self.substeps is None else self.substeps
+        n_steps = _enough_steps(self.machine, x, self.rate) if self.substeps is None else self.substeps
         loop = Recurrence(step_kernel(system))
         constants = self._constants(n_steps)
         state = self._beginning(x[0], dx[0], joints.q[0], joints.dq[0])
@@ -218,9 +218,8 @@ def _runge_kutta(slope: _Slope, x: Expression, dx: Expression, h: Expression) ->
     return x + h / 6 * (v1 + 2 * v2 + 2 * v3 + v4), dx + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
 
 
-def _enough_steps(machine: Machine, system: Equations, x: Array, rate: float) -> int:
+def _enough_steps(machine: Machine, x: Array, rate: float) -> int:
     """Steps in a sampling period for which dry friction, at rest its stiffest, is integrated stably along x."""
-    friction = system.friction.dry @ machine.parameters / machine.friction_speed
     poses = x[np.linspace(0, len(x) - 1, 50).round().astype(int)]
-    rates = np.linalg.eigvals(np.linalg.solve(machine.joint_inertia(poses), np.diag(friction)))
+    rates = np.linalg.eigvals(np.linalg.solve(machine.joint_inertia(poses), machine.joint_damping(poses)))
     return max(2, int(np.ceil(np.abs(rates).max() / rate / _STABLE)))

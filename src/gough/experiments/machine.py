@@ -1,5 +1,6 @@
 """A machine whose parameters are known: its inverse dynamics, its forward dynamics, its friction."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -34,8 +35,9 @@ class Machine(ArrayValue):
     With a `mechanism`, the efforts of a motion are those of the mechanism plus the friction of the parameters. The
     closed loop is always that of the robot's own equations; see `VirtualExperiment`.
 
-    Dry friction in motion is that of the robot's equations, f · sign q̇. Where it is integrated over time it is
-    f · tanh(q̇ / friction_speed): within 1e-8 of f beyond ten times that speed. A joint that sticks creeps instead.
+    Dry friction in motion is that of the robot's equations, f · sign q̇, of passive joints too where they have any.
+    Where it is integrated over time it is f · tanh(q̇ / friction_speed): within 1e-8 of f beyond ten times that speed.
+    A joint that sticks creeps instead.
 
     Examples:
         >>> from gough.robots import FiveBar
@@ -50,7 +52,7 @@ class Machine(ArrayValue):
     """The truth, one number per parameter of the robot."""
     mechanism: Mechanism | None = None
     friction_speed: float = 5e-3
-    """Speed over which dry friction changes its sign in a closed loop, rad/s."""
+    """Speed over which dry friction changes its sign in a closed loop, rad/s or m/s."""
 
     def __post_init__(self) -> None:
         parameters = array(self.parameters, "the true parameters", ndim=1)
@@ -115,15 +117,39 @@ class Machine(ArrayValue):
             array([[0.047, 0.006],
                    [0.006, 0.048]])
         """
+
+        def efforts(x: Array, change: Array) -> Array:
+            return np.asarray(self.equations.regressor(x, np.zeros_like(x), change) @ self.parameters)
+
+        return self._per_joint(at, efforts)
+
+    def joint_damping(self, at: Any) -> Array:
+        """∂effort/∂q̇ (n, n) of friction at rest, where it is stiffest in a closed loop; (N, n, n) at many places.
+
+        Examples:
+            >>> from gough.robots import FiveBar
+            >>> robot = FiveBar.demo()
+            >>> Machine(robot, robot.nominal).joint_damping([2.0, 1.0]).round(2) + 0.0
+            array([[60.08,  0.  ],
+                   [ 0.  , 50.07]])
+        """
+        slow = 1e-4 * self.friction_speed  # where tanh is its argument to 1e-8
+
+        def efforts(x: Array, change: Array) -> Array:
+            return self.friction_efforts(x, slow * change) / slow
+
+        return self._per_joint(at, efforts)
+
+    def _per_joint(self, at: Any, efforts: Callable[[Array, Array], Array]) -> Array:
+        """How the efforts (N, n) at x for a rate (N, m) of the coordinates change with that rate of the joints."""
         x = array(at, "at", ndim=(1, 2))
         m = x.shape[-1]
         units = np.vstack([np.zeros(m), np.eye(m)])
         poses = np.repeat(x.reshape(-1, m), m + 1, axis=0)
-        still, turns = np.zeros_like(poses), np.tile(units, (len(poses) // (m + 1), 1))
-        torques = (self.equations.regressor(poses, still, turns) @ self.parameters).reshape(-1, m + 1, self.n_actuators)
-        by_acceleration = np.swapaxes(torques[:, 1:] - torques[:, :1], 1, 2).reshape(*x.shape[:-1], -1, m)
+        found = efforts(poses, np.tile(units, (len(poses) // (m + 1), 1))).reshape(-1, m + 1, self.n_actuators)
+        by_rate = np.swapaxes(found[:, 1:] - found[:, :1], 1, 2).reshape(*x.shape[:-1], -1, m)
         robot = as_parallel(self.robot)
-        return np.asarray(by_acceleration if robot is None else by_acceleration @ robot.jacobian(x))
+        return np.asarray(by_rate if robot is None else by_rate @ robot.jacobian(x))
 
     def accelerations(self, x: Any, dx: Any, efforts: Any) -> Array:
         """ẍ (N, m) under the given efforts (N, n), with the friction of a closed loop: the forward dynamics.
