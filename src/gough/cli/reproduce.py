@@ -1,7 +1,13 @@
-"""`gough reproduce`: a paper's tables beside ours."""
+"""`gough reproduce`: a paper's tables and figures beside ours."""
 
 import json
-from typing import Annotated
+import signal
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -9,26 +15,81 @@ from rich.text import Text
 
 from gough.cli.progress import steps_shown
 from gough.core.errors import InputError, nearest
-from gough.studies.papers import PAPERS, Reproduction
+from gough.report import require_ours, write_folder
+from gough.studies.papers import CAMPAIGNS, LEDGERS, PAPERS, Reproduction
+from gough.studies.papers.documents import PAGE, documents, remarks_of
 
 _PROSE = 100
+_REPEATING = ", ".join(f"{name}: {few}" for name, (few, _) in CAMPAIGNS.items())
 
 
 def reproduce(
     paper: Annotated[str, typer.Argument(help=f"The paper: {', '.join(PAPERS)}.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for a page, figures and numbers: new, empty, or of an earlier run. Papers that repeat "
+            "experiments always have one (gough-reproduce-…), where an interrupted run goes on."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Another seed, another motion and noise.")] = 1,
+    repetitions: Annotated[
+        int | None, typer.Option(min=2, help=f"How often experiments are repeated ({_REPEATING} by default).")
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Processes that share the repetitions.")] = 1,
     *,
+    full: Annotated[bool, typer.Option("--full", help="As many repetitions as in the paper.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
     """Rebuild a paper's experiment and print its tables beside ours, with what differs and why."""
     if paper not in PAPERS:
         raise InputError(f"no paper is called '{paper}'{nearest(paper, PAPERS)} (known: {', '.join(PAPERS)})")
-    with steps_shown() as on_step:
-        found = PAPERS[paper](seed, on_step)
+    folder = out or (Path(f"gough-reproduce-{paper}") if paper in CAMPAIGNS else None)
+    if folder is not None:
+        require_ours(folder, besides=LEDGERS)
+    times = _repetitions(paper, repetitions, full=full, workers=workers)
+    with steps_shown() as on_step, _pool(workers) as executor:
+        options: dict[str, Any] = {}
+        if times is not None:
+            options = {"repetitions": times, "executor": executor, "folder": folder}
+        found = PAPERS[paper](seed, on_step, **options)
+        files = {} if folder is None else documents(found)
+    if folder is not None:
+        write_folder(folder, files, besides=LEDGERS)
     if as_json:
         typer.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=1))
-    else:
-        _show(Console(highlight=False), found)
+        return
+    console = Console(highlight=False)
+    _show(console, found)
+    if folder is not None:
+        console.print(f"\nPage and figures: {folder / PAGE}", style="bold", soft_wrap=True)
+
+
+def _repetitions(paper: str, asked: int | None, *, full: bool, workers: int) -> int | None:
+    """How often to repeat; None for papers that repeat nothing."""
+    if paper not in CAMPAIGNS:
+        given = {"--repetitions": asked is not None, "--full": full, "--workers": workers > 1}
+        for option in (name for name, is_given in given.items() if is_given):
+            raise InputError(f"{paper} repeats no experiment: leave {option} out (it is for {', '.join(CAMPAIGNS)})")
+        return None
+    if full and asked is not None:
+        raise InputError("--full and --repetitions contradict each other: give one of them")
+    few, printed = CAMPAIGNS[paper]
+    return asked or (printed if full else few)
+
+
+@contextmanager
+def _pool(workers: int) -> Iterator[Executor | None]:
+    """Processes to work in; None for one: this one. They leave Ctrl-C to this one, too."""
+    if workers == 1:
+        yield None
+        return
+    with ProcessPoolExecutor(workers, get_context("spawn"), _leave_interrupts) as executor:
+        yield executor
+
+
+def _leave_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _show(console: Console, found: Reproduction) -> None:
@@ -41,10 +102,7 @@ def _show(console: Console, found: Reproduction) -> None:
         console.print(Text(caption, "bold blue"))
         for line in lines:
             console.print(Text(line), soft_wrap=True)
-    for head, remarks in (
-        ("What the paper's own numbers contradict", found.inconsistencies),
-        ("What differs, and why", found.differences),
-    ):
+    for head, remarks in remarks_of(found):
         console.print()
         console.print(Text(head, "bold blue"))
         for remark in remarks:

@@ -5,7 +5,8 @@ changed since. Which files those are, a manifest in the folder tells by their SH
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatch
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
@@ -16,8 +17,10 @@ MANIFEST = "gough-manifest.json"
 _TEMPORARY = ".gough-unfinished-"
 
 
-def require_ours(folder: Path) -> None:
+def require_ours(folder: Path, *, besides: Sequence[str] = ()) -> None:
     """Raise InputError if results written to `folder` could overwrite or mix with anything that is not gough's.
+
+    Files whose names match a pattern of `besides` may be there too: they are never written here.
 
     Examples:
         >>> from tempfile import TemporaryDirectory
@@ -37,7 +40,7 @@ def require_ours(folder: Path) -> None:
     known = _manifest(folder)
     for file in _files(folder):
         name = file.relative_to(folder).as_posix()
-        if name == MANIFEST or file.name.startswith(_TEMPORARY):
+        if name == MANIFEST or file.name.startswith(_TEMPORARY) or any(fnmatch(name, each) for each in besides):
             continue
         if name not in known:
             raise InputError(
@@ -51,11 +54,11 @@ def require_ours(folder: Path) -> None:
             )
 
 
-def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+def write_folder(folder: Path, files: Mapping[str, bytes], *, besides: Sequence[str] = ()) -> None:
     """Write `files` by their names relative to `folder`; remove what an earlier run wrote and this one does not.
 
     The manifest first admits both the old and the new contents, so that a run that is interrupted anywhere leaves a
-    folder that the next run may use.
+    folder that the next run may use. `besides` as for `require_ours`.
 
     Examples:
         >>> from tempfile import TemporaryDirectory
@@ -65,7 +68,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
         ...     sorted(p.name for p in Path(place).iterdir())
         ['a.txt', 'gough-manifest.json']
     """
-    require_ours(folder)
+    require_ours(folder, besides=besides)
     folder.mkdir(parents=True, exist_ok=True)
     before = _manifest(folder)
     after = {name: [_digest(content)] for name, content in files.items()}

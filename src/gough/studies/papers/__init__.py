@@ -11,4 +11,9 @@ PAPERS: Mapping[str, Callable[..., Reproduction]] = MappingProxyType(
 )
 """What `gough reproduce` can reproduce."""
 
-__all__ = ["PAPERS", "Reproduction", "SideBySide"]
+CAMPAIGNS: Mapping[str, tuple[int, int]] = MappingProxyType({})
+"""Papers that repeat experiments: how often by default, and how often in print."""
+LEDGERS = ("campaign-*.jsonl",)
+"""Files of results of campaigns, in the folder of a reproduction; an interrupted campaign goes on from them."""
+
+__all__ = ["CAMPAIGNS", "LEDGERS", "PAPERS", "Reproduction", "SideBySide"]

@@ -1,10 +1,11 @@
-"""A paper's tables beside ours."""
+"""A paper's tables and figures beside ours."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from gough.core.text import number, table
+from gough.report import Drawing
 
 
 @dataclass(frozen=True)
@@ -33,10 +34,16 @@ class Reproduction:
     """What the paper's own numbers contradict, found from these numbers alone."""
     differences: tuple[str, ...]
     """Why ours differ."""
+    drawings: tuple[Drawing, ...] = ()
+    """The paper's figures, from our data."""
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    """What the tables round, as plain values."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
+        """Plain values for JSON; figures are told by their captions."""
+        texts = {name: getattr(self, name) for name in ("paper", "title", "about", "inconsistencies", "differences")}
+        figures = {drawing.name: drawing.caption for drawing in self.drawings}
+        return texts | {"tables": [asdict(each) for each in self.tables], "figures": figures, "numbers": self.numbers}
 
 
 def columns(names: Sequence[str], parts: Mapping[str, Mapping[str, str]]) -> tuple[tuple[str, ...], ...]:
