@@ -17,6 +17,7 @@ LAYER = {
     "methods": 2,
     "data": 2,
     "assemble": 3,
+    "vision": 3,
     "experiments": 4,
     "certify": 4,
     "calibration": 4,
@@ -36,6 +37,7 @@ IMPORTERS = {
     "pydantic": {"studies"},
     "pinocchio": {"experiments"},
     "mujoco": {"experiments"},
+    "cv2": {"vision"},
 }
 MODULES = sorted(SOURCE.rglob("*.py"))
 

@@ -17,7 +17,7 @@ import gough
 PUBLIC = [
     "gough", "gough.methods", "gough.kernels", "gough.robots", "gough.certify", "gough.data", "gough.assemble",
     "gough.calibration", "gough.experiments", "gough.experiments.design", "gough.experiments.multibody",
-    "gough.identification", "gough.report", "gough.studies",
+    "gough.identification", "gough.report", "gough.studies", "gough.vision",
 ]  # fmt: skip
 REPOSITORY = Path(__file__).parents[1]
 
@@ -109,6 +109,6 @@ def test_every_imported_library_is_a_declared_dependency():
             elif isinstance(node, ast.ImportFrom):
                 used.add(node.module.split(".")[0])
     third_party = {m for m in used if m not in sys.stdlib_module_names and m != "gough"}
-    optional = {"mujoco", "pinocchio"}  # of the extra `multibody`
+    optional = {"mujoco", "pinocchio", "cv2"}  # of the extras `multibody` and `vision`
     assert third_party - optional <= modules
     assert modules <= third_party, f"declared but never imported: {modules - third_party}"

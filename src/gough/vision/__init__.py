@@ -1,0 +1,25 @@
+"""Images to poses: targets, cameras, and what a camera measures. Needs gough[vision] where images are read."""
+
+from gough.vision.target_design import design_target as design_target
+from gough.vision.target_drawing import to_pdf as to_pdf
+from gough.vision.target_drawing import to_png as to_png
+from gough.vision.target_drawing import to_svg as to_svg
+from gough.vision.target_files import read_target as read_target
+from gough.vision.target_files import write_target as write_target
+from gough.vision.targets import CharucoBoard as CharucoBoard
+from gough.vision.targets import CircleGrid as CircleGrid
+from gough.vision.targets import DotTarget as DotTarget
+from gough.vision.targets import Target as Target
+
+__all__ = [
+    "CharucoBoard",
+    "CircleGrid",
+    "DotTarget",
+    "Target",
+    "design_target",
+    "read_target",
+    "to_pdf",
+    "to_png",
+    "to_svg",
+    "write_target",
+]

@@ -1,0 +1,209 @@
+"""Flat targets that a camera measures: where their dots or corners are.
+
+Frame: origin in the middle of the sheet, x to the right and y up for whoever looks at it, z towards them. Lengths in m.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from gough.core.arrays import Array, ArrayValue, array
+from gough.core.errors import require
+
+LONG, SHORT = 7, 6
+"""Dots on the two diagonals [DACP06, §2.3.1]."""
+_DICTIONARIES = ("4X4_50", "4X4_100", "4X4_250", "4X4_1000", "5X5_50", "5X5_100", "5X5_250", "5X5_1000", "6X6_50")
+_DICTIONARIES += ("6X6_100", "6X6_250", "6X6_1000", "7X7_50", "7X7_100", "7X7_250", "7X7_1000", "ARUCO_ORIGINAL")
+
+
+class Target(Protocol):
+    """Points on a plane that can be found in an image."""
+
+    @property
+    def points(self) -> Array:
+        """(n, 3): where they are."""
+        ...
+
+    @property
+    def radius(self) -> float:
+        """Of the dots; 0 where the points are corners."""
+        ...
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height of the sheet."""
+        ...
+
+    @property
+    def bright(self) -> bool:
+        """Whether the dots are brighter than what is around them."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class DotTarget(ArrayValue):
+    """Dots of which seven lie on one diagonal and six on the other, so that no view of it looks like another one.
+
+    The cross-ratios of the first four and of the last four dots of the two diagonals are all different: they tell
+    which diagonal is seen, and from which end [DACP06, §2.3.1].
+
+    Examples:
+        >>> from gough.vision import design_target
+        >>> target = design_target(0.2, 0.2)
+        >>> target.points.shape, target.radius
+        ((45, 3), 0.005)
+        >>> target.cross_ratios.round(2)
+        array([1.1 , 1.03, 1.26, 2.03])
+    """
+
+    points: Array
+    """(n, 3): first the long diagonal from end to end, then the short one, then all others."""
+    radius: float
+    size: tuple[float, float]
+    bright: bool = True
+    name: str = "dots"
+
+    def __post_init__(self) -> None:
+        points = array(self.points, "points of a target", ndim=2)
+        n = len(points)
+        require(points.shape[1] == 3, f"points of a target must be (n, 3), but their shape is {points.shape}")
+        require(n >= LONG + SHORT, f"a target has {LONG} + {SHORT} dots on its diagonals, and then others; not {n}")
+        require(bool(np.isfinite(points).all()), "points of a target must be finite")
+        require(self.radius > 0, f"the radius of the dots must be positive, not {self.radius:g} m")
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "size", (float(self.size[0]), float(self.size[1])))
+        require(min(self.size) > 0, "width and height of a target must be positive")
+        gap = closest(points[:, :2])
+        require(gap > 2 * self.radius, f"dots of radius {self.radius:g} m touch: two centers are {gap:.3g} m apart")
+
+    @property
+    def long(self) -> Array:
+        """(7, 3): the dots of the long diagonal."""
+        return self.points[:LONG]
+
+    @property
+    def short(self) -> Array:
+        """(6, 3): the dots of the short diagonal."""
+        return self.points[LONG : LONG + SHORT]
+
+    @cached_property
+    def cross_ratios(self) -> Array:
+        """Of the first and last four dots of the long diagonal, then of the short one."""
+        ends = (self.long[:4], self.long[-4:], self.short[:4], self.short[-4:])
+        return np.array([cross_ratio(_along(dots)) for dots in ends])
+
+
+@dataclass(frozen=True)
+class CircleGrid:
+    """A regular grid of dots, as OpenCV and others have it.
+
+    A symmetric one looks the same upside down: it serves to calibrate a camera, but not to measure poses.
+
+    Examples:
+        >>> CircleGrid(4, 11, 0.02, 0.005, staggered=True).points.shape
+        (44, 3)
+    """
+
+    columns: int
+    rows: int
+    spacing: float
+    """Between neighbors; between the rows of a staggered grid it is half the spacing of the dots of a row."""
+    radius: float
+    staggered: bool = False
+    """Whether each other row is shifted by half (OpenCV: asymmetric)."""
+    bright: bool = False
+    name: str = "circles"
+
+    def __post_init__(self) -> None:
+        require(self.columns >= 3 and self.rows >= 3, "a grid of circles has at least 3 rows and 3 columns")
+        require(0 < 2 * self.radius < self.spacing, "circles must not touch: check their spacing and radius")
+
+    @cached_property
+    def points(self) -> Array:
+        """Row by row from the top left, in OpenCV's order."""
+        i, j = np.divmod(np.arange(self.rows * self.columns), self.columns)
+        across = (2 * j + i % 2) if self.staggered else j
+        return _centered(across * self.spacing, -i * self.spacing)
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """The grid with a margin of one spacing."""
+        width, height = np.ptp(self.points[:, :2], axis=0) + 2 * self.spacing
+        return float(width), float(height)
+
+
+@dataclass(frozen=True)
+class CharucoBoard:
+    """A chessboard with ArUco markers in its white squares; its points are the inner corners.
+
+    Examples:
+        >>> CharucoBoard(7, 5, 0.03, 0.022).points.shape
+        (24, 3)
+    """
+
+    columns: int
+    rows: int
+    square: float
+    """Side of a square."""
+    marker: float
+    """Side of a marker."""
+    dictionary: str = "5X5_100"
+    legacy: bool = False
+    """Printed by OpenCV before 4.6, whose first square is of the other color if the number of rows is even."""
+    name: str = "charuco"
+
+    def __post_init__(self) -> None:
+        require(self.columns >= 3 and self.rows >= 3, "a ChArUco board has at least 3 rows and 3 columns of squares")
+        require(0 < self.marker < self.square, "markers of a ChArUco board must be smaller than its squares")
+        known = self.dictionary in _DICTIONARIES
+        require(known, f"no dictionary is called '{self.dictionary}' (known: {', '.join(_DICTIONARIES)})")
+
+    @cached_property
+    def points(self) -> Array:
+        """Corners row by row from the top left, in OpenCV's order."""
+        i, j = np.divmod(np.arange((self.rows - 1) * (self.columns - 1)), self.columns - 1)
+        return _centered(j * self.square, -i * self.square)
+
+    @property
+    def radius(self) -> float:
+        """Corners have none."""
+        return 0.0
+
+    @property
+    def bright(self) -> bool:
+        """White squares are the ground."""
+        return False
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """All squares."""
+        return self.columns * self.square, self.rows * self.square
+
+
+def cross_ratio(t: Array) -> float:
+    """(c − a)(d − b) / ((c − b)(d − a)) of four places on a line: the same in every view, and from both ends.
+
+    Examples:
+        >>> cross_ratio(np.array([0.0, 1.0, 2.0, 3.0])), cross_ratio(np.array([3.0, 2.0, 1.0, 0.0]))
+        (1.3333333333333333, 1.3333333333333333)
+    """
+    a, b, c, d = t
+    return float((c - a) * (d - b) / ((c - b) * (d - a)))
+
+
+def closest(points: Array) -> float:
+    """The smallest distance between two of the points (n, k)."""
+    apart = np.linalg.norm(points[:, None] - points[None], axis=2)
+    return float(apart[~np.eye(len(points), dtype=bool)].min())
+
+
+def _along(dots: Array) -> Array:
+    """Places of dots along the line from the first to the last."""
+    return np.asarray((dots - dots[0]) @ (dots[-1] - dots[0]))
+
+
+def _centered(x: Array, y: Array) -> Array:
+    points = np.column_stack([x, y, np.zeros(len(x))]).astype(float)
+    return np.asarray(points - (points.max(axis=0) + points.min(axis=0)) / 2)
