@@ -23,7 +23,7 @@ def csv(path, heads, columns):
 LEGS = [f"l{i + 1}" for i in range(6)]
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".npz"])
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".mat", ".npz"])
 def test_what_is_written_is_read(tmp_path, rng, suffix):
     given = poses(rng)
     path = tmp_path / f"poses{suffix}"
@@ -78,6 +78,33 @@ def test_the_order_of_quaternions(tmp_path, rng, order):
     )
     with pytest.raises(InputError, match="quaternion's order"):
         read_poses(path)
+
+
+def test_a_pose_of_one_line_survives_every_format(tmp_path, rng):
+    """MATLAB knows no vectors: one pose must not turn into a number that is taken for no column."""
+    given = poses(rng, 1)
+    for suffix in (".csv", ".parquet"):
+        write_poses(tmp_path / f"one{suffix}", given)
+        assert (read_poses(tmp_path / f"one{suffix}").position == given.position).all()
+    for suffix in (".mat", ".npz"):
+        write_poses(tmp_path / f"one{suffix}", given)
+        with pytest.raises(InputError, match="no channel"):
+            read_poses(tmp_path / f"one{suffix}")
+
+
+def test_headings_alone_and_planes(tmp_path, rng):
+    given = poses(rng, 8, 3)
+    angle = rng.uniform(-30, 30, 8)
+    flat = csv(
+        tmp_path / "flat.csv",
+        ["x [mm]", "y [mm]", "rz [deg]", *LEGS[:3]],
+        [1e3 * given.position[:, :2], angle, given.readings],
+    )
+    read = read_poses(flat, chains=3, planar=True)
+    assert abs(read.position - given.position * [1, 1, 0]).max() < 1e-15
+    assert abs(log(read.rotation) - np.radians(angle)[:, None] * [0, 0, 1]).max() < 1e-12
+    with pytest.raises(InputError, match="no column 'z'"):
+        read_poses(flat, chains=3)
 
 
 def test_bad_files(tmp_path, rng):

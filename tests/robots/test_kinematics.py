@@ -7,8 +7,19 @@ import pytest
 
 from gough.core.errors import InputError
 from gough.core.rotations import angle_between, exp
-from gough.robots import GoughPlatform, LinearDelta, PlatformPoses, RotaryDelta
+from gough.robots import (
+    H4,
+    GoughPlatform,
+    H4Kinematics,
+    LinearDelta,
+    Par4,
+    Par4Kinematics,
+    PlanarRRR,
+    PlatformPoses,
+    RotaryDelta,
+)
 from gough.robots.kinematics import all_derivatives, evaluate_chains
+from gough.robots.mechanism import MechanismModel, planar_mechanism
 
 EXTREMAL = np.array(list(itertools.product([0.0, 0.14], repeat=6)))
 MODELS = [
@@ -16,14 +27,19 @@ MODELS = [
     GoughPlatform(*(getattr(GoughPlatform.deltalab(), f) for f in ("base", "platform", "length")), gains=True),
     LinearDelta(),
     RotaryDelta(),
+    H4Kinematics(),
+    Par4Kinematics(),
+    PlanarRRR(),
 ]
+HOMES = {"linear delta": [0, 0, 0.1], "rotary delta": [0, 0, -0.7], "H4": [0, 0, -0.43], "Par4": [0, -0.06, -0.85]}
 
 
 def some_poses(model, rng, n=40):
     if isinstance(model, GoughPlatform):
         return rng.normal([0, 0, 0.35], 0.02, (n, 3)), exp(0.15 * rng.normal(size=(n, 3)))
-    height = 0.1 if isinstance(model, LinearDelta) else -0.7
-    return rng.normal([0, 0, height], 0.03, (n, 3)), np.repeat(np.eye(3)[None], n, axis=0)
+    home = np.array(HOMES.get(model.name, [0, 0, 0]))
+    p = home + 0.03 * rng.normal(size=(n, 3)) * np.isin([0, 1, 2], model.freedoms)
+    return p, exp(np.outer(0.2 * rng.normal(size=n) * (5 in model.freedoms), [0, 0, 1]))
 
 
 def spoilt(model, rng):
@@ -69,6 +85,30 @@ def test_forward_inverts_inverse(model, rng):
     found = model.forward(theta, model.inverse(theta, p, R))
     assert abs(found.position - p).max() < 1e-11
     assert angle_between(found.rotation, R).max() < 1e-9
+
+
+@pytest.mark.parametrize(("model", "robot"), [(H4Kinematics(), H4()), (Par4Kinematics(), Par4())], ids=["H4", "Par4"])
+def test_the_blueprint_is_the_robot_of_the_dynamics(model, robot, rng):
+    p, R = some_poses(model, rng, 200)
+    x = np.column_stack([p, np.arctan2(R[:, 1, 0], R[:, 0, 0])])
+    q = robot.inverse(x)
+    assert abs(model.inverse(model.nominal, p, R) - q).max() < 1e-12
+    found = model.forward(model.nominal, q)
+    assert (
+        abs(
+            np.column_stack([found.position, np.arctan2(found.rotation[:, 1, 0], found.rotation[:, 0, 0])])
+            - robot.forward(q)
+        ).max()
+        < 1e-11
+    )
+
+
+def test_the_planar_blueprint_is_the_mechanism(rng):
+    model, mechanism = PlanarRRR(), MechanismModel(planar_mechanism())
+    p, R = some_poses(model, rng, 20)
+    x = np.column_stack([p[:, :2], np.arctan2(R[:, 1, 0], R[:, 0, 0])])
+    away = model.inverse(model.nominal, p, R) - mechanism.inverse(x)
+    assert abs(np.sin(away / 2)).max() < 1e-10  # whole turns of a motor change nothing
 
 
 def test_all_extremal_configurations_assemble():

@@ -19,6 +19,8 @@ from gough.unknowns import Unknowns
 
 SCALE = "scale"
 """The unknown by which measured positions are multiplied."""
+_TILT = 5.0
+"""Degrees by which a machine that turns about z alone may seem to tilt."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +166,15 @@ def _require_fit(model: KinematicModel, poses: Poses) -> None:
     require(poses.n_chains == n, f"{model.name} has {n} chains, but each pose has {poses.n_chains} readings")
     if model.has_orientation and poses.rotation is None:
         raise InputError(f"the {model.name} turns: its calibration needs measured orientations, not positions alone")
+    if model.has_orientation and poses.rotation is not None and 3 not in model.freedoms:
+        tilt = np.degrees(np.arccos(np.clip(poses.rotation[:, 2, 2], -1.0, 1.0)))
+        worst = int(tilt.argmax())
+        require(
+            bool(tilt[worst] < _TILT),
+            f"pose {worst} is tilted by {tilt[worst]:.3g}°, but the {model.name} turns about z only: its poses are "
+            "probably in an instrument's frame; bring them into the machine's with machine_frame(), or "
+            'frames = "instrument" in a study',
+        )
 
 
 def _require_enough(unknowns: Unknowns, poses: Poses, model: KinematicModel) -> None:

@@ -14,6 +14,7 @@ from gough.calibration.results import Calibrated, ChainFit
 from gough.calibration.suspects import suspects_of
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
+from gough.core.rotations import cross_matrix, nearest_rotation
 from gough.data import Poses
 from gough.estimate import Estimate, EstimationError, Status
 from gough.methods import GaussMarkov, Huber, Repeated, RobustLeastSquares, WeightedLeastSquares, identifiability
@@ -197,9 +198,10 @@ def _aligned(model: KinematicModel, poses: Poses, theta: Array, frames: FramesOf
 
 
 def machine_frame(model: KinematicModel, poses: Poses) -> Poses:
-    """Positions that an instrument saw, moved into the machine's frame as the blueprint predicts them best.
+    """Poses that an instrument saw, moved into the machine's frame as the blueprint predicts them best.
 
-    For machines that do not turn: the tracked point may be anywhere on the platform.
+    For machines that do not turn, or about z only: the tracked point may be anywhere on the platform, and its mark may
+    point anywhere. How high it sits, no pose tells.
 
     Examples:
         >>> from gough.robots import LinearDelta
@@ -209,12 +211,30 @@ def machine_frame(model: KinematicModel, poses: Poses) -> Poses:
         >>> bool(abs(machine_frame(printer, poses).position - p).max() < 1e-12)
         True
     """
-    require(not model.has_orientation, "for a machine that turns, calibrate with frames='instrument'")
-    motion, _ = procrustes(poses.position, model.forward(model.nominal, poses.readings).position)
-    covariance = poses.covariance
+    require(3 not in model.freedoms, "for a machine that tilts, calibrate with frames='instrument'")
+    modeled = model.forward(model.nominal, poses.readings)
+    offset = np.zeros(3)
+    motion, left = procrustes(poses.position, modeled.position)
+    for _ in range(100 if model.has_orientation else 0):  # the tracked point turns with the platform
+        before = left
+        missing = motion.of(poses.position) - modeled.position
+        offset = np.einsum("nij,ni->j", modeled.rotation, missing) / len(poses) * [1.0, 1.0, 0.0]
+        motion, left = procrustes(poses.position, modeled.position + modeled.rotation @ offset)
+        if left > (1 - 1e-3) * before:
+            break
+    position, rotation, covariance = motion.of(poses.position), None, poses.covariance
+    carried: Array = motion.R
+    if model.has_orientation and poses.rotation is not None:
+        seen = motion.R @ poses.rotation
+        rotation = seen @ nearest_rotation(np.einsum("nji,njk->ik", seen, modeled.rotation))
+        arm = rotation @ offset
+        position = position - arm
+        carried = np.tile(np.kron(np.eye(2), motion.R), (len(poses), 1, 1))
+        carried[:, :3, 3:] = cross_matrix(arm) @ motion.R
     if covariance is not None:
-        covariance = motion.R @ covariance[..., :3, :3] @ motion.R.T
-    return replace(poses, position=motion.of(poses.position), rotation=None, covariance=covariance)
+        size = carried.shape[-1]
+        covariance = carried @ covariance[..., :size, :size] @ np.swapaxes(carried, -1, -2)
+    return replace(poses, position=position, rotation=rotation, covariance=covariance)
 
 
 def _chain_fits(model: KinematicModel, poses: Poses, before: Array, after: Array, scale: float) -> tuple[ChainFit, ...]:

@@ -89,17 +89,17 @@ class Calibrated(ArrayValue):
         readings = model.inverse(self.parameters, poses.position, poses.rotation)
         kernel = all_derivatives(model.chain_kernel("length"))
         found = evaluate_chains(kernel, model.columns, self.parameters, poses, readings)
-        size = 6 if model.has_orientation else 3
+        free_moves = list(model.freedoms)
         J = np.zeros((*readings.shape, len(model.names)))
         for chain, columns in enumerate(model.columns):
             J[:, chain, columns] = found["by_x"][:, chain]
         names = [name for name in self.estimate.unknowns.names if name in model.names]
         free = [model.names.index(name) for name in names]
         C = self.estimate.marginal(*names).region.covariance  # type: ignore[union-attr]
-        by_theta = np.linalg.solve(found["by_pose"][..., :size], J[..., free])
+        by_theta = np.linalg.solve(found["by_pose"][..., free_moves], J[..., free])
         spread = np.einsum("nij,jk,nik->ni", by_theta, C, by_theta)
-        turned = spread[:, 3:].sum(axis=1) if size == 6 else np.zeros(len(spread))
-        return np.sqrt(spread[:, :3].sum(axis=1)), np.sqrt(turned)
+        turns = np.array(free_moves) > 2
+        return np.sqrt(spread[:, ~turns].sum(axis=1)), np.sqrt(spread[:, turns].sum(axis=1))
 
     def table(self) -> str:
         """Parameters before and after, in mm and degrees where they are lengths and angles."""

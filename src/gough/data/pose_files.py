@@ -39,12 +39,13 @@ def read_poses(
     units: Mapping[str, str] | None = None,
     quaternion: Order | None = None,
     chains: int = 6,
+    planar: bool = False,
 ) -> Poses:
     r"""The poses in a `.csv`, `.parquet`, `.mat` or `.npz` file, in SI units.
 
     Columns: x, y, z; the orientation as qw, qx, qy, qz, or as q1…q4 in an order that `quaternion` states, or as a
-    rotation vector rx, ry, rz, or as a matrix r11…r33, or not at all; the readings l1, l2, …; and, where poses were
-    repeated, `configuration` and `run`.
+    rotation vector rx, ry, rz, or as rz alone where the platform turns about z, or as a matrix r11…r33, or not at
+    all; the readings l1, l2, …; and, where poses were repeated, `configuration` and `run`.
 
     Args:
         path: The file.
@@ -53,6 +54,7 @@ def read_poses(
         quaternion: "wxyz" or "xyzw", the order of q1…q4. Left out, the data must tell it: a platform turns little,
             so its scalar part is the large one.
         chains: Number of readings.
+        planar: The machine moves in the plane: z may be left out, and is 0 then.
 
     Raises:
         InputError: the file cannot be read as asked; the message names file, row and column.
@@ -67,7 +69,7 @@ def read_poses(
     """
     reader = _Reader(Path(path), dict(columns or {}), dict(units or {}), chains)
     notes: list[str] = []
-    position = reader.position(notes)
+    position = reader.position(notes, planar=planar)
     rotation = reader.rotation(quaternion, notes)
     readings = reader.load([f"l{i + 1}" for i in range(chains)], "readings", None)
     labels = {name: reader.labels(name) for name in ("configuration", "run")}
@@ -119,8 +121,10 @@ class _Reader:
                     raise InputError(f"{self.path}, column '{head}': {error}") from error
         return values
 
-    def position(self, notes: list[str]) -> Array:
-        p = self.load(_POSITION, "position", "m")
+    def position(self, notes: list[str], *, planar: bool) -> Array:
+        flat = planar and not self.has("z")
+        p = self.load(_POSITION[:2] if flat else _POSITION, "position", "m")
+        p = np.pad(p, ((0, 0), (0, 1))) if flat else p
         stated = "position" in self.units or split_head(self._head("x"))[1] is not None
         largest = float(abs(p).max())
         if not stated and largest > _FAR:
@@ -141,7 +145,9 @@ class _Reader:
         if any(self.has(name) for name in _NUMBERED):
             return self._quaternion(self.load(_NUMBERED, "", "1"), order, notes, named=False)
         if any(self.has(name) for name in _VECTOR):
-            return exp(self.load(_VECTOR, "rotation", "rad"))
+            heading = not any(self.has(name) for name in _VECTOR[:2])
+            vector = self.load(_VECTOR[2:] if heading else _VECTOR, "rotation", "rad")
+            return exp(np.pad(vector, ((0, 0), (2, 0))) if heading else vector)
         if any(self.has(name) for name in _MATRIX):
             return self.load(_MATRIX, "", "1").reshape(-1, 3, 3)
         return None
@@ -203,7 +209,7 @@ def _largest_turn(q: Array, order: Order) -> float:
 
 
 def write_poses(path: str | Path, poses: Poses, *, overwrite: bool = False) -> None:
-    """Write poses as `.csv`, `.parquet` or `.npz`, completely or not at all: `read_poses` takes them back.
+    """Write poses as `.csv`, `.parquet`, `.mat` or `.npz`, completely or not at all: `read_poses` takes them back.
 
     Examples:
         >>> from tempfile import TemporaryDirectory
@@ -214,7 +220,7 @@ def write_poses(path: str | Path, poses: Poses, *, overwrite: bool = False) -> N
         array([[0.1, 0.2, 0.3]])
     """
     suffix = Path(path).suffix.lower()
-    known = (".csv", ".parquet", ".npz")
+    known = (".csv", ".parquet", ".mat", ".npz")
     require(suffix in known, f"{path} cannot be written: poses are written as {', '.join(known)}, not as '{suffix}'")
     parts = dict(zip(_POSITION, poses.position.T, strict=True))
     if poses.rotation is not None:
@@ -226,6 +232,11 @@ def write_poses(path: str | Path, poses: Poses, *, overwrite: bool = False) -> N
     with new_file(path, overwrite=overwrite) as file:
         if suffix == ".npz":
             np.savez(file, allow_pickle=False, **parts)
+            return
+        if suffix == ".mat":
+            from scipy.io import savemat  # noqa: PLC0415 - start-up time
+
+            savemat(file, parts, oned_as="column")
             return
         import polars as pl  # noqa: PLC0415 - start-up time
 

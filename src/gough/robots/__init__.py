@@ -9,6 +9,7 @@ from gough.robots.five_bar import FiveBar as FiveBar
 from gough.robots.gough_platform import GoughPlatform as GoughPlatform
 from gough.robots.h4 import H4 as H4
 from gough.robots.h4 import H4Geometry as H4Geometry
+from gough.robots.h4_kinematics import H4Kinematics as H4Kinematics
 from gough.robots.kinematics import KinematicModel as KinematicModel
 from gough.robots.kinematics import PlatformPoses as PlatformPoses
 from gough.robots.linear_delta import LinearDelta as LinearDelta
@@ -19,6 +20,8 @@ from gough.robots.model import PoseMotion as PoseMotion
 from gough.robots.model import efforts as efforts
 from gough.robots.par4 import Par4 as Par4
 from gough.robots.par4 import Par4Geometry as Par4Geometry
+from gough.robots.par4_kinematics import Par4Kinematics as Par4Kinematics
+from gough.robots.planar_rrr import PlanarRRR as PlanarRRR
 from gough.robots.rotary_delta import RotaryDelta as RotaryDelta
 
 ROBOTS: Mapping[str, type] = MappingProxyType({"h4": H4, "par4": Par4, "delta": Delta, "five-bar": FiveBar})
@@ -33,12 +36,15 @@ __all__ = [
     "FiveBar",
     "GoughPlatform",
     "H4Geometry",
+    "H4Kinematics",
     "JointMotion",
     "KinematicModel",
     "LinearDelta",
     "Par4",
     "Par4Geometry",
+    "Par4Kinematics",
     "ParallelRobot",
+    "PlanarRRR",
     "PlatformPoses",
     "PoseMotion",
     "RotaryDelta",

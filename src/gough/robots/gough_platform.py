@@ -118,6 +118,11 @@ class GoughPlatform(ArrayValue):
         return np.arange(len(self.names)).reshape(len(self.base), -1)
 
     @property
+    def freedoms(self) -> tuple[int, ...]:
+        """All six."""
+        return (0, 1, 2, 3, 4, 5)
+
+    @property
     def has_orientation(self) -> bool:
         """It turns."""
         return True
@@ -155,7 +160,7 @@ class GoughPlatform(ArrayValue):
         theta, values = checked(self, parameters), checked_readings(self, readings)
         start = as_guess(self.home(theta, values) if guess is None else guess, len(values))
         at_start = self.inverse(theta, start.position, start.rotation)
-        finder = PoseFinder(all_derivatives(self.chain_kernel("length")), self.columns, turns=True, largest=0.06)
+        finder = PoseFinder(all_derivatives(self.chain_kernel("length")), self.columns, self.freedoms, largest=0.06)
         return finder.find(theta, values, start, at_start)
 
     def home(self, parameters: Any, readings: Any) -> PlatformPoses:

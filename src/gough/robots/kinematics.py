@@ -14,6 +14,8 @@ from gough.kernels import Kernel, trace
 from gough.kernels import expression as ex
 
 Columns = npt.NDArray[np.int64]
+HEADING = 5
+"""Among the six freedoms of a pose: the turn about z."""
 _STEPS = 60
 _SMALL = 1e-11
 """A step below this (m, rad) ends the search: what remains is its square."""
@@ -63,6 +65,11 @@ class KinematicModel(Protocol):
         ...
 
     @property
+    def freedoms(self) -> tuple[int, ...]:
+        """What the platform can do, one freedom for each chain: 0, 1, 2 move it along x, y, z, 3, 4, 5 turn it."""
+        ...
+
+    @property
     def has_orientation(self) -> bool:
         """Whether the platform turns: then its orientation must be measured too."""
         ...
@@ -85,6 +92,18 @@ class KinematicModel(Protocol):
     def forward(self, parameters: Any, readings: Any, guess: PlatformPoses | None = None) -> PlatformPoses:
         """Poses at readings (N, chains), from one guess or one each; InputError naming the first that is not found."""
         ...
+
+
+def heading(angle: float) -> Array:
+    """The rotation about z by an angle.
+
+    Examples:
+        >>> heading(np.pi / 2).round(3) + 0.0
+        array([[ 0., -1.,  0.],
+               [ 1.,  0.,  0.],
+               [ 0.,  0.,  1.]])
+    """
+    return exp(np.array([0.0, 0.0, angle]))
 
 
 def turned(turn: Any, rotation: Any) -> Any:
@@ -161,7 +180,7 @@ class PoseFinder:
 
     derivatives: Kernel
     columns: Columns
-    turns: bool
+    freedoms: tuple[int, ...]
     largest: float
     """Longest step that is taken (m): poses far apart on the way may belong to another assembly."""
 
@@ -222,12 +241,12 @@ class PoseFinder:
     def _step(self, parameters: Array, readings: Array, p: Array, R: Array) -> tuple[Array, Any]:
         """Newton's step (N, 6), and which samples have one."""
         f = evaluate_chains(self.derivatives, self.columns, parameters, PlatformPoses(p, R), readings)
-        size = 6 if self.turns else 3
-        J, r = f["by_pose"][..., :size], f["residual"]
+        free = list(self.freedoms)
+        J, r = f["by_pose"][..., free], f["residual"]
         good = np.asarray(np.isfinite(J).all(axis=(1, 2)) & np.isfinite(r).all(axis=1))
         good[good] = np.linalg.cond(J[good]) < 1e12
         step = np.zeros((len(p), 6))
-        step[good, :size] = -np.linalg.solve(J[good], r[good][..., None])[..., 0]
+        step[np.ix_(good, free)] = -np.linalg.solve(J[good], r[good][..., None])[..., 0]
         return step, good
 
 

@@ -85,6 +85,11 @@ class LinearDelta(ArrayValue):
         return np.array([[i, 3, 4 + i, 7 + i] for i in range(3)])
 
     @property
+    def freedoms(self) -> tuple[int, ...]:
+        """It moves along x, y and z."""
+        return (0, 1, 2)
+
+    @property
     def has_orientation(self) -> bool:
         """It never turns."""
         return False

@@ -3,31 +3,21 @@
 from dataclasses import dataclass
 from functools import lru_cache
 from math import pi
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from gough.core.arrays import Array, ArrayValue, array
-from gough.core.errors import InputError, require
+from gough.core.arrays import Array, array
+from gough.core.errors import require
 from gough.kernels import Kernel
 from gough.kernels import expression as ex
-from gough.robots.kinematics import (
-    Columns,
-    PlatformPoses,
-    PoseFinder,
-    all_derivatives,
-    as_guess,
-    chain_trace,
-    checked,
-    checked_pose,
-    checked_readings,
-)
-
-_STEMS = ("radius", "height", "angle", "zero", "arm", "rod")
+from gough.robots._arm_chain import arm_readings
+from gough.robots._own_chains import OwnChains
+from gough.robots.kinematics import PlatformPoses, chain_trace, checked_pose
 
 
 @dataclass(frozen=True, eq=False)
-class RotaryDelta(ArrayValue):
+class RotaryDelta(OwnChains):
     """Three arms on motors at `radius` (that of the base less that of the platform), `height` and `angle`.
 
     Six parameters a chain. A reading is the motor's angle: zero (with the parameter `zero`) where the arm is
@@ -48,8 +38,12 @@ class RotaryDelta(ArrayValue):
     zero: Array | float = 0.0
     name: str = "rotary delta"
 
+    STEMS: ClassVar[tuple[str, ...]] = ("radius", "height", "angle", "zero", "arm", "rod")
+    UNITS: ClassVar[tuple[str, ...]] = ("m", "m", "rad", "rad", "m", "m")
+    FREEDOMS: ClassVar[tuple[int, ...]] = (0, 1, 2)
+
     def __post_init__(self) -> None:
-        for field in _STEMS:
+        for field in self.STEMS:
             values = array(getattr(self, field), field, ndim=(0, 1))
             require(values.size in (1, 3), f"{field} must be one number, or one for each of 3 arms")
             object.__setattr__(self, field, np.broadcast_to(values, (3,)))
@@ -63,44 +57,9 @@ class RotaryDelta(ArrayValue):
         )
 
     @property
-    def chains(self) -> tuple[str, ...]:
-        """The arms."""
-        return ("arm 1", "arm 2", "arm 3")
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Chain by chain."""
-        return tuple(f"{stem}_{i + 1}" for i in range(3) for stem in _STEMS)
-
-    @property
-    def units(self) -> tuple[str, ...]:
-        """Metres and radians."""
-        return ("m", "m", "rad", "rad", "m", "m") * 3
-
-    @property
-    def zeros(self) -> tuple[str, ...]:
-        """The motors' zeros."""
-        return tuple(f"zero_{i + 1}" for i in range(3))
-
-    @property
-    def nominal(self) -> Array:
-        """The blueprint."""
-        return np.stack([np.asarray(getattr(self, stem)) for stem in _STEMS], axis=1).reshape(-1)
-
-    @property
-    def columns(self) -> Columns:
-        """Each chain has parameters of its own."""
-        return np.arange(18).reshape(3, 6)
-
-    @property
-    def has_orientation(self) -> bool:
-        """It never turns."""
-        return False
-
-    @property
-    def reading_unit(self) -> str:
-        """Radians."""
-        return "rad"
+    def blueprint(self) -> Array:
+        """The parameters, chain by chain: (3, 6)."""
+        return np.stack([np.asarray(getattr(self, stem)) for stem in self.STEMS], axis=1)
 
     def chain_kernel(self, form: str = "squared") -> Kernel:
         """|p − elbow|² − rod², or the difference of the lengths where form is "length"."""
@@ -108,32 +67,15 @@ class RotaryDelta(ArrayValue):
 
     def inverse(self, parameters: Any, position: Any, rotation: Any = None) -> Array:
         """Readings (N, 3) at positions: the elbows are outside."""
-        radius, height, angle, zero, arm, rod = checked(self, parameters).reshape(3, 6).T
-        p = checked_pose(position, rotation).position[:, None]
-        out = p[..., 0] * np.cos(angle) + p[..., 1] * np.sin(angle) - radius
-        down = height - p[..., 2]
-        square = out**2 + down**2 + (p[..., 1] * np.cos(angle) - p[..., 0] * np.sin(angle)) ** 2
-        wanted = (square + arm**2 - rod**2) / (2 * arm)
-        length = np.hypot(out, down)
-        bad = (abs(wanted) > length).any(axis=1)
-        if bad.any():
-            raise InputError(
-                f"pose {int(bad.argmax())} cannot be reached ({int(bad.sum())} of {len(p)} poses): are positions "
-                "in m, in the robot's frame, and below the motors (z < 0)?"
-            )
-        return np.asarray(np.arctan2(down, out) - np.arccos(wanted / length) - zero)
-
-    def forward(self, parameters: Any, readings: Any, guess: PlatformPoses | None = None) -> PlatformPoses:
-        """Positions at readings (N, 3), by Newton's method from a guess: by default below the motors."""
-        theta, values = checked(self, parameters), checked_readings(self, readings)
-        start = as_guess(self.home(theta) if guess is None else guess, len(values))
-        at_start = self.inverse(theta, start.position)
-        finder = PoseFinder(all_derivatives(_arm("length")), self.columns, turns=False, largest=0.1)
-        return finder.find(theta, values, start, at_start)
+        radius, height, angle, zero, arm, rod = self.rows(parameters).T
+        motor = np.stack([radius * np.cos(angle), radius * np.sin(angle), height], axis=1)
+        PA = checked_pose(position, rotation).position[:, None] - motor
+        hint = "are positions in m, in the robot's frame, and below the motors (z < 0)?"
+        return arm_readings(PA, angle, zero, arm, rod, hint)
 
     def home(self, parameters: Any) -> PlatformPoses:
         """Below the middle, with arms that hang by about half a radian."""
-        radius, height, _, _, arm, rod = checked(self, parameters).reshape(3, 6).mean(axis=0)
+        radius, height, _, _, arm, rod = self.rows(parameters).mean(axis=0)
         across = radius + arm * np.cos(0.5)
         drop = height - arm * np.sin(0.5) - np.sqrt(max(rod**2 - across**2, 0.01 * rod**2))
         return PlatformPoses(np.array([[0.0, 0.0, drop]]), np.eye(3)[None])

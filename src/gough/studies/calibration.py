@@ -17,22 +17,34 @@ from gough.calibration import (
 )
 from gough.core.errors import InputError, nearest, require
 from gough.data import Poses, averaged, read_klipper, read_poses
-from gough.robots import GoughPlatform, KinematicModel, LinearDelta, RotaryDelta
+from gough.robots import (
+    GoughPlatform,
+    H4Kinematics,
+    KinematicModel,
+    LinearDelta,
+    Par4Kinematics,
+    PlanarRRR,
+    RotaryDelta,
+)
 from gough.studies.calibration_schema import CalibrationStudyTable, MachineTable, PosesTable
 from gough.studies.quantities import quantity
+from gough.studies.robots import robot
 from gough.studies.toml import read_toml, validated, where
 
 _GOUGH = {"base": "m", "platform": "m", "length": "m", "gain": "1"}
-_CIRCLES = {
-    "base_radius": "m",
-    "platform_radius": "m",
-    "base_angles": "rad",
-    "platform_angles": "rad",
-    "length": "m",
-    "gain": "1",
-}
+_CIRCLES = {"base_radius": "m", "platform_radius": "m", "base_angles": "rad", "platform_angles": "rad"}
 _LINEAR = {"radius": "m", "arm": "m", "endstop": "m", "angle": "rad"}
 _ROTARY = {"radius": "m", "arm": "m", "rod": "m", "angle": "rad", "height": "m", "zero": "rad"}
+_PLANAR = {"arm": "m", "rod": "m", "zero": "rad", "elbow": "1"}
+_POINTS = {"base": "m", "platform": "m"}
+_CHAINS: dict[str, tuple[dict[str, str], Any]] = {
+    "linear-delta": (_LINEAR, LinearDelta),
+    "rotary-delta": (_ROTARY, RotaryDelta),
+    "planar-rrr": (_POINTS | _PLANAR, PlanarRRR),
+}
+"""Machines that are made of their dimensions."""
+_ROBOTS: dict[str, Any] = {"h4": H4Kinematics, "par4": Par4Kinematics}
+"""Machines whose dimensions are those of a robot in other studies."""
 BLUEPRINTS = {"deltalab": GoughPlatform.deltalab}
 """Blueprints that are built in."""
 
@@ -112,9 +124,9 @@ class CalibrationStudy:
         asked, model = self.table.calibration, self.model
         poses, validation = self.poses(), self.validation()
         options: dict[str, Any] = {"fixed": asked.fixed, "scale": asked.scale, "robust": asked.robust}
-        options["frames"] = asked.frames if model.has_orientation else "machine"
+        options["frames"] = asked.frames if 3 in model.freedoms else "machine"
         with self._at("calibration"):
-            if asked.frames == "instrument" and not model.has_orientation:
+            if asked.frames == "instrument" and 3 not in model.freedoms:
                 poses = machine_frame(model, poses)
                 require(validation is None, "validation poses must be in the machine's frame, or use folds")
             if asked.folds and validation is None:
@@ -138,6 +150,7 @@ class CalibrationStudy:
                 units=table.units,
                 quaternion=table.quaternion,
                 chains=len(self.model.chains),
+                planar=2 not in self.model.freedoms,
             )
             if table.average:
                 poses, _ = averaged(poses)
@@ -170,10 +183,8 @@ def machine(table: MachineTable) -> KinematicModel:
     """
     given = table.geometry
     if table.family != "gough":
-        known, kind = (_LINEAR, LinearDelta) if table.family == "linear-delta" else (_ROTARY, RotaryDelta)
         require(table.blueprint is None, f"no blueprint of a {table.family} is built in: give its geometry")
-        made: KinematicModel = kind(**_dimensions(table.family, given, known))
-        return made
+        return _machine_of(table.family, given)
     if table.blueprint is not None:
         if table.blueprint not in BLUEPRINTS:
             raise InputError(f"no blueprint is called '{table.blueprint}'{nearest(table.blueprint, BLUEPRINTS)}")
@@ -181,13 +192,27 @@ def machine(table: MachineTable) -> KinematicModel:
         return replace(BLUEPRINTS[table.blueprint](), gains=table.gains)
     options: dict[str, Any] = {"gains": table.gains, "reading_unit": table.reading_unit}
     circles = "base_radius" in given
-    values = _dimensions("gough", given, _CIRCLES if circles else _GOUGH)
+    values = _dimensions("gough", given, _CIRCLES | {"length": "m", "gain": "1"} if circles else _GOUGH)
     for name in (
         ("base_radius", "platform_radius", "base_angles", "platform_angles") if circles else ("base", "platform")
     ):
         require(name in values, f"the geometry of a Gough platform lacks '{name}'")
     require("length" in values, "the geometry of a Gough platform lacks 'length': of its legs at reading zero")
     return GoughPlatform.of_circles(**values, **options) if circles else GoughPlatform(**values, **options)
+
+
+def _machine_of(family: str, given: Mapping[str, Any]) -> KinematicModel:
+    """A machine other than a Gough platform."""
+    if family in _ROBOTS:
+        geometry = robot(family, given).geometry  # type: ignore[attr-defined]
+        of_robot: KinematicModel = _ROBOTS[family](geometry)
+        return of_robot
+    if family == "planar-rrr" and "base_radius" in given:
+        require("platform_radius" in given, "the geometry of a planar 3-RRR lacks 'platform_radius'")
+        return PlanarRRR.of_circles(**_dimensions(family, given, _CIRCLES | _PLANAR))
+    known, kind = _CHAINS[family]
+    made: KinematicModel = kind(**_dimensions(family, given, known))
+    return made
 
 
 def _dimensions(family: str, given: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any]:

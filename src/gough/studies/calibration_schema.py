@@ -23,7 +23,7 @@ Angles = Annotated[list[Annotated[float, Field(gt=0)]], _each("rad")]
 class MachineTable(Table):
     """[machine]: which machine, with its blueprint."""
 
-    family: Literal["gough", "linear-delta", "rotary-delta"]
+    family: Literal["gough", "linear-delta", "rotary-delta", "h4", "par4", "planar-rrr"]
     blueprint: str | None = None
     """A blueprint that is built in: "deltalab"."""
     geometry: dict[str, Any] = Field(default_factory=dict)
