@@ -78,7 +78,7 @@ def test_forward_dynamics_undoes_inverse_dynamics(robot, rng):
 
 
 def test_energy_is_balanced_under_control(robot):
-    """Work of the motors = growth of kinetic energy + what rubs off; friction of each joint comes from its own speed."""
+    """Work of the motors = growth of kinetic energy + what rubs off, each joint from its own speed."""
     smooth, rate = 0.5, 2000.0
     machine = Machine(robot, robot.nominal, friction_speed=smooth)
     series = FourierSeries(robot.home, [[0.15], [0.1]], [[0.05], [-0.12]], frequency=1.0)

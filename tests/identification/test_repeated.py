@@ -16,7 +16,7 @@ def test_estimators_beside_each_other(name):
     steps = []
     found = identify_repeated(of.robot, of.run(np.random.default_rng(1)), orders=[2, 3, 4], on_step=steps.append)
     assert found.order.order == 3
-    assert [step.number for step in steps] == [1, 2, 3, 4]
+    assert [step.number for step in steps] == [1, 2, 3, 4, 5]
     assert list(found.estimates)[-1] == "maximum likelihood"
     assert len({e.unknowns.names for e in found.estimates.values()}) == 1
     assert not found.refused
@@ -37,5 +37,5 @@ def test_common_errors_of_positions_and_efforts_are_named_and_lost_readings_born
     q[2, 7, 1] = np.nan
     together = replace(motion, q=q, efforts=efforts)
     found = identify_repeated(of.robot, together, orders=[3], independent=False)
-    assert any("err together" in words and "independent=False" in words for words in found.verdicts)
+    assert any("err together" in words and "independent = false" in words for words in found.verdicts)
     assert found.likeliest.stats.chi_squared == pytest.approx(1.0, abs=0.15)

@@ -10,6 +10,7 @@ from gough.assemble.frames import Frames, Motion, hand_eye, procrustes, refined
 from gough.assemble.gauges import CentroidGauge, Gauge, PointGauge, Procrustes, Regauged, regauged
 from gough.assemble.geometric import geometric
 from gough.assemble.leg_tolerance import LegTolerance, minimal_tolerance, poses_to_blame
+from gough.assemble.path_order import path_order
 from gough.assemble.probed import probed
 from gough.assemble.recorded import recorded
 from gough.assemble.reduce import base_values, reduced
@@ -41,6 +42,7 @@ __all__ = [
     "measured_regressor",
     "minimal_tolerance",
     "on_fitted_path",
+    "path_order",
     "periods",
     "poses_to_blame",
     "probed",

@@ -54,7 +54,8 @@ def by_repeat(robot: DynamicModel, motion: RepeatedMotion, *, order: int) -> ByR
     model = path_model(robot)
     harmonics = Harmonics(motion.n_samples, order, 2 * np.pi / motion.period)
     every = np.ones(motion.n_samples, dtype=bool)
-    W = np.stack([model.regressors(harmonics.path(harmonics.fit(model.start(q), every))) for q in motion.q])
+    near = model.start(motion.mean[:, : len(robot.coordinates)])  # the mean is less noisy, so that each repeat is near
+    W = np.stack([model.regressors(harmonics.path(harmonics.fit(model.start(q, near), every))) for q in motion.q])
     R, p = len(W), W.shape[-1]
     others = (W.sum(axis=0) - W) / (R - 1)
     rows = np.concatenate([W, motion.efforts[..., None]], axis=3)

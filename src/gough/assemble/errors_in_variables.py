@@ -84,7 +84,7 @@ def errors_in_variables(
         independent=independent,
         slower_than=slower_than,
     )
-    linear, known = _without_fixed(linear_on(at, prior))
+    linear, known = without_fixed(linear_on(at, prior))
     found = identifiability(linear)
     base = linear if found.is_full_rank else reduced(linear, found)
     columns = np.array([robot.names.index(linear.unknowns.names[i]) for i in found.kept])
@@ -108,7 +108,7 @@ def errors_in_variables(
     return NonlinearProblem(equations, at.measured, unknowns, noise, groups, names, None if kept.all() else kept)
 
 
-def _without_fixed(problem: LinearProblem) -> tuple[LinearProblem, Array]:
+def without_fixed(problem: LinearProblem) -> tuple[LinearProblem, Array]:
     """The problem in the parameters that are not fixed, and the values of those that are (zero for the others)."""
     unknowns = problem.unknowns
     fixed = unknowns.is_fixed

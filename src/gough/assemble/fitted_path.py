@@ -59,18 +59,16 @@ def fitted_path(
         InputError: robot and motion do not fit, or the robot cannot be where it was measured.
     """
     require_fit(robot, motion)
-    model, n = path_model(robot), len(robot.coordinates)
+    model = path_model(robot)
     harmonics = Harmonics(motion.n_samples, order, 2 * np.pi / motion.period)
-    C, dof = _covariance_of_reading(motion, positions_covariance, efforts_covariance, independent=independent)
+    C, dof = reading_covariance(motion, positions_covariance, efforts_covariance, independent=independent)
     mean, count = motion.mean, motion.count
     present = count > 0
     require(
         int(present.sum()) > harmonics.size,
         f"{int(present.sum())} samples with a reading are too few for a series of order {order}",
     )
-    x = np.zeros((motion.n_samples, len(model.names)))
-    x[present] = _start(model, mean[present, :n], np.flatnonzero(present))
-    coefficients = harmonics.fit(x, present)
+    coefficients = harmonics.fit(mean_pose(model, motion), present)
     alike = bool((count[present] == count[present][0]).all())
     covariance = C / count[present][0] if alike else C / np.maximum(count, 1)[:, None, None]
     kept = np.repeat(present[:, None], mean.shape[1], axis=1)
@@ -90,14 +88,23 @@ def path_covariance(at: FittedPath) -> Array:
     return np.asarray(np.linalg.inv(H / np.outer(scale, scale)) / np.outer(scale, scale))
 
 
-def _start(model: PathModel, q: Array, samples: Any) -> Array:
+def mean_pose(model: PathModel, motion: RepeatedMotion) -> Array:
+    """Where the robot is (N, m) for the mean of the measured positions; zero where no repeat has a reading.
+
+    Raises:
+        InputError: it cannot be there; the message says at which sample, and what to check.
+    """
+    present = motion.count > 0
+    x = np.zeros((motion.n_samples, len(model.names)))
     try:
-        return model.start(q)
+        x[present] = model.start(motion.mean[present, : len(motion.coordinates)])
     except InputError as error:
+        samples = np.flatnonzero(present)
         raise InputError(
             f"{model.robot.name} cannot be where it was measured, among samples {samples[0]} to {samples[-1]} of the "
             f"mean motion: {error}. Are zero and direction of its coordinates right, and its geometry?"
         ) from error
+    return x
 
 
 def _without_slow_efforts(at: FittedPath, slower_than: float) -> FittedPath:
@@ -115,16 +122,23 @@ def _without_slow_efforts(at: FittedPath, slower_than: float) -> FittedPath:
     return replace(at, kept=kept)
 
 
-def _covariance_of_reading(
-    motion: RepeatedMotion, positions: Any, efforts: Any, *, independent: bool
+def reading_covariance(
+    motion: RepeatedMotion,
+    positions_covariance: Any = None,
+    efforts_covariance: Any = None,
+    *,
+    independent: bool = True,
 ) -> tuple[Array, float]:
-    """Covariance of positions and efforts of one reading, and how many errors it was estimated from."""
+    """Covariance of positions and efforts of one reading, and how many errors it was estimated from.
+
+    What is stated counts as it is, the rest is taken from the repeats.
+    """
     n = len(motion.coordinates)
     stated = [
         None if value is None else stated_covariance(value, what, names)
         for value, what, names in (
-            (positions, "positions", motion.coordinates),
-            (efforts, "efforts", motion.actuators),
+            (positions_covariance, "positions", motion.coordinates),
+            (efforts_covariance, "efforts", motion.actuators),
         )
     ]
     C = np.zeros((len(motion.channels), len(motion.channels)))

@@ -42,11 +42,11 @@ class PathModel:
         """Of the path's coordinates."""
         return self.robot.coordinate_units if self.parallel is None else self.parallel.pose_units
 
-    def start(self, q: Array) -> Array:
-        """Where the robot is for measured positions (N, n)."""
+    def start(self, q: Array, near: Array | None = None) -> Array:
+        """Where the robot is for measured positions (N, n); it is looked for from home, or from poses `near`."""
         if self.parallel is None:
             return q
-        return self.parallel.forward(q)
+        return self.parallel.forward(q, near)
 
     def positions(self, x: Array) -> Array:
         """What the encoders show at x (N, m)."""

@@ -120,6 +120,43 @@ class RepeatedMotion(ArrayValue):
         require(len(q) > 0, "no repeat is left")
         return replace(self, q=q, efforts=efforts)
 
+    @staticmethod
+    def concatenate(*parts: "RepeatedMotion") -> "RepeatedMotion":
+        """Repeats from several places as repeats of one motion; all begin at the same point of it.
+
+        Raises:
+            InputError: they differ in length, rate or channels; the message names both.
+
+        Examples:
+            >>> names = {k: [k] for k in ("coordinates", "coordinate_units", "actuators", "effort_units")}
+            >>> few, more = (RepeatedMotion(10.0, *np.zeros((2, n, 10, 1)), **names) for n in (2, 3))
+            >>> RepeatedMotion.concatenate(few, more).n_repeats
+            5
+        """
+        require(len(parts) > 0, "there is no motion to put together")
+        first = parts[0]
+        for k, other in enumerate(parts[1:], start=2):
+            names = first.source or "the first", other.source or f"number {k}"
+            _require_alike(names, (first.rate, other.rate), (first.n_samples, other.n_samples))
+            require(other.channels == first.channels, f"{names[1]} has other channels than {names[0]}")
+        sources = dict.fromkeys(part.source for part in parts if part.source)
+        q, efforts = (np.concatenate([getattr(part, field) for part in parts]) for field in ("q", "efforts"))
+        return replace(first, q=q, efforts=efforts, source=", ".join(sources))
+
+
+def _require_alike(names: tuple[str, str], rates: tuple[float, float], lengths: tuple[int, int]) -> None:
+    """Refuse repeats that cannot be compared instant by instant."""
+    require(
+        rates[0] == rates[1],
+        f"{names[1]} has {rates[1]:g} samples a second, but {names[0]} {rates[0]:g}: repeats are compared instant by "
+        "instant, so record or resample all at one rate",
+    )
+    require(
+        lengths[0] == lengths[1],
+        f"{names[1]} has {lengths[1]} samples, but {names[0]} has {lengths[0]}: repeats are compared instant by "
+        "instant, so cut all to the same part of the motion",
+    )
+
 
 def _mean(values: Array) -> tuple[Array, Array]:
     present: Mask = np.asarray(np.isfinite(values).all(axis=2))
@@ -196,13 +233,8 @@ def runs(
     require(len(recordings) > 0, "there is no recording")
     first = recordings[0]
     for k, other in enumerate(recordings[1:], start=2):
-        who = other.source or f"recording {k}"
-        require(other.rate == first.rate, f"{who} has {other.rate:g} samples a second, but the first {first.rate:g}")
-        if len(other) != len(first):
-            raise InputError(
-                f"{who} has {len(other)} samples, but the first has {len(first)}: repeats are compared instant by "
-                "instant, so cut all recordings to the same part of the motion"
-            )
+        names = first.source or "the first", other.source or f"recording {k}"
+        _require_alike(names, (first.rate, other.rate), (len(first), len(other)))
     n = len(first)
     parts = [(recording, slice(0, n)) for recording in recordings]
     return _motion(parts, n, (coordinates, efforts), amplifier=amplifier, actuators=actuators)

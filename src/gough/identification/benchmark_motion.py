@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from gough.assemble.fitted_path import FittedPath, fitted_path, path_covariance
+from gough.assemble.fitted_path import FittedPath, fitted_path, path_covariance, reading_covariance
 from gough.assemble.path_equations import PathEquations
+from gough.assemble.path_order import path_order
 from gough.assemble.repeated_motion import RepeatedMotion
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, require
 from gough.core.text import number, table
 from gough.estimate import Estimate
 from gough.identification.causes import likely_cause
-from gough.problem import NonlinearProblem
+from gough.problem import Mask, NonlinearProblem
 from gough.region import ConfidenceEllipsoid
 from gough.robots.model import DynamicModel
 
@@ -54,6 +55,19 @@ class BenchmarkVerdict(ArrayValue):
     """(N, actuators)."""
     causes: tuple[str, ...]
     """What the residuals look like, in words; empty where nothing stands out."""
+    measured: Array
+    """(N, actuators) efforts, averaged over the repeats."""
+    kept: Mask
+    """(N, actuators) rows that count; the others have no reading, or are too slow."""
+    rate: float
+    """Samples a second."""
+    order: int
+    """Harmonics of the path."""
+
+    @property
+    def predicted(self) -> Array:
+        """(N, actuators) efforts of the model on the fitted path."""
+        return self.measured - self.residuals
 
     @property
     def model_variance(self) -> Array:
@@ -127,8 +141,10 @@ def benchmark(
     parameters: Any,
     motion: RepeatedMotion,
     *,
-    order: int,
+    order: int | None = None,
     covariance: Any = None,
+    positions_covariance: Any = None,
+    efforts_covariance: Any = None,
     slower_than: float = 0.0,
 ) -> BenchmarkVerdict:
     """Judge identified parameters on repeats of another motion, such as a circle.
@@ -137,8 +153,10 @@ def benchmark(
         robot: The model.
         parameters: All its parameters, as identified (`all_parameters` makes them of an estimate).
         motion: At least two repeats of the benchmark motion; their scatter is the noise.
-        order: Harmonics of the path.
+        order: Harmonics of the path; None takes as many as the positions need.
         covariance: Of the parameters; None takes them as exact.
+        positions_covariance: Of the errors of one reading of all positions; None takes it from the repeats.
+        efforts_covariance: The same of the efforts.
         slower_than: Efforts of an actuator that moves slower are left out: friction may point either way.
 
     Raises:
@@ -160,7 +178,9 @@ def benchmark(
     p = array(parameters, "parameters", ndim=1)
     wanted = len(robot.names)
     require(len(p) == wanted, f"{robot.name} has {wanted} parameters, but {len(p)} are given")
-    at = fitted_path(robot, motion, order=order, slower_than=slower_than)
+    order = order or path_order(robot, motion, positions_covariance=positions_covariance)
+    stated = {"positions_covariance": positions_covariance, "efforts_covariance": efforts_covariance}
+    at = fitted_path(robot, motion, order=order, slower_than=slower_than, **stated)
     n, path = len(robot.coordinates), at.path
     W = at.model.regressors(path)
     residuals, kept = at.measured[:, n:] - W @ p, at.kept[:, n:]
@@ -180,17 +200,18 @@ def benchmark(
     return BenchmarkVerdict(
         robot.actuators,
         robot.effort_units,
-        motion.noise.covariance.diagonal()[n:],
+        reading_covariance(motion, positions_covariance, efforts_covariance)[0].diagonal()[n:],
         mean[0],
         mean[1],
         np.array(
-            [
-                _chance(residuals[own, i], spread[own, i], shared[own, i], motion.noise.dof)
-                for i, own in enumerate(kept.T)
-            ]
+            [_chance(residuals[own, i], spread[own, i], shared[own, i], at.noise_dof) for i, own in enumerate(kept.T)]
         ),
         residuals,
         causes,
+        at.measured[:, n:],
+        kept,
+        motion.rate,
+        order,
     )
 
 
@@ -215,11 +236,11 @@ def _root(C: Array) -> Array:
 
 def _chance(d: Array, spread: Array, A: Array, dof: float) -> float:
     """Probability of residuals d at least as large, if their covariance is diag(spread) + A Aᵀ and was estimated."""
-    from scipy.special import fdtrc  # noqa: PLC0415 - start-up time
+    from scipy.special import chdtrc, fdtrc  # noqa: PLC0415 - start-up time
 
     if not len(d):
         return 1.0
     u, B = d / np.sqrt(spread), A / np.sqrt(spread)[:, None]
     pull = B.T @ u  # the inverse by Woodbury's formula
     squares = float(u @ u - pull @ np.linalg.solve(np.eye(B.shape[1]) + B.T @ B, pull))
-    return float(fdtrc(len(d), dof, squares / len(d)))
+    return float(fdtrc(len(d), dof, squares / len(d)) if np.isfinite(dof) else chdtrc(len(d), squares))

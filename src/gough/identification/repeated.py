@@ -1,18 +1,22 @@
 """From repeats of a periodic motion to parameters by every estimator, beside each other as in [AHG, table III]."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
-from gough.assemble import by_repeat, on_fitted_path, reduced, series_order
+from gough.assemble import by_repeat, on_fitted_path, path_order, reduced, series_order
+from gough.assemble.errors_in_variables import without_fixed
+from gough.assemble.fitted_path import reading_covariance
 from gough.assemble.repeated_motion import RepeatedMotion
 from gough.assemble.series_order import OrderChoice
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, nearest, require
 from gough.core.text import number, table
 from gough.estimate import Estimate
+from gough.identification.benchmark_motion import BenchmarkVerdict, Bias, all_parameters, benchmark
 from gough.identification.results import Step
 from gough.methods import (
     GaussMarkov,
@@ -22,9 +26,11 @@ from gough.methods import (
     TotalLeastSquares,
     identifiability,
 )
+from gough.methods.repeats import RepeatNoise
 from gough.problem import LinearProblem
-from gough.region import ConfidenceEllipsoid
+from gough.region import Box, ConfidenceEllipsoid
 from gough.robots.model import DynamicModel
+from gough.unknowns import Unknowns
 
 CUT_OFF = 4
 """Harmonics that differentiated positions are filtered to, over those of the path: more let noise in, fewer distort."""
@@ -43,9 +49,19 @@ class IdentifiedRepeats:
     estimates: Mapping[str, Estimate]
     refused: Mapping[str, str]
     """Estimators that failed, with the reason."""
+    covariance: Array
+    """(positions + efforts)² of one reading, as stated or as the repeats show it: [AHG]'s Δ and Σ."""
+    noise: RepeatNoise | None
+    """What the repeats show of the errors; None where they show none and the covariances are stated."""
+    fit: BenchmarkVerdict
+    """Maximum likelihood on the motion that it was found from."""
+    benchmarks: Mapping[str, BenchmarkVerdict]
+    """The same on motions that were not used, by their names."""
+    fixed: Mapping[str, float]
+    """Parameters that the prior fixes, with their values."""
 
     def __post_init__(self) -> None:
-        for field in ("estimates", "refused"):
+        for field in ("estimates", "refused", "benchmarks", "fixed"):
             object.__setattr__(self, field, MappingProxyType(dict(getattr(self, field))))
 
     def __getitem__(self, estimator: str) -> Estimate:
@@ -60,6 +76,11 @@ class IdentifiedRepeats:
     def likeliest(self) -> Estimate:
         """Maximum likelihood."""
         return self.order.estimate
+
+    @property
+    def is_refuted(self) -> bool:
+        """Does χ² refute model and noise together, or a benchmark motion the model of an actuator?"""
+        return self.order.is_refuted or not all(verdict.is_unbiased for verdict in self.benchmarks.values())
 
     @property
     def disagreement(self) -> Mapping[str, float]:
@@ -82,24 +103,43 @@ class IdentifiedRepeats:
     @property
     def verdicts(self) -> tuple[str, ...]:
         """What a reader must know, in sentences."""
-        words = [*self.motion.noise.verdicts, self._on_independence(), self.order.reason, *self.likeliest.notes]
+        return (*self.on_noise, self.order.reason, *self.on_estimates, *self.on_benchmarks)
+
+    @property
+    def on_noise(self) -> tuple[str, ...]:
+        """What the repeats say of the errors, in sentences."""
+        if self.noise is None:
+            return ("The repeats show no errors of every channel: the covariances are as stated, and not tested.",)
+        test = self.noise.independence(len(self.motion.coordinates))
+        together = (
+            f"Positions and efforts err together (correlation up to {test.statistic:.2f}, p = {test.p:.2g}): state "
+            "independent = false, so that this counts."
+            if test.is_refuted
+            else f"Positions and efforts err independently: not refuted (p = {test.p:.2g})."
+        )
+        return (*self.noise.verdicts, together)
+
+    @property
+    def on_estimates(self) -> tuple[str, ...]:
+        """Whether the residuals are noise, which estimators are biased, and which failed, in sentences."""
+        words = [*self.likeliest.notes]
         far = [name for name, p in self.disagreement.items() if p < 1e-4]
         if far:
             words.append(
                 f"Further from maximum likelihood than their own uncertainty allows: {', '.join(far)}. Noise in their "
                 "regressor biases them, or is missing from their σ; more data would not help."
             )
-        words += [f"{name} failed: {reason}" for name, reason in self.refused.items()]
-        return tuple(words)
+        return (*words, *(f"{name} failed: {reason}" for name, reason in self.refused.items()))
 
-    def _on_independence(self) -> str:
-        test = self.motion.noise.independence(len(self.motion.coordinates))
-        if test.is_refuted:
-            return (
-                f"Positions and efforts err together (correlation up to {test.statistic:.2f}, p = {test.p:.2g}): give "
-                "independent=False, so that this counts."
-            )
-        return f"Positions and efforts err independently: not refuted (p = {test.p:.2g})."
+    @property
+    def on_benchmarks(self) -> tuple[str, ...]:
+        """How the model did on each motion that was not used, in a sentence."""
+        words = []
+        for motion, verdict in self.benchmarks.items():
+            biased = [name for name, bias in zip(verdict.actuators, verdict.bias, strict=True) if bias is Bias.LARGE]
+            said = f"biased for {', '.join(biased)}" if biased else "unbiased for every actuator"
+            words.append(f"On {motion} the model is {said}.")
+        return tuple(words)
 
     def __str__(self) -> str:
         names, units = self.likeliest.unknowns.names, self.likeliest.unknowns.units
@@ -120,9 +160,13 @@ def identify_repeated(
     robot: DynamicModel,
     motion: RepeatedMotion,
     *,
-    orders: Sequence[int] = tuple(range(1, 13)),
+    orders: Sequence[int] | None = None,
     independent: bool = True,
     slower_than: float = 0.0,
+    positions_covariance: Any = None,
+    efforts_covariance: Any = None,
+    prior: Box | None = None,
+    validation: Mapping[str, RepeatedMotion] | None = None,
     on_step: Callable[[Step], object] = lambda _: None,
 ) -> IdentifiedRepeats:
     """The robot's parameters from repeats of a periodic motion: usual estimators, and maximum likelihood.
@@ -134,9 +178,13 @@ def identify_repeated(
     Args:
         robot: The model; it offers `regressor_kernel()`.
         motion: Repeats of one period.
-        orders: Numbers of harmonics to choose from.
+        orders: Numbers of harmonics to choose from; None tries as many as the positions need, and two more.
         independent: Positions err independently of efforts.
-        slower_than: Efforts of an actuator that moves slower are left out of the last two.
+        slower_than: Efforts of an actuator that moves slower are left out of the last two, and of benchmarks.
+        positions_covariance: Δ, of the errors of one reading of all positions; None takes it from the repeats.
+        efforts_covariance: Σ, the same of the efforts.
+        prior: Bounds of the robot's parameters: equal sides fix one; others hold for maximum likelihood alone.
+        validation: Repeats of other motions by name, such as a circle, on which the model is tried.
         on_step: Told of each phase when it begins.
 
     Examples:
@@ -149,25 +197,50 @@ def identify_repeated(
         >>> found.order.order, [name for name, p in found.disagreement.items() if p < 1e-4]
         (5, ['least squares', 'Gauss–Markov'])
     """
-    steps = _announced(on_step)
+    others = dict(validation or {})
+    steps = _announced(on_step, 5 + len(others))
+    stated = {"positions_covariance": positions_covariance, "efforts_covariance": efforts_covariance}
+    covariance, _ = reading_covariance(motion, **stated, independent=independent)
     steps("choosing the order of the path, maximum likelihood")
-    order = series_order(robot, motion, orders, independent=independent, slower_than=slower_than)
+    if orders is None:
+        least = path_order(robot, motion, positions_covariance=positions_covariance)
+        orders = range(least, least + 3)
+    options = {**stated, "slower_than": slower_than}
+    order = series_order(robot, motion, orders, independent=independent, prior=prior, **options)
     steps("efforts on the fitted path")
-    fitted = on_fitted_path(robot, motion, order=order.order, slower_than=slower_than)
+    fitted, known = without_fixed(on_fitted_path(robot, motion, order=order.order, prior=prior, **options))
     found = identifiability(fitted)
     require(
         len(order.estimate.unknowns) == found.rank,
         "the motion is on the edge of what it can show: fewer rows make fewer parameters visible. Excite the robot",
     )
     steps("each repeat for itself")
-    estimates, refused = _usual(robot, motion, order.order, found)
+    estimates, refused = _usual(robot, motion, order.order, found, prior)
     steps("Gauss–Markov on the fitted path")
     estimates["Gauss–Markov, fitted path"] = GaussMarkov().estimate(_base(fitted, found))
     estimates["maximum likelihood"] = order.estimate
-    return IdentifiedRepeats(robot, motion, order, found, estimates, refused)
+    steps("what the model leaves")
+    values, spread = all_parameters(order.problem, order.estimate)
+    fit = benchmark(robot, values, motion, order=order.order, **options)
+    benchmarks = {}
+    for name, other in others.items():
+        steps(f"trying it on {name}")
+        benchmarks[name] = benchmark(robot, values, other, covariance=spread, **options)
+    fixed = {name: float(value) for name, value in zip(robot.names, known, strict=True) if name not in found.names}
+    noise = _noise(motion, is_stated=None not in (positions_covariance, efforts_covariance))
+    return IdentifiedRepeats(robot, motion, order, found, estimates, refused, covariance, noise, fit, benchmarks, fixed)
 
 
-def _announced(on_step: Callable[[Step], object], total: int = 4) -> Callable[[str], None]:
+def _noise(motion: RepeatedMotion, *, is_stated: bool) -> RepeatNoise | None:
+    try:
+        return motion.noise
+    except InputError:
+        if not is_stated:
+            raise
+        return None
+
+
+def _announced(on_step: Callable[[Step], object], total: int) -> Callable[[str], None]:
     number_of = iter(range(1, total + 1))
 
     def announce(what: str) -> None:
@@ -181,20 +254,24 @@ def _base(problem: LinearProblem, found: Identifiability) -> LinearProblem:
 
 
 def _usual(
-    robot: DynamicModel, motion: RepeatedMotion, order: int, found: Identifiability
+    robot: DynamicModel, motion: RepeatedMotion, order: int, found: Identifiability, prior: Box | None
 ) -> tuple[dict[str, Estimate], dict[str, str]]:
     """Estimates from noisy regressors; those that fail are named with the reason."""
     estimates: dict[str, Estimate] = {}
     refused: dict[str, str] = {}
     complete = motion.select(np.flatnonzero(np.isfinite(motion.readings).all(axis=(1, 2))))
     rows = by_repeat(robot, complete, order=min(CUT_OFF * order, (motion.n_samples - 1) // 2))
-    problem, kept = _base(rows.problem, found), list(found.kept)
-    errors: Array = rows.covariance[:, [[i] for i in (*kept, -1)], [*kept, -1]]
+    unknowns = Unknowns(robot.names, robot.units, robot.nominal, prior)
+    free, known = without_fixed(replace(rows.problem, unknowns=unknowns))
+    problem = _base(free, found)
+    kept = [robot.names.index(found.names[i]) for i in found.kept]
+    # errors of the kept columns, and of what is left of an effort once fixed parameters are taken out
+    picked = np.vstack([np.eye(len(known) + 1)[kept], np.append(-known, 1.0)])
     for name, method in (
         ("least squares", LeastSquares()),
         ("Gauss–Markov", GaussMarkov()),
         ("instrumental variables", InstrumentalVariables(rows.instruments[:, kept])),
-        ("total least squares", TotalLeastSquares(errors)),
+        ("total least squares", TotalLeastSquares(picked @ rows.covariance @ picked.T)),
     ):
         try:
             answer = method.estimate(problem)
