@@ -1,154 +1,272 @@
-"""The page of a calibration: geometry before and after, verdicts, closure of the chains, predicted poses."""
+"""The page of a calibration: verdicts, geometry before and after, residuals, predicted poses, proofs."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
+from gough.assemble.frames import Frames
 from gough.calibration import Calibrated, CalibratedPrinter, HeldOut
-from gough.calibration.held_out import closure
-from gough.calibration.results import half_widths, shown_unit
+from gough.core.arrays import Array
+from gough.core.rotations import log
 from gough.core.text import number
-from gough.report.charts import Chart, Line, Panel
+from gough.estimate import FitStats
+from gough.report.calibration_figures import (
+    bed_figure,
+    closure_figure,
+    joint_figure,
+    machine_figure,
+    probe_figure,
+    validation_figure,
+)
+from gough.report.calibration_tables import (
+    CertifiedLeg,
+    certified_table,
+    chain_table,
+    held_out_table,
+    leg_table,
+    parameter_table,
+    printer_table,
+    text_table,
+    uncertainty_table,
+)
 from gough.report.curves import Curves
 from gough.report.drawing import Drawing
 from gough.report.html import Html, tag
-from gough.report.numbers import plus_minus, signed
+from gough.report.numbers import signed
 from gough.report.page import Section, bullets, number_cards, page, paragraphs
-from gough.report.static import drawn
-from gough.report.tables import cell, row_head, table
-from gough.robots.kinematics import PlatformPoses
+from gough.report.sections import HINT
+from gough.report.words import determined
+from gough.robots import GoughPlatform
+
+__all__ = ["CertifiedLeg", "calibration_documents", "printer_documents"]
+
+_PROOF = (
+    "Each measurement may be anywhere within its tolerance. A box holds every leg that fits then, whatever the errors "
+    "are: it is proven, rounding included. ε is by how much all readings must be more uncertain than stated for some "
+    "leg to fit: negative if they are certain enough with room to spare, positive if no leg fits."
+)
+_GAUGE = (
+    "In the blueprint's frames, with the joints as near to the blueprint's as they can be: no joint is more at home "
+    "than the others, and only what can be measured shows. Δ is the change against the blueprint."
+)
 
 
-def calibration_documents(title: str, lead: tuple[str, ...], found: Calibrated) -> dict[str, bytes]:
-    """The files by name: report.html, calibration.json, figures/*."""
-    drawings = [closure_figure(found)]
-    if found.validation is not None:
-        drawings.append(validation_figure(found.validation))
-    before, after = found.rms
-    cards = number_cards(
-        ("closure before, rms", f"{number(1e3 * before, digits=3)} mm"),
-        ("closure after, rms", f"{number(1e3 * after, digits=3)} mm"),
-        *_validation_cards(found.validation),
-        ("poses", str(len(found.poses))),
+def calibration_documents(
+    title: str,
+    lead: tuple[str, ...],
+    found: Calibrated,
+    *,
+    truth: Array | None = None,
+    against: Sequence[str] = (),
+    legs: Sequence[CertifiedLeg] = (),
+    faults: Sequence[Sequence[str]] = (),
+    more: Sequence[Section] = (),
+    drawings: Sequence[Drawing] = (),
+    data: str | None = None,
+) -> dict[str, bytes]:
+    """The files by name: report.html, calibration.json, figures/*.
+
+    Args:
+        title: Of the page.
+        lead: Paragraphs below it.
+        found: The calibration.
+        truth: True parameters, where they are known.
+        against: Sentences on how the answers compare with the truth.
+        legs: What is proven of each leg.
+        faults: Rows on what was noticed when something went wrong: the fault, χ²/dof, legs refuted, ε, pose, error.
+        more: Further sections, and `drawings` their figures.
+        drawings: Figures of further sections, live on the page and as files.
+        data: The text of calibration.json, if there is more to say than `found` does.
+    """
+    made = {d.name: d for d in _drawings(found)}
+    shown = {name: drawing.html() for name, drawing in made.items()}
+    parts = (
+        Section("Verdicts", (_verdicts(found, against),)),
+        Section("Predicted poses", _predicted(found, shown)),
+        Section("Geometry", _geometry(found, truth, shown)),
+        Section("What is proven", _proven(legs, faults)),
+        Section("Closure of the chains", _closure(found, shown)),
+        Section("What the poses determine", _determined(found)),
+        Section("Where the instrument stands", _frames(found.frames)),
+        *more,
     )
-    pictures = {drawing.name: drawing.html() for drawing in drawings}
-    parts = [
-        Section("Verdicts", (bullets(*found.verdicts) or paragraphs("Nothing speaks against this calibration."),)),
-        Section("Geometry", (parameter_table(found),)),
-        Section("Closure of the chains", (chain_table(found), pictures["closure"])),
-        Section("What the poses determine", (tag("pre", str(found.identifiability)),)),
-    ]
-    if found.validation is not None:
-        words = "Poses that took no part in the calibration, predicted from the machine's own readings."
-        blocks = (paragraphs(words), held_out_table(found.validation), pictures["validation"])
-        parts.insert(1, Section("Predicted poses", blocks))
-    return _files(title, lead, tuple(parts), cards=cards, drawings=drawings, data=found.to_json())
+    kept = tuple(part for part in parts if any(part.blocks))
+    everything = [*made.values(), *drawings]
+    return _files(title, lead, kept, cards=_cards(found, legs), drawings=everything, data=data or found.to_json())
 
 
 def printer_documents(title: str, lead: tuple[str, ...], found: CalibratedPrinter) -> dict[str, bytes]:
     """The files by name: report.html, calibration.json, klipper.cfg with the block to paste, figures/*."""
     before, after = found.rms
+    spare = len(found.residuals_after) - len(found.estimate.unknowns)
     cards = number_cards(
-        ("residual as configured, rms", f"{number(1e3 * before, digits=3)} mm"),
-        ("residual as found, rms", f"{number(1e3 * after, digits=3)} mm"),
-        ("probed points", str(len(found.residuals_after))),
+        (
+            f"{number(1e3 * after, digits=3)} mm",
+            f"residual as found, rms; {number(1e3 * before, digits=3)} as configured",
+        ),
+        (str(len(found.residuals_after)), f"probed points and distances; {spare} more than unknowns"),
+        (str(len(found.estimate.unknowns)), f"of {len(found.model.names)} dimensions found, the rest kept"),
     )
-    half = dict(zip(found.estimate.unknowns.names, half_widths(found.estimate), strict=True))
-    rows = []
-    for i, (name, unit) in enumerate(zip(found.model.names, found.model.units, strict=True)):
-        shown, factor = shown_unit(unit)
-        plus = f"{half[name] * factor:.2g}" if name in half else "fixed"
-        values = (found.model.nominal[i] * factor, found.parameters[i] * factor)
-        rows.append([row_head(name, shown), *(cell(signed(f"{v:.4f}")) for v in values), cell(plus)])
-    heads = ["parameter", "configured", "found", "± (95 %)"]
-    drawing = _probe_figure(found)
+    bed, drawing = bed_figure(found), probe_figure(found)
     parts = (
-        Section("Verdicts", (bullets(*found.verdicts),)),
-        Section("Geometry", (table(heads, rows, "Geometry as configured and as found"),)),
-        Section("Residuals", (drawing.html(),)),
+        Section("Verdicts", (bullets(*found.verdicts) or paragraphs("Nothing speaks against this calibration."),)),
+        Section("Geometry", (printer_table(found),)),
+        Section("Residuals", (bed.html(), drawing.html())),
         Section(
             "For printer.cfg", (paragraphs("In place of the same keys after SAVE_CONFIG:"), tag("pre", found.block))
         ),
-        Section("What the probed points determine", (tag("pre", str(found.identifiability)),)),
+        Section("What the probed points determine", (paragraphs(*determined(found.identifiability)),)),
     )
-    files = _files(title, lead, parts, cards=cards, drawings=[drawing], data=found.to_json())
+    files = _files(title, lead, parts, cards=cards, drawings=[bed, drawing], data=found.to_json())
     return files | {"klipper.cfg": f"{found.block}\n".encode()}
 
 
-def parameter_table(found: Calibrated) -> Html:
-    """Every parameter before and after, with its interval."""
-    half = dict(zip(found.estimate.unknowns.names, half_widths(found.estimate), strict=True))
-    rows = []
-    for i, (name, unit) in enumerate(zip(found.model.names, found.model.units, strict=True)):
-        shown, factor = shown_unit(unit)
-        width = half[name] * factor if name in half else np.nan
-        before, after = found.start[i] * factor, found.parameters[i] * factor
-        value = " ± ".join(plus_minus(after, width)) if name in half else f"{signed(number(after))} (fixed)"
-        change = plus_minus(after - before, width)[0] if name in half else "—"
-        rows.append([row_head(name, shown), cell(plus_minus(before, width)[0]), cell(value), cell(change)])
-    return table(["parameter", "before", "after (95 %)", "change"], rows, "Geometry before and after")
+def _drawings(found: Calibrated) -> list[Drawing]:
+    made: list[Drawing | None] = [closure_figure(found), machine_figure(found)]
+    if found.validation is not None:
+        made.append(validation_figure(found.validation))
+    if isinstance(found.model, GoughPlatform):
+        made.append(joint_figure(found))
+    return [drawing for drawing in made if drawing is not None]
 
 
-def chain_table(found: Calibrated) -> Html:
-    """Closure errors by chain, in mm."""
-    rows = [
-        [
-            row_head(c.name),
-            *(cell(number(1e3 * v, digits=3)) for v in (c.rms_before, c.rms_after, c.peak_after)),
-            cell(str(c.peak_pose)),
-            cell(signed(f"{c.follows_reading:.2f}")),
-            cell(signed(f"{c.follows_travel:.2f}")),
-        ]
-        for c in found.chains
-    ]
-    heads = ["chain", "rms before, mm", "rms after, mm", "peak, mm", "at pose", "r(reading)", "r(travel)"]
-    return table(heads, rows, "Closure of each chain")
+def headline(found: Calibrated) -> tuple[str, str]:
+    """The verdict in a sentence, and its color: good, bad or plain.
+
+    A calibration is never confirmed, only not refuted.
+    """
+    stats = found.estimate.stats
+    if found.suspects:
+        return "Something is probably wrong with the data; read the next line before any number.", "bad"
+    if found.refuted:
+        return (
+            "Refuted: the residuals are larger than the stated noise explains. The geometry below is the best fit of a "
+            "model that lacks something, or of noise that was stated too small; its ± do not hold."
+        ), "bad"
+    if isinstance(stats, FitStats) and stats.chi_squared is not None:
+        return "Not refuted: the stated noise explains the residuals.", "good"
+    return (
+        "No noise was stated, so that nothing could be refuted: what the residuals show was taken for it. State the "
+        "instrument's repeatability to put the model to the test."
+    ), "plain"
 
 
-def held_out_table(check: HeldOut) -> Html:
-    """Mean, deviation and largest error of predicted poses, before and after."""
-    rows = [[row_head(what), cell("—" if b is None else number(b)), cell(number(a))] for what, b, a in check.rows()]
-    return table([f"{len(check.position_after)} poses", "before", "after"], rows, "Errors of predicted poses")
+def _verdicts(found: Calibrated, against: Sequence[str]) -> Html:
+    words, kind = headline(found)
+    items = [tag("li", words, class_=kind)]
+    if found.validation is not None:
+        items.append(_improvement(found.validation))
+    items += [tag("li", verdict, class_="plain") for verdict in found.verdicts]
+    if against:
+        items.append(tag("li", "Against the truth:", bullets(*against)))
+    return tag("ul", *items, class_="verdicts")
 
 
-def closure_figure(found: Calibrated) -> Drawing:
-    """What is left of every chain's closure at every pose."""
-    poses, model = found.poses, found.model
-    rotation = np.repeat(np.eye(3)[None], len(poses), axis=0) if poses.rotation is None else poses.rotation
-    left = closure(model, found.parameters, PlatformPoses(poses.position * found.scale, rotation), poses.readings)
-    lines = tuple(Line(name, 1e3 * left[:, k], k) for k, name in enumerate(model.chains))
-    chart = Chart(
-        0.0, 1.0, len(poses), "pose", "", (Panel("closure after calibration", "mm", lines, 220, symmetric=True),)
-    )
-    description = f"What is left of the closure of {', '.join(model.chains)} at each of {len(poses)} poses."
-    caption = "Error of each chain's closure after calibration. Noise looks like noise; a pattern is a missing effect."
-    return Drawing("closure", drawn(chart), description, caption, lambda curves: chart.live(description, curves))
-
-
-def validation_figure(check: HeldOut) -> Drawing:
-    """Position errors of held-out poses before and after, sorted [DACP06, Figure 5]."""
-    lines = [Line("after", np.sort(1e3 * check.position_after), 0)]
-    if check.position_before is not None:
-        lines.append(Line("before", np.sort(1e3 * check.position_before), "quiet"))
-    panels = [Panel("position error", "mm", tuple(lines), 180)]
+def _improvement(check: HeldOut) -> Html:
+    after = float(check.position_after.mean())
     n = len(check.position_after)
-    chart = Chart(1.0, 1.0, n, "poses, sorted by error", "", tuple(panels))
-    description = f"Position errors of {n} predicted poses before and after calibration, in ascending order."
-    caption = "Distance between measured poses and those predicted from the readings; each curve is sorted by itself."
-    return Drawing("validation", drawn(chart), description, caption, lambda curves: chart.live(description, curves))
+    shown = f"{number(1e3 * after, digits=3)} mm"
+    if check.position_before is None:
+        return tag("li", f"{n} poses that took no part are predicted to {shown} on average.", class_="plain")
+    before = float(check.position_before.mean())
+    worse = int((check.position_after > check.position_before).sum())
+    told = f" {worse} of them are predicted worse than before." if worse else ""
+    return tag(
+        "li",
+        f"On {n} poses that took no part, the mean position error goes from {number(1e3 * before, digits=3)} mm to "
+        f"{shown}.{told}",
+        class_="good" if after < before else "bad",
+    )
 
 
-def _probe_figure(found: CalibratedPrinter) -> Drawing:
-    pairs = (("as found", found.residuals_after, 0), ("as configured", found.residuals_before, 1))
-    panels = tuple(Panel(what, "mm", (Line(what, 1e3 * r, k),), 120, symmetric=True) for what, r, k in pairs)
-    chart = Chart(0.0, 1.0, len(found.residuals_after), "probed point", "", panels)
-    description = "Residual of each probed point, with the geometry as found and as configured."
-    caption = "Height (or distance) that the geometry predicts less the one that was met."
-    return Drawing("residuals", drawn(chart), description, caption, lambda curves: chart.live(description, curves))
+def _cards(found: Calibrated, legs: Sequence[CertifiedLeg]) -> Html:
+    before, after = found.rms
+    shown = []
+    check = found.validation
+    if check is not None:
+        known = (
+            ""
+            if check.position_before is None
+            else f"; {number(1e3 * float(check.position_before.mean()), digits=3)} before"
+        )
+        mean = number(1e3 * float(check.position_after.mean()), digits=3)
+        shown.append((f"{mean} mm", f"mean error of predicted positions{known}"))
+    shown.append(
+        (f"{number(1e3 * after, digits=3)} mm", f"closure of the chains, rms; {number(1e3 * before, digits=3)} before")
+    )
+    stats = found.estimate.stats
+    if isinstance(stats, FitStats) and stats.chi_squared is not None:
+        words = "refuted by χ²" if found.refuted else "not refuted"
+        shown.append((f"{stats.chi_squared:.2f}", f"χ² per degree of freedom: {words}"))
+    n = len(found.identifiability.names)
+    shown.append((f"{found.identifiability.rank} of {n}", f"parameters determined by {len(found.poses)} poses"))
+    if legs:
+        refuted = sum(leg.widths is None for leg in legs)
+        largest = max(leg.epsilon[1] for leg in legs)
+        shown.append(
+            (f"{signed(f'{largest:.3f}')} mm", f"largest ε; {refuted} of {len(legs)} legs are proven not to exist")
+        )
+    return number_cards(*shown)
 
 
-def _validation_cards(check: HeldOut | None) -> tuple[tuple[str, str], ...]:
-    if check is None:
+def _predicted(found: Calibrated, shown: dict[str, Html]) -> tuple[str, ...]:
+    if found.validation is None:
         return ()
-    return (("predicted position, mean error", f"{number(1e3 * float(check.position_after.mean()), digits=3)} mm"),)
+    words = "Poses that took no part in the calibration, predicted from the machine's own readings."
+    return (paragraphs(words), held_out_table(found.validation), shown["validation"])
+
+
+def _geometry(found: Calibrated, truth: Array | None, shown: dict[str, Html]) -> tuple[str, ...]:
+    everything = parameter_table(found, truth)
+    if not isinstance(found.model, GoughPlatform):
+        return (everything,)
+    told = " Last in each cell, the error against the truth in standard deviations." if truth is not None else ""
+    details = tag("details", tag("summary", "Every parameter in the instrument's frames"), everything)
+    hint = tag("p", "Drag to turn it; play, or point at a pose in the figure of residuals.", class_="hint")
+    parts = (paragraphs(_GAUGE + told), leg_table(found, truth), shown["joints"], details, hint, shown["robot"])
+    return tuple(parts)
+
+
+def _proven(legs: Sequence[CertifiedLeg], faults: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    if not legs:
+        return ()
+    blocks: list[str] = [paragraphs(_PROOF), certified_table(legs)]
+    if faults:
+        heads = ["with …", "χ²/dof", "legs refuted", "ε, mm", "heaviest pose", "mean position error after, mm"]
+        words = "The same campaign with something wrong that the model does not know:"
+        blocks += [paragraphs(words), text_table(heads, faults, "What is noticed of faults")]
+    return tuple(blocks)
+
+
+def _closure(found: Calibrated, shown: dict[str, Html]) -> tuple[str, ...]:
+    words = (
+        "By how much each chain fails to close, as a length. r is the correlation of what is left: with the reading it "
+        "hints at a wrong gain, with the direction of travel at backlash."
+    )
+    return (paragraphs(words), chain_table(found), tag("p", HINT, class_="hint"), shown["closure"])
+
+
+def _determined(found: Calibrated) -> tuple[str, ...]:
+    known = found.identifiability
+    weakest = f"Weakest direction: {known.weakest}."
+    words = "What the uncertainty of the parameters makes of a pose that is predicted from exact readings:"
+    return (paragraphs(*determined(known), weakest, words), uncertainty_table(found))
+
+
+def _frames(frames: Frames | None) -> tuple[str, ...]:
+    if frames is None:
+        return ()
+    left = f"{number(1e3 * frames.position_rms, digits=3)} mm and {number(np.degrees(frames.rotation_rms), digits=3)}°"
+    words = (
+        f"Found by hand–eye calibration with the blueprint's geometry: {left} (rms) are left, since the machine is not "
+        "its blueprint. The calibration needs them to begin with; its answer does not depend on them."
+    )
+    rows = []
+    for name, motion in (("base in the instrument's frame", frames.base), ("platform in the target's", frames.target)):
+        values = [*(f"{1e3 * v:.2f}" for v in motion.t), *(f"{v:.3f}" for v in np.degrees(log(motion.R[None])[0]))]
+        rows.append([name, *(signed(v) for v in values)])
+    heads = ["", "x, mm", "y, mm", "z, mm", "rx, °", "ry, °", "rz, °"]
+    return (paragraphs(words), text_table(heads, rows, "Frames"))
 
 
 def _files(

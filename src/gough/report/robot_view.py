@@ -37,11 +37,13 @@ class Postures:
     """(instants, coordinates of the platform)"""
     names: tuple[str, ...]
     units: tuple[str, ...]
+    counted: str = "s"
+    """What instants are counted in: seconds, or the number of a "pose"."""
 
     @property
     def trace(self) -> Array:
-        """The middle of the platform at every instant; empty where nothing is called a platform."""
-        own = [kind == "platform" for kind in self.kinds]
+        """The middle of the platform at every instant; empty where there is no platform, or no way between poses."""
+        own = [kind == "platform" and self.counted == "s" for kind in self.kinds]
         return self.segments[:, own].mean(axis=(1, 2)) if any(own) else np.zeros((0, 3))
 
     def live(self, description: str, clock: str, curves: Curves) -> dict[str, Any]:
@@ -51,7 +53,7 @@ class Postures:
             "kind": "robot",
             "description": description,
             "clock": clock,
-            "x": {"start": self.start, "step": self.step, "n": n},
+            "x": {"start": self.start, "step": self.step, "n": n, "counted": self.counted},
             "kinds": list(self.kinds),
             "tracks": [curves.add(track) for track in self.segments.reshape(n, -1).T],
             "pose": [
@@ -63,9 +65,15 @@ class Postures:
 
 def robot_figure(name: str, postures: Postures, clock: str) -> Drawing:
     """The robot in the posture it has in the middle of its trajectory, with the way of its platform."""
-    seconds = f"{postures.step * (len(postures.segments) - 1):.3g} s"
-    description = f"The {name} along {seconds} of its trajectory, with the way of its platform."
-    caption = f"The {name} as the model sees it, and the way that the middle of its platform takes."
+    n = len(postures.segments)
+    if postures.counted == "s":
+        description = (
+            f"The {name} along {postures.step * (n - 1):.3g} s of its trajectory, with the way of its platform."
+        )
+        caption = f"The {name} as the model sees it, and the way that the middle of its platform takes."
+    else:
+        description = f"The {name} in {n} poses."
+        caption = f"The {name} as the model sees it, in each of {n} poses."
     shape = postures.segments[len(postures.segments) // 2]
     middle = (postures.segments.min(axis=(0, 1, 2)) + postures.segments.max(axis=(0, 1, 2))) / 2
     with style():

@@ -157,7 +157,7 @@ class Robot {
 
   drawTrace() {
     const { start, step } = this.spec.x;
-    const points = this.centers().map((center) => this.project(center));
+    const points = this.spec.x.counted === "s" ? this.centers().map((center) => this.project(center)) : [];
     const through = (list) => (list.length > 1 ? `M${list.map(([x, y]) => `${tenth(x)} ${tenth(y)}`).join("L")}` : "");
     this.trace.setAttribute("d", through(points));
     const now = Math.floor((this.time - start) / step) + 1;
@@ -178,9 +178,11 @@ class Robot {
     const { start, step, n } = this.spec.x;
     const i = Math.min(Math.max(Math.round((this.time - start) / step), 0), n - 1);
     const pose = this.pose.map(({ name, unit, values }) => `${name} ${withUnit(withMinus(values[i].toFixed(4)), unit)}`);
-    this.readout.textContent = [withUnit(this.time.toFixed(2), "s"), ...pose].join(" \u00b7 ");
+    const seconds = this.spec.x.counted === "s";
+    const now = seconds ? withUnit(this.time.toFixed(2), "s") : `${this.spec.x.counted} ${i}`;
+    this.readout.textContent = [now, ...pose].join(" \u00b7 ");
     this.slider.value = this.time;
-    this.slider.setAttribute("aria-valuetext", `${this.time.toFixed(2)} seconds`);
+    this.slider.setAttribute("aria-valuetext", seconds ? `${this.time.toFixed(2)} seconds` : now);
     this.svg.dataset.time = this.time;
   }
 

@@ -1,0 +1,136 @@
+"""The page of a calibration: verdicts before numbers, every leg, proofs; drawn on any screen."""
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gough.calibration import calibrate, calibrate_printer
+from gough.data import KlipperDelta, averaged
+from gough.experiments import CalibrationCampaign, Faults
+from gough.report.calibration import CertifiedLeg, calibration_documents, headline, printer_documents
+from gough.report.calibration_figures import closure, expected_closure, seen_poses
+from gough.report.calibration_tables import joint_changes
+from gough.robots import LinearDelta
+
+from .browser import CHROMIUM, Browser
+
+HOSTILE = "leg <img src=x onerror=alert(1)>"
+LEGS = (
+    CertifiedLeg("leg 1", (1.0, 2.0, 4.5, 0.9, 0.8, 1.9, 5.0), (-0.01, -0.01), 64, 64),
+    CertifiedLeg(HOSTILE, None, (0.1157, 0.1167), 3, 64, 21),
+)
+
+
+def measured(faults=Faults(), seed=1):  # noqa: B008 - a value
+    campaign = CalibrationCampaign.deltalab(np.random.default_rng(seed), faults=faults, runs=3, images=2)
+    data = campaign.run(np.random.default_rng(seed + 1))
+    poses, others = averaged(data.poses)[0], averaged(data.validation)[0]
+    return data, calibrate(campaign.robot, poses, frames="instrument", validation=others)
+
+
+@pytest.fixture(scope="module")
+def campaign():
+    return measured()
+
+
+@pytest.fixture(scope="module")
+def files(campaign):
+    data, found = campaign
+    return calibration_documents("A <platform>", ("Lead.",), found, truth=data.truth, against=("All well.",), legs=LEGS)
+
+
+def test_all_files_are_there_and_say_the_same(files, campaign):
+    _, found = campaign
+    figures = {name for name in files if name.startswith("figures/")}
+    assert figures == {f"figures/{n}.{k}" for n in ("closure", "validation", "joints", "robot") for k in ("svg", "png")}
+    assert json.loads(files["calibration.json"])["closure_rms"]["after"] == found.rms[1]
+    page = files["report.html"].decode()
+    assert "A &lt;platform&gt;" in page
+    assert "<img" not in page
+    for words in ("Not refuted", "Against the truth", "What is proven", "Where the instrument stands", "refuted"):
+        assert words in page
+
+
+def test_every_parameter_of_every_leg_is_in_the_table(files, campaign):
+    page = files["report.html"].decode()
+    table = re.search(r'aria-label="Joints and lengths, leg by leg".*?</table>', page, re.DOTALL)[0]
+    assert table.count("<tr>") == 7
+    assert table.count("±") == 42
+    assert len(re.findall(r" σ</small>", table)) == 42
+    data, found = campaign
+    joints, moved, half = joint_changes(found)
+    assert joints.shape == moved.shape == half.shape == (2, 6, 3)
+    assert abs(moved.mean(axis=1)).max() < 1e-12  # the gauge: joints as near to the blueprint's as they can be
+    true = replace(found, parameters=data.truth)
+    assert abs(joint_changes(true)[1] - moved).max() < 2e-4
+
+
+def test_the_noise_that_is_expected_is_the_one_that_is_seen(campaign):
+    """Over legs, since 42 of 384 equations are used up; within what 342 degrees of freedom tell."""
+    _, found = campaign
+    left = closure(found.model, found.parameters, seen_poses(found), found.poses.readings)
+    seen = np.sqrt((left**2).sum() / (left.size - 42) / (expected_closure(found) ** 2).mean())
+    assert 0.85 < seen < 1.15
+    assert expected_closure(replace(found, poses=replace(found.poses, covariance=None, reading_sigma=None))) is None
+
+
+def test_the_headline_tells_refuted_from_not_refuted_and_not_tested(campaign):
+    _, found = campaign
+    assert headline(found) == ("Not refuted: the stated noise explains the residuals.", "good")
+    _, wrong = measured(Faults(backlash=5e-4))
+    assert headline(wrong)[0].startswith("Refuted")
+    assert headline(wrong)[1] == "bad"
+    silent = calibrate(found.model, replace(found.poses, covariance=None, reading_sigma=None), frames="instrument")
+    assert headline(silent)[0].startswith("No noise was stated")
+    assert headline(replace(found, suspects=("Millimetres.",)))[1] == "bad"
+
+
+def test_other_machines_have_a_page_too():
+    printer, rng = LinearDelta(), np.random.default_rng(1)
+    p = rng.uniform([-0.08, -0.08, 0.0], [0.08, 0.08, 0.1], (30, 3))
+    from gough.data import Poses
+
+    poses = Poses(p, None, printer.inverse(printer.nominal + 1e-3, p) + rng.normal(0, 1e-5, p.shape))
+    files = calibration_documents("A printer", (), calibrate(printer, poses))
+    assert "endstop_a" in files["report.html"].decode()
+    assert "figures/joints.svg" not in files
+
+
+def test_a_printer_s_bed_is_drawn():
+    delta, none = LinearDelta(radius=0.161), np.zeros(0)
+    p = np.column_stack([0.1 * np.random.default_rng(1).uniform(-1, 1, (12, 2)), np.zeros(12)])
+    readings = delta.inverse(delta.nominal, p)
+    probes = KlipperDelta(0.16, delta.angle, delta.arm, delta.endstop, none, readings, none, none.reshape(0, 2, 3))
+    probes = replace(probes, heights=1e-5 * np.random.default_rng(2).normal(size=12))
+    files = printer_documents("A printer", (), calibrate_printer(probes))
+    assert files["figures/bed.svg"].count(b"tower") >= 3
+    assert b"delta_radius" in files["klipper.cfg"]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium or Chrome is installed to open the report with")
+def test_the_page_in_a_browser(files, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_bytes(files["report.html"])
+    browser = Browser(tmp_path / "profile")
+    try:
+        for width, dark in ((390, True), (1280, False)):
+            with browser.open(path, width=width, dark=dark, touch=width < 500) as page:
+                assert page.evaluate("document.documentElement.scrollWidth") <= width
+                assert page.evaluate("document.documentElement.dataset.live") == "3"
+                for name in ("closure", "validation", "robot"):
+                    svg = page.evaluate(f"document.querySelector('#{name} .plot.live svg').outerHTML")
+                    assert not re.search("NaN|undefined|Infinity", svg)
+                assert page.evaluate("document.querySelector('#robot output').textContent").startswith("pose 0 ·")
+                assert page.complaints == []
+                assert page.requests == [path.as_uri()]
+        # pointing at a residual shows the platform in that pose
+        with browser.open(path) as page:
+            page.hover(*page.place("#closure svg", 0.5, 0.1))
+            page.frame()
+            told = page.evaluate("document.querySelector('#robot output').textContent")
+            assert 25 < int(re.match(r"pose (\d+)", told)[1]) < 40
+    finally:
+        browser.close()
