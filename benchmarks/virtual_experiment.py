@@ -13,8 +13,8 @@ from scipy.integrate import solve_ivp
 
 from benchmarks._timing import seconds
 from gough.experiments import ClosedLoop, Instruments, JointPI, Machine, SlowThenFast, VirtualExperiment
-from gough.experiments._recurrence import Recurrence
 from gough.experiments.closed_loop import step_kernel
+from gough.kernels.recurrence import Recurrence
 from gough.robots import H4, Delta, Par4
 from gough.robots.model import PoseMotion
 

@@ -18,10 +18,10 @@ from gough.experiments import (
     SlowThenFast,
     h4,
 )
-from gough.experiments._recurrence import Recurrence
 from gough.experiments.closed_loop import step_kernel
 from gough.kernels import CompilerWarning, trace
 from gough.kernels import compiler as kernel_compiler
+from gough.kernels.recurrence import Recurrence
 from gough.robots import H4, Delta, Par4
 from gough.robots.model import PoseMotion
 

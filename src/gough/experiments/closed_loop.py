@@ -8,7 +8,6 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
 from gough.experiments._equations import Equations, Ports
-from gough.experiments._recurrence import Recurrence
 from gough.experiments.control import Controller
 from gough.experiments.instruments import Instruments
 from gough.experiments.machine import Machine
@@ -16,6 +15,7 @@ from gough.experiments.trajectories import Motion
 from gough.kernels import Kernel, trace
 from gough.kernels import expression as ex
 from gough.kernels.expression import Expression
+from gough.kernels.recurrence import Recurrence
 from gough.robots.model import PoseMotion
 
 _STABLE = 1.5

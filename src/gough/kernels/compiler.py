@@ -16,7 +16,7 @@ from gough.core.errors import GoughError
 _FLAGS = ("-std=c99", "-fPIC", "-shared", "-ffp-contract=off", "-fno-math-errno")
 """No fused operations and nothing like -ffast-math, so that all evaluators agree; errno is not read by anyone."""
 _BIG = 5000
-"""Beyond this many instructions gcc's better optimization costs many seconds and gains little."""
+"""Functions of more instructions than this get less optimization, which would cost many seconds."""
 _TIMEOUT = 600.0
 
 
@@ -45,9 +45,9 @@ class Compiler:
     path: str
     version: str
 
-    def flags(self, n_steps: int) -> tuple[str, ...]:
-        """The flags for a kernel of so many instructions."""
-        return ("-O1" if n_steps > _BIG else "-O2", *_FLAGS)
+    def flags(self, longest: int) -> tuple[str, ...]:
+        """The flags for C text whose longest function has so many instructions."""
+        return ("-O1" if longest > _BIG else "-O2", *_FLAGS, *_vector_flags())
 
     def identity(self, flags: tuple[str, ...]) -> str:
         """All that decides, besides the source, what comes out of the compiler."""
@@ -95,6 +95,17 @@ def _describe(path: str) -> Compiler:
     except (OSError, subprocess.SubprocessError) as error:
         raise CompilationError(f"{path} could not be run: {error}") from error
     return Compiler(path, done.stdout)
+
+
+@cache
+def _vector_flags() -> tuple[str, ...]:
+    """What lets a compiler use this machine's wide registers: they are part of the name under which code is cached."""
+    try:
+        about = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ()
+    flags = next((line.split() for line in about.splitlines() if line.startswith("flags")), [])
+    return ("-mavx2",) if "avx2" in flags and platform.machine() == "x86_64" else ()
 
 
 _lock = Lock()

@@ -39,7 +39,7 @@ def body(tape: Tape, inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
                 statements.append(f"    {outputs[port].name}[{element}] = {holder[step.reads[0]]};")
                 continue
             case "const":
-                statements.append(f"    const double _{k} = {_literal(step.constant)};")
+                statements.append(f"    const double _{k} = {literal(step.constant)};")
             case operation:
                 value = OPERATIONS[operation].c.format(*(holder[slot] for slot in step.reads))
                 statements.append(f"    const double _{k} = {value};")
@@ -77,7 +77,7 @@ void {BATCH_SYMBOL}(ptrdiff_t start, ptrdiff_t stop, const double *const *in, co
 """
 
 
-def _literal(value: float) -> str:
+def literal(value: float) -> str:
     """A C literal of exactly this double."""
     if value != value:  # noqa: PLR0124 - the definition of NaN
         return "NAN"

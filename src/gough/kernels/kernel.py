@@ -12,7 +12,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import AssumptionError, InputError, nearest, require
 from gough.core.intervals import Interval
-from gough.kernels import csource, derive
+from gough.kernels import derive, lanes
 from gough.kernels.compiler import CompilationError, warn_once
 from gough.kernels.enclosure import enclose
 from gough.kernels.export import c_files, write_files
@@ -209,7 +209,7 @@ class Kernel:
     def _native(self) -> NativeKernel | CompilationError:
         """The compiled kernel, or why there is none: a failed compilation is not tried again."""
         try:
-            return load(csource.batch(self.name, self.tape, self.inputs, self.outputs), len(self.tape.steps))
+            return load(lanes.batch(self.tape, self.inputs, self.outputs), len(self.tape.steps), lanes.PART)
         except CompilationError as error:
             return error
 
@@ -302,8 +302,8 @@ def trace(
         dense = casadi.densify(casadi.SX(value))
         outputs.append(Port(word, _shape(dense)))
         values.append(casadi.vec(dense.T))
-    # CasADi forbids some names; the kernel's own stands in its field.
-    return Kernel(name, ports, tuple(outputs), casadi.Function("kernel", flat, values), tuple(notes))
+    # CasADi forbids some names; the kernel's own stands in its field. What occurs twice is computed once.
+    return Kernel(name, ports, tuple(outputs), casadi.Function("kernel", flat, casadi.cse(values)), tuple(notes))
 
 
 def _unflatten(port: Port, symbols: Expression) -> Expression:

@@ -20,7 +20,7 @@ from gough.kernels.cache import compiled
 from gough.kernels.compiler import CompilationError, find_compiler
 from gough.kernels.csource import BATCH_SYMBOL
 
-_STEPS_PER_THREAD = 2_000_000
+_STEPS_PER_THREAD = 8_000_000
 """About 2 ms of work; starting a thread takes 0.05 ms."""
 
 _Pointers = ctypes.Array[ctypes.c_void_p]
@@ -69,13 +69,18 @@ def available_threads() -> int:
 
 
 @lru_cache(maxsize=256)
-def load(source: str, n_steps: int) -> NativeKernel:
+def load(source: str, n_steps: int, longest: int) -> NativeKernel:
     """The kernel of this C text, from the cache or compiled now.
+
+    Args:
+        source: The C text.
+        n_steps: How many instructions it has.
+        longest: How many of them are in one function.
 
     Raises:
         CompilationError: there is no compiler, it failed, or the cache cannot be trusted.
     """
-    path = compiled(source, n_steps, find_compiler())
+    path = compiled(source, longest, find_compiler())
     try:
         entry = getattr(ctypes.CDLL(str(path)), BATCH_SYMBOL)
     except (OSError, AttributeError) as error:

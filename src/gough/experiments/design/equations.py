@@ -14,7 +14,6 @@ from gough.experiments._equations import as_parallel, find_friction
 from gough.experiments.design.limits import Channel
 from gough.kernels import Kernel, trace
 from gough.kernels import expression as ex
-from gough.kernels.common import without_repetition
 from gough.kernels.expression import Expression
 from gough.methods.identifiability import Identifiability, analyze
 from gough.robots import FiveBar
@@ -104,7 +103,7 @@ def design_equations(
         return {"W": W, "h": ex.vector(*(sources[one.kind][one.index] for one in channels))}
 
     m = regressor.inputs[0].size
-    return Equations(without_repetition(trace(look, name="design", inputs={"x": m, "dx": m, "ddx": m})))
+    return Equations(trace(look, name="design", inputs={"x": m, "dx": m, "ddx": m}))
 
 
 def _regressor_kernel(robot: Any) -> Kernel:

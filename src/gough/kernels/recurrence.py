@@ -6,16 +6,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.kernels import CompilationError, Kernel
-from gough.kernels.compiler import warn_once
+from gough.kernels.compiler import CompilationError, warn_once
 from gough.kernels.csource import batch
+from gough.kernels.kernel import Kernel
 from gough.kernels.native import NativeKernel, load
 
 
 class Recurrence:
     """state' = kernel(state, inputs of this step, constants), many times.
 
-    The kernel's first input and its only output are the state. A compiled kernel is a loop over samples that reads
+    The kernel's first input and its only output are the state. Compiled, it is a loop over single samples that reads
     and writes consecutive rows, without assuming that they lie apart, and reads a row completely before it writes:
     with the output placed one row behind the input, sample k + 1 reads what sample k wrote. Without a compiler the
     steps run in CasADi's own machine.
@@ -37,7 +37,7 @@ class Recurrence:
         self.native: NativeKernel | None = None
         try:
             source = batch(kernel.name, kernel.tape, kernel.inputs, kernel.outputs)
-            self.native = load(source, len(kernel.tape.steps))
+            self.native = load(source, len(kernel.tape.steps), len(kernel.tape.steps))
         except CompilationError as error:
             warn_once(str(error))
 
