@@ -10,12 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from gough.core.errors import InputError, require
+from gough.core.errors import require
 from gough.data import write_recording
 from gough.experiments._equations import as_parallel
 from gough.experiments.design import Design, DesignProblem, MotionLimits, Progress, optimize
 from gough.experiments.design.criteria import CRITERIA, criterion_named
-from gough.studies.quantities import quantity
+from gough.studies.quantities import deviations, quantities, quantity
 from gough.studies.schema import DesignTable, RobotTable, StudyTable, Table
 from gough.studies.study import Study
 from gough.studies.toml import read_toml, validated
@@ -66,11 +66,11 @@ class DesignStudy:
     @cached_property
     def problem(self) -> DesignProblem:
         """The search as a value."""
-        at, robot = self.study._at, self.study.robot  # noqa: SLF001 - errors name the line of the study
+        at, robot = self.study.at, self.study.robot
         with at("design", "criterion"):
             criterion = criterion_named(self.table.criterion)
         with at("design", "frequency"):
-            frequency = _all(self.table.frequency, ["Hz", "Hz"])
+            frequency = quantities(self.table.frequency, ["Hz", "Hz"])
         with at("design", "limits"):
             limits = self._limits()
         with at("design"):
@@ -78,13 +78,13 @@ class DesignStudy:
             return DesignProblem(
                 robot,
                 limits,
-                sigma=_sigma(self.table.sigma, robot.effort_units),
+                sigma=deviations(self.table.sigma, robot.effort_units),
                 criterion=criterion,
                 n_harmonics=self.table.harmonics,
                 frequency=frequency,
                 recorded=max(1, round(self.table.duration * self.table.rate)),
                 rate=self.table.rate,
-                home=None if self.table.home is None else _all(self.table.home, units),
+                home=None if self.table.home is None else quantities(self.table.home, units),
             )
 
     def design(
@@ -113,16 +113,16 @@ class DesignStudy:
         names, of = (robot.coordinates, robot.coordinate_units) if pose is None else (pose.pose_names, pose.pose_units)
         speeds, accelerations = ([f"{unit}/{per}" for unit in robot.coordinate_units] for per in ("s", "s²"))
         given: dict[str, Any] = {
-            "speeds": _all(asked.speeds, speeds),
-            "accelerations": _all(asked.accelerations, accelerations),
-            "efforts": _all(asked.efforts, robot.effort_units),
+            "speeds": quantities(asked.speeds, speeds),
+            "accelerations": quantities(asked.accelerations, accelerations),
+            "efforts": quantities(asked.efforts, robot.effort_units),
             "margin": asked.margin,
             "reach": asked.reach,
             "joints": {name: tuple(quantity(each, "rad") for each in ends) for name, ends in asked.joints.items()}
             or None,
         }
         if asked.positions is not None:
-            given["positions"] = tuple(_all(end, robot.coordinate_units) for end in asked.positions)
+            given["positions"] = tuple(quantities(end, robot.coordinate_units) for end in asked.positions)
         units = dict(zip(names, of, strict=True))
         given["pose"] = {
             name: tuple(quantity(each, units.get(name, "m")) for each in ends) for name, ends in asked.pose.items()
@@ -162,19 +162,3 @@ def summary(found: Design) -> dict[str, Any]:
             for each in found.attempts
         ],
     }
-
-
-def _all(value: Any, units: Any) -> Any:
-    """One quantity, or a list of them, in the given units."""
-    if value is None:
-        return None
-    if isinstance(value, list):
-        if len(value) != len(units):
-            raise InputError(f"give one number, or a list of {len(units)}, not of {len(value)}")
-        return [quantity(each, unit) for each, unit in zip(value, units, strict=True)]
-    return quantity(value, units[0])
-
-
-def _sigma(value: Any, units: Any) -> Any:
-    is_matrix = isinstance(value, list) and bool(value) and isinstance(value[0], list)
-    return value if is_matrix else _all(value, units)

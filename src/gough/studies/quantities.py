@@ -1,6 +1,7 @@
 """Numbers with units, as a person writes them in a file."""
 
 import re
+from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
@@ -39,3 +40,30 @@ def _parts(text: str, unit: str) -> tuple[float, str]:
     if written is None:
         raise InputError(f"'{text}' is not a number with a unit, such as \"20 {unit}\"")
     return float(written[1]), written[2] or unit
+
+
+def quantities(value: Any, units: Sequence[str]) -> Any:
+    """One quantity, or a list of them, in the given units; None stays None.
+
+    Examples:
+        >>> quantities(["90 deg", 1.0], ["rad", "m"]), quantities("5 mm", ["m", "m"])
+        ([1.5707963267948966, 1.0], 0.005)
+    """
+    if value is None:
+        return None
+    if isinstance(value, list):
+        if len(value) != len(units):
+            raise InputError(f"give one number, or a list of {len(units)}, not of {len(value)}")
+        return [quantity(each, unit) for each, unit in zip(value, units, strict=True)]
+    return quantity(value, units[0])
+
+
+def deviations(value: Any, units: Sequence[str]) -> Any:
+    """Standard deviations as `quantities`; a list of lists is a covariance, in SI units already.
+
+    Examples:
+        >>> deviations("5 mm", ["m"]), deviations([[4.0]], ["m"])
+        (0.005, [[4.0]])
+    """
+    is_matrix = isinstance(value, list) and bool(value) and isinstance(value[0], list)
+    return value if is_matrix else quantities(value, units)

@@ -1,12 +1,36 @@
-"""Robots from the words of a study: a family, its dimensions with units, and how detailed its model is."""
+"""Robots from the words of a study: a family with its dimensions, or a mechanism file; and which model of it."""
 
-from collections.abc import Mapping
-from dataclasses import Field, fields
+from collections.abc import Callable, Mapping
+from dataclasses import Field, fields, replace
+from functools import partial
+from inspect import signature
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from gough.core.errors import InputError, nearest, require
 from gough.robots import ROBOTS, DynamicModel
+from gough.robots.mechanism import Hexapod, MechanismModel, Palida, PlanarGeometry, planar_mechanism
+from gough.studies.mechanism_file import MechanismFile
 from gough.studies.quantities import quantity
+
+_PLANAR = PlanarGeometry()
+
+
+def _planar(geometry: PlanarGeometry = _PLANAR, variant: str = "") -> MechanismModel:
+    return MechanismModel(planar_mechanism(geometry), variant)
+
+
+FAMILIES: Mapping[str, Callable[..., DynamicModel]] = MappingProxyType(
+    {
+        **ROBOTS,
+        "palida": Palida,
+        "6-ups": partial(Hexapod, legs="UPS"),
+        "6-ucu": partial(Hexapod, legs="UCU"),
+        "3-rrr": _planar,
+    }
+)
+"""What a study may call its robot. `gough mechanism NAME --write FILE` makes a file of any mechanism to start from."""
 
 
 def robot(family: str, dimensions: Mapping[str, Any] | None = None, variant: str | None = None) -> DynamicModel:
@@ -15,32 +39,59 @@ def robot(family: str, dimensions: Mapping[str, Any] | None = None, variant: str
     Examples:
         >>> robot("h4", {"arm": "250 mm"}).geometry.arm
         0.25
+        >>> robot("palida").coordinate_units[0]
+        'm'
         >>> robot("h4", {"arms": 0.25})
         Traceback (most recent call last):
         ...
         gough.core.errors.InputError: no dimension of h4 is called 'arms'; did you mean 'arm'? (known: arm, rod, d, h, \
 base, alpha)
     """
-    if family not in ROBOTS:
-        raise InputError(f"no robot is called '{family}'{nearest(family, ROBOTS)} (known: {', '.join(ROBOTS)})")
+    require_family(family)
     given = {name: _dimension(family, name, value) for name, value in (dimensions or {}).items()}
-    kind, geometry = ROBOTS[family], geometry_of(family)
-    if geometry is kind:  # a robot that is nothing but its geometry
-        require(variant is None, f"{family} has one model only: leave variant out")
-        return kind(**given)
+    make, geometry = FAMILIES[family], geometry_of(family)
+    # a five-bar is nothing but its geometry
+    return with_variant(make(**given) if geometry is make else make(geometry=geometry(**given)), variant)
+
+
+def require_family(family: str) -> None:
+    """Refuse a name that no robot has, with the nearest that one has."""
+    if family not in FAMILIES:
+        known = ", ".join(FAMILIES)
+        raise InputError(f"no robot is called '{family}'{nearest(family, FAMILIES)} (known: {known}, or give a file)")
+
+
+def robot_from_file(path: Path, variant: str | None = None) -> DynamicModel:
+    """The mechanism of a file as a robot."""
+    return with_variant(MechanismFile.read(path).robot, variant)
+
+
+def with_variant(of: DynamicModel, variant: str | None) -> DynamicModel:
+    """The robot with another of its nested models; None leaves it the most detailed one."""
     if variant is None:
-        return kind(geometry(**given))
-    known = [one.variant for one in kind().variants]
+        return of
+    known = [one.variant for one in getattr(of, "variants", ())]
+    require(bool(known), f"{of.name} has one model only: leave the variant out")
     if variant not in known:
-        raise InputError(f"{family} has no variant '{variant}'{nearest(variant, known)} (known: {', '.join(known)})")
-    return kind(geometry(**given), variant=variant)
+        raise InputError(f"{of.name} has no variant '{variant}'{nearest(variant, known)} (known: {', '.join(known)})")
+    return replace(of, variant=variant)  # type: ignore[type-var]
+
+
+def effort_letter(of: DynamicModel) -> str:
+    """How channels of efforts are called: F1, F2, … where they are forces, else tau1, tau2, …
+
+    Examples:
+        >>> effort_letter(robot("h4")), effort_letter(robot("6-ups"))
+        ('tau', 'F')
+    """
+    return "F" if set(of.effort_units) == {"N"} else "tau"
 
 
 def geometry_of(family: str) -> Any:
-    """The class of a family's dimensions: that of its field `geometry`, or its own."""
-    kind = ROBOTS[family]
-    defaults = {each.name: each.default for each in fields(kind)}
-    return type(defaults["geometry"]) if "geometry" in defaults else kind
+    """The class of a family's dimensions: that of its `geometry`, or the family's own."""
+    make = FAMILIES[family]
+    given = signature(make).parameters.get("geometry")
+    return make if given is None else type(given.default)
 
 
 def dimensions_of(family: str) -> dict[str, Field[Any]]:

@@ -1,8 +1,8 @@
 """What a study may say: one class per table of the TOML file, one field per key."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from gough.identification import DEFAULT_METHODS
 from gough.studies.quantities import quantity
@@ -20,9 +20,12 @@ Numbers = Annotated[list[float], BeforeValidator(_listed)]
 """One number for all actuators, or a list with one for each."""
 Frequency = Annotated[float, _of("Hz"), Field(gt=0)]
 Duration = Annotated[float, _of("s"), Field(ge=0)]
+Period = Annotated[float, _of("s"), Field(gt=0)]
 Positive = Annotated[float, Field(gt=0)]
 Quantities = float | str | list[float | str]
 """Numbers in SI units, or text with a unit, such as "1.2 m/s"; what unit they must have, the robot says."""
+Sigma = list[list[float]] | Quantities
+"""Standard deviations, one for all or one for each; or a covariance in SI units."""
 Ends = Annotated[list[float | str], Field(min_length=2, max_length=2)]
 """The least and the greatest value."""
 
@@ -36,12 +39,22 @@ class Table(BaseModel):
 class RobotTable(Table):
     """[robot]: which robot, with which dimensions, and how detailed its model is."""
 
-    family: str
-    """h4, par4, delta or five-bar."""
+    family: str | None = None
+    """The name of a robot: h4, par4, delta, five-bar, palida, 6-ups, 6-ucu or 3-rrr."""
+    file: str | None = None
+    """A mechanism file, instead of a family."""
     variant: str | None = None
     """One of the robot's nested models; the most detailed one by default."""
     geometry: dict[str, Any] | str = {}
     """Its dimensions, with units, or the name of a TOML file that holds them; defaults where nothing is said."""
+
+    @model_validator(mode="after")
+    def _named_once(self) -> Self:
+        if (self.family is None) == (self.file is None):
+            raise ValueError('say which robot: either family = "palida" or another name, or file = "my-robot.toml"')
+        if self.file is not None and self.geometry:
+            raise ValueError("a mechanism file has its own dimensions: leave geometry out")
+        return self
 
 
 class SourceTable(Table):
@@ -50,6 +63,11 @@ class SourceTable(Table):
     file: str
     rate: Frequency | None = None
     """Samples a second, where the file has no column of times."""
+    period: Period | None = None
+    """Of a periodic motion; that of [repeats] by default."""
+    motion: str | None = None
+    """Validation recordings with the same one are repeats of one motion. By default a file that is cut into periods is
+    a motion by itself, and all that are not are repeats of one."""
 
 
 class DataTable(Table):
@@ -81,7 +99,8 @@ class EffortsTable(Table):
 class ReversalsTable(Table):
     """[preparation.reversals]: which rows are left out because a joint is about to turn."""
 
-    speed: Annotated[float, _of("rad/s"), Field(ge=0)] = 0.05
+    speed: float | str = 0.05
+    """In rad/s or m/s, as the robot's coordinates have it."""
     within: Duration | None = None
     """Seconds before and after; one period of the cutoff by default."""
 
@@ -124,6 +143,30 @@ class NoiseTable(Table):
     """Greatest error, one for all actuators or one each; None: 1.5 times the smallest bound that fits the data."""
 
 
+class RepeatsTable(Table):
+    """[repeats]: the recordings hold one periodic motion again and again, so that its noise shows.
+
+    Positions may be noisy then, and nothing is filtered: least squares, Gauss–Markov, instrumental variables, total
+    least squares and maximum likelihood stand beside each other.
+    """
+
+    period: Period | None = None
+    """Each recording is cut into periods of this length; without it each recording is one repeat."""
+    skip: Annotated[int, Field(ge=0)] = 1
+    """Periods left out at the beginning of a recording that is cut: the motion is not yet periodic."""
+    orders: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)] | None = None
+    """Numbers of harmonics of the path to choose from; by default as many as the positions need, and two more."""
+    independent: bool = True
+    """Do positions err independently of efforts?"""
+    slower_than: float | str = 0.0
+    """Efforts of an actuator that moves slower are left out; in rad/s or m/s."""
+    sigma_positions: Sigma | None = None
+    """Of the errors of one reading: one number, one per coordinate, or their covariance; by default from the repeats.
+    """
+    sigma_efforts: Sigma | None = None
+    """The same of the efforts."""
+
+
 class MethodsTable(Table):
     """[methods]: which estimators."""
 
@@ -164,9 +207,9 @@ class DesignTable(Table):
     """Fundamental frequency in Hz, or the least and the greatest."""
     rate: Frequency = 1000.0
     """Samples a second of the trajectory."""
-    duration: Annotated[float, _of("s"), Field(gt=0)] = 10.0
+    duration: Period = 10.0
     """Of the experiment: so many whole periods as it takes."""
-    sigma: list[list[float]] | Quantities = 1.0
+    sigma: Sigma = 1.0
     """Of the efforts' errors: one number, one per actuator, or their covariance."""
     home: list[float | str] | None = None
     """About which to move; the robot's own by default."""
@@ -185,6 +228,7 @@ class StudyTable(Table):
     preparation: PreparationTable = PreparationTable()
     unknowns: dict[str, UnknownTable] = {}
     noise: NoiseTable = NoiseTable()
+    repeats: RepeatsTable | None = None
     methods: MethodsTable = MethodsTable()
     output: OutputTable = OutputTable()
     design: DesignTable | None = None

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 from pathlib import Path
@@ -27,11 +27,12 @@ from gough.data import (
     read_recording,
 )
 from gough.data import Step as PreparationStep
-from gough.identification import Identified, Step, identify
+from gough.identification import Identified, IdentifiedRepeats, Step, identify
 from gough.identification.named import chosen_methods
 from gough.region import Box
 from gough.robots import DynamicModel
-from gough.studies.robots import robot
+from gough.studies.quantities import quantity
+from gough.studies.robots import effort_letter, robot, robot_from_file
 from gough.studies.schema import SourceTable, StudyTable
 from gough.studies.toml import Place, read_toml, validated, where
 
@@ -89,16 +90,20 @@ class Study:
 
     @cached_property
     def robot(self) -> DynamicModel:
-        """The robot with its dimensions and variant."""
+        """The robot with its dimensions and variant, or the mechanism of a file."""
         table = self.table.robot
+        if table.file is not None:
+            with self.at("robot", "file"):
+                return robot_from_file(self.path.parent / table.file, table.variant)
         dimensions: Mapping[str, Any]
         if isinstance(table.geometry, str):
-            with self._at("robot", "geometry"):
+            with self.at("robot", "geometry"):
                 file = self.path.parent / table.geometry
                 dimensions = read_toml(file)[0]
         else:
             dimensions = table.geometry
-        with self._at("robot"):
+        with self.at("robot"):
+            assert table.family is not None
             return robot(table.family, dimensions, table.variant)
 
     def prior(self) -> Box:
@@ -106,7 +111,7 @@ class Study:
         names = self.robot.names
         lower, upper = np.full(len(names), -inf), np.full(len(names), inf)
         for name, known in self.table.unknowns.items():
-            with self._at("unknowns", name):
+            with self.at("unknowns", name):
                 if name not in names:
                     raise InputError(f"the robot has no parameter '{name}'{nearest(name, names)} ({', '.join(names)})")
                 twice = known.fixed is not None and (known.lower is not None or known.upper is not None)
@@ -119,18 +124,20 @@ class Study:
 
     def steps(self, rate: float) -> tuple[PreparationStep, ...]:
         """What is done to a recording at `rate`, in order."""
-        asked, gain = self.table.preparation, self.table.efforts.gain
+        asked = self.table.preparation
         usual = default_steps(rate, cutoff=asked.cutoff)
+        with self.at("preparation", "reversals", "speed"):
+            slow = quantity(asked.reversals.speed, self.speed_units[0])
         fewer = [step for step in usual if isinstance(step, Decimate)]
         if asked.decimate is not None:
             fewer = [Decimate(asked.decimate)] if asked.decimate > 1 else []
         return (
             *([DropMissing()] if self.table.data.missing == "mask" else []),
-            *([EffortFromVoltage(gain[0] if len(gain) == 1 else tuple(gain))] if gain is not None else []),
+            *([] if self.amplifier is None else [self.amplifier]),
             LowPass(asked.cutoff, asked.order),
             Differentiate(),
             Trim(asked.trim),
-            MaskReversals(asked.reversals.speed, asked.reversals.within),
+            MaskReversals(slow, asked.reversals.within),
             *(MaskWhere(m.channel, _or(m.lower, -inf), _or(m.upper, inf), m.within) for m in asked.mask),
             *fewer,
         )
@@ -144,14 +151,23 @@ class Study:
         sources = self.table.data.validation
         return self._prepared("validation", sources) if sources else None
 
-    def identify(self, on_step: Callable[[Step], object] = lambda _: None) -> Identified:
-        """Read, prepare and identify, as the study asks."""
+    def identify(self, on_step: Callable[[Step], object] = lambda _: None) -> Identified | IdentifiedRepeats:
+        """Read, prepare and identify, as the study asks; with a table [repeats] from repeats of one motion."""
+        if self.table.repeats is not None:
+            from gough.studies.repeated import identify_repeats  # noqa: PLC0415 - it is about studies
+
+            return identify_repeats(self, on_step)
+        for which in ("recordings", "validation"):
+            for i, source in enumerate(getattr(self.table.data, which)):
+                with self.at("data", which, i):
+                    alone = source.period is None and source.motion is None
+                    require(alone, "period and motion are for repeats: add a table [repeats], or leave them out")
         bound = self.table.noise.bound
-        with self._at("noise", "bound"):
+        with self.at("noise", "bound"):
             n = len(self.robot.actuators)
             fits = bound is None or len(bound) in (1, n)
             require(fits, f"give one bound for all actuators or one for each of {n}, not {len(bound or ())}")
-        with self._at("methods", "use"):
+        with self.at("methods", "use"):
             chosen = chosen_methods(self.table.methods.use)
         return identify(
             self.robot,
@@ -168,32 +184,46 @@ class Study:
         """Names of the channels of positions and of efforts."""
         efforts = self.table.efforts
         n = len(self.robot.actuators)
-        letter = "tau" if efforts.gain is None else "V"
+        letter = "V" if efforts.gain is not None else effort_letter(self.robot)
         named = efforts.channels or [f"{letter}{i + 1}" for i in range(n)]
-        with self._at("efforts", "channels"):
+        with self.at("efforts", "channels"):
             require(len(named) == n, f"{len(named)} channels do not fit {n} actuators")
         return self.robot.coordinates, tuple(named)
 
+    @property
+    def amplifier(self) -> EffortFromVoltage | None:
+        """What makes efforts of voltages; None where efforts are recorded."""
+        gain = self.table.efforts.gain
+        if gain is None:
+            return None
+        return EffortFromVoltage(gain[0] if len(gain) == 1 else tuple(gain), self.robot.effort_units[0])
+
+    @property
+    def speed_units(self) -> tuple[str, ...]:
+        """Units of the speeds of the robot's coordinates."""
+        return tuple(f"{unit}/s" for unit in self.robot.coordinate_units)
+
     def _prepared(self, which: str, sources: Sequence[SourceTable]) -> MeasuredMotion:
-        recordings = [self._recording(source, ("data", which, i)) for i, source in enumerate(sources)]
+        recordings = [self.recording(source, ("data", which, i)) for i, source in enumerate(sources)]
         coordinates, efforts = self.channels
-        with self._at("preparation"):
+        with self.at("preparation"):
             actuators = dict(zip(self.robot.actuators, efforts, strict=True))
             parts = [prepare(one, coordinates, actuators, self.steps(one.rate)) for one in recordings]
             return MeasuredMotion.concatenate(*parts)
 
-    def _recording(self, source: SourceTable, place: Place) -> Recording:
+    def recording(self, source: SourceTable, place: Place) -> Recording:
+        """What a file holds of the study's channels; a unit that nobody states is that of the robot."""
         data = self.table.data
         coordinates, efforts = self.channels
         masked = (mask.channel for mask in self.table.preparation.mask if mask.channel != "time")
         wanted = dict.fromkeys((*coordinates, *efforts, *masked))
         for key, said in (("columns", data.columns), ("units", data.units)):
             for channel in said:
-                with self._at("data", key, channel):
+                with self.at("data", key, channel):
                     if channel not in wanted:
                         raise InputError(f"no channel is called so{nearest(channel, wanted)} ({', '.join(wanted)})")
-        with self._at(*place, "file"):
-            return read_recording(
+        with self.at(*place, "file"):
+            found = read_recording(
                 self.path.parent / source.file,
                 columns={channel: data.columns.get(channel, channel) for channel in wanted},
                 units=data.units,
@@ -201,9 +231,13 @@ class Study:
                 rate=source.rate or data.rate,
                 missing=data.missing,
             )
+        efforts_in = self.robot.effort_units if self.amplifier is None else ("V",) * len(efforts)
+        known = dict(zip((*coordinates, *efforts), (*self.robot.coordinate_units, *efforts_in), strict=True))
+        units = [unit or known.get(name, "") for name, unit in zip(found.names, found.units, strict=True)]
+        return replace(found, units=tuple(units))
 
     @contextmanager
-    def _at(self, *place: str | int) -> Iterator[None]:
+    def at(self, *place: str | int) -> Iterator[None]:
         """Errors inside name the line of the study that they are about."""
         try:
             yield
