@@ -40,7 +40,6 @@ def test_a_study_needs_no_more_than_a_robot_and_a_recording(tmp_path):
     ("change", "said"),
     [
         (("family", "famly"), "study.toml, line 2, [robot] famly: there is no such key; did you mean 'family'?"),
-        (("family", "famly"), "study.toml, line 2, [robot] famly: there is no such key; did you mean 'family'?"),
         (('"h4"', '"h5"'), "study.toml, line 1, robot: no robot is called 'h5' (known: h4, par4"),
         (('"h4"', "h4"), "study.toml is not valid TOML: Invalid value (at line 2, column 10)"),
         (('"h4"', "4"), "study.toml, line 2, [robot] family: must be a valid string, but is 4"),
