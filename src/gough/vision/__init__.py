@@ -1,5 +1,9 @@
 """Images to poses: targets, cameras, and what a camera measures. Needs gough[vision] where images are read."""
 
+from gough.vision.lens import Camera as Camera
+from gough.vision.renderer import Conditions as Conditions
+from gough.vision.renderer import Rendering as Rendering
+from gough.vision.renderer import render as render
 from gough.vision.target_design import design_target as design_target
 from gough.vision.target_drawing import to_pdf as to_pdf
 from gough.vision.target_drawing import to_png as to_png
@@ -12,12 +16,16 @@ from gough.vision.targets import DotTarget as DotTarget
 from gough.vision.targets import Target as Target
 
 __all__ = [
+    "Camera",
     "CharucoBoard",
     "CircleGrid",
+    "Conditions",
     "DotTarget",
+    "Rendering",
     "Target",
     "design_target",
     "read_target",
+    "render",
     "to_pdf",
     "to_png",
     "to_svg",

@@ -1,0 +1,139 @@
+"""Images of targets whose truth is known."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gough.core.arrays import Array
+from gough.core.errors import require
+from gough.vision.lens import Camera
+from gough.vision.opencv import opencv
+from gough.vision.targets import CircleGrid, DotTarget
+
+Image = npt.NDArray[Any]
+_SIDE_POINTS = 24
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Light, lens and disturbances of an image; levels are those of 8 bits, lengths are pixels.
+
+    Examples:
+        >>> Conditions(blur=1.2, noise=4.0).white
+        200.0
+    """
+
+    white: float = 200.0
+    """Of white paper or dots in the middle of the image."""
+    black: float = 25.0
+    """Of black ones."""
+    around: float | None = None
+    """What is not the sheet; as its ground by default."""
+    blur: float = 0.7
+    """Standard deviation of the lens's point-spread function, on top of the pixel's own square."""
+    noise: float = 2.0
+    """Standard deviation of each pixel."""
+    vignetting: float = 0.0
+    """Part of the light that is lost in the corners, growing with the square of the distance from the middle."""
+    gradient: tuple[float, float] = (0.0, 0.0)
+    """Relative change of the light over the image's width and height."""
+    occluders: tuple[tuple[float, float, float, float, float], ...] = ()
+    """Rectangles in front of the target: u, v of the middle, width, height, level."""
+    other_dots: tuple[tuple[float, float, float, float], ...] = ()
+    """Round spots that are not the target's: u, v, radius, level."""
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """An image with its truth."""
+
+    image: Image
+    centers: Array
+    """(n, 2): the pixels of the target's points."""
+    centroids: Array
+    """(n, 2): of the dots' images, without light's unevenness; they differ from the centers by perspective."""
+
+
+def render(  # noqa: PLR0917 - a pose is two arguments
+    camera: Camera,
+    target: DotTarget | CircleGrid,
+    rotation: Any,
+    position: Any,
+    conditions: Conditions | None = None,
+    rng: np.random.Generator | None = None,
+) -> Rendering:
+    """The image of a target at a pose (m, camera's frame), in bytes; without `rng` there is no noise.
+
+    Examples:
+        >>> from gough.vision import design_target
+        >>> camera = Camera((160, 120), [150.0, 150.0], [79.5, 59.5])
+        >>> shown = render(camera, design_target(0.2, 0.2), np.diag([1.0, -1.0, -1.0]), [0.0, 0.0, 0.3])
+        >>> shown.image.shape, shown.image.dtype, shown.image.max()
+        ((120, 160), dtype('uint8'), np.uint8(199))
+    """
+    made = conditions or Conditions()
+    R, t = np.ascontiguousarray(rotation, dtype=float), np.ascontiguousarray(position, dtype=float)
+    require(bool(np.isfinite(camera.project(R, t, _outline(target))).all()), "the target's z must be positive")
+    covered, centroids = _covered(camera, target, R, t, made)
+    dots, ground = (made.white, made.black) if target.bright else (made.black, made.white)
+    scene = _background(camera, target, R, t, made)
+    scene = (scene + covered * np.float32(dots - ground)) * _light(camera, made)
+    if rng is not None and made.noise > 0:
+        scene += rng.standard_normal(scene.shape, dtype=np.float32) * np.float32(made.noise)
+    image = np.clip(np.rint(scene), 0, 255).astype(np.uint8)
+    return Rendering(image, camera.project(R, t, target.points), centroids)
+
+
+def _covered(
+    camera: Camera, target: DotTarget | CircleGrid, R: Array, t: Array, made: Conditions
+) -> tuple[Image, Array]:
+    """How much of each pixel's light comes from dots, and the centroids of their images."""
+    from gough.vision import coverage, optics  # noqa: PLC0415 - numba
+
+    images = optics.discs(camera.parameters, R, t, target.points, target.radius)
+    covered = np.zeros((camera.size[1], camera.size[0]))
+    hidden = np.array([[u - w / 2, u + w / 2, v - h / 2, v + h / 2] for u, v, w, h, _ in made.occluders]).reshape(-1, 4)
+    cells, weights = coverage.blur_weights(made.blur)
+    coverage.cover(covered, camera.parameters, R, t, target.points, target.radius, images, cells, weights, hidden)
+    return np.clip(covered, 0, 1).astype(np.float32), images[:, :2]
+
+
+def _background(camera: Camera, target: DotTarget | CircleGrid, R: Array, t: Array, made: Conditions) -> Image:
+    """Everything that is not a dot of the target, blurred."""
+    ground = made.black if target.bright else made.white
+    scene: Image = np.full((camera.size[1], camera.size[0]), ground if made.around is None else made.around, np.float32)
+    if made.around is None and not made.other_dots and not made.occluders:
+        return scene
+    cv = opencv()
+    if made.around is not None:
+        corners = np.rint(camera.project(R, t, _outline(target)) * 256).astype(np.int32)
+        cv.fillPoly(scene, [corners], ground, cv.LINE_AA, 8)
+    for u, v, radius, level in made.other_dots:
+        cv.circle(scene, (round(u * 256), round(v * 256)), round(radius * 256), level, -1, cv.LINE_AA, 8)
+    for u, v, w, h, level in made.occluders:
+        rows = slice(max(0, round(v - h / 2)), max(0, round(v + h / 2)))
+        scene[rows, max(0, round(u - w / 2)) : max(0, round(u + w / 2))] = level
+    return cv.GaussianBlur(scene, (0, 0), made.blur) if made.blur > 0 else scene
+
+
+def _light(camera: Camera, made: Conditions) -> Image:
+    """How much light falls on each pixel, 1 in the middle."""
+    width, height = camera.size
+    u = ((np.arange(width) - (width - 1) / 2) / width).astype(np.float32)
+    v = ((np.arange(height) - (height - 1) / 2) / height).astype(np.float32)[:, None]
+    aspect = height / width
+    square = (u**2 + (v * aspect) ** 2) * np.float32(4 / (1 + aspect**2))
+    return (1 - np.float32(made.vignetting) * square) * (
+        1 + np.float32(made.gradient[0]) * u + np.float32(made.gradient[1]) * v
+    )
+
+
+def _outline(target: DotTarget | CircleGrid) -> Array:
+    """Points along the sheet's edge (n, 3)."""
+    w, h = target.size[0] / 2, target.size[1] / 2
+    corners = np.array([[-w, -h], [w, -h], [w, h], [-w, h]])
+    s = np.linspace(0, 1, _SIDE_POINTS, endpoint=False)[:, None]
+    sides = [a + s * (b - a) for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True)]
+    return np.column_stack([np.vstack(sides), np.zeros(4 * _SIDE_POINTS)])
