@@ -13,6 +13,7 @@ import numpy as np
 
 from gough import __version__
 from gough.core.errors import GoughError, InputError, nearest, require
+from gough.core.threads import one_blas_thread
 from gough.estimate import Estimate, Status
 from gough.experiments.ledger import Ledger, digest
 from gough.experiments.spread import Spread, spread_of
@@ -147,9 +148,10 @@ def _name(design: str, number: int) -> str:
 
 
 def _repetition(campaign: MonteCarlo, design: str, number: int) -> dict[str, Any]:
-    """What each estimator says about one repetition, as plain data."""
-    data = campaign.designs[design](np.random.default_rng([campaign.seed, number]))
-    return {label: _outcome(campaign, estimator, data) for label, estimator in campaign.estimators.items()}
+    """What each estimator says about one repetition, as plain data; in one thread, since others run beside it."""
+    with one_blas_thread():
+        data = campaign.designs[design](np.random.default_rng([campaign.seed, number]))
+        return {label: _outcome(campaign, estimator, data) for label, estimator in campaign.estimators.items()}
 
 
 def _outcome(campaign: MonteCarlo, estimator: Estimator, data: Any) -> dict[str, Any]:

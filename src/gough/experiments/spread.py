@@ -10,6 +10,9 @@ from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError
 from gough.core.text import number, table
 
+SIGNIFICANCE = 0.01
+"""Probability of calling an unbiased estimator biased."""
+
 
 @dataclass(frozen=True, eq=False)
 class Spread(ArrayValue):
@@ -63,13 +66,25 @@ class Spread(ArrayValue):
         return binomial_interval(round(self.joint_coverage * self.n), self.n, level)
 
     @property
+    def chance(self) -> float:
+        """The largest bias, in units of sd, that chance explains: Student's t, for all unknowns together."""
+        from scipy.special import stdtrit  # noqa: PLC0415 - start-up time
+
+        if self.n < 2:
+            return np.inf
+        return float(stdtrit(self.n - 1, 1 - SIGNIFICANCE / (2 * len(self.names))) / np.sqrt(self.n))
+
+    @property
+    def is_unbiased(self) -> bool:
+        """Is no bias larger than chance explains?"""
+        return bool((abs(self.bias_in_sd) <= self.chance).all())
+
+    @property
     def verdict(self) -> str:
         """Bias and coverage in a sentence."""
         worst = int(np.argmax(abs(self.bias_in_sd)))
-        chance = 4 / np.sqrt(self.n)
-        largest = abs(self.bias_in_sd[worst])
-        words = f"largest bias {largest:.2g} sd ({self.names[worst]}), " + (
-            "more than chance" if largest > chance else "no more than chance"
+        words = f"largest bias {abs(self.bias_in_sd[worst]):.2g} sd ({self.names[worst]}), " + (
+            "no more than chance" if self.is_unbiased else "more than chance"
         )
         if self.level is not None:
             low, high = self.coverage_interval()

@@ -3,15 +3,22 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from gough.studies.papers import h4_ellipsoid, h4_interval, par4
+from gough.studies.papers import gough_calibration, h4_ellipsoid, h4_interval, palida, par4
+from gough.studies.papers.palida_printed import REPETITIONS as PALIDA_REPETITIONS
 from gough.studies.papers.reproduction import Reproduction, SideBySide
 
 PAPERS: Mapping[str, Callable[..., Reproduction]] = MappingProxyType(
-    {"h4-interval": h4_interval.reproduce, "h4-ellipsoid": h4_ellipsoid.reproduce, "par4": par4.reproduce}
+    {
+        "h4-interval": h4_interval.reproduce,
+        "h4-ellipsoid": h4_ellipsoid.reproduce,
+        "par4": par4.reproduce,
+        "palida": palida.reproduce,
+        "gough": gough_calibration.reproduce,
+    }
 )
 """What `gough reproduce` can reproduce."""
 
-CAMPAIGNS: Mapping[str, tuple[int, int]] = MappingProxyType({})
+CAMPAIGNS: Mapping[str, tuple[int, int]] = MappingProxyType({"palida": (palida.FEW, PALIDA_REPETITIONS)})
 """Papers that repeat experiments: how often by default, and how often in print."""
 LEDGERS = ("campaign-*.jsonl",)
 """Files of results of campaigns, in the folder of a reproduction; an interrupted campaign goes on from them."""

@@ -1,0 +1,170 @@
+"""Figures 2 and 4 to 7 of [AHG], from our data."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gough.assemble.repeated_motion import RepeatedMotion
+from gough.core.arrays import Array
+from gough.experiments import FourierSeries, Spread
+from gough.identification import BenchmarkVerdict
+from gough.report import Drawing
+from gough.report.charts import Chart, Level, Line, Panel
+from gough.report.drawing import INK, QUIET, SERIES, blank, style
+from gough.report.static import WIDTH, drawn
+from gough.report.words import listed
+from gough.robots.mechanism import Palida
+from gough.studies.papers.palida_machine import DETERMINISTIC, FAIR, STATISTICAL
+
+SHOWN = ("p_4", "p_10", "v_5")
+"""Parameters of Figure 6; the paper does not name its three."""
+DRIVES = (1, 3, 4, 6)
+"""Drives of Figure 7; the paper does not name its four."""
+_POINTS = 400
+
+
+def trajectory(robot: Palida, series: FourierSeries) -> Drawing:
+    """Figure 2: one period of the D-optimal trajectory, displacements and angles."""
+    times = np.linspace(0.0, series.period, _POINTS)
+    x = series.at(times).q
+    panels = []
+    for title, unit, factor, columns in (
+        ("displacement", "m", 1.0, range(3)),
+        ("angle", "°", np.degrees(1.0), range(3, 6)),
+    ):
+        lines = tuple(Line(robot.pose_names[i], factor * x[:, i], i) for i in columns)
+        panels.append(Panel(title, unit, lines, 170))
+    chart = Chart(0.0, float(times[1]), _POINTS, "time", "s", tuple(panels))
+    names = listed(robot.pose_names)
+    description = f"One period of the D-optimal trajectory: {names} over {series.period:.3g} s."
+    caption = (
+        f"Figure 2. One period of the D-optimal trajectory, {series.n_harmonics} harmonics of {series.frequency:.3g} "
+        "Hz: displacements above, angles below."
+    )
+    return _charted("figure-2-trajectory", chart, description, caption)
+
+
+def noise(motion: RepeatedMotion) -> Drawing:
+    """Figure 4: what one recording shows of the errors of each drive's force."""
+    n = len(motion.coordinates)
+    found = motion.noise
+    scale = np.sqrt(motion.n_repeats / (motion.n_repeats - 1))
+    errors = ((motion.efforts - motion.efforts.mean(axis=0)) * scale).reshape(-1, len(motion.actuators))
+    with style():
+        figure = blank(WIDTH, 4.2)
+        rows = figure.subplots(2, 3, sharex=True, sharey=True)
+        reach = 4 * float(found.sigma[n:].max())
+        grid = np.linspace(-reach, reach, 200)
+        for i, axes in enumerate(rows.flat):
+            sigma = float(found.sigma[n + i])
+            axes.hist(errors[:, i], bins=40, range=(-reach, reach), density=True, color=SERIES[0], alpha=0.45)
+            axes.plot(grid, _normal(grid, 0.0, sigma), color=INK, linewidth=1.0)
+            axes.set_title(f"{motion.actuators[i]}: σ = {sigma:.1f} N", loc="left")
+            axes.set_yticks([])
+        for axes in rows[1]:
+            axes.set_xlabel("noise, N")
+    refuted = [name for name, test in zip(motion.actuators, found.gaussian[n:], strict=True) if test.is_refuted]
+    verdict = f"Gaussian is refuted for {listed(refuted)}." if refuted else "A Gaussian is refuted for none of them."
+    spread = f"{found.sigma[n:].min():.0f} to {found.sigma[n:].max():.0f} N"
+    return Drawing(
+        "figure-4-noise",
+        figure,
+        f"Histograms of the force errors of {len(motion.actuators)} drives, with normal distributions of σ {spread}.",
+        f"Figure 4. Errors of measured forces, found from the scatter of {motion.n_repeats} periods about their mean, "
+        f"with normal distributions of the same variance; σ = {spread} (paper: 20 to 30 N). {verdict}",
+    )
+
+
+def covariances(motion: RepeatedMotion) -> Drawing:
+    """Figure 5: isolines of the entries of Σ and Δ, scaled to a unit diagonal."""
+    n = len(motion.coordinates)
+    K = motion.noise.correlation
+    parts = (("forces, Σ", K[n:, n:], motion.actuators), ("strut lengths, Δ", K[:n, :n], motion.coordinates))
+    levels = np.round(np.arange(-0.8, 0.81, 0.2), 1)
+    with style():
+        figure = blank(WIDTH, 3.6)
+        for axes, (title, rho, names) in zip(figure.subplots(1, 2), parts, strict=True):
+            at = np.arange(1, len(rho) + 1)
+            colors = [QUIET if level == 0 else SERIES[0 if level > 0 else 1] for level in levels]
+            lines = axes.contour(at, at, rho, levels=levels, colors=colors, linewidths=1.1)
+            axes.clabel(lines, fmt="%.1f", fontsize=7.5)
+            axes.set_title(title, loc="left")
+            axes.set_xticks(at, [name.split(" ")[-1].lstrip("q") for name in names])
+            axes.set_yticks(at, [name.split(" ")[-1].lstrip("q") for name in names])
+            axes.set_aspect("equal")
+            axes.grid(visible=False)
+    largest = [float(np.abs(rho - np.eye(len(rho))).max()) for _, rho, _ in parts]
+    return Drawing(
+        "figure-5-covariances",
+        figure,
+        "Isolines of the correlation matrices of measured forces and of measured strut lengths.",
+        "Figure 5. Isolines of the entries of both covariance matrices, as one recording shows them, scaled to a unit "
+        f"diagonal; blue rising together, orange against each other. Largest correlations {largest[0]:.2f} of forces "
+        f"and {largest[1]:.2f} of strut lengths: neither is near diagonal.",
+    )
+
+
+def distributions(spreads: Mapping[str, Spread], symbols: Mapping[str, str]) -> Drawing:
+    """Figure 6: three parameters by least squares on each design, as normal distributions."""
+    columns = {symbol: name for name, symbol in symbols.items()}
+    looks = {STATISTICAL: (SERIES[0], "-"), FAIR: (SERIES[2], "--"), DETERMINISTIC: (SERIES[1], ":")}
+    with style():
+        figure = blank(WIDTH, 2.9)
+        for axes, symbol in zip(figure.subplots(1, len(SHOWN)), SHOWN, strict=True):
+            i = spreads[STATISTICAL].names.index(columns[symbol])
+            shown = [(float(s.mean[i]), float(s.sd[i])) for name, s in spreads.items() if name != DETERMINISTIC]
+            truth = float(spreads[STATISTICAL].truth[i])
+            low = min(truth, *(m - 3.5 * sd for m, sd in shown))
+            high = max(truth, *(m + 3.5 * sd for m, sd in shown))
+            grid = np.linspace(low, high, 600)
+            for name, s in spreads.items():
+                color, dash = looks[name]
+                density = _normal(grid, float(s.mean[i]), float(s.sd[i]))
+                axes.plot(grid, density, dash, color=color, label=name)
+            axes.axvline(truth, color=INK, linewidth=0.8, label="truth")
+            axes.set_title(symbol, loc="left")
+            axes.set_yticks([])
+        handles, labels = axes.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+    return Drawing(
+        "figure-6-designs",
+        figure,
+        f"Normal distributions of {listed(SHOWN)} by least squares on three trajectories, and the true values.",
+        f"Figure 6. Least-squares estimates of {listed(SHOWN)} over {spreads[STATISTICAL].n} repetitions as normal "
+        "distributions: narrow with the D-optimal trajectory, wide with those of least condition number. Their means "
+        "differ and miss the truth: the regressor is noisy.",
+    )
+
+
+def residuals(verdict: BenchmarkVerdict, motion: RepeatedMotion) -> Drawing:
+    """Figure 7: measured minus predicted forces on the circle, for four drives."""
+    predicted = motion.efforts.mean(axis=0) - verdict.residuals
+    once = motion.efforts[0] - predicted
+    panels = []
+    for drive in DRIVES:
+        i = drive - 1
+        marks = (
+            Line("one turn", once[:, i], "faint", 0.7),
+            Line(f"mean of {motion.n_repeats} turns", verdict.residuals[:, i], 0, 1.4),
+            Level("± σ of a reading", float(np.sqrt(verdict.measurement_variance[i]))),
+        )
+        title = f"{verdict.actuators[i]} ({verdict.bias[i].name.lower()})"
+        panels.append(Panel(title, "N", marks, 110, symmetric=True))
+    chart = Chart(0.0, 1 / motion.rate, motion.n_samples, "time", "s", tuple(panels))
+    description = (
+        f"Measured minus predicted forces of drives {listed([str(d) for d in DRIVES])} on one turn of the circle."
+    )
+    caption = (
+        "Figure 7. Measured minus predicted forces on the circle inclined by 30°, model without cogging: one turn, and "
+        "the mean of all turns, which is the error of the model. Drives 3 and 4 show a ripple along their stroke."
+    )
+    return _charted("figure-7-model-error", chart, description, caption)
+
+
+def _charted(name: str, chart: Chart, description: str, caption: str) -> Drawing:
+    return Drawing(name, drawn(chart), description, caption, lambda curves: chart.live(description, curves))
+
+
+def _normal(x: Array, mean: float, sd: float) -> Any:
+    return np.exp(-(((x - mean) / sd) ** 2) / 2) / (sd * np.sqrt(2 * np.pi))
