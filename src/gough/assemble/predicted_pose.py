@@ -1,0 +1,44 @@
+"""What errors of a machine's parameters do to the poses that are predicted from its readings."""
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.robots.kinematics import KinematicModel, PlatformPoses, all_derivatives, evaluate_chains
+
+
+def pose_sensitivity(model: KinematicModel, parameters: Array, poses: PlatformPoses) -> Array:
+    """∂pose/∂θ (N, 6, p) at fixed readings: position in m and left rotation vector in rad, by each parameter.
+
+    From f(θ, pose) = 0 of all chains: −(∂f/∂pose)⁻¹ ∂f/∂θ. Rows of freedoms that the platform lacks are zero.
+
+    Examples:
+        >>> from gough.robots import LinearDelta
+        >>> printer = LinearDelta()
+        >>> S = pose_sensitivity(printer, printer.nominal, PlatformPoses(np.zeros((1, 3)), np.eye(3)[None]))
+        >>> S[0, 2, :3].round(6)  # of z, by the three endstops
+        array([0.333333, 0.333333, 0.333333])
+    """
+    readings = model.inverse(parameters, poses.position, poses.rotation)
+    found = evaluate_chains(all_derivatives(model.chain_kernel("length")), model.columns, parameters, poses, readings)
+    J = np.zeros((*readings.shape, len(model.names)))
+    for chain, columns in enumerate(model.columns):
+        J[:, chain, columns] = found["by_x"][:, chain]
+    free = list(model.freedoms)
+    result = np.zeros((len(readings), 6, len(model.names)))
+    result[:, free] = -np.linalg.solve(found["by_pose"][..., free], J)
+    return result
+
+
+def pose_sigma(sensitivity: Array, covariance: Array) -> tuple[Array, Array]:
+    """Standard deviations of predicted positions (N,) in m and orientations (N,) in rad, whatever their direction.
+
+    The root of the summed variances of the components: the root mean square length of the error.
+
+    Examples:
+        >>> position, orientation = pose_sigma(np.eye(6)[None], np.diag([9.0, 16.0, 0.0, 1.0, 0.0, 0.0]))
+        >>> position.tolist(), orientation.tolist()
+        ([5.0], [1.0])
+    """
+    variances = np.einsum("nij,nij->ni", sensitivity @ covariance, sensitivity)
+    variances = np.maximum(variances, 0.0)
+    return np.sqrt(variances[:, :3].sum(axis=1)), np.sqrt(variances[:, 3:].sum(axis=1))

@@ -1,0 +1,149 @@
+"""How many poses a target accuracy takes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gough.core.errors import InputError, require
+from gough.experiments.pose_selection.bounds import fewest
+from gough.experiments.pose_selection.criteria import VarianceCriterion
+from gough.experiments.pose_selection.problem import PoseProblem
+from gough.experiments.pose_selection.search import OnProgress, Progress, exchange, greedy
+from gough.experiments.pose_selection.selection import Selection
+from gough.experiments.pose_selection.workspace import Accuracy
+
+
+@dataclass(frozen=True)
+class Point:
+    """What so many poses give."""
+
+    count: int
+    accuracy: Accuracy
+    sigma: float
+    """Geometric mean of the parameters' standard deviations, as a share of that with the fewest poses."""
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Predicted accuracy against the number of poses, and the smallest number that meets a target."""
+
+    points: tuple[Point, ...]
+    target: float | None
+    """Standard deviation of predicted positions, root mean square over the workspace, m."""
+    selection: Selection | None
+    """The smallest set found that meets the target; None where none of at most `most` poses does, or none is asked."""
+    at_least: int | None
+    """No fewer of the candidates, chosen in whatever way and measured as often as one likes, meet the target."""
+    is_stopped: bool = False
+
+
+def how_many(
+    problem: PoseProblem,
+    target: float | None = None,
+    *,
+    most: int = 64,
+    on_progress: OnProgress = lambda _: None,
+) -> Curve:
+    """The accuracy of predicted positions against the number of poses, each set grown from the one before.
+
+    Ask it of a problem whose criterion is "pose": then the target is what the search makes small. The smallest number
+    is that of this search; `at_least` tells how much smaller it could be.
+
+    Examples:
+        >>> from gough.experiments.pose_selection import PoseLimits, PoseProblem, candidates
+        >>> from gough.robots import LinearDelta
+        >>> limits = PoseLimits(pose={"x": (-0.08, 0.08), "y": (-0.08, 0.08), "z": (0.0, 0.1)})
+        >>> found = candidates(LinearDelta(), limits, sources=["low-discrepancy"], count=100).with_noise(5e-5)
+        >>> curve = how_many(PoseProblem.of(LinearDelta(), found, criterion="pose"), 4e-5, most=30)
+        >>> len(curve.selection.rows) >= curve.at_least, curve.selection.accuracy.position <= 4e-5
+        (True, True)
+    """
+    require(target is None or target > 0, f"the target must be positive, but is {target}")
+    least = problem.needed
+    most = max(most, least) if problem.repeats else min(max(most, least), len(problem.candidates))
+    counts = _counts(least, most)
+    growing = _Growing(problem)
+    found, stopped = None, False
+    points: list[Point] = []
+    try:
+        for step, count in enumerate(counts):
+            on_progress(Progress(f"{count} poses", step, len(counts), np.nan))
+            points.append(_point(growing.of(count)))
+            if found is not None and count > 1.5 * len(found.rows):
+                break
+            if target is not None and found is None and points[-1].accuracy.position <= target:
+                found, more = _between(growing, points[-2].count if len(points) > 1 else least - 1, count, target)
+                points = sorted({p.count: p for p in [*points, *more]}.values(), key=lambda p: p.count)
+    except KeyboardInterrupt:
+        stopped = True
+        if not points:
+            raise
+    first = points[0].sigma
+    curve = tuple(Point(p.count, p.accuracy, p.sigma / first) for p in points)
+    return Curve(curve, target, found, _at_least(problem, target), stopped)
+
+
+def _at_least(problem: PoseProblem, target: float | None) -> int | None:
+    criterion = problem.criterion
+    if target is None or not isinstance(criterion, VarianceCriterion) or criterion.name != "pose":
+        return None
+    return max(problem.needed, fewest(problem.information.Z, criterion, problem.information.known, target))
+
+
+def _counts(least: int, most: int) -> list[int]:
+    """Every number at first, then steps of a quarter."""
+    counts = [least]
+    while counts[-1] < most:
+        counts.append(min(most, max(counts[-1] + 1, round(1.25 * counts[-1]))))
+    return counts
+
+
+class _Growing:
+    """Sets of growing size, each begun with the largest smaller one that is known."""
+
+    def __init__(self, problem: PoseProblem) -> None:
+        self.problem = problem
+        self.sets: dict[int, list[int]] = {}
+
+    def of(self, count: int) -> Selection:
+        told, problem = self.problem.information, self.problem
+        if count not in self.sets:
+            smaller = max((n for n in self.sets if n < count), default=0)
+            now = greedy(
+                told.Z,
+                count,
+                problem.criterion,
+                told.known,
+                first=self.sets.get(smaller, []),
+                repeats=problem.repeats,
+            )
+            exchange(told.Z, now, problem.criterion, told.known, repeats=problem.repeats)
+            self.sets[count] = now
+        return Selection(problem, tuple(self.sets[count]))
+
+
+def _between(growing: _Growing, low: int, high: int, target: float) -> tuple[Selection, list[Point]]:
+    """The smallest set in (low, high] that meets the target, where high does: by halving."""
+    seen = []
+    while high - low > 1:
+        middle = (low + high) // 2
+        selection = growing.of(middle)
+        seen.append(_point(selection))
+        low, high = (low, middle) if selection.accuracy.position <= target else (middle, high)
+    return growing.of(high), seen
+
+
+def _point(selection: Selection) -> Point:
+    value = float(np.exp(np.log(selection.sigma).mean()))
+    return Point(len(selection.rows), selection.accuracy, value)
+
+
+def require_target(curve: Curve, most: int) -> Selection:
+    """The set that meets the target; InputError where there is none."""
+    if curve.selection is None:
+        best = curve.points[-1]
+        raise InputError(
+            f"{best.count} poses, the most allowed, reach {1e3 * best.accuracy.position:.3g} mm, not the target of "
+            f"{1e3 * (curve.target or 0):.3g} mm: allow more than {most}, or measure more precisely"
+        )
+    return curve.selection

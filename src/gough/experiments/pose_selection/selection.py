@@ -1,0 +1,193 @@
+"""The search itself, and the set of poses that it found."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gough.assemble.gauges import regauged
+from gough.core.arrays import Array, ArrayValue
+from gough.data import Poses
+from gough.experiments.pose_selection.bounds import least_value
+from gough.experiments.pose_selection.criteria import DCriterion
+from gough.experiments.pose_selection.indices import ObservabilityIndices
+from gough.experiments.pose_selection.problem import PoseProblem
+from gough.experiments.pose_selection.search import OnProgress, Progress, exchange, greedy
+from gough.experiments.pose_selection.workspace import Accuracy
+from gough.robots.gough_platform import GoughPlatform
+
+
+@dataclass(frozen=True, eq=False)
+class Selection(ArrayValue):
+    """Poses to measure, in an order in which the first few are a good set too, and what they will tell."""
+
+    problem: PoseProblem
+    rows: tuple[int, ...]
+    """Numbers of the candidates."""
+    is_stopped: bool = False
+    """Was the search interrupted? Then this is the best so far."""
+
+    @property
+    def poses(self) -> Poses:
+        """Expected poses and readings to command, with the noise of their measurement."""
+        return self.problem.candidates.poses.select(list(self.rows))
+
+    @cached_property
+    def information(self) -> Array:
+        """In the coordinates of the problem's Z."""
+        return self.problem.information.of(self.rows)
+
+    @cached_property
+    def covariance(self) -> Array:
+        """Predicted, of what is identified."""
+        return self.problem.information.covariance(self.information)
+
+    @property
+    def sigma(self) -> Array:
+        """Predicted standard deviation of each identified parameter or combination."""
+        return np.sqrt(self.covariance.diagonal())
+
+    @cached_property
+    def shape_sigma(self) -> Array | None:
+        """Of a Gough platform whose 42 parameters are all identified: σ in frames fitted to its own joints.
+
+        What remains if the instrument's place is forgotten (gauge `Procrustes`): the accuracy of the machine's shape.
+        """
+        model, told = self.problem.model, self.problem.information
+        if not isinstance(model, GoughPlatform) or told.columns != tuple(range(len(model.names))):
+            return None
+        carried = regauged(model, self.problem.parameters, self.covariance).covariance
+        assert carried is not None
+        return np.sqrt(np.maximum(carried.diagonal(), 0.0))
+
+    @cached_property
+    def indices(self) -> ObservabilityIndices:
+        """Of these poses; each parameter counted in the σ that an average candidate would give it alone."""
+        return ObservabilityIndices.of(self.problem.information.singular_values(self.information), len(self.rows))
+
+    @cached_property
+    def accuracy(self) -> Accuracy:
+        """Of predicted poses over the workspace."""
+        return self.problem.workspace.accuracy(self.problem.information, self.information)
+
+    @property
+    def value(self) -> float:
+        """The criterion."""
+        return self.problem.criterion.value(self.information)
+
+    @cached_property
+    def excess(self) -> float | None:
+        """By what share standard deviations can at most be larger than those of the best set of as many candidates.
+
+        Of their geometric mean where the criterion is D; of their root mean square where it is a variance; None where
+        no bound is known.
+        """
+        of, told = self.problem, self.problem.information
+        least = least_value(told.Z, len(self.rows), of.criterion, told.known, chosen=self.rows, repeats=of.repeats)
+        if least is None or not np.isfinite(self.value):
+            return None
+        share = 1 / (2 * told.n_parameters) if isinstance(of.criterion, DCriterion) else 1.0
+        return max(0.0, float(np.expm1((self.value - least) * share)))
+
+
+def select(
+    problem: PoseProblem,
+    count: int,
+    *,
+    starts: int = 3,
+    seed: int = 1,
+    on_progress: OnProgress = lambda _: None,
+) -> Selection:
+    """`count` poses to measure: greedily chosen, then exchanged until no single exchange improves the criterion.
+
+    The second start is led by D, whatever the criterion; later ones keep a random half of the best set and choose the
+    rest anew. Interrupted (Ctrl-C), it returns the best
+    set so far, if that identifies what can be identified.
+
+    Raises:
+        InputError: so few poses do not identify the parameters, or there are not so many candidates.
+
+    Examples:
+        >>> from gough.experiments.pose_selection import PoseLimits, candidates
+        >>> from gough.robots import GoughPlatform
+        >>> robot = GoughPlatform.deltalab()
+        >>> found = candidates(robot, PoseLimits(readings=(0.0, 0.14)), count=100).with_noise(5e-5, 2e-4, 1e-5)
+        >>> chosen = select(PoseProblem.of(robot, found), 12, starts=1)
+        >>> len(chosen.rows), bool(chosen.excess < 0.2)
+        (12, True)
+    """
+    problem.require_count(count)
+    told, criterion, repeats = problem.information, problem.criterion, problem.repeats
+    rng = np.random.default_rng(seed)
+    best: list[int] = []
+    now: list[int] = []
+    value, stopped = np.inf, False
+    try:
+        for start in range(max(starts, 1)):
+            on_progress(Progress(f"start {start + 1}", start, starts, value))
+            now, lead, kept = [], criterion, rng.permutation(best)[: count // 2].tolist()
+            if start == 1 and not criterion.diminishes:
+                lead, kept = DCriterion(), []
+            greedy(told.Z, count, lead, told.known, first=kept, repeats=repeats, chosen=now)
+            exchange(told.Z, now, criterion, told.known, repeats=repeats, on_progress=on_progress)
+            if (trial := criterion.value(told.of(now))) < value or not best:
+                best, value = list(now), trial
+    except KeyboardInterrupt:
+        stopped = True
+        if not best or (len(now) == count and criterion.value(told.of(now)) < value):
+            best = now
+        if len(best) < count and told.is_singular(told.of(best)):
+            raise
+    return Selection(problem, _in_order(problem, best), stopped)
+
+
+def _in_order(problem: PoseProblem, chosen: Sequence[int]) -> tuple[int, ...]:
+    """The poses so that the first k tell most of all k of them: whoever has to stop early loses least."""
+    told = problem.information
+    order = greedy(told.Z[list(chosen)], len(chosen), DCriterion(), told.known, repeats=False)
+    return tuple(int(chosen[i]) for i in order)
+
+
+@dataclass(frozen=True)
+class Rival:
+    """Another set of poses, for comparison."""
+
+    name: str
+    count: int
+    accuracy: Accuracy
+    indices: ObservabilityIndices
+
+
+def rivals(selection: Selection, *, seed: int = 1, draws: int = 100) -> tuple[Rival, ...]:
+    """What random sets of the same size, the best of the extremal configurations, and all of those would tell.
+
+    Of random sets the median is shown, by the positions' accuracy.
+    """
+    of, told = selection.problem, selection.problem.information
+    count, rng = len(selection.rows), np.random.default_rng(seed)
+    sets = [rng.choice(len(told.Z), count, replace=of.repeats or count > len(told.Z)) for _ in range(draws)]
+    able = [rows for rows in sets if not told.is_singular(told.of(rows))]
+    result = []
+    if able:
+        accuracy = [of.workspace.accuracy(told, told.of(rows)).position for rows in able]
+        middle = able[int(np.argsort(accuracy)[len(accuracy) // 2])]
+        result.append(_rival(of, f"random, the middle one of {draws}", middle))
+    corners = np.flatnonzero(of.candidates.is_extremal)
+    if len(corners) >= count:
+        some: list[int] = []
+        greedy(told.Z[corners], count, of.criterion, told.known, chosen=some)
+        exchange(told.Z[corners], some, of.criterion, told.known)
+        result.append(_rival(of, "the best of the extremal ones", corners[some]))
+    if len(corners) > count:
+        result.append(_rival(of, "all extremal ones", corners))
+    return tuple(each for each in result if each is not None)
+
+
+def _rival(problem: PoseProblem, name: str, rows: Any) -> Any:
+    M = problem.information.of(rows)
+    if problem.information.is_singular(M):
+        return None
+    indices = ObservabilityIndices.of(problem.information.singular_values(M), len(rows))
+    return Rival(name, len(rows), problem.workspace.accuracy(problem.information, M), indices)
