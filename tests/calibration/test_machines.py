@@ -50,7 +50,7 @@ def test_the_truth_is_found_within_the_predicted_deviation(model, rng):
 
 @each_machine
 def test_any_frame_tracked_point_and_mark(model, rng):
-    theta, poses = seen(model, rng)
+    _, poses = seen(model, rng)
     R, offset, mark = exp(np.array([0.4, -1.0, 0.3])), np.array([0.03, -0.02, 0.0]), exp(np.array([0.0, 0.0, 0.5]))
     elsewhere = replace(
         poses,

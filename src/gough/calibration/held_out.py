@@ -9,6 +9,7 @@ from gough.core.errors import InputError
 from gough.core.rotations import angle_between
 from gough.core.text import number, table
 from gough.data import Poses
+from gough.robots.assembly_modes import nearest_other_mode
 from gough.robots.kinematics import KinematicModel, PlatformPoses
 
 
@@ -28,6 +29,25 @@ class HeldOut(ArrayValue):
     length_before: Array
     """(N, chains): error of the closure of each chain as a length, m."""
     length_after: Array
+    other_mode: Array
+    """(N,) m: from each predicted pose to another assembly mode near it, after; infinite where none is found."""
+
+    @property
+    def ambiguous(self) -> tuple[int, ...]:
+        """Poses half way to another assembly mode or further: next to a singularity, in doubt which was measured."""
+        return tuple(np.flatnonzero(~(self.position_after < self.other_mode / 2)).tolist())
+
+    @property
+    def words(self) -> str:
+        """What is in doubt; empty if nothing is."""
+        if not self.ambiguous:
+            return ""
+        first = self.ambiguous[0]
+        return (
+            f"At {len(self.ambiguous)} of {len(self.other_mode)} poses that took no part (the first is {first}) "
+            f"another assembly mode lies near, {number(1e3 * self.other_mode[first], digits=3)} mm away: the machine "
+            "is next to a singularity there, and errors of prediction may be those of the other mode."
+        )
 
     @property
     def improvement(self) -> Array | None:
@@ -54,7 +74,8 @@ class HeldOut(ArrayValue):
 
     def __str__(self) -> str:
         cells = [[what, "—" if b is None else number(b), number(a)] for what, b, a in self.rows()]
-        return table([f"{len(self.position_after)} poses", "before", "after"], cells, "lrr")
+        shown = table([f"{len(self.position_after)} poses", "before", "after"], cells, "lrr")
+        return f"{shown}\n{self.words}" if self.words else shown
 
 
 def held_out(model: KinematicModel, poses: Poses, before: Array, after: Array, *, scale: float = 1.0) -> HeldOut:
@@ -72,12 +93,14 @@ def held_out(model: KinematicModel, poses: Poses, before: Array, after: Array, *
     rotation = np.repeat(np.eye(3)[None], len(poses), axis=0) if poses.rotation is None else poses.rotation
     seen = PlatformPoses(poses.position * scale, rotation)
     try:
-        first: tuple[Array | None, Array | None] = _errors(model, before, poses.readings, seen)
+        first: tuple[Array | None, Array | None] = _errors(model, model.forward(before, poses.readings, seen), seen)
     except InputError:
         first = (None, None)
-    second = _errors(model, after, poses.readings, seen)
+    found = model.forward(after, poses.readings, seen)
+    second = _errors(model, found, seen)
     lengths = [closure(model, theta, seen, poses.readings) for theta in (before, after)]
-    return HeldOut(first[0], second[0], first[1], second[1], lengths[0], lengths[1])
+    other = nearest_other_mode(model, after, poses.readings, found)
+    return HeldOut(first[0], second[0], first[1], second[1], lengths[0], lengths[1], other)
 
 
 def closure(model: KinematicModel, theta: Array, seen: PlatformPoses, readings: Array) -> Array:
@@ -88,8 +111,7 @@ def closure(model: KinematicModel, theta: Array, seen: PlatformPoses, readings: 
     return kernel(x, position, rotation, np.zeros(3), readings.reshape(-1)).reshape(readings.shape)
 
 
-def _errors(model: KinematicModel, theta: Array, readings: Array, seen: PlatformPoses) -> tuple[Array, Array]:
-    found = model.forward(theta, readings, seen)
+def _errors(model: KinematicModel, found: PlatformPoses, seen: PlatformPoses) -> tuple[Array, Array]:
     far = np.linalg.norm(found.position - seen.position, axis=1)
     turned = angle_between(found.rotation, seen.rotation) if model.has_orientation else np.zeros(len(far))
     return far, turned

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gough.assemble.frames import Frames
+from gough.assemble.predicted_pose import pose_sensitivity, pose_sigma
 from gough.calibration.held_out import HeldOut
 from gough.core.arrays import Array, ArrayValue
 from gough.core.text import number, table
@@ -15,7 +16,7 @@ from gough.estimate import Estimate, FitStats
 from gough.methods.identifiability import Identifiability
 from gough.problem import NonlinearProblem
 from gough.region import ConfidenceEllipsoid
-from gough.robots.kinematics import KinematicModel, PlatformPoses, all_derivatives, evaluate_chains
+from gough.robots.kinematics import KinematicModel, PlatformPoses
 
 
 @dataclass(frozen=True)
@@ -85,21 +86,10 @@ class Calibrated(ArrayValue):
 
         What the uncertainty of the parameters makes of a pose that is predicted from exact readings.
         """
-        model = self.model
-        readings = model.inverse(self.parameters, poses.position, poses.rotation)
-        kernel = all_derivatives(model.chain_kernel("length"))
-        found = evaluate_chains(kernel, model.columns, self.parameters, poses, readings)
-        free_moves = list(model.freedoms)
-        J = np.zeros((*readings.shape, len(model.names)))
-        for chain, columns in enumerate(model.columns):
-            J[:, chain, columns] = found["by_x"][:, chain]
-        names = [name for name in self.estimate.unknowns.names if name in model.names]
-        free = [model.names.index(name) for name in names]
+        names = [name for name in self.estimate.unknowns.names if name in self.model.names]
         C = self.estimate.marginal(*names).region.covariance  # type: ignore[union-attr]
-        by_theta = np.linalg.solve(found["by_pose"][..., free_moves], J[..., free])
-        spread = np.einsum("nij,jk,nik->ni", by_theta, C, by_theta)
-        turns = np.array(free_moves) > 2
-        return np.sqrt(spread[:, ~turns].sum(axis=1)), np.sqrt(spread[:, turns].sum(axis=1))
+        free = [self.model.names.index(name) for name in names]
+        return pose_sigma(pose_sensitivity(self.model, self.parameters, poses)[..., free], C)
 
     def table(self) -> str:
         """Parameters before and after, in mm and degrees where they are lengths and angles."""
@@ -140,7 +130,8 @@ class Calibrated(ArrayValue):
     def verdicts(self) -> tuple[str, ...]:
         """Sentences: what is wrong, what is explained, what is determined."""
         hints = tuple(c.words for c in self.chains if c.words)
-        return (*self.poses.notes, *self.suspects, *self.estimate.notes, *hints)
+        doubts = (self.validation.words,) if self.validation is not None and self.validation.words else ()
+        return (*self.poses.notes, *self.suspects, *self.estimate.notes, *hints, *doubts)
 
     def __str__(self) -> str:
         before, after = self.rms

@@ -3,6 +3,10 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from gough.robots.assembly_modes import AssemblyModes as AssemblyModes
+from gough.robots.assembly_modes import ModeChoice as ModeChoice
+from gough.robots.assembly_modes import assembly_modes as assembly_modes
+from gough.robots.assembly_modes import nearest_other_mode as nearest_other_mode
 from gough.robots.delta import Delta as Delta
 from gough.robots.delta import DeltaGeometry as DeltaGeometry
 from gough.robots.five_bar import FiveBar as FiveBar
@@ -30,6 +34,7 @@ ROBOTS: Mapping[str, type] = MappingProxyType({"h4": H4, "par4": Par4, "delta": 
 __all__ = [
     "H4",
     "ROBOTS",
+    "AssemblyModes",
     "Delta",
     "DeltaGeometry",
     "DynamicModel",
@@ -40,6 +45,7 @@ __all__ = [
     "JointMotion",
     "KinematicModel",
     "LinearDelta",
+    "ModeChoice",
     "Par4",
     "Par4Geometry",
     "Par4Kinematics",
@@ -48,5 +54,7 @@ __all__ = [
     "PlatformPoses",
     "PoseMotion",
     "RotaryDelta",
+    "assembly_modes",
     "efforts",
+    "nearest_other_mode",
 ]

@@ -13,11 +13,12 @@ from gough.core.arrays import Array
 from gough.core.errors import InputError, require
 from gough.kernels import Kernel
 from gough.kernels import expression as ex
+from gough.robots._candidates import Candidates, of_headings
 from gough.robots._own_chains import OwnChains
 from gough.robots.kinematics import HEADING, chain_trace, checked_pose
 
 
-def arm_readings(PA: Array, angle: Array, zero: Array, arm: Array, rod: Array, hint: str) -> Array:
+def arm_readings(PA: Array, angle: Array, zero: Array, arm: Array, rod: Array, *, hint: str) -> Array:
     """Readings (N, chains) that bring the rods' ends to PA (N, chains, 3), seen from the motors: elbows outside."""
     out = PA[..., 0] * np.cos(angle) + PA[..., 1] * np.sin(angle)
     down = -PA[..., 2]
@@ -71,11 +72,11 @@ class TurningArms(OwnChains):
         hint = "are positions in m, in the robot's frame, and below the motors, and headings in its range?"
         return arm_readings(A - rows[:, :3], *rows[:, 3:7].T, hint=hint)
 
-    def held_points(self, parameters: Any, readings: Array) -> tuple[Array, Array, Array]:
-        """Where the rods begin (N, 4, 3), the points of the platform where they end (4, 3), their lengths (4)."""
+    def mode_candidates(self, parameters: Array, readings: Array) -> Candidates:
+        """Up to eight headings."""
         rows = self.rows(parameters)
         begin = elbows(rows[:, :3], rows[:, 3], readings + rows[:, 4], rows[:, 5])
-        return begin, np.pad(rows[:, 7:], ((0, 0), (0, 1))), rows[:, 6]
+        return of_headings(begin, rows[:, 7:], rows[:, 6])
 
 
 @lru_cache(maxsize=4)

@@ -6,6 +6,7 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue
 from gough.kernels import Kernel
+from gough.robots._candidates import Candidates
 from gough.robots.kinematics import (
     Columns,
     PlatformPoses,
@@ -44,6 +45,10 @@ class OwnChains(ArrayValue):
 
     def inverse(self, parameters: Any, position: Any, rotation: Any = None) -> Array:
         """Readings (N, chains) at poses."""
+        raise NotImplementedError
+
+    def mode_candidates(self, parameters: Array, readings: Array) -> Candidates:
+        """Poses that may be assembly modes."""
         raise NotImplementedError
 
     @property
@@ -102,4 +107,5 @@ class OwnChains(ArrayValue):
         start = as_guess(self.home(theta) if guess is None else guess, len(values))
         at_start = self.inverse(theta, start.position, start.rotation)
         kernel = all_derivatives(self.chain_kernel("length"))
-        return PoseFinder(kernel, self.columns, self.FREEDOMS, self.LARGEST).find(theta, values, start, at_start)
+        finder = PoseFinder(kernel, self.columns, self.FREEDOMS, self.LARGEST)
+        return finder.find(theta, values, start, at_start, same_side=guess is None)

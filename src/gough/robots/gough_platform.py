@@ -9,8 +9,11 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, require
+from gough.core.rotations import from_quaternion
 from gough.kernels import Kernel
 from gough.kernels import expression as ex
+from gough.robots._candidates import Candidates
+from gough.robots._soma import all_poses, as_motion, count_distinct
 from gough.robots.kinematics import (
     Columns,
     PlatformPoses,
@@ -32,6 +35,9 @@ _TABLE_1 = (
     (-243.1885, -117.3002, 0.0, -177.9818, 79.6710, 0.0, 345.0),
 )
 """The DeltaLab platform's blueprint in mm [DACP06, Table 1]: a, b, l of each leg."""
+
+_NEARLY_REAL = 1e-5
+"""Imaginary parts, relative to the largest coordinate, below which Newton's method decides whether a pose is real."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +167,7 @@ class GoughPlatform(ArrayValue):
         start = as_guess(self.home(theta, values) if guess is None else guess, len(values))
         at_start = self.inverse(theta, start.position, start.rotation)
         finder = PoseFinder(all_derivatives(self.chain_kernel("length")), self.columns, self.freedoms, largest=0.06)
-        return finder.find(theta, values, start, at_start)
+        return finder.find(theta, values, start, at_start, same_side=guess is None)
 
     def home(self, parameters: Any, readings: Any) -> PlatformPoses:
         """Poses (N) not turned, centered over the base, as high as the mean leg reaches at the readings."""
@@ -179,6 +185,19 @@ class GoughPlatform(ArrayValue):
         position = np.repeat(offset[None], len(lengths), axis=0)
         position[:, 2] += np.sqrt(lengths**2 - across.mean() ** 2)
         return PlatformPoses(position, np.repeat(np.eye(3)[None], len(lengths), axis=0))
+
+    def mode_candidates(self, parameters: Array, readings: Array) -> Candidates:
+        """The ends of 40 complex paths, those near a real pose marked."""
+        require(len(self.base) == 6, f"assembly modes are known for six legs, not for {len(self.base)}")
+        rows = self.rows(parameters)
+        a, b = rows[:, :3], rows[:, 3:6]
+        found = all_poses(a, b, rows[:, 6] + rows[:, 7] * readings)
+        quaternion, position, imaginary = as_motion(found.x, a, b)
+        ended = (found.arrived | found.infinite).all(axis=1)
+        for k in np.flatnonzero(ended):
+            finite = found.x[k][found.arrived[k]]
+            ended[k] = count_distinct(finite) == len(finite)
+        return Candidates(position, from_quaternion(quaternion), found.arrived & (imaginary < _NEARLY_REAL), ended)
 
     @classmethod
     def of_circles(

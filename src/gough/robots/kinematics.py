@@ -12,6 +12,7 @@ from gough.core.errors import InputError, require
 from gough.core.rotations import exp
 from gough.kernels import Kernel, trace
 from gough.kernels import expression as ex
+from gough.robots._candidates import Candidates
 
 Columns = npt.NDArray[np.int64]
 HEADING = 5
@@ -91,6 +92,10 @@ class KinematicModel(Protocol):
 
     def forward(self, parameters: Any, readings: Any, guess: PlatformPoses | None = None) -> PlatformPoses:
         """Poses at readings (N, chains), from one guess or one each; InputError naming the first that is not found."""
+        ...
+
+    def mode_candidates(self, parameters: Array, readings: Array) -> Candidates:
+        """Poses that may be assembly modes at readings (N, chains): `assembly_modes` settles which are."""
         ...
 
 
@@ -184,40 +189,56 @@ class PoseFinder:
     largest: float
     """Longest step that is taken (m): poses far apart on the way may belong to another assembly."""
 
-    def find(self, parameters: Array, readings: Array, guess: PlatformPoses, start_readings: Array) -> PlatformPoses:
+    def find(
+        self,
+        parameters: Array,
+        readings: Array,
+        guess: PlatformPoses,
+        start_readings: Array,
+        *,
+        same_side: bool = False,
+    ) -> PlatformPoses:
         """Poses at the readings, beginning at guesses whose own readings are `start_readings`.
+
+        Newton's method may jump over a singularity into another assembly mode. Where it has, the way from the guess is
+        cut in more pieces; with `same_side` poses across a singularity are refused.
 
         Raises:
             InputError: some sample does not converge; the message names the first.
         """
-        poses, found = self.reach(parameters, readings, guess, start_readings)
-        if found.all():
-            return poses
-        first = int(np.argmin(found))
-        raise InputError(
-            f"sample {first}: no pose is found at the readings {np.array2string(readings[first], precision=5)} "
-            f"({(~found).sum()} of {len(found)} samples): the machine cannot be assembled so. Check the readings' "
-            "unit, sign and order of the chains, the blueprint, or give a guess near the pose"
-        )
-
-    def reach(
-        self, parameters: Array, readings: Array, guess: PlatformPoses, start_readings: Array
-    ) -> tuple[PlatformPoses, npt.NDArray[np.bool_]]:
-        """As `find`, with a mask of the samples whose pose is found; the others keep their guess."""
+        n = len(readings)
         p, R = guess.position.copy(), guess.rotation.copy()
-        todo = np.arange(len(readings))
+        side = self.side(parameters, start_readings, guess)
+        found, todo = np.zeros(n, dtype=bool), np.arange(n)
         for pieces in _PIECES:
             at, turn = guess.position[todo].copy(), guess.rotation[todo].copy()
             for k in range(1, pieces + 1):
                 want = start_readings[todo] + (readings[todo] - start_readings[todo]) * (k / pieces)
-                at, turn, arrived = self._newton(parameters, want, at, turn)
+                at, turn, arrived = self.newton(parameters, want, at, turn)
             p[todo[arrived]], R[todo[arrived]] = at[arrived], turn[arrived]
+            found[todo[arrived]] = True
+            here = self.side(parameters, readings[todo[arrived]], PlatformPoses(at[arrived], turn[arrived]))
+            arrived[arrived] = here == side[todo[arrived]]
             todo = todo[~arrived]
             if todo.size == 0:
-                break
-        return PlatformPoses(p, R), ~np.isin(np.arange(len(readings)), todo)
+                return PlatformPoses(p, R)
+        if found.all() and not same_side:
+            return PlatformPoses(p, R)
+        first = todo[0] if same_side else np.flatnonzero(~found)[0]
+        across = " but one across a singularity, in another assembly mode (see assembly_modes)" if found[first] else ""
+        raise InputError(
+            f"sample {first}: no pose is found at the readings {np.array2string(readings[first], precision=5)} "
+            f"({todo.size} of {n} samples){across}: the machine cannot be assembled so. Check the readings' unit, sign "
+            "and order of the chains, the blueprint, or give a guess near the pose"
+        )
 
-    def _newton(self, parameters: Array, readings: Array, p: Array, R: Array) -> tuple[Array, Array, Any]:
+    def side(self, parameters: Array, readings: Array, poses: PlatformPoses) -> Array:
+        """The sign of det ∂f/∂pose: it changes where assembly modes meet."""
+        J = evaluate_chains(self.derivatives, self.columns, parameters, poses, readings)["by_pose"]
+        return np.asarray(np.sign(np.linalg.det(J[..., list(self.freedoms)])))
+
+    def newton(self, parameters: Array, readings: Array, p: Array, R: Array) -> tuple[Array, Array, Any]:
+        """Positions and rotations where Newton's method leads from guesses (N), and which of them it settled."""
         p, R = p.copy(), R.copy()
         n = len(p)
         arrived = np.zeros(n, dtype=bool)
@@ -255,7 +276,7 @@ def evaluate_chains(
 ) -> dict[str, Array]:
     """The outputs of a chain kernel for all chains of all samples at once: (N, chains, …)."""
     n_samples, n = readings.shape
-    x = np.broadcast_to(theta[columns], (n_samples, *columns.shape)).reshape(n_samples * n, -1)
+    x = np.broadcast_to(theta[columns], (n_samples, *columns.shape)).reshape(n_samples * n, columns.shape[1])
     found = kernel.evaluate(
         x,
         np.repeat(poses.position, n, axis=0),

@@ -11,6 +11,7 @@ from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, require
 from gough.kernels import Kernel, trace
 from gough.kernels import expression as ex
+from gough.robots._candidates import Candidates, of_spheres
 from gough.robots.kinematics import Columns, PlatformPoses, chain_trace, checked, checked_pose, checked_readings
 
 _TOWERS = ("a", "b", "c")
@@ -133,6 +134,13 @@ class LinearDelta(ArrayValue):
                 "samples); check the readings' unit (m) and the order of the towers"
             )
         return PlatformPoses(p, np.repeat(np.eye(3)[None], len(p), axis=0))
+
+    def mode_candidates(self, parameters: Array, readings: Array) -> Candidates:
+        """Where three spheres about the carriages meet, below and above."""
+        endstop, radius, angle, arm = np.split(checked(self, parameters), [3, 4, 7])
+        height = endstop + np.sqrt(arm**2 - radius**2) - readings
+        across = np.broadcast_to(radius * np.stack([np.cos(angle), np.sin(angle)], axis=1), (len(readings), 3, 2))
+        return of_spheres(np.concatenate([across, height[..., None]], axis=2), arm)
 
 
 def _carriage(x: Any, reading: Any) -> Any:

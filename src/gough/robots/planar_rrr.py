@@ -12,6 +12,7 @@ from gough.core.arrays import Array, array
 from gough.core.errors import InputError, require
 from gough.kernels import Kernel
 from gough.kernels import expression as ex
+from gough.robots._candidates import Candidates, of_headings
 from gough.robots._own_chains import OwnChains
 from gough.robots.kinematics import HEADING, PlatformPoses, chain_trace, checked_pose
 
@@ -116,11 +117,11 @@ class PlanarRRR(OwnChains):
         lead = np.asarray(self.elbow) * np.arccos(cosine)
         return np.asarray(np.arctan2(v[..., 1], v[..., 0]) - lead - zero[:, 0])
 
-    def held_points(self, parameters: Any, readings: Array) -> tuple[Array, Array, Array]:
-        """Where the rods begin (N, 3, 2), the points of the platform where they end (3, 2), their lengths (3)."""
+    def mode_candidates(self, parameters: Array, readings: Array) -> Candidates:
+        """Up to six headings."""
         base, zero, arm, rod, joint = np.split(self.rows(parameters), [2, 3, 4, 5], axis=1)
         turn = readings + zero[:, 0]
-        return base + arm * np.stack([np.cos(turn), np.sin(turn)], axis=-1), joint, rod[:, 0]
+        return of_headings(base + arm * np.stack([np.cos(turn), np.sin(turn)], axis=-1), joint, rod[:, 0])
 
 
 @lru_cache(maxsize=4)

@@ -11,7 +11,8 @@ from gough.core.arrays import Array, array
 from gough.core.errors import require
 from gough.kernels import Kernel
 from gough.kernels import expression as ex
-from gough.robots._arm_chain import arm_readings
+from gough.robots._arm_chain import arm_readings, elbows
+from gough.robots._candidates import Candidates, of_spheres
 from gough.robots._own_chains import OwnChains
 from gough.robots.kinematics import PlatformPoses, chain_trace, checked_pose
 
@@ -71,7 +72,13 @@ class RotaryDelta(OwnChains):
         motor = np.stack([radius * np.cos(angle), radius * np.sin(angle), height], axis=1)
         PA = checked_pose(position, rotation).position[:, None] - motor
         hint = "are positions in m, in the robot's frame, and below the motors (z < 0)?"
-        return arm_readings(PA, angle, zero, arm, rod, hint)
+        return arm_readings(PA, angle, zero, arm, rod, hint=hint)
+
+    def mode_candidates(self, parameters: Array, readings: Array) -> Candidates:
+        """Where three spheres about the elbows meet, below and above."""
+        radius, height, angle, zero, arm, rod = self.rows(parameters).T
+        motor = np.stack([radius * np.cos(angle), radius * np.sin(angle), height], axis=1)
+        return of_spheres(elbows(motor, angle, readings + zero, arm), rod)
 
     def home(self, parameters: Any) -> PlatformPoses:
         """Below the middle, with arms that hang by about half a radian."""
