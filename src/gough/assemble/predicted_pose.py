@@ -1,15 +1,20 @@
 """What errors of a machine's parameters do to the poses that are predicted from its readings."""
 
 import numpy as np
+import numpy.typing as npt
 
 from gough.core.arrays import Array
+from gough.core.errors import InputError
 from gough.robots.kinematics import KinematicModel, PlatformPoses, all_derivatives, evaluate_chains
+
+Mask = npt.NDArray[np.bool_]
 
 
 def pose_sensitivity(model: KinematicModel, parameters: Array, poses: PlatformPoses) -> Array:
     """∂pose/∂θ (N, 6, p) at fixed readings: position in m and left rotation vector in rad, by each parameter.
 
-    From f(θ, pose) = 0 of all chains: −(∂f/∂pose)⁻¹ ∂f/∂θ. Rows of freedoms that the platform lacks are zero.
+    From f(θ, pose) = 0 of all chains: −(∂f/∂pose)⁻¹ ∂f/∂θ. Rows of freedoms that the platform lacks are zero; in a
+    singularity all are NaN.
 
     Examples:
         >>> from gough.robots import LinearDelta
@@ -25,7 +30,10 @@ def pose_sensitivity(model: KinematicModel, parameters: Array, poses: PlatformPo
         J[:, chain, columns] = found["by_x"][:, chain]
     free = list(model.freedoms)
     result = np.zeros((len(readings), 6, len(model.names)))
-    result[:, free] = -np.linalg.solve(found["by_pose"][..., free], J)
+    by_pose = found["by_pose"][..., free]
+    singular = np.linalg.det(by_pose) == 0
+    by_pose[singular] = np.nan
+    result[:, free] = -np.linalg.solve(by_pose, J)
     return result
 
 
@@ -42,3 +50,29 @@ def pose_sigma(sensitivity: Array, covariance: Array) -> tuple[Array, Array]:
     variances = np.einsum("nij,nij->ni", sensitivity @ covariance, sensitivity)
     variances = np.maximum(variances, 0.0)
     return np.sqrt(variances[:, :3].sum(axis=1)), np.sqrt(variances[:, 3:].sum(axis=1))
+
+
+def readings_where_reached(model: KinematicModel, parameters: Array, poses: PlatformPoses) -> tuple[Array, Mask]:
+    """Readings (N, chains) at poses, NaN where out of reach, and which poses are reached.
+
+    A machine refuses a whole batch for one pose out of reach: halves are tried until the culprits stand alone.
+
+    Examples:
+        >>> from gough.robots import LinearDelta
+        >>> poses = PlatformPoses(np.array([[0.0, 0.0, 0.1], [9.0, 0.0, 0.1]]), np.repeat(np.eye(3)[None], 2, axis=0))
+        >>> readings_where_reached(LinearDelta(), LinearDelta().nominal, poses)[1].tolist()
+        [True, False]
+    """
+    n = len(poses.position)
+    try:
+        found = model.inverse(parameters, poses.position, poses.rotation)
+    except InputError:
+        if n == 1:
+            return np.full((1, len(model.chains)), np.nan), np.zeros(1, dtype=bool)
+        parts = (slice(None, n // 2), slice(n // 2, None))
+        halves = [
+            readings_where_reached(model, parameters, PlatformPoses(poses.position[part], poses.rotation[part]))
+            for part in parts
+        ]
+        return np.concatenate([half[0] for half in halves]), np.concatenate([half[1] for half in halves])
+    return found, np.asarray(np.isfinite(found).all(axis=1))

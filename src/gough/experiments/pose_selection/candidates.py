@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from gough.assemble.predicted_pose import readings_where_reached
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError, nearest, require
 from gough.core.rotations import exp
 from gough.data import Poses
 from gough.experiments.pose_selection.limits import PoseLimits, Posture
-from gough.experiments.pose_selection.reach import Mask, assembled, readings_where_reached
+from gough.experiments.pose_selection.reach import Mask, assembled
 from gough.robots.kinematics import KinematicModel, PlatformPoses, checked
 
 SOURCES = ("extremal", "low-discrepancy", "random", "grid")

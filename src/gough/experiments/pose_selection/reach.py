@@ -1,12 +1,9 @@
 """Poses that a machine really has at given readings, and readings at given poses: many, some of them out of reach."""
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from gough.core.arrays import Array
-from gough.core.errors import InputError
 from gough.robots.kinematics import KinematicModel, PlatformPoses, PoseFinder, all_derivatives, evaluate_chains
 
 Mask = npt.NDArray[np.bool_]
@@ -45,24 +42,3 @@ def closure_derivatives(
     kernel = all_derivatives(model.chain_kernel("length"))
     found = evaluate_chains(kernel, model.columns, parameters, poses, readings)
     return found["by_pose"], found["by_reading"]
-
-
-def readings_where_reached(model: KinematicModel, parameters: Array, poses: PlatformPoses) -> tuple[Array, Mask]:
-    """Readings (N, chains) at poses, NaN where out of reach, and which poses are reached.
-
-    A machine refuses a whole batch for one pose out of reach: halves are tried until the culprits stand alone.
-    """
-    n = len(poses.position)
-    try:
-        found = model.inverse(parameters, poses.position, poses.rotation)
-    except InputError:
-        if n == 1:
-            return np.full((1, len(model.chains)), np.nan), np.zeros(1, dtype=bool)
-        parts = [_part(poses, slice(None, n // 2)), _part(poses, slice(n // 2, None))]
-        halves = [readings_where_reached(model, parameters, part) for part in parts]
-        return np.concatenate([half[0] for half in halves]), np.concatenate([half[1] for half in halves])
-    return found, np.asarray(np.isfinite(found).all(axis=1))
-
-
-def _part(poses: PlatformPoses, rows: Any) -> PlatformPoses:
-    return PlatformPoses(poses.position[rows], poses.rotation[rows])
