@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,27 @@ from gough.estimate import Estimate, LikelihoodStats
 from gough.methods.maximum_likelihood import REFUTED, MaximumLikelihood
 from gough.problem import NonlinearProblem
 from gough.robots.model import DynamicModel
+
+
+class TriedOrder(NamedTuple):
+    """How one order did.
+
+    Examples:
+        >>> TriedOrder(5, 90, 1.02, 0.45, 0.0, 0.0).order
+        5
+    """
+
+    order: int
+    n_unknowns: int
+    """Parameters and coefficients of the path."""
+    chi_squared: float
+    """Over its degrees of freedom."""
+    p: float
+    """Probability of a χ² at least as large, if model and noise are right."""
+    aic_above: float
+    """Akaike's criterion above the least of all orders."""
+    bic_above: float
+    """Schwarz's criterion likewise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,21 +65,31 @@ class OrderChoice:
         """Does χ² refute even the order chosen?"""
         return _is_refuted(self.estimate)
 
+    @property
+    def rows(self) -> tuple[TriedOrder, ...]:
+        """How each order did."""
+        stats = {order: _stats(answer) for order, answer in self.estimates.items()}
+        aic, bic = (min(getattr(each, name) for each in stats.values()) for name in ("aic", "bic"))
+        found = []
+        for order, each in stats.items():
+            assert each.chi_squared is not None
+            assert each.chi_squared_p is not None
+            chances = each.chi_squared, each.chi_squared_p
+            found.append(TriedOrder(order, each.n_unknowns, *chances, each.aic - aic, each.bic - bic))
+        return tuple(found)
+
     def __str__(self) -> str:
-        best = {name: min(getattr(_stats(e), name) for e in self.estimates.values()) for name in ("aic", "bic")}
-        rows = []
-        for order, answer in self.estimates.items():
-            stats = _stats(answer)
-            rows.append(
-                [
-                    str(order) + (" ←" if order == self.order else "  "),
-                    str(stats.n_unknowns),
-                    f"{stats.chi_squared:.3f}",
-                    f"{stats.chi_squared_p:.2g}",
-                    f"{stats.aic - best['aic']:.1f}",
-                    f"{stats.bic - best['bic']:.1f}",
-                ]
-            )
+        rows = [
+            [
+                str(row.order) + (" ←" if row.order == self.order else "  "),
+                str(row.n_unknowns),
+                f"{row.chi_squared:.3f}",
+                f"{row.p:.2g}",
+                f"{row.aic_above:.1f}",
+                f"{row.bic_above:.1f}",
+            ]
+            for row in self.rows
+        ]
         heads = ["order", "unknowns", "χ²/dof", "p", "AIC − least", "BIC − least"]
         return "\n".join([table(heads, rows, "rrrrrr"), self.reason])
 

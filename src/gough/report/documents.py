@@ -3,14 +3,35 @@
 import json
 from collections.abc import Callable
 
+from gough.core.arrays import Array
+from gough.identification import Identified, IdentifiedRepeats
 from gough.report.curves import Curves
 from gough.report.page import page
+from gough.report.repeated import RepeatedReport
+from gough.report.repeated_summary import repeated_summary
 from gough.report.report import Report
 from gough.report.sections import cards, sections
 from gough.report.summary import summary
 
 
-def documents(report: Report, *, on_file: Callable[[str], object] = len) -> dict[str, bytes]:
+def report_on(
+    title: str, lead: tuple[str, ...], found: Identified | IdentifiedRepeats, truth: Array | None = None
+) -> Report | RepeatedReport:
+    """The report that suits an identification.
+
+    Examples:
+        >>> from gough.identification import identify
+        >>> from gough.identification.example import random_motion
+        >>> found = identify(*random_motion(1), methods=["weighted"], compare=False)
+        >>> type(report_on("A five-bar", (), found)).__name__
+        'Report'
+    """
+    if isinstance(found, IdentifiedRepeats):
+        return RepeatedReport(title, lead, found, truth)
+    return Report(title, lead, found, truth)
+
+
+def documents(report: Report | RepeatedReport, *, on_file: Callable[[str], object] = len) -> dict[str, bytes]:
     """The files by name: report.html, estimate.json, report.json, figures/*.
 
     `on_file` is told the name of each as soon as it is made, for a progress display.
@@ -30,7 +51,9 @@ def documents(report: Report, *, on_file: Callable[[str], object] = len) -> dict
     """
     makers: dict[str, Callable[[], bytes]] = {
         "estimate.json": lambda: _json({label: e.to_dict() for label, e in report.estimates.items()}),
-        "report.json": lambda: _json(summary(report)),
+        "report.json": lambda: _json(
+            repeated_summary(report) if isinstance(report, RepeatedReport) else summary(report)
+        ),
         "report.html": lambda: to_html(report).encode(),
     }
     for drawing in report.drawings:
@@ -42,7 +65,7 @@ def documents(report: Report, *, on_file: Callable[[str], object] = len) -> dict
     return files
 
 
-def to_html(report: Report) -> str:
+def to_html(report: Report | RepeatedReport) -> str:
     """The page: complete, self-contained, and readable without its script.
 
     Examples:
@@ -61,7 +84,11 @@ def to_html(report: Report) -> str:
     curves = Curves()
     figures = {drawing.name: drawing.live(curves) for drawing in report.drawings if drawing.live is not None}
     drawn = {drawing.name: drawing.html() for drawing in report.drawings}
-    return page(report.title, report.lead, sections(report, drawn), cards=cards(report), figures=figures, curves=curves)
+    if isinstance(report, RepeatedReport):
+        parts, numbers = report.sections(drawn), report.cards()
+    else:
+        parts, numbers = sections(report, drawn), cards(report)
+    return page(report.title, report.lead, parts, cards=numbers, figures=figures, curves=curves)
 
 
 def _json(data: object) -> bytes:

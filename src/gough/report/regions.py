@@ -60,8 +60,17 @@ def autocorrelation(series: Array, n_lags: int) -> Array:
 
 def correlation_figure(estimate: Estimate) -> Drawing:
     """Correlations between the estimated unknowns: a square per pair, its area the size, its color the sign."""
-    rho = belief(estimate).correlation
-    labels = short_labels(estimate.unknowns.names)
+    rho, labels = belief(estimate).correlation, short_labels(estimate.unknowns.names)
+    i, j = weakest_pair(estimate)
+    caption = (
+        "Correlation of errors between parameters: the larger the square, the less the data tell the two apart. "
+        f"Strongest: {labels[i]} with {labels[j]}, {signed(f'{rho[i, j]:.2f}')}."
+    )
+    return matrix_figure("correlation", rho, labels, caption, of="parameters")
+
+
+def matrix_figure(name: str, rho: Array, labels: Sequence[str], caption: str, *, of: str = "channels") -> Drawing:
+    """A matrix of correlations as squares: the larger, the stronger; colored by sign."""
     n = len(labels)
     with style():
         figure = blank(WIDTH, 0.6 + 0.36 * n)
@@ -77,19 +86,15 @@ def correlation_figure(estimate: Estimate) -> Drawing:
         for k, words in enumerate(("rise together", "one rises as the other falls")):
             axes.plot([], [], "s", color=SERIES[k], label=words)
         axes.legend(loc="upper right")
-    i, j = weakest_pair(estimate)
-    strongest = signed(f"{rho[i, j]:.2f}")
-    description = f"Correlation matrix of {n} parameters; the strongest is {strongest}, {labels[i]} with {labels[j]}."
-    caption = (
-        "Correlation of errors between parameters: the larger the square, the less the data tell the two apart. "
-        f"Strongest: {labels[i]} with {labels[j]}, {strongest}."
-    )
+    i, j = divmod(int(np.tril(abs(rho), -1).argmax()), n)
+    strongest = f"{signed(f'{rho[i, j]:.2f}')}, {labels[i]} with {labels[j]}"
+    description = f"Correlation matrix of {n} {of}; the strongest is {strongest}."
 
     def live(_: Curves) -> dict[str, Any]:
         values = np.clip(rho, -1, 1).round(5).tolist()
         return {"kind": "matrix", "description": description, "labels": list(labels), "values": values}
 
-    return Drawing("correlation", figure, description, caption, live)
+    return Drawing(name, figure, description, caption, live)
 
 
 def _squares(axes: "Axes", rho: Array) -> None:

@@ -186,26 +186,24 @@ def _drawings(report: Report) -> list[Drawing]:
 def _postures(identified: Identified, poses: Array | None) -> Postures | None:
     robot: Any = identified.robot
     motion = identified.motion
-    if not hasattr(robot, "skeleton"):
-        return None
     last = int(motion.positions[-1])
     n = min(FRAMES, last + 1)
     instants = np.linspace(0, last, n)
     # where the grid has a gap, the robot stays where it was last seen
     samples = np.searchsorted(motion.positions, instants, side="right") - 1
     samples = np.maximum(samples, 0)
+    step = (last / max(n - 1, 1)) / motion.rate
+    return postures(robot, motion.q[samples], None if poses is None else poses[samples], (motion.start, step))
+
+
+def postures(robot: Any, q: Array, poses: Array | None, clock: tuple[float, float]) -> Postures | None:
+    """A robot at positions q, at instants from a start on by a step; None where it cannot be drawn there."""
+    if not hasattr(robot, "skeleton"):
+        return None
     try:
-        x = robot.forward(motion.q[samples]) if poses is None else poses[samples]
+        x = robot.forward(q) if poses is None else poses
         segments = robot.skeleton(x)
     except GoughError:
         return None
-    step = (last / max(n - 1, 1)) / motion.rate
-    return Postures(
-        motion.start,
-        step,
-        tuple(robot.segments),
-        segments,
-        np.asarray(x),
-        tuple(robot.pose_names),
-        tuple(robot.pose_units),
-    )
+    kinds, names, units = tuple(robot.segments), tuple(robot.pose_names), tuple(robot.pose_units)
+    return Postures(*clock, kinds, segments, np.asarray(x), names, units)

@@ -1,6 +1,6 @@
 """An identification on a terminal of any width."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from rich import box
@@ -12,18 +12,20 @@ from rich.text import Text
 from gough.core.arrays import Array
 from gough.core.text import number
 from gough.estimate import Estimate
-from gough.identification import Identified, Validation
+from gough.identification import BenchmarkVerdict, Bias, Identified, IdentifiedRepeats, Validation
 from gough.identification.tables import adequacy_table
 from gough.identification.words import on_adequacy, on_bound, on_data, on_failures, on_validation
 from gough.report.intervals import holds
 from gough.report.labels import short_labels, spelled_out
 from gough.report.numbers import plus_minus, power_of_thousand, scaled_unit
+from gough.report.repeated_tables import JUDGED, regroupings, yes_or_no
 from gough.report.tables import half_widths
+from gough.report.words import determined
 
 _PROSE = 88
 
 
-def show(console: Console, identified: Identified, truth: Array | None = None) -> None:
+def show(console: Console, identified: Identified | IdentifiedRepeats, truth: Array | None = None) -> None:
     """Print what was prepared, the parameters by every method, and the verdicts.
 
     Args:
@@ -31,44 +33,108 @@ def show(console: Console, identified: Identified, truth: Array | None = None) -
         identified: The answers.
         truth: True values of the problem's unknowns, where the robot is simulated; values that miss it are red.
     """
-    _heading(console, "Data")
+    if isinstance(identified, IdentifiedRepeats):
+        _show_repeats(console, identified, truth)
+        return
+    heading(console, "Data")
     _account(console, identified)
-    _prose(console, [*on_data(identified), *on_bound(identified)])
-    _heading(console, _title(truth))
-    for part in parameter_tables(identified, truth, width=console.width):
-        console.print(part)
-    for label, meaning in spelled_out(identified.problem.unknowns.names).items():
-        console.print(f"  {label} = {meaning}", soft_wrap=True)
-    _prose(console, [*on_failures(identified), *identified.notes])
+    prose(console, [*on_data(identified), *on_bound(identified)])
+    heading(console, _title(truth))
+    _parameters(console, identified.estimates, truth, spelled_out(identified.problem.unknowns.names))
+    prose(console, [*on_failures(identified), *identified.notes])
     if identified.adequacy is not None:
-        _heading(console, "Is the model adequate?")
+        heading(console, "Is the model adequate?")
         _lines(console, adequacy_table(identified.adequacy))
-        _prose(console, on_adequacy(identified.adequacy))
+        prose(console, on_adequacy(identified.adequacy))
     if identified.validation is not None:
-        _heading(console, "Another trajectory")
+        heading(console, "Another trajectory")
         console.print(_validation(identified.validation))
-        _prose(console, on_validation(identified.validation))
+        prose(console, on_validation(identified.validation))
 
 
-def parameter_tables(identified: Identified, truth: Array | None, *, width: int) -> Iterator[Table]:
+def _show_repeats(console: Console, found: IdentifiedRepeats, truth: Array | None) -> None:
+    motion = found.motion
+    size = f"{motion.n_samples} samples each of {len(motion.channels)} channels"
+    heading(console, "Data")
+    prose(console, [f"{motion.n_repeats} repeats of {motion.period:.4g} s, {size}.", *determined(found.found)])
+    heading(console, "Noise of a reading")
+    if found.noise is not None:
+        console.print(_noise(found))
+    prose(console, found.on_noise)
+    heading(console, "Harmonics of the path")
+    _lines(console, str(found.order))
+    heading(console, _title(truth))
+    _parameters(console, found.estimates, truth, regroupings(found))
+    prose(console, found.on_estimates)
+    for name, verdict in found.benchmarks.items():
+        heading(console, f"Another motion: {name}")
+        console.print(_benchmark(verdict))
+    prose(console, found.on_benchmarks)
+
+
+def _noise(found: IdentifiedRepeats) -> Table:
+    """σ of every channel with its interval, and whether it is what estimators take for granted."""
+    noise, motion = found.noise, found.motion
+    assert noise is not None
+    table = _blank(("channel", "unit", "σ", "95% interval", "Gaussian?", "white?", "alike?"), left=2)
+    lower, upper = noise.sigma_interval()
+    units = motion.coordinate_units + motion.effort_units
+    for i, (name, unit) in enumerate(zip(noise.names, units, strict=True)):
+        power = power_of_thousand(noise.sigma[i])
+        sigma, low, high = (number(float(x[i]) / 10.0**power, digits=3) for x in (noise.sigma, lower, upper))
+        tests = [yes_or_no(test[i].is_refuted) for test in (noise.gaussian, noise.white, noise.alike)]
+        cells = [Text(word, "" if word == "yes" else "bold red") for word in tests]
+        table.add_row(Text(name, "bold"), Text(scaled_unit(unit, power), "dim"), sigma, f"{low} … {high}", *cells)
+    return table
+
+
+def _benchmark(verdict: BenchmarkVerdict) -> Table:
+    """Variance of the model's error against that of a reading."""
+    table = _blank(("actuator", "unit", "model's error", "a reading", "p", "verdict"), left=2)
+    for i, (name, unit) in enumerate(zip(verdict.actuators, verdict.effort_units, strict=True)):
+        model, measured = (
+            number(float(each[i]), digits=3) for each in (verdict.model_variance, verdict.measurement_variance)
+        )
+        bias = verdict.bias[i]
+        said = Text(JUDGED[bias], "bold red" if bias is Bias.LARGE else "")
+        table.add_row(Text(name, "bold"), Text(f"({unit})²", "dim"), model, measured, f"{verdict.p[i]:.2g}", said)
+    return table
+
+
+def _blank(heads: Sequence[str], *, left: int) -> Table:
+    """An empty table whose first columns are words."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    for k, head in enumerate(heads):
+        table.add_column(head, justify="left" if k < left else "right", no_wrap=True)
+    return table
+
+
+def _parameters(
+    console: Console, estimates: Mapping[str, Estimate], truth: Array | None, meanings: Mapping[str, str]
+) -> None:
+    for part in parameter_tables(estimates, truth, width=console.width):
+        console.print(part)
+    for label, meaning in meanings.items():
+        console.print(f"  {label} = {meaning}", soft_wrap=True)
+
+
+def parameter_tables(estimates: Mapping[str, Estimate], truth: Array | None, *, width: int) -> Iterator[Table]:
     """Value ± half-width by every method; as many tables as the width asks for."""
-    labels = list(identified.estimates)
+    labels = list(estimates)
     while labels:
         at_once = len(labels)
-        table = _table(identified, labels, truth)
+        table = _table(estimates, labels, truth)
         while at_once > 1 and _width(table) > width:
             at_once -= 1
-            table = _table(identified, labels[:at_once], truth)
+            table = _table(estimates, labels[:at_once], truth)
         yield table
         labels = labels[at_once:]
 
 
-def _table(identified: Identified, labels: Sequence[str], truth: Array | None) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    for head in ("parameter", "unit", *(["truth"] if truth is not None else []), *labels):
-        table.add_column(head, justify="left" if head in ("parameter", "unit") else "right", no_wrap=True)
-    unknowns = identified.problem.unknowns
-    estimates = [identified.estimates[label] for label in labels]
+def _table(of: Mapping[str, Estimate], labels: Sequence[str], truth: Array | None) -> Table:
+    table = _blank(("parameter", "unit", *(["truth"] if truth is not None else []), *labels), left=2)
+    estimates = [of[label] for label in labels]
+    unknowns = estimates[0].unknowns
     halves = [half_widths(estimate) for estimate in estimates]
     held = [np.ones(len(unknowns.names), bool) if truth is None else holds(e, truth) for e in estimates]
     for i, (name, unit) in enumerate(zip(short_labels(unknowns.names), unknowns.units, strict=True)):
@@ -129,12 +195,14 @@ def _title(truth: Array | None) -> str:
     return what if truth is None else f"{what}; red where it misses the truth"
 
 
-def _heading(console: Console, heading: str) -> None:
+def heading(console: Console, words: str) -> None:
+    """A line that begins a part."""
     console.print()
-    console.print(heading, style="bold blue")
+    console.print(words, style="bold blue")
 
 
-def _prose(console: Console, sentences: Sequence[str]) -> None:
+def prose(console: Console, sentences: Sequence[str]) -> None:
+    """Sentences as a paragraph that is not too wide to read."""
     if sentences:
         console.print(Text(" ".join(sentences)), width=min(console.width, _PROSE))
 

@@ -51,7 +51,7 @@ def summary(report: Report) -> dict[str, Any]:
         "adequacy": None if found.adequacy is None else _adequacy(found.adequacy),
         "validation": None if found.validation is None else _validation(found.validation),
     }
-    return {key: _encoded(value) for key, value in data.items()}
+    return {key: encoded(value) for key, value in data.items()}
 
 
 def _bounds(found: Identified) -> dict[str, Any]:
@@ -117,9 +117,9 @@ def _validation(validation: Validation) -> dict[str, Any]:
     }
 
 
-def _encoded(data: Any) -> Any:
+def encoded(data: Any) -> Any:
     if isinstance(data, dict):
-        return {key: _encoded(value) for key, value in data.items()}
+        return {key: encoded(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
-        return [_encoded(value) for value in data]
+        return [encoded(value) for value in data]
     return encode(data.item() if isinstance(data, np.generic) else data)
