@@ -36,6 +36,7 @@ from gough.report.numbers import signed
 from gough.report.page import Section, bullets, number_cards, page, paragraphs
 from gough.report.sections import HINT
 from gough.report.words import determined
+from gough.report.workspace_map import FILE, map_data, map_figure, slices
 from gough.robots import GoughPlatform
 
 __all__ = ["CertifiedLeg", "calibration_documents", "printer_documents"]
@@ -64,7 +65,7 @@ def calibration_documents(
     drawings: Sequence[Drawing] = (),
     data: str | None = None,
 ) -> dict[str, bytes]:
-    """The files by name: report.html, calibration.json, figures/*.
+    """The files by name: report.html, calibration.json, workspace-map.json, figures/*.
 
     Args:
         title: Of the page.
@@ -78,7 +79,8 @@ def calibration_documents(
         drawings: Figures of further sections, live on the page and as files.
         data: The text of calibration.json, if there is more to say than `found` does.
     """
-    made = {d.name: d for d in _drawings(found)}
+    maps = slices(found)
+    made = {d.name: d for d in [*_drawings(found), *([map_figure(found, maps)] if maps else [])]}
     shown = {name: drawing.html() for name, drawing in made.items()}
     parts = (
         Section("Verdicts", (_verdicts(found, against),)),
@@ -86,13 +88,14 @@ def calibration_documents(
         Section("Geometry", _geometry(found, truth, shown)),
         Section("What is proven", _proven(legs, faults)),
         Section("Closure of the chains", _closure(found, shown)),
-        Section("What the poses determine", _determined(found)),
+        Section("What the poses determine", (*_determined(found), shown.get("map", ""))),
         Section("Where the instrument stands", _frames(found.frames)),
         *more,
     )
     kept = tuple(part for part in parts if any(part.blocks))
     everything = [*made.values(), *drawings]
-    return _files(title, lead, kept, cards=_cards(found, legs), drawings=everything, data=data or found.to_json())
+    files = _files(title, lead, kept, cards=_cards(found, legs), drawings=everything, data=data or found.to_json())
+    return files | {FILE: map_data(found, maps)} if maps else files
 
 
 def printer_documents(title: str, lead: tuple[str, ...], found: CalibratedPrinter) -> dict[str, bytes]:
