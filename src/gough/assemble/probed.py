@@ -16,7 +16,7 @@ from gough.robots import LinearDelta
 from gough.unknowns import Unknowns
 
 _DISTANCE_WEIGHT = 0.5
-"""Klipper gives all heights together this share of the weight of all distances, turned over."""
+"""Klipper gives all probed heights together this share of the weight of all distances, turned over."""
 _HEIGHTS_ALONE = ("endstop_a", "endstop_b", "endstop_c", "radius", "angle_a", "angle_b")
 _WITH_DISTANCES = (*_HEIGHTS_ALONE, "arm_a", "arm_b", "arm_c")
 
@@ -92,14 +92,18 @@ def probed(model: LinearDelta, probes: KlipperDelta, *, free: Sequence[str] | No
     measured[:, 0] = np.concatenate([probes.heights, probes.distances])
     measured[:heights, 1:4] = measured[:heights, 4:] = probes.height_readings
     measured[heights:, 1:] = probes.distance_readings.reshape(distances, 6)
-    weight = np.sqrt(distances / (_DISTANCE_WEIGHT * heights)) if distances else 1.0
+    counted = max(heights - probes.manual, 1)
+    weight = np.sqrt(distances / (_DISTANCE_WEIGHT * counted)) if distances else 1.0
     is_height = np.repeat([1.0, 0.0], [heights, distances])
     equations = ProbeEquations(model.position_kernel(), is_height, np.where(is_height > 0, weight, 1.0))
     chosen = free if free is not None else (_WITH_DISTANCES if distances else _HEIGHTS_ALONE)
     known = Unknowns(model.names)
     places = [known.index(name) for name in chosen]
     rows = heights + distances
-    require(rows >= len(places), f"{rows} probed points cannot determine {len(places)} parameters: probe more")
+    require(
+        rows >= len(places),
+        f"{rows} probed points cannot determine {len(places)} dimensions: probe {len(places) + 1} or more",
+    )
     lower, upper = model.nominal.copy(), model.nominal.copy()
     lower[places], upper[places] = -np.inf, np.inf
     unknowns = Unknowns(model.names, model.units, model.nominal, Box(lower, upper))

@@ -9,12 +9,16 @@ import numpy as np
 from gough.assemble.probed import printer, probed
 from gough.calibration.results import half_widths, shown_unit
 from gough.core.arrays import Array, ArrayValue
+from gough.core.errors import InputError
 from gough.core.text import number, table
 from gough.data import KlipperDelta, klipper_block
 from gough.estimate import Estimate, estimate
 from gough.methods import Identifiability, LeastSquares, Repeated, identifiability
 from gough.problem import NonlinearProblem
 from gough.robots import LinearDelta
+
+_POOR = 1e-3
+"""m: no bed is so uneven."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,15 +48,26 @@ class CalibratedPrinter(ArrayValue):
         before, after = (float(np.sqrt((r**2).mean())) for r in (self.residuals_before, self.residuals_after))
         return before, after
 
+    @property
+    def spare(self) -> int:
+        """Equations beyond unknowns: what tells the noise."""
+        return self.problem.measured.shape[0] - len(self.estimate.unknowns)
+
+    def plus(self, name: str) -> str:
+        """Half of a parameter's 95 % interval in mm or degrees; a dash where nothing tells the noise."""
+        names = self.estimate.unknowns.names
+        if name not in names:
+            return "fixed"
+        factor = shown_unit(self.model.units[self.model.names.index(name)])[1]
+        return f"{half_widths(self.estimate)[names.index(name)] * factor:.2g}" if self.spare > 0 else "—"
+
     def table(self) -> str:
         """Parameters in mm and degrees, as configured and as found."""
-        half = dict(zip(self.estimate.unknowns.names, half_widths(self.estimate), strict=True))
         rows = []
         for i, (name, unit) in enumerate(zip(self.model.names, self.model.units, strict=True)):
             shown, factor = shown_unit(unit)
-            plus = f"{half[name] * factor:.2g}" if name in half else "fixed"
             configured, found = self.model.nominal[i] * factor, self.parameters[i] * factor
-            rows.append([name, shown, f"{configured:.4f}", f"{found:.4f}", plus])
+            rows.append([name, shown, f"{configured:.4f}", f"{found:.4f}", self.plus(name)])
         return table(["parameter", "unit", "configured", "found", "± (95%)"], rows, "llrrr")
 
     def __str__(self) -> str:
@@ -67,12 +82,20 @@ class CalibratedPrinter(ArrayValue):
     @property
     def verdicts(self) -> tuple[str, ...]:
         """What a reader must know."""
-        spare = self.problem.measured.shape[0] - len(self.estimate.unknowns)
-        few = f"Only {spare} equation more than unknowns: ± is wide because so few points tell the noise. Probe more."
+        before, after = self.rms
+        more = f"{self.spare} equation{'s' * (self.spare != 1)}"
+        few = f"Only {more} more than unknowns: ± is wide because so few points tell the noise. Probe more."
         held = "Heights alone do not tell the arms' lengths: these stay as configured. Measured distances would."
+        missed = number(1e3 * (after if after > _POOR else before), digits=3)
+        poor = (
+            f"The geometry as {'found' if after > _POOR else 'configured'} misses the probed points by {missed} mm "
+            "(rms). Check rotation_distance, microsteps and gear_ratio, which must be those of the day of the probing, "
+            "and that the printer lost no steps."
+        )
         return (
             *self.estimate.notes,
-            *((few,) if spare < 4 else ()),
+            *((poor,) if after > _POOR or before > 5 * _POOR else ()),
+            *((few,) if 0 < self.spare < 4 else ()),
             *((held,) if not len(self.probes.distances) else ()),
         )
 
@@ -100,6 +123,7 @@ def calibrate_printer(probes: KlipperDelta) -> CalibratedPrinter:
     """The printer's geometry by least squares on height, and on distances where there are any: Klipper's own problem.
 
     Raises:
+        InputError: the configured printer cannot have been where it was probed.
         EstimationError: the probed points do not determine the geometry; the message says what they do.
 
     Examples:
@@ -113,8 +137,9 @@ def calibrate_printer(probes: KlipperDelta) -> CalibratedPrinter:
         0.161
     """
     model = printer(probes)
+    _require_reach(model, probes)
     problem = probed(model, probes)
-    answer = estimate(problem, Repeated(LeastSquares()))
+    answer = estimate(problem, Repeated(LeastSquares(), rtol=1e-6))
     values = model.nominal.copy()
     for name, value in zip(answer.unknowns.names, answer.value, strict=True):
         values[problem.unknowns.index(name)] = value
@@ -124,3 +149,15 @@ def calibrate_printer(probes: KlipperDelta) -> CalibratedPrinter:
     part = replace(tangent, W=tangent.W[:, columns], unknowns=problem.unknowns.select(names))
     before, after = (problem.equations.residuals(x, problem.measured)[:, 0] for x in (model.nominal, values))
     return CalibratedPrinter(model, probes, problem, values, answer, identifiability(part), before, after)
+
+
+def _require_reach(model: LinearDelta, probes: KlipperDelta) -> None:
+    """Refuse readings at which the configured arms do not meet."""
+    try:
+        model.forward(model.nominal, np.concatenate([probes.height_readings, *probes.distance_readings]))
+    except InputError as error:
+        raise InputError(
+            f"{probes.source or 'the printer'}: with the configured geometry the arms do not meet at every probed "
+            "point. Check rotation_distance, microsteps, gear_ratio and arm_length: they "
+            "must be those of the day of the probing"
+        ) from error

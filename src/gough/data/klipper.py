@@ -37,6 +37,8 @@ class KlipperDelta(ArrayValue):
     distance_readings: Array
     """(M, 2, 3)."""
     source: str = ""
+    manual: int = 0
+    """How many of the heights were entered by hand: Klipper does not count them when it weighs heights."""
 
 
 def read_klipper(path: str | Path) -> KlipperDelta:
@@ -84,6 +86,7 @@ def read_klipper(path: str | Path) -> KlipperDelta:
         distances=distances,
         distance_readings=distance_readings,
         source=str(file),
+        manual=sum(key.startswith("manual_height") and not key.endswith("_pos") for key in probed),
     )
 
 
@@ -168,6 +171,10 @@ def _number(section: Mapping[str, str], key: str, where: str, default: float | N
 def _step(stepper: Section, file: Path, name: str) -> float:
     """Metres of a carriage per microstep."""
     where = f"{file}, [{name}]"
+    if "rotation_distance" not in stepper and "step_distance" in stepper:  # as Klipper had it until 2021
+        step = _number(stepper, "step_distance", where) / 1000
+        require(step > 0, f"{where}: step_distance must be positive")
+        return step
     per_turn = _number(stepper, "full_steps_per_rotation", where, 200.0) * _number(stepper, "microsteps", where)
     for pair in filter(None, (part.strip() for part in stepper.get("gear_ratio", "").split(","))):
         try:

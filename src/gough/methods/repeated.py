@@ -13,6 +13,9 @@ from gough.methods.gauss_markov import GaussMarkov
 from gough.methods.whitening import Unweighted, Whitening, stated
 from gough.problem import LinearProblem, NonlinearProblem
 
+_ROUNDING = 1000 * np.finfo(float).eps
+"""Steps below this part of θ are rounding: data without noise have σ so small that no step is small against it."""
+
 
 @dataclass(frozen=True)
 class Repeated:
@@ -44,7 +47,7 @@ class Repeated:
             if (abs(step) > spread).any():
                 step *= _shortened(problem, tangent, theta, free, step)
             theta[free] += step
-            if (abs(step) <= self.rtol * spread + 4 * np.finfo(float).eps * abs(theta[free])).all():
+            if (abs(step) <= self.rtol * spread + _ROUNDING * abs(theta[free])).all():
                 status = answer.status
                 break
         return asked_for(problem, replace(answer, method=written(self), status=status))

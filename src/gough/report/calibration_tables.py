@@ -155,13 +155,12 @@ def parameter_table(found: Calibrated, truth: Array | None = None) -> Html:
 
 def printer_table(found: CalibratedPrinter) -> Html:
     """A printer's parameters as configured and as found."""
-    half = dict(zip(found.estimate.unknowns.names, half_widths(found.estimate), strict=True))
     rows = []
     for i, (name, unit) in enumerate(zip(found.model.names, found.model.units, strict=True)):
         shown, factor = shown_unit(unit)
         before, after = found.model.nominal[i] * factor, found.parameters[i] * factor
-        plus = f"{half[name] * factor:.2g}" if name in half else "fixed"
-        values = (f"{before:.4f}", f"{after:.4f}", f"{after - before:+.4f}" if name in half else "—")
+        plus = found.plus(name)
+        values = (f"{before:.4f}", f"{after:.4f}", "—" if plus == "fixed" else f"{after - before:+.4f}")
         rows.append([row_head(name, shown), *(cell(signed(v)) for v in values), cell(plus)])
     heads = ["parameter", "configured", "found", "change", "± (95 %)"]
     return table(heads, rows, "Geometry as configured and as found")
