@@ -39,7 +39,7 @@ from gough.report.words import determined
 from gough.report.workspace_map import FILE, map_data, map_figure, slices
 from gough.robots import GoughPlatform
 
-__all__ = ["CertifiedLeg", "calibration_documents", "printer_documents"]
+__all__ = ["CertifiedLeg", "calibration_documents", "headline", "printer_documents"]
 
 _PROOF = (
     "Each measurement may be anywhere within its tolerance. A box holds every leg that fits then, whatever the errors "

@@ -1,8 +1,9 @@
 """A simulated hexapod, measured by a camera and calibrated as a real one would be: by least squares and by proofs."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from gough.identification import Step
 from gough.methods import LeastSquares, Repeated
 from gough.methods.lifted import LiftedHull
 from gough.region import Box
-from gough.report.calibration import CertifiedLeg, calibration_documents
+from gough.report.calibration import CertifiedLeg, calibration_documents, headline
 from gough.report.words import against_truth
 from gough.robots import GoughPlatform
 
@@ -29,6 +30,7 @@ COVERAGE = 4.0
 """Tolerances are so many standard deviations of a mean: of 768 of them, one is exceeded once in twenty campaigns."""
 AROUND = 0.1
 """m: legs are sought within so much of the least-squares solution [DACP06, §5.1.2]."""
+_TRIAL_HEADS = ("with …", "χ²/dof", "legs refuted", "ε [mm]", "heaviest pose", "position after [mm]")
 FAULTS = (Faults(backlash=5e-4), Faults(scale=5e-3), Faults(bad_pose=21))
 """What the demonstration lets go wrong."""
 
@@ -150,32 +152,33 @@ class CalibrationDemonstration:
         )
 
     @property
-    def account(self) -> str:
-        """What to print."""
+    def account(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """What to print: lines under their heads."""
+        return (
+            ("Verdicts", (headline(self.found)[0], *self.found.verdicts)),
+            ("Against the truth", self.sentences),
+            ("Poses that took no part", self._predicted()),
+            (
+                f"Proven for all errors within {COVERAGE:g} σ of a mean, from {1e3 * AROUND:g} mm around the answer",
+                _lines(["", *CertifiedLeg.heads()], [leg.row.texts() for leg in self.legs]),
+            ),
+            *((("The same with something wrong", _lines(_TRIAL_HEADS, self.trial_rows())),) if self.trials else ()),
+        )
+
+    def _predicted(self) -> tuple[str, ...]:
         check = self.found.validation
         assert check is not None
-        names = ("blueprint", "least squares", "weighted")
-        errors = (
-            (check.position_before, check.orientation_before),
-            (self.plain_check.position_after, self.plain_check.orientation_after),
-            (check.position_after, check.orientation_after),
-        )
+        errors = {
+            "blueprint": (check.position_before, check.orientation_before),
+            "least squares": (self.plain_check.position_after, self.plain_check.orientation_after),
+            "weighted": (check.position_after, check.orientation_after),
+        }
         rows = [
             [name, *(number(f * float(e.mean()), digits=3) for f, e in zip((1e3, 180 / np.pi), pair, strict=True))]
-            for name, pair in zip(names, errors, strict=True)
+            for name, pair in errors.items()
             if pair[0] is not None and pair[1] is not None
         ]
-        heads = [f"{len(check.position_after)} other poses, mean error", "position [mm]", "orientation [°]"]
-        parts = [*self.lead, *self.found.verdicts, "", *self.sentences, "", table(heads, rows, "lrr")]
-        return "\n".join([*parts, "", self._leg_table(), "", self._trial_table()])
-
-    def _leg_table(self) -> str:
-        rows = [leg.row.texts() for leg in self.legs]
-        return table([f"± {COVERAGE:g} σ of a mean", *CertifiedLeg.heads()], rows, "lrrrr")
-
-    def _trial_table(self) -> str:
-        heads = ["with …", "χ²/dof", "legs refuted", "ε [mm]", "heaviest pose", "position after [mm]"]
-        return table(heads, self.trial_rows(), "lrrrrr")
+        return _lines([f"mean error of {len(check.position_after)}", "position [mm]", "orientation [°]"], rows)
 
     def trial_rows(self) -> list[list[str]]:
         """What is noticed of each fault, as text."""
@@ -230,6 +233,10 @@ class CalibrationDemonstration:
             faults=self.trial_rows(),
             data=self.to_json(),
         )
+
+
+def _lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    return tuple(table(heads, rows, "l" + "r" * (len(heads) - 1)).splitlines())
 
 
 def demonstrate_calibration(
@@ -294,3 +301,9 @@ def _trial(campaign: CalibrationCampaign, rng: np.random.Generator) -> FaultTria
         worst.tolerance.poses[0][0] if worst.tolerance.poses else None,
         float(found.validation.position_after.mean()),
     )
+
+
+CALIBRATIONS: Mapping[str, Callable[..., CalibrationDemonstration]] = MappingProxyType(
+    {"gough": demonstrate_calibration}
+)
+"""Demonstrations of geometric calibration by the name of their machine."""
