@@ -141,7 +141,7 @@ class CalibrationStudy:
             return calibrate_printer(read_klipper(self.path.parent / self.table.printer.file))
 
     def _read(self, file: str, key: str) -> Poses:
-        table, noise = self.table.poses, self.table.noise
+        table = self.table.poses
         assert isinstance(table, PosesTable)
         with self._at("poses", key):
             poses = read_poses(
@@ -155,8 +155,13 @@ class CalibrationStudy:
             if table.average:
                 poses, _ = averaged(poses)
         with self._at("noise"):
-            readings = None if noise.readings is None else _quantities(noise.readings, self.model.reading_unit)
-            return poses.with_noise(_one_or(noise.position), _one_or(noise.orientation), readings)
+            return self.stated_noise(poses)
+
+    def stated_noise(self, poses: Poses) -> Poses:
+        """The poses with the standard deviations that the study states."""
+        noise = self.table.noise
+        readings = None if noise.readings is None else _quantities(noise.readings, self.model.reading_unit)
+        return poses.with_noise(_one_or(noise.position), _one_or(noise.orientation), readings)
 
     @contextmanager
     def _at(self, *place: str | int) -> Iterator[None]:

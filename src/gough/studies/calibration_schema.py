@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from gough.studies.pose_selection_schema import SelectionTable
 from gough.studies.quantities import quantity
 from gough.studies.schema import OutputTable, Table
 
@@ -82,4 +83,5 @@ class CalibrationStudyTable(Table):
     printer: PrinterTable | None = None
     noise: PoseNoiseTable = PoseNoiseTable()
     calibration: CalibrationTable = CalibrationTable()
+    selection: SelectionTable | None = None
     output: OutputTable = OutputTable()
