@@ -120,6 +120,19 @@ class RepeatedMotion(ArrayValue):
         require(len(q) > 0, "no repeat is left")
         return replace(self, q=q, efforts=efforts)
 
+    def recording(self, efforts: Sequence[str] | None = None) -> Recording:
+        """All repeats one after the other, as they would be recorded; `efforts` names their channels.
+
+        Examples:
+            >>> names = {k: [k] for k in ("coordinates", "actuators")}
+            >>> units = {"coordinate_units": ["m"], "effort_units": ["N"]}
+            >>> RepeatedMotion(10.0, *np.zeros((2, 3, 20, 1)), **names, **units).recording(["F1"]).names
+            ('coordinates', 'F1')
+        """
+        names = (*self.coordinates, *(self.actuators if efforts is None else efforts))
+        samples = self.readings.reshape(-1, len(self.channels))
+        return Recording(names, self.coordinate_units + self.effort_units, samples, self.rate, source=self.source)
+
     @staticmethod
     def concatenate(*parts: "RepeatedMotion") -> "RepeatedMotion":
         """Repeats from several places as repeats of one motion; all begin at the same point of it.

@@ -3,23 +3,24 @@
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from gough.cli.progress import steps_shown
+from gough.core.errors import InputError, nearest, require
 from gough.experiments.demos import DEMOS
-from gough.report import Report, documents, require_ours, write_folder
+from gough.report import documents, report_on, require_ours, write_folder
 from gough.report.shown import show
-from gough.report.words import against_truth, listed
-from gough.studies.demonstration import Demonstration, demonstrate, gain_texts
+from gough.report.words import against_truth
+from gough.studies.calibration_demonstration import CALIBRATIONS
+from gough.studies.demonstration import demonstrate
 
 _PROSE = 88
 
 
 def demo(
-    robot: Annotated[str, typer.Argument(help=f"The robot: {', '.join(DEMOS)}.")] = "h4",
+    robot: Annotated[str, typer.Argument(help=f"The robot: {', '.join((*DEMOS, *CALIBRATIONS))}.")] = "h4",
     out: Annotated[Path, typer.Option(help="Folder for the report: new, empty, or of an earlier run.")] = Path(
         "gough-demo"
     ),
@@ -30,11 +31,20 @@ def demo(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
     """Simulate a robot, identify it by every method, try it on another motion, compare with the truth, report."""
+    known = (*DEMOS, *CALIBRATIONS)
+    if robot not in known:
+        raise InputError(f"there is no demo called '{robot}'{nearest(robot, known)} (known: {', '.join(known)})")
     require_ours(out)
+    if robot in CALIBRATIONS:
+        require(
+            variant is None and not full, f"the demo of {robot} is a calibration: it has no --variant and no --full"
+        )
+        _calibrated(robot, out, seed, as_json=as_json)
+        return
     with steps_shown() as on_step:
         done = demonstrate(robot, seed=seed, mechanism=full, variant=variant, on_step=on_step)
-        title = f"Identification of a simulated {DEMOS[robot].robot}"
-        report = Report(title, (about(done, robot, full=full),), done.identified, done.truth)
+        title = f"Identification of a simulated {done.demo.robot}"
+        report = report_on(title, (done.about,), done.identified, done.truth)
         files = documents(report)
     write_folder(out, files)
     if as_json:
@@ -50,19 +60,19 @@ def demo(
     console.print(f"\nReport: {out / 'report.html'}", style="bold", soft_wrap=True)
 
 
-def about(done: Demonstration, robot: str, *, full: bool) -> str:
-    """One paragraph on the machine and its recordings."""
-    demo, campaign = DEMOS[robot], done.campaign
-    recording, sigma = done.recorded.recording, done.recorded.errors.std(axis=0)
-    errors = f"{np.sqrt((sigma**2).mean()):.2g} {demo.effort_unit}"
-    torques = "Torques are those of the complete mechanism, every rod and bar. " if full else ""
-    gains = ""
-    if done.gains:
-        each = listed(gain_texts(done.gains))
-        gains = f" The amplifiers' gains are measured by static force tests: {each} N·m/V."
-    return (
-        f"A simulated {demo.robot} has {len(campaign.robot.names)} dynamic parameters, {demo.truth}. {torques}It moves "
-        f"for {recording.duration:.3g} s; motor positions and amplifier voltages are recorded {recording.rate:g} times "
-        f"a second. Voltages times gain differ from the torques by {errors} (rms): noise, ripple, converters.{gains} "
-        "No method sees the truth."
-    )
+def _calibrated(robot: str, out: Path, seed: int, *, as_json: bool) -> None:
+    """The demo of a geometric calibration."""
+    with steps_shown() as on_step:
+        done = CALIBRATIONS[robot](seed, on_step)
+        files = done.documents()
+    write_folder(out, files)
+    if as_json:
+        typer.echo(done.to_json())
+        return
+    console = Console(highlight=False)
+    console.print(Text(done.lead[0]), width=min(console.width, _PROSE))
+    for head, lines in done.account:
+        console.print(f"\n{head}", style="bold blue")
+        for line in lines:
+            console.print(Text(line), soft_wrap=True)
+    console.print(f"\nReport: {out / 'report.html'}", style="bold", soft_wrap=True)

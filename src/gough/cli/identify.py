@@ -8,8 +8,8 @@ from rich.console import Console
 
 from gough.cli.progress import steps_shown
 from gough.estimate import Status
-from gough.identification import Identified
-from gough.report import Report, documents, require_ours, write_folder
+from gough.identification import Identified, IdentifiedRepeats
+from gough.report import documents, report_on, require_ours, write_folder
 from gough.report.shown import show
 from gough.studies import Study
 
@@ -22,13 +22,13 @@ def identify(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
-    """Identify a robot from recordings. Exit code 1 if the stated error bound is refuted."""
+    """Identify a robot from recordings. Exit code 1 if they refute the stated error bound, or the model."""
     asked = Study.read(study)
     folder = out or asked.folder
     require_ours(folder)
     with steps_shown() as on_step:
         identified = asked.identify(on_step)
-        files = documents(Report(asked.title, (asked.about,), identified))
+        files = documents(report_on(asked.title, (asked.about,), identified))
     write_folder(folder, files)
     if as_json:
         typer.echo(files["estimate.json"].decode(), nl=False)
@@ -40,6 +40,8 @@ def identify(
         raise typer.Exit(1)
 
 
-def refuted(identified: Identified) -> bool:
-    """Do no parameters satisfy the bounds that the study states?"""
+def refuted(identified: Identified | IdentifiedRepeats) -> bool:
+    """Do no parameters satisfy the bounds that the study states, or do repeats refute the model?"""
+    if isinstance(identified, IdentifiedRepeats):
+        return identified.is_refuted
     return any(estimate.status is Status.INCONSISTENT for estimate in identified.estimates.values())

@@ -11,6 +11,7 @@ from gough.experiments.calibration_campaign import (
 from gough.experiments.closed_loop import ClosedLoop, Followed
 from gough.experiments.control import Cascade, Controller, JointPI, Law
 from gough.experiments.demos import DEMOS, Campaign, Demo, delta, five_bar, h4, par4
+from gough.experiments.demos_periodic import PeriodicCampaign, palida, palida_excitation
 from gough.experiments.excitation import Limits, SlowThenFast, condition
 from gough.experiments.instruments import Instruments, Ripple
 from gough.experiments.machine import Machine, Mechanism
@@ -51,6 +52,7 @@ __all__ = [
     "MonteCarlo",
     "Motion",
     "Periodic",
+    "PeriodicCampaign",
     "PeriodicExperiment",
     "PickAndPlace",
     "PolynomialPath",
@@ -74,6 +76,8 @@ __all__ = [
     "extremal_readings",
     "five_bar",
     "h4",
+    "palida",
+    "palida_excitation",
     "par4",
     "static_force_tests",
     "white",

@@ -9,6 +9,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.experiments.control import Cascade, JointPI
+from gough.experiments.demos_periodic import palida
 from gough.experiments.excitation import Limits, SlowThenFast
 from gough.experiments.instruments import Instruments, Ripple
 from gough.experiments.machine import Machine
@@ -265,8 +266,10 @@ class Demo:
     truth: str
     """How its true parameters were chosen, as part of a sentence."""
     effort_unit: str
-    campaign: Callable[..., Campaign]
-    """Makes the campaign from a random generator."""
+    campaign: Callable[..., Any]
+    """Makes the `Campaign`, or `PeriodicCampaign`, from a random generator."""
+    is_periodic: bool = False
+    """Is one motion repeated, so that its noise shows?"""
 
 
 DEMOS: Mapping[str, Demo] = MappingProxyType(
@@ -275,6 +278,7 @@ DEMOS: Mapping[str, Demo] = MappingProxyType(
         "h4": Demo("H4", "each some 15% off its blueprint", "N·m", h4),
         "par4": Demo("Par4", "each some 15% off its blueprint", "N·m", par4),
         "delta": Demo("Delta", "each some 15% off its blueprint", "N·m", delta),
+        "palida": Demo("PaLiDA", "each some 15% off its blueprint", "N", palida, is_periodic=True),
     }
 )
 """The demos by the name of their robot."""

@@ -138,7 +138,7 @@ class IdentifiedRepeats:
         for motion, verdict in self.benchmarks.items():
             biased = [name for name, bias in zip(verdict.actuators, verdict.bias, strict=True) if bias is Bias.LARGE]
             said = f"biased for {', '.join(biased)}" if biased else "unbiased for every actuator"
-            words.append(f"On {motion} the model is {said}.")
+            words.append(f"On the motion “{motion}” the model is {said}.")
         return tuple(words)
 
     def __str__(self) -> str:

@@ -1,25 +1,39 @@
 """A simulated machine, recorded and identified as a real one would be."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from gough.assemble.repeated_motion import RepeatedMotion
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
 from gough.data import MeasuredMotion, default_steps, prepare
-from gough.experiments.demos import DEMOS, Campaign
+from gough.experiments.demos import DEMOS, Campaign, Demo
+from gough.experiments.demos_periodic import PeriodicCampaign
 from gough.experiments.virtual import SimulatedRecording
-from gough.identification import DEFAULT_METHODS, GainEstimate, Identified, Step, gain_from_static_tests, identify
+from gough.identification import (
+    DEFAULT_METHODS,
+    GainEstimate,
+    Identified,
+    IdentifiedRepeats,
+    Step,
+    gain_from_static_tests,
+    identify,
+    identify_repeated,
+)
 from gough.identification.tables import half_width
+from gough.report.words import listed
 from gough.robots import DynamicModel
+from gough.studies.robots import with_variant
 
 
 @dataclass(frozen=True, eq=False)
 class Demonstration:
     """What was simulated, and what was found from its recordings alone."""
 
+    demo: Demo
     campaign: Campaign
     recorded: SimulatedRecording
     """To identify by."""
@@ -31,6 +45,52 @@ class Demonstration:
     truth: Array | None
     """True parameters of the model that was used; None where it is no part of the machine's."""
 
+    @property
+    def about(self) -> str:
+        """One paragraph on the machine and its recordings."""
+        demo, campaign = self.demo, self.campaign
+        recording, sigma = self.recorded.recording, self.recorded.errors.std(axis=0)
+        errors = f"{np.sqrt((sigma**2).mean()):.2g} {demo.effort_unit}"
+        full = campaign.experiment.machine.mechanism is not None
+        torques = "Torques are those of the complete mechanism, every rod and bar. " if full else ""
+        gains = ""
+        if self.gains:
+            each = listed(gain_texts(self.gains))
+            gains = f" The amplifiers' gains are measured by static force tests: {each} N·m/V."
+        return (
+            f"A simulated {demo.robot} has {len(campaign.robot.names)} dynamic parameters, {demo.truth}. {torques}It "
+            f"moves for {recording.duration:.3g} s; motor positions and amplifier voltages are recorded "
+            f"{recording.rate:g} times a second. Voltages times gain differ from the torques by {errors} (rms): noise, "
+            f"ripple, converters.{gains} No method sees the truth."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RepeatedDemonstration:
+    """What was simulated again and again, and what was found from the repeats alone."""
+
+    demo: Demo
+    campaign: PeriodicCampaign
+    identified: IdentifiedRepeats
+    truth: Array | None
+    """True parameters of the model that was used; None where it is no part of the machine's."""
+
+    @property
+    def about(self) -> str:
+        """One paragraph on the machine and its repeats."""
+        demo, motion, noise = self.demo, self.identified.motion, self.identified.noise
+        assert noise is not None
+        n = len(motion.coordinates)
+        lengths, forces = 1e3 * noise.sigma[:n].mean(), noise.sigma[n:]
+        others = listed([f"the {name}" for name in self.campaign.validation])
+        return (
+            f"A simulated {demo.robot} has {len(self.campaign.robot.names)} dynamic parameters, {demo.truth}. It runs "
+            f"{motion.n_repeats} times through a D-optimal motion of {motion.period:g} s; strut lengths and forces are "
+            f"recorded {motion.rate:g} times a second, with errors of {lengths:.2g} mm, and of {forces.min():.0f} to "
+            f"{forces.max():.0f} {demo.effort_unit}, that are correlated between struts. Then it runs as often through "
+            f"the {others.removeprefix('the ')}, inclined by 30°. No method sees the truth."
+        )
+
 
 def demonstrate(
     name: str,
@@ -41,7 +101,7 @@ def demonstrate(
     methods: Sequence[str] = DEFAULT_METHODS,
     on_step: Callable[[Step], object] = lambda _: None,
     **options: Any,
-) -> Demonstration:
+) -> Demonstration | RepeatedDemonstration:
     """Simulate the campaign of this name, and identify its robot from what was recorded.
 
     Args:
@@ -49,7 +109,7 @@ def demonstrate(
         seed: Another seed, another machine, motion and noise.
         mechanism: Take torques from the complete mechanism, every rod and bar (needs the extra `multibody`).
         variant: The robot's model to identify with; None takes the most detailed one.
-        methods: Names of methods.
+        methods: Names of methods; repeats are always identified by all that know of them.
         on_step: Told of each step as it begins.
         options: Of the campaign, such as `seconds` or `noise`.
 
@@ -58,12 +118,17 @@ def demonstrate(
         >>> demonstration.identified["weighted"].status.name
         'OK'
     """
+    demo = _named(name)
+    if demo.is_periodic:
+        require(not mechanism, f"the model of {demo.robot} is the complete mechanism already: leave --full out")
+        made = simulate_repeats(name, seed=seed, on_step=on_step, **options)
+        return _from_repeats(demo, made, variant, on_step)
     campaign, recorded, other = simulate(name, seed=seed, on_step=on_step, mechanism=mechanism, **options)
     gains = measured_gains(campaign)
-    robot = model(campaign.robot, variant)
+    robot = with_variant(campaign.robot, variant)
     motions = [prepared(robot, each, gains) for each in (recorded, other)]
     found = identify(robot, motions[0], methods=methods, validation=motions[1], on_step=on_step)
-    return Demonstration(campaign, recorded, other, gains, found, _truth(campaign, robot))
+    return Demonstration(demo, campaign, recorded, other, gains, found, _truth(campaign, robot))
 
 
 def simulate(
@@ -75,14 +140,50 @@ def simulate(
         >>> simulate("five-bar", seed=1, periods=1)[1].recording.names
         ('q1', 'q2', 'V1', 'V2')
     """
-    if name not in DEMOS:
-        raise InputError(f"there is no demo called '{name}'{nearest(name, DEMOS)} (known: {', '.join(DEMOS)})")
+    demo = _named(name)
+    require(not demo.is_periodic, f"the demo of {demo.robot} is one of repeats: use simulate_repeats")
     given = {**options, **({"mechanism": True} if mechanism else {})}
     rng = np.random.default_rng(seed)
     on_step(Step(1, 20, "looking for a motion that shows everything"))
-    campaign = DEMOS[name].campaign(rng, **given)
+    campaign: Campaign = demo.campaign(rng, **given)
     on_step(Step(2, 20, "simulating the machine"))
     return campaign, campaign.experiment.run(rng), campaign.validation.run(rng)
+
+
+def simulate_repeats(
+    name: str, *, seed: int, on_step: Callable[[Step], object] = lambda _: None, **options: Any
+) -> tuple[PeriodicCampaign, RepeatedMotion, dict[str, RepeatedMotion]]:
+    """A campaign of repeats, and what it records: to identify by, and of other motions by name.
+
+    Examples:
+        >>> simulate_repeats("palida", seed=1, periods=2, rate=100.0)[1].n_repeats
+        2
+    """
+    demo = _named(name)
+    require(demo.is_periodic, f"the demo of {demo.robot} repeats no motion: use simulate")
+    rng = np.random.default_rng(seed)
+    on_step(Step(1, 10, "simulating the machine"))
+    campaign: PeriodicCampaign = demo.campaign(rng, **options)
+    motion = campaign.experiment.run(rng)
+    return campaign, motion, {name: experiment.run(rng) for name, experiment in campaign.validation.items()}
+
+
+def _from_repeats(
+    demo: Demo,
+    made: tuple[PeriodicCampaign, RepeatedMotion, Mapping[str, RepeatedMotion]],
+    variant: str | None,
+    on_step: Callable[[Step], object],
+) -> RepeatedDemonstration:
+    campaign, motion, others = made
+    robot = with_variant(campaign.robot, variant)
+    found = identify_repeated(robot, motion, validation=others, on_step=on_step)
+    return RepeatedDemonstration(demo, campaign, found, _truth(campaign, robot))
+
+
+def _named(name: str) -> Demo:
+    if name not in DEMOS:
+        raise InputError(f"there is no demo called '{name}'{nearest(name, DEMOS)} (known: {', '.join(DEMOS)})")
+    return DEMOS[name]
 
 
 def measured_gains(campaign: Campaign) -> tuple[GainEstimate, ...]:
@@ -113,19 +214,6 @@ def known_gain(simulated: SimulatedRecording, gains: Sequence[GainEstimate] = ()
     return tuple(each.gain for each in gains) or tuple(simulated.gain.tolist())
 
 
-def model(robot: DynamicModel, variant: str | None) -> DynamicModel:
-    """The robot with another of its nested models."""
-    if variant is None:
-        return robot
-    known = [one.variant for one in getattr(robot, "variants", ())]
-    require(bool(known), f"{robot.name} has one model only: leave the variant out")
-    if variant not in known:
-        raise InputError(
-            f"{robot.name} has no variant '{variant}'{nearest(variant, known)} (known: {', '.join(known)})"
-        )
-    return replace(robot, variant=variant)  # type: ignore[type-var]
-
-
-def _truth(campaign: Campaign, robot: DynamicModel) -> Array | None:
+def _truth(campaign: Campaign | PeriodicCampaign, robot: DynamicModel) -> Array | None:
     true = dict(zip(campaign.robot.names, campaign.truth.tolist(), strict=True))
     return np.array([true[name] for name in robot.names]) if set(robot.names) <= set(true) else None
