@@ -12,7 +12,7 @@ from gough import Box, Status
 from gough.assemble.certified_leg import LegProblem
 from gough.assemble.leg_tolerance import minimal_tolerance, needed
 from gough.certify.leg_files import render_leg
-from gough.certify.legs import check_leg, leg_certificate
+from gough.certify import check_leg, leg_certificate
 from gough.core.leg_measurements import LegMeasurements
 from gough.core.rotations import exp, to_quaternion
 from gough.methods import Fixpoint, GaussSeidel

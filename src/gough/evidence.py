@@ -104,3 +104,17 @@ class LiftedStage:
     center: tuple[float, ...]
     radius: tuple[float, ...]
     cuts: tuple[LiftedCut, ...]
+    part: int | None = None
+    """Which block of unknowns it is about, where equations come in blocks; None: all of them together."""
+
+
+@dataclass(frozen=True)
+class LiftedTree:
+    """Boxes one after the other, and then perhaps two halves of what is left, each with a tree of its own."""
+
+    stages: tuple[LiftedStage, ...]
+    axis: int = 0
+    at: float = 0.0
+    """Where `axis` is halved."""
+    halves: tuple["LiftedTree", ...] = ()
+    """Below and above; nothing where it is not halved."""

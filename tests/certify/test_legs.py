@@ -9,15 +9,27 @@ import pytest
 
 from gough import Box, InputError, Status, estimate
 from gough.assemble.certified_leg import LegProblem
+from gough.certify import LegEmpty, check_leg, leg_certificate, load_leg, save_leg
 from gough.certify.dyadic import Dyadic, root_above
 from gough.certify.files import sealed
-from gough.certify.leg_files import load_leg, render_leg, save_leg
+from gough.certify.leg_files import render_leg
+from gough.certify.leg_questions import question_of
 from gough.certify.leg_rows import LegRows
-from gough.certify.legs import LegCertificate, check_leg, follow_leg, leg_certificate
+from gough.certify.legs import Legs, follow
 from gough.methods.lifted import LiftedHull
 from gough.methods.lifted_program import envelopes
 from tests.assemble.test_certified_leg import hostile_leg, lifted
 from tests.methods.legs import leg_problem
+
+
+def box_of(certificate, problem):
+    """The box that a bound establishes."""
+    legs = Legs(question_of(problem), certificate.legs, certificate.more)
+    return follow(certificate.proof.links, legs, legs.prior())
+
+
+def with_links(certificate, *links):
+    return replace(certificate, proof=type(certificate.proof)(links))
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +53,7 @@ def test_a_bound_holds_and_is_the_answer(found):
     assert verdict, verdict.reason
     assert verdict.kind == "LegBound"
     assert len(verdict.statement) == 7
-    box = follow_leg(certificate, problem)
+    box = box_of(certificate, problem)
     for low, high, t, width in zip(box.lower, box.upper, truth.tolist(), answer.region.width, strict=True):
         assert low <= Fraction(t) <= high
         assert float(high - low) == pytest.approx(width, rel=1e-9)  # weights have 13 digits
@@ -71,18 +83,28 @@ def test_files(found, tmp_path):
 @pytest.mark.parametrize(
     "spoil",
     [
-        lambda d: d.update(version=2),
+        lambda d: d.update(version=1),
         lambda d: d.update(problem="sha256:0"),
-        lambda d: d.update(more=1),
-        lambda d: d["stages"][0].pop("center"),
-        lambda d: d["stages"][0]["center"].pop(),
-        lambda d: d["stages"][0]["cuts"][0].pop(),
-        lambda d: d["stages"][0]["cuts"][0].__setitem__(1, "left"),
-        lambda d: d["stages"][0]["cuts"][0].__setitem__(2, "0.1"),
-        lambda d: d["stages"][0]["cuts"][0][4].__setitem__(0, -1.0),
-        lambda d: d["stages"][0]["cuts"][0][4].__setitem__(0, float("inf")),
-        lambda d: d["stages"][0]["cuts"][0][3].__setitem__(0, 0.5),
-        lambda d: d["stages"][0]["radius"].__setitem__(0, float("nan")),
+        lambda d: d.update(other=1),
+        lambda d: d["links"][0].pop("center"),
+        lambda d: d["links"][0]["center"].pop(),
+        lambda d: d["links"][0]["cuts"][0].pop(),
+        lambda d: d["links"][0]["cuts"][0].__setitem__(1, "left"),
+        lambda d: d["links"][0]["cuts"][0].__setitem__(2, "0.1"),
+        lambda d: d["links"][0]["cuts"][0][4].__setitem__(0, -1.0),
+        lambda d: d["links"][0]["cuts"][0][4].__setitem__(0, float("inf")),
+        lambda d: d["links"][0]["cuts"][0][3].__setitem__(0, 0.5),
+        lambda d: d["links"][0]["radius"].__setitem__(0, float("nan")),
+        lambda d: d["links"][0].update(leg=1.5),
+        lambda d: d["links"][0].update(leg=-1),
+        lambda d: d.update(links={}),
+        lambda d: d.update(kind="LegEmtpy"),
+        lambda d: d.update(kind="LegWitness"),
+        lambda d: d.update(legs=[]),
+        lambda d: d.update(legs=[1, 1]),
+        lambda d: d.update(more="0"),
+        lambda d: d["links"].append({"split": "a1x", "at": 0.0, "below": []}),
+        lambda d: d["links"].append({"split": 1, "at": 0.0, "below": [], "above": []}),
     ],
 )
 def test_malformed_files_are_refused(refuted, tmp_path, spoil):
@@ -97,13 +119,13 @@ def test_malformed_files_are_refused(refuted, tmp_path, spoil):
 
 def test_better_bounds_than_proven_are_not_accepted(found):
     problem, _, _, certificate = found
-    for number, stage in enumerate(certificate.stages):
+    for number, stage in enumerate(certificate.proof.links):
         cut = stage.cuts[number]
         inward = np.inf if cut.side == "lower" else -np.inf
         better = replace(cut, bound=float(np.nextafter(cut.bound, inward)))
         cuts = tuple(better if one is cut else one for one in stage.cuts)
-        stages = (*certificate.stages[:number], replace(stage, cuts=cuts))
-        verdict = check_leg(replace(certificate, stages=stages), problem)
+        links = (*certificate.proof.links[:number], replace(stage, cuts=cuts))
+        verdict = check_leg(with_links(certificate, *links), problem)
         assert not verdict
         assert f"box {number + 1}" in verdict.reason
 
@@ -111,10 +133,10 @@ def test_better_bounds_than_proven_are_not_accepted(found):
 def test_tampering_at_random_proves_nothing_false(found, rng):
     """Whatever weights, boxes and bounds become: what is accepted still holds the truth, which is consistent."""
     problem, truth, _, certificate = found
-    first = replace(certificate, stages=certificate.stages[:1])
+    first = certificate.proof.links[0]
     accepted = 0
     for _ in range(20):
-        stage = first.stages[0]
+        stage = first
         at = int(rng.integers(len(stage.cuts)))
         cut = stage.cuts[at]
         match rng.integers(4):
@@ -128,10 +150,10 @@ def test_tampering_at_random_proves_nothing_false(found, rng):
             case 3:
                 stage = replace(stage, radius=tuple(r * float(rng.choice([0.5, 1.0, 1.1])) for r in stage.radius))
         cuts = (*stage.cuts[:at], cut, *stage.cuts[at + 1 :])
-        spoilt = LegCertificate(first.problem, (replace(stage, cuts=cuts),))
+        spoilt = with_links(certificate, replace(stage, cuts=cuts))
         if check_leg(spoilt, problem):
             accepted += 1
-            box = follow_leg(spoilt, problem)
+            box = box_of(spoilt, problem)
             inside = zip(box.lower, truth.tolist(), box.upper, strict=True)
             assert all(low <= Fraction(t) <= high for low, t, high in inside)
     assert accepted < 20
@@ -139,7 +161,7 @@ def test_tampering_at_random_proves_nothing_false(found, rng):
 
 def test_another_question_is_refused(found, refuted):
     problem, _, _, certificate = found
-    assert "another leg" in check_leg(certificate, refuted[0]).reason
+    assert "other measurements" in check_leg(certificate, refuted[0]).reason
     moved = LegProblem(problem.data.widened(1e-9), problem.prior)
     assert not check_leg(certificate, moved)
     assert not check_leg(certificate, LegProblem(problem.data, Box.around(problem.prior.center, 0.03)))
@@ -147,9 +169,11 @@ def test_another_question_is_refused(found, refuted):
 
 def test_an_empty_claim_needs_a_contradiction(found):
     problem, _, _, certificate = found
-    stage = certificate.stages[0]
+    stage = certificate.proof.links[0]
     claim = replace(stage.cuts[0], side="empty", bound=0.0)
-    assert not check_leg(LegCertificate(certificate.problem, (replace(stage, cuts=(claim,)),)), problem)
+    assert not check_leg(with_links(certificate, replace(stage, cuts=(claim,))), problem)
+    as_empty = replace(certificate, proof=LegEmpty(certificate.proof.links))
+    assert "leave a box" in check_leg(as_empty, problem).reason
 
 
 @pytest.mark.parametrize("size", [1e-6, 1e-3, 0.3])

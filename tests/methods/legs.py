@@ -7,7 +7,7 @@ import numpy as np
 
 from gough import Box
 from gough.assemble.certified_leg import LegProblem
-from gough.core.leg_measurements import LegMeasurements
+from gough.core.leg_measurements import LegMeasurements, PlatformMeasurements
 from gough.core.rotations import exp, to_quaternion
 from gough.robots.gough_platform import GoughPlatform
 
@@ -47,3 +47,20 @@ def leg_problem(rng, around=0.1, **options):
     data, truth = measured_leg(rng, **options)
     center = truth + rng.uniform(-0.5, 0.5, 7) * around
     return LegProblem(data, Box.around(center, around), options.get("leg", 1)), truth
+
+
+def measured_platform(rng, *, n=64, backlash=0.0, scale=0.0, bad=None, legs=(1, 2, 3, 4, 5, 6)):
+    """Measurements of several legs at the same poses, whose errors they share, and the legs' true parameters."""
+    robot, poses = extremal_poses()
+    some = np.tile(np.arange(64), -(-n // 64))[:n]
+    p, R = poses.position[some], poses.rotation[some]
+    columns = np.array(legs) - 1
+    readings, t = robot.inverse(robot.nominal, p, R)[:, columns], READING[columns]
+    p_measured = p + EDGE * rng.uniform(-1, 1, p.shape) * POSITION
+    R_measured = exp(EDGE * rng.uniform(-1, 1, p.shape) * ROTATION) @ R
+    noise = EDGE * rng.uniform(-1, 1, readings.shape) * t + rng.uniform(-backlash, backlash, readings.shape)
+    if bad is not None:
+        p_measured[bad] += [0.0, 0.0, 5e-3]
+    seen = (readings + noise) * (1 + scale)
+    data = PlatformMeasurements(to_quaternion(R_measured), p_measured, seen, POSITION, ROTATION, t)
+    return data, robot.nominal.reshape(6, 7)[columns].reshape(-1)

@@ -9,6 +9,10 @@ from gough.assemble.fitted_path import on_fitted_path
 from gough.assemble.frames import Frames, Motion, hand_eye, procrustes, refined
 from gough.assemble.gauges import CentroidGauge, Gauge, PointGauge, Procrustes, Regauged, regauged
 from gough.assemble.geometric import geometric
+from gough.assemble.joint_hull import JointHull
+from gough.assemble.joint_legs import JointProblem
+from gough.assemble.joint_tolerance import JointTolerance, joint_tolerance
+from gough.assemble.leg_outliers import RelaxedTolerance, WrongPoses, relaxed_tolerance, wrong_poses
 from gough.assemble.leg_tolerance import LegTolerance, minimal_tolerance, poses_to_blame
 from gough.assemble.path_order import path_order
 from gough.assemble.probed import probed
@@ -23,6 +27,9 @@ __all__ = [
     "CentroidGauge",
     "Frames",
     "Gauge",
+    "JointHull",
+    "JointProblem",
+    "JointTolerance",
     "LegProblem",
     "LegTolerance",
     "Motion",
@@ -30,7 +37,9 @@ __all__ = [
     "PointGauge",
     "Procrustes",
     "Regauged",
+    "RelaxedTolerance",
     "RepeatedMotion",
+    "WrongPoses",
     "base_parameters",
     "base_values",
     "by_repeat",
@@ -39,6 +48,7 @@ __all__ = [
     "errors_in_variables",
     "geometric",
     "hand_eye",
+    "joint_tolerance",
     "measured_regressor",
     "minimal_tolerance",
     "on_fitted_path",
@@ -51,6 +61,8 @@ __all__ = [
     "reduced",
     "refined",
     "regauged",
+    "relaxed_tolerance",
     "runs",
     "series_order",
+    "wrong_poses",
 ]

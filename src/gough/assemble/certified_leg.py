@@ -65,8 +65,8 @@ class LegProblem(ArrayValue):
         """The problem with some poses only."""
         return replace(self, data=self.data.select(poses))
 
-    def widened(self, by: float) -> "LegProblem":
-        """The problem with every reading uncertain by so much more."""
+    def widened(self, by: Any) -> "LegProblem":
+        """The problem with every reading uncertain by so much more, one number or one for each."""
         return replace(self, data=self.data.widened(by))
 
     @cached_property
@@ -85,6 +85,10 @@ class LegProblem(ArrayValue):
     def relaxation(self, center: Array, radius: Array) -> Relaxation:
         """Two rows a pose, first all that bound the distance from above: see `_Expansion`."""
         return _Expansion(self, center, radius).rows()
+
+    def shared_relaxation(self, center: Array, radius: Array) -> Relaxation:
+        """The same rows with δ and ω of their pose as columns 23 to 28, for legs that share the errors of poses."""
+        return _Expansion(self, center, radius).shared_rows()
 
     def linearization(self, center: Array, box: Box) -> Linearization:
         """The squared equations around a center, and their derivatives over a box, for all data in their intervals."""
@@ -177,6 +181,21 @@ class _Expansion:
         b = iv.rearrange(lambda *ends: np.concatenate(ends), g - f + iv.sqr(T), g + f + square + shorter)
         return self._absorbed(A, b)
 
+    def shared_rows(self) -> Relaxation:
+        """Rows in which δ and ω are columns, multiplied by 2 d and 2 m of the center; what these differ is constant."""
+        F = self._equation()
+        f = iv.sum(iv.sqr(self.d)) - iv.sqr(self.length)
+        _, constant, reach = self._forms()
+        tolerance = np.hstack([self.data.position_tolerance, self.data.rotation_tolerance])
+        T = Interval(self.data.reading_tolerance)
+        G = _column(2 * T) * np.eye(23)[6]
+        rest, square, shorter = self._second_order()
+        g = iv.sum(Interval(2 * tolerance) * reach) + 2 * T * self.length + rest
+        above, below = _join(F - G, 2 * constant), _join(-F - G, -2 * constant)
+        A = iv.rearrange(lambda *ends: np.concatenate(ends), above, below)
+        b = iv.rearrange(lambda *ends: np.concatenate(ends), g - f + iv.sqr(T), g + f + square + shorter)
+        return self._absorbed(A, b, np.vstack([tolerance, tolerance]))
+
     def value(self) -> Interval:
         """|d|² − (l + reading)² at the center, for all data in their intervals."""
         _, constant, _ = self._forms()
@@ -219,10 +238,12 @@ class _Expansion:
         sure = (self.length - self.r_l).lower >= data.reading_tolerance
         return 2 * farthest * e, square, iv.sqr(T) * np.where(sure, -1.0, 3.0)
 
-    def _absorbed(self, A: Interval, b: Interval) -> Relaxation:
+    def _absorbed(self, A: Interval, b: Interval, errors: Array | None = None) -> Relaxation:
         """Rows of doubles that intervals of rows imply: what A is uncertain by, times the largest |y|, goes into b."""
         first, second = np.array(PRODUCTS).T
         most = np.concatenate([self.radius, (Interval(self.radius[first]) * self.radius[second]).upper])
+        if errors is not None:
+            most = np.hstack([np.broadcast_to(most, (len(errors), len(most))), errors])
         middle = A.mid
         return Relaxation(middle, (b + iv.sum(abs(A - middle) * most)).upper)
 

@@ -12,6 +12,7 @@ from gough.core.errors import require
 from gough.core.intervals import Interval
 from gough.core.threads import one_blas_thread
 from gough.estimate import Status
+from gough.evidence import LiftedStage, LiftedTree
 from gough.methods.lifted import LiftedHull, blame
 from gough.methods.simplex import Outcome, Simplex
 from gough.region import Box
@@ -41,6 +42,8 @@ class LegTolerance(ArrayValue):
     """Poses that forbid less, with their share of the blame, heaviest first."""
     boxes: int
     """Boxes that the proof of the lower end needed; 1 if nothing had to be split."""
+    tree: LiftedTree | None = None
+    """The proof of the lower end, for a certificate; None where nothing was proven."""
 
     @property
     def is_consistent(self) -> bool:
@@ -129,7 +132,7 @@ def minimal_tolerance(problem: LegProblem, *, width: float = 1e-6) -> LegToleran
         proof.run()
         point, upper, boxes = proof.point, proof.upper, boxes + proof.boxes
         if proof.succeeded:
-            return LegTolerance(proof.epsilon, upper, point, proof.poses(), proof.boxes)
+            return LegTolerance(proof.epsilon, upper, point, proof.poses(), proof.boxes, proof.tree())
         gap *= 10
     return LegTolerance(least, max(upper, least), point, (), boxes)
 
@@ -154,6 +157,37 @@ def poses_to_blame(problem: LegProblem, most: int = 3, *, width: float = 1e-6) -
     return tuple(found)
 
 
+@dataclass
+class _Node:
+    """A box that is being refuted, and what became of it."""
+
+    box: Box
+    stages: tuple[LiftedStage, ...] = ()
+    axis: int = 0
+    at: float = 0.0
+    halves: "tuple[_Node, ...]" = ()
+
+    def tree(self) -> LiftedTree:
+        return LiftedTree(self.stages, self.axis, self.at, tuple(half.tree() for half in self.halves))
+
+
+@one_blas_thread()
+def refuted(problem: LegProblem, boxes: int = _BOXES) -> LiftedTree | None:
+    """The proof that no leg of the prior fits, by halving boxes where one is not enough; None if none was found.
+
+    Examples:
+        >>> from gough.core.leg_measurements import LegMeasurements
+        >>> q, p = np.tile([1.0, 0, 0, 0], (2, 1)), [[0, 0, 0.4], [0, 0, 0.4]]
+        >>> data = LegMeasurements(q, p, [0.1, 0.104], 0, 0, 1e-3)  # one distance, read with 4 mm in between
+        >>> refuted(LegProblem(data, Box([0] * 6 + [0.2], [0] * 6 + [0.4]))) is not None
+        True
+    """
+    proof = _Refutation(problem, problem.prior.center, np.inf, np.inf)
+    proof.epsilon = 0.0
+    proof.run(boxes)
+    return proof.tree() if proof.succeeded else None
+
+
 class _Refutation:
     """An attempt to prove that less than `upper` − `gap` does not suffice; better points found on the way are kept."""
 
@@ -161,37 +195,50 @@ class _Refutation:
         self._problem, self.point, self.upper, self._gap = problem, point, upper, gap
         self.epsilon, self.boxes, self.succeeded = upper - gap, 0, False
         self._blame: dict[int, float] = {}
+        self._root = _Node(problem.prior)
 
-    def run(self) -> None:
-        pending, method = [self._problem.prior], LiftedHull(rtol=0.05)
-        while pending and self.boxes < _BOXES:
-            box = pending.pop()
+    def run(self, most: int = _BOXES) -> None:
+        pending, method = [self._root], LiftedHull(rtol=0.05)
+        while pending and self.boxes < most:
+            node = pending.pop()
             self.boxes += 1
-            part = replace(self._problem, prior=box).widened(self.epsilon)
+            part = replace(self._problem, prior=node.box).widened(self.epsilon)
             answer = method.estimate(part)
+            node.stages = answer.stats.stages  # type: ignore[attr-defined]
             if answer.status is Status.INCONSISTENT:
-                for pose, share in blame(answer.stats.stages[-1], part.n_rows):  # type: ignore[attr-defined]
+                for pose, share in blame(node.stages[-1], part.n_rows):
                     self._blame[pose] = self._blame.get(pose, 0.0) + share
                 continue
             left = answer.region.hull()
             point, upper = _best_point(self._problem, left.center, self._problem.prior)
-            if upper < self.upper:  # ε is smaller than was thought: prove what is left of the claim anew
+            if upper <= self.epsilon:
+                self.point, self.upper = point, upper
+                if not np.isfinite(self._gap):  # a leg that fits: there is nothing to refute
+                    return
+            if upper < self.upper and np.isfinite(self._gap):  # ε is smaller than was thought: prove it anew
                 self.point, self.upper, self.epsilon = point, upper, min(self.epsilon, upper - self._gap)
-                pending, self._blame = [self._problem.prior], {}
+                self._root, self._blame = _Node(self._problem.prior), {}
+                pending = [self._root]
                 continue
-            pending += _halves(left)
+            node.axis, node.at, halves = _halves(left)
+            node.halves = tuple(_Node(half) for half in halves)
+            pending += node.halves
         self.succeeded = not pending
+
+    def tree(self) -> LiftedTree:
+        return self._root.tree()
 
     def poses(self) -> tuple[tuple[int, float], ...]:
         whole = sum(self._blame.values()) or 1.0
         return tuple(sorted(((k, w / whole) for k, w in self._blame.items()), key=lambda pair: -pair[1]))
 
 
-def _halves(box: Box) -> list[Box]:
+def _halves(box: Box) -> tuple[int, float, list[Box]]:
+    """The longest axis, its middle, and both halves."""
     axis = int(box.width.argmax())
     lower, upper = box.lower.copy(), box.upper.copy()
     lower[axis] = upper[axis] = box.center[axis]
-    return [Box(box.lower, upper), Box(lower, box.upper)]
+    return axis, float(box.center[axis]), [Box(box.lower, upper), Box(lower, box.upper)]
 
 
 def _best_point(problem: LegProblem, start: Array, prior: Box) -> tuple[Array, float]:

@@ -49,7 +49,7 @@ def load(path: str | Path) -> Certificate:
         ...
         gough.core.errors.InputError: none.json cannot be read: No such file or directory
     """
-    _require_ieee()
+    require_ieee()
     try:
         text = Path(path).read_bytes().decode()
     except OSError as error:
@@ -57,16 +57,16 @@ def load(path: str | Path) -> Certificate:
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not a certificate: it is not text") from error
     try:
-        certificate = _certificate(_parsed(text))
+        certificate = _certificate(parsed(text))
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
-    require(sealed(_unsealed(text)) == text, f"{path} was changed after it was saved: its seal is broken")
+    require(sealed(unsealed(text)) == text, f"{path} was changed after it was saved: its seal is broken")
     return certificate
 
 
 def render(certificate: Certificate) -> str:
     """The text of a certificate's file."""
-    _require_ieee()
+    require_ieee()
     head = {"gough": "certificate", "version": certificate.version, "kind": certificate.kind}
     lines = [f' "{key}": {json.dumps(value)}' for key, value in {**head, "problem": certificate.problem}.items()]
     lines += [f' "{key}": {_lines(value)}' for key, value in plain(certificate.proof).items()]
@@ -80,7 +80,7 @@ def _lines(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _require_ieee() -> None:
+def require_ieee() -> None:
     """Python's own conversion between doubles and digits is right only where the processor computes by IEEE 754."""
     if reason := defect():
         raise GoughError(f"certificates cannot be read or written exactly here, because {reason}")
@@ -91,11 +91,13 @@ def sealed(text: str) -> str:
     return f'{text}{_SEAL}sha256:{sha256(text.encode()).hexdigest()}"\n}}\n'
 
 
-def _unsealed(text: str) -> str:
+def unsealed(text: str) -> str:
+    """The text before the seal."""
     return text.rpartition(_SEAL)[0]
 
 
-def _parsed(text: str) -> Any:
+def parsed(text: str) -> Any:
+    """JSON data, if it is complete, names no key twice, and every number is a double."""
     try:
         return json.loads(text, object_pairs_hook=_object, parse_float=_float, parse_constant=_constant)
     except json.JSONDecodeError as error:

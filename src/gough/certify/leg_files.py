@@ -1,33 +1,57 @@
-"""Certificates about legs as JSON files in which every number is exact, sealed like the others."""
+"""Certificates about legs, and the measurements they speak about, as JSON files in which every number is exact."""
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from gough.certify.files import sealed
-from gough.certify.legs import LegCertificate, LegCut, LegStage
+import numpy as np
+
+from gough.certify.files import parsed, require_ieee, sealed, unsealed
+from gough.certify.leg_proofs import (
+    LegBound,
+    LegCertificate,
+    LegCut,
+    LegEmpty,
+    LegLink,
+    LegOutliers,
+    LegProof,
+    LegSplit,
+    LegStage,
+    LegWitness,
+)
+from gough.certify.leg_questions import TOLERANCES, PlatformQuestion
 from gough.certify.records import require_keys
-from gough.core.errors import InputError, require
+from gough.core.errors import InputError, nearest, require
 from gough.core.files import new_file
+from gough.core.leg_measurements import PlatformMeasurements
+from gough.region import Box
 
-_HEAD = {"gough": "leg certificate", "version": 1}
-_SEAL = ',\n "seal": "'
+CERTIFICATE = "leg certificate"
+QUESTION = "platform measurements"
+VERSION = 2
+_CONTENT = {
+    "LegBound": {"links"},
+    "LegEmpty": {"links"},
+    "LegWitness": {"values", "quaternion", "position", "left_out"},
+    "LegOutliers": {"at_least", "q", "outliers", "contradictions"},
+}
+_ARRAYS = ("quaternion", "position", "readings", *TOLERANCES)
+T = TypeVar("T")
 
 
 def render_leg(certificate: LegCertificate) -> str:
     """The text of a certificate's file."""
-    lines = [f' "{key}": {json.dumps(value)}' for key, value in {**_HEAD, "problem": certificate.problem}.items()]
-    stages = [
-        {
-            "center": stage.center,
-            "radius": stage.radius,
-            "cuts": [[cut.unknown, cut.side, cut.bound, *zip(*cut.weights, strict=True)] for cut in stage.cuts],
-        }
-        for stage in certificate.stages
-    ]
-    entries = ",\n".join(f"  {json.dumps(stage, ensure_ascii=False, separators=(',', ':'))}" for stage in stages)
-    return sealed("{\n" + ",\n".join([*lines, f' "stages": [\n{entries}\n ]']))
+    head = {"gough": CERTIFICATE, "version": VERSION, "kind": certificate.kind, "problem": certificate.problem}
+    return _rendered({**head, "legs": certificate.legs, "more": certificate.more, **_plain(certificate.proof)})
+
+
+def render_question(question: PlatformQuestion) -> str:
+    """The text of a file of measurements."""
+    head = {"gough": QUESTION, "version": VERSION, "legs": question.legs}
+    prior = {"lower": question.prior.lower.tolist(), "upper": question.prior.upper.tolist()}
+    return _rendered({**head, **prior, **{name: getattr(question.data, name).tolist() for name in _ARRAYS}})
 
 
 def save_leg(certificate: LegCertificate, path: str | Path, *, overwrite: bool = False) -> None:
@@ -36,46 +60,143 @@ def save_leg(certificate: LegCertificate, path: str | Path, *, overwrite: bool =
         file.write(render_leg(certificate).encode())
 
 
+def save_question(question: PlatformQuestion, path: str | Path, *, overwrite: bool = False) -> None:
+    """Write measurements and prior as a JSON file, completely or not at all."""
+    with new_file(path, overwrite=overwrite) as file:
+        file.write(render_question(question).encode())
+
+
 def load_leg(path: str | Path) -> LegCertificate:
-    """The certificate in a file that `save_leg` wrote. It is well-formed then, but not yet checked."""
+    """The certificate in a file that `save_leg` wrote. It is well-formed then, but not yet checked.
+
+    Examples:
+        >>> load_leg("none.json")
+        Traceback (most recent call last):
+        ...
+        gough.core.errors.InputError: none.json cannot be read: No such file or directory
+    """
+    return _loaded(path, _certificate, "a certificate of legs")
+
+
+def load_question(path: str | Path) -> PlatformQuestion:
+    """The measurements and the prior in a file that `save_question` wrote.
+
+    Examples:
+        >>> load_question("none.json")
+        Traceback (most recent call last):
+        ...
+        gough.core.errors.InputError: none.json cannot be read: No such file or directory
+    """
+    return _loaded(path, _question, "a file of measurements")
+
+
+def kind_of_file(path: str | Path) -> str:
+    """What a JSON file says it is: the value of its first key "gough"; empty where there is none."""
+    try:
+        with Path(path).open("rb") as file:
+            found = re.match(rb'\s*\{\s*"gough"\s*:\s*"([a-z ]{1,40})"', file.read(200))
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    return found[1].decode() if found else ""
+
+
+def _loaded(path: str | Path, read: Callable[[Any], T], what: str) -> T:
+    require_ieee()
     try:
         text = Path(path).read_bytes().decode()
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not a certificate: it is not text") from error
+        raise InputError(f"{path} is not {what}: it is not text") from error
     try:
-        certificate = _certificate(_parsed(text))
+        value = read(parsed(text))
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
-    whole = sealed(text.rpartition(_SEAL)[0]) == text
-    require(whole, f"{path} was changed after it was saved: its seal is broken")
-    return certificate
+    require(sealed(unsealed(text)) == text, f"{path} was changed after it was saved: its seal is broken")
+    return value
 
 
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"not a complete JSON document: {error}") from error
+def _rendered(fields: dict[str, Any]) -> str:
+    require_ieee()
+    return sealed("{\n" + ",\n".join(f' "{key}": {_lines(value)}' for key, value in fields.items()))
+
+
+def _lines(value: Any) -> str:
+    """JSON, entry by entry on lines of their own if it is a list of lists or objects."""
+    if isinstance(value, list | tuple) and value and isinstance(value[0], list | tuple | dict):
+        return "[\n" + ",\n".join(f"  {_short(entry)}" for entry in value) + "\n ]"
+    return _short(value)
+
+
+def _short(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _plain(proof: LegProof) -> dict[str, Any]:
+    match proof:
+        case LegBound(links) | LegEmpty(links):
+            return {"links": [_plain_link(link) for link in links]}
+        case LegWitness(values, quaternion, position, left_out):
+            return {"values": values, "quaternion": quaternion, "position": position, "left_out": left_out}
+        case LegOutliers(at_least, q, outliers, chains):
+            cuts = [[_plain_link(link) for link in chain] for chain in chains]
+            return {"at_least": at_least, "q": q, "outliers": outliers, "contradictions": cuts}
+
+
+def _plain_link(link: LegLink) -> dict[str, Any]:
+    if isinstance(link, LegSplit):
+        halves = {key: [_plain_link(one) for one in getattr(link, key)] for key in ("below", "above")}
+        return {"split": link.unknown, "at": link.at, **halves}
+    cuts = [[cut.unknown, cut.side, cut.bound, *zip(*cut.weights, strict=True)] for cut in link.cuts]
+    return {"leg": link.leg, "center": link.center, "radius": link.radius, "cuts": cuts}
+
+
+def _head(data: Any, what: str, words: str) -> None:
+    known = isinstance(data, dict) and data.get("gough") == what
+    require(known, f'not {words}: no "gough": "{what}"')
+    version = data.get("version")
+    fits = type(version) is int and version == VERSION
+    require(fits, f"it has format {version!r:.20}, but this gough reads format {VERSION}: write it again")
 
 
 def _certificate(data: Any) -> LegCertificate:
-    known = isinstance(data, dict) and all(data.get(key) == value for key, value in _HEAD.items())
-    require(known, f'not a certificate of a leg that this gough reads: no "gough": "{_HEAD["gough"]}", version 1')
-    require_keys(data, {*_HEAD, "problem", "stages", "seal"}, "a leg certificate")
+    _head(data, CERTIFICATE, "a certificate of legs")
+    kind = data.get("kind")
+    known = isinstance(kind, str) and kind in _CONTENT
+    require(known, f"unknown kind {kind!r:.40}{nearest(str(kind), _CONTENT)}")
+    require_keys(data, {"gough", "version", "kind", "problem", "legs", "more", "seal", *_CONTENT[kind]}, f"a {kind}")
     digest = data["problem"]
     fits = isinstance(digest, str) and re.fullmatch("sha256:[0-9a-f]{64}", digest) is not None
     require(fits, 'problem must be a digest, "sha256:" and 64 hexadecimal digits')
-    require(isinstance(data["stages"], list), "stages must be a list")
-    return LegCertificate(digest, tuple(_stage(stage, f"box {k}") for k, stage in enumerate(data["stages"], start=1)))
+    (more,) = _numbers([data["more"]], "more")
+    return LegCertificate(digest, _wholes(data["legs"], "legs"), _proof(kind, data), more)
 
 
-def _stage(data: Any, what: str) -> LegStage:
-    require_keys(data, {"center", "radius", "cuts"}, what)
+def _proof(kind: str, data: dict[str, Any]) -> LegProof:
+    if kind == "LegWitness":
+        rows = {key: tuple(_list(data[key], key, _numbers)) for key in ("quaternion", "position")}
+        return LegWitness(_numbers(data["values"], "values"), **rows, left_out=_wholes(data["left_out"], "left_out"))
+    if kind == "LegOutliers":
+        chains = tuple(_list(data["contradictions"], "contradiction", _chain))
+        return LegOutliers(data["at_least"], data["q"], _wholes(data["outliers"], "outliers"), chains)
+    links = _chain(data["links"], "links")
+    return LegBound(links) if kind == "LegBound" else LegEmpty(links)
+
+
+def _chain(data: Any, what: str) -> tuple[LegLink, ...]:
+    return tuple(_list(data, f"{what}, box", _link))
+
+
+def _link(data: Any, what: str) -> LegLink:
+    if isinstance(data, dict) and "split" in data:
+        require_keys(data, {"split", "at", "below", "above"}, what)
+        require(isinstance(data["split"], str), f"{what} must name the unknown that it halves")
+        (at,) = _numbers([data["at"]], f"{what}: at")
+        return LegSplit(data["split"], at, _chain(data["below"], f"{what}.1"), _chain(data["above"], f"{what}.2"))
+    require_keys(data, {"leg", "center", "radius", "cuts"}, what)
     center, radius = (_numbers(data[key], f"{what}: {key}") for key in ("center", "radius"))
-    require(isinstance(data["cuts"], list), f"{what}: cuts must be a list")
-    return LegStage(center, radius, tuple(_cut(cut, f"{what}, cut {k}") for k, cut in enumerate(data["cuts"], start=1)))
+    leg = None if data["leg"] is None else _wholes([data["leg"]], f"{what}: leg")[0]
+    return LegStage(center, radius, tuple(_list(data["cuts"], f"{what}, cut", _cut)), leg)
 
 
 def _cut(data: Any, what: str) -> LegCut:
@@ -84,15 +205,39 @@ def _cut(data: Any, what: str) -> LegCut:
     require(isinstance(unknown, str) and isinstance(side, str), f"{what} must name its unknown and side")
     (number,) = _numbers([bound], f"{what}: bound")
     rows, values = weights or ([], [])
-    require(isinstance(rows, list), f"{what}: rows must be a list")
     factors = _numbers(values, f"{what}: weights")
-    require(len(rows) == len(factors), f"{what} must have a weight for each row")
-    return LegCut(unknown, side, number, tuple(zip(rows, factors, strict=True)))
+    require(isinstance(rows, list) and len(rows) == len(factors), f"{what} must have a weight for each row")
+    return LegCut(unknown, side, number, tuple(zip(_wholes(rows, f"{what}: rows"), factors, strict=True)))
+
+
+def _question(data: Any) -> PlatformQuestion:
+    _head(data, QUESTION, "a file of measurements that gough certify wrote")
+    require_keys(data, {"gough", "version", "legs", "lower", "upper", *_ARRAYS, "seal"}, "measurements")
+    tables = {name: np.array(_list(data[name], name, _numbers)) for name in _ARRAYS if _even(data[name], name)}
+    prior = Box(*(_numbers(data[side], side) for side in ("lower", "upper")))
+    return PlatformQuestion(PlatformMeasurements(**tables), prior, _wholes(data["legs"], "legs"))
+
+
+def _even(data: Any, what: str) -> bool:
+    lists = isinstance(data, list) and bool(data) and all(isinstance(row, list) for row in data)
+    require(lists and len({len(row) for row in data}) == 1, f"{what} must be a table of numbers, a row for each pose")
+    return True
+
+
+def _list(data: Any, what: str, each: Callable[[Any, str], T]) -> list[T]:
+    require(isinstance(data, list), f"{what} must be a list, but it is {data!r:.40}")
+    return [each(entry, f"{what} {number}") for number, entry in enumerate(data, start=1)]
+
+
+def _wholes(data: Any, what: str) -> tuple[int, ...]:
+    good = isinstance(data, list) and all(isinstance(x, int) and not isinstance(x, bool) and x >= 0 for x in data)
+    require(good, f"{what} must be a list of whole numbers from 0 on")
+    return tuple(data)
 
 
 def _numbers(data: Any, what: str) -> tuple[float, ...]:
     good = isinstance(data, list) and all(isinstance(x, int | float) and not isinstance(x, bool) for x in data)
     require(good, f"{what} must be a list of numbers")
-    exact = all(isinstance(x, float) or x == float(x) for x in data)
+    exact = all(isinstance(x, float) or (abs(x) < 2**53) for x in data)
     require(exact, f"{what} has a whole number that is no double")
     return tuple(float(x) for x in data)

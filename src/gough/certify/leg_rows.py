@@ -5,6 +5,9 @@ A leg (a, b, l) is consistent if for every pose some |δ| ≤ position, |ω| ≤
 m = v × (p − a), the squared distance lies within 2 Σ |d_i| δ_i + 2 Σ |m_i| ω_i + 2 |d| e of |d|², and above it by at
 most (|δ| + |ω| |b| + e)² more, where e = |ω|² |b| / 2 bounds what exp(ω) adds to 1 + ω×. |d_i| and |m_i| are replaced
 by chords over the box. All is multiplied by |q|², so that no division is left and every denominator is a power of two.
+
+Several legs share the errors of a pose. There δ and ω stay as columns, with the d and m of the box's center; what d and
+m differ from those in the box, times the tolerances, is left as a constant.
 """
 
 from typing import NamedTuple
@@ -35,10 +38,15 @@ def _row(coefficients: Numbers, side: Dyadic) -> Row:
 
 
 class LegRows:
-    """The rows of a leg's measurements in a box center ± radius."""
+    """The rows of a leg's measurements in a box center ± radius, each reading being uncertain by `more` than stated.
 
-    def __init__(self, data: LegMeasurements, center: Numbers, radius: Numbers) -> None:
-        self._data, self._c, self._r = data, center, radius
+    If they are `shared`, rows of poses have six columns more, 23 to 28: the errors of the pose.
+    """
+
+    def __init__(
+        self, data: LegMeasurements, center: Numbers, radius: Numbers, more: Dyadic = ZERO, *, shared: bool = False
+    ) -> None:
+        self._data, self._c, self._r, self._more, self._shared = data, center, radius, more, shared
         self._known: dict[int, Row] = {}
         self._b_most = root_above(total(_square(abs(x) + r) for x, r in zip(center[3:6], radius[3:6], strict=True)))
 
@@ -71,19 +79,21 @@ class LegRows:
 
     def _pose(self, number: int) -> Row:
         k, n_poses = number % len(self._data), len(self._data)
-        pose = _Pose(self._data, k, self._c, self._r)
+        pose, sign = _Pose(self._data, k, self._c, self._r), 1 if number < n_poses else -1
         F, f = pose.equation()
-        G, g = pose.spread()
+        G, g = pose.remainder() if self._shared else pose.spread()
+        errors = [sign * x for x in pose.slopes()] if self._shared else []
         e = HALF * pose.turn * self._b_most
-        T, L, n = pose.reading, pose.length, pose.n
+        T, L, n = max(pose.reading + self._more, ZERO), pose.length, pose.n
         g += 2 * T * L * n + 2 * root_above(total(x * x for x in pose.farthest)) * e
         G[6] += 2 * T * n
-        if number < n_poses:
-            return _row([a - b for a, b in zip(F, G, strict=True)], g - f + n * T * T)
+        coefficients = [sign * a - b for a, b in zip(F, G, strict=True)] + errors
+        if sign > 0:
+            return _row(coefficients, g - f + n * T * T)
         square = _square(pose.move + root_above(pose.turn) * self._b_most + e)
         # l + reading + η ≥ 0: its square is at least (l + reading − T)², or that minus 4 T² if l + reading may be < T
         shorter = -(T * T) if L - self._r[6] >= T else 3 * T * T
-        return _row([-a - b for a, b in zip(F, G, strict=True)], g + f + n * (square + shorter))
+        return _row(coefficients, g + f + n * (square + shorter))
 
 
 class _Pose:
@@ -94,7 +104,7 @@ class _Pose:
             return [Dyadic.of(x) for x in getattr(data, name)[k].reshape(-1).tolist()]
 
         self.c, self.r = c, r
-        self.R, self.n = _rotation(exactly("quaternion"))
+        self.R, self.n = rotation(exactly("quaternion"))
         self.p = [x - a for x, a in zip(exactly("position"), c[:3], strict=True)]
         self.v = [total(x * y for x, y in zip(row, c[3:6], strict=True)) for row in self.R]
         self.d = [v + self.n * p for v, p in zip(self.v, self.p, strict=True)]
@@ -128,6 +138,16 @@ class _Pose:
                 g += 2 * t * (slope * value + height)
         return G, g
 
+    def slopes(self) -> Numbers:
+        """2 d and 2 m at the center: what an error δ, ω adds to the squared distance, to first order."""
+        return [2 * x for x in (*self.d, *(self._moment(i)[1] for i in range(3)))]
+
+    def remainder(self) -> tuple[Numbers, Dyadic]:
+        """2 Σ |d_i − d_i(center)| δ_i + 2 Σ |m_i − m_i(center)| ω_i from above: a constant."""
+        moments = [self._moment(i) for i in range(3)]
+        rest = total(2 * t * reach for t, reach in zip(self._tp, self.reach, strict=True))
+        return [ZERO] * 23, rest + total(2 * t * reach for _, _, reach, t in moments)
+
     def _moment(self, i: int) -> tuple[dict[int, Dyadic], Dyadic, Dyadic, Dyadic]:
         """m_i = v_j p_k − v_k p_j: columns, value, how far it reaches in the box, and its tolerance."""
         j, k = _AFTER[i]
@@ -140,7 +160,7 @@ class _Pose:
         return form, v[j] * p[k] - v[k] * p[j], reach, self._tw[i]
 
 
-def _rotation(q: Numbers) -> tuple[list[Numbers], Dyadic]:
+def rotation(q: Numbers) -> tuple[list[Numbers], Dyadic]:
     """|q|² R and |q|²."""
     w, x, y, z = q
     return [

@@ -1,85 +1,36 @@
-"""Certificates about one leg: a chain of boxes, each cut by weighted rows of poses and envelopes of products."""
+"""The checker of certificates about legs: chains of boxes, each cut by weighted rows of poses and envelopes."""
 
+from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
-from hashlib import sha256
-from typing import Any, NamedTuple, Protocol
-
-import numpy as np
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from gough.certify.check import Verdict
 from gough.certify.dyadic import Dyadic
-from gough.certify.leg_rows import ENVELOPES, LegRows
+from gough.certify.leg_proofs import (
+    LegBound,
+    LegCertificate,
+    LegCut,
+    LegEmpty,
+    LegLink,
+    LegOutliers,
+    LegSplit,
+    LegStage,
+    LegWitness,
+    stages_of,
+)
+from gough.certify.leg_questions import PlatformQuestion, question_of
+from gough.certify.leg_rows import ENVELOPES, LegRows, Row
+from gough.certify.leg_witness import require_fits
 from gough.certify.linear import NotProven
 from gough.certify.words import approximately
-from gough.core.errors import require
-from gough.core.leg_measurements import LegMeasurements
-from gough.core.rational import rational, round_down
-from gough.estimate import Estimate
-from gough.unknowns import Unknowns
+from gough.core.covers import Elements, TooManyCases, cover
+from gough.core.rational import rational
+from gough.core.text import number as shown
 
-SIDES = ("lower", "upper", "empty")
-
-
-class LegQuestion(Protocol):
-    """Which legs within the prior are consistent with the measurements?"""
-
-    @property
-    def data(self) -> LegMeasurements: ...
-
-    @property
-    def unknowns(self) -> Unknowns: ...
-
-
-@dataclass(frozen=True)
-class LegCut:
-    """A bound on one unknown, or a contradiction (side "empty"), proven by weights ≥ 0 on rows of its stage.
-
-    Row k says that the distance of pose k is not too long, row N + k that it is not too short; rows from 2 N on are the
-    four planes or tangents of each product, in the order of `leg_rows.PRODUCTS`.
-    """
-
-    unknown: str
-    side: str
-    bound: float
-    """Of the unknown, in m; 0 for a contradiction."""
-    weights: tuple[tuple[int, float], ...]
-
-    def __post_init__(self) -> None:
-        require(self.side in SIDES, f"the side of a cut is one of {', '.join(SIDES)}, not {self.side!r:.20}")
-        for row, weight in self.weights:
-            whole = isinstance(row, int) and not isinstance(row, bool) and row >= 0
-            require(whole, f"a row has a whole number from 0, not {row!r:.20}")
-            require(rational(weight, f"the weight of row {row}") >= 0, f"the weight of row {row} is negative")
-        rational(self.bound, "a bound")
-
-
-@dataclass(frozen=True)
-class LegStage:
-    """A box center ± radius in which equations are expanded, and the cuts found there."""
-
-    center: tuple[float, ...]
-    radius: tuple[float, ...]
-    cuts: tuple[LegCut, ...]
-
-    def __post_init__(self) -> None:
-        fits = len(self.center) == len(self.radius) == 7
-        require(fits, "a stage has a center and a radius for each of 7 unknowns")
-        require(all(rational(r, "a radius") >= 0 for r in self.radius), "a radius must not be negative")
-
-
-@dataclass(frozen=True)
-class LegCertificate:
-    """What a chain of boxes proves of a leg, and the digest of the question that it answers."""
-
-    problem: str
-    stages: tuple[LegStage, ...]
-
-    @property
-    def n_cuts(self) -> int:
-        """Number of cuts in all boxes."""
-        return sum(len(stage.cuts) for stage in self.stages)
+_DEEPEST = 200
+"""How often a box may be halved in a row."""
 
 
 class LegBox(NamedTuple):
@@ -93,159 +44,213 @@ class LegBox(NamedTuple):
     def is_empty(self) -> bool:
         return self.refuted or any(low > high for low, high in zip(self.lower, self.upper, strict=True))
 
-
-def leg_digest(problem: LegQuestion) -> str:
-    """SHA-256 of names, units, prior and measurements."""
-    h = sha256(b"gough leg 1\n")
-    for texts in (problem.unknowns.names, problem.unknowns.units):
-        h.update(b"%d texts\n" % len(texts))
-        for text in texts:
-            h.update(b"%d:%s" % (len(text.encode()), text.encode()))
-    prior, data = problem.unknowns.bounds, problem.data
-    arrays = {"lower": prior.lower, "upper": prior.upper, "quaternion": data.quaternion, "position": data.position}
-    arrays |= {name: getattr(data, name) for name in ("reading", "position_tolerance", "rotation_tolerance")}
-    for name, values in {**arrays, "reading_tolerance": data.reading_tolerance}.items():
-        h.update(f"{name} {values.shape}\n".encode())
-        h.update(np.ascontiguousarray(values, dtype="<f8").data)
-    return f"sha256:{h.hexdigest()}"
+    def union(self, other: "LegBox") -> "LegBox":
+        """The smallest box around both."""
+        if self.is_empty or other.is_empty:
+            return other if self.is_empty else self
+        lower, upper = (zip(a, b, strict=True) for a, b in ((self.lower, other.lower), (self.upper, other.upper)))
+        return LegBox([min(pair) for pair in lower], [max(pair) for pair in upper])
 
 
-def check_leg(certificate: LegCertificate, problem: LegQuestion) -> Verdict:
-    """Whether the chain proves what it states about this very question, in exact arithmetic."""
-    kind = "LegBound"
-    rows = {row for stage in certificate.stages for cut in stage.cuts for row, _ in cut.weights}
-    n = len(problem.data)
-    poses = tuple(sorted({row % n for row in rows if row < 2 * n}))
+class Legs:
+    """Some legs of a question, their unknowns in order, and by how much more their readings may be off."""
+
+    def __init__(self, question: PlatformQuestion, legs: tuple[int, ...], more: float) -> None:
+        for leg in legs:
+            if leg not in question.legs:
+                raise NotProven(f"the measurements have no leg {leg}")
+        self.question, self.legs, self.more = question, legs, Dyadic.of(rational(more, "what readings may be off by"))
+        place = [7 * question.legs.index(leg) + j for leg in legs for j in range(7)]
+        self.names = tuple(question.names[i] for i in place)
+        self.n_poses = len(question.data)
+        prior = question.prior
+        self._sides = [[rational(side[i], "a side") for i in place] for side in (prior.lower, prior.upper)]
+
+    def prior(self) -> LegBox:
+        """Where the legs are sought."""
+        return LegBox(list(self._sides[0]), list(self._sides[1]))
+
+    def axis(self, unknown: str) -> int:
+        """The place of an unknown."""
+        if unknown not in self.names:
+            raise NotProven(f"there is no unknown '{unknown}' among these legs")
+        return self.names.index(unknown)
+
+    @cached_property
+    def rows_of_a_leg(self) -> int:
+        """Two for each pose, and the envelopes."""
+        return 2 * self.n_poses + ENVELOPES
+
+    def poses(self, stages: Iterable[LegStage]) -> Elements:
+        """The poses whose rows have some weight in these stages."""
+        rows = {row % self.rows_of_a_leg for stage in stages for cut in stage.cuts for row, w in cut.weights if w}
+        return frozenset(row % self.n_poses for row in rows if row < 2 * self.n_poses)
+
+
+class StageRows:
+    """The rows of one leg, or of all with the errors of poses shared, in a box; and what weights on them prove."""
+
+    def __init__(self, legs: Legs, center: Iterable[float], radius: Iterable[float], leg: int | None) -> None:
+        self._legs = legs
+        if leg is not None and leg not in legs.legs:
+            raise NotProven(f"a box is about leg {leg}, which the certificate does not speak about")
+        members = legs.legs if leg is None else (leg,)
+        self.first = 0 if leg is None else 7 * legs.legs.index(leg)
+        self.size = 7 * len(members)
+        c, r = ([Dyadic.of(rational(x, "a stage")) for x in values] for values in (center, radius))
+        if len(c) != self.size:
+            raise NotProven(f"a box has {len(c)} unknowns, but it is about {self.size}")
+        self.center, self.radius = c, r
+        data = [legs.question.by_leg[member] for member in members]
+        self._blocks = [
+            LegRows(each, c[7 * i : 7 * i + 7], r[7 * i : 7 * i + 7], legs.more, shared=len(members) > 1)
+            for i, each in enumerate(data)
+        ]
+        self._tolerances = (legs.question.data.position_tolerance, legs.question.data.rotation_tolerance)
+
+    def require_covers(self, box: LegBox) -> None:
+        """Raise NotProven if the stage leaves out some of what is left."""
+        names = self._legs.names[self.first : self.first + self.size]
+        sides = [side[self.first : self.first + self.size] for side in (box.lower, box.upper)]
+        for name, c, r, low, high in zip(names, self.center, self.radius, *sides, strict=True):
+            if (c - r).fraction > low or (c + r).fraction < high:
+                raise NotProven(f"a box does not cover what was left of '{name}'")
+
+    def _row(self, number: int) -> tuple[int, int, Row]:
+        """The row, its block, and its pose."""
+        block, own = divmod(number, self._legs.rows_of_a_leg)
+        if block >= len(self._blocks):
+            raise NotProven(f"there is no row {number}")
+        return block, own % self._legs.n_poses, self._blocks[block].row(own)
+
+    def proven(self, cut: LegCut, axis: int) -> Fraction:
+        """The largest v for which ± h ≥ v, or 0 ≥ v, follows: Σ λ (A y − b) ≤ 0 is added, and y taken at its worst."""
+        parts = [(*self._row(number), Dyadic.of(weight)) for number, weight in cut.weights]
+        least = min([0, *(row.exponent + w.e for _, _, row, w in parts)])
+        sums, value, errors = defaultdict[int, int](int), 0, 23 * len(self._blocks)
+        if cut.side != "empty":
+            block, own = divmod(axis - self.first, 7)
+            if not 0 <= block < len(self._blocks):
+                raise NotProven(f"a box about another leg says nothing of '{cut.unknown}'")
+            sums[23 * block + own] = (1 if cut.side == "lower" else -1) << -least
+        for block, pose, row, w in parts:
+            factor = w.n << (row.exponent + w.e - least)
+            value -= factor * row.side
+            for j, a in enumerate(row.coefficients):
+                if a:
+                    sums[23 * block + j if j < 23 else errors + 6 * pose + j - 23] += factor * a
+        bound = Dyadic(value, least)
+        for column, t in sums.items():
+            if t and not (column < errors and column % 23 >= 16 and t > 0):  # squares are not negative
+                bound -= Dyadic(abs(t), least) * self._most(column, errors)
+        return bound.fraction
+
+    def _most(self, column: int, errors: int) -> Dyadic:
+        if column < errors:
+            return self._blocks[column // 23].most(column % 23)
+        pose, j = divmod(column - errors, 6)
+        return Dyadic.of(float(self._tolerances[j // 3][pose, j % 3]))
+
+
+def check_leg(certificate: LegCertificate, problem: Any) -> Verdict:
+    """Whether a certificate proves what it states about this very question, in exact arithmetic.
+
+    `problem` is a `PlatformQuestion`, or a problem of one leg or of several that asks one.
+
+    Examples:
+        >>> from gough.certify import load_leg, load_question  # then: check_leg(load_leg(…), load_question(…))
+        >>> from gough.core.leg_measurements import PlatformMeasurements
+        >>> from gough import Box
+        >>> data = PlatformMeasurements([[1, 0, 0, 0]], [[0, 0, 0.5]], [[0.25]], 0, 0, 0)
+        >>> question = PlatformQuestion(data, Box([0] * 6 + [0.25], [0] * 6 + [0.5]), (1,))
+        >>> fits = LegWitness((0, 0, 0, 0, 0, 0, 0.25), ((1, 0, 0, 0),), ((0, 0, 0.5),))
+        >>> check_leg(LegCertificate(question.digest(), (1,), fits), question).holds
+        True
+    """
+    question = question_of(problem)
+    statement: tuple[str, ...] = ()
+    poses: Elements = frozenset()
     try:
-        box = follow_leg(certificate, problem)
+        _require_same(certificate, question)
+        legs = Legs(question, certificate.legs, certificate.more)
+        poses = legs.poses(stage for chain in certificate.chains for stage in stages_of(chain))
+        statement, reason = _checked(certificate, legs)
+        holds = True
     except NotProven as short:
-        return Verdict(
-            holds=False,
-            reason=str(short),
-            kind=kind,
-            statement=(),
-            rows=poses,
-            checked=f"{len(poses)} poses, and the prior",
-        )
-    kind = "LegEmpty" if box.is_empty else kind
-    reason = f"the weighted rows prove each of its {certificate.n_cuts} cuts in {len(certificate.stages)} boxes"
-    looked_at = f"{len(poses)} poses, and the prior"
+        reason, holds = str(short), False
+    looked_at = f"all {len(question.data)} poses" if certificate.kind == "LegWitness" else f"{len(poses)} poses"
+    given = () if not statement else tuple(_condition(certificate))
     return Verdict(
-        holds=True, reason=reason, kind=kind, statement=_statement(box, problem), rows=poses, checked=looked_at
+        holds=holds,
+        reason=reason,
+        kind=certificate.kind,
+        statement=(*given, *statement),
+        rows=tuple(sorted(poses)),
+        checked=f"{looked_at}, and the prior",
     )
 
 
-def follow_leg(certificate: LegCertificate, problem: LegQuestion) -> LegBox:
+def _require_same(certificate: LegCertificate, question: PlatformQuestion) -> None:
+    if certificate.problem != question.digest():
+        raise NotProven("the certificate speaks about other measurements, or they were changed")
+
+
+def _checked(certificate: LegCertificate, legs: Legs) -> tuple[tuple[str, ...], str]:
+    """What is proven, and why."""
+    n_boxes = sum(1 for chain in certificate.chains for _ in stages_of(chain))
+    n_cuts = sum(len(stage.cuts) for chain in certificate.chains for stage in stages_of(chain))
+    by_rows = f"the weighted rows prove each of its {n_cuts} cuts in {n_boxes} boxes"
+    match certificate.proof:
+        case LegBound(links):
+            box = follow(links, legs, legs.prior())
+            return _bounds(box, legs), by_rows
+        case LegEmpty(links):
+            if not follow(links, legs, legs.prior()).is_empty:
+                raise NotProven("the cuts are right, but they leave a box in which a leg may be")
+            return (f"no {_what(legs)} of the prior fits all poses within their tolerances",), by_rows
+        case LegWitness() as witness:
+            require_fits(witness, legs.question, legs.legs, legs.more, legs.prior())
+            but = f" but {_listed(witness.left_out)}" if witness.left_out else ""
+            fits = f"some {_what(legs)} of the prior fits all poses{but} within their tolerances"
+            return (fits, *_values(witness, legs)), "the exhibited poses and lengths are within every tolerance"
+        case LegOutliers() as proof:
+            return _outliers(proof, legs), f"{by_rows}, and no choice of so few poses meets all contradictions"
+
+
+def follow(links: Iterable[LegLink], legs: Legs, box: LegBox, depth: int = 0) -> LegBox:
     """The box that a chain establishes; raises NotProven at the first cut that proves less than it states."""
-    if certificate.problem != leg_digest(problem):
-        raise NotProven("the certificate speaks about another leg, or the measurements were changed")
-    box = _prior(problem)
-    for number, stage in enumerate(certificate.stages, start=1):
+    if depth > _DEEPEST:
+        raise NotProven(f"a box is halved more than {_DEEPEST} times in a row")
+    for number, link in enumerate(links, start=1):
         if box.is_empty:
             break
-        rows, left = _rows(problem, stage.center, stage.radius, box), box
-        for cut in stage.cuts:
-            proven = _proven(rows, problem, cut)
-            stated = _stated(cut, rational(stage.center[_axis(problem, cut)], "center"))
+        if isinstance(link, LegSplit):
+            below, above = halves(box, legs.axis(link.unknown), rational(link.at, "where a box is halved"))
+            box = follow(link.below, legs, below, depth + 1).union(follow(link.above, legs, above, depth + 1))
+            continue
+        rows, left = StageRows(legs, link.center, link.radius, link.leg), box
+        rows.require_covers(box)
+        for cut in link.cuts:
+            axis = rows.first if cut.side == "empty" else legs.axis(cut.unknown)
+            proven, stated = rows.proven(cut, axis), _stated(cut, rows, axis)
             if proven < stated or (cut.side == "empty" and not proven > 0):
                 short = approximately(stated - proven)
                 raise NotProven(f"box {number}, {cut.side} side of '{cut.unknown}': its rows prove {short} less")
-            left = _tightened(left, problem, cut)
+            left = tightened(left, cut, axis)
         box = left
     return box
 
 
-def leg_certificate(problem: LegQuestion, answer: Estimate, *, digits: int = 13) -> LegCertificate:
-    """The certificate of a lifted hull's answer: its boxes again, in exact numbers, with weights of so many digits.
-
-    Each bound is the largest double that the weights prove; the box may differ from the answer's in the last digits.
-    """
-    stages: list[LegStage] = []
-    box, n = _prior(problem), len(problem.data)
-    length = (problem.data.quaternion**2).sum(axis=1)
-    for given in getattr(answer.stats, "stages", ()):
-        if box.is_empty or not given.center:
-            break
-        center, radius = _around(box)
-        rows, left, cuts = _rows(problem, center, radius, box), box, []
-        for found in given.cuts:
-            weights = tuple(
-                (row, float(f"{w / length[row % n] if row < 2 * n else w:.{digits}g}"))
-                for row, w in zip(found.rows, found.weights, strict=True)
-            )
-            side = "empty" if found.sign == 0 else "lower" if found.sign > 0 else "upper"
-            cut = _best(rows, problem, LegCut(problem.unknowns.names[found.axis], side, 0.0, weights), center)
-            if cut is not None:
-                cuts.append(cut)
-                left = _tightened(left, problem, cut)
-        stages.append(LegStage(center, radius, tuple(cuts)))
-        box = left
-    return LegCertificate(leg_digest(problem), tuple(stages))
+def halves(box: LegBox, axis: int, at: Fraction) -> tuple[LegBox, LegBox]:
+    """The parts below and above."""
+    lower, upper = list(box.lower), list(box.upper)
+    lower[axis], upper[axis] = max(lower[axis], at), min(upper[axis], at)
+    return LegBox(box.lower, upper, box.refuted), LegBox(lower, box.upper, box.refuted)
 
 
-def _prior(problem: LegQuestion) -> LegBox:
-    prior = problem.unknowns.bounds
-    if not prior.is_bounded:
-        raise NotProven("the prior of a leg has no finite bounds to begin with")
-    lower, upper = ([rational(x, "a side") for x in side.tolist()] for side in (prior.lower, prior.upper))
-    return LegBox(lower, upper)
-
-
-def _around(box: LegBox) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Doubles center, radius around a box."""
-    center = [float((low + high) / 2) for low, high in zip(box.lower, box.upper, strict=True)]
-    radius = []
-    for c, low, high in zip(center, box.lower, box.upper, strict=True):
-        below = round_down(-max(high - Fraction(c), Fraction(c) - low))
-        assert below is not None
-        radius.append(-below)
-    return tuple(center), tuple(radius)
-
-
-def _rows(problem: LegQuestion, center: Iterable[float], radius: Iterable[float], box: LegBox) -> LegRows:
-    c, r = ([rational(x, "a stage") for x in values] for values in (center, radius))
-    names = problem.unknowns.names
-    for name, middle, half, low, high in zip(names, c, r, box.lower, box.upper, strict=True):
-        if middle - half > low or middle + half < high:
-            raise NotProven(f"a box does not cover what was left of '{name}'")
-    return LegRows(problem.data, [Dyadic.of(x) for x in c], [Dyadic.of(x) for x in r])
-
-
-def _axis(problem: LegQuestion, cut: LegCut) -> int:
-    if cut.unknown not in problem.unknowns.names:
-        raise NotProven(f"the leg has no unknown '{cut.unknown}'")
-    return problem.unknowns.names.index(cut.unknown)
-
-
-def _proven(rows: LegRows, problem: LegQuestion, cut: LegCut) -> Fraction:
-    """The largest v for which ± h ≥ v, or 0 ≥ v, follows: Σ λ (A y − b) ≤ 0 is added, and y taken at its worst."""
-    parts = []
-    for number, weight in cut.weights:
-        if number >= 2 * len(problem.data) + ENVELOPES:
-            raise NotProven(f"there is no row {number}")
-        parts.append((rows.row(number), Dyadic.of(weight)))
-    least = min([0, *(row.exponent + w.e for row, w in parts)])
-    total, value = [0] * 23, 0
-    if cut.side != "empty":
-        total[_axis(problem, cut)] = (1 if cut.side == "lower" else -1) << -least
-    for row, w in parts:
-        factor = w.n << (row.exponent + w.e - least)
-        value -= factor * row.side
-        total = [t + factor * a if a else t for t, a in zip(total, row.coefficients, strict=True)]
-    bound = Dyadic(value, least)
-    for column, t in enumerate(total):
-        if column < 16 or t < 0:  # squares are not negative
-            bound -= Dyadic(abs(t), least) * rows.most(column)
-    return bound.fraction
-
-
-def _stated(cut: LegCut, center: Fraction) -> Fraction:
-    bound = rational(cut.bound, "a bound")
-    return {"lower": bound - center, "upper": center - bound, "empty": Fraction(0)}[cut.side]
-
-
-def _tightened(box: LegBox, problem: LegQuestion, cut: LegCut) -> LegBox:
-    lower, upper, axis, bound = list(box.lower), list(box.upper), _axis(problem, cut), rational(cut.bound, "a bound")
+def tightened(box: LegBox, cut: LegCut, axis: int) -> LegBox:
+    """The part that satisfies a cut."""
+    lower, upper, bound = list(box.lower), list(box.upper), rational(cut.bound, "a bound")
     if cut.side == "empty":
         return box._replace(refuted=True)
     if cut.side == "lower":
@@ -255,22 +260,72 @@ def _tightened(box: LegBox, problem: LegQuestion, cut: LegCut) -> LegBox:
     return LegBox(lower, upper, box.refuted)
 
 
-def _best(rows: LegRows, problem: LegQuestion, cut: LegCut, center: tuple[float, ...]) -> LegCut | None:
-    """The cut with the best double that its weights prove; None if they prove nothing new."""
-    proven, axis = _proven(rows, problem, cut), _axis(problem, cut)
+def _stated(cut: LegCut, rows: StageRows, axis: int) -> Fraction:
     if cut.side == "empty":
-        return cut if proven > 0 else None
-    middle = Fraction(center[axis])
-    bound = round_down(middle + proven) if cut.side == "lower" else round_down(proven - middle)
-    if bound is None or proven <= -rows.most(axis).fraction:
-        return None
-    return LegCut(cut.unknown, cut.side, bound if cut.side == "lower" else -bound, cut.weights)
+        return Fraction(0)
+    if not rows.first <= axis < rows.first + rows.size:
+        raise NotProven(f"a box about another leg says nothing of '{cut.unknown}'")
+    center, bound = rows.center[axis - rows.first].fraction, rational(cut.bound, "a bound")
+    return bound - center if cut.side == "lower" else center - bound
 
 
-def _statement(box: LegBox, problem: LegQuestion) -> tuple[str, ...]:
+def _outliers(proof: LegOutliers, legs: Legs) -> tuple[str, ...]:
+    sets = []
+    for number, chain in enumerate(proof.contradictions, start=1):
+        if not follow(chain, legs, legs.prior()).is_empty:
+            raise NotProven(f"contradiction {number} leaves a box in which a leg may be")
+        sets.append(legs.poses(stages_of(chain)))
+    if not (proof.at_least or proof.outliers):
+        raise NotProven("it states nothing")
+    if proof.at_least:
+        _require_no_cover(sets, proof.at_least - 1)
+    for pose in proof.outliers:
+        if pose >= legs.n_poses:
+            raise NotProven(f"there is no pose {pose}: {legs.n_poses} were measured, counted from 0")
+        _require_no_cover(sets, proof.q, frozenset({pose}))
+    lines = []
+    if proof.at_least:
+        lines.append(f"every {_what(legs)} of the prior misses at least {proof.at_least} of the poses")
+    if proof.outliers:
+        lines.append(f"if it misses at most {proof.q}, it misses {_listed(proof.outliers)}")
+    return tuple(lines)
+
+
+def _require_no_cover(sets: list[Elements], q: int, spared: Elements = frozenset()) -> None:
+    try:
+        poses = cover(sets, q, spared).elements
+    except TooManyCases as many:
+        raise NotProven("there are more than a million cases to look into") from many
+    if poses is not None:
+        which = _listed(sorted(poses)) if poses else "no pose at all"
+        raise NotProven(f"a leg that misses {which} escapes every one of its {len(sets)} contradictions")
+
+
+def _condition(certificate: LegCertificate) -> list[str]:
+    """By how much readings may be off, where that is not as stated."""
+    more = certificate.more
+    if not more:
+        return []
+    return [f"if every reading may be off by {shown(abs(more) * 1e3)} mm {'more' if more > 0 else 'less'} than stated:"]
+
+
+def _what(legs: Legs) -> str:
+    if len(legs.legs) == 1:
+        return f"leg {legs.legs[0]}"
+    return f"choice of legs {', '.join(map(str, legs.legs))} together"
+
+
+def _listed(poses: Iterable[int]) -> str:
+    chosen = list(poses)
+    return f"pose{'s' if len(chosen) > 1 else ''} {', '.join(map(str, chosen))}"
+
+
+def _bounds(box: LegBox, legs: Legs) -> tuple[str, ...]:
     if box.is_empty:
-        return ("no leg within the prior fits all poses within their tolerances",)
-    sides: list[Any] = [problem.unknowns.names, problem.unknowns.units, box.lower, box.upper]
-    return tuple(
-        f"{float(low)!r} ≤ {name} ≤ {float(high)!r} {unit}" for name, unit, low, high in zip(*sides, strict=True)
-    )
+        return (f"no {_what(legs)} of the prior fits all poses within their tolerances",)
+    sides = zip(legs.names, box.lower, box.upper, strict=True)
+    return tuple(f"{float(low)!r} ≤ {name} ≤ {float(high)!r} m" for name, low, high in sides)
+
+
+def _values(witness: LegWitness, legs: Legs) -> tuple[str, ...]:
+    return tuple(f"{name} = {value!r} m" for name, value in zip(legs.names, witness.values, strict=True))

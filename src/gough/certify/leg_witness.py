@@ -1,0 +1,79 @@
+"""Exhibited poses at which a leg fits, checked in exact arithmetic.
+
+A reading is a real number: if the distance at an exhibited pose lies between l + reading − T and l + reading + T, some
+error of the reading within its tolerance T makes the equation hold. No square root is taken: squares are compared.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from gough.certify.dyadic import ZERO, Dyadic, total
+from gough.certify.leg_proofs import LegWitness
+from gough.certify.leg_questions import PlatformQuestion
+from gough.certify.leg_rows import Numbers, rotation
+from gough.certify.linear import NotProven
+from gough.core.leg_measurements import LegMeasurements
+from gough.core.rational import rational
+
+
+def require_fits(
+    witness: LegWitness, question: PlatformQuestion, legs: tuple[int, ...], more: Dyadic, prior: Any
+) -> None:
+    """Raise NotProven unless every leg fits every pose but those left out."""
+    n = len(question.data)
+    if len(witness.values) != 7 * len(legs) or len(witness.position) != n:
+        raise NotProven(f"a witness of {len(legs)} legs and {n} poses has as many values and poses")
+    for value, low, high in zip(witness.values, prior.lower, prior.upper, strict=True):
+        if not low <= rational(value, "a value") <= high:
+            raise NotProven(f"{value!r} is not within the prior")
+    values = _numbers(witness.values)
+    for k in range(n):
+        if k in witness.left_out:
+            continue
+        q, p = _numbers(witness.quaternion[k]), _numbers(witness.position[k])
+        _require_within(question, k, q, p)
+        for i, leg in enumerate(legs):
+            squared, size = _distance(values[7 * i : 7 * i + 7], q, p)
+            _require_length(squared, size, values[7 * i + 6], (question.by_leg[leg], k, more))
+
+
+def _require_within(question: PlatformQuestion, k: int, q: Numbers, p: Numbers) -> None:
+    """The exhibited pose is within the tolerances of the measured one.
+
+    q = turn · measured gives turn = (w, v), a rotation by 2 atan(|v| / w) about v: no component of the rotation
+    vector exceeds 2 |v_i| / w.
+    """
+    data = question.data
+    measured, tolerance = _numbers(data.position[k].tolist()), _numbers(data.position_tolerance[k].tolist())
+    if any(t < abs(x - y) for x, y, t in zip(p, measured, tolerance, strict=True)):
+        raise NotProven(f"pose {k}: the exhibited position is beyond its tolerance")
+    a, (b, c, d) = q[0], q[1:]
+    w, x, y, z = _numbers(data.quaternion[k].tolist())
+    along = a * w + b * x + c * y + d * z
+    turn = [b * w - a * x - c * z + d * y, c * w - a * y - d * x + b * z, d * w - a * z - b * y + c * x]
+    limits = _numbers(data.rotation_tolerance[k].tolist())
+    if along <= ZERO or any(along * t < 2 * abs(v) for v, t in zip(turn, limits, strict=True)):
+        raise NotProven(f"pose {k}: the exhibited orientation is beyond its tolerance")
+
+
+def _distance(x: Numbers, q: Numbers, p: Numbers) -> tuple[Dyadic, Dyadic]:
+    """|q|⁴ |R b + p − a|² and |q|²."""
+    R, size = rotation(q)
+    d = [total(r * b for r, b in zip(R[i], x[3:6], strict=True)) + size * (p[i] - x[i]) for i in range(3)]
+    return total(each * each for each in d), size
+
+
+def _require_length(squared: Dyadic, size: Dyadic, length: Dyadic, at: tuple[LegMeasurements, int, Dyadic]) -> None:
+    """The distance is between s − T and s + T with s = l + reading."""
+    data, k, more = at
+    s = length + Dyadic.of(float(data.reading[k]))
+    T = max(Dyadic.of(float(data.reading_tolerance[k])) + more, ZERO)
+    most, least = size * (s + T), size * (s - T)
+    if most < ZERO or most * most < squared:
+        raise NotProven(f"pose {k}: the leg is too short there, by more than the reading's tolerance")
+    if least > ZERO and squared < least * least:
+        raise NotProven(f"pose {k}: the leg is too long there, by more than the reading's tolerance")
+
+
+def _numbers(values: Iterable[float]) -> Numbers:
+    return [Dyadic.of(rational(x, "a number")) for x in values]
