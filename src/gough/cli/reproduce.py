@@ -48,7 +48,7 @@ def reproduce(
     if folder is not None:
         require_ours(folder, besides=LEDGERS)
     times = _repetitions(paper, repetitions, full=full, workers=workers)
-    with steps_shown() as on_step, _pool(workers) as executor:
+    with _kept(folder if times is not None else None), steps_shown() as on_step, _pool(workers) as executor:
         options: dict[str, Any] = {}
         if times is not None:
             options = {"repetitions": times, "executor": executor, "folder": folder}
@@ -76,6 +76,18 @@ def _repetitions(paper: str, asked: int | None, *, full: bool, workers: int) -> 
         raise InputError("--full and --repetitions contradict each other: give one of them")
     few, printed = CAMPAIGNS[paper]
     return asked or (printed if full else few)
+
+
+@contextmanager
+def _kept(folder: Path | None) -> Iterator[None]:
+    """Who stops a campaign is told where it goes on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if folder is not None:
+            words = f"Results so far are in {folder}: the same command goes on from there."
+            Console(stderr=True, highlight=False).print(words, soft_wrap=True)
+        raise
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from gough.report import Section, page
 from gough.report.curves import Curves
+from gough.report.numbers import signed
 from gough.report.page import bullets
 from gough.report.tables import cell, row_head, table
 from gough.studies.papers.reproduction import Reproduction, SideBySide
@@ -45,5 +46,5 @@ def as_text(found: Reproduction) -> str:
 
 
 def _table(shown: SideBySide) -> str:
-    rows = [[row_head(row[0]), *(cell(text) for text in row[1:])] for row in shown.rows]
+    rows = [[row_head(row[0]), *(cell(signed(text)) for text in row[1:])] for row in shown.rows]
     return table(shown.heads, rows, shown.caption)

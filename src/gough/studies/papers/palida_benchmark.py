@@ -10,7 +10,7 @@ from gough.assemble.repeated_motion import RepeatedMotion
 from gough.core.arrays import Array
 from gough.estimate import Estimate
 from gough.experiments import PeriodicExperiment, benchmark_circle
-from gough.identification import BenchmarkVerdict, all_parameters, benchmark
+from gough.identification import BenchmarkVerdict, Bias, all_parameters, benchmark
 from gough.methods import MaximumLikelihood
 from gough.robots.mechanism import Cogging, Palida
 from gough.studies.papers.palida_machine import Repetition, base_model
@@ -24,6 +24,8 @@ RATE = 1000.0
 WITHOUT, WITH = "without cogging", "with cogging"
 MODELS = (WITHOUT, WITH)
 MOTIONS = ("circle", "mirrored")
+WORDS = {Bias.LARGE: "biased", Bias.SMALL: "small error", Bias.INVISIBLE: "no error visible"}
+"""Verdicts in few words."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from gough.report.drawing import INK, QUIET, SERIES, blank, style
 from gough.report.static import WIDTH, drawn
 from gough.report.words import listed
 from gough.robots.mechanism import Palida
+from gough.studies.papers.palida_benchmark import WORDS
 from gough.studies.papers.palida_machine import DETERMINISTIC, FAIR, STATISTICAL
 
 SHOWN = ("p_4", "p_10", "v_5")
@@ -81,14 +82,14 @@ def covariances(motion: RepeatedMotion) -> Drawing:
     n = len(motion.coordinates)
     K = motion.noise.correlation
     parts = (("forces, Σ", K[n:, n:], motion.actuators), ("strut lengths, Δ", K[:n, :n], motion.coordinates))
-    levels = np.round(np.arange(-0.8, 0.81, 0.2), 1)
+    levels = np.round(np.arange(-0.8, 0.81, 0.2), 1) + 0.0  # no −0
     with style():
         figure = blank(WIDTH, 3.6)
         for axes, (title, rho, names) in zip(figure.subplots(1, 2), parts, strict=True):
             at = np.arange(1, len(rho) + 1)
             colors = [QUIET if level == 0 else SERIES[0 if level > 0 else 1] for level in levels]
             lines = axes.contour(at, at, rho, levels=levels, colors=colors, linewidths=1.1)
-            axes.clabel(lines, fmt="%.1f", fontsize=7.5)
+            axes.clabel(lines, levels[levels != 0], fmt="%.1f", fontsize=7.5)
             axes.set_title(title, loc="left")
             axes.set_xticks(at, [name.split(" ")[-1].lstrip("q") for name in names])
             axes.set_yticks(at, [name.split(" ")[-1].lstrip("q") for name in names])
@@ -113,7 +114,7 @@ def distributions(spreads: Mapping[str, Spread], symbols: Mapping[str, str]) -> 
         figure = blank(WIDTH, 2.9)
         for axes, symbol in zip(figure.subplots(1, len(SHOWN)), SHOWN, strict=True):
             i = spreads[STATISTICAL].names.index(columns[symbol])
-            shown = [(float(s.mean[i]), float(s.sd[i])) for name, s in spreads.items() if name != DETERMINISTIC]
+            shown = [(float(s.mean[i]), float(s.sd[i])) for s in spreads.values()]
             truth = float(spreads[STATISTICAL].truth[i])
             low = min(truth, *(m - 3.5 * sd for m, sd in shown))
             high = max(truth, *(m + 3.5 * sd for m, sd in shown))
@@ -149,7 +150,7 @@ def residuals(verdict: BenchmarkVerdict, motion: RepeatedMotion) -> Drawing:
             Line(f"mean of {motion.n_repeats} turns", verdict.residuals[:, i], 0, 1.4),
             Level("± σ of a reading", float(np.sqrt(verdict.measurement_variance[i]))),
         )
-        title = f"{verdict.actuators[i]} ({verdict.bias[i].name.lower()})"
+        title = f"{verdict.actuators[i]}: {WORDS[verdict.bias[i]]}"
         panels.append(Panel(title, "N", marks, 110, symmetric=True))
     chart = Chart(0.0, 1 / motion.rate, motion.n_samples, "time", "s", tuple(panels))
     description = (

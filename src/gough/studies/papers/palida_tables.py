@@ -13,7 +13,7 @@ from gough.core.arrays import Array
 from gough.core.text import number
 from gough.experiments import Spread
 from gough.robots.mechanism.regrouping import formula
-from gough.studies.papers.palida_benchmark import MOTIONS, WITH, WITHOUT, Judged
+from gough.studies.papers.palida_benchmark import MOTIONS, WITH, WITHOUT, WORDS, Judged
 from gough.studies.papers.palida_machine import (
     DESIGNS,
     DETERMINISTIC,
@@ -170,11 +170,11 @@ def section_5(judged: Judged) -> SideBySide:
         knowing = judged.verdicts[WITH, MOTIONS[0]]
         printed = [f"{values[i]:g}" for values in (MEASUREMENT, CIRCLE, MIRRORED)]
         found = [f"{v:.0f}" for v in (first.measurement_variance[i], *(v.model_variance[i] for v in ours))]
-        verdicts = [v.bias[i].name.lower() for v in (*ours, knowing)]
+        verdicts = [WORDS[v.bias[i]] for v in (*ours, knowing)]
         rows.append((name, *printed, *found, *verdicts))
     heads = (
         *("actuator", "paper η", "paper circle", "paper mirrored", "η", "circle", "mirrored"),
-        *("verdict, circle", "mirrored", "circle, with cogging"),
+        *("verdict, circle", "verdict, mirrored", "circle, model with cogging"),
     )
     caption = "Section V. Variances of measurement (η) and of the model's error on the circle and its mirror image, N²"
     return SideBySide(caption, heads, tuple(rows))

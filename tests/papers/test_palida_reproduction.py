@@ -1,0 +1,210 @@
+"""`gough reproduce palida`: Table I exactly, a small campaign, section V, and what is refused."""
+
+import json
+import pickle
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from gough.cli import reproduce as command
+from gough.cli.app import run
+from gough.experiments import FourierSeries
+from gough.robots.mechanism import Palida, PalidaGeometry
+from gough.studies.papers import palida, palida_machine, palida_printed, palida_tables
+from gough.studies.papers.palida_machine import ML, STATISTICAL, Designed, Repetition, Size, base_model, campaigns
+from gough.studies.papers.palida_printed import TABLES
+
+SMALL = Size(harmonics=2, readings=420, periods=3, orders=(2, 3), turns=4)
+FILES = {"reproduction.html", "reproduction.txt", "reproduction.json", "gough-manifest.json", "figures"}
+FIGURES = ["2-trajectory", "4-noise", "5-covariances", "6-designs", "7-model-error"]
+
+
+def motion(seed):
+    limits = {"amplitude": [0.15, 0.15, 0.12, 0.4, 0.4, 0.4], "velocity": [1.0, 1.0, 1.0, 3.0, 3.0, 3.0]}
+    rng = np.random.default_rng(seed)
+    return FourierSeries.random(rng, offset=base_model().robot.home, frequency=0.5, n_harmonics=2, **limits)
+
+
+def some_designs(*_):
+    """Random motions in the place of designed ones, which take their time."""
+    criteria = dict.fromkeys(("D", "condition", "scaled condition"), 1.0)
+    return {name: Designed(motion(k), criteria, 2.0) for k, name in enumerate(palida_machine.DESIGNS)}
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """The command with few repetitions of small experiments: its exit code, folder, steps."""
+    folder, steps = tmp_path_factory.mktemp("palida") / "out", []
+
+    def small(seed, on_step, **options):
+        return palida.reproduce(seed, lambda s: (steps.append(s), on_step(s)), **options, size=SMALL)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(palida, "designs", some_designs)
+        patched.setattr(command, "PAPERS", {"palida": small})
+        code = run(["reproduce", "palida", "--repetitions", "3", "--out", str(folder)])
+    return code, folder, steps
+
+
+@pytest.fixture(scope="module")
+def found(done):
+    return json.loads((done[1] / "reproduction.json").read_text(encoding="utf-8"))
+
+
+def table(found, caption):
+    return next(each for each in found["tables"] if each["caption"].startswith(caption))
+
+
+def test_table_one_is_computed_exactly():
+    model = base_model()
+    shown = palida_tables.table_1(model)
+    assert [row[0] for row in shown.rows] == list(TABLES)
+    assert {row[4] for row in shown.rows} == {"yes"}
+    assert model.found.rank == 24
+    assert sorted(model.place(symbol)[0] for symbol in TABLES) == list(range(24))
+    for symbol, row in TABLES.items():
+        place, away = model.place(symbol)
+        assert away < 1e-12
+        if row.prior is not None:
+            assert model.truth[place] == pytest.approx(row.prior, abs=5e-4)  # half of the last printed digit
+
+
+def test_another_combination_is_not_called_the_same():
+    base = base_model()
+    other = Palida(PalidaGeometry(platform=0.12))
+    model = palida_machine.BaseModel(other, base.found, base.robot, base.truth)
+    same = {row[0]: row[4] for row in palida_tables.table_1(model).rows}
+    assert same["p_8"].startswith("off by 0.0")  # Σ(x²+y²) of other joints
+    assert same["p_10"] == "yes"
+
+
+def test_what_the_printed_numbers_contradict():
+    lines = palida_printed.inconsistencies()
+    assert "9 of 24" in lines[0]
+    assert "p_1 by 12 σ_s, p_2 by 12 σ_s and p_3 by 8 σ_s" in lines[1]
+    assert any("562.8 N² exceeds 547.2 N² for actuator 5" in line for line in lines)
+    assert any("9 of 12 cases" in line for line in lines)
+
+
+def test_the_command_writes_all_files(done):
+    code, folder, _ = done
+    assert code == 0
+    names = {path.name for path in folder.iterdir() if not path.name.startswith("campaign-")}
+    assert names == FILES
+    assert len(list(folder.glob("campaign-*.jsonl"))) == 2
+    for name in FIGURES:
+        assert (folder / "figures" / f"figure-{name}.png").read_bytes()[1:4] == b"PNG"
+        assert (folder / "figures" / f"figure-{name}.svg").exists()
+
+
+def test_all_tables_are_there_and_agree_with_the_numbers(found):
+    captions = [each["caption"] for each in found["tables"]]
+    for part in ("Table I.", "Trajectories", "Table II.", "Table III.", "Bias", "Honesty", "Section V."):
+        assert sum(caption.startswith(part) for caption in captions) == 1
+    for each in found["tables"]:
+        assert all(len(row) == len(each["heads"]) for row in each["rows"])
+    assert [row[0] for row in table(found, "Table II.")["rows"]] == list(TABLES)
+    numbers = found["numbers"]
+    place = {symbol: name for name, symbol in numbers["symbols"].items()}
+    heads = table(found, "Table III.")["heads"]
+    for row in table(found, "Table III.")["rows"]:
+        mean = numbers["spreads"]["D-optimal, ML"]["mean"][place[row[0]]]
+        assert float(row[heads.index("ML")]) == pytest.approx(mean, rel=0.1, abs=0.01)
+
+
+def test_maximum_likelihood_is_honest_where_least_squares_is_not(found):
+    spreads = found["numbers"]["spreads"]
+    ml, ls = spreads["D-optimal, ML"], spreads["D-optimal, LS"]
+    assert ml["chi_squared"] == pytest.approx(1.0, abs=0.1)
+    assert np.mean(list(ml["coverage"].values())) > 0.85 > np.mean(list(ls["coverage"].values()))
+    assert ml["failures"] == []
+    assert found["numbers"]["order"] == 2
+
+
+def test_the_verdict_names_the_drives_that_cog(found):
+    benchmark = found["numbers"]["benchmark"]
+    for motion_ in ("circle", "mirrored"):
+        bias = benchmark[f"without cogging, {motion_}"]["bias"]
+        assert [k for k, word in enumerate(bias, start=1) if word == "large"] == [3, 4]
+        assert "large" not in benchmark[f"with cogging, {motion_}"]["bias"]
+    assert any("names drive 3 and drive 4" in line for line in found["differences"])
+    words = " ".join(benchmark["without cogging, circle"]["verdicts"])
+    assert "a ripple of period 0.036" in words
+
+
+def test_progress_rises_to_its_end(done):
+    steps = done[2]
+    numbers = [step.number for step in steps]
+    assert numbers == sorted(numbers)
+    assert all(1 <= step.number <= step.of for step in steps)
+    assert "6 of 6" in " ".join(step.what for step in steps)
+
+
+def test_the_bound_is_what_maximum_likelihood_attains():
+    repetition = Repetition(motion(0), readings=420, periods=3)
+    answer = palida_machine.maximum_likelihood(repetition(np.random.default_rng(1)), order=2)
+    bound = np.sqrt(repetition.bound(2).diagonal())
+    assert np.median(answer.region.sigma / bound) == pytest.approx(1.0, abs=0.1)
+
+
+def test_campaigns_travel_to_other_processes_and_are_told_apart():
+    experiments = {name: Repetition(motion(k)) for k, name in enumerate(palida_machine.DESIGNS)}
+    one, two = (campaigns(experiments, order=2, repetitions=2, seed=seed)["estimators"] for seed in (1, 2))
+    assert pickle.loads(pickle.dumps(one)).digest == one.digest != two.digest
+    assert len(pickle.dumps(one)) < 10_000  # no kernels travel
+    assert list(one.estimators)[-1] == ML
+
+
+def test_designs_are_kept_and_taken_from_the_folder(tmp_path, monkeypatch):
+    calls = []
+
+    def search(name, problem, seed, _):
+        calls.append((name, problem.criterion.name, seed))
+        return SimpleNamespace(series=motion(len(calls)), criterion=lambda _: 1.0, best=SimpleNamespace(first=3.0))
+
+    monkeypatch.setattr(palida_machine, "_searched", search)
+    once = palida_machine.designs(1, SMALL, tmp_path, lambda *_: None)
+    again = palida_machine.designs(1, SMALL, tmp_path, lambda *_: None)
+    assert [call[1:] for call in calls] == [("D", 1), ("condition", 1), ("scaled condition", 1)]
+    assert np.array_equal(once[STATISTICAL].series.mu, again[STATISTICAL].series.mu)
+    palida_machine.designs(2, SMALL, tmp_path, lambda *_: None)
+    assert len(calls) == 6
+
+
+def stopped(*_, **__):
+    raise KeyboardInterrupt
+
+
+def test_who_stops_it_is_told_where_it_goes_on(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(command, "PAPERS", {"palida": stopped})
+    assert run(["reproduce", "palida", "--out", str(tmp_path / "kept")]) == 130
+    assert "the same command goes on from there" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["palida", "--repetitions", "1"], "'--repetitions'"),
+        (["palida", "--workers", "0"], "'--workers'"),
+        (["palida", "--full", "--repetitions", "5"], "contradict each other"),
+        (["par4", "--full"], "par4 repeats no experiment: leave --full out"),
+        (["par4", "--workers", "2"], "leave --workers out"),
+        (["palida", "--out", "{folder}"], "holds 'thesis.tex', which gough did not write"),
+        (["palda"], "did you mean 'palida'?"),
+    ],
+)
+def test_bad_input_is_refused_in_words(arguments, words, tmp_path, capsys):
+    (tmp_path / "thesis.tex").write_text("years of work", encoding="utf-8")
+    given = [text.format(folder=tmp_path) for text in arguments]
+    assert run(["reproduce", *given]) == 2
+    assert words in " ".join(capsys.readouterr().err.replace("│", "").split())
+
+
+def test_a_ledger_that_is_none_is_refused(tmp_path, monkeypatch, capsys):
+    target = tmp_path / "out"
+    target.mkdir()
+    monkeypatch.setattr(palida_machine, "digest", lambda _: "0123456789abcdef")
+    (target / "campaign-designs-01234567.jsonl").write_text("notes\n", encoding="utf-8")
+    assert run(["reproduce", "palida", "--out", str(target)]) == 2
+    assert "is not the file of a campaign" in capsys.readouterr().err
