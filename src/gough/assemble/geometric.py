@@ -54,24 +54,35 @@ class ChainEquations(ArrayValue):
 
     def both(self, theta: Array, measured: Array) -> tuple[Array, Array, Array]:
         """Residuals and both Jacobians, from one evaluation."""
+        f, X, J_m = self.by_chain(theta, measured)
+        J = np.zeros((*f.shape, self.n_unknowns))
+        for chain, columns in enumerate(self.unknown_columns):
+            J[:, chain, columns] = X[:, chain]
+        return f, J, J_m
+
+    @cached_property
+    def unknown_columns(self) -> Columns:
+        """(chains, k): the unknowns of each chain, the scale included."""
+        if not self.has_scale:
+            return self.columns
+        return np.column_stack([self.columns, np.full(len(self.columns), self.n_unknowns - 1)])
+
+    def by_chain(self, theta: Array, measured: Array) -> tuple[Array, Array, Array]:
+        """Residuals (N, chains), derivatives by each chain's own unknowns (N, chains, k) and by what was measured."""
         found = self._evaluate(theta, measured)
         N, n = found["residual"].shape
-        J = np.zeros((N, n, self.n_unknowns))
-        for chain, columns in enumerate(self.columns):
-            J[:, chain, columns] = found["by_x"][:, chain]
-        by_pose = found["by_pose"]
+        X, by_pose = found["by_x"], found["by_pose"]
         if self.has_scale:
             position = self._parts(measured)[0]
-            J[:, :, -1] = (by_pose[..., :3] @ position[..., None])[..., 0]
+            X = np.concatenate([X, by_pose[..., :3] @ position[..., None]], axis=2)
             by_pose = by_pose * np.repeat([theta[-1], 1.0], 3)
-        parts = []
-        if self.position is None:
-            parts.append(by_pose if self.turns else by_pose[..., :3])
-        if self.readings is None:
-            by_reading = np.zeros((N, n, n))
-            by_reading[:, range(n), range(n)] = found["by_reading"]
-            parts.append(by_reading)
-        return found["residual"], J, parts[0] if len(parts) == 1 else np.concatenate(parts, axis=2)
+        if self.readings is not None:
+            return found["residual"], X, by_pose if self.turns else by_pose[..., :3]
+        size = 0 if self.position is not None else 6 if self.turns else 3
+        J_m = np.zeros((N, n, size + n))
+        J_m[..., :size] = by_pose[..., :size]
+        J_m[:, range(n), range(size, size + n)] = found["by_reading"]
+        return found["residual"], X, J_m
 
     @cached_property
     def _rotations(self) -> Array:

@@ -28,18 +28,20 @@ class Arrived:
 def approach(problem: NonlinearProblem, theta: Array, *, max_steps: int = 60) -> Arrived:
     """Near the weighted least-squares solution, from θ; fixed unknowns stay. Answers are for the methods to give.
 
-    The weights are those of each point, re-evaluated: (J_M Σ_M J_Mᵀ)⁻¹. Steps are judged by the weights of their start.
+    The weights are those of each point, re-evaluated as long as a step moves by more than a standard deviation:
+    (J_M Σ_M J_Mᵀ)⁻¹. Steps are judged by the weights of their start.
     """
     equations, measured = problem.equations, problem.measured
     assert isinstance(equations, ChainEquations)
     free = np.flatnonzero(~problem.unknowns.is_fixed)
-    theta = theta.copy()
-    damping, converged = 0.0, False
-    now = equations.both(theta, measured)
+    theta, part = theta.copy(), np.ix_(free, free)
+    damping, converged, far, W = 0.0, False, True, None
+    now = equations.by_chain(theta, measured)
     while max_steps > 0 and damping <= 1e6:
         max_steps -= 1
-        W = _weights(problem, now[2])
-        H, g, cost = _normal(now[0], now[1] if len(free) == len(theta) else now[1][..., free], W)
+        W = _weights(problem, now[2]) if far else W
+        H, g, cost = _normal(equations, now[0], now[1], W)
+        H, g = H[part], g[free]
         scale = np.sqrt(H.diagonal()) + 1e-300
         try:
             step = -np.linalg.solve(H / np.outer(scale, scale) + damping * np.eye(len(free)), g / scale)
@@ -49,11 +51,13 @@ def approach(problem: NonlinearProblem, theta: Array, *, max_steps: int = 60) ->
         moved = theta.copy()
         moved[free] += step / scale
         with np.errstate(all="ignore"):
-            trial = equations.both(moved, measured)
+            trial = equations.by_chain(moved, measured)
             better = _squares(trial[0], W) <= cost * (1 + 1e-12)
         if better:
             theta, now, damping = moved, trial, damping / 10 if damping > 1e-7 else 0.0
-            converged = bool(abs(step).max() <= _NEAR * max(np.sqrt(cost / now[0].size), 1e-300))
+            unit = max(np.sqrt(cost / now[0].size), 1e-300)
+            far = bool(abs(step).max() > unit)
+            converged = bool(abs(step).max() <= _NEAR * unit)
         else:
             damping = max(10 * damping, 1e-8)
             converged = bool(abs(step).max() < 1e-6 * np.sqrt(cost + 1.0))
@@ -62,16 +66,33 @@ def approach(problem: NonlinearProblem, theta: Array, *, max_steps: int = 60) ->
     return Arrived(theta, float(np.sqrt((now[0] ** 2).mean())), converged)
 
 
-def _normal(f: Array, J: Array, W: Array | None) -> tuple[Array, Array, float]:
-    """Jᵀ W J, Jᵀ W f and fᵀ W f, summed over all poses."""
-    columns = J.reshape(f.size, -1)
-    weighted = columns if W is None else np.matmul(W, J).reshape(columns.shape)
-    return columns.T @ weighted, weighted.T @ f.reshape(-1), _squares(f, W)
+def _normal(equations: ChainEquations, f: Array, X: Array, W: Array | None) -> tuple[Array, Array, float]:
+    """Jᵀ W J, Jᵀ W f and fᵀ W f, summed over all poses, from each chain's own derivatives X (N, n, k).
+
+    W is (n, n, N): many small matrices multiply fastest as a few long vectors.
+    """
+    columns, p = equations.unknown_columns, equations.n_unknowns
+    H, g = np.zeros(p * p), np.zeros(p)
+    x = np.ascontiguousarray(np.moveaxis(X, 0, 2))
+    weighted = f.T if W is None else _times(W, f)
+    np.add.at(g, columns, (x @ weighted[..., None])[..., 0])
+    if W is None:
+        np.add.at(H, p * columns[:, :, None] + columns[:, None], x @ np.swapaxes(x, 1, 2))
+    else:  # block i, j: Σ W_ij x_i x_jᵀ
+        blocks = (x[:, None] * W[:, :, None]) @ np.swapaxes(x, 1, 2)
+        np.add.at(H, p * columns[:, None, :, None] + columns[None, :, None], blocks)
+    H = H.reshape(p, p)
+    return H, g, float((f.T * weighted).sum())
+
+
+def _times(W: Array, f: Array) -> Array:
+    """W f of each pose: (n, N)."""
+    return np.asarray((W * f.T).sum(axis=1))
 
 
 def _squares(f: Array, W: Array | None) -> float:
     """The sum of fᵀ W f."""
-    return float(f.reshape(-1) @ f.reshape(-1)) if W is None else float(np.einsum("ni,nij,nj->", f, W, f))
+    return float(f.reshape(-1) @ f.reshape(-1)) if W is None else float((f.T * _times(W, f)).sum())
 
 
 @one_blas_thread()
@@ -97,9 +118,20 @@ def approach_robustly(problem: NonlinearProblem, theta: Array, *, max_steps: int
 
 
 def _weights(problem: NonlinearProblem, J_m: Array) -> Array | None:
-    """(J_m Σ J_mᵀ)⁻¹ of each pose; None where no noise is stated."""
+    """(J_m Σ J_mᵀ)⁻¹ of each pose (n, n, N); None where no noise is stated."""
     C = problem.noise.covariance
     if C is None:
         return None
     pushed = (J_m.reshape(-1, len(C)) @ C).reshape(J_m.shape) if C.ndim == 2 else J_m @ C
-    return np.asarray(np.linalg.inv(pushed @ np.swapaxes(J_m, 1, 2)))
+    return _inverses(np.ascontiguousarray(np.moveaxis(pushed @ np.swapaxes(J_m, 1, 2), 0, 2)))
+
+
+def _inverses(A: Array) -> Array:
+    """Inverses of positive definite matrices (n, n, N), in place: Gauss–Jordan, which needs no pivots there."""
+    for k in range(len(A)):
+        pivot, column = 1 / A[k, k], A[:, k].copy()
+        row = A[k] * pivot
+        A -= column[:, None] * row
+        A[k], A[:, k] = row, -column * pivot
+        A[k, k] = pivot
+    return A

@@ -1,6 +1,7 @@
 """Rows made independent and of unit variance: multiplication by Σ^(-1/2), block by block, never as an N × N matrix."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -78,7 +79,8 @@ class BySample:
         positions = self.groups.positions(rows)
         samples, count = np.unique(positions // n, return_counts=True)
         if len(samples) * n == len(positions):
-            whitened = np.matmul(self._roots(samples, np.arange(n)), columns.reshape(len(samples), n, -1))
+            roots = self._complete if self.covariance.ndim == 2 else self._complete[samples]
+            whitened = np.matmul(roots, columns.reshape(len(samples), n, -1))
             return whitened.reshape(block.shape)
         result = np.empty_like(columns)
         first = np.concatenate([[0], np.cumsum(count)[:-1]])
@@ -89,6 +91,11 @@ class BySample:
             index = first[alike, None] + np.arange(len(present))
             result[index] = np.matmul(self._roots(samples[alike], present), columns[index])
         return result.reshape(block.shape)
+
+    @cached_property
+    def _complete(self) -> Array:
+        """The roots of all samples that lack nothing, found once: as large as the covariance."""
+        return self._roots(np.arange(len(self.covariance)), np.arange(len(self.groups)))
 
     def _roots(self, samples: Integers, present: Integers) -> Array:
         C = self.covariance if self.covariance.ndim == 2 else self.covariance[samples]
