@@ -1,6 +1,11 @@
 """Images to poses: targets, cameras, and what a camera measures. Needs gough[vision] where images are read."""
 
+from gough.vision.detector import ImageRefused as ImageRefused
+from gough.vision.detector import Sighting as Sighting
+from gough.vision.detector import find_target as find_target
 from gough.vision.lens import Camera as Camera
+from gough.vision.pose import MeasuredPose as MeasuredPose
+from gough.vision.pose import measure_pose as measure_pose
 from gough.vision.renderer import Conditions as Conditions
 from gough.vision.renderer import Rendering as Rendering
 from gough.vision.renderer import render as render
@@ -21,9 +26,14 @@ __all__ = [
     "CircleGrid",
     "Conditions",
     "DotTarget",
+    "ImageRefused",
+    "MeasuredPose",
     "Rendering",
+    "Sighting",
     "Target",
     "design_target",
+    "find_target",
+    "measure_pose",
     "read_target",
     "render",
     "to_pdf",

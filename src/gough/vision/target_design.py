@@ -7,7 +7,7 @@ from gough.core.errors import require
 from gough.vision.targets import LONG, SHORT, DotTarget
 
 _SAMPLES, _STARTS, _ROUNDS, _TRIALS = 4000, 4, 60, 100
-_APART = 3.2
+_APART = 3.7
 """Centers of neighboring dots are at least so many radii apart: their blurred edges do not meet."""
 _LINED_UP = 0.3
 """Of a radius: no further dot lies so near to a line through three others, where one can choose."""
@@ -117,7 +117,7 @@ def _filled(rng: np.random.Generator, diagonals: Array, half: Array, dots: int, 
     """The diagonals and further dots, each as far from the others as can be, and in line with few of them."""
     points = diagonals
     while len(points) < dots:
-        trials = rng.uniform(-half, half, (_TRIALS, 2))
+        trials = rng.uniform(-half, half, (5 * _TRIALS, 2))
         distance = np.linalg.norm(trials[:, None] - points[None], axis=2).min(axis=1)
         in_line = _in_line(trials, points, _LINED_UP * radius)
         score = np.where(distance > _APART * radius, distance / (1 + in_line / 8), 0.0)

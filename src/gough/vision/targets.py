@@ -55,7 +55,7 @@ class DotTarget(ArrayValue):
         >>> target.points.shape, target.radius
         ((45, 3), 0.005)
         >>> target.cross_ratios.round(2)
-        array([1.1 , 1.03, 1.26, 2.03])
+        array([1.03, 1.12, 1.37, 2.38])
     """
 
     points: Array
@@ -99,7 +99,7 @@ class DotTarget(ArrayValue):
 class CircleGrid:
     """A regular grid of dots, as OpenCV and others have it.
 
-    A symmetric one looks the same upside down: it serves to calibrate a camera, but not to measure poses.
+    Most look the same upside down: they serve to calibrate a camera, but not to measure poses.
 
     Examples:
         >>> CircleGrid(4, 11, 0.02, 0.005, staggered=True).points.shape
@@ -126,6 +126,11 @@ class CircleGrid:
         i, j = np.divmod(np.arange(self.rows * self.columns), self.columns)
         across = (2 * j + i % 2) if self.staggered else j
         return _centered(across * self.spacing, -i * self.spacing)
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether it looks different upside down: a staggered grid with an odd number of rows does."""
+        return self.staggered and self.rows % 2 == 1
 
     @property
     def size(self) -> tuple[float, float]:

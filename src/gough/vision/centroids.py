@@ -1,0 +1,172 @@
+"""Outlines and intensity-weighted centroids of spots, compiled by numba; importing this module imports numba."""
+
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.vision.optics import compiled
+
+_RING = 2.5
+"""Width of the ring around a spot's window in which the ground is measured, pixels."""
+_ROUNDS = 2
+
+
+@compiled
+def outline_moments(points: Any, lengths: Any) -> Array:
+    """Of each outline (consecutive rows of `points`): centroid u, v; area; second moments uu, uv, vv.
+
+    An outline runs through the centers of border pixels; area and moments are those of the spot half a pixel larger.
+    """
+    out = np.empty((len(lengths), 6))
+    start = 0
+    for k in range(len(lengths)):
+        n = lengths[k]
+        u0, v0 = points[start, 0], points[start, 1]
+        area, cu, cv, uu, uv, vv, around = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for i in range(n):
+            j = start + (i + 1) % n
+            a, b = float(points[start + i, 0] - u0), float(points[start + i, 1] - v0)
+            c, d = float(points[j, 0] - u0), float(points[j, 1] - v0)
+            cross = a * d - c * b
+            area += cross / 2
+            cu, cv = cu + (a + c) * cross / 6, cv + (b + d) * cross / 6
+            uu += (a * a + a * c + c * c) * cross / 12
+            vv += (b * b + b * d + d * d) * cross / 12
+            uv += (a * d + 2 * a * b + 2 * c * d + c * b) * cross / 24
+            around += np.hypot(c - a, d - b)
+        start += n
+        if area == 0:
+            out[k] = 0.0
+            continue
+        cu, cv = cu / area, cv / area
+        uu, uv, vv = uu / area - cu * cu, uv / area - cu * cv, vv / area - cv * cv
+        area = abs(area)
+        grown = area + around / 2 + 0.785
+        factor = grown / area
+        out[k, 0], out[k, 1], out[k, 2] = cu + u0, cv + v0, grown
+        out[k, 3], out[k, 4], out[k, 5] = uu * factor, uv * factor, vv * factor
+    return out
+
+
+@compiled
+def measure(image: Any, shapes: Array, margins: Array, ceiling: int) -> Array:
+    """Of each shape of `outline_moments`, a row of `Spots`; NaN where its window leaves the image.
+
+    Columns: center u, v; flux; ground; noise; moments uu, uv, vv of the shape; sums of uu, uv, vv over the window;
+    peak; part of saturated pixels; width of the edge.
+    """
+    out = np.full((len(shapes), 14), np.nan)
+    ring, sums = np.empty(40000), np.empty(6)
+    for k in range(len(shapes)):
+        ellipse = _axes(shapes[k])
+        reach = margins[k] + _RING
+        long, short, c, s = ellipse[2] + reach, ellipse[3] + reach, ellipse[4], ellipse[5]
+        half_u, half_v = np.hypot(c * long, s * short), np.hypot(s * long, c * short)
+        inside = ellipse[0] - half_u > 1 and ellipse[0] + half_u < image.shape[1] - 2
+        inside &= ellipse[1] - half_v > 1 and ellipse[1] + half_v < image.shape[0] - 2
+        if not inside or long > 100:
+            continue
+        n = _around(image, ellipse, margins[k], half_u, half_v, ring)
+        middle = float(image[int(np.rint(ellipse[1])), int(np.rint(ellipse[0]))])
+        ground, noise = _ground(ring[:n], middle)
+        for _ in range(_ROUNDS):
+            _sums(image, ellipse, margins[k], ground, sums)
+            if not sums[0] > 0:
+                break
+            ellipse[0], ellipse[1] = ellipse[0] + sums[1] / sums[0], ellipse[1] + sums[2] / sums[0]
+        if not sums[0] > 0 or not abs(ellipse[0] - shapes[k, 0]) + abs(ellipse[1] - shapes[k, 1]) < 3:
+            continue
+        out[k, 0], out[k, 1], out[k, 2], out[k, 3], out[k, 4] = ellipse[0], ellipse[1], sums[0], ground, noise
+        out[k, 5:8], out[k, 8:11] = shapes[k, 3:6], sums[3:6]
+        out[k, 11], out[k, 12], out[k, 13] = _inside(image, ellipse, margins[k], ground, ceiling)
+    return out
+
+
+@compiled
+def _axes(shape: Array) -> Array:
+    """Center u, v, long and short half axis, cosine and sine of the long one's direction."""
+    uu, uv, vv = shape[3], shape[4], shape[5]
+    half, middle = np.hypot((uu - vv) / 2, uv), (uu + vv) / 2
+    angle = 0.5 * np.arctan2(2 * uv, uu - vv)
+    long, short = 2 * np.sqrt(middle + half), 2 * np.sqrt(max(middle - half, 0.01))
+    return np.array([shape[0], shape[1], long, short, np.cos(angle), np.sin(angle)])
+
+
+@compiled
+def _around(  # noqa: PLR0917 - numba knows no keywords
+    image: Any, ellipse: Array, margin: float, half_u: float, half_v: float, ring: Array
+) -> int:
+    """Write the pixels of the ring around the window into `ring`; how many there are."""
+    u, v, long, short, c, s = ellipse
+    a, b = 1 / (long + margin) ** 2, 1 / (short + margin) ** 2
+    a_out, b_out = 1 / (long + margin + _RING) ** 2, 1 / (short + margin + _RING) ** 2
+    n = 0
+    for i in range(int(np.ceil(v - half_v)), int(np.floor(v + half_v)) + 1):
+        for j in range(int(np.ceil(u - half_u)), int(np.floor(u + half_u)) + 1):
+            p, q = c * (j - u) + s * (i - v), c * (i - v) - s * (j - u)
+            if p * p * a + q * q * b > 1 and p * p * a_out + q * q * b_out <= 1 and n < len(ring):
+                ring[n] = image[i, j]
+                n += 1
+    return n
+
+
+@compiled
+def _ground(ring: Array, middle: float) -> tuple[float, float]:
+    """Mean and standard deviation of the ring without what belongs to neighbors of the spot."""
+    lowest = middle
+    for value in ring:
+        lowest = min(lowest, value)
+    limit = lowest + 0.5 * (middle - lowest)
+    mean, deviation = lowest, 0.0
+    for _ in range(4):
+        n, total, squares = 0, 0.0, 0.0
+        for value in ring:
+            if value <= limit:
+                n, total, squares = n + 1, total + value, squares + value * value
+        mean = total / n
+        deviation = np.sqrt(max(squares / n - mean * mean, 0.0))
+        limit = min(limit, mean + max(3.5 * deviation, 1.0))
+    return mean, deviation
+
+
+@compiled
+def _sums(image: Any, ellipse: Array, margin: float, ground: float, sums: Array) -> None:
+    """Over the window: flux, flux times u and v from the center, and uu, uv, vv of the pixels."""
+    u, v, long, short, c, s = ellipse
+    long, short = long + margin, short + margin
+    a, b = 1 / long**2, 1 / short**2
+    half_u, half_v = np.hypot(c * long, s * short), np.hypot(s * long, c * short)
+    flux, fu, fv, uu, uv, vv = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(int(np.ceil(v - half_v)), int(np.floor(v + half_v)) + 1):
+        for j in range(int(np.ceil(u - half_u)), int(np.floor(u + half_u)) + 1):
+            du, dv = j - u, i - v
+            p, q = c * du + s * dv, c * dv - s * du
+            if p * p * a + q * q * b <= 1:
+                w = image[i, j] - ground
+                flux, fu, fv = flux + w, fu + w * du, fv + w * dv
+                uu, uv, vv = uu + du * du, uv + du * dv, vv + dv * dv
+    sums[0], sums[1], sums[2], sums[3], sums[4], sums[5] = flux, fu, fv, uu, uv, vv
+
+
+@compiled
+def _inside(image: Any, ellipse: Array, margin: float, ground: float, ceiling: int) -> tuple[float, float, float]:
+    """Level of the spot above the ground, the part of it that is saturated, and the width of its edge."""
+    u, v, long, short, c, s = ellipse
+    half_u, half_v = np.hypot(c * long, s * short) + margin, np.hypot(s * long, c * short) + margin
+    total, n, saturated = 0.0, 0, 0
+    for i in range(int(np.ceil(v - half_v)), int(np.floor(v + half_v)) + 1):
+        for j in range(int(np.ceil(u - half_u)), int(np.floor(u + half_u)) + 1):
+            p, q = (c * (j - u) + s * (i - v)) / long, (c * (i - v) - s * (j - u)) / short
+            if p * p + q * q < 0.2:
+                total, n = total + image[i, j] - ground, n + 1
+                saturated += image[i, j] >= ceiling
+    level = total / max(n, 1)
+    on_edge = 0
+    for i in range(int(np.ceil(v - half_v)), int(np.floor(v + half_v)) + 1):
+        for j in range(int(np.ceil(u - half_u)), int(np.floor(u + half_u)) + 1):
+            p, q = (c * (j - u) + s * (i - v)) / (long + margin), (c * (i - v) - s * (j - u)) / (short + margin)
+            if p * p + q * q < 1 and 0.1 * level < image[i, j] - ground < 0.9 * level:
+                on_edge += 1
+    around = 2 * np.pi * np.sqrt((long * long + short * short) / 2)
+    return level, saturated / max(n, 1), on_edge / around / 2.563  # from 10 % to 90 % of a Gaussian edge: 2.563 σ

@@ -1,0 +1,215 @@
+"""Targets found in images: which spot is which dot, or why that cannot be said."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gough.core.arrays import Array
+from gough.core.errors import InputError
+from gough.vision.lens import Camera
+from gough.vision.spots import Image, Spots, find_spots
+from gough.vision.targets import SHORT, CharucoBoard, CircleGrid, DotTarget
+
+_FEWEST = 12
+"""A sighting of fewer dots is refused: 8 of them fix the homography, the others confirm it."""
+_SHARE = 0.6
+"""Of the dots that should be in the image, so many must be seen."""
+_PAIRS = 12
+_BENDS = (0.0, 0.06, 0.13, 0.22, -0.06, 0.35, -0.15)
+"""Distortion of a camera that is not known, tried one after the other: relative to the image's half diagonal."""
+_SATURATED = 0.25
+_FLAT = 6
+
+
+class ImageRefused(InputError):  # noqa: N818 - a reason, listed beside others
+    """An image that cannot be used, and why."""
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """The points of a target that an image shows."""
+
+    which: npt.NDArray[np.int64]
+    """(m,): numbers of the target's points."""
+    pixels: Array
+    """(m, 2): where they are seen."""
+    sigma: Array
+    """(m,): standard deviation of each coordinate that the image's noise causes, pixels."""
+    spots: Spots | None = None
+    """What else is known of dots; None for corners."""
+
+    def __len__(self) -> int:
+        return len(self.which)
+
+    def select(self, rows: Any) -> "Sighting":
+        """Some of them."""
+        spots = None if self.spots is None else self.spots.select(rows)
+        return Sighting(self.which[rows], self.pixels[rows], self.sigma[rows], spots)
+
+
+def find_target(image: Any, target: DotTarget | CircleGrid | CharucoBoard, camera: Camera | None = None) -> Sighting:
+    """The points of the target that an image (gray or color, 8 or 16 bits) shows, each with its number.
+
+    Without a camera the lens is taken to be an ordinary one: good enough to say which dot is which.
+
+    Raises:
+        ImageRefused: the target is not there, not whole enough, there twice, or over-exposed; the message says which.
+
+    Examples:
+        >>> from gough.vision import design_target, render
+        >>> camera, target = Camera((320, 240), [300.0, 300.0], [159.5, 119.5]), design_target(0.2, 0.2)
+        >>> shown = render(camera, target, np.diag([1.0, -1.0, -1.0]), [0.0, 0.0, 0.3])
+        >>> seen = find_target(shown.image, target, camera)
+        >>> len(seen), bool(abs(seen.pixels - shown.centroids[seen.which]).max() < 0.02)
+        (45, True)
+    """
+    gray = as_gray(image)
+    if camera is not None and gray.shape != camera.size[::-1]:
+        width, height = camera.size
+        raise ImageRefused(
+            f"it has {gray.shape[1]} × {gray.shape[0]} pixels, but the camera {width} × {height}: not this camera's"
+        )
+    if isinstance(target, DotTarget):
+        return _find_dots(gray, target, camera)
+    from gough.vision.boards import find_charuco, find_grid  # noqa: PLC0415 - loads only for other people's targets
+
+    return find_charuco(gray, target) if isinstance(target, CharucoBoard) else find_grid(gray, target)
+
+
+def as_gray(image: Any) -> Image:
+    """A gray image of uint8 or uint16; colors (in OpenCV's order) are weighted as the eye does."""
+    values = np.asarray(image)
+    if values.dtype not in (np.uint8, np.uint16):
+        raise ImageRefused(f"its pixels are {values.dtype}: images have 8 or 16 bits")
+    if values.ndim == 3 and values.shape[2] in (1, 3, 4):
+        if values.shape[2] == 1:
+            return values[:, :, 0]
+        weighted = values[:, :, :3].astype(np.float32) @ np.array([0.114, 0.587, 0.299], np.float32)
+        return np.rint(weighted).astype(values.dtype)
+    if values.ndim != 2 or min(values.shape) < 32:
+        raise ImageRefused(f"its shape is {values.shape}: an image has rows and columns, at least 32 of them")
+    return values
+
+
+def _find_dots(gray: Image, target: DotTarget, camera: Camera | None) -> Sighting:
+    spots = find_spots(gray, bright=target.bright)
+    if len(spots) < _FEWEST:
+        raise ImageRefused(_why_so_few(gray, spots, target))
+    flat = _flattened(spots.center, gray.shape, camera)
+    best: tuple[Array, Array] | None = None
+    for ideal in flat:
+        found = _identified(ideal, target, tolerance=0.75 if camera is not None else 2.0)
+        if found is not None and (best is None or len(found[0]) > len(best[0])):
+            best = found
+            if camera is not None or len(found[0]) >= 0.9 * len(target.points):
+                rest = np.setdiff1d(np.arange(len(spots)), found[1])
+                again = _identified(ideal[rest], target, tolerance=0.75) if len(rest) >= _FEWEST else None
+                if again is not None:
+                    raise ImageRefused("the target is in the image twice: cover one of them, or a mirror's image")
+                break
+    if best is None:
+        raise ImageRefused(f"{len(spots)} spots, but the target's diagonals are not among them")
+    which, rows = best
+    seen = spots.select(rows)
+    _require_enough(which, seen, target)
+    return Sighting(which, seen.center, seen.sigma, seen)
+
+
+def _why_so_few(gray: Image, spots: Spots, target: DotTarget) -> str:
+    low, high = (int(v) for v in np.percentile(gray, (0.5, 99.5)))
+    top = int(np.iinfo(gray.dtype).max)
+    if low > 0.9 * top or (target.bright and float((gray >= top).mean()) > 0.3):
+        return f"over-exposed: most of it is as bright as a pixel can be ({top})"
+    if high - low < _FLAT * (top + 1) // 256:
+        return f"there is no contrast in it: levels {low} to {high} of {top}"
+    return f"the target is not in it: only {len(spots)} spots look like dots"
+
+
+def _require_enough(which: Any, seen: Spots, target: DotTarget) -> None:
+    n = len(target.points)
+    if len(which) < max(_FEWEST, _SHARE * n):
+        raise ImageRefused(
+            f"only {len(which)} of {n} dots are seen: it is hidden, out of the image, or not this target"
+        )
+    bright = float(np.mean(seen.saturated > 0.5))
+    if bright > _SATURATED:
+        raise ImageRefused(f"over-exposed: {100 * bright:.0f} % of the dots are saturated; shorten the exposure")
+
+
+def _flattened(pixels: Array, shape: tuple[int, ...], camera: Camera | None) -> list[Array]:
+    """Pixels without distortion; several guesses where the camera is not known."""
+    if camera is not None:
+        ideal = camera.rays(pixels) * camera.focal + camera.center
+        return [np.where(np.isfinite(ideal), ideal, -1e6)]
+    middle = np.array([shape[1] - 1, shape[0] - 1]) / 2
+    out = pixels - middle
+    square = (out**2).sum(axis=1, keepdims=True) / (middle @ middle)
+    return [middle + out * (1 + bend * square) for bend in _BENDS]
+
+
+def _identified(ideal: Array, target: DotTarget, tolerance: float) -> tuple[Array, Array] | None:
+    """Numbers of the target's dots and of the spots that are they; None where there is no consistent reading."""
+    from gough.vision.alignments import alignments  # noqa: PLC0415 - numba
+
+    axes = [np.linalg.norm(dots - dots[0], axis=1) for dots in (target.long, target.short)]
+    lines = alignments(np.ascontiguousarray(ideal), tolerance, *axes)
+    order = np.lexsort((lines[:, 2], -lines[:, 1]))
+    lines = lines[order]
+    long, short = lines[lines[:, 0] == 0][:_PAIRS], lines[lines[:, 0] == 1][:_PAIRS]
+    pairs = [(a[1] + b[1] - 0.5 * (a[2] + b[2]), i, j) for i, a in enumerate(long) for j, b in enumerate(short)]
+    best: tuple[Array, Array] | None = None
+    for _, i, j in sorted(pairs, reverse=True)[:_PAIRS]:
+        found = _confirmed(ideal, target, long[i, 3:], short[j, 3 : 3 + SHORT], tolerance)
+        if found is not None and (best is None or len(found[0]) > len(best[0])):
+            best = found
+            if len(found[0]) >= 0.8 * len(target.points):
+                break
+    return best
+
+
+def _confirmed(
+    ideal: Array, target: DotTarget, long: Array, short: Array, tolerance: float
+) -> tuple[Array, Array] | None:
+    """All dots that agree with a reading of both diagonals; None where too few do, or the view is of the back."""
+    rows = np.concatenate([long, short]).astype(np.int64)
+    which = np.flatnonzero(rows >= 0)
+    rows = rows[which]
+    if len(set(rows.tolist())) < len(rows):
+        return None
+    plane = target.points[:, :2] / np.abs(target.points[:, :2]).max()
+    middle, scale = ideal[rows].mean(axis=0), np.abs(ideal[rows] - ideal[rows].mean(axis=0)).max()
+    reduced = (ideal - middle) / scale
+    within = 4 * tolerance
+    for _ in range(3):
+        H = homography(plane[which], reduced[rows])
+        expected = _mapped(H, plane) * scale + middle
+        gaps = np.linalg.norm(expected[:, None] - ideal[None], axis=2)
+        nearest = gaps.argmin(axis=1)
+        near = gaps[np.arange(len(plane)), nearest] < within
+        which, rows = np.flatnonzero(near), nearest[near]
+        if len(which) < _FEWEST or len(np.unique(rows)) < len(rows):
+            return None
+        within = 2 * tolerance
+    seen_from_behind = np.linalg.det(H) * np.sign(_weights(H, plane).mean()) > 0  # v points down, y up
+    return None if seen_from_behind else (which, rows)
+
+
+def homography(plane: Array, image: Array) -> Array:
+    """The (3, 3) matrix that maps points of a plane (n, 2) to an image (n, 2), by least squares; both of size 1."""
+    n = len(plane)
+    A = np.zeros((2 * n, 9))
+    A[:n, 0:2], A[:n, 2] = plane, 1
+    A[n:, 3:5], A[n:, 5] = plane, 1
+    A[:n, 6:8], A[:n, 8] = -image[:, :1] * plane, -image[:, 0]
+    A[n:, 6:8], A[n:, 8] = -image[:, 1:] * plane, -image[:, 1]
+    return np.linalg.eigh(A.T @ A)[1][:, 0].reshape(3, 3)
+
+
+def _weights(H: Array, plane: Array) -> Array:
+    return np.asarray(plane @ H[2, :2] + H[2, 2])
+
+
+def _mapped(H: Array, plane: Array) -> Array:
+    return np.asarray((plane @ H[:2, :2].T + H[:2, 2]) / _weights(H, plane)[:, None])

@@ -1,0 +1,189 @@
+"""Targets in images: found, numbered rightly, or refused with a reason."""
+
+import numpy as np
+import pytest
+
+from gough.core.errors import InputError
+from gough.core.rotations import exp, log
+from gough.vision import (
+    Camera,
+    CharucoBoard,
+    CircleGrid,
+    Conditions,
+    ImageRefused,
+    design_target,
+    find_target,
+    measure_pose,
+    render,
+)
+
+cv2 = pytest.importorskip("cv2")
+CAMERA = Camera((480, 360), [400.0, 400.0], [239.5, 179.5], [-0.15, 0.04, 0.0, 0.0, 0.0])
+TARGET = design_target(0.2, 0.2)
+FACING = np.diag([1.0, -1.0, -1.0])
+
+
+def view(rng, tilt=0.3, z=0.4):
+    return exp(rng.normal(0, tilt, 3)) @ FACING, np.array([0.0, 0.0, z]) + rng.normal(0, 0.005, 3)
+
+
+def error(pose, R, t):
+    return np.concatenate([pose.position - t, log(pose.rotation @ R.T)])
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["camera known", "camera not known"])
+def test_every_dot_gets_its_number(known, rng):
+    for _ in range(5):
+        R, t = view(rng)
+        shown = render(CAMERA, TARGET, R, t, rng=rng)
+        seen = find_target(shown.image, TARGET, CAMERA if known else None)
+        assert len(seen) >= 43
+        assert abs(seen.pixels - shown.centroids[seen.which]).max() < 0.06
+
+
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        Conditions(),
+        Conditions(blur=1.4, vignetting=0.4, gradient=(0.4, -0.3)),
+        Conditions(noise=6.0, around=150.0, white=240.0, black=60.0),
+    ],
+    ids=["plain", "uneven light and blur", "noise and bright surroundings"],
+)
+def test_covariances_are_honest(conditions, rng):
+    """The squared error in units of the covariance is 6 on average: within three standard deviations for 25 images."""
+    squares = []
+    for _ in range(25):
+        R, t = view(rng, tilt=0.25)
+        pose = measure_pose(render(CAMERA, TARGET, R, t, conditions, rng).image, TARGET, CAMERA)
+        e = error(pose, R, t)
+        squares.append(e @ np.linalg.solve(pose.covariance, e))
+    assert 6 - 3 * np.sqrt(12 / 25) < np.mean(squares) < 6.2 + 3 * np.sqrt(12.8 / 25)
+
+
+def test_dark_dots_and_sixteen_bits_and_colors(rng):
+    dark = design_target(0.2, 0.2, bright=False)
+    R, t = view(rng)
+    image = render(CAMERA, dark, R, t, Conditions(around=90.0), rng).image
+    poses = [
+        measure_pose(form, dark, CAMERA)
+        for form in (image, image.astype(np.uint16) * 257, np.repeat(image[:, :, None], 3, axis=2))
+    ]
+    for pose in poses:
+        assert abs(error(pose, R, t)[:3]).max() < 2e-4
+        assert abs(pose.position - poses[0].position).max() < 1e-5
+
+
+def test_uneven_light_is_corrected(rng):
+    """Without noise, only the correction stands between an uneven light and 0.01 px of systematic error."""
+    R, t = view(rng, tilt=0.1)
+    pose = measure_pose(
+        render(CAMERA, TARGET, R, t, Conditions(vignetting=0.5, gradient=(0.6, 0.4))).image, TARGET, CAMERA
+    )
+    assert pose.rms < 0.008
+    assert abs(error(pose, R, t)[:2]).max() < 4e-6
+
+
+def test_what_is_hidden_is_left_out(rng):
+    """A bar over half a dot: the dot is dropped, not believed; and other round things are no dots of the target."""
+    for k in (20, 30, 40):
+        R, t = view(rng, tilt=0.15)
+        u, v = CAMERA.project(R, t, TARGET.points[[k]])[0]
+        others = tuple((*rng.uniform([20, 20], [460, 340]), rng.uniform(2, 5), 190.0) for _ in range(10))
+        made = Conditions(occluders=((u + 3, v, 6.0, 14.0, 120.0),), other_dots=others)
+        pose = measure_pose(render(CAMERA, TARGET, R, t, made, rng).image, TARGET, CAMERA)
+        assert k not in pose.which
+        e = error(pose, R, t)
+        assert e @ np.linalg.solve(pose.covariance, e) < 30
+
+
+def _two(rng):
+    R, _ = view(rng, tilt=0.05)
+    left, right = (render(CAMERA, TARGET, R, [x, 0.0, 0.55]).image for x in (-0.14, 0.14))
+    return np.maximum(left, right)
+
+
+def _mirrored(rng):
+    R, t = view(rng)
+    return np.ascontiguousarray(render(CAMERA, TARGET, R, t).image[:, ::-1])
+
+
+REFUSED = {
+    "nothing": (lambda rng: np.full((360, 480), 30, np.uint8), "no contrast"),
+    "noise": (lambda rng: rng.integers(0, 255, (360, 480)).astype(np.uint8), "not in it|not among them"),
+    "white": (lambda rng: np.full((360, 480), 255, np.uint8), "over-exposed"),
+    "saturated": (lambda rng: render(CAMERA, TARGET, *view(rng), Conditions(white=320.0)).image, "over-exposed: 100 %"),
+    "another size": (lambda rng: np.zeros((100, 100), np.uint8), "100 × 100 pixels, but the camera 480 × 360"),
+    "floating point": (lambda rng: np.zeros((360, 480)), "8 or 16 bits"),
+    "no image": (lambda rng: np.zeros(7, np.uint8), "rows and columns"),
+    "two targets": (_two, "twice"),
+    "a mirror": (_mirrored, "not among them"),
+    "another target": (
+        lambda rng: render(CAMERA, design_target(0.2, 0.2, seed=5), *view(rng)).image,
+        "not among them",
+    ),
+    "half of it": (lambda rng: render(CAMERA, TARGET, FACING, [0.25, 0.0, 0.4]).image, "not among them|only"),
+}
+
+
+@pytest.mark.parametrize(("made", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_images_are_refused_with_a_reason(made, message, rng):
+    with pytest.raises(ImageRefused, match=message):
+        measure_pose(made(rng), TARGET, CAMERA)
+
+
+def test_two_poses_that_cannot_be_told_apart_are_refused(rng):
+    """Far away a tilt to the left looks like one to the right."""
+    far = Camera((480, 360), [30000.0, 30000.0], [239.5, 179.5])
+    with pytest.raises(ImageRefused, match="two poses"):
+        shown = render(far, TARGET, exp([0.2, 0.0, 0.0]) @ FACING, [0.0, 0.0, 60.0], Conditions(noise=8.0), rng)
+        measure_pose(shown.image, TARGET, far)
+
+
+def test_another_camera_is_noticed(rng):
+    R, t = view(rng)
+    image = render(CAMERA, TARGET, R, t).image
+    other = Camera((480, 360), [400.0, 400.0], [239.5, 179.5])
+    try:
+        pose = measure_pose(image, TARGET, other)
+    except ImageRefused:
+        return
+    assert pose.noise > 0.1  # its covariance then says so
+
+
+@pytest.mark.parametrize(
+    "grid", [CircleGrid(7, 6, 0.03, 0.009), CircleGrid(4, 11, 0.018, 0.006, staggered=True)], ids=str
+)
+def test_grids_of_circles(grid, rng):
+    R, t = view(rng, tilt=0.15)
+    shown = render(CAMERA, grid, R, t, rng=rng)
+    seen = find_target(shown.image, grid, CAMERA)
+    rows = seen.which if grid.is_unique or abs(seen.pixels[0] - shown.centroids[0]).max() < 1 else seen.which[::-1]
+    assert abs(seen.pixels - shown.centroids[rows]).max() < 0.06
+    if grid.is_unique:
+        assert abs(error(measure_pose(shown.image, grid, CAMERA), R, t)[:3]).max() < 2e-4
+    else:
+        with pytest.raises(InputError, match="upside down"):
+            measure_pose(shown.image, grid, CAMERA)
+
+
+def test_charuco_boards(rng):
+    """Drawn by OpenCV, warped ray by ray."""
+    board = CharucoBoard(7, 5, 0.03, 0.022)
+    dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_5X5_100)
+    picture = cv2.aruco.CharucoBoard((7, 5), 0.03, 0.022, dictionary).generateImage((1400, 1000))
+    R, t = view(rng, tilt=0.2, z=0.3)
+    fine = 3
+    u, v = np.meshgrid(*((np.arange(n * fine) + 0.5) / fine - 0.5 for n in CAMERA.size))
+    rays = CAMERA.rays(np.column_stack([u.ravel(), v.ravel()]))
+    x, y, w = np.linalg.solve(np.column_stack([R[:, :2], t]), np.column_stack([rays, np.ones(len(rays))]).T)
+    column, row = ((x / w + 0.105) / 0.21 * 1400).astype(int), ((0.075 - y / w) / 0.15 * 1000).astype(int)
+    on = (column >= 0) & (column < 1400) & (row >= 0) & (row < 1000)
+    values = np.full(len(rays), 220.0)
+    values[on] = 20 + 0.75 * picture[row[on], column[on]]
+    image = values.reshape(360, fine, 480, fine).mean(axis=(1, 3)).astype(np.uint8)
+    pose = measure_pose(image, board, CAMERA)
+    assert len(pose.which) > 16
+    assert abs(error(pose, R, t)[:3]).max() < 3e-4
+    with pytest.raises(ImageRefused, match="of its markers"):
+        measure_pose(np.full((360, 480), 90, np.uint8), board, CAMERA)
