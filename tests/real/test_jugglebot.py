@@ -10,6 +10,8 @@ from gough.core.rotations import angle_between
 from gough.data import read_poses
 from gough.robots import GoughPlatform
 
+from .page import printed
+
 GAIN_NAMES = tuple(f"g{i + 1}" for i in range(6))
 TURNS_PER_MM = np.array([0.01321144, 0.0140456, 0.0138233, 0.014124109, 0.01416007, 0.01403256])
 
@@ -73,9 +75,13 @@ def test_gains_are_part_of_the_machine(found, platform, poses):
     rms = [1e3 * np.sqrt((check.length_after**2).mean()) for check in (free, held)]
     assert rms[0] < 0.6
     assert rms[1] > 1.8 * rms[0]
-    assert 1e3 * free.position_after.mean() < 1.3
     assert free.position_after.mean() < 0.6 * held.position_after.mean()
-    assert np.degrees(free.orientation_after.mean()) < 0.2
+    assert [round(each, 2) for each in reversed(rms)] == printed("closure at poses left out in turn, rms")
+    for row, values in (
+        ("predicted position there, mean error", [1e3 * check.position_after.mean() for check in (held, free)]),
+        ("predicted orientation there, mean error", [np.degrees(c.orientation_after.mean()) for c in (held, free)]),
+    ):
+        assert [round(float(value), 2) for value in values] == printed(row)
     gains = found.parameters[7::8]
     assert gains[0] * TURNS_PER_MM[0] * 1e3 == pytest.approx(0.94, abs=0.01)  # leg 1 was measured 6 % off
     assert gains.std() < 0.01 * gains.mean()
