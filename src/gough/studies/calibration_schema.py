@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from gough.studies.pose_selection_schema import SelectionTable
+from gough.studies.certification_schema import CertifyTable
 from gough.studies.quantities import quantity
 from gough.studies.schema import OutputTable, Table
 
@@ -84,4 +85,5 @@ class CalibrationStudyTable(Table):
     noise: PoseNoiseTable = PoseNoiseTable()
     calibration: CalibrationTable = CalibrationTable()
     selection: SelectionTable | None = None
+    certify: CertifyTable = CertifyTable()
     output: OutputTable = OutputTable()
