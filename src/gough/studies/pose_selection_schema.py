@@ -8,6 +8,7 @@ from gough.studies.schema import Ends, Table
 
 Text = float | str
 Vector = Annotated[list[Text], Field(min_length=3, max_length=3)]
+Direction = Annotated[list[float], Field(min_length=3, max_length=3)]
 
 
 class CameraTable(Table):
@@ -15,12 +16,12 @@ class CameraTable(Table):
 
     position: Vector
     """In the frame of the poses."""
-    direction: Annotated[list[float], Field(min_length=3, max_length=3)]
+    direction: Direction
     half_angle: Text
     """Of its cone of view."""
-    target: Vector = [0.0, 0.0, 0.0]
+    target: Vector = Field(default_factory=lambda: [0.0, 0.0, 0.0])
     """The target's middle in the platform's frame."""
-    normal: Annotated[list[float], Field(min_length=3, max_length=3)] = [0.0, 0.0, 1.0]
+    normal: Direction = Field(default_factory=lambda: [0.0, 0.0, 1.0])
     """Where the target faces, in the platform's frame."""
     incidence: Text = "60 deg"
     """Largest angle at which the target is seen."""
@@ -56,8 +57,8 @@ class SelectionTable(Table):
     """Poses to try for a target."""
     criterion: Literal["D", "A", "E", "pose"] | None = None
     """D by default, pose where a target is given."""
-    candidates: list[str] = ["extremal", "low-discrepancy"]
-    """Where they come from: extremal, low-discrepancy, random, grid."""
+    candidates: list[Literal["extremal", "low-discrepancy", "random", "grid"]] | None = None
+    """Where they come from; by default extremal, if readings have ranges, and low-discrepancy."""
     draws: Annotated[int, Field(ge=1)] = 2000
     """How many to draw."""
     levels: Annotated[int, Field(ge=2)] = 3

@@ -1,0 +1,92 @@
+"""`gough poses`: which configurations to measure for a calibration; a subcommand measures them from images."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from typer.core import TyperGroup
+
+from gough.cli.progress import progress_bar
+from gough.experiments.pose_selection import Progress
+from gough.report import require_ours, write_folder
+from gough.report.pose_selection_words import account
+from gough.studies.pose_selection import CONFIGURATIONS, PoseSelectionStudy
+
+_DEFAULT = "select"
+
+
+class _SelectByDefault(TyperGroup):
+    """`gough poses study.toml` means `gough poses select study.toml`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = [_DEFAULT, *args]
+        return super().parse_args(ctx, args)
+
+
+poses = typer.Typer(
+    cls=_SelectByDefault,
+    no_args_is_help=True,
+    help="The poses of a calibration. Which ones to measure: gough poses study.toml --count 16, or --target '0.05 mm'. "
+    "That is short for gough poses select; its options are shown by gough poses select --help.",
+)
+
+
+@poses.callback()
+def _group() -> None: ...
+
+
+@poses.command(_DEFAULT)
+def select(
+    study: Annotated[Path, typer.Argument(help="The study, a TOML file with [machine], [noise] and [selection].")],
+    *,
+    count: Annotated[int | None, typer.Option(min=1, help="How many; by default twice as many as are needed.")] = None,
+    target: Annotated[
+        str | None, typer.Option(help='Accuracy of predicted positions, such as "0.05 mm": finds how many it takes.')
+    ] = None,
+    criterion: Annotated[str | None, typer.Option(help="D, A, E or pose (predicted positions).")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of what is drawn: same seed, same poses.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the results, instead of the study's: new, empty or of earlier runs.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+) -> None:
+    """Choose the configurations to measure; Ctrl-C keeps the best so far. Exit code 1 if the target is out of reach."""
+    asked = PoseSelectionStudy.read(study, count=count, target=target, criterion=criterion, seed=seed)
+    folder = out or asked.folder
+    require_ours(folder)
+    with _shown() as on_progress:
+        chosen = asked.choose(on_progress)
+    files = asked.files(chosen)
+    write_folder(folder, files)
+    if as_json:
+        typer.echo(files["selection.json"].decode(), nl=False)
+    else:
+        console = Console(highlight=False)
+        console.print(account(chosen.selection, chosen.rivals, chosen.curve), soft_wrap=True, markup=False)
+        console.print(f"\nConfigurations: {folder / CONFIGURATIONS}", style="bold", soft_wrap=True)
+        console.print(f"Report: {folder / 'report.html'}", style="bold", soft_wrap=True)
+    if chosen.curve is not None and chosen.curve.selection is None:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _shown() -> Iterator[Callable[[Progress], None]]:
+    with progress_bar() as progress:
+        task = progress.add_task("drawing candidates", total=None)
+
+        def show(step: Progress) -> None:
+            counted = step.stage != "exchange"
+            progress.update(
+                task,
+                description=step.stage if counted else f"exchange {step.done + 1}, {step.value:.3f}",
+                **({"completed": step.done, "total": step.of} if counted else {}),
+            )
+
+        yield show
+
+
+# Subcommands of other files are registered here, one line each: poses.command("name")(function).
