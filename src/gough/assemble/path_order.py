@@ -29,8 +29,7 @@ def path_order(
 ) -> int:
     """The order of the path's Fourier series for which BIC of the measured positions is least.
 
-    Efforts have no say, so that no model of the dynamics is needed; `series_order` asks them too. Even and odd
-    harmonics may be missing: orders are tried until three in a row gain nothing.
+    Efforts have no say, so that no model of the dynamics is needed; `series_order` asks them too.
 
     Raises:
         InputError: robot and motion do not fit, or no order brings the robot where it was measured.
@@ -44,16 +43,32 @@ def path_order(
         >>> path_order(FiveBar(), experiment.run(rng))
         3
     """
+    found = path_criterion(robot, motion, orders, positions_covariance=positions_covariance)
+    return min(found, key=lambda order: found[order])
+
+
+def path_criterion(
+    robot: DynamicModel,
+    motion: RepeatedMotion,
+    orders: Sequence[int] = tuple(range(1, MOST + 1)),
+    *,
+    positions_covariance: Any = None,
+) -> dict[int, float]:
+    """BIC of the measured positions for each order that was tried, constants left out: χ² + unknowns · ln(readings).
+
+    Even or odd harmonics may be missing: orders are tried until three in a row gain nothing.
+    """
     require_fit(robot, motion)
     model, n = path_model(robot), len(robot.coordinates)
     C = reading_covariance(motion, positions_covariance, 1.0 if positions_covariance is not None else None)[0][:n, :n]
     present = motion.count > 0
     x, q, count = mean_pose(model, motion), motion.mean[present, :n], motion.count[present]
     roots, _ = inverse_roots(C / count[:, None, None], len(q), np.ones_like(q, dtype=bool))
-    best, least, without_gain = 0, np.inf, 0
+    found: dict[int, float] = {}
     for order in orders:
         harmonics = Harmonics(motion.n_samples, order, 2 * np.pi / motion.period)
-        if harmonics.size >= len(q) or without_gain >= PATIENCE:
+        gains_nothing = len(found) > PATIENCE and min(list(found.values())[-PATIENCE:]) > min(found.values())
+        if harmonics.size >= len(q) or gains_nothing:
             break
         fitted = harmonics.path(harmonics.fit(x, present)).x[present]
         try:
@@ -61,7 +76,6 @@ def path_order(
         except InputError:  # so few harmonics that the robot cannot be there
             continue
         squares = float(((roots @ away[..., None]) ** 2).sum())
-        value = squares + harmonics.size * x.shape[1] * np.log(q.size)
-        best, least, without_gain = (order, value, 0) if value < least else (best, least, without_gain + 1)
-    require(best > 0, f"no series of order {orders[0]} to {orders[-1]} brings {robot.name} to where it was measured")
-    return best
+        found[order] = squares + harmonics.size * x.shape[1] * np.log(q.size)
+    require(bool(found), f"no series of order {orders[0]} to {orders[-1]} brings {robot.name} to where it was measured")
+    return found

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gough.assemble import by_repeat, on_fitted_path, path_order, reduced, series_order
+from gough.assemble import by_repeat, on_fitted_path, reduced, series_order
 from gough.assemble.errors_in_variables import without_fixed
 from gough.assemble.fitted_path import reading_covariance
+from gough.assemble.path_order import path_criterion
 from gough.assemble.repeated_motion import RepeatedMotion
 from gough.assemble.series_order import OrderChoice
 from gough.core.arrays import Array
@@ -44,6 +45,8 @@ class IdentifiedRepeats:
     motion: RepeatedMotion
     order: OrderChoice
     """How many harmonics the path has, and why; its estimate is that of maximum likelihood."""
+    by_positions: Mapping[int, float]
+    """BIC of the positions alone for each number of harmonics, up to a constant."""
     found: Identifiability
     """What the motion can show; all estimates are in its base parameters."""
     estimates: Mapping[str, Estimate]
@@ -61,7 +64,7 @@ class IdentifiedRepeats:
     """Parameters that the prior fixes, with their values."""
 
     def __post_init__(self) -> None:
-        for field in ("estimates", "refused", "benchmarks", "fixed"):
+        for field in ("by_positions", "estimates", "refused", "benchmarks", "fixed"):
             object.__setattr__(self, field, MappingProxyType(dict(getattr(self, field))))
 
     def __getitem__(self, estimator: str) -> Estimate:
@@ -76,6 +79,12 @@ class IdentifiedRepeats:
     def likeliest(self) -> Estimate:
         """Maximum likelihood."""
         return self.order.estimate
+
+    @property
+    def likeliest_first(self) -> Mapping[str, Estimate]:
+        """The estimates, maximum likelihood before all others: for tables that may be too wide to be seen whole."""
+        name = next(name for name, estimate in self.estimates.items() if estimate is self.likeliest)
+        return {name: self.likeliest, **self.estimates}
 
     @property
     def is_refuted(self) -> bool:
@@ -202,8 +211,9 @@ def identify_repeated(
     stated = {"positions_covariance": positions_covariance, "efforts_covariance": efforts_covariance}
     covariance, _ = reading_covariance(motion, **stated, independent=independent)
     steps("choosing the order of the path, maximum likelihood")
+    by_positions = path_criterion(robot, motion, positions_covariance=positions_covariance)
     if orders is None:
-        least = path_order(robot, motion, positions_covariance=positions_covariance)
+        least = min(by_positions, key=lambda order: by_positions[order])
         orders = range(least, least + 3)
     options = {**stated, "slower_than": slower_than}
     order = series_order(robot, motion, orders, independent=independent, prior=prior, **options)
@@ -228,7 +238,9 @@ def identify_repeated(
         benchmarks[name] = benchmark(robot, values, other, covariance=spread, **options)
     fixed = {name: float(value) for name, value in zip(robot.names, known, strict=True) if name not in found.names}
     noise = _noise(motion, is_stated=None not in (positions_covariance, efforts_covariance))
-    return IdentifiedRepeats(robot, motion, order, found, estimates, refused, covariance, noise, fit, benchmarks, fixed)
+    return IdentifiedRepeats(
+        robot, motion, order, by_positions, found, estimates, refused, covariance, noise, fit, benchmarks, fixed
+    )
 
 
 def _noise(motion: RepeatedMotion, *, is_stated: bool) -> RepeatNoise | None:

@@ -33,8 +33,8 @@ from gough.report.tables import method_list, parameter_table
 
 _BESIDE = (
     "Values with the half-width of their 95% interval. Least squares and Gauss–Markov differentiate noisy positions, "
-    "repeat by repeat; so do instrumental variables and total least squares, which know of the noise; the last two fit "
-    "a path to all repeats, and maximum likelihood weighs path and efforts together."
+    "repeat by repeat; so do instrumental variables and total least squares, which know of the noise. The others fit a "
+    "path to all repeats, and maximum likelihood weighs path and efforts together."
 )
 _JUDGED = (
     "The model's error is what is left once the noise of the averaged efforts, of the path and of the parameters is "
@@ -65,14 +65,14 @@ class RepeatedReport:
     @property
     def estimates(self) -> Mapping[str, Estimate]:
         """By the name of the estimator, in the order of the tables."""
-        return self.found.estimates
+        return self.found.likeliest_first
 
     @cached_property
     def drawings(self) -> tuple[Drawing, ...]:
         """Its figures."""
         found, made = self.found, repeated_figures
         drawings = [
-            interval_figure(found.estimates, self.truth),
+            interval_figure(self.estimates, self.truth),
             made.verdict_figure("fit", found.fit, where="the motion that was identified from", clock=CLOCK),
             *(
                 made.verdict_figure(f"benchmark-{k}", verdict, where=name, clock=f"benchmark-{k}")
@@ -131,7 +131,7 @@ class RepeatedReport:
                 ),
             ),
             Section("What is hard to tell apart", (drawn_html["correlation"],)),
-            Section("How it was computed", (method_list(found.estimates, found.refused), paragraphs(files))),
+            Section("How it was computed", (method_list(self.estimates, found.refused), paragraphs(files))),
         )
 
     def _verdicts(self) -> Html:
@@ -146,7 +146,7 @@ class RepeatedReport:
             for said, verdict in zip(found.on_benchmarks, found.benchmarks.values(), strict=True)
         ]
         if self.truth is not None:
-            known = [words.against_truth(label, e, self.truth) for label, e in found.estimates.items()]
+            known = [words.against_truth(label, e, self.truth) for label, e in self.estimates.items()]
             items.append(tag("li", "Against the truth:", bullets(*known)))
         return tag("ul", *items, class_="verdicts")
 
@@ -156,7 +156,7 @@ class RepeatedReport:
         fixed = ", ".join(f"{name} = {value:g}" for name, value in found.fixed.items())
         return (
             paragraphs(*words.determined(found.found), f"{_BESIDE}{error}", f"Fixed: {fixed}." if fixed else ""),
-            parameter_table(found.estimates, self.truth),
+            parameter_table(self.estimates, self.truth),
             regrouping_list(found),
             disagreement_table(found),
             drawn_html["parameters"],

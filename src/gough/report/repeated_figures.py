@@ -49,24 +49,25 @@ def verdict_figure(name: str, verdict: BenchmarkVerdict, *, where: str, clock: s
 
 
 def order_figure(found: IdentifiedRepeats) -> Drawing:
-    """χ² and the information criteria of each order that was tried."""
-    rows = {row.order: row for row in found.order.rows}
-    orders = range(min(rows), max(rows) + 1)
+    """How much worse each number of harmonics is than the best, by the positions alone and by maximum likelihood."""
+    alone, rows = dict(found.by_positions), {row.order: row for row in found.order.rows}
+    least = min(alone.values())
+    orders = range(1, max((*alone, *rows)) + 1)
 
-    def values(field: str) -> Array:
-        return np.array([getattr(rows[k], field) if k in rows else np.nan for k in orders])
+    def line(label: str, values: dict[int, float], color: int) -> Line:
+        return Line(label, np.log10(1 + np.array([values.get(k, np.nan) for k in orders])), color)
 
-    criteria = tuple(
-        Line(label, np.log10(1 + values(field)), color)
-        for color, (label, field) in enumerate((("AIC", "aic_above"), ("BIC", "bic_above")))
-    )
+    above = {name: {k: getattr(row, f"{name}_above") for k, row in rows.items()} for name in ("bic", "aic")}
     panels = (
-        Panel("χ²/dof, logarithm to base 10", "", (Line("χ²/dof", np.log10(values("chi_squared")), 2),), 110),
-        Panel("above the least, log₁₀(1 + difference)", "", criteria, 110),
+        Panel("positions alone", "", (line("BIC", {k: v - least for k, v in alone.items()}, 0),), 110),
+        Panel("positions and efforts", "", (line("BIC", above["bic"], 0), line("AIC", above["aic"], 1)), 110),
     )
-    chart = Chart(float(orders[0]), 1.0, len(orders), "harmonics of the path", "", panels)
-    description = f"χ² and information criteria for {len(rows)} orders of the path's Fourier series."
-    caption = "Too few harmonics bias every parameter; too many cost little. The order chosen is where BIC is zero."
+    chart = Chart(1.0, 1.0, len(orders), "harmonics of the path", "", panels)
+    description = f"Information criteria for {orders[-1]} numbers of harmonics of the path, above the least."
+    caption = (
+        "How far each criterion is above its least, as log₁₀(1 + difference), for the positions alone and for maximum "
+        "likelihood. Too few harmonics bias every parameter; too many cost little."
+    )
     return Drawing("order", drawn(chart), description, caption, lambda curves: chart.live(description, curves))
 
 

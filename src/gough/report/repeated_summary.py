@@ -50,6 +50,7 @@ def repeated_summary(report: RepeatedReport) -> dict[str, Any]:
             "reason": found.order.reason,
             "is_refuted": found.order.is_refuted,
             "tried": [row._asdict() for row in found.order.rows],
+            "bic_of_positions": {str(order): value for order, value in found.by_positions.items()},
         },
         "covariance": found.covariance,
         "noise": None if found.noise is None else _noise(found.noise),

@@ -76,12 +76,12 @@ def disagreement_table(found: IdentifiedRepeats) -> Html:
     """How far each estimator is from maximum likelihood, and how large its uncertainty is."""
     best = belief(found.likeliest).sigma
     rows = []
-    for name, estimate in found.estimates.items():
+    for name, estimate in found.likeliest_first.items():
         ratio = float(np.median(belief(estimate).sigma / best))
         p = found.disagreement[name]
         said = "—" if estimate is found.likeliest else f"{p:.2g}"
         rows.append([row_head(name), cell(f"{ratio:.2f}"), cell(said)])
-    heads = ["estimator", head_cell("σ over that of ML", "median"), head_cell("chance of its distance from ML")]
+    heads = ["estimator", head_cell("σ over that of ML", "median"), head_cell("chance of so far from ML")]
     return table(heads, rows, "Estimators against maximum likelihood")
 
 

@@ -64,7 +64,7 @@ def _show_repeats(console: Console, found: IdentifiedRepeats, truth: Array | Non
     heading(console, "Harmonics of the path")
     _lines(console, str(found.order))
     heading(console, _title(truth))
-    _parameters(console, found.estimates, truth, regroupings(found))
+    _parameters(console, found.likeliest_first, truth, regroupings(found))
     prose(console, found.on_estimates)
     for name, verdict in found.benchmarks.items():
         heading(console, f"Another motion: {name}")

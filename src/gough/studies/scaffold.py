@@ -13,11 +13,7 @@ _STUDY = """\
 # An identification study of gough: `gough identify study.toml`. Every line that is commented out shows a default.
 # Quantities are numbers in SI units, or text with a unit: 0.26 and "260 mm" are the same.
 
-[robot]
-family = "{family}"{variant}
-
-[robot.geometry]
-{geometry}
+{robot}
 
 [data]
 # rate = "1 kHz"      # where the files have no column of times
@@ -102,12 +98,8 @@ def study_text(family: str, *, gain: Sequence[float] = (1.0,)) -> str:
     coordinates, efforts = _channels(of)
     channels = (*coordinates, *efforts)
     width = max(map(len, channels))
-    variant = getattr(of, "variant", None)
-    others = " or ".join(f'"{one.variant}"' for one in getattr(of, "variants", ()) if one.variant != variant)
     return _STUDY.format(
-        family=family,
-        variant=f'\n# variant = "{variant}"  # or {others}: how much of the robot the model holds' if variant else "",
-        geometry="\n".join(_dimension_lines(family, of)),
+        robot="\n".join(robot_lines(of, family=family)),
         recording=RECORDING,
         validation=VALIDATION,
         gain=f"{gain[0]:.6g}" if len(set(gain)) == 1 else f"[{', '.join(f'{each:.6g}' for each in gain)}]",
@@ -124,6 +116,17 @@ def study_text(family: str, *, gain: Sequence[float] = (1.0,)) -> str:
         known=", ".join(METHODS),
         name=of.name,
     )
+
+
+def robot_lines(of: DynamicModel, *, family: str = "", file: str = "") -> list[str]:
+    """The table [robot] of a family with its dimensions, or of a mechanism file."""
+    variant = getattr(of, "variant", "")
+    others = " or ".join(f'"{one.variant}"' for one in getattr(of, "variants", ()) if one.variant != variant)
+    either = f"# or {others}: how much of the robot the model holds"
+    nested = [f'# variant = "{variant}"  {either}'] if variant and others else []
+    if file:
+        return ["[robot]", f'file = "{file}"  # the mechanism; `gough mechanism` checks it', *nested]
+    return ["[robot]", f'family = "{family}"', *nested, "", "[robot.geometry]", *_dimension_lines(family, of)]
 
 
 def readme_text(family: str, title: str) -> str:
