@@ -105,7 +105,7 @@ class CalibrationStudy:
     def model(self) -> KinematicModel:
         """The machine with its blueprint."""
         assert self.table.machine is not None
-        with self._at("machine"):
+        with self.at("machine"):
             return machine(self.table.machine)
 
     def poses(self) -> Poses:
@@ -125,7 +125,7 @@ class CalibrationStudy:
         poses, validation = self.poses(), self.validation()
         options: dict[str, Any] = {"fixed": asked.fixed, "scale": asked.scale, "robust": asked.robust}
         options["frames"] = asked.frames if 3 in model.freedoms else "machine"
-        with self._at("calibration"):
+        with self.at("calibration"):
             if asked.frames == "instrument" and 3 not in model.freedoms:
                 poses = machine_frame(model, poses)
                 require(validation is None, "validation poses must be in the machine's frame, or use folds")
@@ -137,13 +137,13 @@ class CalibrationStudy:
     def calibrate_printer(self) -> CalibratedPrinter:
         """The printer of the study."""
         assert self.table.printer is not None
-        with self._at("printer", "file"):
+        with self.at("printer", "file"):
             return calibrate_printer(read_klipper(self.path.parent / self.table.printer.file))
 
     def _read(self, file: str, key: str) -> Poses:
         table = self.table.poses
         assert isinstance(table, PosesTable)
-        with self._at("poses", key):
+        with self.at("poses", key):
             poses = read_poses(
                 self.path.parent / file,
                 columns=table.columns,
@@ -154,17 +154,17 @@ class CalibrationStudy:
             )
             if table.average:
                 poses, _ = averaged(poses)
-        with self._at("noise"):
+        with self.at("noise"):
             return self.stated_noise(poses)
 
     def stated_noise(self, poses: Poses) -> Poses:
         """The poses with the standard deviations that the study states."""
         noise = self.table.noise
-        readings = None if noise.readings is None else _quantities(noise.readings, self.model.reading_unit)
+        readings = None if noise.readings is None else quantities(noise.readings, self.model.reading_unit)
         return poses.with_noise(_one_or(noise.position), _one_or(noise.orientation), readings)
 
     @contextmanager
-    def _at(self, *place: str | int) -> Iterator[None]:
+    def at(self, *place: str | int) -> Iterator[None]:
         """Errors inside name the line of the study that they are about."""
         try:
             yield
@@ -228,15 +228,15 @@ def _dimensions(family: str, given: Mapping[str, Any], known: Mapping[str, str])
                 f"no dimension of {family} is called '{name}'{nearest(name, known)} (known: {', '.join(known)})"
             )
         try:
-            result[name] = _quantities(value, known[name])
+            result[name] = quantities(value, known[name])
         except InputError as error:
             raise InputError(f"{name}: {error}") from error
     return result
 
 
-def _quantities(value: Any, unit: str) -> Any:
+def quantities(value: Any, unit: str) -> Any:
     """Quantities in lists of any depth, in `unit`."""
-    return [_quantities(each, unit) for each in value] if isinstance(value, list) else quantity(value, unit)
+    return [quantities(each, unit) for each in value] if isinstance(value, list) else quantity(value, unit)
 
 
 def _one_or(values: list[float] | None) -> Any:

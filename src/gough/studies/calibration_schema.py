@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from gough.studies.pose_selection_schema import SelectionTable
 from gough.studies.certification_schema import CertifyTable
+from gough.studies.pose_selection_schema import SelectionTable
 from gough.studies.quantities import quantity
 from gough.studies.schema import OutputTable, Table
 

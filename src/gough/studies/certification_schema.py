@@ -49,7 +49,7 @@ class CertifyTable(Table):
     readings: float | str | list[float | str] | None = None
     sigmas: Annotated[float, Field(gt=0)] = 3.0
     """Half-widths that are not stated are so many standard deviations of [noise], or of the averaged repeats."""
-    around: Reach = [0.1]
+    around: Reach = Field(default_factory=lambda: [0.1])
     center: Literal["blueprint", "calibrated"] | None = None
     """What `around` is around; left out, the calibration where the instrument has a frame of its own."""
     legs: list[Annotated[int, Field(ge=1)]] = Field(default_factory=list)

@@ -130,11 +130,11 @@ class PoseSelectionStudy:
                 seed=asked.seed,
             )
         before = self._measured()
-        with study._at("noise"):  # noqa: SLF001 - errors name the line of the study
+        with study.at("noise"):
             found = replace(found, poses=study.stated_noise(found.poses))
             measured = None if before is None else study.stated_noise(before)
         criterion = asked.criterion or ("D" if self.target is None else "pose")
-        with study._at(*(("calibration", "fixed") if table.calibration.fixed else ("noise",))):  # noqa: SLF001
+        with study.at(*(("calibration", "fixed") if table.calibration.fixed else ("noise",))):
             return PoseProblem.of(
                 study.model,
                 found,
@@ -197,7 +197,7 @@ class PoseSelectionStudy:
             )
 
     def _at(self, *place: str) -> Any:
-        return self.study._at("selection", *place)  # noqa: SLF001 - errors name the line of the study
+        return self.study.at("selection", *place)
 
 
 def _largest(problem: PoseProblem, curve: Curve, seed: int) -> Selection:
