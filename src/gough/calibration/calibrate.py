@@ -11,7 +11,7 @@ from gough.assemble.geometric import SCALE, geometric
 from gough.calibration.descent import approach, approach_robustly
 from gough.calibration.held_out import HeldOut, closure, held_out
 from gough.calibration.results import Calibrated, ChainFit
-from gough.calibration.suspects import suspects_of
+from gough.calibration.suspects import likely_cause, suspects_of
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
 from gough.core.rotations import cross_matrix, nearest_rotation
@@ -77,7 +77,13 @@ def calibrate(
     form: Literal["squared", "length"] = "squared" if _states_noise(poses) and not robust else "length"
     free = None if not fixed else [*(n for n in model.names if n not in set(fixed)), *([SCALE] if scale else [])]
     problem = geometric(model, poses, start=aligned, prior=prior, free=free, form=form, scale=scale)
-    answer = _answered(problem, _method(poses, robust=robust), robust=robust)
+    try:
+        answer = _answered(problem, _method(poses, robust=robust), robust=robust)
+    except (InputError, np.linalg.LinAlgError) as error:
+        why = likely_cause(model, poses, problem) or (
+            "the search runs away from the blueprint: check units, frames and the order of the readings"
+        )
+        raise InputError(f"the {model.name} cannot be calibrated from these poses: {why} ({error})") from error
     values = np.append(aligned, 1.0) if scale else aligned.copy()
     for name, value in zip(answer.unknowns.names, answer.value, strict=True):
         if name in problem.unknowns.names:

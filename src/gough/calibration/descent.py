@@ -39,10 +39,13 @@ def approach(problem: NonlinearProblem, theta: Array, *, max_steps: int = 60) ->
     now = equations.by_chain(theta, measured)
     while max_steps > 0 and damping <= 1e6:
         max_steps -= 1
-        W = _weights(problem, now[2]) if far else W
-        H, g, cost = _normal(equations, now[0], now[1], W)
-        H, g = H[part], g[free]
-        scale = np.sqrt(H.diagonal()) + 1e-300
+        with np.errstate(all="ignore"):
+            W = _weights(problem, now[2]) if far else W
+            H, g, cost = _normal(equations, now[0], now[1], W)
+            H, g = H[part], g[free]
+            scale = np.sqrt(H.diagonal()) + 1e-300
+        if not (np.isfinite(scale).all() and np.isfinite(cost) and cost >= 0):
+            break
         try:
             step = -np.linalg.solve(H / np.outer(scale, scale) + damping * np.eye(len(free)), g / scale)
         except np.linalg.LinAlgError:

@@ -35,6 +35,9 @@ class H4Kinematics(TurningArms):
     geometry: H4Geometry = field(default_factory=H4Geometry)
     name: str = "H4"
 
+    def __post_init__(self) -> None:
+        assert len(self.home(self.nominal)) == 2  # InputError where it cannot be assembled
+
     @property
     def blueprint(self) -> Array:
         """The parameters of the geometry, chain by chain: (4, 9)."""

@@ -33,6 +33,9 @@ class Par4Kinematics(TurningArms):
     geometry: Par4Geometry = field(default_factory=Par4Geometry)
     name: str = "Par4"
 
+    def __post_init__(self) -> None:
+        assert len(self.home(self.nominal)) == 2  # InputError where it cannot be assembled
+
     @property
     def blueprint(self) -> Array:
         """The parameters of the geometry, chain by chain: (4, 9)."""

@@ -68,6 +68,13 @@ class PlanarRRR(OwnChains):
         require(bool((abs(np.asarray(self.elbow)) == 1).all()), "elbow must be 1 or −1 for each chain")
         lengths = np.concatenate([np.asarray(self.arm), np.asarray(self.rod)])
         require(bool((lengths > 0).all()), "arms and rods must have positive lengths, in m")
+        try:
+            self.inverse(self.nominal, *self.home(self.nominal))
+        except InputError as error:
+            raise InputError(
+                "the arms and rods do not reach from the motors to the platform in their middle: the robot cannot be "
+                "assembled; check the blueprint's dimensions and units (m)"
+            ) from error
 
     @classmethod
     def of_circles(
