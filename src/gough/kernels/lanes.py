@@ -34,20 +34,7 @@ _MASKS = {
 """Operations by comparisons and bits of whole vectors: a branch in each lane would cost more, above all to compile."""
 _INLINE = "static inline __attribute__((always_inline))"
 
-
-def batch(tape: Tape, inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
-    """A translation unit with the kernel in a loop over samples start <= i < stop.
-
-    `steps` holds the distance between samples of each input, in doubles: 0 for one sample shared by all. In the last
-    round lanes without a sample repeat the last one. Outputs must not lie over inputs.
-    """
-    parts, used = _parts(tape)
-    lanes = range(LANES)
-    samples = [f"x[{k}][lane] = in[{k}] + r * steps[{k}];" for k in range(len(inputs))]
-    samples += [f"y[{k}][lane] = out[{k}] + r * {port.size};" for k, port in enumerate(outputs)]
-    each = "\n            ".join(samples)
-    calls = "\n        ".join(f"part_{k}(w, x, y);" for k in range(len(parts)))
-    return f"""#include <math.h>
+_PREAMBLE = f"""#include <math.h>
 #include <stddef.h>
 
 typedef double V __attribute__((vector_size({8 * LANES})));
@@ -57,17 +44,17 @@ typedef double *const (*Outputs)[{LANES}];
 
 {_INLINE} V all(double c)
 {{
-    return (V){{{", ".join("c" for _ in lanes)}}};
+    return (V){{{", ".join("c" for _ in range(LANES))}}};
 }}
 
 {_INLINE} V load(const double *const *x, ptrdiff_t k)
 {{
-    return (V){{{", ".join(f"x[{lane}][k]" for lane in lanes)}}};
+    return (V){{{", ".join(f"x[{lane}][k]" for lane in range(LANES))}}};
 }}
 
 {_INLINE} void store(double *const *y, ptrdiff_t k, V v)
 {{
-    {" ".join(f"y[{lane}][k] = v[{lane}];" for lane in lanes)}
+    {" ".join(f"y[{lane}][k] = v[{lane}];" for lane in range(LANES))}
 }}
 
 {_INLINE} V pick(I mask, V a, V b)
@@ -75,8 +62,22 @@ typedef double *const (*Outputs)[{LANES}];
     return (V)(((I)a & mask) | ((I)b & ~mask));
 }}
 
-{"".join(_defined(operation) for operation in sorted(used - _VECTORS))}
-{"".join(_function(k, part) for k, part in enumerate(parts))}
+"""
+
+
+def batch(tape: Tape, inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
+    """A translation unit with the kernel in a loop over samples start <= i < stop.
+
+    `steps` holds the distance between samples of each input, in doubles: 0 for one sample shared by all. In the last
+    round lanes without a sample repeat the last one. Outputs must not lie over inputs.
+    """
+    parts, used = _parts(tape)
+    samples = [f"x[{k}][lane] = in[{k}] + r * steps[{k}];" for k in range(len(inputs))]
+    samples += [f"y[{k}][lane] = out[{k}] + r * {port.size};" for k, port in enumerate(outputs)]
+    each = "\n            ".join(samples)
+    calls = "\n        ".join(f"part_{k}(w, x, y);" for k in range(len(parts)))
+    functions = [*map(_defined, sorted(used - _VECTORS)), *(_function(k, part) for k, part in enumerate(parts))]
+    return f"""{_PREAMBLE}{"".join(functions)}
 void {BATCH_SYMBOL}(ptrdiff_t start, ptrdiff_t stop, const double *const *in, const ptrdiff_t *steps,
                  double *const *out)
 {{

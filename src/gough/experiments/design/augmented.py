@@ -1,26 +1,23 @@
-"""An augmented Lagrangian with L-BFGS-B: limits become penalties whose prices are learned."""
+"""An augmented Lagrangian: limits become penalties whose prices are learned [NW06, §17.4]."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from gough.core.arrays import Array
+from gough.experiments.design.descent import minimize
 from gough.experiments.design.problem import DesignProblem
 
 _ROOM = 1e-3
 """Of a limit's size that is left free from the beginning."""
 _STEP = 0.1
 """By which a limit is tightened at most in one correction."""
-_RAISE, _MOST = 3.0, 1e4
-"""By which the penalty grows from one round to the next, and how far."""
-
-
-class _Point(NamedTuple):
-    z: Array
-    value: float
-    gradient: Array
+_FIRST, _RAISE, _MOST = 30.0, 3.0, 1e3
+"""The penalty of the first round, by which it grows from one round to the next, and how far. Smaller at first, searches
+run into singularities; larger, they stay near where they began."""
+_GAIN = 0.005
+"""A round ends where eight steps gain less than this."""
 
 
 @dataclass
@@ -31,7 +28,7 @@ class Prices:
     lower: Array
     tight: tuple[Array, Array]
     """By how much the lower and the upper limits are tightened, since values exceed their samples in between."""
-    penalty: float = 10.0
+    penalty: float = _FIRST
     evaluations: int = 0
 
     @classmethod
@@ -87,49 +84,43 @@ def descend(
     problem: DesignProblem,
     z: Array,
     prices: Prices,
-    bounds: list[tuple[float, float]],
+    ratios: tuple[float, float],
     *,
-    iterations: int,
+    steps: int,
     seen: Callable[[Array], object],
 ) -> Array:
-    """Minimize the augmented Lagrangian at fixed prices; `seen` is told of every step."""
-    from scipy.optimize import minimize  # noqa: PLC0415 - start-up time
+    """Minimize the augmented Lagrangian at fixed prices; `seen` is told of every step.
 
-    last = accepted = _Point(z, *problem.lagrangian(z, lambda h: prices.added(h, problem.ends)))
+    The frequency, last in z, stays between `ratios`: as their mean and half their distance times a sine.
+    """
+    low, high = ratios
+    mean, half = (low + high) / 2, (high - low) / 2
 
-    def value(at: Array) -> tuple[float, Array]:
-        nonlocal last
+    def vector(y: Array) -> Array:
+        return np.append(y[:-1], mean + half * np.sin(y[-1]))
+
+    def value(y: Array) -> tuple[float, Array]:
         prices.evaluations += 1
-        total, gradient = problem.lagrangian(at, lambda h: prices.added(h, problem.ends))
-        if np.isfinite(total):
-            last = _Point(at.copy(), total, gradient)
-            return total, gradient
-        # out of reach: worse than where the line search came from, but not by so much that it stops for good
-        step = float(np.linalg.norm(at - accepted.z))
-        return accepted.value + step * float(np.linalg.norm(accepted.gradient)), gradient
+        total, gradient = problem.lagrangian(vector(y), lambda h: prices.added(h, problem.ends))
+        return total, np.append(gradient[:-1], gradient[-1] * half * np.cos(y[-1]))
 
-    def step(at: Array) -> None:
-        nonlocal accepted
-        accepted = last
-        seen(at)
-
-    options = {"maxiter": iterations, "maxcor": 25, "maxfun": 2 * iterations}
-    found = minimize(value, z, jac=True, method="L-BFGS-B", bounds=bounds, options=options, callback=step)
-    return np.asarray(found.x)
+    angle = np.arcsin(np.clip((z[-1] - mean) / half, -1.0, 1.0)) if half > 0 else 0.0
+    start = np.append(z[:-1], angle)
+    return vector(minimize(value, start, steps=steps, decrease=_GAIN, seen=lambda y: seen(vector(y))))
 
 
 def one_round(
     problem: DesignProblem,
     z: Array,
     prices: Prices,
-    bounds: list[tuple[float, float]],
+    ratios: tuple[float, float],
     *,
-    iterations: int,
+    steps: int,
     tolerance: float,
     seen: Callable[[Array], object],
 ) -> tuple[Array, bool]:
     """Descend, then learn the prices: one round. Also, do the limits hold within `tolerance`?"""
-    z = descend(problem, z, prices, bounds, iterations=iterations, seen=seen)
+    z = descend(problem, z, prices, ratios, steps=steps, seen=seen)
     worst = prices.learn(problem.evaluate(z).h, problem.ends)
     if worst > tolerance:
         prices.penalty = min(prices.penalty * _RAISE, _MOST)

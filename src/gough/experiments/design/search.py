@@ -17,12 +17,13 @@ from gough.experiments.design.problem import DesignProblem
 from gough.experiments.design.result import Attempt, Design
 from gough.experiments.trajectories import require_count
 
-_TOLERANCE = 1e-3
+_TOLERANCE = 2e-3
 """By how much of its size a limit may be exceeded at a sample before the correction."""
 _SETTLED = 0.05
 """Change of the criterion in a round below which a search ends: 0.2 % of a standard deviation for 24 parameters."""
-_CORRECTIONS = 5
-_COARSE, _FINER = 0.03, 4
+_ROUNDS, _STEPS = 8, 400
+_CORRECTIONS, _FEW = 5, 40
+_COARSE, _FINER = 0.15, 4
 """Where limits are exceeded between samples by more than this share, so many times as many are taken."""
 _HALVINGS = 12
 _LEAST = 0.3
@@ -58,7 +59,7 @@ def optimize(
 ) -> Design:
     """The best motion of several starts; the same seed gives the same motion, whatever the executor.
 
-    Each start is a random feasible series. An augmented Lagrangian with L-BFGS-B improves it, by exact derivatives;
+    Each start is a random feasible series. An augmented Lagrangian improves it, by exact derivatives;
     then limits are verified between samples as well, and the motion is corrected until it keeps them strictly.
 
     Ctrl-C stops the search, and the best motion so far is the answer; it keeps the limits like any other.
@@ -153,16 +154,16 @@ class _Start:
         assert self.problem.n_samples is not None
         self.n_samples = self.problem.n_samples
         self.prices = Prices.free(self.n_samples, len(self.problem.channels))
-        self.bounds = self.problem.space.bounds
+        self.ratios = self.problem.space.bounds[-1]
         self.z = np.zeros(self.problem.space.n)
 
     def improve(self, z: Array) -> Array:
         """Optimize at the samples, then between them."""
         self.z = z
-        self._rounds(8, 200, "searching")
+        self._rounds(_ROUNDS, _STEPS, "searching")
         frequency = self.problem.whole_frequency(self.problem.series(self.z).frequency)
         ratio = 2 * np.pi * frequency / self.problem.space.pulsation
-        self.bounds = [*self.bounds[:-1], (ratio, ratio)]
+        self.ratios = (ratio, ratio)
         self.z = np.append(self.z[:-1], ratio)
         for _ in range(_CORRECTIONS):
             below, above = excess(self.problem, self.z)
@@ -170,20 +171,20 @@ class _Start:
                 break
             if max(below.max(), above.max()) > _COARSE and self.problem.n_samples == self.n_samples:
                 self.problem, self.prices = self.problem.refined(_FINER), self.prices.refined(_FINER)
-                self._rounds(4, 100, "a finer look")
+                self._rounds(2, 2 * _FEW, "a finer look")
                 continue
             self.prices.tighten(below, above)
-            self._rounds(2, 50, "limits between samples")
+            self._rounds(1, _FEW, "limits between samples")
         return self.z
 
-    def _rounds(self, most: int, iterations: int, stage: str) -> None:
+    def _rounds(self, most: int, steps: int, stage: str) -> None:
         def seen(z: Array) -> None:
             self.z = z.copy()
 
         for _ in range(most):
             before = self.problem.value(self.z)
             self.z, settled = one_round(
-                self.problem, self.z, self.prices, self.bounds, iterations=iterations, tolerance=_TOLERANCE, seen=seen
+                self.problem, self.z, self.prices, self.ratios, steps=steps, tolerance=_TOLERANCE, seen=seen
             )
             self.on_stage(stage, self.problem.value(self.z))
             if settled and abs(self.problem.value(self.z) - before) < _SETTLED:
