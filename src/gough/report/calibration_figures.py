@@ -160,8 +160,8 @@ def _draw_joints(  # noqa: PLR0917 - one picture
         if half is not None:
             width, height = 2 * times * half[leg, :2]
             axes.add_patch(Ellipse((tip[0], tip[1]), width, height, facecolor="none", edgecolor=INK, linewidth=0.8))
-        where = 1.2 * size * np.array([np.cos(written[leg]), np.sin(written[leg])])
-        axes.text(*where, f"{leg + 1}: {way[2]:+.2f}".replace("-", "−"), ha="center", va="center", fontsize=8)
+        x, y = 1.2 * size * np.cos(written[leg]), 1.2 * size * np.sin(written[leg])
+        axes.text(x, y, f"{leg + 1}: {way[2]:+.2f}".replace("-", "−"), ha="center", va="center", fontsize=8)
 
 
 def _round_down(value: float) -> float:

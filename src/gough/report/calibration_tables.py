@@ -124,12 +124,9 @@ def leg_table(found: Calibrated, truth: Array | None = None) -> Html:
                 parts.append(tag("small", error_in_sigma(error), class_="far" if abs(error) > 3.5 else "near"))
             cells.append(tag("td", *parts))
         rows.append([row_head(chain), *cells])
-    heads = ["leg", *(head_cell(_stem(name), shown_unit(unit)[0]) for name, unit in _of_first_leg(model, width))]
+    first = zip(model.names[:width], model.units[:width], strict=True)
+    heads = ["leg", *(head_cell(_stem(name), shown_unit(unit)[0]) for name, unit in first)]
     return table(heads, rows, "Joints and lengths, leg by leg")
-
-
-def _of_first_leg(model: GoughPlatform, width: int) -> list[tuple[str, str]]:  # type: ignore[misc, unused-ignore]
-    return list(zip(model.names[:width], model.units[:width], strict=True))
 
 
 def _stem(name: str) -> str:

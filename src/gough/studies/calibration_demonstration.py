@@ -174,9 +174,9 @@ class CalibrationDemonstration:
             "weighted": (check.position_after, check.orientation_after),
         }
         rows = [
-            [name, *(number(f * float(e.mean()), digits=3) for f, e in zip((1e3, 180 / np.pi), pair, strict=True))]
-            for name, pair in errors.items()
-            if pair[0] is not None and pair[1] is not None
+            [name, number(1e3 * float(far.mean()), digits=3), number(float(np.degrees(turned.mean())), digits=3)]
+            for name, (far, turned) in errors.items()
+            if far is not None and turned is not None
         ]
         return _lines([f"mean error of {len(check.position_after)}", "position [mm]", "orientation [°]"], rows)
 

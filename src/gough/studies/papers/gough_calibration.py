@@ -15,7 +15,7 @@ from gough.identification import Step
 from gough.methods import Fixpoint, GaussSeidel
 from gough.methods.interval_newton import IntervalNewton
 from gough.methods.lifted import LiftedHull
-from gough.region import Box
+from gough.region import Box, ConfidenceEllipsoid
 from gough.report import Drawing
 from gough.report.numbers import signed
 from gough.studies.calibration_demonstration import COVERAGE, LegVerdict
@@ -152,7 +152,8 @@ def in_gauge(case: RebuiltPlatform, values: Array, gauge: Gauge) -> Array:
 def half_widths(case: RebuiltPlatform, gauge: Gauge) -> Array:
     """95 % of the weighted solution's parameters in a gauge, mm."""
     region = case.weighted.estimate.region
-    carried = regauged(case.campaign.robot, case.weighted.parameters, region.covariance, gauge)  # type: ignore[attr-defined]
+    assert isinstance(region, ConfidenceEllipsoid)
+    carried = regauged(case.campaign.robot, case.weighted.parameters, region.covariance, gauge)
     assert carried.covariance is not None
     return np.asarray(1.96 * _MM * np.sqrt(np.maximum(carried.covariance.diagonal(), 0.0)))
 
@@ -237,12 +238,12 @@ def _bracket(verdict: LegVerdict) -> str:
 
 def _contractions(sound: RebuiltPlatform) -> SideBySide:
     """What the methods of Section 4 and ours make of boxes around a leg."""
-    methods = {
-        "Krawczyk (12)": Fixpoint(IntervalNewton(krawczyk=True)),
-        "Oettli–Prager": Fixpoint(IntervalNewton()),
-        "Gauss–Seidel": Fixpoint(IntervalNewton(GaussSeidel())),
-        "ours, lifted": LiftedHull(),
+    newton: dict[str, Any] = {
+        "Krawczyk (12)": IntervalNewton(krawczyk=True),
+        "Oettli–Prager": IntervalNewton(),
+        "Gauss–Seidel": IntervalNewton(GaussSeidel()),
     }
+    methods: dict[str, Any] = {**{name: Fixpoint(step) for name, step in newton.items()}, "ours, lifted": LiftedHull()}
     problem, center = sound.legs[0].problem, sound.plain.value[:7]
     rows = []
     for around in (2e-3, 5e-3, 1e-2, 0.1, 1.0):

@@ -1,6 +1,6 @@
 """Figures 3 to 6 of [DACP06], from our data."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -63,7 +63,7 @@ def _histograms(name: str, errors: Array, sigma: Array, names: list[str], captio
 
 
 def _histogram(axes: "Axes", errors: Array, sigma: float) -> None:
-    edges = sigma * np.linspace(-4, 4, 41)
+    edges = (sigma * np.linspace(-4, 4, 41)).tolist()
     axes.hist(errors, edges, density=True, color=SERIES[0], alpha=0.55)
     x = sigma * np.linspace(-4, 4, 161)
     axes.plot(x, np.exp(-0.5 * (x / sigma) ** 2) / (sigma * np.sqrt(2 * np.pi)), color=INK, linewidth=1.0)
@@ -99,7 +99,8 @@ def solution_set(sound: RebuiltPlatform) -> Drawing:
     free = np.isin(np.arange(7), _SLICE)
     flat = LegProblem(problem.data, Box(center - 5e-3 * free, center + 5e-3 * free), problem.leg)
     box = LiftedHull().estimate(flat).region.hull()
-    newton = Fixpoint(IntervalNewton(krawczyk=True)).estimate(flat).region.hull()
+    step: Any = Fixpoint(IntervalNewton(krawczyk=True))  # type: ignore[arg-type]  # contracts what has linearizations
+    newton = step.estimate(flat).region.hull()
     lines = _polygon(flat, newton)
     middle, reach = 1e3 * box.center[free], 0.75e3 * box.width[free]
     with style():
