@@ -75,7 +75,8 @@ def covered(point, blur):
     cells, weights = coverage.blur_weights(blur)
     nothing = np.empty((0, 4))
     pose = CAMERA.parameters, *POSE, point[None], TARGET.radius
-    coverage.cover(canvas, *pose, image, cells, weights, nothing)
+    even = np.array([0.0, 0.0, 0.0, 320.0, 240.0])
+    coverage.cover(canvas, *pose, image, cells, weights, nothing, even)
     return canvas, image[0]
 
 

@@ -1,6 +1,7 @@
 """How much of each pixel a disc covers, compiled by numba; importing this module imports numba."""
 
 from math import erf, exp, pi, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -45,12 +46,14 @@ def cover(  # noqa: PLR0917 - numba knows no keywords
     cells: int,
     weights: Array,
     hidden: Array,
+    light: Array,
 ) -> None:
     """Add to each pixel of `canvas` how much of its light comes from discs on the target.
 
     Within a cell the map to the target's plane is taken as linear (its bend is some 10⁻⁴ of a pixel), a cell at the
     disc's edge is cut into strips across that edge, and the chord of each strip is exact. `images` are the discs'
-    images as `optics.discs` gives them, `hidden` the first and last u and v of rectangles before the target (n, 4).
+    images as `optics.discs` gives them; `hidden` are the first and last u and v of rectangles before the target
+    (n, 4); `light` is as `lit` takes it: it falls before the lens blurs.
     """
     rows, columns = canvas.shape
     reach = (len(weights) // cells - 1) // 2
@@ -70,8 +73,19 @@ def cover(  # noqa: PLR0917 - numba knows no keywords
             for b in range(wide * cells):
                 u = left - 0.5 + (b + 0.5) / cells
                 if not _is_hidden(hidden, u, v):
-                    fine[a, b] = _covered(camera, inverse, u, v, 1.0 / cells, centers[i], radius)
+                    part = _covered(camera, inverse, u, v, 1.0 / cells, centers[i], radius)
+                    fine[a, b] = part * lit(light, u, v) if part > 0 else 0.0
         _spread(canvas, fine, top, left, cells, weights * scale**0.5)
+
+
+@compiled
+def lit(light: Array, u: Any, v: Any) -> Any:
+    """Light at a pixel, 1 in the middle: what is lost in the corners, its growth along u and v, width and height."""
+    width, height = light[3], light[4]
+    a, b = (u - (width - 1) / 2) / width, (v - (height - 1) / 2) / height
+    aspect = height / width
+    square = (a * a + (b * aspect) ** 2) * 4 / (1 + aspect**2)
+    return (1 - light[0] * square) * (1 + light[1] * a + light[2] * b)
 
 
 @compiled

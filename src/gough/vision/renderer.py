@@ -79,7 +79,7 @@ def render(  # noqa: PLR0917 - a pose is two arguments
     covered, centroids = _covered(camera, target, R, t, made)
     dots, ground = (made.white, made.black) if target.bright else (made.black, made.white)
     scene = _background(camera, target, R, t, made)
-    scene = (scene + covered * np.float32(dots - ground)) * _light(camera, made)
+    scene = scene + covered * np.float32(dots - ground)
     if rng is not None and made.noise > 0:
         scene += rng.standard_normal(scene.shape, dtype=np.float32) * np.float32(made.noise)
     image = np.clip(np.rint(scene), 0, 255).astype(np.uint8)
@@ -96,15 +96,17 @@ def _covered(
     covered = np.zeros((camera.size[1], camera.size[0]))
     hidden = np.array([[u - w / 2, u + w / 2, v - h / 2, v + h / 2] for u, v, w, h, _ in made.occluders]).reshape(-1, 4)
     cells, weights = coverage.blur_weights(made.blur)
-    coverage.cover(covered, camera.parameters, R, t, target.points, target.radius, images, cells, weights, hidden)
-    return np.clip(covered, 0, 1).astype(np.float32), images[:, :2]
+    args = camera.parameters, R, t, target.points, target.radius, images, cells, weights, hidden, _light(camera, made)
+    coverage.cover(covered, *args)
+    return covered.astype(np.float32), images[:, :2]
 
 
 def _background(camera: Camera, target: DotTarget | CircleGrid, R: Array, t: Array, made: Conditions) -> Image:
     """Everything that is not a dot of the target, blurred."""
     ground = made.black if target.bright else made.white
     scene: Image = np.full((camera.size[1], camera.size[0]), ground if made.around is None else made.around, np.float32)
-    if made.around is None and not made.other_dots and not made.occluders:
+    even = made.vignetting == 0 and made.gradient == (0.0, 0.0)
+    if made.around is None and not made.other_dots and not made.occluders and even:
         return scene
     cv = opencv()
     if made.around is not None:
@@ -115,19 +117,20 @@ def _background(camera: Camera, target: DotTarget | CircleGrid, R: Array, t: Arr
     for u, v, w, h, level in made.occluders:
         rows = slice(max(0, round(v - h / 2)), max(0, round(v + h / 2)))
         scene[rows, max(0, round(u - w / 2)) : max(0, round(u + w / 2))] = level
+    if not even:
+        scene *= _lit(_light(camera, made), camera.size)
     return cv.GaussianBlur(scene, (0, 0), made.blur) if made.blur > 0 else scene
 
 
-def _light(camera: Camera, made: Conditions) -> Image:
-    """How much light falls on each pixel, 1 in the middle."""
-    width, height = camera.size
-    u = ((np.arange(width) - (width - 1) / 2) / width).astype(np.float32)
-    v = ((np.arange(height) - (height - 1) / 2) / height).astype(np.float32)[:, None]
-    aspect = height / width
-    square = (u**2 + (v * aspect) ** 2) * np.float32(4 / (1 + aspect**2))
-    return (1 - np.float32(made.vignetting) * square) * (
-        1 + np.float32(made.gradient[0]) * u + np.float32(made.gradient[1]) * v
-    )
+def _light(camera: Camera, made: Conditions) -> Array:
+    return np.array([made.vignetting, *made.gradient, *camera.size], dtype=float)
+
+
+def _lit(light: Array, size: tuple[int, int]) -> Image:
+    from gough.vision import coverage  # noqa: PLC0415 - numba
+
+    u, v = np.arange(size[0], dtype=float)[None], np.arange(size[1], dtype=float)[:, None]
+    return coverage.lit.py_func(light, u, v).astype(np.float32)  # type: ignore[attr-defined] # the same formula, on arrays
 
 
 def _outline(target: DotTarget | CircleGrid) -> Array:
