@@ -157,7 +157,9 @@ def printer_table(found: CalibratedPrinter) -> Html:
         shown, factor = shown_unit(unit)
         before, after = found.model.nominal[i] * factor, found.parameters[i] * factor
         plus = found.plus(name)
-        values = (f"{before:.4f}", f"{after:.4f}", "—" if plus == "fixed" else f"{after - before:+.4f}")
+        change = round(after - before, 4)
+        moved = "—" if plus == "fixed" else f"{change:+.4f}" if change else "0.0000"
+        values = (f"{before:.4f}", f"{after:.4f}", moved)
         rows.append([row_head(name, shown), *(cell(signed(v)) for v in values), cell(plus)])
     heads = ["parameter", "configured", "found", "change", "± (95 %)"]
     return table(heads, rows, "Geometry as configured and as found")
