@@ -169,6 +169,29 @@ def raising(problem):
     raise EstimationError(least_squares(problem))
 
 
+def made(source):
+    scope = {"__name__": "made"}
+    exec(source, scope)
+    return scope["f"]
+
+
+def test_functions_are_told_apart_by_what_they_do():
+    sources = [
+        "def f(x): return x + 1",
+        "def f(x): return x + 2",
+        "def f(x, k=1): return x + 1",
+        "def f(x, k=2): return x + 1",
+        "def f(x, *, k=2): return x + 1",
+        "def f(x): return x.y + 1",
+        "def f(x): return [v + 1 for v in x]",
+        "def f(x): return [v + 2 for v in x]",
+        "def f(n):\n def g(x): return x + n\n return g\nf = f(1)",
+        "def f(n):\n def g(x): return x + n\n return g\nf = f(2)",
+    ]
+    assert len({digest(made(source)) for source in sources}) == len(sources)
+    assert digest(made("# moved\n\ndef f(x):\n    return x + 1  # a remark")) == digest(made(sources[0]))
+
+
 def test_digests_tell_configurations_apart():
     assert campaign(3).digest == campaign(7).digest
     others = [

@@ -4,6 +4,7 @@ import json
 import signal
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
@@ -92,16 +93,23 @@ def _kept(folder: Path | None) -> Iterator[None]:
 
 @contextmanager
 def _pool(workers: int) -> Iterator[Executor | None]:
-    """Processes to work in; None for one: this one. They leave Ctrl-C to this one, too."""
+    """Processes to work in; None for one: this one."""
     if workers == 1:
         yield None
         return
-    with ProcessPoolExecutor(workers, get_context("spawn"), _leave_interrupts) as executor:
-        yield executor
+    with ProcessPoolExecutor(workers, get_context("spawn"), _end_when_interrupted) as executor:
+        try:
+            yield executor
+        except BrokenProcessPool as error:
+            raise InputError(
+                "a worker ended before its time: was memory short? The same command goes on from where it was; take "
+                "fewer --workers"
+            ) from error
 
 
-def _leave_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _end_when_interrupted() -> None:
+    """A worker has nothing to save, and need not end what it does."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _show(console: Console, found: Reproduction) -> None:

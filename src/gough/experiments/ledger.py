@@ -14,6 +14,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import partial
 from pathlib import Path
+from types import CodeType
 from typing import Any, Self
 
 import numpy as np
@@ -27,7 +28,7 @@ _HEADER = {"gough_campaign": 1}
 def digest(value: Any) -> str:
     """A fingerprint of a configuration: the same for equal values, in every process; different for different ones.
 
-    Arrays count by their bytes, functions by their name and source, other objects by their type and fields.
+    Arrays count by their bytes, functions by their name and what they do, other objects by their type and fields.
 
     Examples:
         >>> digest({"a": np.arange(3), "b": 1.5}) == digest({"b": 1.5, "a": np.arange(3)})
@@ -41,7 +42,7 @@ def digest(value: Any) -> str:
     return found.hexdigest()[:32]
 
 
-_PLAIN = (str, bytes, bool, int, float, complex, Enum, np.generic, type(None))
+_PLAIN = (str, bytes, bool, int, float, complex, Enum, np.generic, type(None), type(...))
 
 
 def _parts(value: Any) -> Iterator[bytes]:
@@ -83,14 +84,21 @@ def _of_function(value: Any) -> Iterator[bytes]:
     yield f"{value.__module__}.{value.__qualname__}".encode()
     if isinstance(value, type):
         return
-    try:
-        yield inspect.getsource(value).encode()
-    except (OSError, TypeError):
-        yield b"no source"
     if inspect.ismethod(value):
         yield from _parts(value.__self__)
-    elif value.__closure__:
+        value = value.__func__
+    yield from _of_code(value.__code__)
+    yield from _parts((value.__defaults__, value.__kwdefaults__))
+    if value.__closure__:
         yield from _parts(tuple(cell.cell_contents for cell in value.__closure__))
+
+
+def _of_code(code: CodeType) -> Iterator[bytes]:
+    """What is run, whatever has become of the file since; comments and the places of lines do not count."""
+    yield code.co_code
+    yield repr((code.co_names, code.co_varnames, code.co_freevars)).encode()
+    for constant in code.co_consts:
+        yield from _of_code(constant) if isinstance(constant, CodeType) else _parts(constant)
 
 
 class Ledger:

@@ -120,7 +120,7 @@ class ClosedChain(ABC):
         """The same robot with each of its nested dynamic models, simplest first; of `only`, what a model has."""
         every = [replace(self, variant=variant, only=()) for variant in self._offered]  # type: ignore[type-var]
         shared = [tuple(name for name in self.only if name in each.names) for each in every]
-        return tuple(replace(each, only=own) for each, own in zip(every, shared, strict=True) if own or not self.only)
+        return tuple(each.with_only(own) for each, own in zip(every, shared, strict=True) if own or not self.only)
 
     @property
     def adds(self) -> str:

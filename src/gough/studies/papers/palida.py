@@ -60,6 +60,10 @@ class _Course:
         """What began last has come so far."""
         self.on_step(Step(int(self.done - (1 - part) * seconds) + 1, self.total, what))
 
+    def skip(self, seconds: int) -> None:
+        """So much is there already."""
+        self.total -= seconds
+
 
 def reproduce(
     seed: int = 1,
@@ -106,7 +110,7 @@ def _results(
             course.within(f"designing a trajectory: {name}, {stage}", 0.5, _DESIGN)
 
     designed = designs(seed, size, folder, on_design)
-    course.done = _PREPARE + _DESIGN * len(DESIGNS)
+    course.skip(_DESIGN * (len(DESIGNS) - len(begun)))
     experiments = {
         name: Repetition(found.series, readings=size.readings, periods=size.periods) for name, found in designed.items()
     }
@@ -126,16 +130,28 @@ def _repeated(
 ) -> dict[tuple[str, str], Spread]:
     spreads: dict[tuple[str, str], Spread] = {}
     for name, campaign in asked.items():
-        seconds = _REPEAT * campaign.repetitions
-        what = f"repeating experiments ({name})"
-        course.begin(what, seconds)
-
-        def show(far: Progress, what: str = what, seconds: int = seconds) -> None:
-            course.within(f"{what}: {far.done} of {far.total}", far.done / far.total, seconds)
-
         path = None if folder is None else folder / f"campaign-{name}-{campaign.digest[:8]}.jsonl"
-        spreads |= campaign.run(path, executor=executor, on_progress=show).spreads
+        spreads |= campaign.run(path, executor=executor, on_progress=_shown(course, name, campaign)).spreads
     return spreads
+
+
+def _shown(course: _Course, name: str, campaign: MonteCarlo) -> Callable[[Progress], None]:
+    """Shows how far a campaign is; what it finds done when it begins takes no time."""
+    begun: list[Progress] = []
+
+    def show(far: Progress) -> None:
+        what = f"repeating experiments ({name}): {far.done} of {far.total}"
+        each = _REPEAT * campaign.repetitions / far.total
+        if not begun:
+            begun.append(far)
+            course.skip(int(each * far.done))
+            course.begin(what, _REPEAT * campaign.repetitions - int(each * far.done))
+        else:
+            left = far.total - begun[0].done
+            seconds = _REPEAT * campaign.repetitions - int(each * begun[0].done)
+            course.within(what, (far.done - begun[0].done) / left, seconds)
+
+    return show
 
 
 def _reproduction(results: Results, size: Size) -> Reproduction:

@@ -21,6 +21,7 @@ from gough.estimate import Estimate
 from gough.experiments import FourierSeries, MonteCarlo, PeriodicExperiment, white
 from gough.experiments.design import CRITERIA, Design, DesignProblem, MotionLimits, Progress, optimize
 from gough.experiments.ledger import Ledger, digest
+from gough.experiments.monte_carlo import Estimator
 from gough.methods import GaussMarkov, Identifiability, LeastSquares, MaximumLikelihood, cramer_rao_bound
 from gough.robots.mechanism import Palida
 from gough.studies.papers.palida_printed import MEASUREMENT, TABLES, coefficients
@@ -187,11 +188,13 @@ def campaigns(
     """By name: all estimators on the D-optimal trajectory, and least squares and maximum likelihood on its rivals."""
     model = base_model()
     truth = dict(zip(model.robot.names, model.truth.tolist(), strict=True))
-    few: dict[str, Callable[[Any], Estimate]] = {
+    few: dict[str, Estimator] = {LS: least_squares, ML: partial(maximum_likelihood, order=order)}
+    every: dict[str, Estimator] = {
         LS: least_squares,
-        ML: partial(maximum_likelihood, order=order),
+        GM: gauss_markov,
+        ON_PATH: partial(on_path, order=order),
+        ML: few[ML],
     }
-    every = {LS: least_squares, GM: gauss_markov, ON_PATH: partial(on_path, order=order), ML: few[ML]}
     first = {STATISTICAL: experiments[STATISTICAL]}
     rivals = {name: experiments[name] for name in (DETERMINISTIC, FAIR)}
     return {

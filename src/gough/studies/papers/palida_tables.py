@@ -68,9 +68,9 @@ class Results:
         """Standard deviations of the Cramér–Rao bound."""
         return np.sqrt(self.bound.diagonal())
 
-    def column(self, of: Callable[[str, int], str]) -> dict[str, str]:
-        """A column of a table: `of` is given the paper's symbol and the place among our columns."""
-        return {symbol: of(symbol, self.places[symbol]) for symbol in TABLES}
+    def column(self, *values: Array, shown: Callable[..., str]) -> dict[str, str]:
+        """A column of a table: the numbers of each of the paper's symbols, as `shown` writes them."""
+        return {symbol: shown(*(float(each[self.places[symbol]]) for each in values)) for symbol in TABLES}
 
 
 def table_1(model: BaseModel) -> SideBySide:
@@ -80,11 +80,11 @@ def table_1(model: BaseModel) -> SideBySide:
     for symbol, printed in TABLES.items():
         i, away = model.place(symbol)
         base = model.found.base[i]
-        ours = formula(mechanism, names, base.coefficients)
+        ours = formula(mechanism, names, base.coefficients.tolist())
         prior = "—" if printed.prior is None else f"{printed.prior:g}"
         same = "yes" if away <= EXACT else f"off by {away:.1g}"
         unit = model.robot.units[i]
-        rows.append((symbol, unit, written(symbol), ours, same, prior, number(float(model.truth[i]), digits=5)))
+        rows.append((symbol, unit, written(symbol), ours, same, prior, f"{model.truth[i]:.5g}"))
     heads = ("parameter", "unit", "paper's combination", "ours, computed", "same?", "paper's a priori", "truth here")
     caption = f"Table I. {len(model.found.base)} base parameters: 10 of rigid bodies, 14 of friction"
     return SideBySide(caption, heads, tuple(rows))
@@ -112,7 +112,7 @@ def table_2(results: Results) -> SideBySide:
     for estimator in (LS, ML):
         for design in (DETERMINISTIC, FAIR, STATISTICAL):
             spread = results.spreads[design, estimator]
-            parts[f"{estimator}, {design}"] = results.column(lambda _, i, s=spread: number(float(s.sd[i]), digits=2))
+            parts[f"{estimator}, {design}"] = results.column(spread.sd, shown=_shortly)
     caption = f"Table II. Standard deviations over {results.n} repetitions, by design (SI units)"
     return SideBySide(caption, ("parameter", *parts), columns(tuple(TABLES), parts))
 
@@ -127,8 +127,8 @@ def table_3(results: Results) -> SideBySide:
     }
     for label in ESTIMATORS:
         s = results.spreads[STATISTICAL, label]
-        parts[label] = results.column(lambda _, i, s=s: number(float(s.mean[i]), float(s.sd[i])))
-    parts["truth"] = results.column(lambda _, i: number(float(results.model.truth[i]), digits=5))
+        parts[label] = results.column(s.mean, s.sd, shown=number)
+    parts["truth"] = results.column(results.model.truth, shown="{:.5g}".format)
     caption = f"Table III. Estimates: the paper's, and means over {results.n} repetitions of the D-optimal experiment"
     return SideBySide(caption, ("parameter", *parts), columns(tuple(TABLES), parts))
 
@@ -138,11 +138,11 @@ def errors(results: Results) -> SideBySide:
     parts: dict[str, dict[str, str]] = {}
     for label in ESTIMATORS:
         s = results.spreads[STATISTICAL, label]
-        parts[f"bias {label}"] = results.column(lambda _, i, s=s: f"{s.bias_in_sd[i]:+.2f}")
-    parts["bound"] = results.column(lambda _, i: number(float(results.bound_sd[i]), digits=3))
+        parts[f"bias {label}"] = results.column(s.bias_in_sd, shown="{:+.2f}".format)
+    parts["bound"] = results.column(results.bound_sd, shown="{:.3g}".format)
     for label in (LS, GM, ON_PATH, ML):
         s = results.spreads[STATISTICAL, label]
-        parts[f"{label} / bound"] = results.column(lambda _, i, s=s: f"{s.sd[i] / results.bound_sd[i]:.2f}")
+        parts[f"{label} / bound"] = results.column(s.sd / results.bound_sd, shown="{:.2f}".format)
     caption = "Bias in units of each estimator's own sd, Cramér–Rao bound of the sd, and sd over that bound"
     return SideBySide(caption, ("parameter", *parts), columns(tuple(TABLES), parts))
 
@@ -214,6 +214,10 @@ def numbers(results: Results) -> dict[str, Any]:
             for (model, motion), v in results.judged.verdicts.items()
         },
     }
+
+
+def _shortly(value: float) -> str:
+    return number(value, digits=2)
 
 
 def _named(names: tuple[str, ...], values: Array) -> dict[str, float]:
