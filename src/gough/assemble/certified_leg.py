@@ -14,7 +14,7 @@ from gough.core.leg_measurements import LegMeasurements
 from gough.core.rotations import nearest_rotation, to_quaternion
 from gough.data.poses import Poses
 from gough.methods.interval_newton import Linearization
-from gough.methods.lifted_program import Relaxation
+from gough.methods.lifted_program import Relaxation, chord
 from gough.region import Box
 from gough.unknowns import Unknowns
 
@@ -170,7 +170,7 @@ class _Expansion:
         f = iv.sum(iv.sqr(self.d)) - iv.sqr(self.length)
         forms, constant, reach = self._forms()
         tolerance = Interval(2 * np.hstack([self.data.position_tolerance, self.data.rotation_tolerance]))
-        slope, height = _chord(constant, reach)
+        slope, height = chord(constant, reach)
         G = iv.sum(_column(tolerance * slope) * forms, axis=1)
         g = iv.sum(tolerance * (slope * constant + height))
         T = Interval(self.data.reading_tolerance)
@@ -265,16 +265,6 @@ def _placed(R: Array, minus_R: Array, v: Array, minus_v: Array, along: Array) ->
         forms[:, 3 + i, 3:6], forms[:, 3 + i, k], forms[:, 3 + i, j] = along[:, i], minus_v[:, j], v[:, k]
         forms[:, 3 + i, 7 + 3 * k : 10 + 3 * k], forms[:, 3 + i, 7 + 3 * j : 10 + 3 * j] = minus_R[:, j], R[:, k]
     return forms
-
-
-def _chord(constant: Interval, reach: Interval) -> tuple[Array, Interval]:
-    """A slope and a height with |x| ≤ slope x + height wherever x is within `reach` of the constant."""
-    low, high = (constant - reach).lower, (constant + reach).upper
-    with np.errstate(invalid="ignore", divide="ignore"):
-        between = np.clip((high + low) / (high - low), -1.0, 1.0)
-    slope = np.where(low >= 0, 1.0, np.where(high <= 0, -1.0, between))
-    ends = [abs(Interval(end)) - Interval(slope) * end for end in (low, high)]
-    return slope, iv.maximum(ends[0], ends[1])
 
 
 def _join(*parts: Interval) -> Interval:

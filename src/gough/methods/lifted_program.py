@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gough.core import intervals as iv
 from gough.core.arrays import Array
 from gough.core.intervals import Interval
 from gough.evidence import LiftedCut
@@ -53,6 +54,22 @@ def envelopes(products: tuple[tuple[int, int], ...], radius: Array) -> Relaxatio
         A[number, row, p + number] = np.where(square, -1.0, -s * t)
         b[square, row] = (Interval(at) * at).upper[square]
     return Relaxation(A.reshape(4 * n, p + n), b.reshape(4 * n))
+
+
+def chord(constant: Interval, reach: Interval) -> tuple[Array, Interval]:
+    """A slope and a height with |x| ≤ slope x + height wherever x is within `reach` of the constant.
+
+    Examples:
+        >>> slope, height = chord(Interval(1.0), Interval(3.0))
+        >>> float(slope), height
+        (0.3333333333333333, Interval(2.6666666666666665, 2.666666666666667))
+    """
+    low, high = (constant - reach).lower, (constant + reach).upper
+    with np.errstate(invalid="ignore", divide="ignore"):
+        between = np.clip((high + low) / (high - low), -1.0, 1.0)
+    slope = np.where(low >= 0, 1.0, np.where(high <= 0, -1.0, between))
+    ends = [abs(Interval(end)) - Interval(slope) * end for end in (low, high)]
+    return slope, iv.maximum(ends[0], ends[1])
 
 
 def product_box(products: tuple[tuple[int, int], ...], radius: Array) -> Box:
