@@ -13,6 +13,7 @@ from gough.core.arrays import Array, array
 from gough.core.errors import InputError, require
 from gough.methods.harmonics import Harmonics, Path
 from gough.methods.normal_equations import inverse_roots
+from gough.methods.repeats import noise_from_repeats
 from gough.noise import Gaussian
 from gough.problem import Groups, LinearProblem, Mask
 from gough.region import Box
@@ -133,24 +134,23 @@ def reading_covariance(
 
     What is stated counts as it is, the rest is taken from the repeats.
     """
-    n = len(motion.coordinates)
-    stated = [
-        None if value is None else stated_covariance(value, what, names)
-        for value, what, names in (
-            (positions_covariance, "positions", motion.coordinates),
-            (efforts_covariance, "efforts", motion.actuators),
-        )
-    ]
-    C = np.zeros((len(motion.channels), len(motion.channels)))
-    dof = np.inf
-    if None in [type(s) if s is not None else None for s in stated]:
-        noise = motion.noise
-        C, dof = noise.covariance.copy(), noise.dof
-        if independent or any(s is not None for s in stated):
+    n, c = len(motion.coordinates), len(motion.channels)
+    parts = (
+        (positions_covariance, "positions", motion.coordinates, slice(0, n)),
+        (efforts_covariance, "efforts", motion.actuators, slice(n, c)),
+    )
+    C, dof = np.zeros((c, c)), np.inf
+    if positions_covariance is None and efforts_covariance is None:
+        C, dof = motion.noise.covariance.copy(), motion.noise.dof
+        if independent:
             C[:n, n:], C[n:, :n] = 0.0, 0.0
-    for block, own in zip((slice(0, n), slice(n, None)), stated, strict=True):
-        if own is not None:
-            C[block, block] = own
+        return C, dof
+    for value, what, names, block in parts:
+        if value is not None:
+            C[block, block] = stated_covariance(value, what, names)
+        else:
+            noise = noise_from_repeats(motion.readings[..., block], names)
+            C[block, block], dof = noise.covariance, noise.dof
     return C, dof
 
 

@@ -55,7 +55,7 @@ class IdentifiedRepeats:
     covariance: Array
     """(positions + efforts)² of one reading, as stated or as the repeats show it: [AHG]'s Δ and Σ."""
     noise: RepeatNoise | None
-    """What the repeats show of the errors; None where they show none and the covariances are stated."""
+    """What the repeats show of the errors; None where they do not show those of a channel, and so it was stated."""
     fit: BenchmarkVerdict
     """Maximum likelihood on the motion that it was found from."""
     benchmarks: Mapping[str, BenchmarkVerdict]
@@ -118,7 +118,7 @@ class IdentifiedRepeats:
     def on_noise(self) -> tuple[str, ...]:
         """What the repeats say of the errors, in sentences."""
         if self.noise is None:
-            return ("The repeats show no errors of every channel: the covariances are as stated, and not tested.",)
+            return ("The repeats do not show the errors of every channel: what is stated of them is not tested.",)
         test = self.noise.independence(len(self.motion.coordinates))
         together = (
             f"Positions and efforts err together (correlation up to {test.statistic:.2f}, p = {test.p:.2g}): state "
@@ -237,7 +237,7 @@ def identify_repeated(
         steps(f"trying it on {name}")
         benchmarks[name] = benchmark(robot, values, other, covariance=spread, **options)
     fixed = {name: float(value) for name, value in zip(robot.names, known, strict=True) if name not in found.names}
-    noise = _noise(motion, is_stated=None not in (positions_covariance, efforts_covariance))
+    noise = _noise(motion, is_stated=positions_covariance is not None or efforts_covariance is not None)
     return IdentifiedRepeats(
         robot, motion, order, by_positions, found, estimates, refused, covariance, noise, fit, benchmarks, fixed
     )
