@@ -55,7 +55,7 @@ class JointProblem(ArrayValue):
     def unknowns(self) -> Unknowns:
         """a, b and l of leg after leg."""
         names = [name for part in self.parts for name in part.unknowns.names]
-        return Unknowns(names, ("m",) * len(names), prior=self.prior)
+        return Unknowns(tuple(names), ("m",) * len(names), prior=self.prior)
 
     @property
     def n_rows(self) -> int:

@@ -9,7 +9,7 @@ from gough.core.intervals import Interval
 from gough.core.midrad import TINY, gamma, inflated
 from gough.evidence import LiftedCut
 from gough.methods.simplex import Outcome
-from gough.methods.sparse_program import SparseProgram, SparseRows
+from gough.methods.sparse_program import SparseProgram, SparseRows, column_sums
 from gough.problem import Integers
 
 _UNIT = 1e-4
@@ -76,8 +76,8 @@ class JointProgram:
         of_row[rows] = weights
         used = np.flatnonzero(of_row[A.row] > 0)
         terms, where = of_row[A.row[used]] * A.value[used], A.column[used]
-        middle = np.bincount(where, terms, minlength=len(box))
-        spread = gamma(len(used) + 3) * np.bincount(where, abs(terms), minlength=len(box))
+        middle = column_sums(where, terms, len(box))
+        spread = gamma(len(used) + 3) * column_sums(where, abs(terms), len(box))
         radius = inflated(spread, len(used) + 3) + TINY * (len(used) + 1)
         left = Interval.centered(middle, radius) + np.where(np.arange(len(box)) == column, sign, 0.0)
         least = left * Interval(box.lower, box.upper)

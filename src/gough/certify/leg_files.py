@@ -214,7 +214,7 @@ def _question(data: Any) -> PlatformQuestion:
     _head(data, QUESTION, "a file of measurements that gough certify wrote")
     require_keys(data, {"gough", "version", "legs", "lower", "upper", *_ARRAYS, "seal"}, "measurements")
     tables = {name: np.array(_list(data[name], name, _numbers)) for name in _ARRAYS if _even(data[name], name)}
-    prior = Box(*(_numbers(data[side], side) for side in ("lower", "upper")))
+    prior = Box(*(np.array(_numbers(data[side], side)) for side in ("lower", "upper")))
     return PlatformQuestion(PlatformMeasurements(**tables), prior, _wholes(data["legs"], "legs"))
 
 

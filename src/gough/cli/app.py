@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 import gough
-from gough.cli import calibrate, check, demo, design, identify, mechanism, new, poses, reproduce
+from gough.cli import calibrate, certify, check, demo, design, identify, mechanism, new, poses, reproduce
 from gough.core.errors import GoughError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app.command()(new.new)
 app.command()(identify.identify)
 app.command()(design.design)
 app.command()(calibrate.calibrate)
+app.command()(certify.certify)
 app.add_typer(poses.poses, name="poses")
 app.command()(mechanism.mechanism)
 app.command()(reproduce.reproduce)

@@ -1,33 +1,78 @@
-"""`gough check`: re-verify a certificate in exact arithmetic."""
+"""`gough check`: re-verify certificates in exact arithmetic."""
 
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from gough.certify import Verdict, load
+from gough.certify import Verdict, check_leg, load, load_leg, load_question
 from gough.certify import check as checked
+from gough.certify.leg_files import CERTIFICATE, kind_of_file
+from gough.core.errors import InputError
 from gough.data import read_problem, read_table
+
+MEASUREMENTS = "measurements.json"
 
 
 def check(
-    certificate: Annotated[Path, typer.Argument(help="The certificate, a .json file.")],
-    problem: Annotated[Path, typer.Argument(help="The problem it speaks about: an .npz file, or a .csv table.")],
+    certificate: Annotated[Path, typer.Argument(help="The certificate, a .json file; or a folder of gough certify.")],
+    problem: Annotated[
+        Path | None,
+        typer.Argument(
+            help="What it speaks about: an .npz file or a .csv table; measurements.json for legs, by default beside it."
+        ),
+    ] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdict as JSON.")] = False,
 ) -> None:
     """Re-verify a certificate in exact arithmetic, trusting no method. Exit code 1 if it does not hold."""
-    read = read_table if problem.suffix.lower() == ".csv" else read_problem
-    verdict = checked(load(certificate), read(problem))
+    if certificate.is_dir():
+        _check_folder(certificate, problem, as_json=as_json)
+        return
+    if kind_of_file(certificate) == CERTIFICATE:
+        problem = problem or certificate.with_name(MEASUREMENTS)
+        verdict = check_leg(load_leg(certificate), load_question(problem))
+    else:
+        if problem is None:
+            raise InputError(f"say which problem {certificate} speaks about: an .npz file, or a .csv table")
+        read = read_table if problem.suffix.lower() == ".csv" else read_problem
+        verdict = checked(load(certificate), read(problem))
     if as_json:
-        files = {"certificate": str(certificate), "problem": str(problem)}
-        typer.echo(json.dumps({**files, **asdict(verdict)}, ensure_ascii=False, indent=1))
+        typer.echo(json.dumps(_data(certificate, problem, verdict), ensure_ascii=False, indent=1))
     else:
         typer.echo(_in_words(verdict))
     if not verdict.holds:
         raise typer.Exit(1)
+
+
+def _check_folder(folder: Path, problem: Path | None, *, as_json: bool) -> None:
+    """All certificates about legs in a folder, one line each."""
+    problem = problem or folder / MEASUREMENTS
+    files = [file for file in sorted(folder.glob("*.json")) if kind_of_file(file) == CERTIFICATE]
+    if not files:
+        raise InputError(f"{folder} holds no certificates about legs: give the folder that gough certify wrote them to")
+    question = load_question(problem)
+    verdicts = {}
+    for file in files:
+        verdicts[file] = check_leg(load_leg(file), question)
+        if not as_json:
+            states = "; ".join(verdicts[file].statement[:2])
+            more = len(verdicts[file].statement) > 2
+            said = f"{states}{' …' if more else ''}" if verdicts[file].holds else verdicts[file].reason
+            typer.echo(f"{'holds' if verdicts[file].holds else 'DOES NOT HOLD'}  {file.name}: {said}")
+    if as_json:
+        typer.echo(json.dumps([_data(file, problem, v) for file, v in verdicts.items()], ensure_ascii=False, indent=1))
+    failed = sum(not verdict.holds for verdict in verdicts.values())
+    if not as_json:
+        typer.echo(f"{len(files) - failed} of {len(files)} certificates hold.")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _data(certificate: Path, problem: Path, verdict: Verdict) -> dict[str, Any]:
+    return {"certificate": str(certificate), "problem": str(problem), **asdict(verdict)}
 
 
 def _in_words(verdict: Verdict) -> str:

@@ -139,7 +139,7 @@ class PlatformMeasurements(ArrayValue):
 
 def _take(data: Any, n: int, own: dict[str, tuple[int, ...]]) -> None:
     """Arrays of a shape each, finite, tolerances not negative; they cannot be written to afterwards."""
-    shapes = {"quaternion": (n, 4), "position": (n, 3)}
+    shapes: dict[str, tuple[int, ...]] = {"quaternion": (n, 4), "position": (n, 3)}
     shapes |= {"position_tolerance": (n, 3), "rotation_tolerance": (n, 3), **own}
     for name, shape in shapes.items():
         values = array(getattr(data, name), name, ndim=(0, 1, 2))

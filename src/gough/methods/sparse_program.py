@@ -40,9 +40,10 @@ class SparseRows(NamedTuple):
         """The row of each entry."""
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
 
-    def times(self, x: Array) -> Array:
-        """Each row times x."""
-        return np.bincount(self.row, self.value * x[self.column], minlength=len(self.start) - 1)
+
+def column_sums(where: npt.NDArray[Any], values: Array, n: int) -> Array:
+    """Sums of values by the number of their column."""
+    return np.bincount(where, values, minlength=n).astype(np.float64)
 
 
 class SparseOptimum(NamedTuple):

@@ -1,0 +1,41 @@
+"""`gough certify`: a study in, proofs with certificates and a report out."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from gough.cli.progress import steps_shown
+from gough.report import require_ours, write_folder
+from gough.report.certification import certification_documents
+from gough.studies.calibration import CalibrationStudy
+from gough.studies.certification import certified
+
+
+def certify(
+    study: Annotated[Path, typer.Argument(help="The study, a TOML file, with intervals in [certify] or [noise].")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the results, instead of the study's: new, empty or of earlier runs.")
+    ] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+) -> None:
+    """Prove whether legs of a Gough platform fit measured poses within their intervals. Exit code 1 if refuted."""
+    asked = CalibrationStudy.read(study)
+    folder = out or asked.folder.with_name(f"{asked.folder.name}-certified")
+    require_ours(folder)
+    with steps_shown() as on_step:
+        found = certified(asked, on_step)
+        files = certification_documents(asked.table.output.title or f"Certification of {study.name}", (), found)
+    write_folder(folder, files)
+    if as_json:
+        typer.echo(files["certification.json"].decode(), nl=False)
+    else:
+        console = Console(highlight=False)
+        console.print(str(found), soft_wrap=True, markup=False)
+        console.print(f"\nReport: {folder / 'report.html'}", style="bold", soft_wrap=True)
+        check = f"gough check {folder / 'certificates'}"
+        console.print(f"Check the proofs again: {check}", soft_wrap=True)
+    if found.refuted:
+        raise typer.Exit(1)

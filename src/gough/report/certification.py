@@ -1,0 +1,153 @@
+"""The page of a certification: verdicts, the smallest tolerance of each leg, boxes, certificates, what is proven."""
+
+from gough.core.text import number
+from gough.report.certification_results import Certification, Finding, LegFinding
+from gough.report.charts import Chart, Line, Panel
+from gough.report.curves import Curves
+from gough.report.drawing import Drawing
+from gough.report.html import Html, tag
+from gough.report.numbers import signed
+from gough.report.page import Section, bullets, number_cards, page, paragraphs
+from gough.report.static import drawn
+from gough.report.tables import cell, row_head, table, word_cell
+
+_PROVEN = """
+Proven is what holds for every value of the unknowns within the prior and every error within its interval: nothing here
+is a probability. A leg that is refuted cannot fit, whatever the measurements within their intervals.
+"""
+_NOT_PROVEN = """
+Not proven: that the intervals hold the errors, and that legs outside the prior do not fit. A leg that fits is one that
+the measurements allow; it need not be the true one.
+"""
+_EPSILON = """
+ε is what every reading's interval must grow by for some leg to fit [DACP06, eqs. (15), (16)]. Its lower end is a proof
+that less does not suffice, its upper end exhibits a leg and measurements that do. Where ε ≤ 0 the intervals as stated
+suffice.
+"""
+
+
+def certification_documents(title: str, lead: tuple[str, ...], found: Certification) -> dict[str, bytes]:
+    """The files by name: report.html, certification.json, certificates/*, figures/*."""
+    drawing, curves = needs_figure(found), Curves()
+    assert drawing.live is not None
+    live = {drawing.name: drawing.live(curves)}
+    parts = [
+        Section("Verdicts", (bullets(*found.verdicts, *found.notes),)),
+        Section("The smallest tolerance", (epsilon_table(found), drawing.html())),
+        Section("Where the legs are", tuple(box_table(found))),
+        Section("Certificates", (paragraphs(_HOW), tag("pre", _command(found)), certificate_table(found))),
+        Section("What this proves, and what not", (paragraphs(_PROVEN, _NOT_PROVEN, _EPSILON),)),
+    ]
+    lead = (*lead, *found.tolerances, f"{found.poses} poses; {found.around}.")
+    html = page(title, lead, tuple(parts), cards=_cards(found), figures=live, curves=curves)
+    files = {"report.html": html.encode(), "certification.json": f"{found.to_json()}\n".encode()}
+    files["certificates/measurements.json"] = found.measurements.encode()
+    files |= {f"certificates/{file.name}": file.text.encode() for file in found.files}
+    return files | {f"figures/{drawing.name}.svg": drawing.svg(), f"figures/{drawing.name}.png": drawing.png()}
+
+
+_HOW = (
+    "Each certificate is checked in exact arithmetic by a program that knows nothing of how it was found. All speak "
+    "about measurements.json, which holds poses, readings and intervals to the last digit."
+)
+
+
+def _command(found: Certification) -> str:
+    first = next(iter(found.files), None)
+    name = "leg-1-box.json" if first is None else first.name
+    return f"gough check certificates/{name} certificates/measurements.json"
+
+
+def _cards(found: Certification) -> Html:
+    worst = max(found.legs, key=lambda leg: leg.epsilon.upper)
+    files = list(found.files)
+    refuted = sum(leg.finding is Finding.REFUTED for leg in found.legs)
+    return number_cards(
+        ("verdict", "refuted" if found.refuted else "not refuted"),
+        ("legs refuted alone", f"{refuted} of {len(found.legs)}"),
+        (f"ε of leg {worst.leg}, the largest", f"{worst.epsilon.words} mm"),
+        ("certificates, all checked" if all(f.holds for f in files) else "certificates", str(len(files))),
+    )
+
+
+def epsilon_table(found: Certification) -> Html:
+    """Verdict and ε of each leg, and of all together."""
+    rows = [
+        [
+            row_head(f"leg {leg.leg}"),
+            word_cell(leg.finding.value),
+            cell(leg.epsilon.words),
+            cell(leg.epsilon.width),
+            cell(f"{leg.epsilon.seconds:.2f}"),
+            cell("—" if leg.least_squares is None else signed(number(leg.least_squares * 1e3, digits=3))),
+            word_cell(", ".join(map(str, leg.blame)) or "—"),
+        ]
+        for leg in found.legs
+    ]
+    if found.joint is not None:
+        e = found.joint.epsilon
+        shown = [cell(e.words), cell(e.width), cell(f"{e.seconds:.2f}"), cell(""), word_cell("")]
+        rows.append([row_head("all together"), word_cell(found.joint.finding.value), *shown])
+    heads = ["leg", "verdict", "ε, mm", "width, µm", "time, s", "least squares, mm", "poses to blame"]
+    return table(heads, rows, "The smallest tolerance of each leg")
+
+
+def box_table(found: Certification) -> list[Html]:
+    """The box of each unknown, about its center."""
+    heads = ["unknown", "sought around, mm", "lower, mm", "upper, mm", "width, mm"]
+    rows = [row for leg in found.legs for row in _box_rows(leg)]
+    if not rows:
+        return [paragraphs("No leg is consistent: there is no box to show.")]
+    blocks = [table(heads, rows, "Guaranteed box of each unknown")]
+    if found.joint is not None and found.joint.box is not None:
+        names = [name for leg in found.legs for name in leg.names]
+        box = found.joint.box
+        joint = [
+            [row_head(name), cell(_mm(low)), cell(_mm(high)), cell(_mm(high - low))]
+            for name, low, high in zip(names, box.lower, box.upper, strict=True)
+        ]
+        words = paragraphs("All legs together, the errors of poses being shared:")
+        blocks += [words, table(["unknown", *heads[2:]], joint, "Guaranteed box of all legs together")]
+    return blocks
+
+
+def _box_rows(leg: LegFinding) -> list[list[Html]]:
+    if leg.box is None:
+        return []
+    sides = zip(leg.names, leg.center, leg.box.lower, leg.box.upper, strict=True)
+    return [
+        [row_head(name), cell(_mm(c)), cell(_mm(low)), cell(_mm(high)), cell(_mm(high - low))]
+        for name, c, low, high in sides
+    ]
+
+
+def _mm(value: float) -> str:
+    return signed(f"{1e3 * value:.4f}")
+
+
+def certificate_table(found: Certification) -> Html:
+    """What each certificate states, its size and the time of its check."""
+    rows = [
+        [
+            row_head(file.name),
+            word_cell("; ".join(file.statement[:2]) + (" …" if len(file.statement) > 2 else "")),
+            cell(f"{file.size / 1e3:.1f}"),
+            cell(f"{file.seconds:.2f}"),
+            word_cell("holds" if file.holds else "does not hold"),
+        ]
+        for file in found.files
+    ]
+    return table(["certificate", "states", "kB", "check, s", ""], rows, "Certificates")
+
+
+def needs_figure(found: Certification) -> Drawing:
+    """What the best leg needs beyond its tolerance at each pose."""
+    lines = tuple(Line(f"leg {leg.leg}", 1e3 * leg.needs, k) for k, leg in enumerate(found.legs))
+    panel = Panel("needed beyond the tolerance", "mm", lines, 220)
+    chart = Chart(0.0, 1.0, found.poses, "pose", "", (panel,))
+    description = f"What the best choice of each leg needs beyond its tolerance at each of {found.poses} poses."
+    caption = (
+        "Above zero, a reading must be off by more than its interval allows. One peak is a wrong pose; many poses at "
+        "the same height, alternating between legs, are a wrong model."
+    )
+    return Drawing("needs", drawn(chart), description, caption, lambda curves: chart.live(description, curves))

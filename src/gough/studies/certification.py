@@ -1,0 +1,251 @@
+"""The certification that a study asks for: measurements with intervals, proofs, and their certificates."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from gough.assemble import JointHull, JointProblem, LegProblem, joint_tolerance, minimal_tolerance
+from gough.certify import PlatformQuestion
+from gough.certify.leg_files import render_question
+from gough.core.arrays import Array
+from gough.core.errors import GoughError, InputError, require
+from gough.core.leg_measurements import PlatformMeasurements
+from gough.core.rotations import log, nearest_rotation, to_quaternion
+from gough.data import Poses
+from gough.identification import Step
+from gough.region import Box
+from gough.report.certification_results import Bracket, Certification, Finding, JointFinding, LegFinding
+from gough.robots import GoughPlatform
+from gough.studies.calibration import CalibrationStudy, quantities
+from gough.studies.certification_legs import Notary, leg_finding
+
+OnStep = Callable[[Step], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What is to be certified: measurements of a platform, a center for each leg, and the calibrated ones."""
+
+    question: PlatformQuestion
+    center: Array
+    """(legs, 7)."""
+    calibrated: Array | None
+    tolerances: tuple[str, ...]
+    around: str
+    notes: tuple[str, ...]
+
+
+def certified(study: CalibrationStudy, on_step: OnStep = lambda _: None) -> Certification:
+    """The proofs that a study asks for, each with its certificate, checked.
+
+    Raises:
+        InputError: the study cannot be certified; with the line.
+    """
+    asked, table = asked_of(study), study.table.certify
+    question, notary = asked.question, Notary(asked.question)
+    n, joint = len(question.legs), table.joint and len(question.legs) > 1
+    steps = n + joint + (joint and table.joint_box)
+    legs: list[LegFinding] = []
+    points = []
+    for i, leg in enumerate(question.legs):
+        on_step(Step(i + 1, steps, f"certifying leg {leg}"))
+        prior = Box(*(side[7 * i : 7 * i + 7] for side in (question.prior.lower, question.prior.upper)))
+        problem = LegProblem(question.by_leg[leg], prior, leg)
+        began = process_time()
+        tolerance = minimal_tolerance(problem, width=table.width)
+        timed = (tolerance, process_time() - began)
+        calibrated = None if asked.calibrated is None else asked.calibrated[i]
+        legs.append(leg_finding(problem, asked.center[i], calibrated, asked=table, notary=notary, tolerance=timed))
+        points.append(tolerance.point)
+    together = None
+    if joint:
+        on_step(Step(n + 1, steps, "certifying all legs together"))
+        together = _at_least(_together(question, np.array(points), notary), legs)
+        if table.joint_box and together.finding is not Finding.REFUTED:
+            on_step(Step(n + 2, steps, "bounding all legs together"))
+            together = _joint_box(question, together, notary)
+    return Certification(
+        poses=len(question.data),
+        tolerances=asked.tolerances,
+        around=asked.around,
+        legs=tuple(legs),
+        joint=together,
+        notes=asked.notes,
+        measurements=render_question(question),
+    )
+
+
+def _together(question: PlatformQuestion, points: Array, notary: Notary) -> JointFinding:
+    problem = JointProblem(question.data, question.prior, question.legs)
+    began = process_time()
+    found = joint_tolerance(problem, points)
+    took, files = process_time() - began, []
+    shown = found.exhibit
+    more = max(shown.needed, 0.0)
+    name = "joint-fits" if more == 0 else "joint-epsilon-upper"
+    witness = notary.witness(name, found.points.reshape(-1), (shown.quaternion, shown.position), more=more)
+    files += [witness] if witness else []
+    lower, upper = found.lower, witness.more if witness and more > 0 else found.upper
+    if found.tree is not None:
+        proof = notary.empty("joint-epsilon-lower", found.tree, more=lower)
+        files += [proof] if proof else []
+        lower = lower if proof else -np.inf
+    finding = Finding.REFUTED if lower >= 0 and found.tree is not None else Finding.OPEN
+    if witness and more == 0:
+        finding = Finding.FITS
+    return JointFinding(finding, Bracket(lower, upper, took), None, tuple(files))
+
+
+def _at_least(found: JointFinding, legs: list[LegFinding]) -> JointFinding:
+    """What one leg needs, or cannot have, holds for all together."""
+    lower = max(found.epsilon.lower, *(leg.epsilon.lower for leg in legs))
+    refuted = any(leg.finding is Finding.REFUTED for leg in legs)
+    return replace(
+        found,
+        finding=Finding.REFUTED if refuted else found.finding,
+        epsilon=replace(found.epsilon, lower=min(lower, found.epsilon.upper)),
+    )
+
+
+def _joint_box(question: PlatformQuestion, found: JointFinding, notary: Notary) -> JointFinding:
+    problem = JointProblem(question.data, question.prior, question.legs)
+    answer = JointHull(max_steps=2).estimate(problem)
+    name = "joint-empty" if answer.region.hull().is_empty else "joint-box"
+    file = notary.answer(name, problem, answer)
+    box = None if answer.region.hull().is_empty else answer.region.hull()
+    finding = Finding.REFUTED if box is None and file else found.finding
+    return replace(found, box=box, finding=finding, files=(*found.files, *([file] if file else [])))
+
+
+def asked_of(study: CalibrationStudy) -> Asked:
+    """Measurements with intervals, and where the legs are sought, as a study states them.
+
+    Raises:
+        InputError: no Gough platform, no orientations, no intervals, legs that do not exist; with the line.
+    """
+    table = study.table.certify
+    with study.at("machine", "family"):
+        printed = study.table.printer is not None or not isinstance(study.model, GoughPlatform)
+        require(not printed, "gough certify proves statements about legs of Gough platforms, not of other machines")
+    model = study.model
+    assert isinstance(model, GoughPlatform)
+    poses = study.poses()
+    with study.at("certify", "legs"):
+        known = len(model.chains)
+        for leg in table.legs:
+            require(leg <= known, f"there is no leg {leg}: the machine has {known}")
+        require(len(set(table.legs)) == len(table.legs), "a leg is named more than once")
+    legs = tuple(table.legs) or tuple(range(1, len(model.chains) + 1))
+    with study.at("certify"):
+        rows, calibrated, notes = _centers(study, model)
+        columns = [leg - 1 for leg in legs]
+        data = measured(study, model, poses, rows[:, 7]).columns(columns)
+        center = rows[columns, :7]
+        reach = _reach(table.around)
+        question = PlatformQuestion(data, Box.around(center.reshape(-1), np.tile(reach, len(legs))), legs)
+    around = "calibrated values" if center_of(study) == "calibrated" else "the blueprint"
+    words = " / ".join(f"{1e3 * x:g} mm" for x in table.around)
+    least_squares = None if calibrated is None else calibrated[columns, :7]
+    return Asked(
+        question, center, least_squares, _words(data), f"legs within ± {words} of {around}", (*poses.notes, *notes)
+    )
+
+
+def center_of(study: CalibrationStudy) -> str:
+    """What legs are sought around: "blueprint" or "calibrated"."""
+    return study.table.certify.center or (
+        "calibrated" if study.table.calibration.frames == "instrument" else "blueprint"
+    )
+
+
+def _centers(study: CalibrationStudy, model: GoughPlatform) -> tuple[Array, Array | None, tuple[str, ...]]:
+    """Where each leg is sought (legs, 8), the calibrated legs, and what there is to say."""
+    try:
+        found = study.calibrate()
+    except InputError:
+        raise
+    except GoughError as error:
+        require(center_of(study) == "blueprint", f"no calibration to search around: {error}")
+        return model.rows(model.nominal), None, (f"Least squares find no calibration: {str(error).splitlines()[0]}",)
+    calibrated = model.rows(found.parameters)
+    notes = []
+    if found.scale != 1:
+        notes.append(f"Positions are taken as measured; the calibration's scale of {found.scale:.6f} is not applied.")
+        calibrated = np.full_like(calibrated, np.nan)
+    if model.gains:
+        notes.append("Gains of legs are taken as calibrated, and readings as multiplied by them; they are not proven.")
+    if center_of(study) == "calibrated":
+        require(found.scale == 1, "a calibration with a scale cannot be the center: state center = 'blueprint'")
+        return calibrated, calibrated, tuple(notes)
+    blueprint = model.rows(model.nominal)
+    blueprint[:, 7] = calibrated[:, 7] if found.scale == 1 else blueprint[:, 7]
+    return blueprint, None if found.scale != 1 else calibrated, tuple(notes)
+
+
+def measured(study: CalibrationStudy, model: GoughPlatform, poses: Poses, gain: Array) -> PlatformMeasurements:
+    """Poses and readings in m with half-widths: as stated, or so many standard deviations; and what the model adds."""
+    table = study.table.certify
+    require(poses.rotation is not None, "legs of a Gough platform need orientations, but none were measured")
+    assert poses.rotation is not None
+    position, rotation = (_pose_tolerance(poses, axes, given, table.sigmas) for axes, given in (
+        (slice(0, 3), table.position), (slice(3, 6), table.orientation)))  # fmt: skip
+    if table.readings is not None:
+        half = np.asarray(quantities(table.readings, model.reading_unit), dtype=float)
+        fits = half.ndim == 0 or half.shape == (poses.n_chains,)
+        require(fits, f"readings must be one half-width, or one for each of {poses.n_chains} legs")
+        require(bool((half >= 0).all()), "half-widths of readings must not be negative")
+    else:
+        stated = poses.reading_sigma is not None
+        require(stated, "state half-widths of readings in [certify], or standard deviations in [noise]")
+        half = table.sigmas * np.asarray(poses.reading_sigma)
+    readings = poses.readings * gain
+    T = np.broadcast_to(half * abs(gain), readings.shape) + _model_error(table.model_error, poses, readings)
+    T = np.nextafter(T, np.inf, where=T > 0, out=T.copy())
+    quaternion = to_quaternion(nearest_rotation(poses.rotation))
+    return PlatformMeasurements(quaternion, poses.position, readings, position, rotation, T)
+
+
+def _pose_tolerance(poses: Poses, axes: slice, given: list[float] | None, sigmas: float) -> Array:
+    if given is not None:
+        require(len(given) in {1, 3}, "state one half-width for all axes, or one for each of three")
+        return np.broadcast_to(np.asarray(given, dtype=float), (len(poses), 3)).copy()
+    what = "position" if axes.start == 0 else "orientation"
+    require(poses.covariance is not None, f"state half-widths of {what} in [certify], or deviations in [noise]")
+    sigma = np.sqrt(np.diagonal(np.asarray(poses.covariance), axis1=-2, axis2=-1)[..., axes])
+    return np.broadcast_to(sigmas * sigma, (len(poses), 3)).copy()
+
+
+def _model_error(table: Any, poses: Poses, readings: Array) -> Array:
+    """What the model may add to each reading's error, of zeroth and first order [DACP06, §6]."""
+    middle = (readings.min(axis=0) + readings.max(axis=0)) / 2
+    center = (poses.position.min(axis=0) + poses.position.max(axis=0)) / 2
+    assert poses.rotation is not None
+    mean = nearest_rotation(poses.rotation.mean(axis=0)[None])[0]
+    turned = np.linalg.norm(log(poses.rotation @ mean.T), axis=1)
+    away = np.linalg.norm(poses.position - center, axis=1)
+    by_pose = table.constant + table.position * away + table.orientation * turned
+    return np.asarray(by_pose[:, None] + table.reading * abs(readings - middle))
+
+
+def _reach(around: list[float]) -> Array:
+    require(len(around) in {1, 3}, "state one length, or one for the base's points, the platform's and the lengths")
+    base, platform, length = around if len(around) == 3 else around * 3
+    return np.array([base] * 3 + [platform] * 3 + [length])
+
+
+def _words(data: PlatformMeasurements) -> tuple[str, ...]:
+    """Half-widths as they are used."""
+
+    def span(values: Array, factor: float, unit: str) -> str:
+        low, high = factor * values.min(), factor * values.max()
+        return f"± {low:.4g} {unit}" if np.isclose(low, high) else f"± {low:.4g} … {high:.4g} {unit}"
+
+    parts = (
+        f"positions {span(data.position_tolerance, 1e3, 'mm')}",
+        f"orientations {span(data.rotation_tolerance, 180 / np.pi, 'deg')}",
+        f"readings {span(data.reading_tolerance, 1e3, 'mm')}",
+    )
+    return (f"Intervals: {', '.join(parts)}.",)

@@ -1,0 +1,173 @@
+"""One leg's findings, and the notary: whatever is proven becomes a certificate, which is checked at once."""
+
+from collections.abc import Callable, Sequence
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from gough.assemble import LegProblem, LegTolerance, relaxed_tolerance, wrong_poses
+from gough.assemble.joint_exhibit import exhibited
+from gough.assemble.leg_tolerance import needed
+from gough.certify import LegCertificate, NotProven, PlatformQuestion, check_leg
+from gough.certify.leg_files import render_leg
+from gough.certify.of_leg import bound_certificate, empty_certificate, outlier_certificate, witness_certificate
+from gough.core.arrays import Array
+from gough.estimate import Estimate, LiftedStats, Status
+from gough.evidence import LiftedTree
+from gough.methods import LiftedHull
+from gough.report.certification_results import Bracket, CertificateFile, Finding, LegFinding, WithoutPoses
+from gough.studies.certification_schema import CertifyTable
+
+
+class Notary:
+    """Makes certificates about one question and checks each; what cannot be certified gives none."""
+
+    def __init__(self, question: PlatformQuestion) -> None:
+        self._question = question
+
+    def _file(self, name: str, make: Callable[[], LegCertificate]) -> CertificateFile | None:
+        try:
+            certificate = make()
+        except NotProven:
+            return None
+        began = process_time()
+        verdict = check_leg(certificate, self._question)
+        took = process_time() - began
+        text, states = render_leg(certificate), verdict.statement
+        return CertificateFile(f"{name}.json", text, states, verdict.holds, took, certificate.more)
+
+    def empty(self, name: str, tree: LiftedTree, legs: Sequence[int] = (), more: float = 0.0) -> CertificateFile | None:
+        """Nothing fits."""
+        return self._file(name, lambda: empty_certificate(self._question, tree, legs, more))
+
+    def answer(self, name: str, problem: Any, answer: Estimate) -> CertificateFile | None:
+        """The box of a hull, or that there is none."""
+        assert isinstance(answer.stats, LiftedStats)
+        tree = LiftedTree(answer.stats.stages)
+        legs = (problem.leg,) if isinstance(problem, LegProblem) else problem.legs
+        make = empty_certificate if answer.status is Status.INCONSISTENT else bound_certificate
+        return self._file(name, lambda: make(self._question, tree, legs))
+
+    def witness(
+        self,
+        name: str,
+        values: Array,
+        poses: tuple[Array, Array],
+        *,
+        legs: Sequence[int] = (),
+        left_out: Sequence[int] = (),
+        more: float = 0.0,
+    ) -> CertificateFile | None:
+        """These legs fit at these poses."""
+        return self._file(
+            name,
+            lambda: witness_certificate(self._question, values, *poses, left_out=left_out, legs=legs, more=more),
+        )
+
+    def outliers(self, name: str, trees: Sequence[LiftedTree], leg: int, **states: Any) -> CertificateFile | None:
+        """So many poses are wrong."""
+        return self._file(name, lambda: outlier_certificate(self._question, trees, legs=(leg,), **states))
+
+
+def leg_finding(
+    problem: LegProblem,
+    center: Array,
+    calibrated: Array | None,
+    *,
+    asked: CertifyTable,
+    notary: Notary,
+    tolerance: tuple[LegTolerance, float],
+) -> LegFinding:
+    """What is proven about one leg, from its smallest tolerance and the time that took."""
+    leg, found = problem.leg, tolerance[0]
+    began = process_time()
+    answer = LiftedHull().estimate(problem)
+    took, files = process_time() - began, list[CertificateFile | None]()
+    empty = answer.status is Status.INCONSISTENT
+    files.append(notary.answer(f"leg-{leg}-{'empty' if empty else 'box'}", problem, answer))
+    refuted = empty and files[0] is not None
+    upper, fits = _upper(problem, found.point, notary, files, f"leg-{leg}")
+    lower = -np.inf
+    if upper > 0 and found.tree is not None:
+        proof = notary.empty(f"leg-{leg}-epsilon-lower", found.tree, (leg,), found.lower)
+        files.append(proof)
+        lower = found.lower if proof else lower
+    refuted = refuted or lower >= 0
+    off = None if calibrated is None else _least_squares(problem, calibrated, notary, files)
+    without = _without(problem, asked, notary, files) if refuted and asked.outliers else None
+    assert isinstance(answer.stats, LiftedStats)
+    needs = needed(problem, found.point)
+    return LegFinding(
+        leg=leg,
+        finding=Finding.REFUTED if refuted else Finding.FITS if fits else Finding.OPEN,
+        names=problem.unknowns.names,
+        center=center,
+        box=None if empty else answer.region.hull(),
+        steps=answer.stats.steps,
+        seconds=took,
+        epsilon=Bracket(lower, upper, tolerance[1], max(found.boxes, 1)),
+        least_squares=off,
+        needs=np.maximum(needs[: problem.n_rows], needs[problem.n_rows :]),
+        blame=tuple(pose for pose, _ in found.poses[:5]),
+        without=without,
+        files=tuple(file for file in files if file is not None),
+    )
+
+
+def _upper(
+    problem: LegProblem, point: Array, notary: Notary, files: list[CertificateFile | None], name: str
+) -> tuple[float, bool]:
+    """An ε with which a leg fits, exhibited; and whether it fits with the tolerances as stated."""
+    shown = exhibited(problem, point)
+    fits = shown.needed <= 0
+    label = f"{name}-{'fits' if fits else 'epsilon-upper'}"
+    poses = (shown.quaternion, shown.position)
+    file = notary.witness(label, point, poses, legs=(problem.leg,), more=max(shown.needed, 0.0))
+    files.append(file)
+    return file.more if file is not None and not fits else shown.needed, fits and file is not None
+
+
+def _least_squares(
+    problem: LegProblem, point: Array, notary: Notary, files: list[CertificateFile | None]
+) -> float | None:
+    """What the calibrated leg needs; a certificate where it fits [DACP06, §5.1.2]."""
+    if not np.isfinite(point).all() or point not in problem.prior:
+        return None
+    shown = exhibited(problem, point)
+    if shown.needed <= 0:
+        poses = (shown.quaternion, shown.position)
+        files.append(notary.witness(f"leg-{problem.leg}-least-squares", point, poses, legs=(problem.leg,)))
+    return shown.needed
+
+
+def _without(
+    problem: LegProblem, asked: CertifyTable, notary: Notary, files: list[CertificateFile | None]
+) -> WithoutPoses:
+    """What is proven if `outliers` poses may be wrong."""
+    leg, q, began = problem.leg, asked.outliers, process_time()
+    relaxed = relaxed_tolerance(problem, q, width=asked.width)
+    wrong = wrong_poses(problem, q, relaxed.left_out)
+    took = process_time() - began
+    name = f"leg-{leg}-without-{q}"
+    told = {"at_least": wrong.at_least, "q": q, "outliers": wrong.named}
+    proof = notary.outliers(f"leg-{leg}-wrong-poses", wrong.contradictions, leg, **told) if wrong.at_least else None
+    files.append(proof)
+    lower = -np.inf
+    if relaxed.contradictions and relaxed.upper > 0:
+        bound = notary.outliers(
+            f"{name}-epsilon-lower", relaxed.contradictions, leg, at_least=q + 1, more=relaxed.lower
+        )
+        files.append(bound)
+        lower = relaxed.lower if bound else lower
+    kept = ~np.isin(np.arange(problem.n_rows), relaxed.left_out)
+    shown = exhibited(problem.select(kept), relaxed.fit.point)
+    quaternion, position = problem.data.quaternion.copy(), problem.data.position.copy()
+    quaternion[kept], position[kept] = shown.quaternion, shown.position
+    more, poses = max(shown.needed, 0.0), (quaternion, position)
+    label = f"{name}-{'fits' if more == 0 else 'epsilon-upper'}"
+    fit = notary.witness(label, relaxed.fit.point, poses, legs=(leg,), left_out=relaxed.left_out, more=more)
+    files.append(fit)
+    bracket = Bracket(lower, fit.more if fit is not None and more > 0 else shown.needed, took)
+    at_least, named = (wrong.at_least, wrong.named) if proof else (0, ())
+    return WithoutPoses(q, at_least, named, relaxed.left_out, bracket)
