@@ -79,12 +79,10 @@ def _shown() -> Iterator[Callable[[Progress], None]]:
         task = progress.add_task("drawing candidates", total=None)
 
         def show(step: Progress) -> None:
-            counted = step.stage != "exchange"
-            progress.update(
-                task,
-                description=step.stage if counted else f"exchange {step.done + 1}, {step.value:.3f}",
-                **({"completed": step.done, "total": step.of} if counted else {}),
-            )
+            if step.stage == "exchange":
+                progress.update(task, description=f"exchange {step.done + 1}, {step.value:.3f}")
+            else:
+                progress.update(task, description=step.stage, completed=step.done, total=step.of)
 
         yield show
 

@@ -109,7 +109,8 @@ class PoseSelectionStudy:
         for name, ends in asked.pose.items():
             with self._at("limits", "pose", name):
                 unit = "m" if name in ("x", "y", "z") else "rad"
-                given["pose"] |= PoseLimits(pose={name: tuple(quantity(end, unit) for end in ends)}).pose
+                low, high = (quantity(end, unit) for end in ends)
+                given["pose"] |= PoseLimits(pose={name: (low, high)}).pose
         if self.table.camera is not None:
             with self._at("camera"):
                 given["camera"] = _camera(self.table.camera)
@@ -217,7 +218,7 @@ def _camera(table: CameraTable) -> Camera:
         position=_each(table.position, "m"),
         direction=np.asarray(table.direction),
         half_angle=quantity(table.half_angle, "rad"),
-        target=_each(table.target, "m"),
+        target=np.zeros(3) if table.target is None else _each(table.target, "m"),
         normal=np.asarray(table.normal),
         incidence=quantity(table.incidence, "rad"),
         radius=quantity(table.radius, "m"),

@@ -19,8 +19,8 @@ class CameraTable(Table):
     direction: Direction
     half_angle: Text
     """Of its cone of view."""
-    target: Vector = Field(default_factory=lambda: [0.0, 0.0, 0.0])
-    """The target's middle in the platform's frame."""
+    target: Vector | None = None
+    """The target's middle in the platform's frame; its origin by default."""
     normal: Direction = Field(default_factory=lambda: [0.0, 0.0, 1.0])
     """Where the target faces, in the platform's frame."""
     incidence: Text = "60 deg"

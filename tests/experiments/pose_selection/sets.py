@@ -43,7 +43,7 @@ def plain_greedy(Z, count, ridge):
 
 
 @cache
-def platform(criterion="D", count=150):
+def platform(criterion="D", count=80):
     """The DeltaLab platform with the noise of [DACP06]."""
     found = candidates(ROBOT, PoseLimits(readings=(0.0, 0.14)), count=count)
     return PoseProblem.of(ROBOT, found.with_noise(POSITION, ANGLE, READING), criterion=criterion)

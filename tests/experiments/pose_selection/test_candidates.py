@@ -109,13 +109,13 @@ def test_poses_in_a_box():
 )
 def test_other_machines(model, box):
     """Boxes partly out of reach; from readings and from poses."""
-    found = candidates(model, PoseLimits(pose=box), sources=["low-discrepancy"], count=150)
-    assert 40 < len(found) <= 150
+    found = candidates(model, PoseLimits(pose=box), sources=["low-discrepancy"], count=80)
+    assert 20 < len(found) <= 80
     again = model.forward(model.nominal, found.poses.readings, PlatformPoses(found.poses.position, _turns(found)))
     assert abs(again.position - found.poses.position).max() < 1e-9
     readings = found.poses.readings
     limits = PoseLimits(readings=(readings.min(axis=0), readings.max(axis=0)))
-    back = candidates(model, limits, count=60)
+    back = candidates(model, limits, count=20)
     assert back.is_extremal.any()
     expected = model.inverse(model.nominal, back.poses.position, back.poses.rotation)
     off = expected - back.poses.readings

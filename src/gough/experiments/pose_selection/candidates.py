@@ -17,7 +17,7 @@ from gough.experiments.pose_selection.reach import Mask, assembled
 from gough.robots.kinematics import KinematicModel, PlatformPoses, checked
 
 SOURCES = ("extremal", "low-discrepancy", "random", "grid")
-_HALVINGS = 20
+_HALVINGS = 12
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,10 +19,18 @@ _CHUNK = 64
 class PoseCriterion(Protocol):
     """A number to be made small, of the information M of a set, and the candidate that makes it smallest."""
 
-    name: str
-    meaning: str
     diminishes: ClassVar[bool]
     """Does what a pose adds shrink as the set grows? Then what it added before is a bound of what it adds now."""
+
+    @property
+    def name(self) -> str:
+        """In studies."""
+        ...
+
+    @property
+    def meaning(self) -> str:
+        """In reports."""
+        ...
 
     def value(self, M: Array) -> float:
         """The criterion; infinite where M is singular."""

@@ -143,7 +143,7 @@ def whitened_information(
     sample = A[::step].reshape(-1, len(names))
     if before is not None:
         sample = np.vstack([sample, before.reshape(-1, len(names))])
-    told = analyze(np.linalg.qr(sample, mode="r"), names, n_rows=len(sample))
+    told = analyze(_qr(sample), names, n_rows=len(sample))
     require(told.rank > 0, "no candidate tells anything about any parameter")
     kept = list(told.kept)
     if len(kept) < len(names):
@@ -180,15 +180,21 @@ def _rows(
         assert unknowns.nominal is not None
         chosen = [i for i, name in enumerate(unknowns.names) if name not in set(fixed)]
         _, J, J_m = equations.both(unknowns.nominal, problem.measured)
+        assert problem.noise.covariance is not None
         L = np.linalg.cholesky(J_m @ problem.noise.covariance @ np.swapaxes(J_m, 1, 2))
-        parts.append(np.linalg.solve(L, J[..., chosen])[:count])
+        parts.append(np.asarray(np.linalg.solve(L, J[..., chosen])[:count], dtype=np.float64))
     return np.concatenate(parts), tuple(unknowns.names[i] for i in chosen), tuple(unknowns.units[i] for i in chosen)
 
 
 def _triangle(A: Array) -> Array:
     """R with Rᵀ R = Σ A_kᵀ A_k / N, its diagonal positive, by orthogonal steps: no digits are lost by squaring."""
-    R = np.zeros((0, A.shape[2]))
+    R: Array = np.zeros((0, A.shape[2]))
     for start in range(0, len(A), _BLOCK):
-        R = np.linalg.qr(np.vstack([R, A[start : start + _BLOCK].reshape(-1, A.shape[2])]), mode="r")
+        R = _qr(np.vstack([R, A[start : start + _BLOCK].reshape(-1, A.shape[2])]))
     R = R * np.where(np.diag(R) < 0, -1.0, 1.0)[:, None]
     return np.asarray(R / np.sqrt(len(A)))
+
+
+def _qr(A: Array) -> Array:
+    """The triangle alone."""
+    return np.asarray(np.linalg.qr(A, mode="r"), dtype=np.float64)

@@ -140,10 +140,11 @@ class PoseLimits(ArrayValue):
             0 < self.margin < 1, f"margin is a share of what it is at home, between 0 and 1, but is {self.margin:g}"
         )
         if self.readings is not None:
-            low, high = (array(end, "readings", ndim=(0, 1)) for end in self.readings)
-            fits = low.shape == high.shape or 0 in (low.ndim, high.ndim)
-            require(fits and bool((low < high).all()), "the range of readings must have lower < upper for each chain")
-            object.__setattr__(self, "readings", (low, high))
+            ends = [array(end, "readings", ndim=(0, 1)) for end in self.readings]
+            fits = ends[0].shape == ends[1].shape or 0 in (ends[0].ndim, ends[1].ndim)
+            ordered = fits and bool((ends[0] < ends[1]).all())
+            require(ordered, "the range of readings must have lower < upper for each chain")
+            object.__setattr__(self, "readings", tuple(ends))
 
     def ends(self, model: KinematicModel) -> tuple[Array, Array] | None:
         """Least and greatest reading of each chain."""

@@ -163,11 +163,13 @@ class Rival:
 def rivals(selection: Selection, *, seed: int = 1, draws: int = 100) -> tuple[Rival, ...]:
     """What random sets of the same size, the best of the extremal configurations, and all of those would tell.
 
-    Of random sets the median is shown, by the positions' accuracy.
+    Random sets are drawn from the configurations that are not extremal; the median is shown, by accuracy of positions.
     """
     of, told = selection.problem, selection.problem.information
     count, rng = len(selection.rows), np.random.default_rng(seed)
-    sets = [rng.choice(len(told.Z), count, replace=of.repeats or count > len(told.Z)) for _ in range(draws)]
+    inner = np.flatnonzero(~of.candidates.is_extremal)
+    pool = inner if len(inner) >= count else np.arange(len(told.Z))
+    sets = [rng.choice(pool, count, replace=count > len(pool)) for _ in range(draws)]
     able = [rows for rows in sets if not told.is_singular(told.of(rows))]
     result = []
     if able:

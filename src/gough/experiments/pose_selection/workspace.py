@@ -44,7 +44,8 @@ class Workspace(ArrayValue):
 
     def sigma(self, information: PoseInformation, M: Array) -> tuple[Array, Array]:
         """Of positions (N,) in m and orientations (N,) in rad."""
-        return pose_sigma(information.whitened(self.sensitivity), np.linalg.inv(M))
+        inverse = np.asarray(np.linalg.inv(M), dtype=np.float64)
+        return pose_sigma(information.whitened(self.sensitivity), inverse)
 
 
 def workspace_of(
