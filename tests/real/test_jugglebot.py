@@ -116,3 +116,21 @@ def test_the_wrong_order_of_quaternions_is_named(platform, shared_data):
 def test_swapped_legs_are_named(platform, poses):
     found = calibrate(platform, replace(poses, readings=poses.readings[:, [1, 0, 2, 3, 4, 5]]))
     assert "in the order 2, 1, 3, 4, 5, 6" in found.suspects[0]
+
+
+def test_a_bad_pose_is_named(platform, poses):
+    moved = poses.position.copy()
+    moved[40] += [0.0, 0.0, 0.03]
+    found = calibrate(platform, replace(poses, position=moved))
+    assert found.verdicts[0].startswith("Pose 40 misses by 2")
+    assert not any("misses" in words for words in calibrate(platform, poses.select(range(60))).verdicts)
+
+
+def test_readings_that_count_backwards_are_named(platform, poses):
+    found = calibrate(platform, replace(poses, readings=poses.readings * [1, 1, -1, 1, 1, 1]))
+    assert "The gains of legs 3 come out with the other sign" in found.suspects[0]
+
+
+def test_as_many_unknowns_as_equations_follow_nothing(platform, poses, rng):
+    found = calibrate(platform, poses.select(rng.choice(108, 8, replace=False)))
+    assert not any("follow" in words for words in found.verdicts)

@@ -11,7 +11,7 @@ from gough.calibration import calibrate, calibrate_printer
 from gough.data import KlipperDelta, averaged
 from gough.experiments import CalibrationCampaign, Faults
 from gough.report.calibration import CertifiedLeg, calibration_documents, headline, printer_documents
-from gough.report.calibration_figures import closure, expected_closure, seen_poses
+from gough.report.calibration_figures import expected_closure
 from gough.report.calibration_tables import joint_changes
 from gough.robots import LinearDelta
 
@@ -71,7 +71,7 @@ def test_every_parameter_of_every_leg_is_in_the_table(files, campaign):
 def test_the_noise_that_is_expected_is_the_one_that_is_seen(campaign):
     """Over legs, since 42 of 384 equations are used up; within what 342 degrees of freedom tell."""
     _, found = campaign
-    left = closure(found.model, found.parameters, seen_poses(found), found.poses.readings)
+    left = found.residuals
     seen = np.sqrt((left**2).sum() / (left.size - 42) / (expected_closure(found) ** 2).mean())
     assert 0.85 < seen < 1.15
     assert expected_closure(replace(found, poses=replace(found.poses, covariance=None, reading_sigma=None))) is None

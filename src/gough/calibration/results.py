@@ -8,7 +8,8 @@ import numpy as np
 
 from gough.assemble.frames import Frames
 from gough.assemble.predicted_pose import pose_sensitivity, pose_sigma
-from gough.calibration.held_out import HeldOut
+from gough.calibration.held_out import HeldOut, closure
+from gough.calibration.outliers import outlier_words
 from gough.core.arrays import Array, ArrayValue
 from gough.core.text import number, table
 from gough.data import Poses
@@ -17,6 +18,9 @@ from gough.methods.identifiability import Identifiability
 from gough.problem import NonlinearProblem
 from gough.region import ConfidenceEllipsoid
 from gough.robots.kinematics import KinematicModel, PlatformPoses
+
+_ROUNDING = 1e-9
+"""m: what is left where as many unknowns as equations are fitted follows nothing."""
 
 
 @dataclass(frozen=True)
@@ -129,9 +133,19 @@ class Calibrated(ArrayValue):
     @property
     def verdicts(self) -> tuple[str, ...]:
         """Sentences: what is wrong, what is explained, what is determined."""
-        hints = tuple(c.words for c in self.chains if c.words)
+        hints = tuple(c.words for c in self.chains if c.words and c.rms_after > _ROUNDING)
         doubts = (self.validation.words,) if self.validation is not None and self.validation.words else ()
-        return (*self.poses.notes, *self.suspects, *self.estimate.notes, *hints, *doubts)
+        far = tuple(filter(None, (outlier_words(self.residuals),)))
+        return (*self.poses.notes, *self.suspects, *far, *self.estimate.notes, *hints, *doubts)
+
+    @property
+    def residuals(self) -> Array:
+        """What is left of the closure of each chain at each pose (N, chains), m."""
+        poses = self.poses
+        rotation = np.repeat(np.eye(3)[None], len(poses), axis=0) if poses.rotation is None else poses.rotation
+        return closure(
+            self.model, self.parameters, PlatformPoses(poses.position * self.scale, rotation), poses.readings
+        )
 
     def __str__(self) -> str:
         before, after = self.rms

@@ -178,6 +178,10 @@ def _readings_of_chains(model: KinematicModel, poses: Poses) -> Iterator[tuple[P
 def _joints(model: GoughPlatform, poses: Poses, parameters: Array) -> str:
     """Is the calibrated machine the blueprint's: its size, its legs' order, its platform's side?"""
     rows = model.rows(parameters)
+    turned = np.flatnonzero(rows[:, 7] * model.gain < 0) + 1
+    if len(turned):
+        legs = ", ".join(map(str, turned))
+        return f"The gains of legs {legs} come out with the other sign: do their readings count backwards?"
     size, blueprint = (float(np.sqrt(a.var(axis=0).sum())) for a in (rows[:, :3], model.base))
     if not 1 / _BETTER < size / blueprint < _BETTER:
         return (

@@ -6,7 +6,6 @@ import numpy as np
 
 from gough.assemble.gauges import regauged
 from gough.calibration import Calibrated, CalibratedPrinter, HeldOut
-from gough.calibration.held_out import closure
 from gough.core.arrays import Array
 from gough.core.rotations import log
 from gough.report.calibration_tables import joint_changes
@@ -56,7 +55,7 @@ def _each(by_pose: Array, C: Array) -> Array:
 def closure_figure(found: Calibrated) -> Drawing:
     """What is left of every chain's closure at every pose, a panel each, with what the stated noise explains."""
     poses, model = found.poses, found.model
-    left = 1e3 * closure(model, found.parameters, seen_poses(found), poses.readings)
+    left = 1e3 * found.residuals
     sigma = expected_closure(found)
     panels = []
     for k, name in enumerate(model.chains):
