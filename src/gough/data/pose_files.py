@@ -45,7 +45,8 @@ def read_poses(
 
     Columns: x, y, z; the orientation as qw, qx, qy, qz, or as q1…q4 in an order that `quaternion` states, or as a
     rotation vector rx, ry, rz, or as rz alone where the platform turns about z, or as a matrix r11…r33, or not at
-    all; the readings l1, l2, …; and, where poses were repeated, `configuration` and `run`.
+    all; the readings l1, l2, …; where poses were repeated, `configuration` and `run`; and, where it is known, the
+    upper triangle of the covariance of x, y, z and the left rotation vector, c11, c12, … c66, in m and rad.
 
     Args:
         path: The file.
@@ -73,8 +74,9 @@ def read_poses(
     rotation = reader.rotation(quaternion, notes)
     readings = reader.load([f"l{i + 1}" for i in range(chains)], "readings", None)
     labels = {name: reader.labels(name) for name in ("configuration", "run")}
+    covariance = reader.covariance(3 if rotation is None else 6)
     try:
-        poses = Poses(position, rotation, readings, notes=tuple(notes), **labels)
+        poses = Poses(position, rotation, readings, covariance, notes=tuple(notes), **labels)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     return poses.without_copies()
@@ -180,12 +182,28 @@ class _Reader:
             )
         return from_quaternion(q if order == "wxyz" else np.roll(q, 1, axis=1))
 
+    def covariance(self, size: int) -> Array | None:
+        """Symmetric matrices (N, size, size) from their upper triangles, in SI units; None where there are none."""
+        names, (i, j) = _triangle(size)
+        if not self.has(names[0]):
+            return None
+        values = self.load(names, "", None)
+        C = np.empty((len(values), size, size))
+        C[:, i, j] = C[:, j, i] = values
+        return C
+
     def labels(self, name: str) -> Any:
         if not self.has(name):
             return None
         values = self.load([name], "", "1")[:, 0]
         require(bool((values == values.round()).all()), f"{self.path}: column '{name}' must hold whole numbers")
         return values.astype(np.int64)
+
+
+def _triangle(size: int) -> tuple[tuple[str, ...], Any]:
+    """Names c11, c12, … of the upper triangle of a covariance, and their rows and columns."""
+    i, j = np.triu_indices(size)
+    return tuple(f"c{a + 1}{b + 1}" for a, b in zip(i, j, strict=True)), (i, j)
 
 
 def seeming_order(q: Any) -> Order | None:
@@ -229,6 +247,10 @@ def write_poses(path: str | Path, poses: Poses, *, overwrite: bool = False) -> N
     for name in ("configuration", "run"):
         if getattr(poses, name) is not None:
             parts[name] = getattr(poses, name).astype(float)
+    if poses.covariance is not None:
+        names, (i, j) = _triangle(poses.covariance.shape[-1])
+        C = np.broadcast_to(poses.covariance, (len(poses), *poses.covariance.shape[-2:]))
+        parts |= dict(zip(names, C[:, i, j].T, strict=True))
     with new_file(path, overwrite=overwrite) as file:
         if suffix == ".npz":
             np.savez(file, allow_pickle=False, **parts)

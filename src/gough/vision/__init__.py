@@ -1,11 +1,22 @@
 """Images to poses: targets, cameras, and what a camera measures. Needs gough[vision] where images are read."""
 
+from gough.vision.camera import CalibratedCamera as CalibratedCamera
+from gough.vision.camera import anchored as anchored
+from gough.vision.camera import calibrate_camera as calibrate_camera
+from gough.vision.camera_files import camera_text as camera_text
+from gough.vision.camera_files import read_camera as read_camera
 from gough.vision.detector import ImageRefused as ImageRefused
 from gough.vision.detector import Sighting as Sighting
 from gough.vision.detector import find_target as find_target
+from gough.vision.images import image_files as image_files
+from gough.vision.images import read_image as read_image
 from gough.vision.lens import Camera as Camera
 from gough.vision.pose import MeasuredPose as MeasuredPose
 from gough.vision.pose import measure_pose as measure_pose
+from gough.vision.poses import MeasuredImages as MeasuredImages
+from gough.vision.poses import camera_share as camera_share
+from gough.vision.poses import measure_images as measure_images
+from gough.vision.poses import pose_intervals as pose_intervals
 from gough.vision.renderer import Conditions as Conditions
 from gough.vision.renderer import Rendering as Rendering
 from gough.vision.renderer import render as render
@@ -21,19 +32,30 @@ from gough.vision.targets import DotTarget as DotTarget
 from gough.vision.targets import Target as Target
 
 __all__ = [
+    "CalibratedCamera",
     "Camera",
     "CharucoBoard",
     "CircleGrid",
     "Conditions",
     "DotTarget",
     "ImageRefused",
+    "MeasuredImages",
     "MeasuredPose",
     "Rendering",
     "Sighting",
     "Target",
+    "anchored",
+    "calibrate_camera",
+    "camera_share",
+    "camera_text",
     "design_target",
     "find_target",
+    "image_files",
+    "measure_images",
     "measure_pose",
+    "pose_intervals",
+    "read_camera",
+    "read_image",
     "read_target",
     "render",
     "to_pdf",

@@ -79,7 +79,7 @@ def measure_pose(image: Any, target: DotTarget | CircleGrid | CharucoBoard, came
 
 def pose_of(seen: Sighting, target: DotTarget | CircleGrid | CharucoBoard, camera: Camera) -> MeasuredPose:
     """The pose of a target whose points were found."""
-    R, t = _first_guess(seen, target, camera)
+    R, t = first_guess(seen, target, camera)
     fitted = _refined(seen, target, camera, seen.pixels, R, t)
     seen, fitted, left_out = _without_misfits(seen, target, camera, fitted)
     pixels = seen.pixels - light_shift(seen, target, camera, fitted[0], fitted[1])
@@ -107,7 +107,7 @@ def _refined(seen: Sighting, target: Any, camera: Camera, pixels: Array, R: Arra
     return pnp.refine(camera.parameters, R, t, points, target.radius, np.ascontiguousarray(pixels), weights)
 
 
-def _first_guess(seen: Sighting, target: Any, camera: Camera) -> tuple[Array, Array]:
+def first_guess(seen: Sighting, target: Any, camera: Camera) -> tuple[Array, Array]:
     """Rotation and position from the homography."""
     size = float(np.abs(target.points[:, :2]).max())
     H = homography(target.points[seen.which, :2] / size, camera.rays(seen.pixels))

@@ -1,0 +1,246 @@
+"""A camera calibrated from images of a target whose own errors are estimated too."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import InputError, nearest, require
+from gough.core.threads import one_blas_thread
+from gough.vision.adjustment import Adjustment, View, adjust
+from gough.vision.detector import ImageRefused, Sighting, homography
+from gough.vision.lens import PARAMETERS, Camera
+from gough.vision.pose import first_guess, light_shift
+from gough.vision.targets import CharucoBoard, CircleGrid, DotTarget
+
+_FEWEST_VIEWS = 4
+_LEAST_TILT = np.radians(12)
+_FOCAL_KNOWN = 0.005
+"""Relative standard deviation of the focal length beyond which a calibration is refused."""
+_FAR = 4.5
+_ODD_VIEW = 4.0
+"""A view whose residuals are so many times larger than those of the others is left out."""
+
+
+@dataclass(frozen=True)
+class CalibratedCamera:
+    """A camera with the evidence for it."""
+
+    camera: Camera
+    target: DotTarget | CircleGrid | CharucoBoard
+    """With its points where they were found to be, if they were released."""
+    views: tuple[View, ...]
+    """Poses and residuals of the images that were used."""
+    names: tuple[str, ...]
+    """Of these images."""
+    rejected: tuple[tuple[str, str], ...]
+    """Names of the other images, and why they were not used."""
+    noise: float
+    """Standard deviation of a coordinate of a dot's centroid, pixels."""
+    released: float
+    """Root mean square by which dots were found beside their places in the description, m; 0 where not released."""
+
+    @property
+    def rms(self) -> float:
+        """Of the residuals' coordinates, pixels."""
+        return float(np.sqrt(np.mean(np.concatenate([view.residuals.ravel() for view in self.views]) ** 2)))
+
+    def __str__(self) -> str:
+        sigma = self.camera.sigma
+        assert sigma is not None
+        rows = [
+            f"{n} = {v:.6g} ± {s:.2g}" for n, v, s in zip(PARAMETERS, self.camera.parameters, sigma, strict=True) if s
+        ]
+        lines = [
+            f"{len(self.views)} images, {sum(len(v.residuals) for v in self.views)} dots, residuals {self.rms:.4f} px.",
+            ", ".join(rows[:4]),
+            ", ".join(rows[4:]) or "no distortion estimated",
+        ]
+        if self.released:
+            lines.append(f"Dots lie {1e6 * self.released:.0f} µm (root mean square) beside their described places.")
+        lines += [f"{name}: left out, {why}" for name, why in self.rejected]
+        return "\n".join(lines)
+
+
+@one_blas_thread()
+def calibrate_camera(
+    sightings: Sequence[Sighting],
+    target: DotTarget | CircleGrid | CharucoBoard,
+    size: tuple[int, int],
+    *,
+    names: Sequence[str] = (),
+    estimated: Sequence[str] = ("k1", "k2", "p1", "p2"),
+    release: bool = True,
+    print_sigma: float = 1e-4,
+) -> CalibratedCamera:
+    """Focal lengths, center and distortion of a camera, from sightings of one target in many poses.
+
+    The places of the dots are released: paper shrinks and printers err. Their errors are estimated with the prior
+    that each is `print_sigma`, without shift, turn or change of size as a whole: the size of the target is what the
+    description says, and the meter of all poses hangs on it.
+
+    Args:
+        sightings: What each image shows, as `find_target` gives it.
+        target: Whose points these are.
+        size: Width and height of the images, pixels.
+        names: Of the images.
+        estimated: Which of k1, k2, p1, p2, k3 are estimated; the others are zero.
+        release: Whether the places of dots are estimated (of a `DotTarget` only).
+        print_sigma: Standard deviation of the places of dots on the sheet, m.
+
+    Raises:
+        InputError: the views are too few, or too much alike to tell the focal length.
+
+    Examples:
+        >>> from gough.core.rotations import exp
+        >>> from gough.vision import design_target
+        >>> truth = Camera((640, 480), [600.0, 600.0], [320.0, 240.0], [-0.1])
+        >>> target, rng = design_target(0.2, 0.2), np.random.default_rng(1)
+        >>> def seen():
+        ...     R, t = exp(rng.normal(0, 0.4, 3)) @ np.diag([1.0, -1.0, -1.0]), np.array([0.0, 0.0, 0.4])
+        ...     exact = expected(truth, target, R, t)
+        ...     return Sighting(np.arange(45), exact + rng.normal(0, 0.01, (45, 2)), np.full(45, 0.01))
+        >>> found = calibrate_camera([seen() for _ in range(12)], target, (640, 480))
+        >>> bool(abs(found.camera.focal - 600).max() < 0.3), bool(abs(found.camera.center - [320, 240]).max() < 0.3)
+        (True, True)
+    """
+    names = tuple(names) or tuple(f"image {k + 1}" for k in range(len(sightings)))
+    for name in estimated:
+        known = PARAMETERS[4:]
+        require(name in known, f"no term of distortion is called '{name}'{nearest(name, known)} ({', '.join(known)})")
+    require(len(sightings) >= _FEWEST_VIEWS, f"{len(sightings)} usable images: a camera needs at least {_FEWEST_VIEWS}")
+    camera = _first_camera(sightings, target, size)
+    free = np.array([True] * 4 + [name in estimated for name in PARAMETERS[4:]])
+    views, kept, rejected = _first_views(sightings, target, camera, names)
+    _require_different(views)
+    sigma = print_sigma if release and isinstance(target, DotTarget) else None
+    found = adjust(camera, target.points, target.radius, views, free, sigma)
+    views, kept, odd = _without_odd(found, kept, names, target)
+    rejected += odd
+    _require_different(views)
+    found = adjust(found.camera, target.points, target.radius, views, free, sigma, start=found.points)
+    _require_focal(found)
+    moved = found.points - target.points
+    placed = replace(target, points=found.points) if isinstance(target, DotTarget) and sigma else target
+    used = tuple(name for name, good in zip(names, kept, strict=True) if good)
+    released = float(np.sqrt((moved**2).sum(axis=1).mean()))
+    return CalibratedCamera(found.camera, placed, found.views, used, tuple(rejected), found.noise, released)
+
+
+def expected(camera: Camera, target: Any, rotation: Array, position: Array) -> Array:
+    """Pixels (n, 2) where the dots' centroids, or the corners, of a target at a pose are seen."""
+    from gough.vision import optics  # noqa: PLC0415 - numba
+
+    R, t = np.ascontiguousarray(rotation, dtype=float), np.ascontiguousarray(position, dtype=float)
+    if target.radius == 0:
+        return camera.project(R, t, target.points)
+    return optics.discs(camera.parameters, R, t, np.ascontiguousarray(target.points), target.radius)[:, :2]
+
+
+def anchored(target: DotTarget, first: int, second: int, distance: float) -> DotTarget:
+    """A target stretched so that two of its dots, counted from 0, are as far apart as was measured (m).
+
+    Examples:
+        >>> from gough.vision import design_target
+        >>> target = anchored(design_target(0.2, 0.2), 0, 6, 0.2550)
+        >>> round(float(np.linalg.norm(target.points[6] - target.points[0])), 9)
+        0.255
+    """
+    n = len(target.points)
+    require(
+        0 <= first < n and 0 <= second < n and first != second, f"the target's dots are 0 to {n - 1}, and two differ"
+    )
+    stretch = distance / float(np.linalg.norm(target.points[second] - target.points[first]))
+    require(
+        0.9 < stretch < 1.1, f"{distance:g} m is {stretch:.3g} times the described distance: the wrong dots, or unit"
+    )
+    width, height = target.size
+    return replace(target, points=target.points * stretch, size=(width * stretch, height * stretch))
+
+
+def _first_camera(sightings: Sequence[Sighting], target: Any, size: tuple[int, int]) -> Camera:
+    """Focal length from the homographies, with square pixels and the center in the middle [ZHA00, §3.1]."""
+    middle, scale = (np.array(size) - 1) / 2, max(size)
+    plane = target.points[:, :2] / np.abs(target.points[:, :2]).max()
+    A, b = [], []
+    for seen in sightings:
+        h, k = homography(plane[seen.which], (seen.pixels - middle) / scale)[:, :2].T
+        norm = h @ h + k @ k
+        A += [(h[0] * k[0] + h[1] * k[1]) / norm, (h[0] ** 2 + h[1] ** 2 - k[0] ** 2 - k[1] ** 2) / norm]
+        b += [-h[2] * k[2] / norm, -(h[2] ** 2 - k[2] ** 2) / norm]
+    inverse_square = float(np.dot(A, b) / np.dot(A, A))
+    focal = scale * (1 / np.sqrt(inverse_square) if inverse_square > 0.02 else 1.2)
+    return Camera(size, np.full(2, focal), middle)
+
+
+def _first_views(
+    sightings: Sequence[Sighting], target: Any, camera: Camera, names: Sequence[str]
+) -> tuple[list[View], list[bool], list[tuple[str, str]]]:
+    views, kept, rejected = [], [], []
+    for seen, name in zip(sightings, names, strict=True):
+        R, t = first_guess(seen, target, camera)
+        good = t[2] > 0
+        kept.append(good)
+        if good:
+            views.append(View(seen, R, t, seen.pixels))
+        else:
+            rejected.append((name, "no pose puts the target before the camera"))
+    return views, kept, rejected
+
+
+def _require_different(views: Sequence[View]) -> None:
+    """The focal length shows only in perspective: views must be tilted, and not all to one side."""
+    require(len(views) >= _FEWEST_VIEWS, f"{len(views)} usable images: a camera needs at least {_FEWEST_VIEWS}")
+    normals = np.array([view.rotation[:, 2] for view in views])
+    widest = float(np.arccos(np.clip(normals @ normals.T, -1, 1)).max())
+    if widest < _LEAST_TILT:
+        raise InputError(
+            f"the views are too much alike: the target is tilted by at most {np.degrees(widest):.0f}° between them. "
+            "Take images with the target tilted by 20° to 45° to all sides, and in all corners"
+        )
+
+
+def _require_focal(found: Adjustment) -> None:
+    sigma = found.camera.sigma
+    assert sigma is not None
+    unsure = float((sigma[:2] / found.camera.focal).max())
+    if unsure > _FOCAL_KNOWN:
+        raise InputError(
+            f"these views tell the focal length to ±{100 * unsure:.1f} % only: they are too few or too much alike. "
+            "Tilt the target by 20° to 45° to all sides, and fill the image with it"
+        )
+
+
+def _without_odd(
+    found: Adjustment, kept: list[bool], names: Sequence[str], target: Any
+) -> tuple[list[View], list[bool], list[tuple[str, str]]]:
+    """Views without dots that do not fit, corrected for uneven light; and without views that fit badly as a whole."""
+    rms = np.array([np.sqrt((view.residuals**2).mean()) for view in found.views])
+    typical = float(np.median(rms))
+    placed = _Placed(found.points, target.radius)
+    views, flags, odd = [], list(kept), []
+    places = [k for k, good in enumerate(kept) if good]
+    for view, size, place in zip(found.views, rms, places, strict=True):
+        if size > max(_ODD_VIEW * typical, 0.02):
+            flags[place] = False
+            odd.append((names[place], f"residuals of {size:.2g} px where others have {typical:.2g} px"))
+            continue
+        far = np.abs(view.residuals).max(axis=1) / view.seen.sigma
+        good = far < _FAR * max(float(np.median(far)), 1.0) * 1.5
+        seen = view.seen.select(good)
+        shift = light_shift(seen, placed, found.camera, view.rotation, view.position)
+        views.append(View(seen, view.rotation, view.position, seen.pixels - shift))
+    return views, flags, odd
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """Points with a radius."""
+
+    points: Array
+    radius: float
+
+
+__all__ = ["CalibratedCamera", "ImageRefused", "anchored", "calibrate_camera", "expected"]

@@ -1,0 +1,65 @@
+"""Image files: read, or refused with a reason."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from gough.core.errors import InputError, require
+from gough.vision.detector import ImageRefused
+from gough.vision.opencv import opencv
+from gough.vision.spots import Image
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".pgm", ".webp")
+
+
+def read_image(path: str | Path) -> Image:
+    """The pixels of an image file: gray (h, w) or color (h, w, 3), 8 or 16 bits.
+
+    Raises:
+        ImageRefused: the file cannot be read, is cut off, or is no image.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> from gough.vision import design_target, to_png
+        >>> with TemporaryDirectory() as folder:
+        ...     _ = Path(folder, "a.png").write_bytes(to_png(design_target(0.1, 0.1), dpi=60))
+        ...     read_image(Path(folder, "a.png")).shape
+        (702, 496)
+    """
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise ImageRefused(f"it cannot be read: {error.strerror}") from error
+    if not content:
+        raise ImageRefused("the file is empty")
+    png, jpeg = content.startswith(b"\x89PNG"), content.startswith(b"\xff\xd8")
+    if (png and b"IEND" not in content[-16:]) or (jpeg and b"\xff\xd9" not in content[-64:]):
+        raise ImageRefused("the file is cut off: it ends in the middle of the image")
+    cv = opencv()
+    image = cv.imdecode(np.frombuffer(content, np.uint8), cv.IMREAD_UNCHANGED)
+    if image is None:
+        raise ImageRefused("it is no image that OpenCV can read")
+    return np.asarray(image)
+
+
+def image_files(places: Iterable[str | Path]) -> list[Path]:
+    """The image files at the given places, folders searched, in order of their names.
+
+    Raises:
+        InputError: a place does not exist, or there is no image in any of them.
+    """
+    found: list[Path] = []
+    for place in map(Path, places):
+        require(place.exists(), f"there is no file or folder {place}")
+        inside = sorted(p for p in place.rglob("*") if p.suffix.lower() in SUFFIXES) if place.is_dir() else [place]
+        found += inside
+    if not found:
+        raise InputError(f"there is no image in {', '.join(map(str, places))} (known: {', '.join(SUFFIXES)})")
+    return found
+
+
+def common_names(files: Sequence[Path]) -> list[str]:
+    """Names of files as short as they can be and still differ: without the folders that all of them share."""
+    names = [file.name for file in files]
+    return names if len(set(names)) == len(names) else [str(file) for file in files]

@@ -1,0 +1,134 @@
+"""Poses from many images: measured one by one, gathered, averaged, with intervals."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import InputError, require
+from gough.core.threads import one_blas_thread
+from gough.data import Poses
+from gough.vision.detector import ImageRefused
+from gough.vision.images import read_image
+from gough.vision.lens import Camera
+from gough.vision.pose import MeasuredPose, measure_pose
+from gough.vision.target_files import AnyTarget
+
+_CHUNK = 8
+
+
+@dataclass(frozen=True)
+class MeasuredImages:
+    """What a set of images gave."""
+
+    names: tuple[str, ...]
+    """Of the images that were measured."""
+    measured: tuple[MeasuredPose, ...]
+    rejected: tuple[tuple[str, str], ...]
+    """Names of the other images, and why they give no pose."""
+
+    def __len__(self) -> int:
+        return len(self.measured)
+
+    def to_poses(self, readings: Any = None, configuration: Any = None, run: Any = None) -> Poses:
+        """The poses with their covariances, in the camera's frame, for a calibration.
+
+        Args:
+            readings: (N, chains) of the machine's sensors, if they are known.
+            configuration: (N,): images with the same number show the same configuration of the machine.
+            run: (N,): images with the same number were taken without moving the machine in between.
+        """
+        require(len(self.measured) > 0, "no image gave a pose")
+        return Poses(
+            np.array([pose.position for pose in self.measured]),
+            np.array([pose.rotation for pose in self.measured]),
+            np.zeros((len(self), 0)) if readings is None else readings,
+            np.array([pose.covariance for pose in self.measured]),
+            configuration=configuration,
+            run=run,
+        )
+
+
+def measure_images(
+    files: Sequence[Path],
+    target: AnyTarget,
+    camera: Camera,
+    *,
+    names: Sequence[str] | None = None,
+    executor: Executor | None = None,
+    on_image: Callable[[int], None] | None = None,
+) -> MeasuredImages:
+    """The pose of the target in each image; images that give none are listed with the reason, and the rest go on.
+
+    Args:
+        files: The images.
+        target: What they show.
+        camera: That took them.
+        names: Of the images; the files' by default.
+        executor: Several processes share the work if one is given.
+        on_image: Told how many images are done.
+    """
+    names = [file.name for file in files] if names is None else list(names)
+    kept, measured, rejected = [], [], []
+    for done, (name, answer) in enumerate(zip(names, _answers(files, target, camera, executor), strict=True), start=1):
+        if isinstance(answer, MeasuredPose):
+            kept.append(name)
+            measured.append(answer)
+        else:
+            rejected.append((name, answer))
+        if on_image is not None:
+            on_image(done)
+    return MeasuredImages(tuple(kept), tuple(measured), tuple(rejected))
+
+
+def _answers(
+    files: Sequence[Path], target: AnyTarget, camera: Camera, executor: Executor | None
+) -> Iterator[MeasuredPose | str]:
+    chunks = [files[k : k + _CHUNK] for k in range(0, len(files), _CHUNK)]
+    n = len(chunks)
+    arguments: tuple[Iterable[Any], ...] = (chunks, [target] * n, [camera] * n)
+    results = map(_measured, *arguments) if executor is None else executor.map(_measured, *arguments)
+    for chunk in results:
+        yield from chunk
+
+
+@one_blas_thread()
+def _measured(files: Sequence[Path], target: AnyTarget, camera: Camera) -> list[MeasuredPose | str]:
+    """Of each file the pose, or why there is none."""
+    answers: list[MeasuredPose | str] = []
+    for file in files:
+        try:
+            answers.append(measure_pose(read_image(file), target, camera))
+        except ImageRefused as refused:
+            answers.append(str(refused))
+    return answers
+
+
+def pose_intervals(measured: Sequence[MeasuredPose], k: float = 3.0) -> tuple[Array, Array]:
+    """Half-widths of position (N, 3) in m and of the left rotation vector (N, 3) in rad: k standard deviations.
+
+    Nothing proves that an error is within k standard deviations: 99.7 % of Gaussian errors are within 3, each axis by
+    itself.
+    """
+    require(k > 0, "an interval is a positive number of standard deviations wide")
+    sigma = np.array([pose.sigma for pose in measured])
+    return k * sigma[:, :3], k * sigma[:, 3:]
+
+
+def camera_share(pose: MeasuredPose, target: AnyTarget, camera: Camera) -> Array:
+    """Covariance (6, 6) that the camera's own uncertainty adds to a pose: the same error in all its images.
+
+    It does not average out over repeats, so it is not part of `MeasuredPose.covariance`.
+    """
+    from gough.vision import optics  # noqa: PLC0415 - numba
+
+    if camera.covariance is None:
+        raise InputError("the camera's covariance is not known: calibrate it with gough camera calibrate")
+    points = np.ascontiguousarray(target.points[pose.which])
+    _, by_pose, by_camera, _ = optics.slopes(camera.parameters, pose.rotation, pose.position, points)
+    gain = -np.linalg.lstsq(by_pose.reshape(-1, 6), by_camera.reshape(-1, 9), rcond=None)[0]
+    return np.asarray(gain @ camera.covariance @ gain.T)
