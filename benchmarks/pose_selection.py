@@ -68,8 +68,7 @@ def quality() -> None:
             ours, theirs = (1e3 * each.accuracy.position for each in (chosen, random))
             print(
                 f"  {criterion:<4} {count:3d} poses, {took:5.1f} s: σ of positions {ours:.4f} mm, of random ones "
-                f"{theirs:.4f} mm; at most {100 * chosen.excess:.1f} % above the best; exchange lowers the criterion by "
-                f"{gained:.3f}"
+                f"{theirs:.4f} mm; at most {100 * chosen.excess:.1f} % above the best; exchange gains {gained:.3f}"
             )
 
 

@@ -60,7 +60,7 @@ def candidates(
     Args:
         model: The machine.
         limits: What each configuration keeps.
-        sources: Any of "extremal", all 2ⁿ ways to put the n chains at their ends [DACP06, §2.3.1], drawn back towards
+        sources: Any of "extremal", all 2ⁿ ways to put the n chains at their ends [DACP06, §2.3.2], drawn back towards
             home where another limit forbids them; "low-discrepancy", Sobol's sequence, scrambled; "random"; "grid".
         count: How many to draw at random or of the sequence, before limits leave some out.
         levels: Of the grid, for each chain (or coordinate of the pose).
