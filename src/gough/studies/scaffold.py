@@ -6,7 +6,7 @@ from typing import Any
 
 from gough.identification import METHODS
 from gough.robots import DynamicModel
-from gough.studies.robots import dimensions_of, robot
+from gough.studies.robots import dimensions_of, geometry_of, robot
 
 RECORDING, VALIDATION = "recording.csv", "validation.csv"
 _STUDY = """\
@@ -126,7 +126,7 @@ def robot_lines(of: DynamicModel, *, family: str = "", file: str = "") -> list[s
     nested = [f'# variant = "{variant}"  {either}'] if variant and others else []
     if file:
         return ["[robot]", f'file = "{file}"  # the mechanism; `gough mechanism` checks it', *nested]
-    return ["[robot]", f'family = "{family}"', *nested, "", "[robot.geometry]", *_dimension_lines(family, of)]
+    return ["[robot]", f'family = "{family}"', *nested, "", "[robot.geometry]", *_dimension_lines(family)]
 
 
 def readme_text(family: str, title: str) -> str:
@@ -139,9 +139,9 @@ def _channels(of: DynamicModel) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return of.coordinates, tuple(f"V{i + 1}" for i in range(len(of.actuators)))
 
 
-def _dimension_lines(family: str, of: Any) -> list[str]:
-    """`arm = "260 mm"  # what it is`, a line for each dimension."""
-    holder = getattr(of, "geometry", of)
+def _dimension_lines(family: str) -> list[str]:
+    """`arm = "260 mm"  # what it is`, a line for each dimension with its default."""
+    holder = geometry_of(family)()
     known = dimensions_of(family)
     cells = {name: f"{name} = {_written(getattr(holder, name), each.metadata['unit'])}" for name, each in known.items()}
     width = max(20, *(len(cell) for cell in cells.values() if len(cell) <= 40))
