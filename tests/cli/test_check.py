@@ -147,7 +147,7 @@ def test_bad_input_is_a_message_and_exit_code_2(call, certify, tmp_path):
         (("edited.json", "problem.npz"), "changed after it was saved"),
         (("c.json", "c.json"), "not a complete .npz file"),
         (("c.json", "gaussian.npz"), "Gaussian noise"),
-        (("c.json",), "Missing argument"),
+        (("c.json",), "say which problem"),
     ]:
         code, out, err = call(*arguments)
         assert code == 2

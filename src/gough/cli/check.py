@@ -58,9 +58,10 @@ def _check_folder(folder: Path, problem: Path | None, *, as_json: bool) -> None:
     for file in files:
         verdicts[file] = check_leg(load_leg(file), question)
         if not as_json:
-            states = "; ".join(verdicts[file].statement[:2])
-            more = len(verdicts[file].statement) > 2
-            said = f"{states}{' …' if more else ''}" if verdicts[file].holds else verdicts[file].reason
+            lines = verdicts[file].statement
+            shown = 2 if lines and lines[0].endswith(":") else 1
+            states = f"{' '.join(lines[:shown])}{' …' if len(lines) > shown else ''}"
+            said = states if verdicts[file].holds else verdicts[file].reason
             typer.echo(f"{'holds' if verdicts[file].holds else 'DOES NOT HOLD'}  {file.name}: {said}")
     if as_json:
         typer.echo(json.dumps([_data(file, problem, v) for file, v in verdicts.items()], ensure_ascii=False, indent=1))

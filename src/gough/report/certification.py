@@ -9,7 +9,7 @@ from gough.report.html import Html, tag
 from gough.report.numbers import signed
 from gough.report.page import Section, bullets, number_cards, page, paragraphs
 from gough.report.static import drawn
-from gough.report.tables import cell, row_head, table, word_cell
+from gough.report.tables import cell, head_cell, row_head, table, word_cell
 
 _PROVEN = """
 Proven is what holds for every value of the unknowns within the prior and every error within its interval: nothing here
@@ -63,11 +63,18 @@ def _cards(found: Certification) -> Html:
     files = list(found.files)
     refuted = sum(leg.finding is Finding.REFUTED for leg in found.legs)
     return number_cards(
-        ("verdict", "refuted" if found.refuted else "not refuted"),
-        ("legs refuted alone", f"{refuted} of {len(found.legs)}"),
-        (f"ε of leg {worst.leg}, the largest", f"{worst.epsilon.words} mm"),
-        ("certificates, all checked" if all(f.holds for f in files) else "certificates", str(len(files))),
+        (_verdict(found), "verdict on the model with these intervals"),
+        (f"{refuted} of {len(found.legs)}", "legs refuted by themselves"),
+        (f"{worst.epsilon.words} mm", f"ε of leg {worst.leg}, the largest"),
+        (str(len(files)), "certificates, all checked" if all(f.holds for f in files) else "certificates, some FAIL"),
     )
+
+
+def _verdict(found: Certification) -> str:
+    if found.refuted:
+        return "refuted"
+    judged = (*found.legs, *(() if found.joint is None else (found.joint,)))
+    return "it fits" if all(each.finding is Finding.FITS for each in judged) else "not refuted"
 
 
 def epsilon_table(found: Certification) -> Html:
@@ -80,7 +87,7 @@ def epsilon_table(found: Certification) -> Html:
             cell(leg.epsilon.width),
             cell(f"{leg.epsilon.seconds:.2f}"),
             cell("—" if leg.least_squares is None else signed(number(leg.least_squares * 1e3, digits=3))),
-            word_cell(", ".join(map(str, leg.blame)) or "—"),
+            word_cell(", ".join(map(str, leg.blame[:3])) or "—"),
         ]
         for leg in found.legs
     ]
@@ -88,7 +95,8 @@ def epsilon_table(found: Certification) -> Html:
         e = found.joint.epsilon
         shown = [cell(e.words), cell(e.width), cell(f"{e.seconds:.2f}"), cell(""), word_cell("")]
         rows.append([row_head("all together"), word_cell(found.joint.finding.value), *shown])
-    heads = ["leg", "verdict", "ε, mm", "width, µm", "time, s", "least squares, mm", "poses to blame"]
+    words = [head_cell(label, kind="words") for label in ("verdict", "blamed poses")]
+    heads = ["leg", words[0], "ε, mm", "width, µm", "time, s", "least squares, mm", words[1]]
     return table(heads, rows, "The smallest tolerance of each leg")
 
 
@@ -130,18 +138,19 @@ def certificate_table(found: Certification) -> Html:
     rows = [
         [
             row_head(file.name),
-            word_cell("; ".join(file.statement[:2]) + (" …" if len(file.statement) > 2 else "")),
+            word_cell(file.words),
             cell(f"{file.size / 1e3:.1f}"),
             cell(f"{file.seconds:.2f}"),
             word_cell("holds" if file.holds else "does not hold"),
         ]
         for file in found.files
     ]
-    return table(["certificate", "states", "kB", "check, s", ""], rows, "Certificates")
+    heads = ["certificate", head_cell("states", kind="words"), "kB", "check, s", head_cell("and", kind="words")]
+    return table(heads, rows, "Certificates")
 
 
 def needs_figure(found: Certification) -> Drawing:
-    """What the best leg needs beyond its tolerance at each pose."""
+    """What the best leg needs beyond its tolerance at each pose; if poses may be wrong, the best one without them."""
     lines = tuple(Line(f"leg {leg.leg}", 1e3 * leg.needs, k) for k, leg in enumerate(found.legs))
     panel = Panel("needed beyond the tolerance", "mm", lines, 220)
     chart = Chart(0.0, 1.0, found.poses, "pose", "", (panel,))

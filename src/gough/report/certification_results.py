@@ -37,6 +37,12 @@ class CertificateFile:
     """By how much more than stated it lets readings be off, m."""
 
     @property
+    def words(self) -> str:
+        """The beginning of what it states, which says whether it is a box or a verdict."""
+        shown = 2 if self.more else 1
+        return f"{' '.join(self.statement[:shown])}{' …' if len(self.statement) > shown else ''}"
+
+    @property
     def size(self) -> int:
         """Bytes."""
         return len(self.text.encode())
@@ -91,8 +97,8 @@ class WithoutPoses(ArrayValue):
         """In sentences."""
         poses = ", ".join(map(str, self.left_out))
         if not self.at_least:
-            return "No pose needs to be wrong."
-        wrong = f"At least {self.at_least} {'pose is' if self.at_least == 1 else 'poses are'} wrong, whatever the leg."
+            return "no pose needs to be wrong."
+        wrong = f"at least {self.at_least} {'pose is' if self.at_least == 1 else 'poses are'} wrong, whatever the leg."
         named = ""
         if self.named:
             which = ", ".join(map(str, self.named))
@@ -119,7 +125,7 @@ class LegFinding(ArrayValue):
     least_squares: float | None
     """What readings must be off by beyond their tolerance for the calibrated leg to fit, m; None: not calibrated."""
     needs: Array
-    """The same for the best leg at each pose (N,), m."""
+    """The same for the best leg at each pose (N,), m; if poses may be wrong, for the best one without them."""
     blame: tuple[int, ...]
     """Poses that forbid a smaller ε, heaviest first."""
     without: WithoutPoses | None
@@ -169,20 +175,28 @@ class Certification(ArrayValue):
         by = {finding: [leg.leg for leg in self.legs if leg.finding is finding] for finding in Finding}
         says = []
         if by[Finding.REFUTED]:
-            says.append(f"Refuted: no {_legs(by[Finding.REFUTED])} within the prior fits every pose. It is proven.")
+            one = "it" if len(by[Finding.REFUTED]) == 1 else "each of them"
+            says.append(
+                f"Refuted: {_legs(by[Finding.REFUTED])}. Whatever its values within the prior, {one} misses some pose: "
+                "proven."
+            )
         if by[Finding.FITS]:
             says.append(f"Each of these fits every pose, by exhibited measurements: {_legs(by[Finding.FITS])}.")
         if by[Finding.OPEN]:
             says.append(f"Not decided: {_legs(by[Finding.OPEN])}. State wider tolerances or a smaller prior.")
         says += _on_joint(self.joint, alone=bool(by[Finding.REFUTED]))
-        says += [f"Leg {leg.leg}: {leg.without.words}" for leg in self.legs if leg.without is not None]
+        by_words: dict[str, list[int]] = {}
+        for leg in self.legs:
+            if leg.without is not None:
+                by_words.setdefault(leg.without.words, []).append(leg.leg)
+        says += [f"{_legs(legs).capitalize()}: {words}" for words, legs in by_words.items()]
         spoilt = [file.name for file in self.files if not file.holds]
         if spoilt:
             says.append(f"These certificates do not hold: {', '.join(spoilt)}.")
         return tuple(says)
 
     def __str__(self) -> str:
-        heads = ["leg", "verdict", "ε, mm", "± µm wide", "s", "least squares, mm", "boxes"]
+        heads = ["leg", "verdict", "ε, mm", "µm wide", "s", "least squares, mm", "boxes"]
         rows = [
             [
                 str(leg.leg),

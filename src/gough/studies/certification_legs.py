@@ -95,9 +95,11 @@ def leg_finding(
         lower = found.lower if proof else lower
     refuted = refuted or lower >= 0
     off = None if calibrated is None else _least_squares(problem, calibrated, notary, files)
-    without = _without(problem, asked, notary, files) if refuted and asked.outliers else None
+    without, best = None, found.point
+    if refuted and asked.outliers:
+        without, best = _without(problem, asked, notary, files)
     assert isinstance(answer.stats, LiftedStats)
-    needs = needed(problem, found.point)
+    needs = needed(problem, best)
     return LegFinding(
         leg=leg,
         finding=Finding.REFUTED if refuted else Finding.FITS if fits else Finding.OPEN,
@@ -143,8 +145,8 @@ def _least_squares(
 
 def _without(
     problem: LegProblem, asked: CertifyTable, notary: Notary, files: list[CertificateFile | None]
-) -> WithoutPoses:
-    """What is proven if `outliers` poses may be wrong."""
+) -> tuple[WithoutPoses, Array]:
+    """What is proven if `outliers` poses may be wrong, and the leg that fits the others best."""
     leg, q, began = problem.leg, asked.outliers, process_time()
     relaxed = relaxed_tolerance(problem, q, width=asked.width)
     wrong = wrong_poses(problem, q, relaxed.left_out)
@@ -170,4 +172,4 @@ def _without(
     files.append(fit)
     bracket = Bracket(lower, fit.more if fit is not None and more > 0 else shown.needed, took)
     at_least, named = (wrong.at_least, wrong.named) if proof else (0, ())
-    return WithoutPoses(q, at_least, named, relaxed.left_out, bracket)
+    return WithoutPoses(q, at_least, named, relaxed.left_out, bracket), relaxed.fit.point

@@ -1,0 +1,191 @@
+"""`gough certify`: studies that run, certificates that `gough check` reads, and studies that are refused."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from gough.cli.app import run
+from gough.core.errors import InputError
+from gough.core.rotations import exp
+from gough.data import Poses, write_poses
+from gough.studies.calibration import CalibrationStudy
+from gough.studies.certification import asked_of
+from tests.methods.legs import EDGE, POSITION, READING, ROTATION, extremal_poses
+
+STUDY = """
+[machine]
+family = "gough"
+blueprint = "deltalab"
+
+[poses]
+file = "poses.csv"
+
+[noise]
+position = ["0.0633 mm", "0.023 mm", "0.0608 mm"]
+orientation = ["0.00923 deg", "0.0119 deg", "0.00894 deg"]
+readings = ["0.0077 mm", "0.0127 mm", "0.0117 mm", "0.0102 mm", "0.0118 mm", "0.019 mm"]
+
+[certify]
+legs = [2, 5]
+around = "3 mm"
+"""
+
+
+def write(folder, text=STUDY, bad=None, n=64):
+    rng = np.random.default_rng(3)
+    robot, poses = extremal_poses()
+    some = rng.permutation(64)[:n]
+    p, R = poses.position[some], poses.rotation[some]
+    readings = robot.inverse(robot.nominal, p, R)
+    p = p + EDGE * rng.uniform(-1, 1, p.shape) * POSITION
+    if bad is not None:
+        p[bad] += [0, 0, 5e-3]
+    R = exp(EDGE * rng.uniform(-1, 1, p.shape) * ROTATION) @ R
+    (folder / "poses.csv").unlink(missing_ok=True)
+    write_poses(folder / "poses.csv", Poses(p, R, readings + EDGE * rng.uniform(-1, 1, readings.shape) * READING))
+    path = folder / "study.toml"
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """A study of two legs that fit."""
+    path = write(tmp_path_factory.mktemp("fits"), n=24)
+    return path, run(["certify", str(path)])
+
+
+@pytest.fixture(scope="module")
+def refuted(tmp_path_factory):
+    """A study of one leg with a wrong pose."""
+    text = STUDY.replace("legs = [2, 5]", "legs = [5]\noutliers = 1")
+    path = write(tmp_path_factory.mktemp("refuted"), text, bad=7)
+    return path, run(["certify", str(path), "--json", "--out", str(path.parent / "out")])
+
+
+def test_legs_that_fit(done, capsys):
+    path, code = done
+    assert code == 0
+    folder = path.parent / "results-certified"
+    data = json.loads((folder / "certification.json").read_text(encoding="utf-8"))
+    assert data["refuted"] is False
+    assert [leg["finding"] for leg in data["legs"]] == ["fits", "fits"]
+    assert data["joint"]["finding"] == "fits"
+    low, high = data["legs"][0]["box"]["a2x"]
+    assert low < 0.2231792 < high
+    assert all(file["holds"] for leg in data["legs"] for file in leg["certificates"])
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "What this proves, and what not" in page
+    assert not re.search(r'(?:src|href)="https?:', page)
+    capsys.readouterr()
+    assert run(["check", str(folder / "certificates")]) == 0
+    assert "7 of 7 certificates hold" in capsys.readouterr().out
+
+
+def test_a_certificate_finds_its_measurements(done, capsys):
+    folder = done[0].parent / "results-certified" / "certificates"
+    assert run(["check", str(folder / "leg-2-box.json"), "--json"]) == 0
+    verdict = json.loads(capsys.readouterr().out)
+    assert verdict["kind"] == "LegBound"
+    assert len(verdict["statement"]) == 7
+    assert run(["check", str(folder / "leg-5-fits.json"), str(folder / "measurements.json")]) == 0
+    assert "some leg 5 of the prior fits all poses" in capsys.readouterr().out
+
+
+def test_a_changed_file_is_refused(done, tmp_path, capsys):
+    folder = done[0].parent / "results-certified" / "certificates"
+    for name in ("measurements.json", "leg-2-box.json"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    for name in ("leg-2-box.json", "measurements.json"):
+        text = (folder / name).read_text()
+        at = text.index(".", len(text) // 2) + 3
+        (tmp_path / name).write_text(text[:at] + str((int(text[at]) + 1) % 10) + text[at + 1 :])
+        assert run(["check", str(tmp_path / "leg-2-box.json")]) == 2
+        assert "seal is broken" in " ".join(capsys.readouterr().err.split())
+        (tmp_path / name).write_text(text)
+    assert run(["check", str(tmp_path / "leg-2-box.json")]) == 0
+
+
+def test_a_wrong_pose_is_refuted_and_named(refuted):
+    path, code = refuted
+    assert code == 1
+    data = json.loads((path.parent / "out" / "certification.json").read_text(encoding="utf-8"))
+    (leg,) = data["legs"]
+    assert data["joint"] is None
+    assert leg["finding"] == "refuted"
+    assert leg["without_poses"]["named"] == [7]
+    epsilon = leg["epsilon"]
+    assert 0 < epsilon["lower"] < epsilon["upper"] < epsilon["lower"] + 1.1e-6
+    names = {file["file"] for file in leg["certificates"]}
+    assert {f"certificates/leg-5-{name}.json" for name in ("empty", "epsilon-lower", "epsilon-upper")} <= names
+
+
+def test_what_gough_wrote_itself_it_may_replace_and_nothing_else(refuted, capsys):
+    path, _ = refuted
+    out = path.parent / "other"
+    out.mkdir()
+    (out / "thesis.tex").write_text("years of work")
+    assert run(["certify", str(path), "--out", str(out)]) == 2
+    assert "did not write" in capsys.readouterr().err
+    assert [p.name for p in out.iterdir()] == ["thesis.tex"]
+
+
+def test_half_widths_are_as_stated_and_the_model_may_add_to_them(tmp_path):
+    text = STUDY + 'position = "0.1 mm"\norientation = "0.01 deg"\nreadings = "0.05 mm"\n'
+    plain = asked_of(CalibrationStudy.read(write(tmp_path, text))).question.data
+    assert np.unique(plain.position_tolerance) == pytest.approx([1e-4])
+    assert np.unique(plain.rotation_tolerance) == pytest.approx([np.radians(0.01)])
+    assert np.unique(plain.reading_tolerance) == pytest.approx([5e-5])
+    assert (plain.reading_tolerance > 5e-5).all()  # rounded up
+    error = '[certify.model_error]\nconstant = "0.01 mm"\nreading = 1e-3\norientation = "0.1 mm/rad"\nposition = 2e-4\n'
+    wider = asked_of(CalibrationStudy.read(write(tmp_path, text + error))).question.data
+    more = wider.reading_tolerance - plain.reading_tolerance
+    assert (more > 1e-5 + 1e-3 * 0.06).all()  # extremal readings are 70 mm from their middle
+    assert (more < 1e-5 + 1e-3 * 0.08 + 1e-4 + 2e-4 * 0.2).all()
+
+
+def test_three_sigma_are_the_default(tmp_path):
+    data = asked_of(CalibrationStudy.read(write(tmp_path, STUDY))).question.data
+    np.testing.assert_allclose(data.position_tolerance[0], POSITION)
+    np.testing.assert_allclose(data.reading_tolerance[0], READING[[1, 4]])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.replace("legs = [2, 5]", "legs = [7]"), "line 15.*there is no leg 7: the machine has 6"),
+        (lambda t: t.replace("legs = [2, 5]", "legs = [2, 2]"), "line 15.*more than once"),
+        (lambda t: t.replace("legs = [2, 5]", "leg = [2]"), "did you mean 'legs'"),
+        (lambda t: t.replace('around = "3 mm"', 'around = "3 deg"'), "line 16.*measures rad"),
+        (lambda t: t.replace('around = "3 mm"', "around = 0"), "line 16"),
+        (lambda t: t.replace('around = "3 mm"', 'around = ["3 mm", "2 mm"]'), "one length, or one for the base"),
+        (lambda t: t + 'position = ["1 mm", "1 mm"]\n', "one half-width for all axes"),
+        (lambda t: t + 'readings = ["1 mm", "1 mm"]\n', "one for each of 6 legs"),
+        (lambda t: t + "readings = -1e-3\n", "must not be negative"),
+        (lambda t: t + "sigmas = 0\n", "sigmas"),
+        (lambda t: t + "outliers = 9\n", "outliers"),
+        (lambda t: t + '[certify.model_error]\nconstant = "-1 mm"\n', "constant"),
+        (
+            lambda t: re.sub(r"\[noise\].*?\[certify\]", "[certify]", t, flags=re.DOTALL),
+            "state half-widths of position",
+        ),
+        (lambda t: t.replace("deltalab", "deltalap"), "did you mean 'deltalab'"),
+    ],
+)
+def test_refusals_name_the_line(tmp_path, change, message):
+    path = write(tmp_path, change(STUDY), n=16)
+    with pytest.raises(InputError, match=f"(?s){message}"):
+        asked_of(CalibrationStudy.read(path))
+
+
+def test_other_machines_and_no_machine(tmp_path, capsys):
+    path = write(tmp_path, '[machine]\nfamily = "linear-delta"\n[poses]\nfile = "poses.csv"\n', n=8)
+    assert run(["certify", str(path)]) == 2
+    assert "Gough platforms" in capsys.readouterr().err
+    assert run(["certify", str(tmp_path / "none.toml")]) == 2
+    assert run(["check", str(tmp_path)]) == 2
+    assert "holds no certificates" in " ".join(capsys.readouterr().err.split())
+    assert run(["check", str(path)]) == 2
+    assert not (tmp_path / "results-certified").exists()
