@@ -8,6 +8,7 @@ import pytest
 
 from gough.cli.app import run
 from gough.data import read_poses, write_poses
+from gough.studies.calibration import CalibrationStudy
 from gough.studies.pose_selection import PoseSelectionStudy
 from tests.calibration.simulated import EXTREMAL, ROBOT, measured, truth
 
@@ -132,6 +133,7 @@ distance = ["0.5 m", "2 m"]
 """
     cones = 'base_cone = "25 deg"\nplatform_cone = "30 deg"\nmargin = 0.2\n'
     study.write_text(STUDY.replace("60 deg", "22 deg") + cones + camera)
+    assert CalibrationStudy.read(study).table.selection is not None  # a calibration does not mind
     problem = PoseSelectionStudy.read(study).problem
     assert problem.candidates.rejected["camera's view"] > 0
     R = problem.candidates.poses.rotation

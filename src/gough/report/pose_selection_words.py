@@ -61,7 +61,9 @@ def how_many_words(curve: Curve) -> str:
     target = f"{number(1e3 * curve.target, digits=3)} mm"
     at_least = f" No fewer than {curve.at_least} can, however they are chosen." if curve.at_least else ""
     if curve.selection is None and curve.is_stopped:
-        return f"The search was stopped at {curve.points[-1].count} poses, before it met the target of {target}.{at_least}"
+        return (
+            f"The search was stopped at {curve.points[-1].count} poses, before it met the target of {target}.{at_least}"
+        )
     if curve.selection is None:
         best = curve.points[-1]
         return (

@@ -6,9 +6,10 @@ import pytest
 from gough.core.errors import InputError
 from gough.core.rotations import exp, log
 from gough.experiments.pose_selection import Camera, PoseLimits, candidates
-from gough.robots import H4Kinematics, LinearDelta, PlanarRRR, PlatformPoses, RotaryDelta
+from gough.robots import GoughPlatform, H4Kinematics, LinearDelta, PlanarRRR, PlatformPoses, RotaryDelta
 from tests.calibration.simulated import EXTREMAL, ROBOT
 
+ANGLES = np.radians([0, 60, 120, 180, 240, 300])
 LEGS = PoseLimits(readings=(0.0, 0.14))
 
 
@@ -138,6 +139,10 @@ def test_refusals():
         candidates(ROBOT, PoseLimits(readings=([0.0] * 3, [0.1] * 3)))
     with pytest.raises(InputError, match="in the middle of their ranges"):
         candidates(ROBOT, PoseLimits(readings=(-0.34, -0.30)))
+    flat = GoughPlatform.of_circles(0.3, 0.2, ANGLES, ANGLES, 0.4)  # base and platform alike: it gives way everywhere
+    box = {"x": (-0.1, 0.1), "y": (-0.1, 0.1), "z": (0.3, 0.4), "tilt": (0.0, 0.1), "heading": (-0.1, 0.1)}
+    with pytest.raises(InputError, match="a singular configuration"):
+        candidates(flat, PoseLimits(pose=box), sources=["random"], count=10)
     for wrong in (
         {"readings": (0.1, 0.0)},
         {"pose": {"x": (1.0, 0.0)}},

@@ -18,6 +18,8 @@ from gough.robots.kinematics import KinematicModel, PlatformPoses, checked
 
 SOURCES = ("extremal", "low-discrepancy", "random", "grid")
 _HALVINGS = 12
+_SINGULAR = 1e7
+"""Condition of ∂f/∂pose at home beyond which there is no distance to singularity to compare with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,11 +107,17 @@ def home_of(model: KinematicModel, parameters: Array, limits: PoseLimits) -> Pos
     if ends is not None:
         readings = ((ends[0] + ends[1]) / 2)[None]
         try:
-            return Posture.of(model, parameters, model.forward(parameters, readings), readings)
+            poses = model.forward(parameters, readings)
         except InputError as error:
             raise InputError(f"with all readings in the middle of their ranges, {error}") from error
-    poses = _poses_between(model, limits, np.full((1, len(model.chains)), 0.5), middle=True)
-    return Posture.of(model, parameters, poses, model.inverse(parameters, poses.position, poses.rotation))
+    else:
+        poses = _poses_between(model, limits, np.full((1, len(model.chains)), 0.5), middle=True)
+        readings = model.inverse(parameters, poses.position, poses.rotation)
+    home = Posture.of(model, parameters, poses, readings)
+    scaled = home.J[0][:, list(model.freedoms)]
+    regular = np.linalg.cond(scaled) < _SINGULAR and abs(home.by_reading).min() * _SINGULAR > abs(home.by_reading).max()
+    require(bool(regular), "the middle of the ranges is a singular configuration: state ranges about one that is not")
+    return home
 
 
 def _unit_points(source: str, n: int, count: int, levels: int, seed: int) -> Array:

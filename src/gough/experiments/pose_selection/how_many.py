@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gough.core.errors import InputError, require
+from gough.core.errors import require
 from gough.experiments.pose_selection.bounds import fewest
 from gough.experiments.pose_selection.criteria import VarianceCriterion
 from gough.experiments.pose_selection.problem import PoseProblem
@@ -136,14 +136,3 @@ def _between(growing: _Growing, low: int, high: int, target: float) -> tuple[Sel
 def _point(selection: Selection) -> Point:
     value = float(np.exp(np.log(selection.sigma).mean()))
     return Point(len(selection.rows), selection.accuracy, value)
-
-
-def require_target(curve: Curve, most: int) -> Selection:
-    """The set that meets the target; InputError where there is none."""
-    if curve.selection is None:
-        best = curve.points[-1]
-        raise InputError(
-            f"{best.count} poses, the most allowed, reach {1e3 * best.accuracy.position:.3g} mm, not the target of "
-            f"{1e3 * (curve.target or 0):.3g} mm: allow more than {most}, or measure more precisely"
-        )
-    return curve.selection

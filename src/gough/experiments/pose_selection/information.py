@@ -181,7 +181,13 @@ def _rows(
         chosen = [i for i, name in enumerate(unknowns.names) if name not in set(fixed)]
         _, J, J_m = equations.both(unknowns.nominal, problem.measured)
         assert problem.noise.covariance is not None
-        L = np.linalg.cholesky(J_m @ problem.noise.covariance @ np.swapaxes(J_m, 1, 2))
+        try:
+            L = np.linalg.cholesky(J_m @ problem.noise.covariance @ np.swapaxes(J_m, 1, 2))
+        except np.linalg.LinAlgError as error:
+            raise InputError(
+                "the stated noise leaves an equation without any: state that of readings and of poses, and keep away "
+                "from singularities"
+            ) from error
         parts.append(np.asarray(np.linalg.solve(L, J[..., chosen])[:count], dtype=np.float64))
     return np.concatenate(parts), tuple(unknowns.names[i] for i in chosen), tuple(unknowns.units[i] for i in chosen)
 
