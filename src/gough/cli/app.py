@@ -8,7 +8,20 @@ from rich.console import Console
 from rich.text import Text
 
 import gough
-from gough.cli import calibrate, certify, check, demo, design, identify, mechanism, new, poses, reproduce
+from gough.cli import (
+    calibrate,
+    camera,
+    certify,
+    check,
+    demo,
+    design,
+    identify,
+    mechanism,
+    new,
+    poses,
+    reproduce,
+    target,
+)
 from gough.core.errors import GoughError
 
 app = typer.Typer(
@@ -25,6 +38,8 @@ app.command()(design.design)
 app.command()(calibrate.calibrate)
 app.command()(certify.certify)
 app.add_typer(poses.poses, name="poses")
+app.add_typer(target.target, name="target")
+app.add_typer(camera.camera, name="camera")
 app.command()(mechanism.mechanism)
 app.command()(reproduce.reproduce)
 app.command()(check.check)

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
+from gough.cli import poses_measure
 from gough.cli.progress import progress_bar
 from gough.experiments.pose_selection import Progress
 from gough.report import require_ours, write_folder
@@ -88,3 +89,4 @@ def _shown() -> Iterator[Callable[[Progress], None]]:
 
 
 # Subcommands of other files are registered here, one line each: poses.command("name")(function).
+poses.command("measure")(poses_measure.measure)

@@ -1,0 +1,68 @@
+"""`gough camera`: intrinsics and distortion from images of a target."""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from gough.cli.progress import progress_bar
+from gough.core.errors import InputError
+from gough.core.units import factor_between
+from gough.report import require_ours, write_folder
+from gough.studies.vision_camera import calibrate_from
+from gough.vision import DotTarget, anchored, image_files, read_target
+from gough.vision.target_files import AnyTarget
+
+camera = typer.Typer(no_args_is_help=True, help="The camera that measures: calibrate it from images of a target.")
+_ANCHOR = re.compile(r"^\s*(\d+)\s*-\s*(\d+)\s*=\s*([\d.]+)\s*(\w*)\s*$")
+
+
+@camera.callback()
+def _group() -> None: ...
+
+
+@camera.command()
+def calibrate(
+    images: Annotated[list[Path], typer.Argument(help="Images of the target, or folders of them.")],
+    description: Annotated[Path, typer.Option("--target", help="The target's description.")] = Path("target.toml"),
+    out: Annotated[Path, typer.Option(help="Folder for the results: new, empty or of earlier runs.")] = Path("camera"),
+    *,
+    anchor: Annotated[
+        str | None, typer.Option(help='A distance measured on the sheet, such as "0-6=254.1 mm" between two dots.')
+    ] = None,
+    rigid: Annotated[bool, typer.Option("--rigid", help="Dots are exactly where the description says.")] = False,
+    terms: Annotated[str, typer.Option(help="Terms of distortion to estimate.")] = "k1,k2,p1,p2",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+) -> None:
+    """Calibrate a camera: images of one target, tilted to all sides. Writes camera.toml and a report."""
+    require_ours(out)
+    sheet = read_target(description)
+    files = image_files(images)
+    with progress_bar() as progress:
+        task = progress.add_task("finding the target", total=len(files))
+        found = calibrate_from(
+            files,
+            sheet if anchor is None else _anchored(sheet, anchor),
+            terms=tuple(part.strip() for part in terms.split(",") if part.strip()),
+            release=not rigid,
+            on_image=lambda done: progress.update(task, completed=done),
+        )
+    write_folder(out, found.files)
+    if as_json:
+        typer.echo(found.files["camera.json"].decode(), nl=False)
+        return
+    console = Console(highlight=False)
+    console.print(str(found.calibrated), soft_wrap=True, markup=False)
+    console.print(f"\nCamera: {out / 'camera.toml'}", style="bold", soft_wrap=True)
+    console.print(f"Report: {out / 'report.html'}", style="bold", soft_wrap=True)
+
+
+def _anchored(sheet: AnyTarget, text: str) -> DotTarget:
+    found = _ANCHOR.match(text)
+    if found is None:
+        raise InputError(f"an anchor is two dots and their distance, such as 0-6=254.1 mm; not '{text}'")
+    if not isinstance(sheet, DotTarget):
+        raise InputError("an anchor stretches targets that gough designs; describe the true size of other ones")
+    return anchored(sheet, int(found[1]), int(found[2]), float(found[3]) * factor_between(found[4] or "mm", "m"))

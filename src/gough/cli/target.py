@@ -1,0 +1,119 @@
+"""`gough target`: targets for a camera, designed and printed at true size, and images of them whose truth is known."""
+
+import json
+import re
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from gough.cli.progress import progress_bar
+from gough.core.errors import InputError, require
+from gough.core.files import new_file
+from gough.core.units import factor_between
+from gough.vision import Conditions, DotTarget, design_target, read_target, to_pdf, to_png, to_svg, write_target
+from gough.vision.target_files import AnyTarget
+
+target = typer.Typer(no_args_is_help=True, help="Targets that a camera measures: design and print them, render images.")
+_SIZE = re.compile(r"^\s*(\d+(?:\.\d*)?)\s*[x×]\s*(\d+(?:\.\d*)?)\s*(\w*)\s*$")
+
+
+@target.command()
+def design(
+    size: Annotated[str, typer.Option(help="Width and height, such as 200x200 (mm) or 8x8in.")] = "200x200",
+    out: Annotated[Path, typer.Option(help="The description that the other commands read.")] = Path("target.toml"),
+    pdf: Annotated[Path | None, typer.Option(help="To print, at 100 %.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="To print or to cut.")] = None,
+    png: Annotated[Path | None, typer.Option(help="To print, or to show on a screen.")] = None,
+    *,
+    dots: Annotated[int, typer.Option(min=17, help="How many.")] = 45,
+    radius: Annotated[float | None, typer.Option(help="Of the dots, mm; by default a fortieth of the sheet.")] = None,
+    dpi: Annotated[int, typer.Option(help="Resolution of the PNG.")] = 600,
+    dark: Annotated[bool, typer.Option("--dark-dots", help="Black dots on white, which need less ink.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed, another target.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+) -> None:
+    """Design a target whose two diagonals no view can confuse, and draw it at its true size with rulers."""
+    files = [(pdf, to_pdf), (svg, to_svg), (png, lambda made: to_png(made, dpi))]
+    wanted = [path for path in (out, pdf, svg, png) if path is not None]
+    for path in wanted:
+        require(not path.exists(), f"{path} exists; give another name")
+    width, height = _size(size)
+    made = design_target(
+        width, height, radius=None if radius is None else radius / 1000, dots=dots, bright=not dark, seed=seed
+    )
+    write_target(out, made)
+    for path, draw in files:
+        if path is not None:
+            with new_file(path) as file:
+                file.write(draw(made))
+    if as_json:
+        ratios = made.cross_ratios.tolist()
+        answer = {"files": [str(p) for p in wanted], "dots": dots, "radius": made.radius, "cross_ratios": ratios}
+        typer.echo(json.dumps(answer, ensure_ascii=False, indent=1))
+        return
+    typer.echo(f"{dots} dots of {2000 * made.radius:.3g} mm on {width * 1000:g} × {height * 1000:g} mm.")
+    typer.echo(f"Cross-ratios of its diagonals' ends: {', '.join(f'{r:.3f}' for r in made.cross_ratios)}.")
+    typer.echo(f"Wrote {', '.join(str(path) for path in wanted)}.")
+    if pdf or svg or png:
+        typer.echo("Print at 100 %, glue it on something flat, and measure its rulers: all lengths hang on them.")
+
+
+@target.command()
+def render(
+    out: Annotated[Path, typer.Argument(help="Folder for the images: new or empty.")],
+    description: Annotated[Path, typer.Option("--target", help="The target's description.")] = Path("target.toml"),
+    count: Annotated[int, typer.Option(min=1, help="How many images.")] = 20,
+    *,
+    size: Annotated[str, typer.Option(help="Of the images, pixels.")] = "1024x768",
+    focal: Annotated[float, typer.Option(help="Focal length, pixels.")] = 900.0,
+    distortion: Annotated[str, typer.Option(help="k1, k2, p1, p2, k3 as in OpenCV.")] = "-0.12,0.03",
+    tilt: Annotated[float, typer.Option(help="Typical tilt of the target, degrees.")] = 20.0,
+    repeats: Annotated[int, typer.Option(min=1, help="Images of each pose.")] = 1,
+    noise: Annotated[float, typer.Option(min=0, help="Of each pixel, levels of 255.")] = 2.0,
+    blur: Annotated[float, typer.Option(min=0, help="Of the lens, pixels.")] = 0.7,
+    vignetting: Annotated[float, typer.Option(min=0, max=0.9, help="Light lost in the corners.")] = 0.2,
+    seed: Annotated[int, typer.Option(min=0, help="Other poses, other noise.")] = 1,
+) -> None:
+    """Render images of a target, with the truth beside them: truth.csv has the poses, camera-truth.toml the camera."""
+    from gough.studies.vision_images import RandomViews, write_views  # noqa: PLC0415 - start-up time
+
+    sheet = _drawable(read_target(description))
+    width, height = (round(v) for v in _numbers(size))
+    k = _distortion(distortion)
+    made = Conditions(noise=noise, blur=blur, vignetting=vignetting)
+    views = RandomViews((width, height), focal, k, np.radians(tilt), count, repeats, seed)
+    with progress_bar() as progress:
+        task = progress.add_task("rendering", total=count * repeats)
+        names = write_views(out, sheet, views, made, lambda: progress.advance(task))
+    typer.echo(f"Wrote {len(names)} images, truth.csv and camera-truth.toml to {out}.")
+
+
+def _size(text: str) -> tuple[float, float]:
+    """Width and height in m."""
+    found = _SIZE.match(text)
+    if found is None:
+        raise InputError(f"a size is such as 200x200, in mm, or 8x8in; not '{text}'")
+    factor = factor_between(found[3] or "mm", "m")
+    return float(found[1]) * factor, float(found[2]) * factor
+
+
+def _numbers(text: str) -> tuple[float, float]:
+    found = _SIZE.match(text)
+    if found is None or found[3]:
+        raise InputError(f"the size of an image is such as 1024x768, in pixels; not '{text}'")
+    return float(found[1]), float(found[2])
+
+
+def _distortion(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(",") if part.strip())
+    except ValueError as error:
+        raise InputError(f"distortion is up to five numbers with commas, such as -0.12,0.03; not '{text}'") from error
+
+
+def _drawable(sheet: AnyTarget) -> DotTarget:
+    require(isinstance(sheet, DotTarget), "images are rendered of targets that gough designs")
+    assert isinstance(sheet, DotTarget)
+    return sheet

@@ -1,0 +1,156 @@
+"""What a camera saw, as pictures and pages."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.text import number
+from gough.data import Poses, write_poses
+from gough.data.poses import Repeatability
+from gough.report.drawing import INK, SERIES, Drawing, blank, style
+from gough.report.html import Html, tag
+from gough.report.page import Section, page
+from gough.report.tables import cell, table
+from gough.vision import CalibratedCamera, MeasuredImages, Sighting, camera_text
+from gough.vision.lens import PARAMETERS
+
+
+def overlay(image: Any, seen: Sighting, name: str = "overlay") -> Drawing:
+    """An image with the numbers of the dots that were found in it."""
+    height, width = np.asarray(image).shape[:2]
+    with style(name):
+        figure = blank(7.0, 7.0 * height / width)
+        axes = figure.subplots()
+        axes.imshow(image, cmap="gray", vmin=0, vmax=np.iinfo(np.asarray(image).dtype).max, interpolation="nearest")
+        axes.plot(*seen.pixels.T, "+", color=SERIES[1], markersize=5, markeredgewidth=0.8)
+        for k, (u, v) in zip(seen.which.tolist(), seen.pixels.tolist(), strict=True):
+            axes.annotate(str(k), (u, v), (5, 5), textcoords="offset points", fontsize=6, color=SERIES[1])
+        axes.set_axis_off()
+    return Drawing(
+        name,
+        figure,
+        f"An image of the target with {len(seen)} dots marked and numbered.",
+        f"{len(seen)} dots found and numbered; each cross is a centroid.",
+    )
+
+
+def residual_map(found: CalibratedCamera, name: str = "residuals") -> Drawing:
+    """Residuals of all images over the sensor, as arrows, and how they are distributed."""
+    pixels = np.vstack([view.pixels for view in found.views])
+    residuals = np.vstack([view.residuals for view in found.views])
+    width, height = found.camera.size
+    with style(name):
+        figure = blank(7.0, 3.6)
+        axes, side = figure.subplots(1, 2, width_ratios=[2.4, 1])
+        stretch = 0.02 * width / max(float(np.sqrt((residuals**2).mean())), 1e-9)
+        ends = residuals * stretch
+        axes.quiver(*pixels.T, *ends.T, angles="xy", scale_units="xy", scale=1, width=0.0015, color=SERIES[0])
+        axes.set(xlim=(0, width), ylim=(height, 0), aspect="equal", xlabel="u, px", ylabel="v, px")
+        axes.set_title(f"residuals, {stretch:.0f} times enlarged")
+        side.hist(residuals.ravel(), bins=41, color=SERIES[0])
+        side.set(xlabel="residual, px", yticks=[])
+        side.axvline(0, color=INK, linewidth=0.6)
+    caption = "Arrows that point the same way in one region would be distortion that the model does not have."
+    return Drawing(name, figure, "Residuals of the calibration over the image, and their histogram.", caption)
+
+
+def camera_documents(found: CalibratedCamera, pictures: Sequence[Drawing] = ()) -> dict[str, bytes]:
+    """Files of a calibrated camera: camera.toml, report.html, camera.json and its figures."""
+    drawings = (residual_map(found), *pictures)
+    sigma = found.camera.sigma
+    assert sigma is not None
+    values = list(zip(PARAMETERS, found.camera.parameters.tolist(), sigma.tolist(), strict=True))
+    parameters = table(
+        ["parameter", "value", "standard deviation"],
+        [[tag("th", n, scope="row"), cell(number(v, s or None)), cell(number(s, digits=2))] for n, v, s in values],
+        "Parameters of the camera",
+    )
+    sections = [Section("Camera", (parameters,)), Section("Residuals", (drawings[0].html(),))]
+    if pictures:
+        sections.append(Section("What was found", tuple(drawing.html() for drawing in pictures)))
+    if found.rejected:
+        sections.append(Section("Images left out", (_reasons(found.rejected),)))
+    about = "Standard deviations come from the scatter of the dots; the size of the target is taken as described."
+    lead = (str(found).splitlines()[0], about)
+    answer = {
+        "parameters": {name: {"value": value, "sigma": s} for name, value, s in values},
+        "size": found.camera.size,
+        "images": len(found.views),
+        "rms": found.rms,
+        "noise": found.noise,
+        "released": found.released,
+        "rejected": [{"image": image, "reason": why} for image, why in found.rejected],
+    }
+    files = {
+        "camera.toml": camera_text(found).encode(),
+        "camera.json": (json.dumps(answer, ensure_ascii=False, indent=1) + "\n").encode(),
+        "report.html": page("Calibration of a camera", lead, tuple(sections)).encode(),
+    }
+    return files | {f"figures/{drawing.name}.png": drawing.png() for drawing in drawings}
+
+
+def pose_documents(
+    images: MeasuredImages, poses: Poses, averaged: Poses | None, repeatability: Repeatability | None
+) -> dict[str, bytes]:
+    """Files of measured poses: poses.csv, averaged.csv, report.html and poses.json."""
+    sigma = np.sqrt(np.diagonal(_each(poses), axis1=1, axis2=2))
+    rows = [
+        [tag("th", name, scope="row"), cell(f"{len(pose.which)}"), cell(f"{pose.rms:.4f}"), *_micro(s)]
+        for name, pose, s in zip(images.names, images.measured, sigma, strict=True)
+    ]
+    heads = ["image", "dots", "residuals, px", "σ x, µm", "σ y, µm", "σ z, µm", "σ rotation, mdeg"]
+    sections = [Section("Poses", (table(heads, rows, "Poses with their standard deviations"),))]
+    if repeatability is not None:
+        sections.insert(0, Section("Repeatability", (tag("pre", str(repeatability)),)))
+    if images.rejected:
+        sections.append(Section("Images that give no pose", (_reasons(images.rejected),)))
+    n = len(images) + len(images.rejected)
+    frame = "Positions are in the camera's frame: x right, y down, z forward."
+    lead = (f"{len(images)} of {n} images give a pose.", frame)
+    answer = {
+        "images": n,
+        "measured": len(images),
+        "noise": float(np.median([pose.noise for pose in images.measured])),
+        "rejected": [{"image": image, "reason": why} for image, why in images.rejected],
+        "sigma": sigma.tolist(),
+        "names": images.names,
+        "repeatability": None if repeatability is None else _scatter(repeatability),
+    }
+    files = {
+        "poses.csv": _csv(poses),
+        "poses.json": (json.dumps(answer, ensure_ascii=False, indent=1) + "\n").encode(),
+        "report.html": page("Measured poses", lead, tuple(sections)).encode(),
+    }
+    return files if averaged is None else files | {"averaged.csv": _csv(averaged)}
+
+
+def _each(poses: Poses) -> Array:
+    assert poses.covariance is not None
+    return np.broadcast_to(poses.covariance, (len(poses), 6, 6))
+
+
+def _scatter(found: Repeatability) -> dict[str, Any]:
+    parts = (("within", found.within), ("between", found.between))
+    return {"names": found.names, **{name: None if v is None else v.tolist() for name, v in parts}}
+
+
+def _micro(sigma: Array) -> list[Html]:
+    turn = float(np.degrees(np.sqrt((sigma[3:] ** 2).mean())))
+    return [*(cell(f"{1e6 * s:.2f}") for s in sigma[:3]), cell(f"{1000 * turn:.2f}")]
+
+
+def _reasons(rejected: Sequence[tuple[str, str]]) -> Html:
+    rows = [[tag("th", name, scope="row"), tag("td", why)] for name, why in rejected]
+    return table(["image", "reason"], rows, "Images that were not used")
+
+
+def _csv(poses: Poses) -> bytes:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "poses.csv")
+        write_poses(path, poses)
+        return path.read_bytes()
