@@ -5,12 +5,12 @@ machine records them (forward kinematics by Newton's method, refusal of singular
 the 24 independent columns of [AHG, table I], and with all 33. By hand: Lagrange's equations of a strut, vectorized over
 samples and struts, for PaLiDA only. The loop over Pinocchio gets the motion of all 24 joints for free; per sample it
 closes the loops by Pinocchio's Jacobians, computes the joint torque regressor, projects it on the drives and adds up
-the columns of identical bodies. The last line spares it the closing too. Ratios, not times, are what to compare
-between machines; on a busy one, OMP_NUM_THREADS=1 makes them steadier.
+the columns of identical bodies. The last line spares it the closing too. Ratios of processor times, not times, are what
+to compare between machines; OMP_NUM_THREADS=1 keeps NumPy and our kernels to one thread, as the loops are.
 """
 
 from collections.abc import Callable
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 
@@ -112,7 +112,7 @@ def main() -> None:
     motion = robot.joint_motion(x, dx, ddx)
     by_hand, kernels = ByHand(robot), {"24": short.regressor_kernel(), "33": robot.regressor_kernel()}
     pinocchio = loops(robot, x[:N_LOOP], dx[:N_LOOP], ddx[:N_LOOP])
-    print(f"PaLiDA, {N_SAMPLES} samples, {available_threads()} threads, median of {REPETITIONS}; loop on {N_LOOP}")
+    print(f"PaLiDA, {N_SAMPLES} samples, {available_threads()} threads, processor time; loop on {N_LOOP} samples")
     works = {
         "from poses, 24 columns": lambda: kernels["24"](x, dx, ddx),
         "from poses, 33 columns": lambda: kernels["33"](x, dx, ddx),
@@ -122,9 +122,9 @@ def main() -> None:
         "inverse kinematics": lambda: robot.inverse(x),
         "forward kinematics": lambda: robot.forward(motion.q),
     }
-    times = {name: seconds(work, REPETITIONS) for name, work in works.items()}
-    times["Pinocchio, loop"] = seconds(pinocchio["complete"], 3) * N_SAMPLES / N_LOOP
-    times["Pinocchio, loops closed"] = seconds(pinocchio["given"], 3) * N_SAMPLES / N_LOOP
+    times = {name: seconds(work, REPETITIONS, process_time) for name, work in works.items()}
+    times["Pinocchio, loop"] = seconds(pinocchio["complete"], 3, process_time) * N_SAMPLES / N_LOOP
+    times["Pinocchio, loops closed"] = seconds(pinocchio["given"], 3, process_time) * N_SAMPLES / N_LOOP
     least = times["from poses, 24 columns"]
     for name, time in times.items():
         print(f"  {name:28} {1e6 * time / N_SAMPLES:8.2f} µs/sample {time / least:7.1f} x ours from poses")

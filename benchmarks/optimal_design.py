@@ -1,9 +1,10 @@
 """Optimal design of PaLiDA's excitation, 67 unknowns: against CasADi `map` + IPOPT on the same problem, and chance.
 
-Same criterion, limits, samples and starts for both. Ours: augmented Lagrangian, L-BFGS-B, one compiled adjoint per
-sample, then verification and correction between samples. The rival: the same traced equations in CasADi's virtual
-machine, mapped over samples, in IPOPT with a limited-memory Hessian (the exact one takes longer to build than the
-limit), within a limit of time; how far it got is printed. Processor time is compared, since others use the machine.
+Same criterion, limits, samples and starts for both. Ours: augmented Lagrangian, dense quasi-Newton descent, a compiled
+adjoint per sample, then verification and correction between samples. The rival: the same traced equations in CasADi's
+virtual machine, mapped over samples, in IPOPT with a limited-memory Hessian (the exact one takes longer to build than
+the limit), within a limit of time; how far it got is printed. Where the limit stopped it, the ratio of times is a lower
+bound. Processor time is compared, since others use the machine. The gradient is compared with central differences.
 
     python -m benchmarks.optimal_design [seconds for the rival] [starts]
 """
@@ -23,6 +24,7 @@ from gough.robots.mechanism import MechanismModel, palida_mechanism
 
 STARTS = 3
 RANDOM = 100
+EVALUATIONS = 300
 LIMIT = 150.0
 SEED = 1
 CORRELATION = 0.3
@@ -96,6 +98,27 @@ def violation(problem: DesignProblem, found: Design) -> float:
     return float(max(c.beyond(column).max() for c, column in zip(problem.channels, values.T, strict=True)))
 
 
+def evaluation(problem: DesignProblem) -> tuple[float, float]:
+    """Seconds of processor for the criterion with its gradient, and the error of slopes along random directions."""
+    rng = np.random.default_rng(SEED)
+    z = random_start(problem, rng)
+
+    def value(at: Array) -> tuple[float, Array]:
+        return problem.lagrangian(at, lambda h: (0.0, np.zeros_like(h)))
+
+    value(z)
+    cpu = process_time()
+    for _ in range(EVALUATIONS):
+        gradient = value(z)[1]
+    each = (process_time() - cpu) / EVALUATIONS
+    errors = []
+    for direction in rng.normal(size=(10, len(z))) / np.sqrt(len(z)):
+        one, two = ((value(z + e * direction)[0] - value(z - e * direction)[0]) / (2 * e) for e in (1e-4, 5e-5))
+        slope = (4 * two - one) / 3  # Richardson: the error of fourth order is left
+        errors.append(abs(gradient @ direction - slope) / np.linalg.norm(gradient))
+    return each, max(errors)
+
+
 def random_motions(problem: DesignProblem) -> Array:
     """The criterion of feasible random motions."""
     rng = np.random.default_rng(SEED)
@@ -114,11 +137,13 @@ def main(seconds: float = LIMIT, starts: int = STARTS) -> None:
         random = random_motions(problem)
         quartiles = np.percentile(random, [0, 50, 100])
         print(f"-ln det F of {RANDOM} feasible random motions: {' '.join(f'{v:.1f}' for v in quartiles)}")
+        each, error = evaluation(problem)
+        print(f"-ln det F with its gradient       {1e3 * each:8.2f} ms of processor, gradient off by {error:.1e}")
         cpu = process_time()
         found = optimize(problem, starts=starts, seed=SEED)
         ours = (process_time() - cpu) / starts
-        for each in found.attempts:
-            print(f"  start {each.number}: {each.first:8.1f} -> {each.value:8.1f}, {each.evaluations} evaluations")
+        for start in found.attempts:
+            print(f"  start {start.number}: {start.first:8.1f} -> {start.value:8.1f}, {start.evaluations} evaluations")
         print(f"ours                              {ours:8.1f} s of processor a start, -ln det F {found.value:.1f}")
         gain = np.exp((quartiles[:2] - found.value) / (2 * len(problem.names)))
         print(
@@ -133,7 +158,7 @@ def main(seconds: float = LIMIT, starts: int = STARTS) -> None:
     at = problem.evaluate(end)
     print(
         f"  -ln det F {problem.value(end):.1f}, violation at samples {problem.violation(at.h):.1e}; "
-        f"ratio {theirs / ours:.1f}"
+        f"ratio {'at least ' if 'Time' in says else ''}{theirs / ours:.1f}"
     )
 
 

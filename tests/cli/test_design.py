@@ -42,10 +42,10 @@ def run(*arguments):
 def test_a_trajectory_and_a_report(study):
     shown = run(study)
     assert shown.exit_code == 0, shown.output
-    for words in ("five-bar: −ln det F", "σ promised", "nearest limits", "trajectory.csv"):
+    for words in ("five-bar: −ln det F", "σ promised", "nearest limits", "trajectory.csv", "report.html"):
         assert words in shown.stdout
     folder = study.parent / "design"
-    assert {"trajectory.csv", "design.json", "design.txt"} <= {path.name for path in folder.iterdir()}
+    assert {"trajectory.csv", "design.json", "design.txt", "report.html"} <= {path.name for path in folder.iterdir()}
     assert json.loads((folder / "design.json").read_text())["robot"] == "five-bar"
 
 

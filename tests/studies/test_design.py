@@ -51,7 +51,8 @@ def test_the_answer_is_a_trajectory_within_the_limits(study, tmp_path):
     asked = DesignStudy.read(study)
     found = asked.design()
     files = asked.files(found)
-    assert set(files) == {"trajectory.csv", "design.json", "design.txt"}
+    assert {"trajectory.csv", "design.json", "design.txt", "report.html", "figures/actuators.svg"} <= set(files)
+    assert f"{len(found.problem.names)} base parameters" in files["report.html"].decode()
     (tmp_path / "trajectory.csv").write_bytes(files["trajectory.csv"])
     recording = read_recording(tmp_path / "trajectory.csv")
     assert recording.rate == pytest.approx(200.0)

@@ -39,6 +39,7 @@ def design(
     console = Console(highlight=False)
     console.print(str(found), markup=False, soft_wrap=True)
     console.print(f"\nTrajectory: {folder / TRAJECTORY}", style="bold", soft_wrap=True)
+    console.print(f"Report:     {folder / 'report.html'}", style="bold", soft_wrap=True)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from gough.data import write_recording
 from gough.experiments._equations import as_parallel
 from gough.experiments.design import Design, DesignProblem, MotionLimits, Progress, optimize
 from gough.experiments.design.criteria import CRITERIA, criterion_named
+from gough.report.design import design_documents
 from gough.studies.quantities import deviations, quantities, quantity
 from gough.studies.schema import DesignTable, RobotTable, StudyTable, Table
 from gough.studies.study import Study
@@ -95,8 +96,13 @@ class DesignStudy:
         return optimize(self.problem, starts=asked.starts, seed=asked.seed, executor=executor, on_progress=on_progress)
 
     def files(self, found: Design) -> dict[str, bytes]:
-        """The trajectory with ramps from and to rest, its series, and a short report, by the names of their files."""
+        """The trajectory with ramps from and to rest, its series, and the report, by the names of their files."""
         periods = max(1, ceil(self.table.duration / found.series.period - 1e-9))
+        of = found.problem
+        title = f"{of.robot.name}: a motion designed for identification"
+        asked = f"criterion {of.criterion.name}, {of.criterion.meaning}"
+        recorded = f"{self.table.duration:g} s recorded at {self.table.rate:g} Hz"
+        lead = (f"{len(of.names)} base parameters, {len(of.channels)} limits; {asked}, for {recorded}.",)
         with TemporaryDirectory() as place:
             path = Path(place) / TRAJECTORY
             write_recording(path, found.recording(self.table.rate, periods=periods, ramps=True))
@@ -105,6 +111,7 @@ class DesignStudy:
             TRAJECTORY: trajectory,
             "design.json": (json.dumps(summary(found), ensure_ascii=False, indent=1) + "\n").encode(),
             "design.txt": f"{found}\n".encode(),
+            **design_documents(title, lead, found, periods=periods),
         }
 
     def _limits(self) -> MotionLimits:

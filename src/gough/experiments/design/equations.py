@@ -48,7 +48,7 @@ def base_parameters(robot: DynamicModel, home: Array) -> Identifiability:
     Raises:
         InputError: the robot cannot stand at home.
     """
-    kernel: Kernel = _regressor_kernel(robot)
+    kernel: Kernel = regressor_kernel(robot)
     rng = np.random.default_rng(0)  # any general motion shows the rank
     m = len(home)
     x, dx, ddx = rng.uniform(-1.0, 1.0, (3, _SAMPLES, m))
@@ -106,7 +106,8 @@ def design_equations(
     return Equations(trace(look, name="design", inputs={"x": m, "dx": m, "ddx": m}))
 
 
-def _regressor_kernel(robot: Any) -> Kernel:
+def regressor_kernel(robot: Any) -> Kernel:
+    """The robot's regressor as a kernel of x, dx, ddx."""
     if not hasattr(robot, "regressor_kernel"):
         raise AssumptionError(f"{robot.name} has no regressor_kernel(): a design needs its equations as a kernel")
     kernel: Kernel = robot.regressor_kernel()
@@ -117,7 +118,7 @@ def _smooth_regressor(robot: Any, friction_speed: float) -> tuple[Kernel, Array 
     """A regressor, and the size of those entries that still have to be made smooth; None where none has."""
     if "friction_speed" in signature(robot.regressor_kernel).parameters:
         return robot.regressor_kernel(friction_speed=friction_speed), None
-    kernel = _regressor_kernel(robot)
+    kernel = regressor_kernel(robot)
     in_pose = as_parallel(robot)
     return kernel, find_friction(kernel, None if in_pose is None else in_pose.home).dry
 

@@ -12,7 +12,7 @@ from gough.core.errors import InputError, require
 from gough.core.threads import one_blas_thread
 from gough.experiments._equations import as_parallel
 from gough.experiments.design.criteria import Criterion, DOptimal, criterion_named
-from gough.experiments.design.equations import Equations, base_parameters, design_equations
+from gough.experiments.design.equations import Equations, base_parameters, design_equations, regressor_kernel
 from gough.experiments.design.limits import Channel, MotionLimits
 from gough.experiments.design.measure import measured
 from gough.experiments.design.space import SeriesSpace
@@ -163,6 +163,10 @@ class DesignProblem(ArrayValue):
         moved = self.space.motion(z)
         found = self.equations.forward.evaluate(*moved)
         return Evaluation(moved, found["W"], found["h"] / self._sizes)
+
+    def regressor(self, x: Array, dx: Array, ddx: Array) -> Array:
+        """Efforts per unit of each of the robot's parameters (N, actuators, parameters), with plain dry friction."""
+        return np.asarray(regressor_kernel(self.robot)(x, dx, ddx))
 
     def information(self, W: Array, *, weighted: bool = True) -> Array:
         """WᵀΣ⁻¹W (p, p) of all recorded samples [AHG, eqs. (7)-(8)], or WᵀW."""

@@ -106,7 +106,7 @@ class Design(ArrayValue):
     @property
     def worst(self) -> float:
         """How near the motion comes to a limit, in shares of its range; positive beyond one."""
-        return float(max(self._beyond))
+        return float(max(self.beyond))
 
     def trajectory(self, periods: int = 1) -> Ramped | Periodic:
         """Whole periods, entered from rest at home and left to rest at home, within the limits too.
@@ -142,7 +142,8 @@ class Design(ArrayValue):
         return all(bool((one.beyond(v) <= 0).all()) for one, v in zip(of.channels, values.T, strict=True))
 
     @property
-    def _beyond(self) -> list[float]:
+    def beyond(self) -> list[float]:
+        """By how much of its range the motion exceeds each limit; negative where room is left."""
         low, high = self.extremes
         channels = zip(self.problem.channels, low, high, strict=True)
         return [float(max(one.beyond(least), one.beyond(most))) for one, least, most in channels]
@@ -174,7 +175,7 @@ class Design(ArrayValue):
 
     def _limits(self) -> str:
         low, high = self.extremes
-        beyond = self._beyond
+        beyond = self.beyond
         order = np.argsort(beyond)[::-1][:_SHOWN]
         rows = []
         for i in order:
