@@ -3,6 +3,7 @@
 Information matrices M stand in the coordinates of `PoseInformation.Z`: what an average pose tells is the identity.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -13,7 +14,7 @@ from gough.core.errors import InputError, nearest
 from gough.experiments.pose_selection.information import PoseInformation
 from gough.experiments.pose_selection.reach import Mask
 
-_CHUNK = 64
+_CHUNK, _BLOCK = 64, 1024
 
 
 class PoseCriterion(Protocol):
@@ -67,13 +68,19 @@ class DCriterion:
 
     def gains(self, M: Array, Z: Array) -> Array:
         """The determinant lemma, ln det(I + Z_k M⁻¹ Z_kᵀ): in the size of a pose's equations."""
-        return _log_det(_rotated(M, Z))
+        T = _whitening(M)
+        return _by_blocks(Z, lambda part: _log_det(_times(part, T)))
 
     def best(self, M: Array, Z: Array, allowed: Mask) -> tuple[int, float]:
         """Only candidates are looked into whose bound by Hadamard, Σ ln(1 + |y_i|²), is above the best so far."""
-        Y = _rotated(M, Z)
-        bound = np.where(allowed, np.log1p(np.einsum("nij,nij->ni", Y, Y)).sum(axis=1), -np.inf)
-        return _best(bound, lambda rows: _log_det(Y[rows]))
+        T = _whitening(M)
+
+        def hadamard(part: Array) -> Array:
+            Y = _times(part, T)
+            return np.asarray(np.log1p(np.einsum("nij,nij->ni", Y, Y)).sum(axis=1))
+
+        bound = np.where(allowed, _by_blocks(Z, hadamard), -np.inf)
+        return _best(bound, lambda rows: _log_det(_times(Z[rows], T)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,14 +111,18 @@ class VarianceCriterion:
 
     def gains(self, M: Array, Z: Array) -> Array:
         """By Woodbury's identity: tr(H M⁻¹ Z_kᵀ (I + Z_k M⁻¹ Z_kᵀ)⁻¹ Z_k M⁻¹ Hᵀ) is what the sum loses."""
-        L = np.linalg.inv(np.linalg.cholesky(M))
-        Y = _times(Z, L.T)
-        G = np.eye(Z.shape[1]) + Y @ np.swapaxes(Y, 1, 2)
-        HL = self.H @ L.T
-        V = _times(Y, _root(HL.T @ HL).T)
-        lost = np.einsum("nij,nij->n", np.linalg.inv(G), V @ np.swapaxes(V, 1, 2))
-        total = float((HL**2).sum())
-        return np.asarray(-0.5 * np.log(np.maximum(1 - lost / total, 1e-300)))
+        T = _whitening(M)
+        HT = self.H @ T
+        root, total = _root(HT.T @ HT).T, float((HT**2).sum())
+
+        def gained(part: Array) -> Array:
+            Y = _times(part, T)
+            V = _times(Y, root)
+            G = np.eye(Y.shape[1]) + Y @ np.swapaxes(Y, 1, 2)
+            lost = np.einsum("nij,nij->n", np.linalg.inv(G), V @ np.swapaxes(V, 1, 2))
+            return np.asarray(-0.5 * np.log(np.maximum(1 - lost / total, 1e-300)))
+
+        return _by_blocks(Z, gained)
 
     def best(self, M: Array, Z: Array, allowed: Mask) -> tuple[int, float]:
         """The largest gain."""
@@ -219,9 +230,14 @@ def _times(Z: Array, T: Array) -> Array:
     return np.asarray((Z.reshape(-1, Z.shape[2]) @ T).reshape(*Z.shape[:2], T.shape[1]))
 
 
-def _rotated(M: Array, Z: Array) -> Array:
-    """Z_k L⁻ᵀ with M = L Lᵀ: then Z_k M⁻¹ Z_kᵀ = Y_k Y_kᵀ."""
-    return _times(Z, np.linalg.inv(np.linalg.cholesky(M)).T)
+def _whitening(M: Array) -> Array:
+    """T = L⁻ᵀ with M = L Lᵀ: then Z_k M⁻¹ Z_kᵀ = Y_k Y_kᵀ with Y_k = Z_k T."""
+    return np.asarray(np.linalg.inv(np.linalg.cholesky(M)).T)
+
+
+def _by_blocks(Z: Array, of: Callable[[Array], Array]) -> Array:
+    """One number for each candidate, a block at a time: what a block needs stays in the cache."""
+    return np.concatenate([of(Z[start : start + _BLOCK]) for start in range(0, len(Z), _BLOCK)])
 
 
 def _log_det(Y: Array) -> Array:

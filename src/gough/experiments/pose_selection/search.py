@@ -70,14 +70,16 @@ def _most(criterion: PoseCriterion, M: Array, Z: Array, allowed: Mask, upper: Ar
     if np.isinf(upper).all():
         upper[:] = criterion.gains(M, Z)
         fresh[:] = True
+    chunk = _CHUNK
     while True:
         open_ = np.where(allowed & ~fresh, upper, -np.inf)
         done = np.where(allowed & fresh, upper, -np.inf)
         best = int(done.argmax())
         if done[best] >= open_.max():
             return best
-        n = min(_CHUNK, int(np.isfinite(open_).sum()))
+        n = min(chunk, int((open_ > done[best]).sum()))
         rows = np.argpartition(-open_, n - 1)[:n]
+        chunk *= 2
         upper[rows] = criterion.gains(M, Z[rows])
         fresh[rows] = True
 
