@@ -2,6 +2,13 @@
 
 from gough.assemble.base_parameters import base_parameters
 from gough.assemble.by_repeat import ByRepeat, by_repeat
+from gough.assemble.certified_chain import (
+    Tolerances,
+    certified_chain,
+    chain_names,
+    chain_parameters,
+    quadratic_unknowns,
+)
 from gough.assemble.certified_leg import LegProblem, certified_leg
 from gough.assemble.dynamic import dynamic
 from gough.assemble.errors_in_variables import errors_in_variables
@@ -16,6 +23,7 @@ from gough.assemble.leg_outliers import RelaxedTolerance, WrongPoses, relaxed_to
 from gough.assemble.leg_tolerance import LegTolerance, minimal_tolerance, poses_to_blame
 from gough.assemble.path_order import path_order
 from gough.assemble.probed import probed
+from gough.assemble.quadratic_chain import QuadraticChain
 from gough.assemble.recorded import recorded
 from gough.assemble.reduce import base_values, reduced
 from gough.assemble.regressors import measured_regressor
@@ -36,14 +44,19 @@ __all__ = [
     "OrderChoice",
     "PointGauge",
     "Procrustes",
+    "QuadraticChain",
     "Regauged",
     "RelaxedTolerance",
     "RepeatedMotion",
+    "Tolerances",
     "WrongPoses",
     "base_parameters",
     "base_values",
     "by_repeat",
+    "certified_chain",
     "certified_leg",
+    "chain_names",
+    "chain_parameters",
     "dynamic",
     "errors_in_variables",
     "geometric",
@@ -57,6 +70,7 @@ __all__ = [
     "poses_to_blame",
     "probed",
     "procrustes",
+    "quadratic_unknowns",
     "recorded",
     "reduced",
     "refined",

@@ -9,6 +9,7 @@ import numpy as np
 from gough.core import intervals as iv
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import require
+from gough.core.interval_rotations import enclosed_rotation
 from gough.core.intervals import Interval
 from gough.core.leg_measurements import LegMeasurements
 from gough.core.rotations import nearest_rotation, to_quaternion
@@ -72,15 +73,7 @@ class LegProblem(ArrayValue):
     @cached_property
     def rotation(self) -> Interval:
         """R (N, 3, 3), enclosed."""
-        w, x, y, z = (Interval(self.data.quaternion[:, i]) for i in range(4))
-        rows = [
-            [iv.sqr(w) + iv.sqr(x) - iv.sqr(y) - iv.sqr(z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), iv.sqr(w) - iv.sqr(x) + iv.sqr(y) - iv.sqr(z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), iv.sqr(w) - iv.sqr(x) - iv.sqr(y) + iv.sqr(z)],
-        ]
-        n = iv.sqr(w) + iv.sqr(x) + iv.sqr(y) + iv.sqr(z)
-        flat = _stack([entry / n for row in rows for entry in row])
-        return flat.reshape(len(self.data), 3, 3)
+        return enclosed_rotation(self.data.quaternion)
 
     def relaxation(self, center: Array, radius: Array) -> Relaxation:
         """Two rows a pose, first all that bound the distance from above: see `_Expansion`."""
