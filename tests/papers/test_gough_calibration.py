@@ -103,11 +103,15 @@ def test_certified_verdicts(found):
     for row in shown.rows:
         assert row[2] == row[3] == "64 of 64; one exists"
         assert row[5].endswith("none exists")
-    for row in table(found, "Table 7").rows:
+    *legs, together = table(found, "Table 7").rows
+    for row in legs:
         assert row[2] == row[3] == "≤ 0"
-        lower, upper = numbers(row[5])
+        lower, upper = numbers(row[6])
         assert 0 < lower < upper < 0.3
         assert upper - lower < 0.0012
+    assert together[2] == "≤ 0"
+    lower, upper = numbers(together[4])  # what single legs cannot refute with these intervals, all together do
+    assert 0 < lower < upper < 0.25
     assert any("hold the true leg in 6 and 6 of 6" in words for words in found.differences)
 
 

@@ -74,7 +74,7 @@ def calibration_documents(
         truth: True parameters, where they are known.
         against: Sentences on how the answers compare with the truth.
         legs: What is proven of each leg.
-        faults: Rows on what was noticed when something went wrong: the fault, χ²/dof, legs refuted, ε, pose, error.
+        faults: Rows on what was noticed when something went wrong: fault, χ²/dof, legs, together, ε, pose, error.
         more: Further sections, and `drawings` their figures.
         drawings: Figures of further sections, live on the page and as files.
         data: The text of calibration.json, if there is more to say than `found` does.
@@ -235,8 +235,11 @@ def _proven(legs: Sequence[CertifiedLeg], faults: Sequence[Sequence[str]]) -> tu
         return ()
     blocks: list[str] = [paragraphs(_PROOF), certified_table(legs)]
     if faults:
-        heads = ["with …", "χ²/dof", "legs refuted", "ε, mm", "heaviest pose", "mean position error after, mm"]
-        words = "The same campaign with something wrong that the model does not know:"
+        heads = ["with …", "χ²/dof", "legs refuted", "together", "ε, mm", "heaviest pose", "position error after, mm"]
+        words = (
+            "The same campaign with something wrong that the model does not know. All legs together share the errors "
+            "of the poses, and may be refuted where each leg by itself is not; ε is then that of all together:"
+        )
         blocks += [paragraphs(words), text_table(heads, faults, "What is noticed of faults")]
     return tuple(blocks)
 

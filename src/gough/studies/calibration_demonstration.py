@@ -10,9 +10,12 @@ import numpy as np
 
 from gough.assemble.certified_leg import LegProblem, certified_leg
 from gough.assemble.geometric import geometric
+from gough.assemble.joint_legs import JointProblem
+from gough.assemble.joint_tolerance import JointTolerance, joint_tolerance
 from gough.assemble.leg_tolerance import LegTolerance, minimal_tolerance, needed
 from gough.calibration import Calibrated, HeldOut, calibrate, held_out
 from gough.core.arrays import Array
+from gough.core.leg_measurements import PlatformMeasurements
 from gough.core.text import number, table
 from gough.data import Poses, averaged
 from gough.data.poses import Repeatability
@@ -30,8 +33,8 @@ COVERAGE = 4.0
 """Tolerances are so many standard deviations of a mean: of 768 of them, one is exceeded once in twenty campaigns."""
 AROUND = 0.1
 """m: legs are sought within so much of the least-squares solution [DACP06, §5.1.2]."""
-_TRIAL_HEADS = ("with …", "χ²/dof", "legs refuted", "ε [mm]", "heaviest pose", "position after [mm]")
-FAULTS = (Faults(backlash=5e-4), Faults(scale=5e-3), Faults(bad_pose=21))
+_TRIAL_HEADS = ("with …", "χ²/dof", "legs refuted", "together", "ε [mm]", "heaviest pose", "position after [mm]")
+FAULTS = (Faults(backlash=5e-4), Faults(backlash=1e-4), Faults(scale=1e-3), Faults(bad_pose=21))
 """What the demonstration lets go wrong."""
 
 
@@ -79,6 +82,23 @@ def leg_verdicts(
     return tuple(found)
 
 
+def joint_verdict(legs: Sequence[LegVerdict]) -> JointTolerance:
+    """The bracket of ε for all legs together, whose equations share the errors of poses: tighter than leg by leg."""
+    parts = [leg.problem.data for leg in legs]
+    first = parts[0]
+    data = PlatformMeasurements(
+        first.quaternion,
+        first.position,
+        np.stack([part.reading for part in parts], axis=1),
+        first.position_tolerance,
+        first.rotation_tolerance,
+        np.stack([part.reading_tolerance for part in parts], axis=1),
+    )
+    lower, upper = (np.concatenate([getattr(leg.problem.prior, side) for leg in legs]) for side in ("lower", "upper"))
+    problem = JointProblem(data, Box(lower, upper), tuple(leg.problem.leg for leg in legs))
+    return joint_tolerance(problem, np.array([leg.tolerance.point for leg in legs]))
+
+
 def squared_least_squares(robot: GoughPlatform, poses: Poses, start: Array) -> Estimate:
     """x_c of [DACP06, §3.2]: least squares of the squared equations, every pose and leg counted alike."""
     plain = replace(poses, covariance=None, reading_sigma=None)
@@ -95,10 +115,12 @@ class FaultTrial:
     """By χ²."""
     legs_refuted: int
     """Legs that are proven not to exist."""
+    together: bool | None
+    """Are all legs together proven not to exist? None if neither that nor that they do."""
     epsilon: tuple[float, float]
-    """m: the largest of the legs' brackets."""
+    """m: the largest of the legs' brackets; of all legs together where each leg fits by itself."""
     pose: int | None
-    """Heaviest in the proof of that leg."""
+    """Heaviest in the proof of the worst leg."""
     position_after: float
     """m: mean error of predicted positions."""
 
@@ -116,6 +138,8 @@ class CalibrationDemonstration:
     found: Calibrated
     """Weighted, with verdicts."""
     legs: tuple[LegVerdict, ...]
+    joint: JointTolerance
+    """Of all legs together."""
     trials: tuple[FaultTrial, ...]
 
     title = "Calibration of a simulated Gough platform"
@@ -148,8 +172,12 @@ class CalibrationDemonstration:
         return (
             against_truth("least squares", self.plain, truth),
             against_truth("weighted", self.found.estimate, truth),
-            f"Certified boxes: {self.held} of {n} hold the true leg, at zero tolerance.",
+            f"Certified boxes: {self.held} of {n} hold the true leg, at zero tolerance.{self._together}",
         )
+
+    @property
+    def _together(self) -> str:
+        return " All legs together fit, with measurements exhibited." if self.joint.is_consistent else ""
 
     @property
     def account(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -187,7 +215,8 @@ class CalibrationDemonstration:
                 t.faults.words,
                 f"{t.chi_squared:.3g}",
                 f"{t.legs_refuted} of {len(self.legs)}",
-                f"{1e3 * t.epsilon[0]:.4f} … {1e3 * t.epsilon[1]:.4f}",
+                {True: "refuted", False: "they fit", None: "open"}[t.together],
+                bracket_text(t.epsilon),
                 "—" if t.pose is None else str(t.pose),
                 number(1e3 * t.position_after, digits=3),
             ]
@@ -214,7 +243,15 @@ class CalibrationDemonstration:
                 }
                 for leg in self.legs
             ],
-            "faults": [{**t.__dict__, "faults": t.faults._asdict()} for t in self.trials],
+            "together": {"epsilon_upper": self.joint.upper, "fits": self.joint.is_consistent},
+            "faults": [
+                {
+                    **t.__dict__,
+                    "faults": t.faults._asdict(),
+                    "epsilon": [e if np.isfinite(e) else None for e in t.epsilon],
+                }
+                for t in self.trials
+            ],
         }
 
     def to_json(self) -> str:
@@ -233,6 +270,16 @@ class CalibrationDemonstration:
             faults=self.trial_rows(),
             data=self.to_json(),
         )
+
+
+def bracket_text(epsilon: tuple[float, float]) -> str:
+    """A bracket (m) in mm; only its upper end where that is not positive, and nothing more was proven.
+
+    Examples:
+        >>> bracket_text((1.1e-4, 1.2e-4)), bracket_text((-np.inf, -1e-5))
+        ('0.1100 … 0.1200', '≤ 0')
+    """
+    return "≤ 0" if epsilon[1] <= 0 else f"{1e3 * max(epsilon[0], 0.0):.4f} … {1e3 * epsilon[1]:.4f}"
 
 
 def _lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
@@ -265,12 +312,13 @@ def demonstrate_calibration(
     check = held_out(campaign.robot, others, found.start, plain.value)
     on_step(Step(3, of, "proving"))
     legs = _mean_verdicts(campaign, poses, found)
+    joint = joint_verdict(legs)
     trials = []
     for i, fault in enumerate(faults):
         on_step(Step(4 + i, of, f"the same with {fault.words}"))
         trials.append(_trial(replace(campaign, faults=fault), np.random.default_rng([seed, 2 + i])))
     on_step(Step(of, of, "drawing"))
-    return CalibrationDemonstration(campaign, measured, repeatability, plain, check, found, legs, tuple(trials))
+    return CalibrationDemonstration(campaign, measured, repeatability, plain, check, found, legs, joint, tuple(trials))
 
 
 def mean_tolerance(campaign: CalibrationCampaign) -> tuple[Array, Array]:
@@ -291,13 +339,16 @@ def _trial(campaign: CalibrationCampaign, rng: np.random.Generator) -> FaultTria
     found = calibrate(campaign.robot, poses, frames="instrument", validation=others)
     legs = _mean_verdicts(campaign, poses, found)
     worst = max(legs, key=lambda leg: leg.tolerance.lower)
+    refuted = sum(leg.hull.status is Status.INCONSISTENT for leg in legs)
+    bracket: LegTolerance | JointTolerance = worst.tolerance if refuted else joint_verdict(legs)
     assert found.validation is not None
     return FaultTrial(
         campaign.faults,
         float(found.estimate.stats.chi_squared),  # type: ignore[attr-defined]
         found.refuted,
-        sum(leg.hull.status is Status.INCONSISTENT for leg in legs),
-        (worst.tolerance.lower, worst.tolerance.upper),
+        refuted,
+        True if bracket.is_inconsistent else False if bracket.is_consistent else None,
+        (bracket.lower, bracket.upper),
         worst.tolerance.poses[0][0] if worst.tolerance.poses else None,
         float(found.validation.position_after.mean()),
     )

@@ -2,16 +2,24 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
+from gough.assemble.joint_tolerance import JointTolerance
 from gough.calibration import Calibrated, HeldOut, calibrate, held_out
 from gough.core.arrays import Array
 from gough.data import Poses, averaged
 from gough.data.poses import Repeatability
 from gough.estimate import Estimate
 from gough.experiments import CalibrationCampaign, Faults, MeasuredCampaign
-from gough.studies.calibration_demonstration import LegVerdict, leg_verdicts, mean_tolerance, squared_least_squares
+from gough.studies.calibration_demonstration import (
+    LegVerdict,
+    joint_verdict,
+    leg_verdicts,
+    mean_tolerance,
+    squared_least_squares,
+)
 from gough.studies.papers.gough_printed import LEAST_SQUARES
 
 Measure = Callable[[CalibrationCampaign, np.random.Generator], MeasuredCampaign]
@@ -54,6 +62,24 @@ class RebuiltPlatform:
         assert within is not None
         assert between is not None
         return np.asarray(np.sqrt(between[:6] ** 2 + within[:6] ** 2 * (1 - 1 / self.campaign.images)))
+
+    @cached_property
+    def each_run(self) -> tuple[LegVerdict, ...]:
+        """With the paper's tolerances around every run by itself: as many equations as runs and configurations."""
+        poses = self.measured.poses
+        assert poses.configuration is not None
+        assert poses.run is not None
+        single = poses.configuration + len(self.poses) * poses.run
+        runs, _ = averaged(replace(poses, configuration=single, run=None))
+        noise = self.campaign.noise
+        return leg_verdicts(
+            runs, self.plain.value, pose_tolerance=WIDE * noise.total, reading_tolerance=WIDE * noise.reading
+        )
+
+    @cached_property
+    def together(self) -> JointTolerance:
+        """All legs at once, with the paper's tolerances."""
+        return joint_verdict(self.legs)
 
     def deviations(self) -> tuple[Array, Array]:
         """Of every image's position from its configuration's mean (N, 3), and of every reading (N, legs), m."""
