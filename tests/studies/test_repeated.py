@@ -200,8 +200,8 @@ def test_lengths_in_millimetres_taken_for_metres_are_refused(tmp_path):
     struts = Palida().inverse(Palida().home)
     t = np.linspace(0, 2 * np.pi, 6, endpoint=False)[:, None]
     names = [*(f"q{k}" for k in range(1, 7)), *(f"F{k}" for k in range(1, 7))]
-    q = 1e3 * np.tile(struts + 0.01 * np.sin(t), (3, 1))
-    noisy = np.hstack([q, np.zeros((18, 6))]) + np.random.default_rng(1).normal(size=(18, 12))
+    q = 1e3 * np.tile(struts + 0.01 * np.sin(t), (5, 1))
+    noisy = np.hstack([q, np.zeros((30, 6))]) + np.random.default_rng(1).normal(size=(30, 12))
     write_recording(tmp_path / "recording.csv", Recording(names, ("",) * 12, noisy, 3.0))
     (tmp_path / "study.toml").write_text(
         '[robot]\nfamily = "palida"\n[repeats]\nperiod = "2 s"\nskip = 0\n[[data.recordings]]\nfile = "recording.csv"\n'
