@@ -21,7 +21,7 @@ def blur_weights(blur: float) -> tuple[int, Array]:
     """
     if blur <= 0:
         return 1, np.ones(1)
-    cells = 4 if blur < 0.4 else 3
+    cells = 6 if blur < 0.4 else 4
     reach = int(np.ceil(_FAR * blur))
     edges = np.arange(-cells * (reach + 0.5), cells * (reach + 0.5) + 1) / cells
     twice = np.array([_integral((x + 0.5) / blur) - _integral((x - 0.5) / blur) for x in edges]) * blur
@@ -50,7 +50,7 @@ def cover(  # noqa: PLR0917 - numba knows no keywords
 ) -> None:
     """Add to each pixel of `canvas` how much of its light comes from discs on the target.
 
-    Within a cell the map to the target's plane is taken as linear (its bend is some 10⁻⁴ of a pixel), a cell at the
+    Within a pixel the map to the target's plane is taken as linear (it bends by 10⁻⁴ of a pixel), a cell at the
     disc's edge is cut into strips across that edge, and the chord of each strip is exact. `images` are the discs'
     images as `optics.discs` gives them; `hidden` are the first and last u and v of rectangles before the target
     (n, 4); `light` is as `lit` takes it: it falls before the lens blurs.
@@ -68,13 +68,14 @@ def cover(  # noqa: PLR0917 - numba knows no keywords
         if top > rows + reach or left > columns + reach or top + tall < -reach or left + wide < -reach:
             continue
         fine = np.zeros((tall * cells, wide * cells))
+        for a in range(tall):
+            for b in range(wide):
+                _fill(fine, a, b, cells, on_plane(camera, inverse, left + b, top + a), centers[i], radius)
         for a in range(tall * cells):
-            v = top - 0.5 + (a + 0.5) / cells
             for b in range(wide * cells):
-                u = left - 0.5 + (b + 0.5) / cells
-                if not _is_hidden(hidden, u, v):
-                    part = _covered(camera, inverse, u, v, 1.0 / cells, centers[i], radius)
-                    fine[a, b] = part * lit(light, u, v) if part > 0 else 0.0
+                if fine[a, b] > 0:
+                    v, u = top - 0.5 + (a + 0.5) / cells, left - 0.5 + (b + 0.5) / cells
+                    fine[a, b] *= 0.0 if _is_hidden(hidden, u, v) else lit(light, u, v)
         _spread(canvas, fine, top, left, cells, weights * scale**0.5)
 
 
@@ -152,15 +153,32 @@ def on_plane(camera: Array, inverse: Array, u: float, v: float) -> tuple[float, 
 
 
 @compiled
-def _covered(  # noqa: PLR0917 - numba knows no keywords
-    camera: Array, inverse: Array, u: float, v: float, side: float, center: Array, radius: float
-) -> float:
-    """The part of one square cell that a disc covers."""
-    X, Y, Xu, Xv, Yu, Yv = on_plane(camera, inverse, u, v)
+def _fill(  # noqa: PLR0917 - numba knows no keywords
+    fine: Array, row: int, column: int, cells: int, at: Any, center: Array, radius: float
+) -> None:
+    """Write into the cells of one pixel which part of each a disc covers."""
+    X, Y, Xu, Xv, Yu, Yv = at
     X, Y = X - center[0], Y - center[1]
     if not np.isfinite(X + Y):
-        return 0.0
-    Xu, Xv, Yu, Yv = Xu * side, Xv * side, Yu * side, Yv * side
+        return
+    distance, reach = np.hypot(X, Y), 0.5 * (abs(Xu) + abs(Xv) + abs(Yu) + abs(Yv))
+    if distance > radius + reach:
+        return
+    for a in range(cells):
+        for b in range(cells):
+            du, dv = (b + 0.5) / cells - 0.5, (a + 0.5) / cells - 0.5
+            part = 1.0
+            if distance >= radius - reach:
+                place = X + Xu * du + Xv * dv, Y + Yu * du + Yv * dv
+                part = _covered(place, (Xu / cells, Xv / cells, Yu / cells, Yv / cells), radius)
+            fine[row * cells + a, column * cells + b] = part
+
+
+@compiled
+def _covered(place: Any, sides: Any, radius: float) -> float:
+    """The part of a small square, by its middle and its sides, that a disc about the origin covers."""
+    X, Y = place
+    Xu, Xv, Yu, Yv = sides
     reach = 0.5 * (abs(Xu) + abs(Xv) + abs(Yu) + abs(Yv))
     distance = np.hypot(X, Y)
     if distance > radius + reach:

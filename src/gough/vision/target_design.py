@@ -45,6 +45,8 @@ def design_target(
     half = np.array([width, height]) / 2 - 2 * radius
     require(radius > 0 and bool((half > 10 * radius).all()), f"dots of {radius:g} m are too large for this sheet")
     require(dots >= LONG + SHORT + 4, f"a target needs {LONG + SHORT} dots on its diagonals and at least 4 others")
+    room = 4 * float(half.prod()) / (0.87 * (_APART * radius) ** 2)  # hexagons are the densest
+    require(dots < room, f"there is no room for {dots} dots of {radius:g} m: take fewer or smaller ones")
     rng = np.random.default_rng(seed)
     long, short = _spacings(rng, half, _APART * radius)
     diagonals = np.vstack([np.outer(long, half), np.outer(short, half * [1, -1])])

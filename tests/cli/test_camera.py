@@ -1,0 +1,123 @@
+"""gough camera and gough poses measure: from images to a calibrated camera to poses, with bad images among them."""
+
+import json
+
+import numpy as np
+import pytest
+
+from gough.cli.app import run
+from gough.core.rotations import exp, log
+from gough.data import read_poses
+from gough.vision import Camera, Conditions, design_target, read_camera, render, write_target
+from gough.vision.target_drawing import png_file
+
+cv2 = pytest.importorskip("cv2")
+TRUTH = Camera((480, 360), [400.0, 402.0], [242.0, 178.0], [-0.12, 0.03])
+TARGET = design_target(0.2, 0.2)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Five configurations in two runs of images, and a bad image of each kind among them."""
+    folder = tmp_path_factory.mktemp("vision")
+    rng = np.random.default_rng(7)
+    (folder / "images").mkdir()
+    write_target(folder / "target.toml", TARGET)
+    rows, truth = [], []
+    for k, tilt in enumerate([(0.4, 0.0), (-0.4, 0.1), (0.05, 0.45), (-0.1, -0.4), (0.3, 0.3)]):
+        R = exp([*tilt, 0.3 * k]) @ np.diag([1.0, -1.0, -1.0])
+        for r in range(2):
+            t = np.array([0.0, 0.0, 0.42]) + rng.normal(0, 2e-5, 3)
+            name = f"c{k}-r{r}.png"
+            image = render(TRUTH, TARGET, R, t, Conditions(vignetting=0.2), rng).image
+            (folder / "images" / name).write_bytes(png_file(image))
+            rows.append(f"{name},{k},{r}," + ",".join(f"{v:.4f}" for v in rng.normal(0.1, 0.01, 6)))
+            truth.append((R, t))
+    good = (folder / "images" / "c0-r0.png").read_bytes()
+    bad = {
+        "x-cut.png": good[: len(good) // 2],
+        "x-dark.png": png_file(np.zeros((360, 480), np.uint8)),
+        "x-small.png": png_file(np.zeros((100, 100), np.uint8)),
+        "x-text.png": b"not an image",
+        "x-white.png": png_file(np.full((360, 480), 255, np.uint8)),
+        "x-color.png": cv2.imencode(".png", np.repeat(cv2.imdecode(np.frombuffer(good, np.uint8), 0)[..., None], 3, 2))[
+            1
+        ],
+    }
+    for name, content in bad.items():
+        (folder / "images" / name).write_bytes(bytes(content))
+        rows.append(f"{name},9,0,0,0,0,0,0,0")
+    (folder / "table.csv").write_text("image,configuration,run,l1,l2,l3,l4,l5,l6\n" + "\n".join(rows) + "\n")
+    return folder, truth
+
+
+@pytest.fixture(scope="module")
+def calibrated(place):
+    folder, _ = place
+    arguments = ["--target", str(folder / "target.toml"), "--out", str(folder / "camera")]
+    assert run(["camera", "calibrate", str(folder / "images"), *arguments]) == 0
+    return folder / "camera"
+
+
+def test_the_camera_is_found_and_bad_images_have_reasons(calibrated):
+    camera, target = read_camera(calibrated / "camera.toml")
+    assert abs((camera.parameters - TRUTH.parameters)[:4] / camera.sigma[:4]).max() < 4
+    assert len(target.points) == 45
+    answer = json.loads((calibrated / "camera.json").read_text())
+    reasons = {entry["image"]: entry["reason"] for entry in answer["rejected"]}
+    assert {name: reasons[name].split(":")[0] for name in sorted(reasons)} == {
+        "x-cut.png": "the file is cut off",
+        "x-dark.png": "there is no contrast in it",
+        "x-small.png": "it has 100 × 100 pixels, but the first one 480 × 360",
+        "x-text.png": "it is no image that OpenCV can read",
+        "x-white.png": "over-exposed",
+    }
+    assert "<svg" in (calibrated / "report.html").read_text()
+    assert (calibrated / "figures" / "residuals.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_poses_are_measured_for_a_calibration(place, calibrated, capsys):
+    folder, truth = place
+    out = folder / "poses"
+    arguments = ["--camera", str(calibrated / "camera.toml"), "--table", str(folder / "table.csv"), "--out", str(out)]
+    assert run(["poses", "measure", str(folder / "images"), *arguments, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["measured"] == 11
+    assert len(answer["rejected"]) == 5
+    assert len(answer["repeatability"]["between"]) == 12
+    poses = read_poses(out / "poses.csv")
+    assert poses.covariance.shape == (11, 6, 6)
+    assert poses.configuration.tolist()[:4] == [0, 0, 1, 1]
+    for k, (R, t) in enumerate(truth):
+        assert abs(poses.position[k] - t).max() < 4e-4  # the camera's own error, the same in all poses
+        assert abs(log(poses.rotation[k] @ R.T)).max() < 2e-3
+    assert len(read_poses(out / "averaged.csv")) == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["camera", "calibrate", "{}/nowhere", "--target", "{}/target.toml"], "there is no file or folder"),
+        (["camera", "calibrate", "{}/images/c0-r0.png", "--target", "{}/target.toml"], "1 usable images"),
+        (["camera", "calibrate", "{}/target.toml", "--target", "{}/nothing.toml"], "cannot be read"),
+        (["camera", "calibrate", "{}/images", "--target", "{}/target.toml", "--anchor", "1"], "such as 0-6=254.1 mm"),
+        (["poses", "measure", "{}/images", "--camera", "{}/target.toml"], "a camera has no 'kind'"),
+        (["poses", "measure", "{}/images/x-dark.png", "--camera", "{}/camera/camera.toml"], "none of 1 images"),
+        (
+            ["poses", "measure", "{}/images", "--camera", "{}/camera/camera.toml", "--table", "{}/target.toml"],
+            "has no column 'image'",
+        ),
+    ],
+)
+def test_refusals_say_what_to_do(arguments, message, place, calibrated, capsys, tmp_path):  # noqa: PLR0917
+    filled = [part.format(place[0]) for part in arguments]
+    assert run([*filled, "--out", str(tmp_path / "out")]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_opencv_the_extra_is_named(place, calibrated, capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "cv2", None)
+    image, camera = place[0] / "images" / "c0-r0.png", calibrated / "camera.toml"
+    assert run(["poses", "measure", str(image), "--camera", str(camera), "--out", str(tmp_path / "out")]) == 2
+    assert "pip install gough[vision]" in capsys.readouterr().err
