@@ -113,7 +113,7 @@ def epsilon_of(position: float) -> float:
     """The ε (m) whose uniform leg errors move predicted positions by so much (m) on average.
 
     Examples:
-        >>> bool(4e-4 < epsilon_of(0.67e-3) < 7e-4)
+        >>> bool(5e-4 < epsilon_of(0.67e-3) < 1e-3)
         True
     """
     return 1e-4 * position / moved_by(1e-4).position
