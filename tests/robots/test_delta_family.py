@@ -229,6 +229,17 @@ def test_regressor_kernel_is_the_regressor(robot, rng):
     np.testing.assert_allclose(replayed / size, value / size, rtol=0, atol=1e-12)
 
 
+def test_kernels_of_the_pose_are_what_the_robot_says(robot, rng):
+    x = robot.home + rng.uniform(-0.03, 0.03, (20, len(robot.home)))
+    dx, ddx = rng.normal(size=(2, *x.shape))
+    np.testing.assert_allclose(robot.inverse_kernel()(x), robot.inverse(x), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(robot.margin_kernel()(x).min(axis=1), robot.margin(x), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(robot.reach_kernel()(x), robot.reach(x), rtol=0, atol=1e-12)
+    found = robot.joint_motion_kernel().evaluate(x, dx, ddx)
+    for name, value in robot.joint_motion(x, dx, ddx)._asdict().items():
+        np.testing.assert_allclose(found[name], value, rtol=0, atol=1e-9)
+
+
 def test_regressor_kernel_can_be_enclosed(robot, rng):
     """Cofactors instead of a solver: intervals go through the whole regressor."""
     x, dx, ddx = path(robot, rng, np.linspace(0, 1, 20))

@@ -13,7 +13,6 @@ from gough.kernels import Kernel, trace
 from gough.kernels import expression as ex
 from gough.kernels.expression import Expression
 from gough.problem import Mask
-from gough.robots._family import kernels as family_kernels
 from gough.robots.model import DynamicModel, ParallelRobot
 
 Ports = dict[str, int | tuple[int, ...]]
@@ -151,7 +150,7 @@ def _equations(robot: Any) -> Equations:
         raise AssumptionError(f"{robot.name} has no regressor_kernel(): a closed loop needs its equations as a kernel")
     regressor = robot.regressor_kernel()
     in_pose = as_parallel(robot)
-    inverse = None if in_pose is None else _inverse_kernel(robot)
+    inverse = None if in_pose is None else in_pose.inverse_kernel()
     friction = find_friction(regressor, None if in_pose is None else in_pose.home)
     return Equations(regressor, inverse, friction, _sliding_kernel(robot, friction))
 
@@ -162,14 +161,6 @@ _remembered = lru_cache(maxsize=16)(_equations)
 def as_parallel(robot: DynamicModel) -> ParallelRobot | None:
     """The robot, if its equations are written in its pose; asking one attribute is quicker than the whole protocol."""
     return cast("ParallelRobot", robot) if hasattr(robot, "pose_names") else None
-
-
-def _inverse_kernel(robot: Any) -> Kernel:
-    """Joint positions as a kernel of the pose, geometry bound."""
-    if hasattr(robot, "inverse_kernel"):
-        return robot.inverse_kernel()
-    kernel = family_kernels(robot.FAMILY)["inverse"]
-    return kernel.bind(geometry=robot._numbers)  # noqa: SLF001 - no public way offers it as a kernel
 
 
 def _sliding_kernel(robot: Any, friction: Friction) -> Kernel | None:

@@ -8,7 +8,8 @@ import numpy as np
 
 from gough.core.arrays import Array, array
 from gough.core.errors import InputError, nearest, require
-from gough.kernels import Kernel
+from gough.kernels import Kernel, trace
+from gough.kernels import expression as ex
 from gough.robots._family import Family, kernels, regressors
 from gough.robots._newton import PoseSearch
 from gough.robots._refusal import refuse_where
@@ -208,6 +209,22 @@ class DeltaFamily(ABC):
         kernel = regressors(self.FAMILY, self.variant)["pose"]
         return kernel.bind(geometry=self._numbers, gravity=self.gravity)
 
+    def inverse_kernel(self) -> Kernel:
+        """The motor angles of this very robot as a kernel of the pose; NaN out of reach."""
+        return kernels(self.FAMILY)["inverse"].bind(geometry=self._numbers)
+
+    def joint_motion_kernel(self) -> Kernel:
+        """The motors' motion `q`, `dq`, `ddq` as a kernel of x, dx, ddx."""
+        return kernels(self.FAMILY)["joint_motion"].bind(geometry=self._numbers)
+
+    def margin_kernel(self) -> Kernel:
+        """The margins as a kernel of the pose, positive on the side of home: `margin` is the smallest of them."""
+        return self._of_pose("margins", "margin", self._signs)
+
+    def reach_kernel(self) -> Kernel:
+        """The `reach` of each motor as a kernel of the pose."""
+        return self._of_pose("reach", "reach", np.ones(self.FAMILY.n_motors))
+
     @property
     def segments(self) -> tuple[str, ...]:
         """The kind of each segment of `skeleton`: base, arm, rod or platform."""
@@ -228,6 +245,13 @@ class DeltaFamily(ABC):
             f"{what} of {self.name} must have {n} numbers in each sample, but its shape is {values.shape}",
         )
         return values
+
+    def _of_pose(self, output: str, name: str, factors: Array) -> Kernel:
+        """One output of the margins' kernel, times constants, with this geometry."""
+        every = kernels(self.FAMILY)["margins"].bind(geometry=self._numbers)
+        k = [port.name for port in every.outputs].index(output)
+        times = ex.vector(*factors.tolist())
+        return trace(lambda x: every.function.call([x])[k] * times, name=name, inputs={"x": self.FAMILY.n_pose})
 
     def _margins(self, x: Any) -> dict[str, Array]:
         return kernels(self.FAMILY)["margins"].evaluate(x, self._numbers)

@@ -200,6 +200,15 @@ class FiveBar:
         """
         return kernels()["regressor"].bind(geometry=self._geometry, gravity=self.gravity)
 
+    def margin_kernel(self) -> Kernel:
+        """The `margin` of this very robot as a kernel of q.
+
+        Examples:
+            >>> round(float(FiveBar.demo().margin_kernel()([2.0, 1.0])), 3)
+            0.977
+        """
+        return kernels()["margin"].bind(geometry=self._geometry)
+
     @property
     def _geometry(self) -> Array:
         return np.array([self.base, *self.proximal, *self.distal, self.side], dtype=float)

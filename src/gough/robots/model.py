@@ -174,6 +174,14 @@ class ParallelRobot(DynamicModel, Protocol):
         """The regressor (coordinates, parameters) as a kernel of x, dx, ddx."""
         ...
 
+    def inverse_kernel(self) -> Kernel:
+        """Motor positions (coordinates,) as a kernel of the pose."""
+        ...
+
+    def margin_kernel(self) -> Kernel:
+        """Distances to singularities as a kernel of the pose, positive on the side of home."""
+        ...
+
 
 def efforts(model: DynamicModel, parameters: Any, q: Any, dq: Any, ddq: Any) -> Array:
     """The actuator forces or torques (N, actuators) of a robot with these parameters: its inverse dynamics.

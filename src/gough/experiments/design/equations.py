@@ -16,9 +16,6 @@ from gough.kernels import Kernel, trace
 from gough.kernels import expression as ex
 from gough.kernels.expression import Expression
 from gough.methods.identifiability import Identifiability, analyze
-from gough.robots import FiveBar
-from gough.robots._family import kernels as family_kernels
-from gough.robots._five_bar_equations import kernels as five_bar_kernels
 from gough.robots.model import DynamicModel
 
 _SAMPLES = 400
@@ -132,9 +129,9 @@ def _motion_kernel(robot: Any) -> Kernel:
             name="motion",
             inputs={"x": n, "v": n, "a": n},
         )
-    if hasattr(robot, "FAMILY"):
-        kernel = family_kernels(robot.FAMILY)["joint_motion"]
-        return kernel.bind(geometry=robot._numbers)  # noqa: SLF001 - no public way offers it as a kernel
+    if hasattr(robot, "joint_motion_kernel"):
+        kernel: Kernel = robot.joint_motion_kernel()
+        return kernel
     if hasattr(robot, "motion_kernel"):
         every = robot.motion_kernel()
         picked = [robot.coordinate_names.index(name) for name in robot.coordinates]
@@ -172,19 +169,14 @@ def _differentiated(robot: Any) -> Kernel:
 
 def _distances(robot: Any, x: Expression) -> dict[str, Expression]:
     """`margin`, the smallest of several, and `reach` where the robot has one beside the range of its actuators."""
-    if hasattr(robot, "FAMILY"):
-        margins = family_kernels(robot.FAMILY)["margins"].bind(geometry=robot._numbers)  # noqa: SLF001
-        reach, several = margins.function.call([x])
-        signs = robot._signs  # noqa: SLF001
-        return {"margin": _least(several * ex.vector(*signs.tolist())), "reach": reach}
-    if isinstance(robot, FiveBar):
-        kernel = five_bar_kernels()["margin"].bind(geometry=robot._geometry)  # noqa: SLF001
-        return {"margin": kernel.function.call([x])[0]}
-    if hasattr(robot, "margin_kernel"):
-        return {"margin": _least(robot.margin_kernel().function.call([x])[0])}
-    raise AssumptionError(
-        f"{robot.name} has no margin_kernel(): a design needs its distance to singularity as a kernel"
-    )
+    if not hasattr(robot, "margin_kernel"):
+        raise AssumptionError(
+            f"{robot.name} has no margin_kernel(): a design needs its distance to singularity as a kernel"
+        )
+    found = {"margin": _least(robot.margin_kernel().function.call([x])[0])}
+    if hasattr(robot, "reach_kernel"):
+        found["reach"] = robot.reach_kernel().function.call([x])[0]
+    return found
 
 
 def _least(values: Expression) -> Expression:

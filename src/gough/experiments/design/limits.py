@@ -191,7 +191,7 @@ class MotionLimits(ArrayValue):
             f"the home of {robot.name} lies in a singularity or beyond one (margin {margin:.3g}): give another home",
         )
         yield Channel("margin", 0, "distance to singularity", "", self.margin * margin, size=margin)
-        if hasattr(robot, "FAMILY"):  # a mechanism's reach is the range of its actuators
+        if hasattr(robot, "reach_kernel"):  # a mechanism's reach is the range of its actuators
             for i, at_home in enumerate(robot.reach(home)):
                 of = f"reach of {robot.actuators[i]}"
                 yield Channel("reach", i, of, "", self.reach * float(at_home), size=float(at_home))

@@ -161,8 +161,13 @@ class DesignProblem(ArrayValue):
     def evaluate(self, z: Array) -> Evaluation:
         """The motion of a vector, its regressor and what is limited."""
         moved = self.space.motion(z)
-        found = self.equations.forward.evaluate(*moved)
-        return Evaluation(moved, found["W"], found["h"] / self._sizes)
+        W, h = self._looked(*moved)
+        return Evaluation(moved, W, h / self._sizes)
+
+    def _looked(self, x: Array, dx: Array, ddx: Array) -> tuple[Array, Array]:
+        """Regressor and what is limited; a kernel's output of one entry has no axis of its own."""
+        found, n = self.equations.forward.evaluate(x, dx, ddx), len(x)
+        return found["W"].reshape(n, len(self.robot.actuators), -1), found["h"].reshape(n, len(self.channels))
 
     def regressor(self, x: Array, dx: Array, ddx: Array) -> Array:
         """Efforts per unit of each of the robot's parameters (N, actuators, parameters), with plain dry friction."""
@@ -207,7 +212,10 @@ class DesignProblem(ArrayValue):
         if by.is_weighted:
             by_W = _by_row(self._whitener.T @ self._whitener, by_W)
         added, by_h = of_limits(at.h)
-        back = self.equations.adjoint.evaluate(*at.moved, by_W, by_h / self._sizes)
+        weights = (by_W, by_h / self._sizes)
+        shapes = (port.shape for port in self.equations.forward.outputs)
+        shaped = (each.reshape(len(each), *shape) for each, shape in zip(weights, shapes, strict=True))
+        back = self.equations.adjoint.evaluate(*at.moved, *shaped)
         return value + added, self.space.pulled_back(z, back["x_adjoint"], back["dx_adjoint"], back["ddx_adjoint"])
 
     def violation(self, h: Array) -> float:
@@ -292,7 +300,7 @@ class DesignProblem(ArrayValue):
             poses = np.repeat(self.home[None], 2 * _STEPS, axis=0)
             poses[:, i] += np.concatenate([steps, -steps])
             still = np.zeros_like(poses)
-            h = self.equations.forward.evaluate(poses, still, still)["h"] / self._sizes
+            h = self._looked(poses, still, still)[1] / self._sizes
             low, high = self.ends
             with np.errstate(invalid="ignore"):
                 kept = ((h > low) & (h < high)).all(axis=1).reshape(2, _STEPS)
