@@ -84,8 +84,7 @@ def _normal(equations: ChainEquations, f: Array, X: Array, W: Array | None) -> t
     else:  # block i, j: Σ W_ij x_i x_jᵀ
         blocks = (x[:, None] * W[:, :, None]) @ np.swapaxes(x, 1, 2)
         np.add.at(H, p * columns[:, None, :, None] + columns[None, :, None], blocks)
-    H = H.reshape(p, p)
-    return H, g, float((f.T * weighted).sum())
+    return H.reshape(p, p), g, float((f.T * weighted).sum())
 
 
 def _times(W: Array, f: Array) -> Array:

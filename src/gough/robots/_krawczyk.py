@@ -33,7 +33,7 @@ class ModeProof:
             quaternion[:, 1:3] = 0.0
         R = enclosed_rotation(quaternion)
         center = self._evaluate(theta, readings, poses.position, R, np.zeros(6))
-        Y = np.linalg.inv(center["by_pose"].mid[..., self._free])
+        Y: Array = np.asarray(np.linalg.inv(center["by_pose"].mid[..., self._free]), dtype=np.float64)
         shift = iv.sum(Interval(Y) * iv.rearrange(lambda end: end[:, None], center["residual"]))  # Y f(c)
         for result, radii in ((largest, _RADII), (smallest, _RADII[::-1])):
             for radius in radii:

@@ -21,6 +21,7 @@ from gough.robots.kinematics import (
 class OwnChains(ArrayValue):
     """Names, columns and forward kinematics, from a table of parameters with a row for each chain."""
 
+    name: str
     STEMS: ClassVar[tuple[str, ...]]
     """Names of a chain's parameters, without its number."""
     UNITS: ClassVar[tuple[str, ...]]

@@ -210,7 +210,7 @@ def _settled(model: KinematicModel, theta: Array, readings: Array, found: Candid
         return AssemblyModes(sample, poses, none, none, none, complete, lever)
     J = evaluate_chains(finder.derivatives, model.columns, theta, poses, values)["by_pose"][..., list(model.freedoms)]
     unit = np.where(np.array(model.freedoms) < 3, 1.0, 1 / lever)
-    margin = np.linalg.svd(J * unit, compute_uv=False)[..., -1]
+    margin: Array = np.asarray(np.linalg.svd(J * unit, compute_uv=False)[..., -1], dtype=np.float64)
     error, alone = ModeProof(finder.derivatives, model.columns, model.freedoms, lever).radii(theta, values, poses)
     return AssemblyModes(sample, poses, error, alone, margin, complete, lever)
 

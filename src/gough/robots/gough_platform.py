@@ -193,7 +193,7 @@ class GoughPlatform(ArrayValue):
         a, b = rows[:, :3], rows[:, 3:6]
         found = all_poses(a, b, rows[:, 6] + rows[:, 7] * readings)
         quaternion, position, imaginary = as_motion(found.x, a, b)
-        ended = (found.arrived | found.infinite).all(axis=1)
+        ended = np.asarray((found.arrived | found.infinite).all(axis=1))
         for k in np.flatnonzero(ended):
             finite = found.x[k][found.arrived[k]]
             ended[k] = count_distinct(finite) == len(finite)

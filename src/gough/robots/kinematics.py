@@ -267,7 +267,7 @@ class PoseFinder:
         good = np.asarray(np.isfinite(J).all(axis=(1, 2)) & np.isfinite(r).all(axis=1))
         good[good] = np.linalg.cond(J[good]) < 1e12
         step = np.zeros((len(p), 6))
-        step[np.ix_(good, free)] = -np.linalg.solve(J[good], r[good][..., None])[..., 0]
+        step[np.flatnonzero(good)[:, None], free] = -np.linalg.solve(J[good], r[good][..., None])[..., 0]
         return step, good
 
 
