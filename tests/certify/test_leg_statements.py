@@ -295,6 +295,22 @@ def test_malformed_measurements_are_refused(fits, tmp_path, spoil):
         load_question(path)
 
 
+@pytest.mark.parametrize("depth", [150, 400, 5000])
+def test_files_nested_too_deeply(fits, tmp_path, depth):
+    """No traceback, however often a box is halved."""
+    problem, certificate = fits
+    text = render_leg(replace(certificate, proof=LegBound(())))
+    nested = '{"split":"a1x","at":0.0,"above":[],"below":[' * depth + "]}" * depth
+    body = text[: text.index(',\n "seal"')].replace('"links": []', f'"links": [{nested}]')
+    path = tmp_path / "deep.json"
+    path.write_text(sealed(body))
+    if depth == 150:
+        assert check_leg(load_leg(path), problem)
+    else:
+        with pytest.raises(InputError, match="too"):
+            load_leg(path)
+
+
 def test_malformed_statements_are_refused(fits):
     proof = fits[1].proof
     for make in (

@@ -74,8 +74,8 @@ def joint_tolerance(problem: JointProblem, start: Array, *, thorough: bool = Fal
         found, more = _refuted(problem.widened(epsilon), thorough=thorough)
         if found is not None:
             lower, tree = epsilon, found
-            raised = min(epsilon + 0.9 * more, (epsilon + shown.needed) / 2 if not more else shown.needed)
-            again, _ = _refuted(problem.widened(raised), thorough=thorough) if raised > epsilon else (None, 0.0)
+            raised = epsilon + 0.9 * more if more else (epsilon + shown.needed) / 2
+            again, _ = _refuted(problem.widened(raised), thorough=thorough)
             lower, tree = (raised, again) if again is not None else (lower, tree)
         if found is not None or epsilon == 0:
             break

@@ -112,6 +112,8 @@ def _loaded(path: str | Path, read: Callable[[Any], T], what: str) -> T:
         value = read(parsed(text))
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
+    except RecursionError as error:
+        raise InputError(f"{path}: boxes are halved too often in a row") from error
     require(sealed(unsealed(text)) == text, f"{path} was changed after it was saved: its seal is broken")
     return value
 

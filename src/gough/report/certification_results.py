@@ -104,6 +104,8 @@ class WithoutPoses(ArrayValue):
             which = ", ".join(map(str, self.named))
             named = f" If at most {self.q} may be, pose{'s' if len(self.named) > 1 else ''} {which} must be: proven."
         more = f" More than {self.q} are: raise outliers to name them." if self.at_least > self.q else ""
+        if not named and not more:
+            more = " Which one is not decided: leaving out others would do as well."
         rest = f" Without pose {poses}: ε {self.bracket.words} mm." if self.left_out else ""
         return wrong + named + more + rest
 
@@ -235,7 +237,7 @@ class Certification(ArrayValue):
             for leg in self.legs
         ]
         names = tuple(name for leg in self.legs for name in leg.names)
-        joint = None
+        joint: dict[str, Any] | None = None
         if self.joint is not None:
             joint = {"finding": self.joint.finding.value, "epsilon": _bracket(self.joint.epsilon)}
             joint |= {"box": _box(self.joint.box, names), "certificates": [_file(file) for file in self.joint.files]}
