@@ -70,8 +70,8 @@ def test_a_selection_runs_before_there_are_any_poses(study, capsys):
     assert abs(again - chosen.readings).max() < 1e-8
     data = json.loads((folder / "selection.json").read_text(encoding="utf-8"))
     assert data["needed"] == 7
-    assert set(data["sets"]) >= {"chosen", "all extremal ones"}
-    assert data["sets"]["chosen"]["position"] < data["sets"]["random, the middle one of 100"]["position"]
+    assert set(data["sets"]) >= {"chosen", "extremal, all"}
+    assert data["sets"]["chosen"]["position"] < data["sets"]["random, median of 100"]["position"]
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "Readings to command" in page
     assert not re.search(r'(?:src|href)="https?:', page)

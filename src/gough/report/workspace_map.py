@@ -11,6 +11,7 @@ from gough.core.arrays import Array
 from gough.core.text import number
 from gough.region import ConfidenceEllipsoid
 from gough.report.drawing import FAINT, QUIET, SERIES, Drawing, blank, style
+from gough.report.numbers import signed
 from gough.report.static import WIDTH
 
 if TYPE_CHECKING:
@@ -49,12 +50,12 @@ def map_figure(found: Calibrated, maps: tuple[WorkspaceMap, ...]) -> Drawing:
                 axes.set_title(f"σ of {kind}, {'mm' if kind == 'position' else '°'}" if k == 0 else " ", loc="left")
             _key(row[-1], edges)
     worst, where = max((each.worst for each in maps), key=lambda pair: pair[0])
-    place = ", ".join(f"{name} = {1e3 * value:.0f} mm" for name, value in where.items())
+    place = ", ".join(f"{name} = {signed(f'{1e3 * value:.0f}')} mm" for name, value in where.items())
     description = f"Standard deviation of predicted poses over {len(maps)} slices of the workspace; worst near {place}."
     caption = (
         "What the parameters' uncertainty makes of a pose that is predicted from exact readings: slices through the "
         "middle of the measured poses (dots), in their mean orientation. Worst on them: "
-        f"{number(1e3 * worst, digits=2)} mm at {place}. White where readings would leave the range that was measured."
+        f"{number(1e3 * worst, digits=2)} mm at {place}. Empty where readings would leave the range that was measured."
     )
     return Drawing("map", figure, description, caption)
 

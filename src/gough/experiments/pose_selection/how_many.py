@@ -9,7 +9,7 @@ from gough.experiments.pose_selection.bounds import fewest
 from gough.experiments.pose_selection.criteria import VarianceCriterion
 from gough.experiments.pose_selection.problem import PoseProblem
 from gough.experiments.pose_selection.search import OnProgress, Progress, exchange, greedy
-from gough.experiments.pose_selection.selection import Selection
+from gough.experiments.pose_selection.selection import Selection, in_order, select
 from gough.experiments.pose_selection.workspace import Accuracy
 
 
@@ -73,6 +73,7 @@ def how_many(
                 break
             if target is not None and found is None and points[-1].accuracy.position <= target:
                 found, more = _between(growing, points[-2].count if len(points) > 1 else least - 1, count, target)
+                found = _fewer(found, target)
                 points = sorted({p.count: p for p in [*points, *more]}.values(), key=lambda p: p.count)
     except KeyboardInterrupt:
         stopped = True
@@ -131,6 +132,16 @@ def _between(growing: _Growing, low: int, high: int, target: float) -> tuple[Sel
         seen.append(_point(selection))
         low, high = (low, middle) if selection.accuracy.position <= target else (middle, high)
     return growing.of(high), seen
+
+
+def _fewer(found: Selection, target: float) -> Selection:
+    """One pose fewer, from several starts, as long as that meets the target."""
+    while len(found.rows) > found.problem.needed:
+        trial = select(found.problem, len(found.rows) - 1)
+        if trial.accuracy.position > target:
+            break
+        found = trial
+    return in_order(found)
 
 
 def _point(selection: Selection) -> Point:

@@ -1,7 +1,6 @@
 """The search itself, and the set of poses that it found."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -140,14 +139,14 @@ def select(
             best = now
         if len(best) < count and told.is_singular(told.of(best)):
             raise
-    return Selection(problem, _in_order(problem, best), stopped)
+    return in_order(Selection(problem, tuple(best), stopped))
 
 
-def _in_order(problem: PoseProblem, chosen: Sequence[int]) -> tuple[int, ...]:
-    """The poses so that the first k tell most of all k of them: whoever has to stop early loses least."""
-    told = problem.information
-    order = greedy(told.Z[list(chosen)], len(chosen), DCriterion(), told.known, repeats=False)
-    return tuple(int(chosen[i]) for i in order)
+def in_order(selection: Selection) -> Selection:
+    """The same poses so that the first k tell most of all k of them: whoever has to stop early loses least."""
+    told, rows = selection.problem.information, list(selection.rows)
+    order = greedy(told.Z[rows], len(rows), DCriterion(), told.known)
+    return replace(selection, rows=tuple(int(rows[i]) for i in order))
 
 
 @dataclass(frozen=True)
@@ -175,15 +174,15 @@ def rivals(selection: Selection, *, seed: int = 1, draws: int = 100) -> tuple[Ri
     if able:
         accuracy = [of.workspace.accuracy(told, told.of(rows)).position for rows in able]
         middle = able[int(np.argsort(accuracy)[len(accuracy) // 2])]
-        result.append(_rival(of, f"random, the middle one of {draws}", middle))
+        result.append(_rival(of, f"random, median of {draws}", middle))
     corners = np.flatnonzero(of.candidates.is_extremal)
     if len(corners) >= count:
         some: list[int] = []
         greedy(told.Z[corners], count, of.criterion, told.known, chosen=some)
         exchange(told.Z[corners], some, of.criterion, told.known)
-        result.append(_rival(of, "the best of the extremal ones", corners[some]))
+        result.append(_rival(of, "extremal, as many", corners[some]))
     if len(corners) > count:
-        result.append(_rival(of, "all extremal ones", corners))
+        result.append(_rival(of, "extremal, all", corners))
     return tuple(each for each in result if each is not None)
 
 
