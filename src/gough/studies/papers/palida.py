@@ -180,12 +180,11 @@ def _reproduction(results: Results, size: Size) -> Reproduction:
 
 def _drawings(results: Results) -> tuple[Drawing, ...]:
     circle = MOTIONS[0]
-    by_design = {design: results.spreads[design, LS] for design in (DETERMINISTIC, FAIR, STATISTICAL)}
     return (
         figures.trajectory(results.model.robot, results.designed[STATISTICAL].series),
         figures.noise(results.motion),
         figures.covariances(results.motion),
-        figures.distributions(by_design, results.model.symbols),
+        figures.distributions(results.spreads, results.model.symbols),
         figures.residuals(results.judged.verdicts[WITHOUT, circle], results.judged.motions[circle]),
     )
 
@@ -243,15 +242,17 @@ def _on_designs(results: Results, size: Size) -> tuple[str, ...]:
 def _on_estimators(results: Results) -> tuple[str, ...]:
     worst = {label: float(abs(results.spreads[STATISTICAL, label].bias_in_sd).max()) for label in tables.ESTIMATORS}
     ml, path = results.spreads[STATISTICAL, ML], results.spreads[STATISTICAL, ON_PATH]
+    far = {label: float(abs(results.spreads[STATISTICAL, label].bias / ml.sd).max()) for label in (LS, GM)}
     p_1, p_2 = results.places["p_1"], results.places["p_2"]
     sd = results.bound_sd
     correlation = results.bound[p_1, p_2] / (sd[p_1] * sd[p_2])
     tested = "no more than chance explains" if ml.is_unbiased else "more than chance explains"
     lines = [
         (
-            f"Least squares is biased by up to {worst[LS]:.0f} of its standard deviations and Gauss–Markov by "
-            f"{worst[GM]:.0f}: noise of differentiated strut lengths is in their regressor, which no weights cure. "
-            f"Maximum likelihood is off by {worst[ML]:.2f} at most over {ml.n} repetitions, {tested}."
+            f"Least squares is biased by up to {worst[LS]:.0f} of its standard deviations, {far[LS]:.0f} of those of "
+            f"maximum likelihood, and Gauss–Markov by {worst[GM]:.0f} and {far[GM]:.0f}: noise of differentiated strut "
+            "lengths is in their regressor, which no weights cure. Maximum likelihood is off by "
+            f"{worst[ML]:.2f} at most over {ml.n} repetitions, {tested}."
         ),
         (
             f"Gauss–Markov on the Fourier series through the strut lengths, which needs no iteration, is off by "

@@ -1,7 +1,7 @@
 """Figures 2 and 4 to 7 of [AHG], from our data."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,10 @@ from gough.report.static import WIDTH, drawn
 from gough.report.words import listed
 from gough.robots.mechanism import Palida
 from gough.studies.papers.palida_benchmark import WORDS
-from gough.studies.papers.palida_machine import DETERMINISTIC, FAIR, STATISTICAL
+from gough.studies.papers.palida_machine import DETERMINISTIC, FAIR, LS, ML, STATISTICAL
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SHOWN = ("p_4", "p_10", "v_5")
 """Parameters of Figure 6; the paper does not name its three."""
@@ -106,36 +109,40 @@ def covariances(motion: RepeatedMotion) -> Drawing:
     )
 
 
-def distributions(spreads: Mapping[str, Spread], symbols: Mapping[str, str]) -> Drawing:
-    """Figure 6: three parameters by least squares on each design, as normal distributions."""
+def distributions(spreads: Mapping[tuple[str, str], Spread], symbols: Mapping[str, str]) -> Drawing:
+    """Figure 6: three parameters on each design as normal distributions, by least squares and maximum likelihood."""
     columns = {symbol: name for name, symbol in symbols.items()}
     looks = {STATISTICAL: (SERIES[0], "-"), FAIR: (SERIES[2], "--"), DETERMINISTIC: (SERIES[1], ":")}
     with style():
-        figure = blank(WIDTH, 2.9)
-        for axes, symbol in zip(figure.subplots(1, len(SHOWN)), SHOWN, strict=True):
-            i = spreads[STATISTICAL].names.index(columns[symbol])
-            shown = [(float(s.mean[i]), float(s.sd[i])) for s in spreads.values()]
-            truth = float(spreads[STATISTICAL].truth[i])
-            low = min(truth, *(m - 3.5 * sd for m, sd in shown))
-            high = max(truth, *(m + 3.5 * sd for m, sd in shown))
-            grid = np.linspace(low, high, 600)
-            for name, s in spreads.items():
-                color, dash = looks[name]
-                density = _normal(grid, float(s.mean[i]), float(s.sd[i]))
-                axes.plot(grid, density, dash, color=color, label=name)
-            axes.axvline(truth, color=INK, linewidth=0.8, label="truth")
-            axes.set_title(symbol, loc="left")
-            axes.set_yticks([])
-        handles, labels = axes.get_legend_handles_labels()
+        figure = blank(WIDTH, 4.4)
+        rows = figure.subplots(2, len(SHOWN))
+        for estimator, line in zip((LS, ML), rows, strict=True):
+            for axes, symbol in zip(line, SHOWN, strict=True):
+                own = {name: spreads[name, estimator] for name in looks}
+                i = own[STATISTICAL].names.index(columns[symbol])
+                _bells(axes, {looks[name]: (name, float(s.mean[i]), float(s.sd[i])) for name, s in own.items()})
+                axes.axvline(float(own[STATISTICAL].truth[i]), color=INK, linewidth=0.8, label="truth")
+                axes.set_title(f"{symbol}, {estimator}", loc="left")
+        handles, labels = rows[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return Drawing(
         "figure-6-designs",
         figure,
-        f"Normal distributions of {listed(SHOWN)} by least squares on three trajectories, and the true values.",
-        f"Figure 6. Least-squares estimates of {listed(SHOWN)} over {spreads[STATISTICAL].n} repetitions as normal "
-        "distributions: narrow with the D-optimal trajectory, wide with those of least condition number. Their means "
-        "differ and miss the truth: the regressor is noisy.",
+        f"Normal distributions of {listed(SHOWN)} on three trajectories, by two estimators, and the true values.",
+        f"Figure 6. Estimates of {listed(SHOWN)} over {spreads[STATISTICAL, LS].n} repetitions as normal "
+        "distributions. Above, least squares as in the paper: means differ and miss the truth, since the regressor is "
+        "noisy. Below, maximum likelihood: about the truth.",
     )
+
+
+def _bells(axes: "Axes", bells: Mapping[tuple[str, str], tuple[str, float, float]]) -> None:
+    """Normal densities by color and dash: label, mean and sd of each."""
+    low = min(mean - 3.5 * sd for _, mean, sd in bells.values())
+    high = max(mean + 3.5 * sd for _, mean, sd in bells.values())
+    for (color, dash), (label, mean, sd) in bells.items():
+        x = np.union1d(np.linspace(low, high, 300), np.linspace(mean - 4 * sd, mean + 4 * sd, 100).clip(low, high))
+        axes.plot(x, _normal(x, mean, sd), dash, color=color, label=label)
+    axes.set_yticks([])
 
 
 def residuals(verdict: BenchmarkVerdict, motion: RepeatedMotion) -> Drawing:
