@@ -103,7 +103,7 @@ class Equations:
         """The friction efforts of x, dx, parameters and the speed that smooths dry friction."""
 
         def efforts(x: Expression, dx: Expression, theta: Expression, speed: Expression) -> Expression:
-            viscous = self.friction.viscous.any(axis=0)
+            viscous: Mask = np.asarray(self.friction.viscous.any(axis=0))
             return self._efforts(x, dx, self._still, theta, viscous) + self._dry(x, dx, theta, speed)
 
         inputs: Ports = {"x": self.m, "dx": self.m, "theta": self.p, "speed": ()}

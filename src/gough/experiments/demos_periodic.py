@@ -77,7 +77,8 @@ def palida_excitation() -> FourierSeries:
         (-0.06598, -0.17890, 0.05895, 0.29087, -2.00221),
         (-1.19913, 1.14408, 1.18666, -2.53519, -3.54671),
     )
-    return FourierSeries((-0.07393, -0.03388, -0.63433, 0.06923, -0.16943, 0.40292), mu, nu, frequency=0.5)
+    offset = (-0.07393, -0.03388, -0.63433, 0.06923, -0.16943, 0.40292)
+    return FourierSeries(np.array(offset), np.array(mu), np.array(nu), frequency=0.5)
 
 
 def palida(

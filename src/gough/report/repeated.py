@@ -44,7 +44,19 @@ _JUDGED = (
 
 @dataclass(frozen=True, eq=False)
 class RepeatedReport:
-    """All that a report on an identification from repeats tells."""
+    """All that a report on an identification from repeats tells.
+
+    Examples:
+        >>> from gough.experiments import FourierSeries, PeriodicExperiment
+        >>> from gough.identification import identify_repeated
+        >>> from gough.robots import FiveBar
+        >>> rng, robot = np.random.default_rng(1), FiveBar()
+        >>> series = FourierSeries.random(rng, offset=[2.0, 1.1], amplitude=0.5, frequency=0.5, n_harmonics=2)
+        >>> motion = PeriodicExperiment(robot, series, rate=50.0, periods=5, positions=1e-3, efforts=0.1).run(rng)
+        >>> report = RepeatedReport("A five-bar", (), identify_repeated(robot, motion, orders=[2]), robot.nominal)
+        >>> len(report.truth), list(report.estimates)[0]
+        (15, 'maximum likelihood')
+    """
 
     title: str
     lead: tuple[str, ...]
