@@ -268,3 +268,29 @@ def test_the_command_line_identifies_reports_and_says_no(study, motions, capsys,
     monkeypatch.setattr("gough.cli.identify.documents", lambda _: {"estimate.json": b"{}\n"})
     assert run(["identify", str(study), "--json"]) == 1
     assert json.loads(capsys.readouterr().out) == {}
+
+
+def test_a_mechanism_is_identified_from_a_single_recording_too(tmp_path):
+    """Positions of its actuators go through forward kinematics; those of one recording are filtered as usual."""
+    of, rng = robot("3-rrr"), np.random.default_rng(1)
+    series = FourierSeries.random(rng, offset=of.home, amplitude=[0.06, 0.06, 0.3], frequency=0.5, n_harmonics=3)
+    machine = PeriodicExperiment(of, series, rate=200.0, periods=3, positions=1e-6, efforts=0.02)
+    degrees = machine.run(rng).recording(["a", "b", "c"])
+    samples = degrees.samples * np.where(np.arange(6) < 3, np.degrees(1), 1.0)
+    write_recording(tmp_path / "one.csv", Recording(degrees.names, ("",) * 6, samples, 200.0))
+    (tmp_path / "study.toml").write_text(
+        '[robot]\nfamily = "3-rrr"\n[[data.recordings]]\nfile = "one.csv"\n[methods]\nuse = ["weighted"]\n'
+        '[data.units]\nq1 = "deg"\nq2 = "deg"\nq3 = "deg"\n[efforts]\nchannels = ["a", "b", "c"]\n'
+        '[preparation.reversals]\nspeed = "5 deg/s"\n'
+    )
+    found = Study.read(tmp_path / "study.toml").identify()
+    assert found.robot.effort_units == ("N·m",) * 3
+    names = found.problem.unknowns.names
+    truth = dict(zip(of.names, of.nominal, strict=True))
+    for name in ("r_1", "r_2", "r_3"):
+        assert found["weighted"][name] == pytest.approx(truth[name], rel=0.05)
+    assert len(names) == found.found.rank
+    text = (tmp_path / "study.toml").read_text()
+    (tmp_path / "study.toml").write_text(text.replace('"5 deg/s"', '"5 mm/s"'))
+    with pytest.raises(InputError, match=r"\[preparation.reversals\] speed: '5 mm/s'"):
+        Study.read(tmp_path / "study.toml").identify()
