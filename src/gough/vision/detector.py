@@ -158,9 +158,10 @@ def _identified(ideal: Array, target: DotTarget, tolerance: float) -> tuple[Arra
     order = np.lexsort((lines[:, 2], -lines[:, 1]))
     lines = lines[order]
     long, short = lines[lines[:, 0] == 0][:_PAIRS], lines[lines[:, 0] == 1][:_PAIRS]
-    pairs = [(a[1] + b[1] - 0.5 * (a[2] + b[2]), i, j) for i, a in enumerate(long) for j, b in enumerate(short)]
+    merit = (long[:, 1] - 0.5 * long[:, 2])[:, None] + (short[:, 1] - 0.5 * short[:, 2])
+    pairs = np.column_stack(np.unravel_index(np.argsort(-merit, axis=None)[:_PAIRS], merit.shape)).tolist()
     best: tuple[Array, Array] | None = None
-    for _, i, j in sorted(pairs, reverse=True)[:_PAIRS]:
+    for i, j in pairs:
         found = _confirmed(ideal, target, long[i, 3:], short[j, 3 : 3 + SHORT], tolerance)
         if found is not None and (best is None or len(found[0]) > len(best[0])):
             best = found
@@ -182,7 +183,7 @@ def _confirmed(
     middle, scale = ideal[rows].mean(axis=0), np.abs(ideal[rows] - ideal[rows].mean(axis=0)).max()
     reduced = (ideal - middle) / scale
     within = 4 * tolerance
-    for _ in range(3):
+    for _ in range(2):
         H = homography(plane[which], reduced[rows])
         expected = _mapped(H, plane) * scale + middle
         gaps = np.linalg.norm(expected[:, None] - ideal[None], axis=2)

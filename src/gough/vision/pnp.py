@@ -21,14 +21,14 @@ def refine(  # noqa: PLR0917 - numba knows no keywords
     damping = 0.0
     for _ in range(_STEPS):
         step = _solved(N, g, damping)
-        near = np.abs(step[:3]).max() < 1e-10 * abs(t[2]) and np.abs(step[3:]).max() < 1e-10
+        near = np.abs(step[:3]).max() < 1e-9 * abs(t[2]) and np.abs(step[3:]).max() < 1e-9
         R_new, t_new = _turned(step[3:], R), t + step[:3]
         if not t_new[2] > 0:
             damping = max(10 * damping, 1e-4)
             continue
         r_new, cost_new, N_new, g_new = _normal(camera, R_new, t_new, points, radius, pixels, weights)
         if cost_new <= cost * (1 + 1e-12):
-            small = cost - cost_new < 1e-9 * cost
+            small = cost - cost_new < 1e-7 * cost
             R, t, residuals, cost, N, g = R_new, t_new, r_new, cost_new, N_new, g_new
             damping = damping / 10 if damping > 1e-7 else 0.0
             if near or (small and damping == 0.0):

@@ -8,18 +8,21 @@ import numpy.typing as npt
 
 from gough.core.arrays import Array
 from gough.core.errors import require
-from gough.core.rotations import angle_between, nearest_rotation
+from gough.core.rotations import nearest_rotation
 from gough.vision.detector import ImageRefused, Sighting, find_target, homography
 from gough.vision.lens import Camera
+from gough.vision.spots import Spots
 from gough.vision.targets import CharucoBoard, CircleGrid, DotTarget
 
-_FEWEST = 8
+_FEWEST, _PASSES = 8, 4
 _FAR = 4.5
 """Standard deviations beyond which a dot is left out."""
 _DIM = 0.04
 """Relative lack or excess of light beyond which a dot is left out: something covers it, or shines on it."""
 _APART = 25.0
 """The wrong one of two poses must be worse by so much χ²."""
+_FACING = 0.02
+"""Tilt, rad, below which there is no second pose."""
 _WORST = 1.0
 """Root mean square of the residuals beyond which the image is refused, pixels."""
 
@@ -81,8 +84,8 @@ def pose_of(seen: Sighting, target: DotTarget | CircleGrid | CharucoBoard, camer
     """The pose of a target whose points were found."""
     R, t = first_guess(seen, target, camera)
     fitted = _refined(seen, target, camera, seen.pixels, R, t)
-    seen, fitted, left_out = _without_misfits(seen, target, camera, fitted)
-    pixels = seen.pixels - light_shift(seen, target, camera, fitted[0], fitted[1])
+    seen, fitted, left_out, shift = _without_misfits(seen, target, camera, fitted)
+    pixels = seen.pixels - shift
     fitted = _refined(seen, target, camera, pixels, fitted[0], fitted[1])
     R, t, cost, N, residuals = fitted
     scale = cost / (2 * len(seen) - 6)
@@ -120,23 +123,24 @@ def first_guess(seen: Sighting, target: Any, camera: Camera) -> tuple[Array, Arr
 
 def _without_misfits(
     seen: Sighting, target: Any, camera: Camera, fitted: Fitted
-) -> tuple[Sighting, Fitted, npt.NDArray[np.int64]]:
-    """Without dots that are not where, or not as bright as, the others say: half hidden, or in a reflection."""
-    all_seen = seen.which
-    for _ in range(4):
+) -> tuple[Sighting, Fitted, npt.NDArray[np.int64], Array]:
+    """Without dots that are not where, or not as bright as, the others say; which they are, and the light's shift."""
+    all_seen, shift = seen.which, np.zeros_like(seen.pixels)
+    for _ in range(_PASSES):
         scaled = np.abs(fitted[4]) / seen.sigma[:, None]
         typical = max(float(np.median(scaled)) / 0.6745, 1.0)
         bad = scaled.max(axis=1) > _FAR * typical
         if seen.spots is not None:
-            excess = _relative_light(seen, target, camera, fitted[0], fitted[1])[0]
+            excess, *light = _relative_light(seen, target, camera, fitted[0], fitted[1])
+            shift = _shift(seen.spots, *light)
             bad |= np.abs(excess) > max(_DIM, 4.5 * float(np.median(np.abs(excess))) / 0.6745)
         if not bad.any():
             break
-        seen = seen.select(~bad)
+        seen, shift = seen.select(~bad), shift[~bad]
         if len(seen) < _FEWEST:
             raise ImageRefused(f"only {len(seen)} dots fit together: the others are hidden or not dots")
         fitted = _refined(seen, target, camera, seen.pixels, fitted[0], fitted[1])
-    return seen, fitted, np.setdiff1d(all_seen, seen.which)
+    return seen, fitted, np.setdiff1d(all_seen, seen.which), shift
 
 
 def _relative_light(
@@ -152,12 +156,13 @@ def _relative_light(
     basis = np.column_stack([np.ones(len(u)), u, v, u * u, u * v, v * v])
     level = np.log(np.maximum(seen.spots.flux, 1e-3) / images[:, 2])
     near = np.abs(level - np.median(level)) < 0.5  # a robust start: half a dot is far from a whole one
-    light = np.linalg.lstsq(basis[near], level[near], rcond=None)[0]
-    ground = np.linalg.lstsq(basis, seen.spots.ground, rcond=None)[0]
-    du = np.column_stack([0 * u, 1 + 0 * u, 0 * u, 2 * u, v, 0 * u]) / size
-    dv = np.column_stack([0 * u, 0 * u, 1 + 0 * u, 0 * u, u, 2 * v]) / size
-    slope = np.column_stack([du @ light, dv @ light])
-    return level - basis @ light, slope, np.column_stack([du @ ground, dv @ ground]), images[:, 3:6]
+    kept = basis[near]
+    both = np.column_stack([level, seen.spots.ground])
+    fit = np.linalg.solve(kept.T @ kept + 1e-12 * np.eye(6), kept.T @ both[near])
+    du = (fit[1] + 2 * u[:, None] * fit[3] + v[:, None] * fit[4]) / size
+    dv = (fit[2] + u[:, None] * fit[4] + 2 * v[:, None] * fit[5]) / size
+    slope, ground = np.column_stack([du[:, 0], dv[:, 0]]), np.column_stack([du[:, 1], dv[:, 1]])
+    return level - basis @ fit[:, 0], slope, ground, images[:, 3:6]
 
 
 def light_shift(seen: Sighting, target: Any, camera: Camera, R: Array, t: Array) -> Array:
@@ -167,9 +172,11 @@ def light_shift(seen: Sighting, target: Any, camera: Camera, R: Array, t: Array)
     """
     if seen.spots is None:
         return np.zeros_like(seen.pixels)
-    _, slope, ground, moments = _relative_light(seen, target, camera, R, t)
-    window = seen.spots.window / seen.spots.flux[:, None]
-    return _times(moments, slope) + _times(window, ground)
+    return _shift(seen.spots, *_relative_light(seen, target, camera, R, t)[1:])
+
+
+def _shift(spots: Spots, slope: Array, ground: Array, moments: Array) -> Array:
+    return _times(moments, slope) + _times(spots.window / spots.flux[:, None], ground)
 
 
 def _times(symmetric: Array, vector: Array) -> Array:
@@ -188,8 +195,8 @@ def _require_unique(  # noqa: PLR0917
     first, second = (R[:, k] - 2 * (R[:, k] @ ray) * ray for k in (0, 1))
     mirrored = np.ascontiguousarray(np.column_stack([first, second, np.cross(first, second)]))
     other = _refined(seen, target, camera, pixels, mirrored, t)
-    apart = float(angle_between(other[0], R))
-    if apart > 0.02 and (other[2] - cost) / max(scale, 1e-12) < _APART:
+    apart = float(np.arccos(np.clip((np.vdot(other[0], R) - 1) / 2, -1, 1)))
+    if apart > _FACING and (other[2] - cost) / max(scale, 1e-12) < _APART:
         raise ImageRefused(
             f"two poses, {np.degrees(apart):.0f}° apart, explain it almost equally well: "
             "come nearer, tilt the target, or take a longer lens"

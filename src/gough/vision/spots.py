@@ -93,9 +93,10 @@ def find_spots(image: Image, *, bright: bool = True) -> Spots:
     ceiling = top if bright else top + 1  # dark dots never saturate
     few = shapes[:: max(1, len(shapes) // _SAMPLE)]
     edges = centroids.measure(seen, few, np.full(len(few), 3.0), ceiling)[:, 13]
-    if not np.isfinite(edges).any():
+    edges = edges[np.isfinite(edges)]
+    if not len(edges):
         return _spots(np.empty((0, 14)))
-    wanted = np.clip(3 * np.nanmedian(edges) + 0.5, 1.5, 12.0)
+    wanted = min(max(3 * float(np.median(edges)) + 0.5, 1.5), 12.0)
     measured = centroids.measure(seen, shapes, np.clip(_room(shapes), 1.0, wanted), ceiling)
     return _spots(measured[np.isfinite(measured[:, 0])])
 
@@ -114,7 +115,7 @@ def _outlines(image: Image) -> list[Any]:
     """Outlines of what is brighter than half way between dark and bright in its neighborhood."""
     cv = opencv()
     rows, columns = image.shape
-    blocks = cv.resize(image, (max(1, columns // _SHRINK), max(1, rows // _SHRINK)), interpolation=cv.INTER_AREA)
+    blocks = cv.resize(image, (max(1, columns // _SHRINK), max(1, rows // _SHRINK)), interpolation=cv.INTER_LINEAR)
     around = np.ones((_WINDOW, _WINDOW), np.uint8)
     low, high = cv.erode(blocks, around), cv.dilate(blocks, around)
     noise = _noise(image)
