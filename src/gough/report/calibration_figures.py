@@ -83,8 +83,9 @@ def validation_figure(check: HeldOut) -> Drawing:
             continue
         lines = [Line("after", np.sort(factor * after), 0)]
         if before is not None:
-            lines.append(Line("before", np.sort(factor * before), "quiet"))
-        panels.append(Panel(what, unit, tuple(lines), 150))
+            panels.append(Panel(what, unit, (*lines, Line("before", np.sort(factor * before), "quiet")), 130))
+        if before is None or before.max() > 4 * after.max():  # too small to be read beside what it was
+            panels.append(Panel(f"{what} after", unit, tuple(lines), 110))
     n = len(check.position_after)
     chart = Chart(1.0, 1.0, n, "poses, sorted by error", "", tuple(panels))
     description = f"Errors of {n} predicted poses before and after calibration, in ascending order."
