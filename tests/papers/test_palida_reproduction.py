@@ -82,7 +82,7 @@ def test_another_combination_is_not_called_the_same():
 def test_what_the_printed_numbers_contradict():
     lines = palida_printed.inconsistencies()
     assert "9 of 24" in lines[0]
-    assert "p_1 by 12 σ_s, p_2 by 12 σ_s and p_3 by 8 σ_s" in lines[1]
+    assert "by 12 σ_s for p_1, 12 σ_s for p_2 and 8 σ_s for p_3" in lines[1]
     assert any("562.8 N² exceeds 547.2 N² for actuator 5" in line for line in lines)
     assert any("9 of 12 cases" in line for line in lines)
 

@@ -285,8 +285,8 @@ def _on_circles(results: Results) -> tuple[str, ...]:
         ),
         (
             f"On the mirrored circle it names {listed(blamed[MOTIONS[1]]) or 'none'}: forces that depend on the "
-            "position alone act there as well, where a stroke spans a few pitches. The paper's model error falls there; "
-            "so its cogging depends on more, as it suspects, or its strokes are short."
+            "position alone act there as well, where a stroke spans a few pitches. The paper's model error falls "
+            "there: its cogging depends on more, as it suspects, or its strokes are short."
         ),
         (
             f"χ²/dof of the identification itself is {without:.2f} without cogging in the model, {with_:.3f} with it: "

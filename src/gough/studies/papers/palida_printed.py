@@ -147,7 +147,7 @@ def inconsistencies() -> tuple[str, ...]:
         'Section IV.C says that σ_s < σ_d "for all estimated parameters", but for dry friction of passive joints'
     """
     worse = less_certain()
-    far = [f"{name} by {abs(z):.0f} σ_s" for name, z in away_from_prior().items() if abs(z) > 4]
+    far = [f"{abs(z):.0f} σ_s for {name}" for name, z in away_from_prior().items() if abs(z) > 4]
     beyond = [i for i in range(6) if MIRRORED[i] > MEASUREMENT[i]]
     below = int((CIRCLE < MEASUREMENT).sum() + (MIRRORED < MEASUREMENT).sum())
     p_1, p_2, p_3 = (TABLES[name] for name in ("p_1", "p_2", "p_3"))
@@ -157,9 +157,9 @@ def inconsistencies() -> tuple[str, ...]:
             f"by Table II it is larger for {len(worse)} of {len(TABLES)}, {listed(worse)}."
         ),
         (
-            f"Table III is said to show that maximum likelihood is free of bias. Its {listed(far)} are off the "
-            "a-priori values, with σ_s of Table II; for p_1 Gauss–Markov is nearer, and "
-            f"{p_1.maximum_likelihood:g} is no sum of moments of inertia."
+            "Table III is said to show that maximum likelihood is free of bias. It is off the a-priori values by "
+            f"{listed(far)}, with σ_s of Table II; for p_1 Gauss–Markov is nearer, and a sum of moments of inertia, "
+            f"as p_1 is, cannot be {p_1.maximum_likelihood:g}."
         ),
         (
             f"A-priori p_2 = {p_2.prior:g} exceeds p_3 = {p_3.prior:g}: no symmetric rigid bodies have that, since no "
