@@ -1,6 +1,6 @@
 """Figures 3 to 6 of [DACP06], from our data."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from gough.report.static import WIDTH, drawn
 from gough.studies.papers.gough_platform import RebuiltPlatform
 from gough.studies.papers.gough_printed import POSE_SIGMA, READING_SIGMA
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+Axes = Any
+"""Of matplotlib, which only reports import."""
 
 _SLICE = (2, 6)
 """Figure 6 shows a_z and l of a leg; the paper does not say what its axes are."""
@@ -62,7 +62,7 @@ def _histograms(name: str, errors: Array, sigma: Array, names: list[str], captio
     return Drawing(name, figure, f"Histograms of errors: {', '.join(names)}.", caption)
 
 
-def _histogram(axes: "Axes", errors: Array, sigma: float) -> None:
+def _histogram(axes: Axes, errors: Array, sigma: float) -> None:
     edges = (sigma * np.linspace(-4, 4, 41)).tolist()
     axes.hist(errors, edges, density=True, color=SERIES[0], alpha=0.55)
     x = sigma * np.linspace(-4, 4, 161)
@@ -136,7 +136,7 @@ def _corners(box: Box) -> Array:
     return np.array([[a, c], [b, c], [b, d], [a, d]])
 
 
-def _outline(axes: "Axes", polygon: Array, color: str, label: str) -> None:
+def _outline(axes: Axes, polygon: Array, color: str, label: str) -> None:
     closed = np.vstack([polygon, polygon[:1]])
     axes.plot(closed[:, 0], closed[:, 1], color=color, linewidth=1.2, label=label)
 
