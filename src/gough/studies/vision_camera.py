@@ -33,7 +33,8 @@ def calibrate_from(
     on_image: Callable[[int], None] = lambda _: None,
 ) -> CameraStudy:
     """Find the target in each image, calibrate, and report; images that cannot be used are listed with the reason."""
-    names, sightings, rejected, pictures = [], [], [], []
+    names, sightings, rejected = [], [], []
+    pictures: list[Drawing] = []
     size: tuple[int, int] | None = None
     for done, (file, name) in enumerate(zip(files, common_names(files), strict=True), start=1):
         try:

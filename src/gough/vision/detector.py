@@ -23,6 +23,9 @@ _SATURATED = 0.25
 _FLAT = 6
 
 
+Numbers = npt.NDArray[np.int64]
+
+
 class ImageRefused(InputError):  # noqa: N818 - a reason, listed beside others
     """An image that cannot be used, and why."""
 
@@ -98,7 +101,7 @@ def _find_dots(gray: Image, target: DotTarget, camera: Camera | None) -> Sightin
     if len(spots) < _FEWEST:
         raise ImageRefused(_why_so_few(gray, spots, target))
     flat = _flattened(spots.center, gray.shape, camera)
-    best: tuple[Array, Array] | None = None
+    best: tuple[Numbers, Numbers] | None = None
     for ideal in flat:
         found = _identified(ideal, target, tolerance=0.75 if camera is not None else 2.0)
         if found is not None and (best is None or len(found[0]) > len(best[0])):
@@ -149,7 +152,7 @@ def _flattened(pixels: Array, shape: tuple[int, ...], camera: Camera | None) -> 
     return [middle + out * (1 + bend * square) for bend in _BENDS]
 
 
-def _identified(ideal: Array, target: DotTarget, tolerance: float) -> tuple[Array, Array] | None:
+def _identified(ideal: Array, target: DotTarget, tolerance: float) -> tuple[Numbers, Numbers] | None:
     """Numbers of the target's dots and of the spots that are they; None where there is no consistent reading."""
     from gough.vision.alignments import alignments  # noqa: PLC0415 - numba
 
@@ -160,7 +163,7 @@ def _identified(ideal: Array, target: DotTarget, tolerance: float) -> tuple[Arra
     long, short = lines[lines[:, 0] == 0][:_PAIRS], lines[lines[:, 0] == 1][:_PAIRS]
     merit = (long[:, 1] - 0.5 * long[:, 2])[:, None] + (short[:, 1] - 0.5 * short[:, 2])
     pairs = np.column_stack(np.unravel_index(np.argsort(-merit, axis=None)[:_PAIRS], merit.shape)).tolist()
-    best: tuple[Array, Array] | None = None
+    best: tuple[Numbers, Numbers] | None = None
     for i, j in pairs:
         found = _confirmed(ideal, target, long[i, 3:], short[j, 3 : 3 + SHORT], tolerance)
         if found is not None and (best is None or len(found[0]) > len(best[0])):
@@ -172,7 +175,7 @@ def _identified(ideal: Array, target: DotTarget, tolerance: float) -> tuple[Arra
 
 def _confirmed(
     ideal: Array, target: DotTarget, long: Array, short: Array, tolerance: float
-) -> tuple[Array, Array] | None:
+) -> tuple[Numbers, Numbers] | None:
     """All dots that agree with a reading of both diagonals; None where too few do, or the view is of the back."""
     rows = np.concatenate([long, short]).astype(np.int64)
     which = np.flatnonzero(rows >= 0)
@@ -189,7 +192,7 @@ def _confirmed(
         gaps = np.linalg.norm(expected[:, None] - ideal[None], axis=2)
         nearest = gaps.argmin(axis=1)
         near = gaps[np.arange(len(plane)), nearest] < within
-        which, rows = np.flatnonzero(near), nearest[near]
+        which, rows = np.flatnonzero(near), nearest[near].astype(np.int64)
         if len(which) < _FEWEST or len(np.unique(rows)) < len(rows):
             return None
         within = 2 * tolerance

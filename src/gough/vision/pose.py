@@ -96,7 +96,7 @@ def pose_of(seen: Sighting, target: DotTarget | CircleGrid | CharucoBoard, camer
         )
     _require_unique(seen, target, camera, pixels, fitted, scale)
     noise = float(np.sqrt(scale * np.mean(seen.sigma**2)))
-    return MeasuredPose(R, t, scale * np.linalg.inv(N), seen.which, residuals, left_out, noise)
+    return MeasuredPose(R, t, np.asarray(scale * np.linalg.inv(N)), seen.which, residuals, left_out, noise)
 
 
 Fitted = tuple[Array, Array, float, Array, Array]

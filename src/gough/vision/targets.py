@@ -14,8 +14,7 @@ from gough.core.errors import require
 
 LONG, SHORT = 7, 6
 """Dots on the two diagonals [DACP06, §2.3.1]."""
-_DICTIONARIES = ("4X4_50", "4X4_100", "4X4_250", "4X4_1000", "5X5_50", "5X5_100", "5X5_250", "5X5_1000", "6X6_50")
-_DICTIONARIES += ("6X6_100", "6X6_250", "6X6_1000", "7X7_50", "7X7_100", "7X7_250", "7X7_1000", "ARUCO_ORIGINAL")
+_DICTIONARIES = (*(f"{n}X{n}_{size}" for n in (4, 5, 6, 7) for size in (50, 100, 250, 1000)), "ARUCO_ORIGINAL")
 
 
 class Target(Protocol):
