@@ -31,18 +31,19 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command()(demo.demo)
-app.command()(new.new)
-app.command()(identify.identify)
-app.command()(design.design)
-app.command()(calibrate.calibrate)
-app.command()(certify.certify)
-app.add_typer(poses.poses, name="poses")
-app.add_typer(target.target, name="target")
-app.add_typer(camera.camera, name="camera")
-app.command()(mechanism.mechanism)
-app.command()(reproduce.reproduce)
-app.command()(check.check)
+_START, _DYNAMICS, _GEOMETRY, _PROOF = "Start here", "Dynamics", "Geometry", "Papers and proofs"
+app.command(rich_help_panel=_START)(demo.demo)
+app.command(rich_help_panel=_START)(new.new)
+app.command(rich_help_panel=_DYNAMICS)(mechanism.mechanism)
+app.command(rich_help_panel=_DYNAMICS)(design.design)
+app.command(rich_help_panel=_DYNAMICS)(identify.identify)
+app.add_typer(poses.poses, name="poses", rich_help_panel=_GEOMETRY)
+app.add_typer(target.target, name="target", rich_help_panel=_GEOMETRY)
+app.add_typer(camera.camera, name="camera", rich_help_panel=_GEOMETRY)
+app.command(rich_help_panel=_GEOMETRY)(calibrate.calibrate)
+app.command(rich_help_panel=_GEOMETRY)(certify.certify)
+app.command(rich_help_panel=_PROOF)(check.check)
+app.command(rich_help_panel=_PROOF)(reproduce.reproduce)
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001 - typer's callback
@@ -59,17 +60,19 @@ def _options(
 ) -> None: ...
 
 
+_INTERRUPTED = 130
+
+
 def run(arguments: Sequence[str]) -> int:
     """The exit code of one call of the command line."""
     errors = Console(stderr=True, highlight=False)
     try:
         app(args=list(arguments))
-    except SystemExit as ended:  # typer reports wrong usage itself, with exit code 2
+    except SystemExit as ended:  # typer reports wrong usage itself, with exit code 2, and makes 130 of Ctrl-C
+        if ended.code == _INTERRUPTED:
+            errors.print("Stopped. Files are complete or were not written.")
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except (GoughError, OSError) as error:
         errors.print(Text.assemble(("Error: ", "bold red"), str(error)), soft_wrap=True)
         return 2
-    except KeyboardInterrupt:
-        errors.print("Stopped. Files are complete or were not written.")
-        return 130
     return 0

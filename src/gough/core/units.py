@@ -160,3 +160,13 @@ def _dimensions(si: str) -> dict[str, int]:
         for part, times in base.items():
             powers[part] += times * power
     return {symbol: power for symbol, power in powers.items() if power and not symbol[0].isdigit()}
+
+
+def squared(unit: str) -> str:
+    """The unit of a variance.
+
+    Examples:
+        >>> squared("N"), squared("N·m")
+        ('N²', '(N·m)²')
+    """
+    return f"{unit}²" if unit.isalpha() else f"({unit})²"

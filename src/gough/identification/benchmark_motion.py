@@ -19,6 +19,7 @@ from gough.assemble.repeated_motion import RepeatedMotion
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, require
 from gough.core.text import number, table
+from gough.core.units import squared
 from gough.estimate import Estimate
 from gough.identification.causes import likely_cause
 from gough.problem import Mask, NonlinearProblem
@@ -100,7 +101,7 @@ class BenchmarkVerdict(ArrayValue):
 
     def __str__(self) -> str:
         rows = [
-            [name, f"({unit})²", number(m, digits=3), number(s, digits=3), f"{p:.2g}", bias.name.lower()]
+            [name, squared(unit), number(m, digits=3), number(s, digits=3), f"{p:.2g}", bias.name.lower()]
             for name, unit, m, s, p, bias in zip(
                 self.actuators,
                 self.effort_units,

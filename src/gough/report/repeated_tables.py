@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from gough.core.text import number
+from gough.core.units import squared
 from gough.identification import BenchmarkVerdict, Bias, IdentifiedRepeats
 from gough.methods.repeats import RepeatNoise
 from gough.report.html import Html, tag
@@ -89,7 +90,7 @@ def benchmark_table(verdict: BenchmarkVerdict) -> Html:
     """Variance of the model's error against that of a reading, actuator by actuator [AHG, §V]."""
     rows = [
         [
-            row_head(name, f"({unit})²"),
+            row_head(name, squared(unit)),
             *(cell(number(float(v), digits=3)) for v in (model, measured)),
             cell(f"{p:.2g}"),
             word_cell(f"{JUDGED[bias]}{f'; {cause}' if cause and bias is not Bias.INVISIBLE else ''}"),

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from gough.core.arrays import Array
 from gough.core.text import number
+from gough.core.units import squared
 from gough.estimate import Estimate
 from gough.identification import BenchmarkVerdict, Bias, Identified, IdentifiedRepeats, Validation
 from gough.identification.tables import adequacy_table
@@ -97,7 +98,7 @@ def _benchmark(verdict: BenchmarkVerdict) -> Table:
         )
         bias = verdict.bias[i]
         said = Text(JUDGED[bias], "bold red" if bias is Bias.LARGE else "")
-        table.add_row(Text(name, "bold"), Text(f"({unit})²", "dim"), model, measured, f"{verdict.p[i]:.2g}", said)
+        table.add_row(Text(name, "bold"), Text(squared(unit), "dim"), model, measured, f"{verdict.p[i]:.2g}", said)
     return table
 
 

@@ -1,0 +1,36 @@
+"""What all commands share: the help that a stranger reads first, and what is said when work is interrupted."""
+
+from gough.cli import check
+from gough.cli.app import run
+
+
+def test_the_help_names_every_command(capsys):
+    assert run(["--help"]) == 0
+    told = capsys.readouterr().out
+    commands = [
+        "demo",
+        "new",
+        "mechanism",
+        "design",
+        "identify",
+        "poses",
+        "target",
+        "camera",
+        "calibrate",
+        "certify",
+        "check",
+        "reproduce",
+    ]
+    assert [name for name in commands if f" {name} " not in told] == []
+
+
+def test_who_interrupts_is_told_what_became_of_the_files(tmp_path, monkeypatch, capsys):
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(check, "load", interrupted)
+    (tmp_path / "certificate.json").write_text("{}")
+    assert run(["check", str(tmp_path / "certificate.json"), str(tmp_path / "problem.npz")]) == 130
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "Files are complete or were not written." in shown.err
