@@ -12,28 +12,28 @@ from gough.core.rotations import exp
 from gough.methods.simplex import Outcome
 from gough.methods.sparse_program import SparseProgram, SparseRows
 
-_INSIDE = 1 - 1e-9
-"""Exhibited poses stay this part within their tolerances, so that rounding does not carry them out."""
 _HALVINGS = 60
 
 
 class Exhibited(NamedTuple):
-    """Poses (quaternions of any length, positions), and by how much more than stated readings must be off there."""
+    """Errors of poses within their tolerances, and by how much more than stated readings must be off with them."""
 
-    quaternion: Array
-    position: Array
+    move: Array
+    """Of positions δ (N, 3), m."""
+    turn: Array
+    """Of orientations (N, 3): v of the quaternion (1, v), half of the rotation vector, nearly."""
     needed: float
 
 
 def exhibited(problem: LegProblem, point: Array) -> Exhibited:
-    """For every pose the one between the nearest and the farthest at which the leg fits best.
+    """For every pose the errors, between those that bring it nearest and farthest, with which the leg fits best.
 
     Examples:
         >>> data = LegMeasurements([[1, 0, 0, 0]], [[0, 0, 0.5]], [0.2501], 1e-3, 0, 1e-5)
         >>> from gough.region import Box
         >>> problem = LegProblem(data, Box.around([0, 0, 0, 0, 0, 0, 0.25], 0.01))
-        >>> exhibited(problem, problem.prior.center).position.round(4) + 0.0
-        array([[0.    , 0.    , 0.5001]])
+        >>> exhibited(problem, problem.prior.center).move.round(5) + 0.0
+        array([[0.    , 0.    , 0.0001]])
     """
     data, R = problem.data, problem.rotation.mid
     v, p = R @ point[3:6], data.position - point[:3]
@@ -44,28 +44,30 @@ def exhibited(problem: LegProblem, point: Array) -> Exhibited:
         middle = (low + high) / 2
         short = _distances(point[None], R, data.position, middle[:, None] * errors)[:, 0] < wanted
         low, high = np.where(short, middle, low), np.where(short, high, middle)
-    poses = _poses(data, ((low + high) / 2)[:, None] * errors)
-    return Exhibited(*poses, _needed(point[None], poses, wanted[:, None], data.reading_tolerance[:, None]))
+    move, turn = _within(data, ((low + high) / 2)[:, None] * errors)
+    poses = _moved(data, move, turn)
+    return Exhibited(move, turn, _needed(point[None], poses, wanted[:, None], data.reading_tolerance[:, None]))
 
 
 def exhibited_together(problem: JointProblem, points: Array, errors: Array) -> Exhibited:
-    """The poses with these errors δ, ω, at which all legs (legs, 7) are measured."""
+    """These errors δ, ω of poses, which all legs (legs, 7) share."""
     data = problem.data
-    poses = _poses(data, errors)
-    return Exhibited(*poses, _needed(points, poses, data.readings + points[:, 6], data.reading_tolerance))
+    move, turn = _within(data, errors)
+    poses = _moved(data, move, turn)
+    return Exhibited(move, turn, _needed(points, poses, data.readings + points[:, 6], data.reading_tolerance))
 
 
-def _poses(data: LegMeasurements | PlatformMeasurements, errors: Array) -> tuple[Array, Array]:
-    """Measured poses moved by errors, kept within their tolerances in floating point."""
+def _within(data: LegMeasurements | PlatformMeasurements, errors: Array) -> tuple[Array, Array]:
+    """Errors kept within their tolerances."""
     tp, tw = data.position_tolerance, data.rotation_tolerance
-    p = data.position + _INSIDE * np.clip(errors[:, :3], -tp, tp)
-    beyond = abs(p - data.position) > tp
-    p = np.where(beyond, data.position, p)
-    turn = _INSIDE * np.clip(errors[:, 3:], -tw, tw) / 2
-    turn[((tw == 0) & (turn == 0)).any(axis=1)] = 0.0  # a forbidden axis would get some rounding from the others
+    return np.clip(errors[:, :3], -tp, tp), np.clip(errors[:, 3:], -tw, tw) / 2
+
+
+def _moved(data: LegMeasurements | PlatformMeasurements, move: Array, turn: Array) -> tuple[Array, Array]:
+    """Quaternions of any length, and positions, with these errors."""
     a, v = data.quaternion[:, :1], data.quaternion[:, 1:]
     scalar = a - (turn * v).sum(axis=1, keepdims=True)
-    return np.hstack([scalar, v + a * turn + np.cross(turn, v)]), p
+    return np.hstack([scalar, v + a * turn + np.cross(turn, v)]), data.position + move
 
 
 def _needed(points: Array, poses: tuple[Array, Array], wanted: Array, tolerance: Array) -> float:

@@ -34,7 +34,7 @@ VERSION = 2
 _CONTENT = {
     "LegBound": {"links"},
     "LegEmpty": {"links"},
-    "LegWitness": {"values", "quaternion", "position", "left_out"},
+    "LegWitness": {"values", "move", "turn", "left_out"},
     "LegOutliers": {"at_least", "q", "outliers", "contradictions"},
 }
 _ARRAYS = ("quaternion", "position", "readings", *TOLERANCES)
@@ -138,8 +138,8 @@ def _plain(proof: LegProof) -> dict[str, Any]:
     match proof:
         case LegBound(links) | LegEmpty(links):
             return {"links": [_plain_link(link) for link in links]}
-        case LegWitness(values, quaternion, position, left_out):
-            return {"values": values, "quaternion": quaternion, "position": position, "left_out": left_out}
+        case LegWitness(values, move, turn, left_out):
+            return {"values": values, "move": move, "turn": turn, "left_out": left_out}
         case LegOutliers(at_least, q, outliers, chains):
             cuts = [[_plain_link(link) for link in chain] for chain in chains]
             return {"at_least": at_least, "q": q, "outliers": outliers, "contradictions": cuts}
@@ -176,7 +176,7 @@ def _certificate(data: Any) -> LegCertificate:
 
 def _proof(kind: str, data: dict[str, Any]) -> LegProof:
     if kind == "LegWitness":
-        rows = {key: tuple(_list(data[key], key, _numbers)) for key in ("quaternion", "position")}
+        rows = {key: tuple(_list(data[key], key, _numbers)) for key in ("move", "turn")}
         return LegWitness(_numbers(data["values"], "values"), **rows, left_out=_wholes(data["left_out"], "left_out"))
     if kind == "LegOutliers":
         chains = tuple(_list(data["contradictions"], "contradiction", _chain))

@@ -89,26 +89,26 @@ class LegEmpty:
 
 @dataclass(frozen=True)
 class LegWitness:
-    """A leg that fits, with a pose for each of the measured ones at which it does.
+    """A leg that fits, with errors of every pose at which it does.
 
-    The exhibited pose is within the tolerances of the measured one, and the distance that the leg spans there differs
-    from l + reading by no more than the reading's tolerance: so some reading within its tolerance solves the equation.
+    The errors are within their tolerances, and the distance that the leg spans then differs from l + reading by no more
+    than the reading's tolerance: so some reading within its tolerance solves the equation.
     """
 
     values: tuple[float, ...]
     """a, b, l of each leg."""
-    quaternion: tuple[tuple[float, ...], ...]
-    """Of any length, scalar first, pose by pose."""
-    position: tuple[tuple[float, ...], ...]
+    move: tuple[tuple[float, ...], ...]
+    """Errors of positions δ, pose by pose, m."""
+    turn: tuple[tuple[float, ...], ...]
+    """Errors of orientations: v of the quaternion (1, v), which turns by 2 atan |v| about v."""
     left_out: tuple[int, ...] = ()
     """Poses at which it need not fit."""
 
     def __post_init__(self) -> None:
-        require(len(self.quaternion) == len(self.position), "a witness has as many orientations as positions")
-        for size, rows in ((4, self.quaternion), (3, self.position)):
-            for row in rows:
-                require(len(row) == size, f"a pose of a witness has {size} numbers, not {len(row)}")
-        for value in (*self.values, *(x for rows in (self.quaternion, self.position) for row in rows for x in row)):
+        require(len(self.move) == len(self.turn), "a witness has as many errors of orientation as of position")
+        for row in (*self.move, *self.turn):
+            require(len(row) == 3, f"an error of a pose has 3 numbers, not {len(row)}")
+        for value in (*self.values, *(x for row in (*self.move, *self.turn) for x in row)):
             rational(value, "a number of a witness")
         require(all(_whole(pose) for pose in self.left_out), "poses that are left out have whole numbers from 0 on")
 

@@ -1,6 +1,6 @@
-"""Exhibited poses at which a leg fits, checked in exact arithmetic.
+"""Exhibited errors of poses with which a leg fits, checked in exact arithmetic.
 
-A reading is a real number: if the distance at an exhibited pose lies between l + reading − T and l + reading + T, some
+A reading is a real number: if the distance at such a pose lies between l + reading − T and l + reading + T, some
 error of the reading within its tolerance T makes the equation hold. No square root is taken: squares are compared.
 """
 
@@ -21,8 +21,8 @@ def require_fits(
 ) -> None:
     """Raise NotProven unless every leg fits every pose but those left out."""
     n = len(question.data)
-    if len(witness.values) != 7 * len(legs) or len(witness.position) != n:
-        raise NotProven(f"a witness of {len(legs)} legs and {n} poses has as many values and poses")
+    if len(witness.values) != 7 * len(legs) or len(witness.move) != n:
+        raise NotProven(f"a witness of {len(legs)} legs and {n} poses has as many values and errors")
     for value, low, high in zip(witness.values, prior.lower, prior.upper, strict=True):
         if not low <= rational(value, "a value") <= high:
             raise NotProven(f"{value!r} is not within the prior")
@@ -30,30 +30,27 @@ def require_fits(
     for k in range(n):
         if k in witness.left_out:
             continue
-        q, p = _numbers(witness.quaternion[k]), _numbers(witness.position[k])
-        _require_within(question, k, q, p)
+        q, p = _moved(question, k, _numbers(witness.move[k]), _numbers(witness.turn[k]))
         for i, leg in enumerate(legs):
             squared, size = _distance(values[7 * i : 7 * i + 7], q, p)
             _require_length(squared, size, values[7 * i + 6], (question.by_leg[leg], k, more))
 
 
-def _require_within(question: PlatformQuestion, k: int, q: Numbers, p: Numbers) -> None:
-    """The exhibited pose is within the tolerances of the measured one.
+def _moved(question: PlatformQuestion, k: int, move: Numbers, turn: Numbers) -> tuple[Numbers, Numbers]:
+    """The measured pose with its exhibited error, which is within the tolerances.
 
-    q = turn · measured gives turn = (w, v), a rotation by 2 atan(|v| / w) about v: no component of the rotation
-    vector exceeds 2 |v_i| / w.
+    The quaternion (1, v) turns by 2 atan |v| about v: no component of its rotation vector exceeds 2 |v_i|.
     """
     data = question.data
-    measured, tolerance = _numbers(data.position[k].tolist()), _numbers(data.position_tolerance[k].tolist())
-    if any(t < abs(x - y) for x, y, t in zip(p, measured, tolerance, strict=True)):
-        raise NotProven(f"pose {k}: the exhibited position is beyond its tolerance")
-    a, (b, c, d) = q[0], q[1:]
+    limits = (_numbers(data.position_tolerance[k].tolist()), _numbers(data.rotation_tolerance[k].tolist()))
+    if any(limit < abs(x) for x, limit in zip(move, limits[0], strict=True)):
+        raise NotProven(f"pose {k}: the exhibited error of its position is beyond the tolerance")
+    if any(limit < 2 * abs(x) for x, limit in zip(turn, limits[1], strict=True)):
+        raise NotProven(f"pose {k}: the exhibited error of its orientation is beyond the tolerance")
     w, x, y, z = _numbers(data.quaternion[k].tolist())
-    along = a * w + b * x + c * y + d * z
-    turn = [b * w - a * x - c * z + d * y, c * w - a * y - d * x + b * z, d * w - a * z - b * y + c * x]
-    limits = _numbers(data.rotation_tolerance[k].tolist())
-    if along <= ZERO or any(along * t < 2 * abs(v) for v, t in zip(turn, limits, strict=True)):
-        raise NotProven(f"pose {k}: the exhibited orientation is beyond its tolerance")
+    a, b, c = turn
+    q = [w - a * x - b * y - c * z, x + a * w + b * z - c * y, y + b * w + c * x - a * z, z + c * w + a * y - b * x]
+    return q, [x + d for x, d in zip(_numbers(data.position[k].tolist()), move, strict=True)]
 
 
 def _distance(x: Numbers, q: Numbers, p: Numbers) -> tuple[Dyadic, Dyadic]:

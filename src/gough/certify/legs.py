@@ -163,7 +163,7 @@ def check_leg(certificate: LegCertificate, problem: Any) -> Verdict:
         >>> from gough import Box
         >>> data = PlatformMeasurements([[1, 0, 0, 0]], [[0, 0, 0.5]], [[0.25]], 0, 0, 0)
         >>> question = PlatformQuestion(data, Box([0] * 6 + [0.25], [0] * 6 + [0.5]), (1,))
-        >>> fits = LegWitness((0, 0, 0, 0, 0, 0, 0.25), ((1, 0, 0, 0),), ((0, 0, 0.5),))
+        >>> fits = LegWitness((0, 0, 0, 0, 0, 0, 0.25), ((0, 0, 0),), ((0, 0, 0),))
         >>> check_leg(LegCertificate(question.digest(), (1,), fits), question).holds
         True
     """
@@ -212,7 +212,7 @@ def _checked(certificate: LegCertificate, legs: Legs) -> tuple[tuple[str, ...], 
             require_fits(witness, legs.question, legs.legs, legs.more, legs.prior())
             but = f" but {_listed(witness.left_out)}" if witness.left_out else ""
             fits = f"some {_what(legs)} of the prior fits all poses{but} within their tolerances"
-            return (fits, *_values(witness, legs)), "the exhibited poses and lengths are within every tolerance"
+            return (fits, *_values(witness, legs)), "the exhibited errors and lengths are within every tolerance"
         case LegOutliers() as proof:
             return _outliers(proof, legs), f"{by_rows}, and no choice of so few poses meets all contradictions"
 

@@ -105,20 +105,20 @@ def outlier_certificate(
 def witness_certificate(
     problem: Any,
     values: Array,
-    quaternion: Array,
-    position: Array,
+    move: Array,
+    turn: Array,
     *,
     left_out: Sequence[int] = (),
     legs: Sequence[int] = (),
     more: float = 0.0,
 ) -> LegCertificate:
-    """The legs fit at exhibited poses, readings being uncertain by a hair more than `more`, rounding included.
+    """The legs fit with exhibited errors of poses, readings being uncertain by a hair more than `more`.
 
     Raises:
         NotProven: they do not, in exact numbers.
     """
     question, some = _asked(problem, legs, more)
-    rows = [tuple(tuple(row) for row in poses.tolist()) for poses in (quaternion, position)]
+    rows = [tuple(tuple(row) for row in errors.tolist()) for errors in (move, turn)]
     proof = LegWitness(tuple(values.tolist()), rows[0], rows[1], tuple(left_out))
     verdict = None
     for slack in _SLACKS:

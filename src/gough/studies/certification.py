@@ -86,7 +86,7 @@ def _together(question: PlatformQuestion, points: Array, notary: Notary) -> Join
     shown = found.exhibit
     more = max(shown.needed, 0.0)
     name = "joint-fits" if more == 0 else "joint-epsilon-upper"
-    witness = notary.witness(name, found.points.reshape(-1), (shown.quaternion, shown.position), more=more)
+    witness = notary.witness(name, found.points.reshape(-1), (shown.move, shown.turn), more=more)
     files += [witness] if witness else []
     lower, upper = found.lower, witness.more if witness and more > 0 else found.upper
     if found.tree is not None:

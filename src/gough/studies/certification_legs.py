@@ -53,16 +53,16 @@ class Notary:
         self,
         name: str,
         values: Array,
-        poses: tuple[Array, Array],
+        errors: tuple[Array, Array],
         *,
         legs: Sequence[int] = (),
         left_out: Sequence[int] = (),
         more: float = 0.0,
     ) -> CertificateFile | None:
-        """These legs fit at these poses."""
+        """These legs fit with these errors of poses."""
         return self._file(
             name,
-            lambda: witness_certificate(self._question, values, *poses, left_out=left_out, legs=legs, more=more),
+            lambda: witness_certificate(self._question, values, *errors, left_out=left_out, legs=legs, more=more),
         )
 
     def outliers(self, name: str, trees: Sequence[LiftedTree], leg: int, **states: Any) -> CertificateFile | None:
@@ -124,8 +124,8 @@ def _upper(
     shown = exhibited(problem, point)
     fits = shown.needed <= 0
     label = f"{name}-{'fits' if fits else 'epsilon-upper'}"
-    poses = (shown.quaternion, shown.position)
-    file = notary.witness(label, point, poses, legs=(problem.leg,), more=max(shown.needed, 0.0))
+    errors = (shown.move, shown.turn)
+    file = notary.witness(label, point, errors, legs=(problem.leg,), more=max(shown.needed, 0.0))
     files.append(file)
     return file.more if file is not None and not fits else shown.needed, fits and file is not None
 
@@ -138,8 +138,8 @@ def _least_squares(
         return None
     shown = exhibited(problem, point)
     if shown.needed <= 0:
-        poses = (shown.quaternion, shown.position)
-        files.append(notary.witness(f"leg-{problem.leg}-least-squares", point, poses, legs=(problem.leg,)))
+        errors = (shown.move, shown.turn)
+        files.append(notary.witness(f"leg-{problem.leg}-least-squares", point, errors, legs=(problem.leg,)))
     return shown.needed
 
 
@@ -164,11 +164,11 @@ def _without(
         lower = relaxed.lower if bound else lower
     kept = ~np.isin(np.arange(problem.n_rows), relaxed.left_out)
     shown = exhibited(problem.select(kept), relaxed.fit.point)
-    quaternion, position = problem.data.quaternion.copy(), problem.data.position.copy()
-    quaternion[kept], position[kept] = shown.quaternion, shown.position
-    more, poses = max(shown.needed, 0.0), (quaternion, position)
+    errors = (np.zeros((problem.n_rows, 3)), np.zeros((problem.n_rows, 3)))
+    errors[0][kept], errors[1][kept] = shown.move, shown.turn
+    more = max(shown.needed, 0.0)
     label = f"{name}-{'fits' if more == 0 else 'epsilon-upper'}"
-    fit = notary.witness(label, relaxed.fit.point, poses, legs=(leg,), left_out=relaxed.left_out, more=more)
+    fit = notary.witness(label, relaxed.fit.point, errors, legs=(leg,), left_out=relaxed.left_out, more=more)
     files.append(fit)
     bracket = Bracket(lower, fit.more if fit is not None and more > 0 else shown.needed, took)
     at_least, named = (wrong.at_least, wrong.named) if proof else (0, ())
