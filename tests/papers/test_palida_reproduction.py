@@ -1,6 +1,7 @@
 """`gough reproduce palida`: Table I exactly, a small campaign, section V, and what is refused."""
 
 import json
+import os
 import pickle
 from types import SimpleNamespace
 
@@ -180,6 +181,16 @@ def test_who_stops_it_is_told_where_it_goes_on(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(command, "PAPERS", {"palida": stopped})
     assert run(["reproduce", "palida", "--out", str(tmp_path / "kept")]) == 130
     assert "the same command goes on from there" in capsys.readouterr().err
+
+
+def losing_a_worker(*_, executor, **__):
+    executor.submit(os._exit, 1).result()
+
+
+def test_a_worker_that_dies_is_told_in_words(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(command, "PAPERS", {"palida": losing_a_worker})
+    assert run(["reproduce", "palida", "--workers", "2", "--out", str(tmp_path / "kept")]) == 2
+    assert "take fewer --workers" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Figures 2 and 4 to 7 of [AHG], from our data."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from gough.report.words import listed
 from gough.robots.mechanism import Palida
 from gough.studies.papers.palida_benchmark import WORDS
 from gough.studies.papers.palida_machine import DETERMINISTIC, FAIR, LS, ML, STATISTICAL
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 SHOWN = ("p_4", "p_10", "v_5")
 """Parameters of Figure 6; the paper does not name its three."""
@@ -135,7 +132,7 @@ def distributions(spreads: Mapping[tuple[str, str], Spread], symbols: Mapping[st
     )
 
 
-def _bells(axes: "Axes", bells: Mapping[tuple[str, str], tuple[str, float, float]]) -> None:
+def _bells(axes: Any, bells: Mapping[tuple[str, str], tuple[str, float, float]]) -> None:
     """Normal densities by color and dash: label, mean and sd of each."""
     low = min(mean - 3.5 * sd for _, mean, sd in bells.values())
     high = max(mean + 3.5 * sd for _, mean, sd in bells.values())
