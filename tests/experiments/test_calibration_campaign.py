@@ -54,6 +54,16 @@ def test_noise_has_the_size_and_the_parts_of_tables_2_and_3(campaign):
     assert np.degrees(noise.total[4]) == pytest.approx(1.19e-2)
 
 
+def test_repeats_are_told_and_a_bad_image_is_named(campaign):
+    poses = replace(campaign, runs=3).run(np.random.default_rng(2)).poses
+    (words,) = averaged(poses)[0].notes
+    assert words.startswith("1920 measurements are averaged to 64 configurations; they repeat to 0.03")
+    moved = poses.position.copy()
+    moved[777, 0] += 2e-3
+    _, odd = averaged(replace(poses, position=moved))[0].notes
+    assert odd.startswith(f"Measurement 777, of configuration {poses.configuration[777]}, is 1.8")
+
+
 def test_without_noise_the_true_geometry_closes_in_the_camera_s_frames(campaign):
     measured = quiet(campaign)
     for poses in (measured.poses, measured.validation):

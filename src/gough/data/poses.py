@@ -12,6 +12,8 @@ from gough.core.rotations import exp, is_rotation, log
 from gough.core.text import number, table
 
 Labels = npt.NDArray[np.int64]
+_FAR = 8.0
+"""Times the usual deviation, over all axes of a pose; normal errors of thousands of measurements reach three."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,6 +179,20 @@ class Repeatability(ArrayValue):
     n_configurations: int
     n_measurements: int
 
+    @property
+    def words(self) -> str:
+        """How well measurements repeat, in a sentence: root mean squares over the axes."""
+        told = [
+            f"{_size(values[:3], 1e3)} mm{self._turned(values)} {when}"
+            for values, when in ((self.within, "within a run"), (self.between, "from run to run"))
+            if values is not None
+        ]
+        many = f"{self.n_measurements} measurements are averaged to {self.n_configurations} configurations"
+        return f"{many}; they repeat to {' and '.join(told)}." if told else f"{many}."
+
+    def _turned(self, values: Array) -> str:
+        return f", {_size(values[3:6], 180 / np.pi)}°" if "rx" in self.names else ""
+
     def __str__(self) -> str:
         columns = [
             (head, v) for head, v in (("within runs", self.within), ("between runs", self.between)) if v is not None
@@ -205,12 +221,13 @@ def averaged(poses: Poses) -> tuple[Poses, Repeatability]:
     _, run_of, counts = np.unique(np.stack([poses.configuration, run]), axis=1, return_inverse=True, return_counts=True)
     run_of = run_of.reshape(-1)
     center, deviations = _mean(poses, run_of, len(counts))
-    within = _pooled(deviations, len(poses) - len(counts))
+    within, single = _pooled(deviations, len(poses) - len(counts)), deviations
     first = np.unique(run_of, return_index=True)[1]
     means = replace(center, configuration=poses.configuration[first], run=None)
     labels, of, runs = np.unique(poses.configuration[first], return_inverse=True, return_counts=True)
     result, deviations = _mean(means, of.reshape(-1), len(labels))
     between = _pooled(deviations, len(means) - len(labels))
+    odd = _odd(single if within is not None else deviations, poses)
     size, spread = 3 if poses.rotation is None else 6, None
     if between is not None:
         spread = between / runs[:, None, None]
@@ -227,7 +244,7 @@ def averaged(poses: Poses) -> tuple[Poses, Repeatability]:
     names = ("x", "y", "z", *(("rx", "ry", "rz") if size == 6 else ()))
     names = (*names, *(f"reading {i + 1}" for i in range(poses.n_chains)))
     found = Repeatability(names, _sigma(within), _sigma(between), len(labels), len(poses))
-    return replace(result, configuration=labels), found
+    return replace(result, configuration=labels, notes=(*result.notes, found.words, *odd)), found
 
 
 def _mean(poses: Poses, of: Any, n: int) -> tuple[Poses, Array]:
@@ -251,8 +268,33 @@ def _mean(poses: Poses, of: Any, n: int) -> tuple[Poses, Array]:
     return Poses(position, rotation, readings, notes=poses.notes), np.hstack(parts)
 
 
+def _odd(deviations: Array, poses: Poses) -> tuple[str, ...]:
+    """A sentence on the measurement that is farthest from its mean, if it is far beyond the usual."""
+    if len(deviations) != len(poses):
+        return ()
+    usual = np.median(abs(deviations), axis=0) / 0.6744897501960817
+    pose = usual[: 3 if poses.rotation is None else 6]
+    if not (pose > 0).all():
+        return ()
+    sizes = np.sqrt(((deviations[:, : len(pose)] / pose) ** 2).mean(axis=1))
+    k = int(sizes.argmax())
+    if sizes[k] <= _FAR:
+        return ()
+    assert poses.configuration is not None
+    far = number(1e3 * float(np.linalg.norm(deviations[k, :3])), digits=3)
+    words = (
+        f"Measurement {k}, of configuration {poses.configuration[k]}, is {far} mm off the mean of its repeats, "
+        f"{sizes[k]:.0f} times the usual: probably a bad one. Leave it out."
+    )
+    return (words,)
+
+
 def _pooled(deviations: Array, dof: int) -> Array | None:
     return deviations.T @ deviations / dof if dof > 0 else None
+
+
+def _size(values: Array, factor: float) -> str:
+    return number(factor * float(np.sqrt((values**2).mean())), digits=3)
 
 
 def _sigma(C: Array | None) -> Array | None:
