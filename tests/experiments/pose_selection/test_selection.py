@@ -9,6 +9,8 @@ from gough.core.errors import InputError
 from gough.data import Poses
 from gough.experiments.pose_selection import PoseLimits, PoseProblem, candidates, how_many, rivals, select
 from gough.experiments.pose_selection import selection as module
+from gough.report.pose_selection import accuracy_figure
+from gough.report.pose_selection_words import how_many_words, sentences, unidentified
 from gough.robots import GoughPlatform, LinearDelta, PlatformPoses
 from tests.calibration.simulated import ANGLE, POSITION, READING, ROBOT
 from tests.experiments.pose_selection.sets import information, platform
@@ -57,7 +59,7 @@ def test_the_first_poses_are_a_good_set_too():
 
 
 def test_criteria_serve_what_they_are_named_for():
-    by = {name: select(platform(name), 10, starts=2) for name in ("D", "A", "E", "pose")}
+    by = {name: select(platform(name, count=30), 10, starts=2) for name in ("D", "A", "E", "pose")}
     assert by["D"].indices.O1 == max(s.indices.O1 for s in by.values())
     assert by["E"].indices.O3 == max(s.indices.O3 for s in by.values())
     assert by["A"].indices.A == min(s.indices.A for s in by.values())
@@ -77,6 +79,9 @@ def test_what_no_pose_tells_apart_is_said_and_does_no_harm():
     chosen = select(problem, 6, starts=1)
     assert np.isfinite(chosen.sigma).all()
     assert chosen.shape_sigma is None
+    words = " ".join(sentences(chosen))
+    assert "24 of 42 unknowns can be told apart, whatever poses are measured" in words
+    assert "a1x − b1x" in words
     assert problem.workspace.unseen < 1e-9  # a platform that is never turned does not ask for more
 
 
@@ -87,6 +92,7 @@ def test_a_scale_that_is_not_seen_is_said():
     problem = PoseProblem.of(robot, found, scale=True)
     assert problem.information.n_parameters == 48
     assert problem.workspace.unseen > 0.01
+    assert any("holds only if that is known otherwise" in said for said in unidentified(select(problem, 10, starts=1)))
     known = PoseProblem.of(robot, found)
     assert known.information.n_parameters == 48
     assert known.workspace.unseen < 1e-6
@@ -132,18 +138,24 @@ def test_repeats_and_fixed_parameters():
 
 
 def test_how_many_poses_a_target_takes():
-    problem = platform("pose", count=60)
-    curve = how_many(problem, 5e-5, most=16)
+    box = PoseLimits(pose={"x": (-0.08, 0.08), "y": (-0.08, 0.08), "z": (0.0, 0.1)})
+    found = candidates(LinearDelta(), box, sources=["low-discrepancy"], count=100).with_noise(1e-4)
+    problem = PoseProblem.of(LinearDelta(), found, criterion="pose")
+    curve = how_many(problem, 8e-5, most=24)
     counts = [p.count for p in curve.points]
     assert counts == sorted(counts)
-    assert counts[0] == problem.needed == 7
+    assert counts[0] == problem.needed == 4
     errors = [p.accuracy.position for p in curve.points]
     assert errors == sorted(errors, reverse=True)
     n = len(curve.selection.rows)
-    assert curve.selection.accuracy.position <= 5e-5
-    assert next(p for p in curve.points if p.count < n and p.count >= n - 2).accuracy.position > 5e-5
-    assert 7 <= curve.at_least <= n
-    assert how_many(problem, 1e-6, most=9).selection is None
+    assert curve.selection.accuracy.position <= 8e-5
+    assert all(p.accuracy.position > 8e-5 for p in curve.points if p.count < n)
+    assert 4 < curve.at_least <= n <= curve.at_least + 2
+    assert f"{n} poses meet the target of 0.0800 mm. No fewer than {curve.at_least}" in how_many_words(curve)
+    assert b"target" in accuracy_figure(curve.selection, (), curve).svg()
+    beyond = how_many(problem, 1e-6, most=7)
+    assert beyond.selection is None
+    assert "7 poses reach" in how_many_words(beyond)
     with pytest.raises(InputError, match="must be positive"):
         how_many(problem, 0.0)
 
