@@ -14,7 +14,9 @@ from gough.studies.certification import certified
 
 
 def certify(
-    study: Annotated[Path, typer.Argument(help="The study, a TOML file, with its tables certify or noise for the intervals.")],
+    study: Annotated[
+        Path, typer.Argument(help="The study, a TOML file; its table certify or noise states the intervals.")
+    ],
     out: Annotated[
         Path | None, typer.Option(help="Folder for the results, instead of the study's: new, empty or of earlier runs.")
     ] = None,
