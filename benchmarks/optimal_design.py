@@ -90,10 +90,10 @@ def rival(problem: DesignProblem, z: Array, seconds: float) -> tuple[Array, int,
     return np.array(found["x"]).ravel(), int(stats["iter_count"]), str(stats["return_status"])
 
 
-def violation(problem: DesignProblem, found: Design) -> float:
-    """The worst violation at 100 000 random instants, in shares of the limits' sizes; negative inside."""
+def violation(problem: DesignProblem, found: Design, n: int = 100_000) -> float:
+    """The worst violation at so many random instants, in shares of the limits' sizes; negative inside."""
     series = found.series
-    times = np.random.default_rng(2).uniform(0, series.period, 100_000)
+    times = np.random.default_rng(2).uniform(0, series.period, n)
     values = measured(problem.robot, problem.parameters, problem.channels, series.at(times)[1:])
     return float(max(c.beyond(column).max() for c, column in zip(problem.channels, values.T, strict=True)))
 

@@ -73,14 +73,15 @@ class DesignProblem(ArrayValue):
     friction_speed: float = 0.03
     """Dry friction is smoothed below about this speed while searching; limits are verified with its plain sign."""
     n_samples: int | None = None
-    """At how many instants of a period limits are looked at while searching; 20 per harmonic by default."""
+    """At how many instants of a period limits are looked at while searching; 20 per harmonic, and at least 60, by
+    default: even of a single harmonic the robot makes more."""
 
     def __post_init__(self) -> None:
         if isinstance(self.criterion, str):
             object.__setattr__(self, "criterion", criterion_named(self.criterion))
         for name in ("n_harmonics", "recorded"):
             require_count(getattr(self, name), name)
-        object.__setattr__(self, "n_samples", self.n_samples or 20 * self.n_harmonics)
+        object.__setattr__(self, "n_samples", self.n_samples or max(60, 20 * self.n_harmonics))
         require(self._n > 4 * self.n_harmonics, f"{self._n} samples are too few for {self.n_harmonics} harmonics")
         ends = np.sort(np.atleast_1d(array(self.frequency, "frequency", ndim=(0, 1))))
         good = len(ends) in (1, 2) and bool(np.isfinite(ends).all()) and ends[0] > 0

@@ -22,9 +22,9 @@ _TOLERANCE = 2e-3
 _SETTLED = 0.05
 """Change of the criterion in a round below which a search ends: 0.2 % of a standard deviation for 24 parameters."""
 _ROUNDS, _STEPS = 8, 400
-_CORRECTIONS, _FEW = 5, 40
-_COARSE, _FINER = 0.15, 4
-"""Where limits are exceeded between samples by more than this share, so many times as many are taken."""
+_CORRECTIONS, _FEW = 8, 40
+_COARSE, _FINER, _FINEST = 0.15, 3, 9
+"""Where limits are exceeded between samples by more than this share, so many times as many are taken, and at most."""
 _HALVINGS = 12
 _LEAST = 0.3
 """A motion that exceeds limits even at this share of its size is given up."""
@@ -113,14 +113,14 @@ def attempt(
     begin = perf_counter()
     run = _Start(problem, on_stage)
     with one_blas_thread():
-        z = random_start(problem, np.random.default_rng([seed, number]))
-        first = problem.value(z)
+        start = random_start(problem, np.random.default_rng([seed, number]))
+        first = problem.value(start)
         stopped = False
         try:
-            z = run.improve(z)
+            z = run.improve(start)
         except KeyboardInterrupt:
             stopped, z = True, run.z
-        found = strict(problem, z)
+        found = _best_strict(problem, z, start, first)
     if found is None:
         return Attempt(number, None, np.inf, first, perf_counter() - begin, run.prices.evaluations, stopped)
     value = problem.value(found)
@@ -169,9 +169,9 @@ class _Start:
             below, above = excess(self.problem, self.z)
             if max(below.max(), above.max()) <= 0:
                 break
-            if max(below.max(), above.max()) > _COARSE and self.problem.n_samples == self.n_samples:
+            if max(below.max(), above.max()) > _COARSE and len(self.prices.upper) < _FINEST * self.n_samples:
                 self.problem, self.prices = self.problem.refined(_FINER), self.prices.refined(_FINER)
-                self._rounds(2, 2 * _FEW, "a finer look")
+                self._rounds(_ROUNDS, _STEPS, "a finer look")
                 continue
             self.prices.tighten(below, above)
             self._rounds(1, _FEW, "limits between samples")
@@ -203,6 +203,15 @@ def excess(problem: DesignProblem, z: Array) -> tuple[Array, Array]:
     sizes = np.array([one.size for one in problem.channels])
     least, most = problem.ends
     return least - low / sizes, high / sizes - most
+
+
+def _best_strict(problem: DesignProblem, z: Array, start: Array, first: float) -> Array | None:
+    """The motion that was found, made strict; the one it began with where that is better."""
+    found = strict(problem, z)
+    if found is not None and problem.value(found) <= first:
+        return found
+    kept = [each for each in (found, strict(problem, start)) if each is not None]
+    return min(kept, key=problem.value, default=None)
 
 
 def strict(problem: DesignProblem, z: Array) -> Array | None:
