@@ -77,6 +77,27 @@ def test_what_a_program_proves_is_proven_exactly_too(rng):
         assert cut.sign * (truth - center)[cut.axis] >= cut.value
 
 
+@pytest.mark.parametrize("legs", [(3,), (2, 6)])
+def test_no_weights_whatever_prove_more_than_the_truth(rng, legs):
+    """The checker's rule alone, against legs that are consistent: random rows, random weights, random boxes."""
+    data, truth = measured_platform(rng, n=6, legs=legs)
+    question = question_of(JointProblem(data, Box.around(truth, 1.0), legs))
+    checker = Legs(question, legs, 0.0)
+    for _ in range(20):
+        radius = 10.0 ** rng.uniform(-5, 0, len(truth))
+        center = truth + rng.uniform(-0.999, 0.999, len(truth)) * radius
+        rows = StageRows(checker, center.tolist(), radius.tolist(), None)
+        for _ in range(5):
+            axis, some = int(rng.integers(len(truth))), rng.integers(0, len(legs) * checker.rows_of_a_leg, 6)
+            weights = tuple(
+                (row, float(w)) for row, w in zip(some.tolist(), 10.0 ** rng.uniform(-6, 3, 6), strict=True)
+            )
+            side = str(rng.choice(["lower", "upper", "empty"]))
+            proven = rows.proven(LegCut(checker.names[axis], side, 0.0, weights), axis)
+            h = Fraction(truth[axis]) - Fraction(center[axis])
+            assert proven <= {"lower": h, "upper": -h, "empty": 0}[side]
+
+
 def test_the_truth_is_kept_and_the_box_not_larger(rng):
     data, truth = measured_platform(rng, n=8, legs=(1, 2))
     problem = JointProblem(data, Box.around(truth + rng.uniform(-1e-3, 1e-3, 14), 2e-3), (1, 2))

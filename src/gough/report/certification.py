@@ -96,7 +96,7 @@ def epsilon_table(found: Certification) -> Html:
         shown = [cell(e.words), cell(e.width), cell(f"{e.seconds:.2f}"), cell(""), word_cell("")]
         rows.append([row_head("all together"), word_cell(found.joint.finding.value), *shown])
     words = [head_cell(label, kind="words") for label in ("verdict", "blamed poses")]
-    heads = ["leg", words[0], "ε, mm", "width, µm", "time, s", "least squares, mm", words[1]]
+    heads = ["leg", words[0], "ε, mm", "width, µm", "time, s", head_cell("least squares", "its ε, mm"), words[1]]
     return table(heads, rows, "The smallest tolerance of each leg")
 
 

@@ -198,7 +198,7 @@ class Certification(ArrayValue):
         return tuple(says)
 
     def __str__(self) -> str:
-        heads = ["leg", "verdict", "ε, mm", "µm wide", "s", "least squares, mm", "boxes"]
+        heads = ["leg", "verdict", "ε, mm", "µm wide", "s", "ε of least squares", "boxes"]
         rows = [
             [
                 str(leg.leg),
