@@ -1,4 +1,4 @@
-"""Every number of docs/real-data.md, computed anew."""
+"""The tables of docs/real-data.md, computed anew."""
 
 from dataclasses import replace
 
