@@ -125,7 +125,7 @@ class PoseSelectionStudy:
             found = candidates(
                 study.model,
                 self.limits,
-                sources=asked.candidates or (["extremal"] if asked.limits.readings else []) + ["low-discrepancy"],
+                sources=asked.candidates or ("extremal", "low-discrepancy"),
                 count=asked.draws,
                 levels=asked.levels,
                 seed=asked.seed,

@@ -58,7 +58,7 @@ class SelectionTable(Table):
     criterion: Literal["D", "A", "E", "pose"] | None = None
     """D by default, pose where a target is given."""
     candidates: list[Literal["extremal", "low-discrepancy", "random", "grid"]] | None = None
-    """Where they come from; by default extremal, if readings have ranges, and low-discrepancy."""
+    """Where they come from; by default extremal and low-discrepancy."""
     draws: Annotated[int, Field(ge=1)] = 2000
     """How many to draw."""
     levels: Annotated[int, Field(ge=2)] = 3

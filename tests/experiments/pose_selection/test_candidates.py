@@ -94,8 +94,12 @@ def test_poses_in_a_box():
     assert abs(found.poses.position[:, 1] - 0.01).max() <= 0.01
     with pytest.raises(InputError, match="heading is missing"):
         candidates(ROBOT, PoseLimits(pose={k: v for k, v in limits.pose.items() if k != "heading"}), sources=["random"])
-    with pytest.raises(InputError, match="extremal configurations need ranges of readings"):
-        candidates(ROBOT, limits)
+    corners = candidates(ROBOT, limits, sources=["extremal"])
+    assert corners.is_extremal.all()
+    assert set(corners.poses.position[:, 0].round(9)) == {-0.05, 0.05}
+    assert corners.poses.rotation[:, 0, 2].min() < -0.1 < 0.1 < corners.poses.rotation[:, 0, 2].max() or (
+        corners.poses.rotation[:, 1, 2].min() < -0.1 < 0.1 < corners.poses.rotation[:, 1, 2].max()
+    )  # tilted to opposite sides
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ class Candidates(ArrayValue):
     poses: Poses
     """Pose and readings of each, as the parameters predict them; without noise."""
     is_extremal: Mask
-    """(N,): has every chain at one of its ends, or as near to it as the limits allow?"""
+    """(N,): has every chain, or every coordinate of the pose, at one of its ends, as near to it as limits allow?"""
     tried: int
     rejected: Mapping[str, int] = field(default_factory=dict)
     """How many were left out by each limit; some by several."""
@@ -63,7 +63,8 @@ def candidates(
         model: The machine.
         limits: What each configuration keeps.
         sources: Any of "extremal", all 2ⁿ ways to put the n chains at their ends [DACP06, §2.3.2], drawn back towards
-            home where another limit forbids them; "low-discrepancy", Sobol's sequence, scrambled; "random"; "grid".
+            home where another limit forbids them (without ranges of readings: the corners of the pose's ranges);
+            "low-discrepancy", Sobol's sequence, scrambled; "random"; "grid".
         count: How many to draw at random or of the sequence, before limits leave some out.
         levels: Of the grid, for each chain (or coordinate of the pose).
         seed: Of what is drawn: the same seed, the same candidates.
@@ -94,8 +95,7 @@ def candidates(
                 readings = _drawn_back(model, theta, limits, home, readings)
             poses, reached = assembled(model, theta, readings, home.poses)
         else:
-            require(name != "extremal", "extremal configurations need ranges of readings: limits.readings")
-            poses = _poses_between(model, limits, u)
+            poses = _poses_between(model, limits, _corners(model, u) if name == "extremal" else u)
             readings, reached = readings_where_reached(model, theta, poses)
         parts.append((poses, readings, reached, np.full(len(u), name == "extremal")))
     return _kept(model, theta, limits, home, parts)
@@ -162,6 +162,11 @@ def _poses_between(model: KinematicModel, limits: PoseLimits, u: Array, *, middl
         toward = 2 * np.pi * part.get(4, zero)
         leaning[:, :2] = size[:, None] * np.column_stack([np.cos(toward), np.sin(toward)])
     return PlatformPoses(position, exp(leaning) @ exp(heading[:, None] * np.array([0.0, 0.0, 1.0])))
+
+
+def _corners(model: KinematicModel, u: Array) -> Array:
+    """Corners of the unit cube, with opposite directions of a tilt, which is periodic, at 0 and a half."""
+    return np.asarray(u * np.where(np.array(model.freedoms) == 4, 0.5, 1.0))
 
 
 def _drawn_back(model: KinematicModel, theta: Array, limits: PoseLimits, home: Posture, readings: Array) -> Array:
