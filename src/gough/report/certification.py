@@ -1,7 +1,7 @@
 """The page of a certification: verdicts, the smallest tolerance of each leg, boxes, certificates, what is proven."""
 
 from gough.core.text import number
-from gough.report.certification_results import Certification, Finding, LegFinding
+from gough.report.certification_results import Certification, Finding, LegFinding, outward
 from gough.report.charts import Chart, Line, Panel
 from gough.report.curves import Curves
 from gough.report.drawing import Drawing
@@ -111,8 +111,7 @@ def box_table(found: Certification) -> list[Html]:
         names = [name for leg in found.legs for name in leg.names]
         box = found.joint.box
         joint = [
-            [row_head(name), cell(_mm(low)), cell(_mm(high)), cell(_mm(high - low))]
-            for name, low, high in zip(names, box.lower, box.upper, strict=True)
+            [row_head(name), *_sides(low, high)] for name, low, high in zip(names, box.lower, box.upper, strict=True)
         ]
         words = paragraphs("All legs together, the errors of poses being shared:")
         blocks += [words, table(["unknown", *heads[2:]], joint, "Guaranteed box of all legs together")]
@@ -123,14 +122,12 @@ def _box_rows(leg: LegFinding) -> list[list[Html]]:
     if leg.box is None:
         return []
     sides = zip(leg.names, leg.center, leg.box.lower, leg.box.upper, strict=True)
-    return [
-        [row_head(name), cell(_mm(c)), cell(_mm(low)), cell(_mm(high)), cell(_mm(high - low))]
-        for name, c, low, high in sides
-    ]
+    return [[row_head(name), cell(signed(f"{1e3 * c:.4f}")), *_sides(low, high)] for name, c, low, high in sides]
 
 
-def _mm(value: float) -> str:
-    return signed(f"{1e3 * value:.4f}")
+def _sides(low: float, high: float) -> list[Html]:
+    """Both sides and the width in mm, rounded outward."""
+    return [cell(signed(side)) for side in (*outward(low, high), outward(0.0, high - low)[1])]
 
 
 def certificate_table(found: Certification) -> Html:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from enum import Enum
 from typing import Any
 
@@ -12,6 +13,19 @@ import gough
 from gough.core.arrays import Array, ArrayValue
 from gough.core.text import number, table
 from gough.region import Box
+
+
+def outward(low: float, high: float) -> tuple[str, str]:
+    """Lengths of m in mm to four decimals, rounded away from each other: what is proven stays true as printed.
+
+    Examples:
+        >>> outward(0.00012349, 0.00012341), outward(-1e-9, 1e-9)
+        (('0.1234', '0.1235'), ('-0.0001', '0.0001'))
+    """
+    step = Decimal("0.0001")
+    sides = ((low, ROUND_FLOOR), (high, ROUND_CEILING))
+    lower, upper = ((Decimal(x) * 1000).quantize(step, rounding) + 0 for x, rounding in sides)
+    return f"{lower:.4f}", f"{upper:.4f}"
 
 
 class Finding(Enum):
@@ -62,14 +76,14 @@ class Bracket(ArrayValue):
         """In mm; only the upper end where there is no other.
 
         Examples:
-            >>> Bracket(0.000123, 0.000124, 0.1).words, Bracket(-np.inf, -2e-5, 0.1).words
-            ('0.1230 … 0.1240', '≤ 0')
+            >>> Bracket(0.00012304, 0.00012401, 0.1).words, Bracket(-np.inf, -2e-5, 0.1).words
+            ('0.1230 … 0.1241', '≤ 0')
         """
         if self.upper <= 0:
             return "≤ 0"
         if not np.isfinite(self.lower):
-            return f"≤ {number(self.upper * 1e3)}"
-        return f"{self.lower * 1e3:.4f} … {self.upper * 1e3:.4f}"
+            return f"≤ {outward(0.0, self.upper)[1]}"
+        return " … ".join(outward(self.lower, self.upper))
 
     @property
     def width(self) -> str:
