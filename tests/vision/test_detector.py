@@ -113,6 +113,7 @@ REFUSED = {
     "noise": (lambda rng: rng.integers(0, 255, (360, 480)).astype(np.uint8), "not in it|not among them"),
     "white": (lambda rng: np.full((360, 480), 255, np.uint8), "over-exposed"),
     "saturated": (lambda rng: render(CAMERA, TARGET, *view(rng), Conditions(white=320.0)).image, "over-exposed: 100 %"),
+    "out of focus": (lambda rng: render(CAMERA, TARGET, *view(rng), Conditions(blur=3.0)).image, "out of focus|not"),
     "another size": (lambda rng: np.zeros((100, 100), np.uint8), "100 × 100 pixels, but the camera 480 × 360"),
     "floating point": (lambda rng: np.zeros((360, 480)), "8 or 16 bits"),
     "no image": (lambda rng: np.zeros(7, np.uint8), "rows and columns"),

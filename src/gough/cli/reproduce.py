@@ -39,12 +39,17 @@ def reproduce(
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes that share the repetitions.")] = 1,
     *,
+    vision: Annotated[bool, typer.Option("--vision", help="gough only: measure poses from rendered images.")] = False,
     full: Annotated[bool, typer.Option("--full", help="As many repetitions as in the paper.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
     """Rebuild a paper's experiment and print its tables beside ours, with what differs and why."""
     if paper not in PAPERS:
         raise InputError(f"no paper is called '{paper}'{nearest(paper, PAPERS)} (known: {', '.join(PAPERS)})")
+    if vision:
+        if not paper.startswith("gough"):
+            raise InputError(f"{paper} measures no images: --vision is for gough")
+        paper = "gough-vision"
     folder = out or (Path(f"gough-reproduce-{paper}") if paper in CAMPAIGNS else None)
     if folder is not None:
         require_ours(folder, besides=LEDGERS)

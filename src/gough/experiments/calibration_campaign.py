@@ -200,14 +200,14 @@ class CalibrationCampaign(ArrayValue):
             shifted[poses.configuration == bad] += [0.0, 0.0, self.faults.shift]
             poses = _replaced(poses, shifted)
         validation = self._measured(rng, self.others, self.runs - 1)
-        exact = self._seen(self.robot.forward(self.geometry, self.configurations))
+        exact = self.seen(self.robot.forward(self.geometry, self.configurations))
         return MeasuredCampaign(poses, validation, self.truth, exact, self.configurations)
 
     def _measured(self, rng: np.random.Generator, readings: Array, runs: int) -> Poses:
         """Each configuration in every run, each run in every image; a run's reading is that of all its images."""
         K, legs = readings.shape
         play = self.faults.backlash / 2 * rng.choice([-1.0, 1.0], (K, legs))
-        seen = self._seen(self.robot.forward(self.geometry, readings + play))
+        seen = self.seen(self.robot.forward(self.geometry, readings + play))
         of = np.tile(np.repeat(np.arange(K), self.images), runs)
         run = np.repeat(np.arange(runs), K * self.images)
         visit = run * K + of
@@ -218,7 +218,7 @@ class CalibrationCampaign(ArrayValue):
         rotation = exp(errors[:, 3:]) @ seen.rotation[of]
         return Poses(position, rotation, read[visit], configuration=of, run=run)
 
-    def _seen(self, poses: PlatformPoses) -> PlatformPoses:
+    def seen(self, poses: PlatformPoses) -> PlatformPoses:
         """Poses of the platform in the base's frame, as poses of the target in the camera's."""
         moved = self.camera @ Motion(poses.rotation, poses.position) @ self.target.inverse()
         return PlatformPoses(moved.t, moved.R)

@@ -72,7 +72,8 @@ def camera_documents(found: CalibratedCamera, pictures: Sequence[Drawing] = ()) 
     )
     sections = [Section("Camera", (parameters,)), Section("Residuals", (drawings[0].html(),))]
     if pictures:
-        sections.append(Section("What was found", tuple(drawing.html() for drawing in pictures)))
+        links = [tag("li", tag("a", drawing.caption, href=f"figures/{drawing.name}.png")) for drawing in pictures]
+        sections.append(Section("What was found", (tag("ul", *links),)))
     if found.rejected:
         sections.append(Section("Images left out", (_reasons(found.rejected),)))
     about = "Standard deviations come from the scatter of the dots; the size of the target is taken as described."

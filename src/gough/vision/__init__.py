@@ -14,6 +14,7 @@ from gough.vision.lens import Camera as Camera
 from gough.vision.pose import MeasuredPose as MeasuredPose
 from gough.vision.pose import measure_pose as measure_pose
 from gough.vision.poses import MeasuredImages as MeasuredImages
+from gough.vision.poses import bounded_pose as bounded_pose
 from gough.vision.poses import camera_share as camera_share
 from gough.vision.poses import measure_images as measure_images
 from gough.vision.poses import pose_intervals as pose_intervals
@@ -45,6 +46,7 @@ __all__ = [
     "Sighting",
     "Target",
     "anchored",
+    "bounded_pose",
     "calibrate_camera",
     "camera_share",
     "camera_text",

@@ -21,6 +21,8 @@ _BENDS = (0.0, 0.06, 0.13, 0.22, -0.06, 0.35, -0.15)
 """Distortion of a camera that is not known, tried one after the other: relative to the image's half diagonal."""
 _SATURATED = 0.25
 _FLAT = 6
+_BLURRED = 0.45
+"""Width of the edges beside the radius of the dots: beyond, neighbors shine into each other, and σ is not honest."""
 
 
 Numbers = npt.NDArray[np.int64]
@@ -139,6 +141,9 @@ def _require_enough(which: Any, seen: Spots, target: DotTarget) -> None:
     bright = float(np.mean(seen.saturated > 0.5))
     if bright > _SATURATED:
         raise ImageRefused(f"over-exposed: {100 * bright:.0f} % of the dots are saturated; shorten the exposure")
+    radius = 2 * (seen.axes[:, 0] * seen.axes[:, 2] - seen.axes[:, 1] ** 2) ** 0.25
+    if float(np.median(seen.edge / radius)) > _BLURRED:
+        raise ImageRefused("out of focus, or too far away: the edges of the dots are almost as wide as the dots")
 
 
 def _flattened(pixels: Array, shape: tuple[int, ...], camera: Camera | None) -> list[Array]:

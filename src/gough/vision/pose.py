@@ -43,6 +43,8 @@ class MeasuredPose:
     """(m, 2): seen − expected, pixels."""
     left_out: npt.NDArray[np.int64]
     """Numbers of dots that were seen, but do not fit."""
+    weight: Array
+    """(m,): standard deviation by which each dot was weighted, pixels."""
     noise: float
     """Standard deviation of a coordinate of a centroid, from the residuals, pixels."""
 
@@ -96,7 +98,7 @@ def pose_of(seen: Sighting, target: DotTarget | CircleGrid | CharucoBoard, camer
         )
     _require_unique(seen, target, camera, pixels, fitted, scale)
     noise = float(np.sqrt(scale * np.mean(seen.sigma**2)))
-    return MeasuredPose(R, t, np.asarray(scale * np.linalg.inv(N)), seen.which, residuals, left_out, noise)
+    return MeasuredPose(R, t, np.asarray(scale * np.linalg.inv(N)), seen.which, residuals, left_out, seen.sigma, noise)
 
 
 Fitted = tuple[Array, Array, float, Array, Array]

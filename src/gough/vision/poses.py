@@ -119,6 +119,22 @@ def pose_intervals(measured: Sequence[MeasuredPose], k: float = 3.0) -> tuple[Ar
     return k * sigma[:, :3], k * sigma[:, 3:]
 
 
+def bounded_pose(pose: MeasuredPose, target: AnyTarget, camera: Camera, error: float) -> tuple[Array, Array]:
+    """Half-widths of position (3,) in m and left rotation vector (3,) in rad if centroids are off by at most `error`.
+
+    |A| e with A the (weighted) least-squares solution's slope by the pixels: what the worst errors of all coordinates
+    together do to the pose, to first order in them. Errors of the camera are not in it.
+    """
+    from gough.vision import optics  # noqa: PLC0415 - numba
+
+    require(error > 0, "the bound of the centroids' errors must be positive, in pixels")
+    points = np.ascontiguousarray(target.points[pose.which])
+    _, by_pose, _, _ = optics.slopes(camera.parameters, pose.rotation, pose.position, points)
+    w = np.repeat(1 / pose.weight, 2)[:, None]
+    radius = error * np.abs(np.linalg.pinv(by_pose.reshape(-1, 6) * w) * w.T).sum(axis=1)
+    return radius[:3], radius[3:]
+
+
 def camera_share(pose: MeasuredPose, target: AnyTarget, camera: Camera) -> Array:
     """Covariance (6, 6) that the camera's own uncertainty adds to a pose: the same error in all its images.
 

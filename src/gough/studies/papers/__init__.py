@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from gough.studies.papers import gough_calibration, h4_ellipsoid, h4_interval, palida, par4
+from gough.studies.papers import gough_calibration, gough_vision, h4_ellipsoid, h4_interval, palida, par4
 from gough.studies.papers.palida_printed import REPETITIONS as PALIDA_REPETITIONS
 from gough.studies.papers.reproduction import Reproduction, SideBySide
 
@@ -14,11 +14,14 @@ PAPERS: Mapping[str, Callable[..., Reproduction]] = MappingProxyType(
         "par4": par4.reproduce,
         "palida": palida.reproduce,
         "gough": gough_calibration.reproduce,
+        "gough-vision": gough_vision.reproduce,
     }
 )
 """What `gough reproduce` can reproduce."""
 
-CAMPAIGNS: Mapping[str, tuple[int, int]] = MappingProxyType({"palida": (palida.FEW, PALIDA_REPETITIONS)})
+CAMPAIGNS: Mapping[str, tuple[int, int]] = MappingProxyType(
+    {"palida": (palida.FEW, PALIDA_REPETITIONS), "gough-vision": (gough_vision.FEW, gough_vision.IN_PRINT)}
+)
 """Papers that repeat experiments: how often by default, and how often in print."""
 LEDGERS = ("campaign-*.jsonl",)
 """Files of results of campaigns, in the folder of a reproduction; an interrupted campaign goes on from them."""

@@ -42,16 +42,21 @@ _MM = 1e3
 
 
 def reproduce(
-    seed: int = 1, on_step: Callable[[Step], object] = lambda _: None, *, measure: Measure = CalibrationCampaign.run
+    seed: int = 1,
+    on_step: Callable[[Step], object] = lambda _: None,
+    *,
+    measure: Measure = CalibrationCampaign.run,
+    runs: int = 11,
+    images: int = 10,
 ) -> Reproduction:
     """Tables 1 to 7 and Figures 3 to 6 of the paper beside those of a simulated campaign.
 
     `measure` makes the poses of the campaign: from numbers here, or from images.
     """
     on_step(Step(1, 5, "measuring and calibrating a sound machine"))
-    sound = rebuilt_platform(seed, Faults(), measure)
+    sound = rebuilt_platform(seed, Faults(), measure, runs=runs, images=images)
     on_step(Step(2, 5, f"the same with {PLAY.words}"))
-    loose = rebuilt_platform(seed, PLAY, measure)
+    loose = rebuilt_platform(seed, PLAY, measure, runs=runs, images=images)
     on_step(Step(3, 5, "contracting boxes by several methods"))
     tables = (
         _readings(sound),

@@ -87,10 +87,13 @@ class RebuiltPlatform:
         return poses.position - self.poses.position[label], poses.readings - self.poses.readings[label]
 
 
-def rebuilt_platform(seed: int, faults: Faults, measure: Measure) -> RebuiltPlatform:
+def rebuilt_platform(
+    seed: int, faults: Faults, measure: Measure, *, runs: int = 11, images: int = 10
+) -> RebuiltPlatform:
     """The DeltaLab platform with the geometry of [DACP06, Table 4] and some fault, measured and calibrated."""
     rng = np.random.default_rng([seed, round(1e6 * faults.backlash)])
-    campaign = replace(CalibrationCampaign.deltalab(np.random.default_rng(seed)), geometry=LEAST_SQUARES, faults=faults)
+    campaign = CalibrationCampaign.deltalab(np.random.default_rng(seed), faults=faults, runs=runs, images=images)
+    campaign = replace(campaign, geometry=LEAST_SQUARES)
     measured = measure(campaign, rng)
     (poses, repeatability), (others, _) = averaged(measured.poses), averaged(measured.validation)
     weighted = calibrate(campaign.robot, poses, frames="instrument", validation=others)

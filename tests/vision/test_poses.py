@@ -1,0 +1,128 @@
+"""Poses of many images: intervals, the camera's share, files, and a campaign that goes on."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gough.core.errors import InputError
+from gough.core.rotations import exp, log
+from gough.experiments import CalibrationCampaign
+from gough.studies.vision_campaign import CampaignByCamera
+from gough.studies.vision_poses import read_table, table_of
+from gough.vision import (
+    Camera,
+    bounded_pose,
+    camera_share,
+    design_target,
+    measure_images,
+    measure_pose,
+    pose_intervals,
+    render,
+)
+from gough.vision.camera import expected
+from gough.vision.detector import Sighting
+from gough.vision.pose import pose_of
+from gough.vision.target_drawing import png_file
+
+pytest.importorskip("cv2")
+CAMERA = Camera((480, 360), [400.0, 400.0], [239.5, 179.5], [-0.15, 0.04])
+TARGET = design_target(0.2, 0.2)
+R, T = exp([0.3, -0.2, 0.4]) @ np.diag([1.0, -1.0, -1.0]), np.array([0.01, 0.0, 0.4])
+
+
+def pose_from(pixels, camera=CAMERA):
+    return pose_of(Sighting(np.arange(45), pixels, np.full(45, 0.01)), TARGET, camera)
+
+
+def test_intervals_are_multiples_of_sigma(rng):
+    pose = measure_pose(render(CAMERA, TARGET, R, T, rng=rng).image, TARGET, CAMERA)
+    position, rotation = pose_intervals([pose], k=2.0)
+    assert np.concatenate([position[0], rotation[0]]) == pytest.approx(2 * pose.sigma)
+    with pytest.raises(InputError, match="positive number"):
+        pose_intervals([pose], k=0)
+
+
+def test_bounded_errors_give_bounded_poses(rng):
+    """Uniform errors stay inside, and the worst ones reach the bound to first order."""
+    exact = expected(CAMERA, TARGET, R, T)
+    position, rotation = bounded_pose(pose_from(exact), TARGET, CAMERA, 0.05)
+    bound = np.concatenate([position, rotation])
+    for _ in range(20):
+        pose = pose_from(exact + rng.uniform(-0.05, 0.05, exact.shape))
+        error = np.concatenate([pose.position - T, log(pose.rotation @ R.T)])
+        assert (abs(error) < bound).all()
+    signs = np.sign([pose_from(exact + d).position[2] - T[2] for d in 0.01 * np.eye(90).reshape(90, 45, 2)])
+    worst = pose_from(exact + 0.05 * signs.reshape(45, 2))
+    assert worst.position[2] - T[2] == pytest.approx(position[2], rel=0.02)
+
+
+def test_the_cameras_share_is_what_another_camera_does():
+    sigma = np.array([0.5, 0.5, 0.3, 0.3, 1e-3, 1e-3, 1e-4, 1e-4, 0.0])
+    known = replace(CAMERA, covariance=np.diag(sigma**2))
+    exact = expected(CAMERA, TARGET, R, T)
+    share = camera_share(pose_from(exact), TARGET, known)
+    moved = np.zeros((6, 6))
+    for k in range(8):
+        p = CAMERA.parameters + 0.1 * sigma[k] * np.eye(9)[k]
+        pose = pose_from(exact, Camera(CAMERA.size, p[:2], p[2:4], p[4:]))
+        d = np.concatenate([pose.position - T, log(pose.rotation @ R.T)]) / 0.1
+        moved += np.outer(d, d)
+    assert np.sqrt(share.diagonal()) == pytest.approx(np.sqrt(moved.diagonal()), rel=0.02)
+    with pytest.raises(InputError, match="covariance is not known"):
+        camera_share(pose_from(exact), TARGET, CAMERA)
+
+
+def test_images_are_measured_in_order_by_several_workers(rng, tmp_path):
+    files = []
+    for k in range(10):
+        path = tmp_path / f"{k}.png"
+        path.write_bytes(
+            b"" if k == 4 else png_file(render(CAMERA, TARGET, R, T + 0.001 * k * np.eye(3)[0], rng=rng).image)
+        )
+        files.append(path)
+    told = []
+    with ThreadPoolExecutor(2) as executor:
+        found = measure_images(files, TARGET, CAMERA, executor=executor, on_image=told.append)
+    assert found.rejected == (("4.png", "the file is empty"),)
+    poses = found.to_poses(configuration=np.arange(9))
+    assert np.diff(poses.position[:, 0]).min() > 5e-4
+    assert told == list(range(1, 11))
+
+
+def test_names_and_tables_tell_configurations(tmp_path):
+    assert table_of(["c017-r03-i05.png"]).run == {"c017-r03-i05.png": 3}
+    assert table_of(["picture.png"]).configuration == {}
+    path = tmp_path / "t.csv"
+    path.write_text("image,configuration,l2,l1\na.png,3,0.2,0.1\n")
+    assert read_table(path, ["a.png"]).of(["a.png"])[2].tolist() == [[0.1, 0.2]]
+    with pytest.raises(InputError, match="does not name 1 of the images"):
+        read_table(path, ["a.png", "b.png"])
+    path.write_text("image,configuration\na.png,third\n")
+    with pytest.raises(InputError, match="line 2"):
+        read_table(path, ["a.png"])
+
+
+def test_a_campaign_goes_on_where_it_was_interrupted(tmp_path):
+    """Two configurations, two runs of two images; the second time all of them are read from the file."""
+    whole = CalibrationCampaign.deltalab(np.random.default_rng(1), runs=2, images=2)
+    campaign = replace(whole, configurations=whole.configurations[[0, 21]], others=whole.others[:1])
+
+    def stop(done, _):
+        if done == 3:
+            raise KeyboardInterrupt
+
+    first = CampaignByCamera(1, tmp_path, on_visit=stop)
+    with pytest.raises(KeyboardInterrupt):
+        first(campaign, np.random.default_rng(2))
+    visits = []
+    second = CampaignByCamera(1, tmp_path, on_visit=lambda done, of: visits.append((done, of)), tool=first.tool)
+    measured = second(campaign, np.random.default_rng(2))
+    assert visits == [(4, 4), (1, 1)]
+    assert second.refused == []
+    assert second.wrong == 0
+    assert len(measured.poses) == 8
+    away = measured.poses.position - measured.exact.position[measured.poses.configuration]
+    assert np.linalg.norm(away, axis=1).max() < 1e-3
+    assert 1 < np.mean(second.squares) < 20
