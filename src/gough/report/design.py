@@ -6,7 +6,7 @@ import numpy as np
 
 from gough.core.text import number
 from gough.experiments.design import CRITERIA, Design
-from gough.experiments.trajectories_pose import Ramped
+from gough.experiments.trajectories import Periodic
 from gough.report.curves import Curves
 from gough.report.design_figures import (
     Course,
@@ -121,7 +121,7 @@ def verdicts(found: Design, periods: int) -> Html:
 
 def _entered(found: Design, periods: int) -> Html:
     motion = found.trajectory(periods)
-    if isinstance(motion, Ramped):
+    if not isinstance(motion, Periodic):
         words = (
             f"trajectory.csv enters the motion from rest at home in {motion.ramp:.3g} s, runs {periods} "
             f"{'period' if periods == 1 else 'periods'} and returns to rest; the limits hold on the way too."
@@ -129,8 +129,8 @@ def _entered(found: Design, periods: int) -> Html:
         return tag("li", words, class_="good")
     return tag(
         "li",
-        "No ramp from rest keeps the limits: trajectory.csv holds the periods alone, and the machine must be brought "
-        "to its first sample, at speed, in another way.",
+        "No way from rest that was tried keeps the limits: trajectory.csv holds the periods alone, and the machine must "
+        "be brought to its first sample, at speed, in another way.",
         class_="bad",
     )
 

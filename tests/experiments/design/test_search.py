@@ -7,6 +7,7 @@ import pytest
 
 from gough.core.errors import InputError
 from gough.experiments.design import DesignProblem, optimize, search
+from gough.experiments.design.entry import Joined
 from gough.experiments.design.measure import measured
 from gough.experiments.design.search import random_start
 
@@ -45,9 +46,29 @@ def test_the_motion_is_entered_from_rest_and_left_to_rest(five_bar, found):
         np.testing.assert_allclose(recording[name][0], five_bar.home[i], atol=1e-12)
         assert recording[f"d{name}"][0] == 0
         assert abs(recording[f"d{name}"]).max() <= limits[f"speed of {name}"].upper
-    steady = found.recording()["q1"]
-    start = round((len(recording) - 2 * len(steady)) / 2)
+    motion = found.trajectory(2)
+    times = motion.ramp + np.arange(0, 2 * found.series.period, 1 / five_bar.rate)
+    start = round(motion.ramp * five_bar.rate)
+    steady = found.series.at(times - motion.ramp + getattr(motion, "phase", 0.0)).q[:, 0]
     np.testing.assert_allclose(recording["q1"][start : start + len(steady)], steady, atol=1e-9)
+
+
+@pytest.mark.parametrize("phase", [0.0, 0.7])
+def test_polynomials_join_the_motion_smoothly(found, phase):
+    """Velocities and accelerations are derivatives, and nothing jumps where a polynomial meets the series."""
+    motion = Joined(found.series, np.array([2.0, 1.0]), periods=1, ramp=0.8, phase=phase)
+    step = 1e-4
+    times = np.arange(0.0, motion.duration, 0.01)
+    _, dx, ddx = motion.at(times)
+    ahead, behind = motion.at(times + step), motion.at(times - step)
+    inside = (times > step) & (times < motion.duration - step)
+    np.testing.assert_allclose(((ahead.x - behind.x) / (2 * step))[inside], dx[inside], atol=1e-3)
+    np.testing.assert_allclose(
+        ((ahead.dx - behind.dx) / (2 * step))[inside], ddx[inside], atol=1e-2 * np.abs(ddx).max()
+    )
+    for meeting in (motion.ramp, motion.duration - motion.ramp):
+        here, there = (np.concatenate(motion.at([meeting + s * 1e-9])) for s in (-1, 1))
+        np.testing.assert_allclose(here, there, atol=1e-6 * np.abs(here).max())
 
 
 def test_promised_deviations_are_those_of_gauss_markov(five_bar, found):

@@ -18,6 +18,7 @@ from gough.experiments.design.measure import measured
 from gough.experiments.design.space import SeriesSpace
 from gough.experiments.trajectories import FourierSeries, require_count
 from gough.methods.identifiability import Identifiability
+from gough.problem import Mask
 from gough.robots.model import DynamicModel
 
 _FAR = {"m": 1.0, "rad": np.pi}
@@ -225,6 +226,13 @@ class DesignProblem(ArrayValue):
         worst = float(np.maximum(low - h, h - high).max())
         return worst if np.isfinite(h).all() else np.inf
 
+    def holds(self, x: Array, dx: Array, ddx: Array) -> Mask:
+        """Which samples (N,) keep all limits, as the search sees them: dry friction is smooth."""
+        h = self._looked(x, dx, ddx)[1] / self._sizes
+        low, high = self.ends
+        with np.errstate(invalid="ignore"):
+            return np.asarray(((h >= low) & (h <= high)).all(axis=1))
+
     def whole_frequency(self, frequency: float) -> float:
         """The nearest frequency whose period is a whole number of samples at `rate`, within the range."""
         if self.rate is None:
@@ -301,10 +309,7 @@ class DesignProblem(ArrayValue):
             poses = np.repeat(self.home[None], 2 * _STEPS, axis=0)
             poses[:, i] += np.concatenate([steps, -steps])
             still = np.zeros_like(poses)
-            h = self._looked(poses, still, still)[1] / self._sizes
-            low, high = self.ends
-            with np.errstate(invalid="ignore"):
-                kept = ((h > low) & (h < high)).all(axis=1).reshape(2, _STEPS)
+            kept = self.holds(poses, still, still).reshape(2, _STEPS)
             first = np.where(kept.all(axis=1), _STEPS, np.argmin(kept, axis=1)).max()
             spans.append(_FAR[unit] * max(int(first), 1) / _STEPS)
         return np.array(spans)

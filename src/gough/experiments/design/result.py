@@ -11,6 +11,7 @@ from gough.core.errors import InputError
 from gough.core.text import number, table
 from gough.data import Recording, write_recording
 from gough.experiments.design.criteria import CRITERIA
+from gough.experiments.design.entry import Joined, entries
 from gough.experiments.design.measure import DENSE, extremes, measured
 from gough.experiments.design.problem import DesignProblem
 from gough.experiments.trajectories import FourierSeries, Periodic
@@ -108,18 +109,18 @@ class Design(ArrayValue):
         """How near the motion comes to a limit, in shares of its range; positive beyond one."""
         return float(max(self.beyond))
 
-    def trajectory(self, periods: int = 1) -> Ramped | Periodic:
+    def trajectory(self, periods: int = 1) -> Ramped | Joined | Periodic:
         """Whole periods, entered from rest at home and left to rest at home, within the limits too.
 
-        Ramps last one, two, four or eight periods. Where none keeps the limits, the periods alone are the answer: the
+        The motion grows out of home within one to eight periods; where that breaks a limit it is entered and left by a
+        polynomial, at whatever phase allows it. Where nothing keeps the limits, the periods alone are the answer: the
         motion must then be entered in another way.
         """
         of = self.problem
-        for n in (1, 2, 4, 8):
-            motion = Ramped(self.series, of.home, periods, n * self.series.period)
-            half = motion.at(np.arange(0.0, motion.ramp, self.series.period / (DENSE * self.series.n_harmonics)))
-            end = motion.at(motion.duration - np.arange(0.0, motion.ramp, motion.ramp / len(half.x)))
-            if all(self._keeps(part) for part in (half, end)):
+        step = self.series.period / (DENSE * self.series.n_harmonics)
+        for motion in entries(self.series, of.home, periods, self._holds):
+            times = np.arange(0.0, motion.ramp + step, step)
+            if all(self._keeps(motion.at(part)) for part in (times, motion.duration - times)):
                 return motion
         return Periodic(self.series, periods)
 
@@ -132,6 +133,10 @@ class Design(ArrayValue):
     def write(self, path: Path, rate: float | None = None, *, periods: int = 1, overwrite: bool = False) -> None:
         """The motion with ramps as a file: CSV, Parquet, .mat or .npz by its suffix."""
         write_recording(path, self.recording(rate, periods=periods, ramps=True), overwrite=overwrite)
+
+    def _holds(self, part: PoseMotion) -> list[bool]:
+        """For each instant, whether the search's own equations see all limits kept."""
+        return self.problem.holds(part.x, part.dx, part.ddx).tolist()
 
     def _keeps(self, part: PoseMotion) -> bool:
         of = self.problem
