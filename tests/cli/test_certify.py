@@ -59,9 +59,9 @@ def done(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def refuted(tmp_path_factory):
-    """A study of one leg with a wrong pose."""
-    text = STUDY.replace("legs = [2, 5]", "legs = [5]\noutliers = 1")
-    path = write(tmp_path_factory.mktemp("refuted"), text, bad=7)
+    """A study of two legs with a wrong pose."""
+    text = STUDY.replace("legs = [2, 5]", "legs = [2, 5]\noutliers = 1")
+    path = write(tmp_path_factory.mktemp("refuted"), text, bad=7, n=32)
     return path, run(["certify", str(path), "--json", "--out", str(path.parent / "out")])
 
 
@@ -112,8 +112,10 @@ def test_a_wrong_pose_is_refuted_and_named(refuted):
     path, code = refuted
     assert code == 1
     data = json.loads((path.parent / "out" / "certification.json").read_text(encoding="utf-8"))
-    (leg,) = data["legs"]
-    assert data["joint"] is None
+    _, leg = data["legs"]
+    assert data["joint"]["finding"] == "refuted"
+    assert data["joint"]["left_out"] == [7]
+    assert data["joint"]["epsilon_without"] <= 0
     assert leg["finding"] == "refuted"
     assert leg["without_poses"]["named"] == [7]
     epsilon = leg["epsilon"]

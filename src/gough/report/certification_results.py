@@ -156,6 +156,10 @@ class JointFinding(ArrayValue):
     epsilon: Bracket
     box: Box | None
     files: tuple[CertificateFile, ...]
+    left_out: tuple[int, ...] = ()
+    """Wrong poses, without which it was tried again."""
+    needed: float = np.inf
+    """What readings must be off by beyond their tolerance for all legs to fit without those, m."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,6 +205,7 @@ class Certification(ArrayValue):
         if by[Finding.OPEN]:
             says.append(f"Not decided: {_legs(by[Finding.OPEN])}. State wider tolerances or a smaller prior.")
         says += _on_joint(self.joint, alone=bool(by[Finding.REFUTED]))
+        says += _on_joint_without(self.joint)
         by_words: dict[str, list[int]] = {}
         for leg in self.legs:
             if leg.without is not None:
@@ -255,6 +260,7 @@ class Certification(ArrayValue):
         if self.joint is not None:
             joint = {"finding": self.joint.finding.value, "epsilon": _bracket(self.joint.epsilon)}
             joint |= {"box": _box(self.joint.box, names), "certificates": [_file(file) for file in self.joint.files]}
+            joint |= {"left_out": list(self.joint.left_out), "epsilon_without": _finite(self.joint.needed)}
         head = {"written_by": f"gough {gough.__version__}", "poses": self.poses, "refuted": self.refuted}
         words = {"verdicts": list(self.verdicts), "notes": list(self.notes), "around": self.around}
         return {**head, **words, "tolerances": list(self.tolerances), "legs": legs, "joint": joint}
@@ -279,6 +285,15 @@ def _on_joint(joint: JointFinding | None, *, alone: bool) -> list[str]:
         return ["Together the legs are refuted too."]
     why = "no one error of each pose explains all of them. It is proven. Backlash and a wrong scale look like this."
     return [f"Together the legs are refuted, though each fits alone: {why}"]
+
+
+def _on_joint_without(joint: JointFinding | None) -> list[str]:
+    if joint is None or not joint.left_out:
+        return []
+    poses = f"pose{'s' if len(joint.left_out) > 1 else ''} {', '.join(map(str, joint.left_out))}"
+    if joint.needed <= 0:
+        return [f"Without {poses} all legs fit together: exhibited."]
+    return [f"Without {poses} all legs fit together if readings may be off by {outward(0.0, joint.needed)[1]} mm more."]
 
 
 def _finite(x: float) -> float | None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gough.assemble import JointHull, JointProblem, LegProblem, joint_tolerance, minimal_tolerance
+from gough.assemble.joint_exhibit import best_together, exhibited_together
 from gough.certify import PlatformQuestion
 from gough.certify.leg_files import render_question
 from gough.core.arrays import Array
@@ -64,6 +65,7 @@ def certified(study: CalibrationStudy, on_step: OnStep = lambda _: None) -> Cert
     if joint:
         on_step(Step(n + 1, steps, "certifying all legs together"))
         together = _at_least(_together(question, np.array(points), notary), legs)
+        together = _without_wrong(question, together, legs, np.array(points), notary)
         if table.joint_box and together.finding is not Finding.REFUTED:
             on_step(Step(n + 2, steps, "bounding all legs together"))
             together = _joint_box(question, together, notary)
@@ -108,6 +110,27 @@ def _at_least(found: JointFinding, legs: list[LegFinding]) -> JointFinding:
         finding=Finding.REFUTED if refuted else found.finding,
         epsilon=replace(found.epsilon, lower=min(lower, found.epsilon.upper)),
     )
+
+
+def _without_wrong(
+    question: PlatformQuestion, found: JointFinding, legs: list[LegFinding], points: Array, notary: Notary
+) -> JointFinding:
+    """All legs together once more, without the poses that are proven wrong."""
+    wrong = sorted({pose for leg in legs if leg.without is not None for pose in leg.without.named})
+    if not wrong:
+        return found
+    kept = ~np.isin(np.arange(len(question.data)), wrong)
+    rest = JointProblem(question.data, question.prior, question.legs).select(kept)
+    fitted = best_together(rest, points)
+    shown = exhibited_together(rest, fitted.points, fitted.errors)
+    errors = (np.zeros((len(kept), 3)), np.zeros((len(kept), 3)))
+    errors[0][kept], errors[1][kept] = shown.move, shown.turn
+    more = max(shown.needed, 0.0)
+    file = notary.witness("joint-without-wrong", fitted.points.reshape(-1), errors, left_out=wrong, more=more)
+    if file is None:
+        return found
+    needed = file.more if more > 0 else shown.needed
+    return replace(found, left_out=tuple(wrong), needed=needed, files=(*found.files, file))
 
 
 def _joint_box(question: PlatformQuestion, found: JointFinding, notary: Notary) -> JointFinding:
