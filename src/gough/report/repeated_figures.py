@@ -94,14 +94,15 @@ def whiteness_figure(found: IdentifiedRepeats) -> Drawing:
     lags = min(3 * MAX_LAG, found.motion.n_samples // 4)
     panels = []
     for title, names, errors in _errors(found):
-        edge = np.full(lags + 1, _SHORT / np.sqrt(len(errors)))
-        lines = [Line(name, autocorrelation(errors[:, k], lags), k) for k, name in enumerate(names)]
+        edge = np.full(lags, _SHORT / np.sqrt(len(errors)))
+        lines = [Line(name, autocorrelation(errors[:, k], lags)[1:], k) for k, name in enumerate(names)]
         panels.append(
             Panel(f"autocorrelation, {title}", "", (Band("chance, 95%", -edge, edge, color="quiet"), *lines), 130)
         )
-    chart = Chart(0.0, 1e3 / found.motion.rate, lags + 1, "lag", "ms", tuple(panels))
+    step = 1e3 / found.motion.rate
+    chart = Chart(step, step, lags, "lag", "ms", tuple(panels))
     description = f"Autocorrelation of the errors of {len(found.motion.channels)} channels up to {lags} samples."
-    caption = "Beyond lag 0, errors without a memory stay in the grey band 19 times out of 20."
+    caption = "From lag 1 on, where errors without a memory stay in the grey band 19 times out of 20."
     return Drawing("whiteness", drawn(chart), description, caption, lambda curves: chart.live(description, curves))
 
 
