@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,7 @@ class Instrument:
         return self.found.camera, self.found.target
 
 
+@cache
 @one_blas_thread()
 def instrument(seed: int) -> Instrument:
     """A printed target with errors of 50 µm, and a camera calibrated from 20 rendered images of it."""
