@@ -47,7 +47,7 @@ def test_the_page_says_what_the_design_is(found, files):
 
 
 def test_a_broken_limit_and_a_missing_ramp_are_not_hidden(found):
-    tight = DesignProblem(Delta(), MotionLimits(speeds=0.5, efforts=15.0), sigma=0.2, n_harmonics=2)
+    tight = DesignProblem(Delta(), MotionLimits(speeds=0.02, efforts=15.0), sigma=0.2, n_harmonics=2)
     told = verdicts(Design(tight, found.attempts[:1]), periods=1)
     for words in ("A limit is exceeded", "speed of q", "No way from rest that was tried keeps the limits"):
         assert words in told, words

@@ -129,8 +129,8 @@ def _entered(found: Design, periods: int) -> Html:
         return tag("li", words, class_="good")
     return tag(
         "li",
-        "No way from rest that was tried keeps the limits: trajectory.csv holds the periods alone, and the machine must "
-        "be brought to its first sample, at speed, in another way.",
+        "No way from rest that was tried keeps the limits: trajectory.csv holds the periods alone, and the machine "
+        "must be brought to its first sample, at speed, in another way.",
         class_="bad",
     )
 

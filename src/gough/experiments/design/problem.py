@@ -218,7 +218,10 @@ class DesignProblem(ArrayValue):
         shapes = (port.shape for port in self.equations.forward.outputs)
         shaped = (each.reshape(len(each), *shape) for each, shape in zip(weights, shapes, strict=True))
         back = self.equations.adjoint.evaluate(*at.moved, *shaped)
-        return value + added, self.space.pulled_back(z, back["x_adjoint"], back["dx_adjoint"], back["ddx_adjoint"])
+        gradient = self.space.pulled_back(z, back["x_adjoint"], back["dx_adjoint"], back["ddx_adjoint"])
+        if not np.isfinite(gradient).all():
+            return np.inf, np.zeros_like(z)
+        return value + added, gradient
 
     def violation(self, h: Array) -> float:
         """By how much, in units of the channels' sizes, sampled values lie outside; negative inside."""

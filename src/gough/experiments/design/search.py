@@ -26,6 +26,8 @@ _CORRECTIONS, _FEW = 8, 40
 _COARSE, _FINER, _FINEST = 0.15, 3, 9
 """Where limits are exceeded between samples by more than this share, so many times as many are taken, and at most."""
 _HALVINGS = 12
+_BACK = 0.9
+"""By which a motion that cannot be followed is made smaller at a time."""
 _LEAST = 0.3
 """A motion that exceeds limits even at this share of its size is given up."""
 _PATIENCE = 2.0
@@ -171,11 +173,19 @@ class _Start:
                 break
             if max(below.max(), above.max()) > _COARSE and len(self.prices.upper) < _FINEST * self.n_samples:
                 self.problem, self.prices = self.problem.refined(_FINER), self.prices.refined(_FINER)
+                self._draw_back()
                 self._rounds(_ROUNDS, _STEPS, "a finer look")
                 continue
             self.prices.tighten(below, above)
             self._rounds(1, _FEW, "limits between samples")
         return self.z
+
+    def _draw_back(self) -> None:
+        """Make the motion smaller until the robot can follow it: between the samples it had, it could not."""
+        for _ in range(_HALVINGS):
+            if np.isfinite(self.problem.lagrangian(self.z, lambda h: (0.0, np.zeros_like(h)))[0]):
+                return
+            self.z = self.problem.space.shrunk(self.z, _BACK, _BACK)
 
     def _rounds(self, most: int, steps: int, stage: str) -> None:
         def seen(z: Array) -> None:
