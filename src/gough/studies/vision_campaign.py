@@ -22,6 +22,7 @@ from gough.vision import (
     Conditions,
     DotTarget,
     ImageRefused,
+    Sighting,
     calibrate_camera,
     design_target,
     find_target,
@@ -30,7 +31,7 @@ from gough.vision import (
 )
 from gough.vision.camera import CalibratedCamera
 
-LENS = Camera((1024, 768), [672.0, 671.5], [515.2, 381.0], [-0.12, 0.03, 3e-4, -2e-4])
+LENS = Camera((1024, 768), np.array([672.0, 671.5]), np.array([515.2, 381.0]), np.array([-0.12, 0.03, 3e-4, -2e-4]))
 """1024 × 768 pixels of 6.25 µm behind 4.2 mm [DACP06, §2.2]."""
 LIGHT = Conditions(vignetting=0.2, gradient=(0.1, 0.0))
 _PRINT = 5e-5
@@ -63,7 +64,7 @@ def instrument(seed: int) -> Instrument:
     printed = replace(
         designed, points=designed.points + _PRINT * rng.standard_normal(designed.points.shape) * [1, 1, 0.5]
     )
-    seen = []
+    seen: list[Sighting] = []
     while len(seen) < _VIEWS:
         R = exp(0.35 * rng.standard_normal(3)) @ np.diag([1.0, -1.0, -1.0])
         t = rng.uniform([-0.06, -0.04, 0.28], [0.06, 0.04, 0.4])

@@ -26,7 +26,7 @@ _ODD_VIEW = 4.0
 
 @dataclass(frozen=True)
 class CalibratedCamera:
-    """A camera with the evidence for it."""
+    """A camera with the evidence for it, as `calibrate_camera` finds it; `str()` of it is an account."""
 
     camera: Camera
     target: DotTarget | CircleGrid | CharucoBoard
@@ -44,7 +44,9 @@ class CalibratedCamera:
 
     @property
     def rms(self) -> float:
-        """Of the residuals' coordinates, pixels."""
+        """Of the residuals' coordinates, pixels; NaN without views."""
+        if not self.views:
+            return float("nan")
         return float(np.sqrt(np.mean(np.concatenate([view.residuals.ravel() for view in self.views]) ** 2)))
 
     def __str__(self) -> str:

@@ -15,7 +15,15 @@ _KEYS = ("size", "focal", "center", "distortion", "covariance", "noise", "target
 
 
 def camera_text(found: CalibratedCamera) -> str:
-    """A calibrated camera as TOML."""
+    """A calibrated camera as TOML.
+
+    Examples:
+        >>> from gough.vision import CircleGrid
+        >>> camera = Camera((640, 480), [600.0, 600.0], [319.5, 239.5])
+        >>> found = CalibratedCamera(camera, CircleGrid(4, 5, 0.02, 0.004), (), (), (), 0.01, 0.0)
+        >>> print(camera_text(found).splitlines()[1])
+        size = [640, 480]  # pixels
+    """
     camera = found.camera
     lines = [
         f"# {len(found.views)} images, residuals {found.rms:.4f} px",

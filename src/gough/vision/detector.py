@@ -29,12 +29,23 @@ Numbers = npt.NDArray[np.int64]
 
 
 class ImageRefused(InputError):  # noqa: N818 - a reason, listed beside others
-    """An image that cannot be used, and why."""
+    """An image that cannot be used, and why.
+
+    Examples:
+        >>> issubclass(ImageRefused, InputError), str(ImageRefused("the file is empty"))
+        (True, 'the file is empty')
+    """
 
 
 @dataclass(frozen=True)
 class Sighting:
-    """The points of a target that an image shows."""
+    """The points of a target that an image shows.
+
+    Examples:
+        >>> seen = Sighting(np.array([3, 7]), np.array([[10.0, 20.0], [30.0, 40.0]]), np.full(2, 0.01))
+        >>> seen.select([1]).which
+        array([7])
+    """
 
     which: npt.NDArray[np.int64]
     """(m,): numbers of the target's points."""

@@ -48,6 +48,14 @@ def image_files(places: Iterable[str | Path]) -> list[Path]:
 
     Raises:
         InputError: a place does not exist, or there is no image in any of them.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     for name in ("b.png", "a.jpg", "notes.txt"):
+        ...         _ = Path(folder, name).write_text("")
+        ...     [file.name for file in image_files([folder])]
+        ['a.jpg', 'b.png']
     """
     found: list[Path] = []
     for place in map(Path, places):

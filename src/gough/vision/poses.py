@@ -23,7 +23,14 @@ _CHUNK = 8
 
 @dataclass(frozen=True)
 class MeasuredImages:
-    """What a set of images gave."""
+    """What a set of images gave.
+
+    Examples:
+        >>> pose, _, _ = _example()
+        >>> found = MeasuredImages(("a.png",), (pose,), (("b.png", "the file is empty"),))
+        >>> len(found), found.to_poses().covariance.shape
+        (1, (1, 6, 6))
+    """
 
     names: tuple[str, ...]
     """Of the images that were measured."""
@@ -71,6 +78,15 @@ def measure_images(
         names: Of the images; the files' by default.
         executor: Several processes share the work if one is given.
         on_image: Told how many images are done.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> from gough.vision import design_target
+        >>> camera, target = Camera((320, 240), [300.0, 300.0], [159.5, 119.5]), design_target(0.2, 0.2)
+        >>> with TemporaryDirectory() as folder:
+        ...     _ = Path(folder, "a.png").write_text("no image")
+        ...     measure_images([Path(folder, "a.png")], target, camera).rejected
+        (('a.png', 'it is no image that OpenCV can read'),)
     """
     names = [file.name for file in files] if names is None else list(names)
     kept, measured, rejected = [], [], []
@@ -113,6 +129,12 @@ def pose_intervals(measured: Sequence[MeasuredPose], k: float = 3.0) -> tuple[Ar
 
     Nothing proves that an error is within k standard deviations: 99.7 % of Gaussian errors are within 3, each axis by
     itself.
+
+    Examples:
+        >>> pose, _, _ = _example()
+        >>> position, rotation = pose_intervals([pose])
+        >>> bool((position[0] == 3 * pose.sigma[:3]).all())
+        True
     """
     require(k > 0, "an interval is a positive number of standard deviations wide")
     sigma = np.array([pose.sigma for pose in measured])
@@ -124,6 +146,12 @@ def bounded_pose(pose: MeasuredPose, target: AnyTarget, camera: Camera, error: f
 
     |A| e with A the (weighted) least-squares solution's slope by the pixels: what the worst errors of all coordinates
     together do to the pose, to first order in them. Errors of the camera are not in it.
+
+    Examples:
+        >>> pose, target, camera = _example()
+        >>> position, rotation = bounded_pose(pose, target, camera, 0.05)
+        >>> bool(position[2] > 5 * pose.sigma[2] / pose.noise * 0.05)  # errors that conspire, not errors at random
+        True
     """
     from gough.vision import optics  # noqa: PLC0415 - numba
 
@@ -139,6 +167,14 @@ def camera_share(pose: MeasuredPose, target: AnyTarget, camera: Camera) -> Array
     """Covariance (6, 6) that the camera's own uncertainty adds to a pose: the same error in all its images.
 
     It does not average out over repeats, so it is not part of `MeasuredPose.covariance`.
+
+    Examples:
+        >>> from dataclasses import replace
+        >>> pose, target, camera = _example()
+        >>> unsure = replace(camera, covariance=np.diag([0.0, 0.0, 0.1, 0.1, 0.0, 0.0, 0.0, 0.0, 0.0]) ** 2)
+        >>> share = camera_share(pose, target, unsure)  # a center off by 0.1 px is 0.1 mm at 0.3 m behind 300 px
+        >>> bool(0.5e-4 < np.sqrt(share[0, 0]) < 2e-4)
+        True
     """
     from gough.vision import optics  # noqa: PLC0415 - numba
 
@@ -148,3 +184,13 @@ def camera_share(pose: MeasuredPose, target: AnyTarget, camera: Camera) -> Array
     _, by_pose, by_camera, _ = optics.slopes(camera.parameters, pose.rotation, pose.position, points)
     gain = -np.linalg.lstsq(by_pose.reshape(-1, 6), by_camera.reshape(-1, 9), rcond=None)[0]
     return np.asarray(gain @ camera.covariance @ gain.T)
+
+
+def _example() -> tuple[MeasuredPose, AnyTarget, Camera]:
+    """A pose for the examples of this file."""
+    from gough.vision import design_target, render  # noqa: PLC0415 - for examples only
+
+    camera, target = Camera((320, 240), np.full(2, 300.0), np.array([159.5, 119.5])), design_target(0.2, 0.2)
+    tilted = np.array([[0.8, 0.0, -0.6], [0.0, -1.0, 0.0], [-0.6, 0.0, -0.8]])
+    shown = render(camera, target, tilted, [0.0, 0.0, 0.3], rng=np.random.default_rng(1))
+    return measure_pose(shown.image, target, camera), target, camera
