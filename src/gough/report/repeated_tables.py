@@ -7,10 +7,10 @@ import numpy as np
 
 from gough.core.text import number
 from gough.core.units import squared
-from gough.identification import BenchmarkVerdict, Bias, IdentifiedRepeats
+from gough.identification import BenchmarkVerdict, Bias, Identified, IdentifiedRepeats
 from gough.methods.repeats import RepeatNoise
 from gough.report.html import Html, tag
-from gough.report.labels import short_labels
+from gough.report.labels import short_labels, spelled_out
 from gough.report.regions import belief
 from gough.report.tables import cell, head_cell, row_head, table, word_cell
 from gough.robots.mechanism.regrouping import formula
@@ -54,15 +54,15 @@ def order_table(found: IdentifiedRepeats) -> Html:
     return table(heads, rows, "Orders of the path")
 
 
-def regroupings(found: IdentifiedRepeats) -> dict[str, str]:
+def regroupings(found: Identified | IdentifiedRepeats) -> dict[str, str]:
     """What each base parameter stands for, by its label: sums over joints where the robot is a mechanism."""
     robot: Any = found.robot
-    unknowns = found.likeliest.unknowns.names
-    labels = short_labels(unknowns)
+    of = found.likeliest if isinstance(found, IdentifiedRepeats) else found.problem
+    unknowns = of.unknowns.names
     if not hasattr(robot, "mechanism"):
-        return {label: name for label, name in zip(labels, unknowns, strict=True) if label != name}
+        return spelled_out(unknowns)
     texts = [formula(robot.mechanism, found.found.names, base.coefficients.tolist()) for base in found.found.base]
-    return {label: text for label, text in zip(labels, texts, strict=True) if label != text}
+    return {label: text for label, text in zip(short_labels(unknowns), texts, strict=True) if label != text}
 
 
 def regrouping_list(found: IdentifiedRepeats) -> Html:

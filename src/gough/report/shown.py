@@ -17,7 +17,7 @@ from gough.identification import BenchmarkVerdict, Bias, Identified, IdentifiedR
 from gough.identification.tables import adequacy_table
 from gough.identification.words import on_adequacy, on_bound, on_data, on_failures, on_validation
 from gough.report.intervals import holds
-from gough.report.labels import short_labels, spelled_out
+from gough.report.labels import short_labels
 from gough.report.numbers import plus_minus, power_of_thousand, scaled_unit
 from gough.report.repeated_tables import JUDGED, regroupings, yes_or_no
 from gough.report.tables import half_widths
@@ -41,7 +41,7 @@ def show(console: Console, identified: Identified | IdentifiedRepeats, truth: Ar
     _account(console, identified)
     prose(console, [*on_data(identified), *on_bound(identified)])
     heading(console, _title(truth))
-    _parameters(console, identified.estimates, truth, spelled_out(identified.problem.unknowns.names))
+    _parameters(console, identified.estimates, truth, regroupings(identified))
     prose(console, [*on_failures(identified), *identified.notes])
     if identified.adequacy is not None:
         heading(console, "Is the model adequate?")
