@@ -13,6 +13,10 @@ from gough.methods.simplex import Outcome
 from gough.methods.sparse_program import SparseProgram, SparseRows
 
 _HALVINGS = 60
+_FINEST = 1e-8
+"""Metres below which programs do not go on."""
+ROOM = -1e-7
+"""A need, m, with which legs certainly fit."""
 
 
 class Exhibited(NamedTuple):
@@ -108,8 +112,11 @@ class Fitted(NamedTuple):
     needed: float
 
 
-def best_together(problem: JointProblem, start: Array, rounds: int = 30) -> Fitted:
-    """Legs (legs, 7) and errors of poses whose largest need is small, by linear programs from a start; not proven."""
+def best_together(problem: JointProblem, start: Array, *, enough: float = -np.inf, rounds: int = 30) -> Fitted:
+    """Legs (legs, 7) and errors of poses whose largest need is small, by linear programs from a start; not proven.
+
+    Ends early with a need of at most `enough`.
+    """
     x, e, trust = start.copy(), np.zeros((len(problem.data), 6)), 3e-3
     g, *_ = _residuals(problem, x, e)
     best = float(g.max())
@@ -121,7 +128,7 @@ def best_together(problem: JointProblem, start: Array, rounds: int = 30) -> Fitt
         if gained > 0:
             x, e, best = moved, errors, there
         trust = trust / 3 if gained < 0.25 * expected else min(2 * trust, 0.05)
-        if expected < 1e-9 or trust < 1e-9:
+        if best <= enough or expected < _FINEST or trust < _FINEST:
             break
     return Fitted(x, e, best)
 

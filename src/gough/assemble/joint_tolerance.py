@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gough.assemble.joint_exhibit import Exhibited, best_together, exhibited_together
+from gough.assemble.joint_exhibit import ROOM, Exhibited, best_together, exhibited_together
 from gough.assemble.joint_hull import JointHull
 from gough.assemble.joint_legs import JointProblem
 from gough.assemble.joint_program import JointProgram
@@ -64,7 +64,7 @@ def joint_tolerance(problem: JointProblem, start: Array, *, thorough: bool = Fal
         >>> found.is_inconsistent, bool(found.lower <= 0.001 <= found.upper + 1e-9)
         (True, True)
     """
-    fitted = best_together(problem, start)
+    fitted = best_together(problem, start, enough=ROOM)
     shown = exhibited_together(problem, fitted.points, fitted.errors)
     if shown.needed <= 0:
         return JointTolerance(-np.inf, shown.needed, fitted.points, shown, None)

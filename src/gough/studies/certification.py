@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gough.assemble import JointHull, JointProblem, LegProblem, joint_tolerance, minimal_tolerance
-from gough.assemble.joint_exhibit import best_together, exhibited_together
+from gough.assemble.joint_exhibit import ROOM, best_together, exhibited_together
 from gough.certify import PlatformQuestion
 from gough.certify.leg_files import render_question
 from gough.core.arrays import Array
@@ -121,7 +121,7 @@ def _without_wrong(
         return found
     kept = ~np.isin(np.arange(len(question.data)), wrong)
     rest = JointProblem(question.data, question.prior, question.legs).select(kept)
-    fitted = best_together(rest, points)
+    fitted = best_together(rest, points, enough=ROOM)
     shown = exhibited_together(rest, fitted.points, fitted.errors)
     errors = (np.zeros((len(kept), 3)), np.zeros((len(kept), 3)))
     errors[0][kept], errors[1][kept] = shown.move, shown.turn
