@@ -10,6 +10,7 @@ from gough.assemble.certified_chain import (
     quadratic_unknowns,
 )
 from gough.assemble.certified_leg import LegProblem, certified_leg
+from gough.assemble.certified_probes import HeightTolerance, ProbedHeights, height_tolerance
 from gough.assemble.dynamic import dynamic
 from gough.assemble.errors_in_variables import errors_in_variables
 from gough.assemble.fitted_path import on_fitted_path
@@ -35,6 +36,7 @@ __all__ = [
     "CentroidGauge",
     "Frames",
     "Gauge",
+    "HeightTolerance",
     "JointHull",
     "JointProblem",
     "JointTolerance",
@@ -43,6 +45,7 @@ __all__ = [
     "Motion",
     "OrderChoice",
     "PointGauge",
+    "ProbedHeights",
     "Procrustes",
     "QuadraticChain",
     "Regauged",
@@ -61,6 +64,7 @@ __all__ = [
     "errors_in_variables",
     "geometric",
     "hand_eye",
+    "height_tolerance",
     "joint_tolerance",
     "measured_regressor",
     "minimal_tolerance",
