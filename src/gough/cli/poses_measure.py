@@ -71,7 +71,7 @@ def _account(found: PoseStudy) -> str:
         f"Typical standard deviations: {axes} µm in x, y, z; {turns}° about them.",
     ]
     if found.repeatability is not None:
-        lines += ["", str(found.repeatability)]
+        lines += ["", "Repeatability in m and rad:", str(found.repeatability)]
     if images.rejected:
         lines += ["", "No pose:", *(f"  {name}: {why}" for name, why in images.rejected[:_SHOWN])]
         if len(images.rejected) > _SHOWN:

@@ -107,7 +107,7 @@ def pose_documents(
     heads = ["image", "dots", "residuals, px", "σ x, µm", "σ y, µm", "σ z, µm", "σ rotation, mdeg"]
     sections = [Section("Poses", (table(heads, rows, "Poses with their standard deviations"),))]
     if repeatability is not None:
-        sections.insert(0, Section("Repeatability", (tag("pre", str(repeatability)),)))
+        sections.insert(0, Section("Repeatability, in m and rad", (tag("pre", str(repeatability)),)))
     if images.rejected:
         sections.append(Section("Images that give no pose", (_reasons(images.rejected),)))
     n = len(images) + len(images.rejected)
