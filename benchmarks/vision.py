@@ -150,12 +150,33 @@ def speed():
     print(table(["of 1024 × 768 pixels", "ms", "a second", "ratio", "paper's 0.73 s / ours"], rows, "lrrrr"))
 
 
+def strangers(n):
+    """Images without the target, of random discs and of other targets: any one that is found is wrong."""
+    rng, found = np.random.default_rng(11), 0
+    others, poses = [design_target(0.2, 0.2, seed=seed) for seed in range(1, 9)], configurations()
+    for k in range(n):
+        scene = np.full(CAMERA.size[::-1], 25, np.float32)
+        for u, v, radius in rng.uniform([10, 10, 3], [*CAMERA.size, 8], (rng.integers(40, 160), 3)):
+            cv2.circle(scene, (round(u * 256), round(v * 256)), round(radius * 256), 200, -1, cv2.LINE_AA, 8)
+        discs = cv2.GaussianBlur(scene, (0, 0), 0.7) + rng.normal(0, 2, scene.shape)
+        R, t = poses[rng.integers(len(poses))]
+        for image in (discs.clip(0, 255).astype(np.uint8), render(CAMERA, others[k % 8], R, t, rng=rng).image):
+            for camera in (CAMERA, None):
+                try:
+                    find_target(image, TARGET, camera)
+                    found += 1
+                except ImageRefused:
+                    pass
+    print(f"\nImages without the target: found in {found} of {4 * n} trials, camera known and not known.")
+
+
 @one_blas_thread()
 def main():
     print("Vision: poses of a target from images\n")
     speed()
     print()
     accuracy(11)
+    strangers(50)
 
 
 if __name__ == "__main__":
