@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.optimal_design import violation
+from gough.core.errors import InputError
 from gough.core.threads import one_blas_thread
 from gough.experiments.design import DesignProblem, MotionLimits, optimize
 from gough.robots import ROBOTS
@@ -51,8 +52,12 @@ def main(names: Sequence[str] = ()) -> None:
         problem = DesignProblem(robot, limits_of(robot), n_harmonics=2, home=home, frequency=(0.2, 0.5))
         problem.lagrangian(np.append(np.full(problem.space.n - 1, 0.01), 1.0), lambda h: (0.0, np.zeros_like(h)))
         begin = process_time()
-        with one_blas_thread():
-            found = optimize(problem, starts=1, seed=1)
+        try:
+            with one_blas_thread():
+                found = optimize(problem, starts=1, seed=1)
+        except InputError as error:
+            print(f"{name:20} {error}", flush=True)
+            continue
         took = process_time() - begin
         shape = f"{problem.n_variables:3} unknowns {len(problem.channels):3} limits {len(problem.names):3} parameters"
         size = f"{len(problem.equations.forward.tape.steps)} + {len(problem.equations.adjoint.tape.steps)} instructions"

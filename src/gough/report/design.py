@@ -151,12 +151,10 @@ def _starts(found: Design) -> Html:
     n = len(found.attempts)
     if len(values) == 1:
         return tag("li", f"One of {n} starts found a motion that keeps the limits.", class_="plain")
-    return tag(
-        "li",
-        f"{len(values)} of {n} starts keep the limits; the best two differ by {values[1] - values[0]:.2g} in the "
-        f"criterion, the best and the worst by {values[-1] - values[0]:.2g}.",
-        class_="plain",
-    )
+    told = f"{len(values)} of {n} starts keep the limits; the best two differ by {values[1] - values[0]:.2g}"
+    if len(values) > 2:
+        told += f", the best and the worst by {values[-1] - values[0]:.2g},"
+    return tag("li", f"{told} in the criterion.", class_="plain")
 
 
 def _cards(found: Design) -> Html:

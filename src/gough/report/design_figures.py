@@ -71,10 +71,11 @@ def actuator_figure(found: Design, course: Course) -> Drawing:
     of = found.problem
     robot = of.robot
     unit, of_effort = (" or ".join(dict.fromkeys(each)) for each in (robot.coordinate_units, robot.effort_units))
+    per = "/" if " or " not in unit else " per "
     kinds = (
         ("position", "positions", unit),
-        ("speed", "speeds", f"{unit} per s"),
-        ("acceleration", "accelerations", f"{unit} per s²"),
+        ("speed", "speeds", f"{unit}{per}s"),
+        ("acceleration", "accelerations", f"{unit}{per}s²"),
         ("effort", "efforts predicted", of_effort),
     )
     panels = []

@@ -84,6 +84,6 @@ def entries(
     every = [Joined(series, home, periods, n * series.period, float(phase)) for n in _LASTS for phase in phases]
     looks = [each.at(np.concatenate([u := np.linspace(0, each.ramp, _TIMES), each.duration - u])) for each in every]
     kept = holds(PoseMotion(*(np.concatenate(part) for part in zip(*looks, strict=True))))
-    for each, good in zip(every, np.reshape(kept, (len(every), -1)).all(axis=1), strict=True):
-        if good:
+    for each, flags in zip(every, np.reshape(kept, (len(every), -1)), strict=True):
+        if flags.all():
             yield each
