@@ -72,9 +72,10 @@ def find_spots(image: Image, *, bright: bool = True) -> Spots:
     """
     from gough.vision import centroids  # noqa: PLC0415 - numba
 
-    top = int(np.iinfo(image.dtype).max)
+    bits = 8 if image.dtype == np.uint8 else max(8, int(image.max()).bit_length())  # cameras put 12 bits into 16
+    top = (1 << bits) - 1
     seen = image if bright else np.subtract(top, image, dtype=image.dtype)
-    small = seen if seen.dtype == np.uint8 else (seen >> 8).astype(np.uint8)
+    small = seen if seen.dtype == np.uint8 else (seen >> (bits - 8)).astype(np.uint8)
     outlines = _outlines(small)
     if not outlines:
         return _spots(np.empty((0, 14)))
