@@ -16,8 +16,8 @@ import gough
 
 PUBLIC = [
     "gough", "gough.methods", "gough.kernels", "gough.robots", "gough.certify", "gough.data", "gough.assemble",
-    "gough.calibration", "gough.experiments", "gough.experiments.design", "gough.experiments.multibody", "gough.experiments.pose_selection",
-    "gough.identification", "gough.report", "gough.studies", "gough.vision",
+    "gough.calibration", "gough.experiments", "gough.experiments.design", "gough.experiments.multibody",
+    "gough.experiments.pose_selection", "gough.identification", "gough.report", "gough.studies", "gough.vision",
 ]  # fmt: skip
 REPOSITORY = Path(__file__).parents[1]
 

@@ -44,9 +44,9 @@ def design(
         width, height, radius=None if radius is None else radius / 1000, dots=dots, bright=not dark, seed=seed
     )
     write_target(out, made)
-    for path, draw in files:
-        if path is not None:
-            with new_file(path) as file:
+    for drawing, draw in files:
+        if drawing is not None:
+            with new_file(drawing) as file:
                 file.write(draw(made))
     if as_json:
         ratios = made.cross_ratios.tolist()

@@ -1,8 +1,8 @@
 """A linear program that is changed a little and solved again, from where a similar one ended; not trusted.
 
 Few unknowns and some hundred rows suit the compiled simplex method of `dense_simplex`; where it gives up, HiGHS tries
-from scratch. Beside `sparse_program` the only module that imports highspy. What it returns are proposals; bounds are made from them elsewhere,
-exactly.
+from scratch. Beside `sparse_program` the only module that imports highspy. What it returns are proposals; bounds are
+made from them elsewhere, exactly.
 """
 
 from dataclasses import dataclass
