@@ -6,7 +6,7 @@ import pytest
 from gough import Box, InputError, Status, estimate
 from gough.assemble.certified_leg import LegProblem
 from gough.assemble.leg_tolerance import minimal_tolerance, needed, poses_to_blame, reach
-from gough.certify.legs import check_leg, leg_certificate
+from gough.certify import check_leg, leg_certificate
 from gough.core.rotations import exp
 from gough.methods.lifted import LiftedHull
 from tests.assemble.test_certified_leg import hostile_leg
