@@ -114,7 +114,7 @@ def relative_difference(a, b):
 @pytest.mark.parametrize("method", PROVING, ids=repr)
 def test_no_truth_is_ever_lost(method, rng):
     tried = proved = 0
-    for _ in range(100):  # a million trials are in benchmarks/containment.py
+    for _ in range(50):  # a million trials are in benchmarks/containment.py
         problem, theta = hostile_problem(rng)
         if not is_consistent(problem, theta):
             continue
@@ -125,13 +125,13 @@ def test_no_truth_is_ever_lost(method, rng):
             proved += 1
             assert holds(answer.region, theta)
             assert theta in answer.region.hull()
-    assert tried > 60
+    assert tried > 30
     assert proved >= 0.99 * tried
 
 
 def test_truth_on_the_very_edge_is_kept(rng):
     """Every error equals its bound exactly, with W square or taller: one ulp inward would lose θ."""
-    for _ in range(200):
+    for _ in range(60):  # a million trials are in benchmarks/containment.py
         p = int(rng.integers(1, 4))
         W = rng.integers(-9, 10, (int(rng.integers(1, 7)), p)).astype(float)
         theta = rng.integers(-(2**20), 2**20, p) / 2.0 ** rng.integers(0, 20)

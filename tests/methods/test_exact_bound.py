@@ -30,7 +30,7 @@ def written_out(problem, box, direction, used):
 @pytest.mark.parametrize("uncertain", [False, True])
 @pytest.mark.parametrize("bounded", [False, True])
 def test_equals_the_formula_in_fractions(uncertain, bounded, rng):
-    for _ in range(300):
+    for _ in range(100):
         problem, theta = bounded_problem(rng)
         p, W = len(theta), problem.W
         if uncertain:

@@ -92,7 +92,7 @@ EVERY = [GaussSeidel(), GaussSeidel(normalize=True), GaussSeidel(precondition=Fa
 @pytest.mark.parametrize("contractor", EVERY, ids=repr)
 def test_no_consistent_value_is_lost_at_any_scale(contractor, rng):
     tried = finite = 0
-    for _ in range(600):
+    for _ in range(200):  # a million trials are in benchmarks/containment.py
         W, y, e, D, prior, true, theta = hostile_case(rng)
         if not satisfied(true, y, e, theta):
             continue
@@ -103,8 +103,8 @@ def test_no_consistent_value_is_lost_at_any_scale(contractor, rng):
         assert box <= prior
         assert theta in contractor.contract(problem, box)
         finite += box.is_bounded > prior.is_bounded
-    assert tried > 400
-    assert finite > 50
+    assert tried > 130
+    assert finite > 15
 
 
 def test_rows_divided_by_their_bounds_make_a_smaller_box(rng):
