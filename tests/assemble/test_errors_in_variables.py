@@ -27,6 +27,7 @@ from gough.methods import (
     identifiability,
 )
 from gough.methods.normal_equations import inverse_roots
+from gough.robots import FiveBar
 from gough.robots.mechanism import MechanismModel, palida_mechanism
 from tests.assemble.periodic_data import ROBOTS, correlated, experiment
 
@@ -272,3 +273,15 @@ def test_refusals_say_what_where_and_what_to_do():
         by_repeat(robot, motion.select([0]), order=3)
     with pytest.raises(InputError, match="orders must rise"):
         series_order(robot, motion, orders=[3, 2])
+
+
+def test_actuators_may_be_called_like_their_coordinates():
+    class Namesake(FiveBar):
+        actuators = FiveBar().coordinates
+
+    of = experiment(Namesake())
+    motion = of.run(np.random.default_rng(2))
+    first, second = FiveBar().coordinates
+    assert motion.channels == (first, second, f"effort of {first}", f"effort of {second}")
+    assert errors_in_variables(of.robot, motion, order=3).groups.names == motion.channels
+    assert motion.recording().names == motion.channels

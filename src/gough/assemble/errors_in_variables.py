@@ -9,7 +9,7 @@ from gough.assemble.fitted_path import FittedPath, fitted_path, linear_on, path_
 from gough.assemble.path_equations import PathEquations
 from gough.assemble.path_model import PathModel
 from gough.assemble.reduce import reduced
-from gough.assemble.repeated_motion import RepeatedMotion
+from gough.assemble.repeated_motion import RepeatedMotion, channel_names
 from gough.core.arrays import Array
 from gough.core.errors import InputError
 from gough.methods.harmonics import Harmonics
@@ -103,7 +103,7 @@ def errors_in_variables(
         ),
     )
     assert len(theta) == p + len(names)
-    groups = Groups((*robot.coordinates, *robot.actuators))
+    groups = Groups(channel_names(robot.coordinates, robot.actuators))
     noise = Gaussian(at.covariance, at.noise_dof)
     return NonlinearProblem(equations, at.measured, unknowns, noise, groups, names, None if kept.all() else kept)
 

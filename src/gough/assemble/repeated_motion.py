@@ -81,7 +81,7 @@ class RepeatedMotion(ArrayValue):
     @property
     def channels(self) -> tuple[str, ...]:
         """Names of positions, then efforts."""
-        return self.coordinates + self.actuators
+        return channel_names(self.coordinates, self.actuators)
 
     @property
     def readings(self) -> Array:
@@ -129,7 +129,7 @@ class RepeatedMotion(ArrayValue):
             >>> RepeatedMotion(10.0, *np.zeros((2, 3, 20, 1)), **names, **units).recording(["F1"]).names
             ('coordinates', 'F1')
         """
-        names = (*self.coordinates, *(self.actuators if efforts is None else efforts))
+        names = self.channels if efforts is None else (*self.coordinates, *efforts)
         samples = self.readings.reshape(-1, len(self.channels))
         return Recording(names, self.coordinate_units + self.effort_units, samples, self.rate, source=self.source)
 
@@ -155,6 +155,11 @@ class RepeatedMotion(ArrayValue):
         sources = dict.fromkeys(part.source for part in parts if part.source)
         q, efforts = (np.concatenate([getattr(part, field) for part in parts]) for field in ("q", "efforts"))
         return replace(first, q=q, efforts=efforts, source=", ".join(sources))
+
+
+def channel_names(coordinates: Sequence[str], actuators: Sequence[str]) -> tuple[str, ...]:
+    """Names of positions, then efforts, no two alike: an actuator may be called like its coordinate."""
+    return (*coordinates, *(f"effort of {name}" if name in coordinates else name for name in actuators))
 
 
 def _require_alike(names: tuple[str, str], rates: tuple[float, float], lengths: tuple[int, int]) -> None:
