@@ -103,8 +103,20 @@ def test_headings_alone_and_planes(tmp_path, rng):
     read = read_poses(flat, chains=3, planar=True)
     assert abs(read.position - given.position * [1, 1, 0]).max() < 1e-15
     assert abs(log(read.rotation) - np.radians(angle)[:, None] * [0, 0, 1]).max() < 1e-12
-    with pytest.raises(InputError, match="no column 'z'"):
+    with pytest.raises(InputError, match=r"no column 'z'.*columns = {z = "):
         read_poses(flat, chains=3)
+
+
+def test_readings_are_in_the_machines_unit(tmp_path, rng):
+    """Turns stay turns where the machine counts in turns, whichever unit the file states."""
+    given = poses(rng, 8, 3)
+    for unit, factor in (("rev", 1), ("deg", 360)):
+        heads = [*"xyz", *(f"{leg} [{unit}]" for leg in LEGS[:3])]
+        path = csv(tmp_path / f"{unit}.csv", heads, [given.position, factor * given.readings])
+        read = read_poses(path, chains=3, reading_unit="rev")
+        assert abs(read.readings - given.readings).max() < 1e-15
+    with pytest.raises(InputError, match="'deg' cannot become 'm'"):
+        read_poses(path, chains=3, reading_unit="m")
 
 
 def test_bad_files(tmp_path, rng):
@@ -129,6 +141,10 @@ def test_bad_files(tmp_path, rng):
         read_poses(tmp_path / "mm.csv", columns={"qww": "w"})
     with pytest.raises(InputError, match="no such file"):
         read_poses(tmp_path / "none.csv")
+    blank = (tmp_path / "n.csv").read_text().splitlines()
+    (tmp_path / "blank.csv").write_text("\n".join([*blank[:5], "," + blank[5].split(",", 1)[1], *blank[6:]]))
+    with pytest.raises(InputError, match=r"line 6\), column 'x' is not a finite number: leave that pose out"):
+        read_poses(tmp_path / "blank.csv")
 
 
 def test_repeats_show_both_repeatabilities(rng):

@@ -139,7 +139,10 @@ def calibrate_printer(probes: KlipperDelta) -> CalibratedPrinter:
     model = printer(probes)
     _require_reach(model, probes)
     problem = probed(model, probes)
-    answer = estimate(problem, Repeated(LeastSquares(), rtol=1e-6))
+    try:
+        answer = estimate(problem, Repeated(LeastSquares(), rtol=1e-6))
+    except InputError as error:
+        raise _out_of_reach(probes) from error
     values = model.nominal.copy()
     for name, value in zip(answer.unknowns.names, answer.value, strict=True):
         values[problem.unknowns.index(name)] = value
@@ -156,8 +159,11 @@ def _require_reach(model: LinearDelta, probes: KlipperDelta) -> None:
     try:
         model.forward(model.nominal, np.concatenate([probes.height_readings, *probes.distance_readings]))
     except InputError as error:
-        raise InputError(
-            f"{probes.source or 'the printer'}: with the configured geometry the arms do not meet at every probed "
-            "point. Check rotation_distance, microsteps, gear_ratio and arm_length: they "
-            "must be those of the day of the probing"
-        ) from error
+        raise _out_of_reach(probes) from error
+
+
+def _out_of_reach(probes: KlipperDelta) -> InputError:
+    return InputError(
+        f"{probes.source or 'the printer'}: with the configured geometry the arms do not meet at every probed point. "
+        "Check rotation_distance, microsteps, gear_ratio and arm_length: they must be those of the day of the probing"
+    )

@@ -40,6 +40,7 @@ def read_poses(
     quaternion: Order | None = None,
     chains: int = 6,
     planar: bool = False,
+    reading_unit: str | None = None,
 ) -> Poses:
     r"""The poses in a `.csv`, `.parquet`, `.mat` or `.npz` file, in SI units.
 
@@ -56,6 +57,7 @@ def read_poses(
             so its scalar part is the large one.
         chains: Number of readings.
         planar: The machine moves in the plane: z may be left out, and is 0 then.
+        reading_unit: What the machine's readings are in, such as "rev"; left out, readings become SI.
 
     Raises:
         InputError: the file cannot be read as asked; the message names file, row and column.
@@ -72,7 +74,7 @@ def read_poses(
     notes: list[str] = []
     position = reader.position(notes, planar=planar)
     rotation = reader.rotation(quaternion, notes)
-    readings = reader.load([f"l{i + 1}" for i in range(chains)], "readings", None)
+    readings = reader.load([f"l{i + 1}" for i in range(chains)], "readings", reading_unit)
     labels = {name: reader.labels(name) for name in ("configuration", "run")}
     covariance = reader.covariance(3 if rotation is None else 6)
     try:
@@ -106,8 +108,8 @@ class _Reader:
 
     def load(self, names: list[str] | tuple[str, ...], group: str, si: str | None) -> Array:
         """Columns (N, k) in the unit `si`, or in whatever SI unit they have."""
-        places = [find_column(self.source.heads, self.columns.get(name, name), self.path) for name in names]
-        values = self.source.load(places, missing=False).copy()
+        places = [self._place(name) for name in names]
+        values = self.source.load(places, missing=True).copy()
         require(len(values) > 0, f"{self.path} has no row")
         for i, place in enumerate(places):
             head = self.source.heads[place]
@@ -116,7 +118,7 @@ class _Reader:
                 where = f"{self.path}: {self.source.place(int(bad[0]))}, column '{head}'"
                 raise InputError(f"{where} is not a finite number: leave that pose out")
             unit = self.units.get(group) or split_head(head)[1]
-            if unit is not None:
+            if unit is not None and unit != si:
                 try:
                     values[:, i] *= in_si(unit)[0] if si is None else factor_between(unit, si)
                 except InputError as error:
@@ -132,14 +134,22 @@ class _Reader:
         if not stated and largest > _FAR:
             raise InputError(
                 f"{self.path}: positions reach {largest:.4g} m, so they are probably millimetres: state the unit, "
-                '"mm" (or "m" if it is true)'
+                'with a head "x [mm]" or with units = {position = "mm"} (or "m" if it is true)'
             )
         if stated and largest < 1e-3:
             notes.append(f"No position is further than {largest * 1000:.3g} mm from the origin: is the unit right?")
         return p
 
     def _head(self, name: str) -> str:
-        return self.source.heads[find_column(self.source.heads, self.columns.get(name, name), self.path)]
+        return self.source.heads[self._place(name)]
+
+    def _place(self, name: str) -> int:
+        try:
+            return find_column(self.source.heads, self.columns.get(name, name), self.path)
+        except InputError as error:
+            if self.has(name):
+                raise
+            raise InputError(f'{error}. If it has another name there, say which: columns = {{{name} = "…"}}') from error
 
     def rotation(self, order: Order | None, notes: list[str]) -> Array | None:
         if any(self.has(name) for name in _NAMED):

@@ -151,6 +151,7 @@ class CalibrationStudy:
                 quaternion=table.quaternion,
                 chains=len(self.model.chains),
                 planar=2 not in self.model.freedoms,
+                reading_unit=self.model.reading_unit,
             )
             if table.average:
                 poses, _ = averaged(poses)

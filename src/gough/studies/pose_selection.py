@@ -195,6 +195,7 @@ class PoseSelectionStudy:
                 quaternion=how.quaternion,
                 chains=len(model.chains),
                 planar=2 not in model.freedoms,
+                reading_unit=model.reading_unit,
             )
 
     def _at(self, *place: str) -> Any:
