@@ -50,7 +50,8 @@ _STYLE: dict[Any, Any] = {
     "path.simplify_threshold": 0.4,
     "text.parse_math": False,
     "svg.fonttype": "none",
-    "savefig.facecolor": "white",
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
 }
 
 
@@ -78,7 +79,15 @@ class Drawing:
     @cached_property
     def _source(self) -> str:
         """The SVG without a background."""
-        return self._saved("svg", transparent=True).decode()
+        from matplotlib.backends.backend_svg import FigureCanvasSVG  # noqa: PLC0415 - start-up time
+
+        # matplotlib puts dates and its address into metadata unless told not to
+        metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        target = BytesIO()
+        with _quiet_style(self.name):
+            FigureCanvasSVG(self.figure).print_svg(target, metadata=metadata)  # savefig would draw it twice
+            self.figure.set_layout_engine("none")  # it is laid out now, and need not be again
+        return target.getvalue().decode()
 
     def svg(self) -> bytes:
         """A file of its own, on white."""
@@ -87,7 +96,17 @@ class Drawing:
 
     def png(self, dpi: int = 150) -> bytes:
         """A file of its own, on white."""
-        return self._saved("png", dpi=dpi)
+        from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - start-up time
+
+        assert self._source  # lays the figure out
+        target, drawn_at = BytesIO(), self.figure.dpi
+        with _quiet_style(self.name):
+            self.figure.set_dpi(dpi)
+            self.figure.set_facecolor("white")
+            FigureCanvasAgg(self.figure).print_png(target, metadata={"Software": None})  # savefig would draw it twice
+            self.figure.set_facecolor("none")
+            self.figure.set_dpi(drawn_at)
+        return target.getvalue()
 
     def html(self) -> Html:
         """The figure for a page: colors become the page's, identifiers its own, and nothing refers to elsewhere."""
@@ -100,15 +119,12 @@ class Drawing:
             source = source.replace(color, f"var({variable})")
         return tag("figure", tag("div", Html(source), class_="plot"), tag("figcaption", self.caption), id=self.name)
 
-    def _saved(self, kind: str, *, dpi: int = 72, transparent: bool = False) -> bytes:
-        # matplotlib puts dates and its address into metadata unless told not to
-        metadata = dict.fromkeys(("Date", "Creator", "Format", "Type") if kind == "svg" else ("Software",))
-        target = BytesIO()
-        with style(self.name), catch_warnings():
-            filterwarnings("ignore", "Glyph .* missing", UserWarning)  # a name in another script shows as boxes
-            self.figure.savefig(target, format=kind, dpi=dpi, transparent=transparent, metadata=metadata)
-            self.figure.set_layout_engine("none")  # it is laid out now, and need not be again
-        return target.getvalue()
+
+@contextmanager
+def _quiet_style(salt: str) -> Iterator[None]:
+    with style(salt), catch_warnings():
+        filterwarnings("ignore", "Glyph .* missing", UserWarning)  # a name in another script shows as boxes
+        yield
 
 
 @contextmanager
