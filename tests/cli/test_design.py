@@ -42,7 +42,14 @@ def run(*arguments):
 def test_a_trajectory_and_a_report(study):
     shown = run(study)
     assert shown.exit_code == 0, shown.output
-    for words in ("five-bar: −ln det F", "σ promised", "nearest limits", "trajectory.csv", "report.html"):
+    for words in (
+        "five-bar: −ln det F",
+        "σ promised",
+        "nearest limits",
+        "trajectory.csv",
+        "err by 0.1000 N·m",
+        'period = "2 s"',
+    ):
         assert words in shown.stdout
     folder = study.parent / "design"
     assert {"trajectory.csv", "design.json", "design.txt", "report.html"} <= {path.name for path in folder.iterdir()}

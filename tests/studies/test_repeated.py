@@ -124,6 +124,18 @@ def test_repeats_of_different_length_are_refused_with_files_and_lengths(study, m
     assert "long.csv has 200: repeats are compared instant by instant" in said
 
 
+def test_the_ways_into_and_out_of_the_motion_are_left_out(study, motions):
+    whole = motions[0].recording(["T1", "T2"])
+    rows = np.concatenate([whole.samples[:37], whole.samples, whole.samples[:55]])
+    write_recording(study.parent / "recording.csv", replace(whole, samples=rows, start=3.0), overwrite=True)
+    part = 'file = "recording.csv"\nbegin = "370 ms"\nend = '
+    asked = changed(study, ('file = "recording.csv"', f"{part}{0.37 + 2 * PERIODS}"))
+    assert repeated_motion(asked).q == pytest.approx(motions[0].q, abs=1e-12)
+    said = refused(study, (f"end = {0.37 + 2 * PERIODS}", 'end = "99 s"'))
+    assert "[data.recordings] end: the recording lasts" in said
+    assert "there is no part of it from 0.37 s to 99 s" in said
+
+
 def test_units_of_the_files_are_converted(study, motions):
     recording = motions[0].recording(["T1", "T2"])
     degrees = replace(

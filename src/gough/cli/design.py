@@ -17,7 +17,7 @@ from gough.studies.design import TRAJECTORY, DesignStudy
 
 
 def design(
-    study: Annotated[Path, typer.Argument(help="The study, a TOML file with a table [design].")],
+    study: Annotated[Path, typer.Argument(help="The study, a TOML file with a table \\[design].")],
     out: Annotated[
         Path | None, typer.Option(help="Folder for the results, instead of the study's: new, empty or of earlier runs.")
     ] = None,
@@ -38,6 +38,7 @@ def design(
         return
     console = Console(highlight=False)
     console.print(str(found), markup=False, soft_wrap=True)
+    console.print(f"\n{asked.to_record(found)}", markup=False, soft_wrap=True)
     console.print(f"\nTrajectory: {folder / TRAJECTORY}", style="bold", soft_wrap=True)
     console.print(f"Report:     {folder / 'report.html'}", style="bold", soft_wrap=True)
 

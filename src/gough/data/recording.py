@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from math import ceil
 
 import numpy as np
 
@@ -104,6 +105,25 @@ class Recording(ArrayValue):
         columns = [self._column(name) for name in names]
         units = tuple(self.units[i] for i in columns)
         return replace(self, names=tuple(self.names[i] for i in columns), units=units, samples=self.samples[:, columns])
+
+    def between(self, begin: float = 0.0, end: float | None = None) -> "Recording":
+        """What was recorded from `begin` to before `end`, in seconds since the first sample.
+
+        Raises:
+            InputError: the recording is shorter, or nothing is left.
+
+        Examples:
+            >>> recording = Recording(["q"], ["rad"], np.zeros((100, 1)), rate=10.0)
+            >>> part = recording.between(2.0, 5.0)
+            >>> len(part), part.start
+            (30, 2.0)
+        """
+        first = ceil(begin * self.rate - 1e-6)
+        after = len(self) if end is None else ceil(end * self.rate - 1e-6)
+        if not 0 <= first < after <= len(self):
+            asked = f"from {begin:g} s" + ("" if end is None else f" to {end:g} s")
+            raise InputError(f"the recording lasts {len(self) / self.rate:.6g} s: there is no part of it {asked}")
+        return replace(self, samples=self.samples[first:after], start=self.start + first / self.rate)
 
     def columns(self, names: Iterable[str]) -> Array:
         """The samples (N, k) of some channels, each of them contiguous."""

@@ -1,5 +1,6 @@
 """The page of a designed motion: is it safe, what it will tell, how it looks, and how it was found."""
 
+from math import ceil
 from statistics import median
 
 import numpy as np
@@ -111,12 +112,27 @@ def verdicts(found: Design, periods: int) -> Html:
             "li", f"A limit is exceeded, by {100 * found.worst:.2g} %: {of.channels[nearest].name}.", class_="bad"
         ),
         _entered(found, periods),
+        tag("li", to_record(found, periods), class_="plain"),
         _poor(found),
         _starts(found),
     ]
     if found.is_stopped:
         items.append(tag("li", "The search was stopped before its end: more starts may find better.", class_="plain"))
     return tag("ul", *items, class_="verdicts")
+
+
+def to_record(found: Design, periods: int) -> str:
+    """Which part of trajectory.csv is periodic, and what a study says of its recording."""
+    motion, period = found.trajectory(periods), f'period = "{found.series.period:.12g} s"'
+    if isinstance(motion, Periodic):
+        return f"Record it again and again, and state in the study: {period} in [repeats]."
+    rate = found.problem.rate
+    begin = motion.ramp if rate is None else ceil(motion.ramp * rate - 1e-6) / rate
+    part = f'begin = "{begin:.12g} s", end = "{begin + periods * found.series.period:.12g} s"'
+    return (
+        f"If you record trajectory.csv from its first to its last sample, state in the study: {period} in [repeats], "
+        f"and {part} in [[data.recordings]]. The ways from and to rest are no repeats."
+    )
 
 
 def _entered(found: Design, periods: int) -> Html:

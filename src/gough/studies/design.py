@@ -15,7 +15,7 @@ from gough.data import write_recording
 from gough.experiments._equations import as_parallel
 from gough.experiments.design import Design, DesignProblem, MotionLimits, Progress, optimize
 from gough.experiments.design.criteria import CRITERIA, criterion_named
-from gough.report.design import design_documents
+from gough.report.design import design_documents, to_record
 from gough.studies.quantities import deviations, quantities, quantity
 from gough.studies.schema import DesignTable, RobotTable, StudyTable, Table
 from gough.studies.study import Study
@@ -97,8 +97,7 @@ class DesignStudy:
 
     def files(self, found: Design) -> dict[str, bytes]:
         """The trajectory with ramps from and to rest, its series, and the report, by the names of their files."""
-        periods = max(1, ceil(self.table.duration / found.series.period - 1e-9))
-        of = found.problem
+        periods, of = self._periods(found), found.problem
         title = f"{of.robot.name}: a motion designed for identification"
         asked = f"criterion {of.criterion.name}, {of.criterion.meaning}"
         recorded = f"{self.table.duration:g} s recorded at {self.table.rate:g} Hz"
@@ -110,9 +109,16 @@ class DesignStudy:
         return {
             TRAJECTORY: trajectory,
             "design.json": (json.dumps(summary(found), ensure_ascii=False, indent=1) + "\n").encode(),
-            "design.txt": f"{found}\n".encode(),
+            "design.txt": f"{found}\n\n{self.to_record(found)}\n".encode(),
             **design_documents(title, lead, found, periods=periods),
         }
+
+    def to_record(self, found: Design) -> str:
+        """Which part of the trajectory is periodic, and what a study says of its recording."""
+        return to_record(found, self._periods(found))
+
+    def _periods(self, found: Design) -> int:
+        return max(1, ceil(self.table.duration / found.series.period - 1e-9))
 
     def _limits(self) -> MotionLimits:
         asked, robot = self.table.limits, self.study.robot

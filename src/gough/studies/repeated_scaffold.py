@@ -29,6 +29,8 @@ _STUDY = """\
 
 [[data.recordings]]    # as many as you have; without a period each of them is one repeat. CSV, Parquet, .mat or .npz
 file = "{recording}"
+# begin = "8 s"        # since the first sample; `gough design` says where its motion is periodic
+# end = "28 s"
 {validation}
 [data.columns]         # channel = name of its column in the files
 {columns}

@@ -65,6 +65,10 @@ class SourceTable(Table):
     """Samples a second, where the file has no column of times."""
     period: Period | None = None
     """Of a periodic motion; that of [repeats] by default."""
+    begin: Duration = 0.0
+    """What was recorded before is left out, such as the way into a periodic motion; since the first sample."""
+    end: Period | None = None
+    """The same of what was recorded later."""
     motion: str | None = None
     """Validation recordings with the same one are repeats of one motion. By default a file that is cut into periods is
     a motion by itself, and all that are not are repeats of one."""

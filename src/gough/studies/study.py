@@ -234,7 +234,8 @@ class Study:
         efforts_in = self.robot.effort_units if self.amplifier is None else ("V",) * len(efforts)
         known = dict(zip((*coordinates, *efforts), (*self.robot.coordinate_units, *efforts_in), strict=True))
         units = [unit or known.get(name, "") for name, unit in zip(found.names, found.units, strict=True)]
-        return replace(found, units=tuple(units))
+        with self.at(*place, "begin" if source.end is None else "end"):
+            return replace(found, units=tuple(units)).between(source.begin, source.end)
 
     @contextmanager
     def at(self, *place: str | int) -> Iterator[None]:

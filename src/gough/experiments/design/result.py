@@ -162,12 +162,18 @@ class Design(ArrayValue):
             f"{len(kept)} of {len(self.attempts)} starts keep the limits"
             + ("; stopped early" if self.is_stopped else ""),
             f"{series.n_harmonics} harmonics of {series.frequency:.6g} Hz, {of.n_variables} unknowns",
+            f"σ promised for {of.recorded} samples with efforts that err by {self._errors()}",
             "",
             self._promised(),
             "",
             self._limits(),
         ]
         return "\n".join(lines)
+
+    def _errors(self) -> str:
+        """Standard deviations of the efforts' errors, once where all are alike."""
+        units, sigma = self.problem.robot.effort_units, np.sqrt(np.diag(self.problem.sigma))
+        return ", ".join(dict.fromkeys(f"{number(sd)} {unit}" for sd, unit in zip(sigma, units, strict=True)))
 
     def _promised(self) -> str:
         units = [self.problem.robot.units[i] for i in self.problem.found.kept]
