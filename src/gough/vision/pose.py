@@ -19,6 +19,8 @@ _FAR = 4.5
 """Standard deviations beyond which a dot is left out."""
 _DIM = 0.04
 """Relative lack or excess of light beyond which a dot is left out: something covers it, or shines on it."""
+_BLACK = 1 / 3
+"""Black paper reflects at most so much of what white paper does."""
 _APART = 25.0
 """The wrong one of two poses must be worse by so much χ²."""
 _FACING = 0.02
@@ -159,12 +161,23 @@ def _relative_light(
     level = np.log(np.maximum(seen.spots.flux, 1e-3) / images[:, 2])
     near = np.abs(level - np.median(level)) < 0.5  # a robust start: half a dot is far from a whole one
     kept = basis[near]
-    both = np.column_stack([level, seen.spots.ground])
-    fit = np.linalg.solve(kept.T @ kept + 1e-12 * np.eye(6), kept.T @ both[near])
-    du = (fit[1] + 2 * u[:, None] * fit[3] + v[:, None] * fit[4]) / size
-    dv = (fit[2] + u[:, None] * fit[4] + 2 * v[:, None] * fit[5]) / size
-    slope, ground = np.column_stack([du[:, 0], dv[:, 0]]), np.column_stack([du[:, 1], dv[:, 1]])
-    return level - basis @ fit[:, 0], slope, ground, images[:, 3:6]
+    fit = np.linalg.solve(kept.T @ kept + 1e-12 * np.eye(6), kept.T @ level[near])
+    slope = np.column_stack([fit[1] + 2 * u * fit[3] + v * fit[4], fit[2] + u * fit[4] + 2 * v * fit[5]]) / size
+    lit = np.exp(basis @ fit)
+    share = _ground_share(lit[near], seen.spots.ground[near], bright=target.bright)
+    return level - basis @ fit, slope, share * lit[:, None] * slope, images[:, 3:6]
+
+
+def _ground_share(lit: Array, ground: Array, *, bright: bool) -> float:
+    """How much the ground grows where the dots' light above it grows by 1: both are paper in the same light.
+
+    Only that much of the ground's slope is believed. What the rings around dots show beyond it is light of neighbors
+    and noise, and a slope fitted to that would shift all dots together, which no residual tells.
+    """
+    spread = lit - lit.mean()
+    share = float(spread @ ground / max(spread @ spread, 1e-12))
+    least, most = (0.0, float(ground.mean() / lit.mean())) if bright else (-1 / (1 - _BLACK), -1.0)
+    return min(max(share, least), most)
 
 
 def light_shift(seen: Sighting, target: Any, camera: Camera, R: Array, t: Array) -> Array:
