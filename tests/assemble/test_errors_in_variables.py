@@ -285,3 +285,12 @@ def test_actuators_may_be_called_like_their_coordinates():
     assert motion.channels == (first, second, f"effort of {first}", f"effort of {second}")
     assert errors_in_variables(of.robot, motion, order=3).groups.names == motion.channels
     assert motion.recording().names == motion.channels
+
+
+def test_repeats_that_cancel_one_another_are_refused():
+    of = experiment(FiveBar(), order=1, periods=4)
+    motion = of.run(np.random.default_rng(2))
+    half = motion.n_samples // 2
+    turned = [np.concatenate([each[:2], np.roll(each[2:], half, axis=1)]) for each in (motion.q, motion.efforts)]
+    with pytest.raises(InputError, match=r"check the period, 2 s, .* cancel one another"):
+        series_order(of.robot, replace(motion, q=turned[0], efforts=turned[1]), orders=[1, 2])

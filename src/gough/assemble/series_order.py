@@ -9,7 +9,7 @@ import numpy as np
 
 from gough.assemble.errors_in_variables import errors_in_variables
 from gough.assemble.repeated_motion import RepeatedMotion
-from gough.core.errors import require
+from gough.core.errors import InputError, require
 from gough.core.text import table
 from gough.estimate import Estimate, LikelihoodStats
 from gough.methods.maximum_likelihood import REFUTED, MaximumLikelihood
@@ -129,8 +129,15 @@ def series_order(
     problems = {order: errors_in_variables(robot, motion, order=order, **options) for order in tried}
     problems = _with_common_rows(problems)
     estimates = {order: (method or MaximumLikelihood()).estimate(problem) for order, problem in problems.items()}
-    order, reason = _chosen(estimates)
-    return OrderChoice(problems, estimates, order, reason)
+    solved = {order: answer for order, answer in estimates.items() if isinstance(answer.stats, LikelihoodStats)}
+    if not solved:
+        raise InputError(
+            f"on the mean path of {motion.n_repeats} repeats the efforts do not determine the parameters, with order "
+            f"{' or '.join(map(str, tried))}: check the period, {motion.period:g} s, and that all repeats begin at the "
+            "same point of the motion, else they cancel one another; or record a motion that excites more"
+        )
+    order, reason = _chosen(solved)
+    return OrderChoice({order: problems[order] for order in solved}, solved, order, reason)
 
 
 def _with_common_rows(problems: dict[int, NonlinearProblem]) -> dict[int, NonlinearProblem]:
