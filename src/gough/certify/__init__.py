@@ -5,9 +5,15 @@ shows rows that contradict each other, `Inside` puts all consistent θ into an e
 `RelaxedEmpty` and `Violated` speak about problems of which some rows may be wrong. `certificate_of` makes them from
 the answers of methods; `check` imports no method: it is the part to trust. Certificates about legs of a platform
 (`LegBound`, `LegEmpty`, `LegWitness`, `LegOutliers`) speak about a `PlatformQuestion`; `check_leg` checks them.
+Certificates about chains of deltas, H4, Par4 and planar 3-RRR (`ChainBound`, `ChainEmpty`, `ChainWitness`) speak about
+a `ChainQuestion`; `check_chain` checks them.
 """
 
 from gough.certify.certificate import Certificate, digest
+from gough.certify.chain_check import check_chain
+from gough.certify.chain_files import load_chain, load_equations, save_chain, save_equations
+from gough.certify.chain_proofs import ChainBound, ChainCertificate, ChainEmpty, ChainWitness
+from gough.certify.chain_questions import ChainQuestion, chain_question
 from gough.certify.chains import Link, Reach, Split, Step
 from gough.certify.check import Verdict, check
 from gough.certify.files import load, save
@@ -26,6 +32,7 @@ from gough.certify.leg_questions import PlatformQuestion
 from gough.certify.legs import check_leg
 from gough.certify.linear import NotProven, prove
 from gough.certify.of_answer import certificate_of
+from gough.certify.of_chain import chain_certificate, chain_witness
 from gough.certify.of_leg import leg_certificate
 from gough.certify.proofs import (
     Bound,
@@ -44,6 +51,11 @@ from gough.certify.proofs import (
 __all__ = [
     "Bound",
     "Certificate",
+    "ChainBound",
+    "ChainCertificate",
+    "ChainEmpty",
+    "ChainQuestion",
+    "ChainWitness",
     "Empty",
     "Inside",
     "LegBound",
@@ -70,15 +82,23 @@ __all__ = [
     "Violated",
     "Witness",
     "certificate_of",
+    "chain_certificate",
+    "chain_question",
+    "chain_witness",
     "check",
+    "check_chain",
     "check_leg",
     "digest",
     "leg_certificate",
     "load",
+    "load_chain",
+    "load_equations",
     "load_leg",
     "load_question",
     "prove",
     "save",
+    "save_chain",
+    "save_equations",
     "save_leg",
     "save_question",
 ]

@@ -44,14 +44,14 @@ T = TypeVar("T")
 def render_leg(certificate: LegCertificate) -> str:
     """The text of a certificate's file."""
     head = {"gough": CERTIFICATE, "version": VERSION, "kind": certificate.kind, "problem": certificate.problem}
-    return _rendered({**head, "legs": certificate.legs, "more": certificate.more, **_plain(certificate.proof)})
+    return rendered({**head, "legs": certificate.legs, "more": certificate.more, **_plain(certificate.proof)})
 
 
 def render_question(question: PlatformQuestion) -> str:
     """The text of a file of measurements."""
     head = {"gough": QUESTION, "version": VERSION, "legs": question.legs}
     prior = {"lower": question.prior.lower.tolist(), "upper": question.prior.upper.tolist()}
-    return _rendered({**head, **prior, **{name: getattr(question.data, name).tolist() for name in _ARRAYS}})
+    return rendered({**head, **prior, **{name: getattr(question.data, name).tolist() for name in _ARRAYS}})
 
 
 def save_leg(certificate: LegCertificate, path: str | Path, *, overwrite: bool = False) -> None:
@@ -75,7 +75,7 @@ def load_leg(path: str | Path) -> LegCertificate:
         ...
         gough.core.errors.InputError: none.json cannot be read: No such file or directory
     """
-    return _loaded(path, _certificate, "a certificate of legs")
+    return loaded(path, _certificate, "a certificate of legs")
 
 
 def load_question(path: str | Path) -> PlatformQuestion:
@@ -87,7 +87,7 @@ def load_question(path: str | Path) -> PlatformQuestion:
         ...
         gough.core.errors.InputError: none.json cannot be read: No such file or directory
     """
-    return _loaded(path, _question, "a file of measurements")
+    return loaded(path, _question, "a file of measurements")
 
 
 def kind_of_file(path: str | Path) -> str:
@@ -100,7 +100,8 @@ def kind_of_file(path: str | Path) -> str:
     return found[1].decode() if found else ""
 
 
-def _loaded(path: str | Path, read: Callable[[Any], T], what: str) -> T:
+def loaded(path: str | Path, read: Callable[[Any], T], what: str) -> T:
+    """What `read` makes of a sealed JSON file."""
     require_ieee()
     try:
         text = Path(path).read_bytes().decode()
@@ -118,7 +119,8 @@ def _loaded(path: str | Path, read: Callable[[Any], T], what: str) -> T:
     return value
 
 
-def _rendered(fields: dict[str, Any]) -> str:
+def rendered(fields: dict[str, Any]) -> str:
+    """The text of a sealed JSON file."""
     require_ieee()
     return sealed("{\n" + ",\n".join(f' "{key}": {_lines(value)}' for key, value in fields.items()))
 
@@ -137,23 +139,25 @@ def _short(value: Any) -> str:
 def _plain(proof: LegProof) -> dict[str, Any]:
     match proof:
         case LegBound(links) | LegEmpty(links):
-            return {"links": [_plain_link(link) for link in links]}
+            return {"links": [plain_link(link) for link in links]}
         case LegWitness(values, move, turn, left_out):
             return {"values": values, "move": move, "turn": turn, "left_out": left_out}
         case LegOutliers(at_least, q, outliers, chains):
-            cuts = [[_plain_link(link) for link in chain] for chain in chains]
+            cuts = [[plain_link(link) for link in chain] for chain in chains]
             return {"at_least": at_least, "q": q, "outliers": outliers, "contradictions": cuts}
 
 
-def _plain_link(link: LegLink) -> dict[str, Any]:
+def plain_link(link: LegLink) -> dict[str, Any]:
+    """Plain data of a box, or of both halves of one."""
     if isinstance(link, LegSplit):
-        halves = {key: [_plain_link(one) for one in getattr(link, key)] for key in ("below", "above")}
+        halves = {key: [plain_link(one) for one in getattr(link, key)] for key in ("below", "above")}
         return {"split": link.unknown, "at": link.at, **halves}
     cuts = [[cut.unknown, cut.side, cut.bound, *zip(*cut.weights, strict=True)] for cut in link.cuts]
     return {"leg": link.leg, "center": link.center, "radius": link.radius, "cuts": cuts}
 
 
-def _head(data: Any, what: str, words: str) -> None:
+def require_head(data: Any, what: str, words: str) -> None:
+    """Refuse a file that is not `what`, or of another format."""
     known = isinstance(data, dict) and data.get("gough") == what
     require(known, f'not {words}: no "gough": "{what}"')
     version = data.get("version")
@@ -162,82 +166,91 @@ def _head(data: Any, what: str, words: str) -> None:
 
 
 def _certificate(data: Any) -> LegCertificate:
-    _head(data, CERTIFICATE, "a certificate of legs")
+    require_head(data, CERTIFICATE, "a certificate of legs")
     kind = data.get("kind")
     known = isinstance(kind, str) and kind in _CONTENT
     require(known, f"unknown kind {kind!r:.40}{nearest(str(kind), _CONTENT)}")
     require_keys(data, {"gough", "version", "kind", "problem", "legs", "more", "seal", *_CONTENT[kind]}, f"a {kind}")
-    digest = data["problem"]
-    fits = isinstance(digest, str) and re.fullmatch("sha256:[0-9a-f]{64}", digest) is not None
+    (more,) = numbers([data["more"]], "more")
+    return LegCertificate(digest_in(data["problem"]), wholes(data["legs"], "legs"), _proof(kind, data), more)
+
+
+def digest_in(data: Any) -> str:
+    """The digest of a problem."""
+    fits = isinstance(data, str) and re.fullmatch("sha256:[0-9a-f]{64}", data) is not None
     require(fits, 'problem must be a digest, "sha256:" and 64 hexadecimal digits')
-    (more,) = _numbers([data["more"]], "more")
-    return LegCertificate(digest, _wholes(data["legs"], "legs"), _proof(kind, data), more)
+    return str(data)
 
 
 def _proof(kind: str, data: dict[str, Any]) -> LegProof:
     if kind == "LegWitness":
-        rows = {key: tuple(_list(data[key], key, _numbers)) for key in ("move", "turn")}
-        return LegWitness(_numbers(data["values"], "values"), **rows, left_out=_wholes(data["left_out"], "left_out"))
+        rows = {key: tuple(list_of(data[key], key, numbers)) for key in ("move", "turn")}
+        return LegWitness(numbers(data["values"], "values"), **rows, left_out=wholes(data["left_out"], "left_out"))
     if kind == "LegOutliers":
-        chains = tuple(_list(data["contradictions"], "contradiction", _chain))
-        return LegOutliers(data["at_least"], data["q"], _wholes(data["outliers"], "outliers"), chains)
-    links = _chain(data["links"], "links")
+        chains = tuple(list_of(data["contradictions"], "contradiction", chain_in))
+        return LegOutliers(data["at_least"], data["q"], wholes(data["outliers"], "outliers"), chains)
+    links = chain_in(data["links"], "links")
     return LegBound(links) if kind == "LegBound" else LegEmpty(links)
 
 
-def _chain(data: Any, what: str) -> tuple[LegLink, ...]:
-    return tuple(_list(data, f"{what}, box", _link))
+def chain_in(data: Any, what: str) -> tuple[LegLink, ...]:
+    """The boxes in plain data."""
+    return tuple(list_of(data, f"{what}, box", _link))
 
 
 def _link(data: Any, what: str) -> LegLink:
     if isinstance(data, dict) and "split" in data:
         require_keys(data, {"split", "at", "below", "above"}, what)
         require(isinstance(data["split"], str), f"{what} must name the unknown that it halves")
-        (at,) = _numbers([data["at"]], f"{what}: at")
-        return LegSplit(data["split"], at, _chain(data["below"], f"{what}.1"), _chain(data["above"], f"{what}.2"))
+        (at,) = numbers([data["at"]], f"{what}: at")
+        return LegSplit(data["split"], at, chain_in(data["below"], f"{what}.1"), chain_in(data["above"], f"{what}.2"))
     require_keys(data, {"leg", "center", "radius", "cuts"}, what)
-    center, radius = (_numbers(data[key], f"{what}: {key}") for key in ("center", "radius"))
-    leg = None if data["leg"] is None else _wholes([data["leg"]], f"{what}: leg")[0]
-    return LegStage(center, radius, tuple(_list(data["cuts"], f"{what}, cut", _cut)), leg)
+    center, radius = (numbers(data[key], f"{what}: {key}") for key in ("center", "radius"))
+    leg = None if data["leg"] is None else wholes([data["leg"]], f"{what}: leg")[0]
+    return LegStage(center, radius, tuple(list_of(data["cuts"], f"{what}, cut", _cut)), leg)
 
 
 def _cut(data: Any, what: str) -> LegCut:
     require(isinstance(data, list) and len(data) in {3, 5}, f"{what} must be [unknown, side, bound, rows, weights]")
     unknown, side, bound, *weights = data
     require(isinstance(unknown, str) and isinstance(side, str), f"{what} must name its unknown and side")
-    (number,) = _numbers([bound], f"{what}: bound")
+    (number,) = numbers([bound], f"{what}: bound")
     rows, values = weights or ([], [])
-    factors = _numbers(values, f"{what}: weights")
+    factors = numbers(values, f"{what}: weights")
     require(isinstance(rows, list) and len(rows) == len(factors), f"{what} must have a weight for each row")
-    return LegCut(unknown, side, number, tuple(zip(_wholes(rows, f"{what}: rows"), factors, strict=True)))
+    return LegCut(unknown, side, number, tuple(zip(wholes(rows, f"{what}: rows"), factors, strict=True)))
 
 
 def _question(data: Any) -> PlatformQuestion:
-    _head(data, QUESTION, "a file of measurements that gough certify wrote")
+    require_head(data, QUESTION, "a file of measurements that gough certify wrote")
     require_keys(data, {"gough", "version", "legs", "lower", "upper", *_ARRAYS, "seal"}, "measurements")
-    tables = {name: np.array(_list(data[name], name, _numbers)) for name in _ARRAYS if _even(data[name], name)}
-    prior = Box(*(np.array(_numbers(data[side], side)) for side in ("lower", "upper")))
-    return PlatformQuestion(PlatformMeasurements(**tables), prior, _wholes(data["legs"], "legs"))
+    tables = {name: np.array(list_of(data[name], name, numbers)) for name in _ARRAYS if is_table(data[name], name)}
+    prior = Box(*(np.array(numbers(data[side], side)) for side in ("lower", "upper")))
+    return PlatformQuestion(PlatformMeasurements(**tables), prior, wholes(data["legs"], "legs"))
 
 
-def _even(data: Any, what: str) -> bool:
+def is_table(data: Any, what: str) -> bool:
+    """True, or an error if it is no table of numbers."""
     lists = isinstance(data, list) and bool(data) and all(isinstance(row, list) for row in data)
     require(lists and len({len(row) for row in data}) == 1, f"{what} must be a table of numbers, a row for each pose")
     return True
 
 
-def _list(data: Any, what: str, each: Callable[[Any, str], T]) -> list[T]:
+def list_of(data: Any, what: str, each: Callable[[Any, str], T]) -> list[T]:
+    """A list, each entry of which is read."""
     require(isinstance(data, list), f"{what} must be a list, but it is {data!r:.40}")
     return [each(entry, f"{what} {number}") for number, entry in enumerate(data, start=1)]
 
 
-def _wholes(data: Any, what: str) -> tuple[int, ...]:
+def wholes(data: Any, what: str) -> tuple[int, ...]:
+    """Whole numbers from 0 on."""
     good = isinstance(data, list) and all(isinstance(x, int) and not isinstance(x, bool) and x >= 0 for x in data)
     require(good, f"{what} must be a list of whole numbers from 0 on")
     return tuple(data)
 
 
-def _numbers(data: Any, what: str) -> tuple[float, ...]:
+def numbers(data: Any, what: str) -> tuple[float, ...]:
+    """Doubles."""
     good = isinstance(data, list) and all(isinstance(x, int | float) and not isinstance(x, bool) for x in data)
     require(good, f"{what} must be a list of numbers")
     exact = all(isinstance(x, float) or (abs(x) < 2**53) for x in data)

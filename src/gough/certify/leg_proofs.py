@@ -49,9 +49,8 @@ class LegStage:
     """The leg's number; None: all legs that the certificate speaks about, with the errors of poses shared."""
 
     def __post_init__(self) -> None:
-        fits = len(self.center) == len(self.radius) and len(self.center) % 7 == 0 and bool(self.center)
-        require(fits, "a stage has a center and a radius for each of 7 unknowns of a leg")
-        require(self.leg is None or len(self.center) == 7, "a stage about one leg has 7 unknowns")
+        fits = len(self.center) == len(self.radius) and bool(self.center)
+        require(fits, "a stage has a center and a radius for each unknown")
         require(all(rational(r, "a radius") >= 0 for r in self.radius), "a radius must not be negative")
         require(all(abs(rational(c, "a center")) >= 0 for c in self.center), "a center must be finite")
 

@@ -32,9 +32,23 @@ class Row(NamedTuple):
     exponent: int
 
 
-def _row(coefficients: Numbers, side: Dyadic) -> Row:
+def row_of(coefficients: Numbers, side: Dyadic) -> Row:
+    """The row in whole numbers."""
     numbers, exponent = aligned([*coefficients, side])
     return Row(numbers[:-1], numbers[-1], exponent)
+
+
+def envelope(pair: tuple[int, int], column: int, columns: int, r: Numbers, which: int) -> Row:
+    """(r_i ∓ h_i)(r_j ∓ h_j) ≥ 0 for a product, (h − t)² ≥ 0 for a square; the product stands in `column`."""
+    i, j = pair
+    row = [ZERO] * columns
+    if i == j:
+        t = _TANGENTS[which] * r[i]
+        row[i], row[column] = 2 * t, Dyadic(-1, 0)
+        return row_of(row, t * t)
+    s1, s2 = _SIGNS[which]
+    row[i], row[j], row[column] = s1 * r[j], s2 * r[i], Dyadic(-s1 * s2, 0)
+    return row_of(row, r[i] * r[j])
 
 
 class LegRows:
@@ -65,17 +79,8 @@ class LegRows:
         return self._r[i] * self._r[j]
 
     def _envelope(self, number: int) -> Row:
-        """(r_i ∓ h_i)(r_j ∓ h_j) ≥ 0 for a product, (h − t)² ≥ 0 for a square."""
         product, which = divmod(number, 4)
-        i, j = PRODUCTS[product]
-        row, r = [ZERO] * 23, self._r
-        if i == j:
-            t = _TANGENTS[which] * r[i]
-            row[i], row[7 + product] = 2 * t, Dyadic(-1, 0)
-            return _row(row, t * t)
-        s1, s2 = _SIGNS[which]
-        row[i], row[j], row[7 + product] = s1 * r[j], s2 * r[i], Dyadic(-s1 * s2, 0)
-        return _row(row, r[i] * r[j])
+        return envelope(PRODUCTS[product], 7 + product, 23, self._r, which)
 
     def _pose(self, number: int) -> Row:
         k, n_poses = number % len(self._data), len(self._data)
@@ -89,11 +94,11 @@ class LegRows:
         G[6] += 2 * T * n
         coefficients = [sign * a - b for a, b in zip(F, G, strict=True)] + errors
         if sign > 0:
-            return _row(coefficients, g - f + n * T * T)
+            return row_of(coefficients, g - f + n * T * T)
         square = _square(pose.move + root_above(pose.turn) * self._b_most + e)
         # l + reading + η ≥ 0: its square is at least (l + reading − T)², or that minus 4 T² if l + reading may be < T
         shorter = -(T * T) if L - self._r[6] >= T else 3 * T * T
-        return _row(coefficients, g + f + n * (square + shorter))
+        return row_of(coefficients, g + f + n * (square + shorter))
 
 
 class _Pose:
@@ -132,7 +137,7 @@ class _Pose:
         for i in range(3):
             form = {i: -self.n} | {3 + c: self.R[i][c] for c in range(3)}
             for columns, value, reach, t in ((form, self.d[i], self.reach[i], self._tp[i]), self._moment(i)):
-                slope, height = _chord(value - reach, value + reach)
+                slope, height = chord(value - reach, value + reach)
                 for column, x in columns.items():
                     G[column] += 2 * t * slope * x
                 g += 2 * t * (slope * value + height)
@@ -174,7 +179,7 @@ def _square(x: Dyadic) -> Dyadic:
     return x * x
 
 
-def _chord(low: Dyadic, high: Dyadic) -> tuple[Dyadic, Dyadic]:
+def chord(low: Dyadic, high: Dyadic) -> tuple[Dyadic, Dyadic]:
     """A slope and a height with |x| ≤ slope x + height over [low, high]; any slope will do, so a short one is taken."""
     if low.n >= 0 or high.n <= 0:
         return Dyadic(1 if low.n >= 0 else -1, 0), ZERO

@@ -1,11 +1,13 @@
 """The checker of certificates about legs: chains of boxes, each cut by weighted rows of poses and envelopes."""
 
-from collections import defaultdict
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
+import numpy as np
+
+from gough.certify.box_trees import LegBox, follow, least_value, require_covers
 from gough.certify.check import Verdict
 from gough.certify.dyadic import Dyadic
 from gough.certify.leg_proofs import (
@@ -13,9 +15,7 @@ from gough.certify.leg_proofs import (
     LegCertificate,
     LegCut,
     LegEmpty,
-    LegLink,
     LegOutliers,
-    LegSplit,
     LegStage,
     LegWitness,
     stages_of,
@@ -24,32 +24,10 @@ from gough.certify.leg_questions import PlatformQuestion, question_of
 from gough.certify.leg_rows import ENVELOPES, LegRows, Row
 from gough.certify.leg_witness import require_fits
 from gough.certify.linear import NotProven
-from gough.certify.words import approximately
+from gough.core.arrays import Array
 from gough.core.covers import Elements, TooManyCases, cover
 from gough.core.rational import rational
 from gough.core.text import number as shown
-
-_DEEPEST = 200
-"""How often a box may be halved in a row."""
-
-
-class LegBox(NamedTuple):
-    """What is left of the prior."""
-
-    lower: list[Fraction]
-    upper: list[Fraction]
-    refuted: bool = False
-
-    @property
-    def is_empty(self) -> bool:
-        return self.refuted or any(low > high for low, high in zip(self.lower, self.upper, strict=True))
-
-    def union(self, other: "LegBox") -> "LegBox":
-        """The smallest box around both."""
-        if self.is_empty or other.is_empty:
-            return other if self.is_empty else self
-        lower, upper = (zip(a, b, strict=True) for a, b in ((self.lower, other.lower), (self.upper, other.upper)))
-        return LegBox([min(pair) for pair in lower], [max(pair) for pair in upper])
 
 
 class Legs:
@@ -81,10 +59,28 @@ class Legs:
         """Two for each pose, and the envelopes."""
         return 2 * self.n_poses + ENVELOPES
 
+    def rows(self, center: Iterable[float], radius: Iterable[float], leg: int | None) -> "StageRows":
+        """The rows of one leg, or of all, in a box."""
+        return StageRows(self, center, radius, leg)
+
+    def weight(self, row: int, weight: float) -> float:
+        """Rows of poses are multiplied by the squared length of the pose's quaternion."""
+        own = row % self.rows_of_a_leg
+        return weight / float(self._sizes[own % self.n_poses]) if own < 2 * self.n_poses else weight
+
+    @cached_property
+    def _sizes(self) -> Array:
+        return np.square(self.question.data.quaternion).sum(axis=1)
+
     def poses(self, stages: Iterable[LegStage]) -> Elements:
         """The poses whose rows have some weight in these stages."""
         rows = {row % self.rows_of_a_leg for stage in stages for cut in stage.cuts for row, w in cut.weights if w}
         return frozenset(row % self.n_poses for row in rows if row < 2 * self.n_poses)
+
+
+def _places(block: int, pose: int, errors: int) -> list[int]:
+    """Columns of one leg's row among those of all legs, the errors of poses being last."""
+    return [*range(23 * block, 23 * block + 23), *range(errors + 6 * pose, errors + 6 * pose + 6)]
 
 
 class StageRows:
@@ -112,9 +108,7 @@ class StageRows:
         """Raise NotProven if the stage leaves out some of what is left."""
         names = self._legs.names[self.first : self.first + self.size]
         sides = [side[self.first : self.first + self.size] for side in (box.lower, box.upper)]
-        for name, c, r, low, high in zip(names, self.center, self.radius, *sides, strict=True):
-            if (c - r).fraction > low or (c + r).fraction < high:
-                raise NotProven(f"a box does not cover what was left of '{name}'")
+        require_covers(names, self, *sides)
 
     def _row(self, number: int) -> tuple[int, int, Row]:
         """The row, its block, and its pose."""
@@ -126,24 +120,19 @@ class StageRows:
     def proven(self, cut: LegCut, axis: int) -> Fraction:
         """The largest v for which ± h ≥ v, or 0 ≥ v, follows: Σ λ (A y − b) ≤ 0 is added, and y taken at its worst."""
         parts = [(*self._row(number), Dyadic.of(weight)) for number, weight in cut.weights]
-        least = min([0, *(row.exponent + w.e for _, _, row, w in parts)])
-        sums, value, errors = defaultdict[int, int](int), 0, 23 * len(self._blocks)
+        errors, target = 23 * len(self._blocks), None
         if cut.side != "empty":
             block, own = divmod(axis - self.first, 7)
             if not 0 <= block < len(self._blocks):
                 raise NotProven(f"a box about another leg says nothing of '{cut.unknown}'")
-            sums[23 * block + own] = (1 if cut.side == "lower" else -1) << -least
-        for block, pose, row, w in parts:
-            factor = w.n << (row.exponent + w.e - least)
-            value -= factor * row.side
-            for j, a in enumerate(row.coefficients):
-                if a:
-                    sums[23 * block + j if j < 23 else errors + 6 * pose + j - 23] += factor * a
-        bound = Dyadic(value, least)
-        for column, t in sums.items():
-            if t and not (column < errors and column % 23 >= 16 and t > 0):  # squares are not negative
-                bound -= Dyadic(abs(t), least) * self._most(column, errors)
-        return bound.fraction
+            target = 23 * block + own, 1 if cut.side == "lower" else -1
+        terms = [(row, w, _places(block, pose, errors)) for block, pose, row, w in parts]
+        return least_value(
+            terms,
+            target,
+            most=lambda column: self._most(column, errors),
+            is_square=lambda column: column < errors and column % 23 >= 16,
+        )
 
     def _most(self, column: int, errors: int) -> Dyadic:
         if column < errors:
@@ -215,58 +204,6 @@ def _checked(certificate: LegCertificate, legs: Legs) -> tuple[tuple[str, ...], 
             return (fits, *_values(witness, legs)), "the exhibited errors and lengths are within every tolerance"
         case LegOutliers() as proof:
             return _outliers(proof, legs), f"{by_rows}, and no choice of so few poses meets all contradictions"
-
-
-def follow(links: Iterable[LegLink], legs: Legs, box: LegBox, depth: int = 0) -> LegBox:
-    """The box that a chain establishes; raises NotProven at the first cut that proves less than it states."""
-    if depth > _DEEPEST:
-        raise NotProven(f"a box is halved more than {_DEEPEST} times in a row")
-    for number, link in enumerate(links, start=1):
-        if box.is_empty:
-            break
-        if isinstance(link, LegSplit):
-            below, above = halves(box, legs.axis(link.unknown), rational(link.at, "where a box is halved"))
-            box = follow(link.below, legs, below, depth + 1).union(follow(link.above, legs, above, depth + 1))
-            continue
-        rows, left = StageRows(legs, link.center, link.radius, link.leg), box
-        rows.require_covers(box)
-        for cut in link.cuts:
-            axis = rows.first if cut.side == "empty" else legs.axis(cut.unknown)
-            proven, stated = rows.proven(cut, axis), _stated(cut, rows, axis)
-            if proven < stated or (cut.side == "empty" and not proven > 0):
-                short = approximately(stated - proven)
-                raise NotProven(f"box {number}, {cut.side} side of '{cut.unknown}': its rows prove {short} less")
-            left = tightened(left, cut, axis)
-        box = left
-    return box
-
-
-def halves(box: LegBox, axis: int, at: Fraction) -> tuple[LegBox, LegBox]:
-    """The parts below and above."""
-    lower, upper = list(box.lower), list(box.upper)
-    lower[axis], upper[axis] = max(lower[axis], at), min(upper[axis], at)
-    return LegBox(box.lower, upper, box.refuted), LegBox(lower, box.upper, box.refuted)
-
-
-def tightened(box: LegBox, cut: LegCut, axis: int) -> LegBox:
-    """The part that satisfies a cut."""
-    lower, upper, bound = list(box.lower), list(box.upper), rational(cut.bound, "a bound")
-    if cut.side == "empty":
-        return box._replace(refuted=True)
-    if cut.side == "lower":
-        lower[axis] = max(lower[axis], bound)
-    else:
-        upper[axis] = min(upper[axis], bound)
-    return LegBox(lower, upper, box.refuted)
-
-
-def _stated(cut: LegCut, rows: StageRows, axis: int) -> Fraction:
-    if cut.side == "empty":
-        return Fraction(0)
-    if not rows.first <= axis < rows.first + rows.size:
-        raise NotProven(f"a box about another leg says nothing of '{cut.unknown}'")
-    center, bound = rows.center[axis - rows.first].fraction, rational(cut.bound, "a bound")
-    return bound - center if cut.side == "lower" else center - bound
 
 
 def _outliers(proof: LegOutliers, legs: Legs) -> tuple[str, ...]:

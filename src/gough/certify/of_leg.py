@@ -1,36 +1,25 @@
 """Certificates about legs, made from what a method found: its boxes again, in exact numbers."""
 
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 from typing import Any
-
-import numpy as np
 
 from gough.certify.leg_proofs import (
     LegBound,
     LegCertificate,
-    LegCut,
     LegEmpty,
-    LegLink,
     LegOutliers,
-    LegSplit,
-    LegStage,
     LegWitness,
     stages_of,
 )
 from gough.certify.leg_questions import question_of
-from gough.certify.legs import LegBox, Legs, StageRows, check_leg, halves, tightened
+from gough.certify.legs import Legs, check_leg
 from gough.certify.linear import NotProven
+from gough.certify.of_tree import chain_of, contradiction, links_of
 from gough.core.arrays import Array
 from gough.core.covers import cover
-from gough.core.rational import round_down
 from gough.estimate import Estimate
-from gough.evidence import LiftedCut, LiftedStage, LiftedTree
+from gough.evidence import LiftedTree
 
-_DIGITS = 13
-"""Of weights that bound an unknown: the bound loses nothing that matters."""
-_FEWER = (4, 7, 10, _DIGITS, 17)
-"""Of weights that contradict each other: as many as the contradiction needs."""
 _SLACKS = (0.0, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9)
 """Metres added to what is needed at exhibited poses until the exact check agrees."""
 
@@ -42,6 +31,7 @@ def leg_certificate(problem: Any, answer: Estimate) -> LegCertificate:
 
     Examples:
         >>> import gough
+        >>> import numpy as np
         >>> from gough.assemble import certified_leg
         >>> from gough.data import Poses
         >>> from gough.methods import LiftedHull
@@ -56,7 +46,7 @@ def leg_certificate(problem: Any, answer: Estimate) -> LegCertificate:
     """
     question = question_of(problem)
     legs = Legs(question, question.legs, 0.0)
-    links, box = _chain(legs, getattr(answer.stats, "stages", ()), legs.prior())
+    links, box = chain_of(legs, getattr(answer.stats, "stages", ()), legs.prior())
     proof = LegEmpty(links) if box.is_empty else LegBound(links)
     return LegCertificate(question.digest(), question.legs, proof)
 
@@ -64,7 +54,7 @@ def leg_certificate(problem: Any, answer: Estimate) -> LegCertificate:
 def bound_certificate(problem: Any, tree: LiftedTree, legs: Sequence[int] = (), more: float = 0.0) -> LegCertificate:
     """Everything consistent lies in the box that the tree ends with."""
     question, some = _asked(problem, legs, more)
-    links, _ = _links(some, tree, some.prior())
+    links, _ = links_of(some, tree, some.prior())
     return LegCertificate(question.digest(), some.legs, LegBound(links), more)
 
 
@@ -75,7 +65,7 @@ def empty_certificate(problem: Any, tree: LiftedTree, legs: Sequence[int] = (), 
         NotProven: the evidence falls short in exact numbers.
     """
     question, some = _asked(problem, legs, more)
-    return LegCertificate(question.digest(), some.legs, LegEmpty(_contradiction(some, tree)), more)
+    return LegCertificate(question.digest(), some.legs, LegEmpty(contradiction(some, tree)), more)
 
 
 def outlier_certificate(
@@ -96,7 +86,7 @@ def outlier_certificate(
         NotProven: the evidence falls short in exact numbers.
     """
     question, some = _asked(problem, legs, more)
-    chains = [_contradiction(some, tree) for tree in trees]
+    chains = [contradiction(some, tree) for tree in trees]
     needed = _needed(some, chains, at_least, q, outliers)
     proof = LegOutliers(at_least, q, tuple(outliers), tuple(chains[i] for i in sorted(needed)))
     return LegCertificate(question.digest(), some.legs, proof, more)
@@ -147,84 +137,3 @@ def _needed(legs: Legs, chains: Sequence[Any], at_least: int, q: int, outliers: 
             raise NotProven(f"poses {sorted(found.elements)} meet every contradiction")
         needed |= found.used
     return needed
-
-
-def _contradiction(legs: Legs, tree: LiftedTree) -> tuple[LegLink, ...]:
-    links, box = _links(legs, tree, legs.prior())
-    if not box.is_empty:
-        raise NotProven("in exact numbers the boxes leave something")
-    return links
-
-
-def _links(legs: Legs, tree: LiftedTree, box: LegBox) -> tuple[tuple[LegLink, ...], LegBox]:
-    links, box = _chain(legs, tree.stages, box)
-    if box.is_empty or not tree.halves:
-        return links, box
-    below, above = halves(box, tree.axis, Fraction(tree.at))
-    low, left = _links(legs, tree.halves[0], below)
-    high, right = _links(legs, tree.halves[1], above)
-    return (*links, LegSplit(legs.names[tree.axis], tree.at, low, high)), left.union(right)
-
-
-def _chain(legs: Legs, given: Iterable[LiftedStage], box: LegBox) -> tuple[tuple[LegLink, ...], LegBox]:
-    links: list[LegLink] = []
-    for stage in given:
-        if box.is_empty or not stage.center:
-            break
-        leg = None if stage.part is None else legs.legs[stage.part]
-        members = slice(None) if stage.part is None else slice(7 * stage.part, 7 * stage.part + 7)
-        center, radius = _around(box, members)
-        rows, left, cuts = StageRows(legs, center, radius, leg), box, []
-        for found in stage.cuts:
-            cut = _cut(legs, rows, found)
-            if cut is not None:
-                cuts.append(cut)
-                left = tightened(left, cut, rows.first + found.axis)
-        if cuts:
-            links.append(LegStage(center, radius, tuple(cuts), leg))
-        box = left
-    return tuple(links), box
-
-
-def _around(box: LegBox, members: slice) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Doubles center, radius around a box."""
-    lower, upper = box.lower[members], box.upper[members]
-    center = [float((low + high) / 2) for low, high in zip(lower, upper, strict=True)]
-    radius = []
-    for c, low, high in zip(center, lower, upper, strict=True):
-        below = round_down(-max(high - Fraction(c), Fraction(c) - low))
-        assert below is not None
-        radius.append(-below)
-    return tuple(center), tuple(radius)
-
-
-def _cut(legs: Legs, rows: StageRows, found: LiftedCut) -> LegCut | None:
-    """The cut with the best double that its weights prove; None if they prove nothing new."""
-    axis = rows.first + found.axis
-    if found.sign == 0:
-        for digits in _FEWER:
-            cut = LegCut(legs.names[rows.first], "empty", 0.0, _weights(legs, found, digits))
-            if rows.proven(cut, axis) > 0:
-                return cut
-        return None
-    side = "lower" if found.sign > 0 else "upper"
-    weights = _weights(legs, found, _DIGITS)
-    proven = rows.proven(LegCut(legs.names[axis], side, 0.0, weights), axis)
-    middle = rows.center[found.axis].fraction
-    bound = round_down(middle + proven) if side == "lower" else round_down(proven - middle)
-    if bound is None or proven <= -rows.radius[found.axis].fraction:
-        return None
-    return LegCut(legs.names[axis], side, bound if side == "lower" else -bound, weights)
-
-
-def _weights(legs: Legs, found: LiftedCut, digits: int) -> tuple[tuple[int, float], ...]:
-    """The method's weights, for rows that are multiplied by the squared length of a pose's quaternion."""
-    size = np.square(legs.question.data.quaternion).sum(axis=1)
-    n, each = legs.n_poses, legs.rows_of_a_leg
-    result = []
-    for row, weight in zip(found.rows, found.weights, strict=True):
-        own = row % each
-        value = float(f"{weight / size[own % n] if own < 2 * n else weight:.{digits}g}")
-        if value > 0:
-            result.append((row, value))
-    return tuple(result)

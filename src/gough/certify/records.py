@@ -60,40 +60,41 @@ def _plain_link(link: Link) -> dict[str, Any]:
     match link:
         case Split(name, at, below, above):
             chains = {key: [_plain_link(one) for one in chain] for key, chain in (("below", below), ("above", above))}
-            return {"split": name, "at": _plain_number(at), **chains}
+            return {"split": name, "at": plain_number(at), **chains}
         case Reach(bounds, weights):
             return {"reach": _plain_named(bounds), "weights": {name: _plain_weights(each) for name, each in weights}}
         case Step(direction, value, weights):
-            body = {"value": _plain_number(value), "weights": _plain_weights(weights)}
+            body = {"value": plain_number(value), "weights": _plain_weights(weights)}
             return {"direction": _plain_named(direction), **body}
 
 
 def _plain_relaxed(step: RelaxedStep) -> dict[str, Any]:
     cuts = {name: [_plain_weights(cut) for cut in getattr(step, name)] for name in ("cuts", "contradictions")}
-    return {"direction": _plain_named(step.direction), "value": _plain_number(step.value), **cuts}
+    return {"direction": _plain_named(step.direction), "value": plain_number(step.value), **cuts}
 
 
 def _plain_round(one: Round) -> dict[str, Any]:
-    shape = [[_plain_number(x) for x in row] for row in one.shape]
+    shape = [[plain_number(x) for x in row] for row in one.shape]
     return {"center": _plain_named(one.center), "shape": shape, "strips": [_plain_strip(strip) for strip in one.strips]}
 
 
 def _plain_strip(strip: Strip) -> dict[str, Any]:
-    numbers = {name: _plain_number(getattr(strip, name)) for name in ("middle", "half", "weight")}
+    numbers = {name: plain_number(getattr(strip, name)) for name in ("middle", "half", "weight")}
     sides = {name: side for name in ("below", "above") if (side := getattr(strip, name)) is not None}
     written = {name: _plain_weights(side) if isinstance(side, tuple) else side for name, side in sides.items()}
     return {"of": strip.of, **numbers, **written}
 
 
 def _plain_named(named: tuple[tuple[str, Fraction], ...]) -> dict[str, float | str]:
-    return {name: _plain_number(x) for name, x in named}
+    return {name: plain_number(x) for name, x in named}
 
 
 def _plain_weights(weights: Weights) -> list[list[Any]]:
-    return [[row, _plain_number(x)] for row, x in weights]
+    return [[row, plain_number(x)] for row, x in weights]
 
 
-def _plain_number(x: Fraction) -> float | str:
+def plain_number(x: Fraction) -> float | str:
+    """A double where it is one, else a fraction as text."""
     double = as_double(x)
     if double is not None:
         return double
@@ -147,7 +148,7 @@ def _link(data: Any, what: str) -> Link:
         require_keys(data, {"split", "at", "below", "above"}, what)
         below = _list(data["below"], f"{what}: below", _link, f"{what}, below, step")
         above = _list(data["above"], f"{what}: above", _link, f"{what}, above, step")
-        return Split(data["split"], _number(data["at"], f"{what}: at"), below, above)
+        return Split(data["split"], number_in(data["at"], f"{what}: at"), below, above)
     if isinstance(data, dict) and "reach" in data:
         require_keys(data, {"reach", "weights"}, what)
         weights = data["weights"]
@@ -155,27 +156,28 @@ def _link(data: Any, what: str) -> Link:
         each = tuple((name, _weights(cut, f"{what}: '{name}'")) for name, cut in weights.items())
         return Reach(_named(data["reach"], f"{what}: reach"), each)
     require_keys(data, {field.name for field in fields(Step)}, what)
-    value, weights = _number(data["value"], f"{what}: value"), _weights(data["weights"], what)
+    value, weights = number_in(data["value"], f"{what}: value"), _weights(data["weights"], what)
     return Step(_named(data["direction"], f"{what}: direction"), value, weights)
 
 
 def _relaxed(data: Any, what: str) -> RelaxedStep:
     require_keys(data, {field.name for field in fields(RelaxedStep)}, what)
     cuts, contradictions = (_cuts(data[key], f"{what}: {key}") for key in ("cuts", "contradictions"))
-    value = _number(data["value"], f"{what}: value")
+    value = number_in(data["value"], f"{what}: value")
     return RelaxedStep(_named(data["direction"], f"{what}: direction"), value, cuts, contradictions)
 
 
 def _round(data: Any, what: str) -> Round:
     require_keys(data, {field.name for field in fields(Round)}, what)
-    shape = _list(data["shape"], f"{what}: shape", lambda row, where: _list(row, where, _number), f"{what}: shape, row")
+    rows = f"{what}: shape"
+    shape = _list(data["shape"], rows, lambda row, where: _list(row, where, number_in), f"{rows}, row")
     strips = _list(data["strips"], f"{what}: strips", _strip, f"{what}, strip")
     return Round(_named(data["center"], f"{what}: center"), shape, strips)
 
 
 def _strip(data: Any, what: str) -> Strip:
     require_keys(data, {"of", "middle", "half", "weight"}, what, frozenset({"below", "above"}))
-    middle, half, weight = (_number(data[key], f"{what}: {key}") for key in ("middle", "half", "weight"))
+    middle, half, weight = (number_in(data[key], f"{what}: {key}") for key in ("middle", "half", "weight"))
     below, above = (_source(data.get(key), f"{what}: {key}") for key in ("below", "above"))
     return Strip(data["of"], middle, half, weight, below, above)
 
@@ -192,15 +194,16 @@ def _cuts(data: Any, what: str) -> tuple[Weights, ...]:
 def _weights(data: Any, what: str) -> Weights:
     fits = isinstance(data, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in data)
     require(fits, f"{what}: weights must be a list of pairs [row, weight]")
-    return tuple((row, _number(x, f"{what}: weight of row {row!r:.20}")) for row, x in data)
+    return tuple((row, number_in(x, f"{what}: weight of row {row!r:.20}")) for row, x in data)
 
 
 def _named(data: Any, what: str) -> tuple[tuple[str, Fraction], ...]:
     require(isinstance(data, dict), f"{what} must be an object of names and numbers, but it is {data!r:.40}")
-    return tuple((name, _number(x, f"{what}: '{name}'")) for name, x in data.items())
+    return tuple((name, number_in(x, f"{what}: '{name}'")) for name, x in data.items())
 
 
-def _number(data: Any, what: str) -> Fraction:
+def number_in(data: Any, what: str) -> Fraction:
+    """The number that `plain_number` wrote."""
     if isinstance(data, int | float) and not isinstance(data, bool):
         return Fraction(data)
     match = _RATIONAL.fullmatch(data) if isinstance(data, str) else None
