@@ -166,7 +166,7 @@ def named(rng, change):
     _, seen = measured(theta, EXTREMAL, rng)
     try:
         return " ".join(calibrate(ROBOT, change(seen)).verdicts)
-    except EstimationError as error:
+    except (EstimationError, InputError) as error:
         return str(error)
 
 
@@ -191,6 +191,14 @@ def named(rng, change):
                 rotation=np.diag([1, -1, 1]) @ s.rotation @ np.diag([1, -1, 1]),
             ),
             "mirrored",
+        ),
+        (
+            lambda s: replace(
+                s,
+                position=s.position @ exp([0.3, -0.2, 2.0]).T + exp([0.3, -0.2, 2.0]) @ s.rotation @ [0.02, 0.03, 0.1],
+                rotation=exp([0.3, -0.2, 2.0]) @ s.rotation @ exp([0.1, 0.2, -0.5]),
+            ),
+            'state frames = "instrument"',
         ),
     ],
 )

@@ -15,6 +15,7 @@ from gough.calibration.suspects import likely_cause, suspects_of
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
 from gough.core.rotations import cross_matrix, nearest_rotation
+from gough.core.text import number
 from gough.data import Poses
 from gough.estimate import Estimate, EstimationError, Status
 from gough.methods import GaussMarkov, Huber, Repeated, RobustLeastSquares, WeightedLeastSquares, identifiability
@@ -80,9 +81,8 @@ def calibrate(
     try:
         answer = _answered(problem, _method(poses, robust=robust), robust=robust)
     except (InputError, np.linalg.LinAlgError) as error:
-        why = likely_cause(model, poses, problem) or (
-            "the search runs away from the blueprint: check units, frames and the order of the readings"
-        )
+        why = _elsewhere(model, poses, aligned, frames) or likely_cause(model, poses, problem)
+        why = why or "the search runs away from the blueprint: check units, frames and the order of the readings"
         raise InputError(f"the {model.name} cannot be calibrated from these poses: {why} ({error})") from error
     values = np.append(aligned, 1.0) if scale else aligned.copy()
     for name, value in zip(answer.unknowns.names, answer.value, strict=True):
@@ -94,8 +94,10 @@ def calibrate(
     rms = float(np.sqrt(np.mean([chain.rms_after**2 for chain in chains])))
     suspects = suspects_of(model, poses, problem, parameters, answer, rms=rms)
     if answer.status is not Status.OK:
-        note = "\n".join([*suspects, *answer.notes])
-        raise EstimationError(replace(answer, notes=(note,)))
+        why = _elsewhere(model, poses, aligned, frames) or " ".join(suspects)
+        if why and answer.status is Status.MAX_STEPS:
+            raise InputError(f"the {model.name} cannot be calibrated from these poses. {why}")
+        raise EstimationError(replace(answer, notes=("\n".join([*suspects, *answer.notes]),)))
     return Calibrated(
         model,
         poses,
@@ -127,9 +129,9 @@ def cross_validate(model: KinematicModel, poses: Poses, *, folds: int = 6, **opt
     """
     require(2 <= folds <= len(poses), f"{len(poses)} poses cannot be parted in {folds}")
     parts = []
-    number = np.arange(len(poses)) * folds // len(poses)
+    part = np.arange(len(poses)) * folds // len(poses)
     for fold in range(folds):
-        found = calibrate(model, poses.select(number != fold), validation=poses.select(number == fold), **options)
+        found = calibrate(model, poses.select(part != fold), validation=poses.select(part == fold), **options)
         assert found.validation is not None
         parts.append(found.validation)
 
@@ -201,6 +203,26 @@ def _aligned(model: KinematicModel, poses: Poses, theta: Array, frames: FramesOf
     rows[:, :3] = found.base.of(rows[:, :3])
     rows[:, 3:6] = found.target.of(rows[:, 3:6])
     return model.parameters(rows), found
+
+
+def _elsewhere(model: KinematicModel, poses: Poses, theta: Array, frames: FramesOf) -> str:
+    """Does the blueprint close, once the frame of the instrument is looked for?"""
+    if frames == "instrument" or not isinstance(model, GoughPlatform) or poses.rotation is None:
+        return ""
+    try:
+        aligned, _ = _aligned(model, poses, theta, "instrument")
+    except (InputError, np.linalg.LinAlgError):
+        return ""
+    seen = PlatformPoses(poses.position, poses.rotation)
+    here, there = (float(np.sqrt((closure(model, x, seen, poses.readings) ** 2).mean())) for x in (theta, aligned))
+    travel = float(np.sqrt((model.rows(theta)[:, 7] ** 2 * poses.readings.var(axis=0)).mean()))
+    if not there < min(here / 5, travel / 5):
+        return ""
+    return (
+        f"The legs of the blueprint close to {number(1e3 * here, digits=3)} mm (rms), but to "
+        f"{number(1e3 * there, digits=3)} mm once the frame of the instrument is looked for: the poses are probably "
+        'not in the frame of the machine; state frames = "instrument".'
+    )
 
 
 def machine_frame(model: KinematicModel, poses: Poses) -> Poses:
