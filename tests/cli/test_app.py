@@ -1,6 +1,8 @@
 """What all commands share: the help that a stranger reads first, and what is said when work is interrupted."""
 
-from gough.cli import check
+import pytest
+
+from gough.cli import app, check, main
 from gough.cli.app import run
 
 
@@ -34,3 +36,12 @@ def test_who_interrupts_is_told_what_became_of_the_files(tmp_path, monkeypatch, 
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "Files are complete or were not written." in shown.err
+
+
+def test_who_interrupts_while_it_loads_sees_no_traceback(monkeypatch):
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(app, "run", interrupted)
+    with pytest.raises(SystemExit, match="130"):
+        main()

@@ -36,6 +36,7 @@ def test_the_page_says_what_the_design_is(found, files):
     for words in (
         "All limits hold at all times",
         "runs 3 periods",
+        "period = &quot;2 s&quot; in [repeats], and begin = &quot;",
         "2 of 3 starts keep the limits",
         "m_plate",
         "scaled condition",
@@ -52,6 +53,14 @@ def test_a_broken_limit_and_a_missing_ramp_are_not_hidden(found):
     for words in ("A limit is exceeded", "speed of q", "No way from rest that was tried keeps the limits"):
         assert words in told, words
     assert "All limits hold" not in told
+
+
+def test_a_motion_that_shows_nothing_promises_nothing(found):
+    still = FourierSeries(found.problem.home, np.full((3, 2), 1e-9), np.zeros((3, 2)), frequency=0.5)
+    design = Design(found.problem, (Attempt(1, still, 90.0, 100.0, 0.1, 50),))
+    assert (design.sigma == np.inf).all()
+    assert "nan" not in str(design)
+    assert "too little to determine the parameters at all" in verdicts(design, periods=1)
 
 
 def test_efforts_are_those_of_the_parameters(found):

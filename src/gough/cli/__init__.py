@@ -8,6 +8,9 @@ import sys
 
 def main() -> None:
     """Run `gough`. Whatever gough refuses on purpose becomes a message and an exit code, never a traceback."""
-    from gough.cli.app import run  # noqa: PLC0415 - typer and rich load only for the command line
+    try:
+        from gough.cli.app import run  # noqa: PLC0415 - typer and rich load only for the command line
 
-    sys.exit(run(sys.argv[1:]))
+        sys.exit(run(sys.argv[1:]))
+    except KeyboardInterrupt:  # while the command was still loading
+        sys.exit(130)

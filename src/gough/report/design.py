@@ -80,7 +80,7 @@ def sigma_table(found: Design) -> Html:
     units = [of.robot.units[i] for i in of.found.kept]
     rows = []
     for label, unit, value, sd in zip(short_labels(of.names), units, of.base_values, found.sigma, strict=True):
-        share = f"{100 * sd / abs(value):.2g} %" if value else "—"
+        share = f"{100 * sd / abs(value):.2g} %" if value and sd < np.inf else "—"
         shown = [signed(number(float(value))), number(float(sd), digits=2), share]
         rows.append([row_head(label, unit), *map(cell, shown)])
     return table(["parameter", "nominal", "σ promised", "share"], rows, "Promised standard deviations")
@@ -155,6 +155,8 @@ def _poor(found: Design) -> Html:
     """Parameters that the motion cannot tell from zero."""
     of = found.problem
     cells = zip(short_labels(of.names), found.sigma, np.abs(of.base_values), strict=True)
+    if not np.isfinite(found.sigma).all():
+        return tag("li", "The motion shows too little to determine the parameters at all. Loosen limits.", class_="bad")
     far = [label for label, sd, size in cells if sd > size > 0]
     if not far:
         return tag("li", "Every parameter's promised σ is smaller than the parameter itself.", class_="good")

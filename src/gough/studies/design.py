@@ -159,7 +159,7 @@ def summary(found: Design) -> dict[str, Any]:
             "nu": series.nu.tolist(),
         },
         "periods_begin": getattr(found.trajectory(), "ramp", 0.0),
-        "sigma": dict(zip(of.names, found.sigma.tolist(), strict=True)),
+        "sigma": {name: sd if isfinite(sd) else None for name, sd in zip(of.names, found.sigma.tolist(), strict=True)},
         "limits": {
             one.name: {
                 "unit": one.unit,

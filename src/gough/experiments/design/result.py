@@ -91,12 +91,16 @@ class Design(ArrayValue):
     def sigma(self) -> Array:
         """The standard deviations that Gauss-Markov estimates of the base parameters will have (p,).
 
-        Roots of the diagonal of the Cramér-Rao bound F⁻¹ [AHG, eq. (9)], for the stated number of samples.
+        Roots of the diagonal of the Cramér-Rao bound F⁻¹ [AHG, eq. (9)], for the stated number of samples; infinite
+        where the motion shows so little that F cannot be inverted.
         """
         W = self.problem.evaluate(self.problem.space.vector(self.series)).W
         F = self.problem.information(W)
         d = np.sqrt(np.diag(F))
-        return np.asarray(np.sqrt(np.diag(np.linalg.inv(F / np.outer(d, d)))) / d)
+        C = F / np.outer(d, d) if (d > 0).all() else np.zeros_like(F)
+        if np.linalg.matrix_rank(C, hermitian=True) < len(C):
+            return np.full(len(C), np.inf)
+        return np.asarray(np.sqrt(np.diag(np.linalg.inv(C))) / d)
 
     @cached_property
     def extremes(self) -> tuple[Array, Array]:
@@ -178,10 +182,10 @@ class Design(ArrayValue):
     def _promised(self) -> str:
         units = [self.problem.robot.units[i] for i in self.problem.found.kept]
         cells = zip(self.problem.names, units, self.problem.base_values, self.sigma, strict=True)
-        rows = [
-            [name, unit, number(value), number(sd, digits=2), f"{100 * sd / abs(value):.2g} %" if value else "—"]
-            for name, unit, value, sd in cells
-        ]
+        rows = []
+        for name, unit, value, sd in cells:
+            share = f"{100 * sd / abs(value):.2g} %" if value and sd < np.inf else "—"
+            rows.append([name, unit, number(value), number(sd, digits=2), share])
         return table(["parameter", "unit", "nominal", "σ promised", "share"], rows, "llrrr")
 
     def _limits(self) -> str:
