@@ -1,5 +1,6 @@
 """Outlines and intensity-weighted centroids of spots, compiled by numba; importing this module imports numba."""
 
+from math import erf, exp, pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,11 @@ from gough.vision.optics import compiled
 _RING = 2.5
 """Width of the ring around a spot's window in which the ground is measured, pixels."""
 _ROUNDS = 2
+_STRAY, _STRAY_NOISE = 0.12, 5.0
+"""Light in the ring is stray beyond so much of the spot's level and so many standard deviations of noise."""
+_ALIKE = 0.85
+"""A neighbor of so much of the spot's level has its outline where its edge is; a dimmer one is larger than it."""
+_NODES = 8
 
 
 @compiled
@@ -54,9 +60,9 @@ def measure(image: Any, shapes: Array, margins: Array, ceiling: int) -> Array:
     """Of each shape of `outline_moments`, a row of `Spots`; NaN where its window leaves the image.
 
     Columns: center u, v; flux; ground; noise; moments uu, uv, vv of the shape; sums of uu, uv, vv over the window;
-    peak; part of saturated pixels; width of the edge.
+    peak; part of saturated pixels; width of the edge; pixels of stray light.
     """
-    out = np.full((len(shapes), 14), np.nan)
+    out = np.full((len(shapes), 15), np.nan)
     ring, sums = np.empty(40000), np.empty(6)
     for k in range(len(shapes)):
         ellipse = _axes(shapes[k])
@@ -80,6 +86,7 @@ def measure(image: Any, shapes: Array, margins: Array, ceiling: int) -> Array:
         out[k, 0], out[k, 1], out[k, 2], out[k, 3], out[k, 4] = ellipse[0], ellipse[1], sums[0], ground, noise
         out[k, 5:8], out[k, 8:11] = shapes[k, 3:6], sums[3:6]
         out[k, 11], out[k, 12], out[k, 13] = _inside(image, ellipse, margins[k], ground, ceiling)
+        out[k, 14] = _stray(image, shapes, k, ellipse, margins[k], max(noise, 0.5), ground)
     return out
 
 
@@ -128,6 +135,91 @@ def _ground(ring: Array, middle: float) -> tuple[float, float]:
         deviation = np.sqrt(max(squares / n - mean * mean, 0.0))
         limit = min(limit, mean + max(3.5 * deviation, 1.0))
     return mean, deviation
+
+
+@compiled
+def _stray(  # noqa: PLR0917 - numba knows no keywords
+    image: Any, shapes: Array, own: int, ellipse: Array, margin: float, noise: float, ground: float
+) -> int:
+    """How many pixels of the ring have light that neither the spot nor a neighbor like it explains."""
+    u, v, long, short, c, s = ellipse
+    reach = margin + _RING
+    a, b = 1 / (long + margin) ** 2, 1 / (short + margin) ** 2
+    a_out, b_out = 1 / (long + reach) ** 2, 1 / (short + reach) ** 2
+    half_u = np.hypot(c * (long + reach), s * (short + reach))
+    half_v = np.hypot(s * (long + reach), c * (short + reach))
+    level = float(image[int(np.rint(v)), int(np.rint(u))]) - ground
+    limit, n = ground + max(_STRAY * level, _STRAY_NOISE * noise), 0
+    for i in range(int(np.ceil(v - half_v)), int(np.floor(v + half_v)) + 1):
+        for j in range(int(np.ceil(u - half_u)), int(np.floor(u + half_u)) + 1):
+            if image[i, j] > limit:
+                p, q = c * (j - u) + s * (i - v), c * (i - v) - s * (j - u)
+                if p * p * a + q * q * b > 1 and p * p * a_out + q * q * b_out <= 1:
+                    n += not _is_neighbors(image, shapes, own, j, i, reach, ground + _ALIKE * level)
+    return n
+
+
+@compiled
+def _is_neighbors(  # noqa: PLR0917 - numba knows no keywords
+    image: Any, shapes: Array, own: int, u: int, v: int, reach: float, least: float
+) -> bool:
+    """Whether a pixel is within reach of another spot that is as bright."""
+    for k in range(len(shapes)):
+        du, dv = u - shapes[k, 0], v - shapes[k, 1]
+        far = 2 * np.sqrt(shapes[k, 3] + shapes[k, 5]) + reach
+        if k != own and du * du + dv * dv < far * far:
+            distance = max(np.hypot(du, dv), 1e-9)
+            if distance < _support(shapes[k, 3:6], du / distance, dv / distance) + reach:
+                return bool(image[int(np.rint(shapes[k, 1])), int(np.rint(shapes[k, 0]))] > least)
+    return False
+
+
+@compiled
+def _support(moments: Array, du: float, dv: float) -> float:
+    """How far an ellipse with these second moments extends in a direction."""
+    return 2 * np.sqrt(moments[0] * du * du + 2 * moments[1] * du * dv + moments[2] * dv * dv)
+
+
+@compiled
+def leaks(spots: Array, margins: Array, edge: float) -> Array:
+    """How far light of neighbors, blurred into a spot's window, pulls its centroid: pixels (n,), for rows of `measure`.
+
+    Where the gap is narrowest both outlines are parabolas, and a distance z beyond an edge of Gaussian width the light
+    is Φ(−z): its integral over the window, and that times the distance from the center, are integrals along the
+    window's border.
+    """
+    out = np.zeros(len(spots))
+    for i in range(len(spots)):
+        pull_u, pull_v = 0.0, 0.0
+        for j in range(len(spots)):
+            du, dv = spots[j, 0] - spots[i, 0], spots[j, 1] - spots[i, 1]
+            distance = np.hypot(du, dv)
+            if i == j or distance > 200:
+                continue
+            du, dv = du / distance, dv / distance
+            own, its = _support(spots[i, 5:8], du, dv), _support(spots[j, 5:8], du, dv)
+            gap = distance - own - its - margins[i]
+            if gap < 4 * edge:
+                bend = spots[i, 5] * spots[i, 7] - spots[i, 6] ** 2, spots[j, 5] * spots[j, 7] - spots[j, 6] ** 2
+                radii = 16 * bend[0] / own**3 + margins[i], 16 * bend[1] / its**3
+                pull = spots[j, 11] / spots[i, 2] * _leak(gap, own + margins[i], radii, edge)
+                pull_u, pull_v = pull_u + pull * du, pull_v + pull * dv
+        out[i] = np.hypot(pull_u, pull_v)
+    return out
+
+
+@compiled
+def _leak(gap: float, arm: float, radii: Any, edge: float) -> float:
+    """First moment, about a spot's center, of a neighbor's light in its window: `gap` between, radii of curvature."""
+    curvature = 1 / radii[0] + 1 / radii[1]
+    wide, total = np.sqrt(2 * max(4 * edge - gap, 0.0) / curvature), 0.0
+    for node in range(_NODES):
+        x = wide * (node + 0.5) / _NODES
+        z = (gap + curvature * x * x / 2) / edge
+        tail, density = 0.5 * (1 - erf(z / sqrt(2))), exp(-z * z / 2) / sqrt(2 * pi)
+        inward = edge**2 * ((1 + z * z) * tail - z * density) / 2
+        total += (arm - x * x / 2 / radii[0]) * edge * (density - z * tail) - inward
+    return 2 * wide / _NODES * total
 
 
 @compiled

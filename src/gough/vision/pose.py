@@ -19,6 +19,8 @@ _FAR = 4.5
 """Standard deviations beyond which a dot is left out."""
 _DIM = 0.04
 """Relative lack or excess of light beyond which a dot is left out: something covers it, or shines on it."""
+_STRAY, _LEAK = 0, 0.25
+"""Pixels of stray light around a dot, and pull by its neighbors in standard deviations, beyond which it is left out."""
 _BLACK = 1 / 3
 """Black paper reflects at most so much of what white paper does."""
 _APART = 25.0
@@ -137,6 +139,7 @@ def _without_misfits(
         if seen.spots is not None:
             excess, *light = _relative_light(seen, target, camera, fitted[0], fitted[1])
             shift = _shift(seen.spots, *light)
+            bad |= (seen.spots.stray > _STRAY) | (seen.spots.leak > _LEAK * seen.sigma)
             bad |= np.abs(excess) > max(_DIM, 4.5 * float(np.median(np.abs(excess))) / 0.6745)
         if not bad.any():
             break

@@ -45,6 +45,10 @@ class Spots:
     """Width of the edge as the standard deviation of a blur, pixels."""
     saturated: Array
     """Part of the spot's pixels that are as bright as pixels can be."""
+    stray: Array
+    """Pixels around the spot with light that neither it nor a spot like it explains."""
+    leak: Array
+    """How far blurred light of neighboring spots pulls the centroid, about, pixels."""
 
     def __len__(self) -> int:
         return len(self.center)
@@ -78,7 +82,7 @@ def find_spots(image: Image, *, bright: bool = True) -> Spots:
     small = seen if seen.dtype == np.uint8 else (seen >> (bits - 8)).astype(np.uint8)
     outlines = _outlines(small)
     if not outlines:
-        return _spots(np.empty((0, 14)))
+        return _spots(np.empty((0, 16)))
     lengths = np.array([len(outline) for outline in outlines])
     shapes = centroids.outline_moments(np.concatenate(outlines).reshape(-1, 2), lengths)
     _, _, area, uu, uv, vv = shapes.T
@@ -89,17 +93,20 @@ def find_spots(image: Image, *, bright: bool = True) -> Spots:
         good = (area > 4) & (slim > _SLIM / (1 + _SLIM**2)) & (abs(ellipse - 1) < _ROUND)
     shapes = shapes[good]
     if not len(shapes):
-        return _spots(np.empty((0, 14)))
+        return _spots(np.empty((0, 16)))
     seen = np.ascontiguousarray(seen, dtype=np.uint16)  # one type to compile for
     ceiling = top if bright else top + 1  # dark dots never saturate
     few = shapes[:: max(1, len(shapes) // _SAMPLE)]
     edges = centroids.measure(seen, few, np.full(len(few), 3.0), ceiling)[:, 13]
     edges = edges[np.isfinite(edges)]
     if not len(edges):
-        return _spots(np.empty((0, 14)))
+        return _spots(np.empty((0, 16)))
     wanted = min(max(3 * float(np.median(edges)) + 0.5, 1.5), 12.0)
-    measured = centroids.measure(seen, shapes, np.clip(_room(shapes), 1.0, wanted), ceiling)
-    return _spots(measured[np.isfinite(measured[:, 0])])
+    margins = np.clip(_room(shapes), 1.0, wanted)
+    measured = centroids.measure(seen, shapes, margins, ceiling)
+    whole = np.isfinite(measured[:, 0])
+    measured = measured[whole]
+    return _spots(np.column_stack([measured, centroids.leaks(measured, margins[whole], float(np.median(edges)))]))
 
 
 def _room(shapes: Array) -> Array:
@@ -155,4 +162,6 @@ def _spots(table: Array) -> Spots:
         peak=table[:, 11],
         saturated=table[:, 12],
         edge=table[:, 13],
+        stray=table[:, 14],
+        leak=table[:, 15],
     )
