@@ -85,7 +85,8 @@ class Drawing:
         metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         target = BytesIO()
         with _quiet_style(self.name):
-            FigureCanvasSVG(self.figure).print_svg(target, metadata=metadata)  # savefig would draw it twice
+            canvas: Any = FigureCanvasSVG(self.figure)
+            canvas.print_svg(target, metadata=metadata)  # savefig would draw it twice
             self.figure.set_layout_engine("none")  # it is laid out now, and need not be again
         return target.getvalue().decode()
 
@@ -103,7 +104,8 @@ class Drawing:
         with _quiet_style(self.name):
             self.figure.set_dpi(dpi)
             self.figure.set_facecolor("white")
-            FigureCanvasAgg(self.figure).print_png(target, metadata={"Software": None})  # savefig would draw it twice
+            canvas: Any = FigureCanvasAgg(self.figure)
+            canvas.print_png(target, metadata={"Software": None})  # savefig would draw it twice
             self.figure.set_facecolor("none")
             self.figure.set_dpi(drawn_at)
         return target.getvalue()
