@@ -48,7 +48,10 @@ class Spots:
     stray: Array
     """Pixels around the spot with light that neither it nor a spot like it explains."""
     leak: Array
-    """How far blurred light of neighboring spots pulls the centroid, about, pixels."""
+    """How far blurred light of neighboring spots pulls the centroid, pixels: good to a half while edges are narrow.
+
+    With edges as wide as 0.4 of the radius it is two to four times more.
+    """
 
     def __len__(self) -> int:
         return len(self.center)
