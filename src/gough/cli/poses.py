@@ -42,7 +42,7 @@ def _group() -> None: ...
 
 @poses.command(_DEFAULT)
 def select(
-    study: Annotated[Path, typer.Argument(help="The study, a TOML file with [machine], [noise] and [selection].")],
+    study: Annotated[Path, typer.Argument(help="The study, a TOML file with the tables machine, noise and selection.")],
     *,
     count: Annotated[int | None, typer.Option(min=1, help="How many; by default twice as many as are needed.")] = None,
     target: Annotated[

@@ -221,7 +221,7 @@ def _without_odd(
     """Views without dots that do not fit, corrected for uneven light; and without views that fit badly as a whole."""
     rms = np.array([np.sqrt((view.residuals**2).mean()) for view in found.views])
     typical = float(np.median(rms))
-    placed = _Placed(found.points, target.radius)
+    placed = _Placed(found.points, target.radius, bright=target.bright)
     views, flags, odd = [], list(kept), []
     places = [k for k, good in enumerate(kept) if good]
     for view, size, place in zip(found.views, rms, places, strict=True):
@@ -239,10 +239,11 @@ def _without_odd(
 
 @dataclass(frozen=True)
 class _Placed:
-    """Points with a radius."""
+    """Dots where they were found to be."""
 
     points: Array
     radius: float
+    bright: bool
 
 
 __all__ = ["CalibratedCamera", "ImageRefused", "anchored", "calibrate_camera", "expected"]
