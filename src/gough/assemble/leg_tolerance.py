@@ -298,12 +298,18 @@ def _chebyshev(problem: LegProblem, x: Array, here: Array, trust: float, prior: 
     spread[:, 3:6] = np.einsum("nij,ni->nj", R, moved + np.cross(p, turned)) / size
     J = _slopes(R, d)
     A = np.vstack([J - spread, -J - spread])
-    most = float(abs(here).max()) / trust + 1.0
-    low, high = np.maximum(-trust, prior.lower - x) / trust, np.minimum(trust, prior.upper - x) / trust
-    program = Simplex(np.append(np.minimum(low, 0.0), -most), np.append(np.maximum(high, 0.0), most))
+    low, high = np.maximum(-trust, prior.lower - x), np.minimum(trust, prior.upper - x)
+    return smallest_need(A, here, low, high, trust)
+
+
+def smallest_need(A: Array, here: Array, low: Array, high: Array, trust: float) -> tuple[Array, float]:
+    """The step between low ≤ 0 and high ≥ 0 with the smallest largest A step + here, and that."""
+    n, most = len(low), float(abs(here).max()) / trust + 1.0
+    sides = np.minimum(low / trust, 0.0), np.maximum(high / trust, 0.0)
+    program = Simplex(np.append(sides[0], -most), np.append(sides[1], most))
     rows = np.hstack([A, -np.ones((len(A), 1))])
     program.add_rows(rows, np.full(len(A), -np.inf), -here / trust)
-    found = program.minimize(np.append(np.zeros(7), 1.0))
+    found = program.minimize(np.append(np.zeros(n), 1.0))
     if found.outcome is not Outcome.OPTIMAL:
-        return np.zeros(7), float(here.max())
-    return trust * found.point[:7], trust * float(found.point[7])
+        return np.zeros(n), float(here.max())
+    return trust * found.point[:n], trust * float(found.point[n])

@@ -10,7 +10,7 @@ from gough.cli.progress import steps_shown
 from gough.report import require_ours, write_folder
 from gough.report.certification import certification_documents
 from gough.studies.calibration import CalibrationStudy
-from gough.studies.certification import certified
+from gough.studies.certification_chains import certified_machine
 
 
 def certify(
@@ -23,12 +23,12 @@ def certify(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
-    """Prove whether legs of a Gough platform fit measured poses within their intervals. Exit code 1 if refuted."""
+    """Prove whether legs or chains of a machine fit measured poses within their intervals. Exit code 1 if refuted."""
     asked = CalibrationStudy.read(study)
     folder = out or asked.folder.with_name(f"{asked.folder.name}-certified")
     require_ours(folder)
     with steps_shown() as on_step:
-        found = certified(asked, on_step)
+        found = certified_machine(asked, on_step)
         files = certification_documents(asked.table.output.title or f"Certification of {study.name}", (), found)
     write_folder(folder, files)
     if as_json:

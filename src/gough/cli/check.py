@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from gough.certify import Verdict, check_leg, load, load_leg, load_question
+from gough.certify import Verdict, check_chain, check_leg, load, load_chain, load_equations, load_leg, load_question
 from gough.certify import check as checked
+from gough.certify.chain_files import CHAIN, equations_name
 from gough.certify.leg_files import CERTIFICATE, kind_of_file
 from gough.core.errors import InputError
 from gough.data import read_problem, read_table
@@ -21,7 +22,7 @@ def check(
     problem: Annotated[
         Path | None,
         typer.Argument(
-            help="What it speaks about: an .npz file or a .csv table; measurements.json for legs, by default beside it."
+            help="What it speaks about: an .npz file or a .csv table; for legs and chains the file beside it."
         ),
     ] = None,
     *,
@@ -31,9 +32,9 @@ def check(
     if certificate.is_dir():
         _check_folder(certificate, problem, as_json=as_json)
         return
-    if kind_of_file(certificate) == CERTIFICATE:
-        problem = problem or certificate.with_name(MEASUREMENTS)
-        verdict = check_leg(load_leg(certificate), load_question(problem))
+    kind = kind_of_file(certificate)
+    if kind in {CERTIFICATE, CHAIN}:
+        verdict, problem = _about_machine(certificate, kind, problem, {})
     else:
         if problem is None:
             raise InputError(f"say which problem {certificate} speaks about: an .npz file, or a .csv table")
@@ -48,15 +49,16 @@ def check(
 
 
 def _check_folder(folder: Path, problem: Path | None, *, as_json: bool) -> None:
-    """All certificates about legs in a folder, one line each."""
-    problem = problem or folder / MEASUREMENTS
-    files = [file for file in sorted(folder.glob("*.json")) if kind_of_file(file) == CERTIFICATE]
+    """All certificates about legs or chains in a folder, one line each."""
+    kinds = {file: kind_of_file(file) for file in sorted(folder.glob("*.json"))}
+    files = [file for file, kind in kinds.items() if kind in {CERTIFICATE, CHAIN}]
     if not files:
-        raise InputError(f"{folder} holds no certificates about legs: give the folder that gough certify wrote them to")
-    question = load_question(problem)
-    verdicts = {}
+        words = "holds no certificates about legs or chains"
+        raise InputError(f"{folder} {words}: give the folder that gough certify wrote them to")
+    known: dict[Path, Any] = {}
+    verdicts, problems = {}, {}
     for file in files:
-        verdicts[file] = check_leg(load_leg(file), question)
+        verdicts[file], problems[file] = _about_machine(file, kinds[file], problem, known)
         if not as_json:
             lines = verdicts[file].statement
             shown = 2 if lines and lines[0].endswith(":") else 1
@@ -64,12 +66,26 @@ def _check_folder(folder: Path, problem: Path | None, *, as_json: bool) -> None:
             said = states if verdicts[file].holds else verdicts[file].reason
             typer.echo(f"{'holds' if verdicts[file].holds else 'DOES NOT HOLD'}  {file.name}: {said}")
     if as_json:
-        typer.echo(json.dumps([_data(file, problem, v) for file, v in verdicts.items()], ensure_ascii=False, indent=1))
+        typer.echo(
+            json.dumps([_data(file, problems[file], v) for file, v in verdicts.items()], ensure_ascii=False, indent=1)
+        )
     failed = sum(not verdict.holds for verdict in verdicts.values())
     if not as_json:
         typer.echo(f"{len(files) - failed} of {len(files)} certificates hold.")
     if failed:
         raise typer.Exit(1)
+
+
+def _about_machine(file: Path, kind: str, problem: Path | None, known: dict[Path, Any]) -> tuple[Verdict, Path]:
+    """The verdict on a certificate about legs or a chain, and the file it speaks about, by default beside it."""
+    if kind == CERTIFICATE:
+        place = problem or file.with_name(MEASUREMENTS)
+        question = known[place] if place in known else known.setdefault(place, load_question(place))
+        return check_leg(load_leg(file), question), place
+    certificate = load_chain(file)
+    place = problem or file.with_name(equations_name(certificate.chain))
+    equations = known[place] if place in known else known.setdefault(place, load_equations(place))
+    return check_chain(certificate, equations), place
 
 
 def _data(certificate: Path, problem: Path, verdict: Verdict) -> dict[str, Any]:

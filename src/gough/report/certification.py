@@ -34,26 +34,34 @@ def certification_documents(title: str, lead: tuple[str, ...], found: Certificat
     parts = [
         Section("Verdicts", (bullets(*found.verdicts, *found.notes),)),
         Section("The smallest tolerance", (epsilon_table(found), drawing.html())),
-        Section("Where the legs are", tuple(box_table(found))),
-        Section("Certificates", (paragraphs(_HOW), tag("pre", _command(found)), certificate_table(found))),
-        Section("What this proves, and what not", (paragraphs(_PROVEN, _NOT_PROVEN, _EPSILON),)),
+        Section(found.worded("Where the legs are"), tuple(box_table(found))),
+        Section("Certificates", (paragraphs(_how(found)), tag("pre", _command(found)), certificate_table(found))),
+        Section("What this proves, and what not", (paragraphs(*map(found.worded, (_PROVEN, _NOT_PROVEN, _EPSILON))),)),
     ]
     lead = (*lead, *found.tolerances, f"{found.poses} poses; {found.around}.")
     html = page(title, lead, tuple(parts), cards=_cards(found), figures=live, curves=curves)
     files = {"report.html": html.encode(), "certification.json": f"{found.to_json()}\n".encode()}
-    files["certificates/measurements.json"] = found.measurements.encode()
+    questions = found.equations or (("measurements.json", found.measurements),)
+    files |= {f"certificates/{name}": text.encode() for name, text in questions}
     files |= {f"certificates/{file.name}": file.text.encode() for file in found.files}
     return files | {f"figures/{drawing.name}.svg": drawing.svg(), f"figures/{drawing.name}.png": drawing.png()}
 
 
-_HOW = (
-    "Each certificate is checked in exact arithmetic by a program that knows nothing of how it was found. All speak "
-    "about measurements.json, which holds poses, readings and intervals to the last digit."
-)
+_HOW = "Each certificate is checked in exact arithmetic by a program that knows nothing of how it was found. "
+_ABOUT = {
+    "leg": "All speak about measurements.json, which holds poses, readings and intervals to the last digit.",
+    "chain": "Those of a chain speak about its file of equations, which holds every coefficient to the last digit.",
+}
+
+
+def _how(found: Certification) -> str:
+    return _HOW + _ABOUT[found.part]
 
 
 def _command(found: Certification) -> str:
     first = next(iter(found.files), None)
+    if found.equations:
+        return "gough check certificates"
     name = "leg-1-box.json" if first is None else first.name
     return f"gough check certificates/{name} certificates/measurements.json"
 
@@ -64,8 +72,8 @@ def _cards(found: Certification) -> Html:
     refuted = sum(leg.finding is Finding.REFUTED for leg in found.legs)
     return number_cards(
         (_verdict(found), "verdict on the model with these intervals"),
-        (f"{refuted} of {len(found.legs)}", "legs refuted by themselves"),
-        (f"{worst.epsilon.words} mm", f"ε of leg {worst.leg}, the largest"),
+        (f"{refuted} of {len(found.legs)}", f"{found.part}s refuted by themselves"),
+        (f"{worst.epsilon.words} {found.unit}", f"ε of {found.part} {worst.leg}, the largest"),
         (str(len(files)), "certificates, all checked" if all(f.holds for f in files) else "certificates, some FAIL"),
     )
 
@@ -81,7 +89,7 @@ def epsilon_table(found: Certification) -> Html:
     """Verdict and ε of each leg, and of all together."""
     rows = [
         [
-            row_head(f"leg {leg.leg}"),
+            row_head(f"{found.part} {leg.leg}"),
             word_cell(leg.finding.value),
             cell(leg.epsilon.words),
             cell(leg.epsilon.width),
@@ -96,8 +104,9 @@ def epsilon_table(found: Certification) -> Html:
         shown = [cell(e.words), cell(e.width), cell(f"{e.seconds:.2f}"), cell(""), word_cell("")]
         rows.append([row_head("all together"), word_cell(found.joint.finding.value), *shown])
     words = [head_cell(label, kind="words") for label in ("verdict", "blamed poses")]
-    heads = ["leg", words[0], "ε, mm", "width, µm", "time, s", head_cell("least squares", "its ε, mm"), words[1]]
-    return table(heads, rows, "The smallest tolerance of each leg")
+    fine, squares = f"width, µ{found.unit[1:]}", head_cell("least squares", f"its ε, {found.unit}")
+    heads = [found.part, words[0], f"ε, {found.unit}", fine, "time, s", squares, words[1]]
+    return table(heads, rows, f"The smallest tolerance of each {found.part}")
 
 
 def box_table(found: Certification) -> list[Html]:
@@ -105,8 +114,12 @@ def box_table(found: Certification) -> list[Html]:
     heads = ["unknown", "sought around, mm", "lower, mm", "upper, mm", "width, mm"]
     rows = [row for leg in found.legs for row in _box_rows(leg)]
     if not rows:
-        return [paragraphs("No leg is consistent: there is no box to show.")]
+        return [paragraphs(found.worded("No leg is consistent: there is no box to show."))]
     blocks = [table(heads, rows, "Guaranteed box of each unknown")]
+    own = [row for leg in found.legs for row in _parameter_rows(leg)]
+    if own:
+        words = paragraphs("The machine's own parameters over these boxes, enclosed in interval arithmetic:")
+        blocks += [words, table(["parameter", "lower", "upper", "unit"], own, "Guaranteed box of each parameter")]
     if found.joint is not None and found.joint.box is not None:
         names = [name for leg in found.legs for name in leg.names]
         box = found.joint.box
@@ -123,6 +136,13 @@ def _box_rows(leg: LegFinding) -> list[list[Html]]:
         return []
     sides = zip(leg.names, leg.center, leg.box.lower, leg.box.upper, strict=True)
     return [[row_head(name), cell(signed(f"{1e3 * c:.4f}")), *_sides(low, high)] for name, c, low, high in sides]
+
+
+def _parameter_rows(leg: LegFinding) -> list[list[Html]]:
+    return [
+        [row_head(name), *(cell(signed(side)) for side in outward(low, high)), cell(f"m{unit}")]
+        for name, unit, low, high in leg.parameters
+    ]
 
 
 def _sides(low: float, high: float) -> list[Html]:
@@ -148,12 +168,16 @@ def certificate_table(found: Certification) -> Html:
 
 def needs_figure(found: Certification) -> Drawing:
     """What the best leg needs beyond its tolerance at each pose; if poses may be wrong, the best one without them."""
-    lines = tuple(Line(f"leg {leg.leg}", 1e3 * leg.needs, k) for k, leg in enumerate(found.legs))
-    panel = Panel("needed beyond the tolerance", "mm", lines, 220)
+    lines = tuple(Line(f"{found.part} {leg.leg}", 1e3 * leg.needs, k) for k, leg in enumerate(found.legs))
+    panel = Panel("needed beyond the tolerance", found.unit, lines, 220)
     chart = Chart(0.0, 1.0, found.poses, "pose", "", (panel,))
-    description = f"What the best choice of each leg needs beyond its tolerance at each of {found.poses} poses."
+    description = (
+        f"What the best choice of each {found.part} needs beyond its tolerance at each of {found.poses} poses."
+    )
     caption = (
         "Above zero, a reading must be off by more than its interval allows. One peak is a wrong pose; many poses at "
         "the same height, alternating between legs, are a wrong model."
     )
-    return Drawing("needs", drawn(chart), description, caption, lambda curves: chart.live(description, curves))
+    return Drawing(
+        "needs", drawn(chart), description, found.worded(caption), lambda curves: chart.live(description, curves)
+    )

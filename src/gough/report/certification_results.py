@@ -28,6 +28,9 @@ def outward(low: float, high: float) -> tuple[str, str]:
     return f"{lower:.4f}", f"{upper:.4f}"
 
 
+_FINE = {"mm": "µm", "mrad": "µrad"}
+
+
 class Finding(Enum):
     """What is proven; the value says it in a word or two."""
 
@@ -146,6 +149,8 @@ class LegFinding(ArrayValue):
     """Poses that forbid a smaller ε, heaviest first."""
     without: WithoutPoses | None
     files: tuple[CertificateFile, ...]
+    parameters: tuple[tuple[str, str, float, float], ...] = ()
+    """Of a chain: names, units and sides of the machine's own parameters over its box."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +180,24 @@ class Certification(ArrayValue):
     joint: JointFinding | None
     notes: tuple[str, ...]
     measurements: str
-    """The text of the file that the certificates speak about."""
+    """The text of the file that the certificates speak about; empty for chains, which have equations."""
+    part: str = "leg"
+    """What a finding is about: a leg of a Gough platform, or a chain of another machine."""
+    reading_unit: str = "m"
+    """Of readings, and so of ε and of needs."""
+    equations: tuple[tuple[str, str], ...] = ()
+    """Names and texts of the files that certificates about chains speak about."""
+
+    @property
+    def unit(self) -> str:
+        """A thousandth of the unit of readings."""
+        return "mm" if self.reading_unit == "m" else "mrad"
+
+    def worded(self, text: str) -> str:
+        """A text about legs, with the word for what this is about."""
+        for word in (str, str.capitalize):
+            text = text.replace(word("leg"), word(self.part))
+        return text
 
     @property
     def refuted(self) -> bool:
@@ -197,27 +219,38 @@ class Certification(ArrayValue):
         if by[Finding.REFUTED]:
             one = "it" if len(by[Finding.REFUTED]) == 1 else "each of them"
             says.append(
-                f"Refuted: {_legs(by[Finding.REFUTED])}. Whatever its values within the prior, {one} misses some pose: "
-                "proven."
+                f"Refuted: {self._listed(by[Finding.REFUTED])}. Whatever its values within the prior, {one} misses "
+                "some pose: proven."
             )
         if by[Finding.FITS]:
-            says.append(f"Each of these fits every pose, by exhibited measurements: {_legs(by[Finding.FITS])}.")
+            says.append(f"Each of these fits every pose, by exhibited measurements: {self._listed(by[Finding.FITS])}.")
         if by[Finding.OPEN]:
-            says.append(f"Not decided: {_legs(by[Finding.OPEN])}. State wider tolerances or a smaller prior.")
+            says.append(f"Not decided: {self._listed(by[Finding.OPEN])}. State wider tolerances or a smaller prior.")
         says += _on_joint(self.joint, alone=bool(by[Finding.REFUTED]))
         says += _on_joint_without(self.joint)
         by_words: dict[str, list[int]] = {}
         for leg in self.legs:
             if leg.without is not None:
                 by_words.setdefault(leg.without.words, []).append(leg.leg)
-        says += [f"{_legs(legs).capitalize()}: {words}" for words, legs in by_words.items()]
+        says += [f"{self._listed(legs).capitalize()}: {words}" for words, legs in by_words.items()]
         spoilt = [file.name for file in self.files if not file.holds]
         if spoilt:
             says.append(f"These certificates do not hold: {', '.join(spoilt)}.")
         return tuple(says)
 
+    def _listed(self, numbers: list[int]) -> str:
+        return f"{self.part}{'' if len(numbers) == 1 else 's'} {', '.join(map(str, numbers))}"
+
     def __str__(self) -> str:
-        heads = ["leg", "verdict", "ε, mm", "µm wide", "s", "ε of least squares", "boxes"]
+        heads = [
+            self.part,
+            "verdict",
+            f"ε, {self.unit}",
+            f"{_FINE[self.unit]} wide",
+            "s",
+            "ε of least squares",
+            "boxes",
+        ]
         rows = [
             [
                 str(leg.leg),
@@ -243,7 +276,7 @@ class Certification(ArrayValue):
         """Plain data."""
         legs = [
             {
-                "leg": leg.leg,
+                self.part: leg.leg,
                 "finding": leg.finding.value,
                 "box": _box(leg.box, leg.names),
                 "epsilon": _bracket(leg.epsilon),
@@ -253,6 +286,7 @@ class Certification(ArrayValue):
                 "seconds": leg.seconds + leg.epsilon.seconds,
                 "certificates": [_file(file) for file in leg.files],
             }
+            | ({"parameters": {name: [low, high] for name, _, low, high in leg.parameters}} if leg.parameters else {})
             for leg in self.legs
         ]
         names = tuple(name for leg in self.legs for name in leg.names)
@@ -263,15 +297,11 @@ class Certification(ArrayValue):
             joint |= {"left_out": list(self.joint.left_out), "epsilon_without": _finite(self.joint.needed)}
         head = {"written_by": f"gough {gough.__version__}", "poses": self.poses, "refuted": self.refuted}
         words = {"verdicts": list(self.verdicts), "notes": list(self.notes), "around": self.around}
-        return {**head, **words, "tolerances": list(self.tolerances), "legs": legs, "joint": joint}
+        return {**head, **words, "tolerances": list(self.tolerances), f"{self.part}s": legs, "joint": joint}
 
     def to_json(self) -> str:
         """As text; lengths in m."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
-
-
-def _legs(numbers: list[int]) -> str:
-    return f"leg {numbers[0]}" if len(numbers) == 1 else f"legs {', '.join(map(str, numbers))}"
 
 
 def _on_joint(joint: JointFinding | None, *, alone: bool) -> list[str]:

@@ -19,9 +19,10 @@ from gough.data import Poses
 from gough.identification import Step
 from gough.region import Box
 from gough.report.certification_results import Bracket, Certification, Finding, JointFinding, LegFinding
-from gough.robots import GoughPlatform
+from gough.robots import GoughPlatform, KinematicModel
 from gough.studies.calibration import CalibrationStudy, quantities
 from gough.studies.certification_legs import Notary, leg_finding
+from gough.studies.certification_schema import CertifyTable
 
 OnStep = Callable[[Step], None]
 
@@ -149,19 +150,13 @@ def asked_of(study: CalibrationStudy) -> Asked:
     Raises:
         InputError: no Gough platform, no orientations, no intervals, legs that do not exist; with the line.
     """
-    table = study.table.certify
+    table, model = study.table.certify, study.model
     with study.at("machine", "family"):
-        printed = study.table.printer is not None or not isinstance(study.model, GoughPlatform)
-        require(not printed, "gough certify proves statements about legs of Gough platforms, not of other machines")
-    model = study.model
+        require(isinstance(model, GoughPlatform), "legs are those of Gough platforms, not of other machines")
     assert isinstance(model, GoughPlatform)
     poses = study.poses()
     with study.at("certify", "legs"):
-        known = len(model.chains)
-        for leg in table.legs:
-            require(leg <= known, f"there is no leg {leg}: the machine has {known}")
-        require(len(set(table.legs)) == len(table.legs), "a leg is named more than once")
-    legs = tuple(table.legs) or tuple(range(1, len(model.chains) + 1))
+        legs = named(table.legs, len(model.chains), "leg")
     with study.at("certify"):
         rows, calibrated, notes = _centers(study, model)
         columns = [leg - 1 for leg in legs]
@@ -175,6 +170,14 @@ def asked_of(study: CalibrationStudy) -> Asked:
     return Asked(
         question, center, least_squares, _words(data), f"legs within ± {words} of {around}", (*poses.notes, *notes)
     )
+
+
+def named(given: list[int], known: int, what: str) -> tuple[int, ...]:
+    """The numbers of the legs or chains that are asked for; all of them where none is named."""
+    for number in given:
+        require(number <= known, f"there is no {what} {number}: the machine has {known}")
+    require(len(set(given)) == len(given), f"a {what} is named more than once")
+    return tuple(given) or tuple(range(1, known + 1))
 
 
 def center_of(study: CalibrationStudy) -> str:
@@ -213,17 +216,9 @@ def measured(study: CalibrationStudy, model: GoughPlatform, poses: Poses, gain: 
     table = study.table.certify
     require(poses.rotation is not None, "legs of a Gough platform need orientations, but none were measured")
     assert poses.rotation is not None
-    position, rotation = (_pose_tolerance(poses, axes, given, table.sigmas) for axes, given in (
+    position, rotation = (pose_tolerance(poses, axes, given, table.sigmas) for axes, given in (
         (slice(0, 3), table.position), (slice(3, 6), table.orientation)))  # fmt: skip
-    if table.readings is not None:
-        half = np.asarray(quantities(table.readings, model.reading_unit), dtype=float)
-        fits = half.ndim == 0 or half.shape == (poses.n_chains,)
-        require(fits, f"readings must be one half-width, or one for each of {poses.n_chains} legs")
-        require(bool((half >= 0).all()), "half-widths of readings must not be negative")
-    else:
-        stated = poses.reading_sigma is not None
-        require(stated, "state half-widths of readings in [certify], or standard deviations in [noise]")
-        half = table.sigmas * np.asarray(poses.reading_sigma)
+    half = reading_tolerance(table, poses, model)
     readings = poses.readings * gain
     T = np.broadcast_to(half * abs(gain), readings.shape) + _model_error(table.model_error, poses, readings)
     T = np.nextafter(T, np.inf, where=T > 0, out=T.copy())
@@ -231,7 +226,22 @@ def measured(study: CalibrationStudy, model: GoughPlatform, poses: Poses, gain: 
     return PlatformMeasurements(quaternion, poses.position, readings, position, rotation, T)
 
 
-def _pose_tolerance(poses: Poses, axes: slice, given: list[float] | None, sigmas: float) -> Array:
+def reading_tolerance(table: CertifyTable, poses: Poses, model: KinematicModel) -> Array:
+    """Half-widths of readings in their unit: as stated, or so many standard deviations; of all, or of each chain."""
+    if table.readings is not None:
+        half = np.asarray(quantities(table.readings, model.reading_unit), dtype=float)
+        fits = half.ndim == 0 or half.shape == (poses.n_chains,)
+        what = "legs" if isinstance(model, GoughPlatform) else "chains"
+        require(fits, f"readings must be one half-width, or one for each of {poses.n_chains} {what}")
+        require(bool((half >= 0).all()), "half-widths of readings must not be negative")
+        return half
+    stated = poses.reading_sigma is not None
+    require(stated, "state half-widths of readings in [certify], or standard deviations in [noise]")
+    return table.sigmas * np.asarray(poses.reading_sigma)
+
+
+def pose_tolerance(poses: Poses, axes: slice, given: list[float] | None, sigmas: float) -> Array:
+    """Half-widths (N, 3) of positions or orientations: as stated, or so many standard deviations."""
     if given is not None:
         require(len(given) in {1, 3}, "state one half-width for all axes, or one for each of three")
         return np.broadcast_to(np.asarray(given, dtype=float), (len(poses), 3)).copy()
@@ -259,13 +269,14 @@ def _reach(around: list[float]) -> Array:
     return np.array([base] * 3 + [platform] * 3 + [length])
 
 
+def span(values: Array, factor: float, unit: str) -> str:
+    """The smallest and the largest half-width in words."""
+    low, high = factor * values.min(), factor * values.max()
+    return f"± {low:.4g} {unit}" if np.isclose(low, high) else f"± {low:.4g} … {high:.4g} {unit}"
+
+
 def _words(data: PlatformMeasurements) -> tuple[str, ...]:
     """Half-widths as they are used."""
-
-    def span(values: Array, factor: float, unit: str) -> str:
-        low, high = factor * values.min(), factor * values.max()
-        return f"± {low:.4g} {unit}" if np.isclose(low, high) else f"± {low:.4g} … {high:.4g} {unit}"
-
     parts = (
         f"positions {span(data.position_tolerance, 1e3, 'mm')}",
         f"orientations {span(data.rotation_tolerance, 180 / np.pi, 'deg')}",

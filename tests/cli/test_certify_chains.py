@@ -1,0 +1,126 @@
+"""`gough certify` for deltas, H4, Par4 and planar 3-RRR, and `gough check` of what it writes."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.certified_chain import measured
+from gough.assemble.certified_chain import quadratic_unknowns
+from gough.cli.app import run
+from gough.core.errors import InputError
+from gough.data import write_poses
+from gough.robots import LinearDelta, RotaryDelta
+from gough.studies.calibration import CalibrationStudy
+from gough.studies.certification_chains import certified_machine
+
+STUDY = """
+[machine]
+family = "{family}"
+
+[poses]
+file = "poses.csv"
+
+[certify]
+position = "0.1 mm"
+readings = "0.03 {unit}"
+around = "50 mm"
+"""
+
+
+def write(folder, model, family, more="", *, bad=None, n=20):
+    poses = measured(model, np.random.default_rng(3), n)
+    if bad is not None:
+        off = poses.position.copy()
+        off[bad] += 0.005
+        poses = replace(poses, position=off)
+    write_poses(folder / "poses.csv", poses if model.has_orientation else replace(poses, rotation=None))
+    unit = "mm" if model.reading_unit == "m" else "mrad"
+    (folder / "study.toml").write_text(STUDY.format(family=family, unit=unit) + more)
+    return folder / "study.toml"
+
+
+@pytest.fixture(scope="module")
+def printer(tmp_path_factory):
+    """A delta with a wrong pose."""
+    path = write(tmp_path_factory.mktemp("printer"), LinearDelta(), "linear-delta", bad=7)
+    return path.parent / "results-certified", run(["certify", str(path)])
+
+
+def test_a_delta_with_a_wrong_pose_is_refuted(printer, capsys):
+    folder, code = printer
+    assert code == 1
+    data = json.loads((folder / "certification.json").read_text(encoding="utf-8"))
+    assert data["refuted"]
+    assert [each["finding"] for each in data["chains"]] == ["refuted"] * 3
+    for each in data["chains"]:
+        assert 0 < each["epsilon"]["lower"] < each["epsilon"]["upper"] < each["epsilon"]["lower"] + 1e-4
+        assert 7 in each["poses_to_blame"]
+        assert all(file["holds"] for file in each["certificates"])
+    assert any("Not examined" in note for note in data["notes"])
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "Where the chains are" in page
+    capsys.readouterr()
+    assert run(["check", str(folder / "certificates")]) == 0
+    assert "9 of 9 certificates hold" in capsys.readouterr().out
+
+
+def test_certificates_find_their_equations(printer, tmp_path, capsys):
+    folder = printer[0] / "certificates"
+    assert run(["check", str(folder / "chain-2-epsilon-upper.json"), "--json"]) == 0
+    verdict = json.loads(capsys.readouterr().out)
+    assert verdict["kind"] == "ChainWitness"
+    assert verdict["problem"].endswith("chain-2-equations.json")
+    other = [str(folder / name) for name in ("chain-2-empty.json", "chain-3-equations.json")]
+    assert run(["check", *other]) == 1
+    assert "other equations" in capsys.readouterr().out
+    for name in ("chain-2-empty.json", "chain-2-equations.json"):
+        text = (folder / name).read_text()
+        at = text.index(".", len(text) // 3) + 3
+        (tmp_path / name).write_text(text[:at] + str((int(text[at]) + 1) % 10) + text[at + 1 :])
+        assert run(["check", str(tmp_path / name)]) == 2
+    assert run(["check", str(tmp_path)]) == 2
+
+
+def test_chains_that_fit(tmp_path):
+    model = RotaryDelta()  # its chains satisfy conditions exactly
+    path = write(tmp_path, model, "rotary-delta", "legs = [2]\n", n=14)
+    found = certified_machine(CalibrationStudy.read(path))
+    (chain,) = found.legs
+    assert chain.finding.value == "fits"
+    assert not found.refuted
+    assert all(file.holds for file in chain.files)
+    assert quadratic_unknowns(model, model.nominal, 2) in chain.box
+    columns = model.columns[1]
+    for (name, unit, low, high), k in zip(chain.parameters, columns, strict=True):
+        assert (name, unit) == (model.names[k], model.units[k])
+        assert low <= model.nominal[k] <= high
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ("legs = [4]\n", "line 12.*there is no chain 4: the machine has 3"),
+        ("outliers = 1\n", "line 12.*leave out outliers"),
+        ("joint_box = true\n", "joint box"),
+        ('orientation = "1 deg"\n', "does not turn"),
+        ('[certify.model_error]\nconstant = "1 mm"\n', "state wider readings"),
+        ('[calibration]\nframes = "instrument"\n', "own frame"),
+    ],
+)
+def test_refusals_name_the_line(tmp_path, more, message):
+    path = write(tmp_path, LinearDelta(), "linear-delta", more, n=8)
+    with pytest.raises(InputError, match=f"(?s){message}"):
+        certified_machine(CalibrationStudy.read(path))
+
+
+def test_one_length_and_one_half_width_for_each_chain(tmp_path):
+    path = write(tmp_path, LinearDelta(), "linear-delta", n=8)
+    text = path.read_text()
+    path.write_text(text.replace('"50 mm"', '["1 mm", "1 mm", "1 mm"]'))
+    with pytest.raises(InputError, match="one length"):
+        certified_machine(CalibrationStudy.read(path))
+    path.write_text(text.replace('"0.03 mm"', '["1 mm", "1 mm"]'))
+    with pytest.raises(InputError, match="each of 3 chains"):
+        certified_machine(CalibrationStudy.read(path))
