@@ -28,7 +28,9 @@ def measure(
         Path | None,
         typer.Option(help="CSV file with the columns image, configuration, run, l1, l2, …: the machine's readings."),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the results: new, empty or of earlier runs.")] = Path("poses"),
+    out: Annotated[Path, typer.Option(help="Folder for the results: new, empty or of earlier runs.")] = Path(
+        "measured"
+    ),
     *,
     jobs: Annotated[int, typer.Option(min=1, help="How many processes share the work.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
