@@ -103,11 +103,12 @@ def test_a_printers_configuration_is_enough(tmp_path, capsys):
         lines += [f"#*# height{i} = 10", f"#*# height{i}_pos = {steps[0]:.3f},{steps[1]:.3f},{steps[2]:.3f}"]
     path = tmp_path / "printer.cfg"
     path.write_text(PRINTER + "\n".join(lines) + "\n")
-    assert run(path, "--out", tmp_path / "results") == 0
+    assert run(path) == 0
     assert "161.2" in capsys.readouterr().out
-    block = (tmp_path / "results" / "klipper.cfg").read_text()
+    results = tmp_path / "results-printer"  # each printer of a folder has its own
+    block = (results / "klipper.cfg").read_text()
     assert float(re.search(r"delta_radius = (\S+)", block)[1]) == pytest.approx(161.2, abs=1e-4)
-    assert "For printer.cfg" in (tmp_path / "results" / "report.html").read_text(encoding="utf-8")
+    assert "For printer.cfg" in (results / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

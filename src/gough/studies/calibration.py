@@ -67,7 +67,8 @@ class CalibrationStudy:
         """
         file = Path(path)
         if file.suffix == ".cfg":
-            table = CalibrationStudyTable.model_validate({"printer": {"file": file.name}})
+            asked = {"printer": {"file": file.name}, "output": {"folder": f"results-{file.stem}"}}
+            table = CalibrationStudyTable.model_validate(asked)
             return cls(file, table, "")
         data, source = read_toml(file)
         study = cls(file, validated(CalibrationStudyTable, data, source, file), source)
