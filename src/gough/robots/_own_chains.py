@@ -1,5 +1,6 @@
 """Machines whose chains are alike, each with parameters of its own: what follows from that."""
 
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from gough.robots.kinematics import (
 )
 
 
-class OwnChains(ArrayValue):
+class OwnChains(ArrayValue, ABC):
     """Names, columns and forward kinematics, from a table of parameters with a row for each chain."""
 
     name: str
@@ -32,25 +33,25 @@ class OwnChains(ArrayValue):
     """Longest step of the search for a pose (m)."""
 
     @property
+    @abstractmethod
     def blueprint(self) -> Array:
         """(chains, k): the nominal parameters, chain by chain."""
-        raise NotImplementedError
 
+    @abstractmethod
     def home(self, parameters: Any) -> PlatformPoses:
         """One pose from which searches begin."""
-        raise NotImplementedError
 
+    @abstractmethod
     def chain_kernel(self, form: str = "squared") -> Kernel:
         """The residual of one chain."""
-        raise NotImplementedError
 
+    @abstractmethod
     def inverse(self, parameters: Any, position: Any, rotation: Any = None) -> Array:
         """Readings (N, chains) at poses."""
-        raise NotImplementedError
 
+    @abstractmethod
     def mode_candidates(self, parameters: Array, readings: Array) -> Candidates:
         """Poses that may be assembly modes."""
-        raise NotImplementedError
 
     @property
     def chains(self) -> tuple[str, ...]:
