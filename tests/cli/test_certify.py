@@ -108,6 +108,21 @@ def test_a_changed_file_is_refused(done, tmp_path, capsys):
     assert run(["check", str(tmp_path / "leg-2-box.json")]) == 0
 
 
+def test_one_broken_file_does_not_hide_the_others(done, tmp_path, capsys):
+    folder = done[0].parent / "results-certified" / "certificates"
+    for name in ("measurements.json", "leg-5-fits.json", "leg-2-box.json"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    text = (tmp_path / "leg-5-fits.json").read_text()
+    (tmp_path / "leg-5-fits.json").write_text(text[: len(text) // 2])
+    assert run(["check", str(tmp_path)]) == 2
+    shown = capsys.readouterr()
+    assert "holds  leg-2-box.json" in shown.out
+    assert "1 of 2 certificates hold." in shown.out
+    told = " ".join(shown.err.split())
+    assert "1 of 2 cannot be judged; get the original files, or certify again" in told
+    assert "leg-5-fits.json" in told
+
+
 def test_a_wrong_pose_is_refuted_and_named(refuted):
     path, code = refuted
     assert code == 1

@@ -56,9 +56,13 @@ def _check_folder(folder: Path, problem: Path | None, *, as_json: bool) -> None:
         words = "holds no certificates about legs or chains"
         raise InputError(f"{folder} {words}: give the folder that gough certify wrote them to")
     known: dict[Path, Any] = {}
-    verdicts, problems = {}, {}
+    verdicts, problems, unreadable = {}, {}, []
     for file in files:
-        verdicts[file], problems[file] = _about_machine(file, kinds[file], problem, known)
+        try:
+            verdicts[file], problems[file] = _about_machine(file, kinds[file], problem, known)
+        except InputError as error:  # the others are judged all the same
+            unreadable.append(str(error))
+            continue
         if not as_json:
             lines = verdicts[file].statement
             shown = 2 if lines and lines[0].endswith(":") else 1
@@ -71,7 +75,10 @@ def _check_folder(folder: Path, problem: Path | None, *, as_json: bool) -> None:
         )
     failed = sum(not verdict.holds for verdict in verdicts.values())
     if not as_json:
-        typer.echo(f"{len(files) - failed} of {len(files)} certificates hold.")
+        typer.echo(f"{len(verdicts) - failed} of {len(files)} certificates hold.")
+    if unreadable:
+        words = f"{len(unreadable)} of {len(files)} cannot be judged; get the original files, or certify again"
+        raise InputError("\n".join([f"{words}:", *unreadable]))
     if failed:
         raise typer.Exit(1)
 
