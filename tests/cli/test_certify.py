@@ -108,6 +108,14 @@ def test_a_changed_file_is_refused(done, tmp_path, capsys):
     assert run(["check", str(tmp_path / "leg-2-box.json")]) == 0
 
 
+def test_the_place_of_a_mistake_is_said_once(tmp_path, capsys):
+    path = write(tmp_path, n=1)
+    assert run(["certify", str(path)]) == 2
+    told = capsys.readouterr().err
+    assert "measure at least" in " ".join(told.split())
+    assert told.count("study.toml") == 1
+
+
 def test_one_broken_file_does_not_hide_the_others(done, tmp_path, capsys):
     folder = done[0].parent / "results-certified" / "certificates"
     for name in ("measurements.json", "leg-5-fits.json", "leg-2-box.json"):

@@ -171,8 +171,8 @@ class CalibrationStudy:
         try:
             yield
         except InputError as error:
-            if not self.source:
-                raise
+            if not self.source or str(error).startswith(f"{self.path}, "):
+                raise  # there is no line to name, or one is named already
             raise InputError(f"{where(self.source, self.path, place)}: {error}") from error
 
 
