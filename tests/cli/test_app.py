@@ -1,6 +1,9 @@
 """What all commands share: the help that a stranger reads first, and what is said when work is interrupted."""
 
+import re
+
 import pytest
+import typer
 
 from gough.cli import app, check, main
 from gough.cli.app import run
@@ -24,6 +27,24 @@ def test_the_help_names_every_command(capsys):
         "reproduce",
     ]
     assert [name for name in commands if f" {name} " not in told] == []
+
+
+def commands_below(command, path="gough"):
+    yield path, command
+    for name, each in getattr(command, "commands", {}).items():
+        yield from commands_below(each, f"{path} {name}")
+
+
+@pytest.mark.parametrize(
+    ("path", "command"), [pytest.param(*pair, id=pair[0]) for pair in commands_below(typer.main.get_command(app.app))]
+)
+def test_every_command_argument_and_option_is_described_in_a_sentence(path, command):
+    texts = {path: command.help, **{f"{path} {each.name}": each.help for each in command.params}}
+    for name, text in texts.items():
+        assert text, f"{name} has no help"
+        assert re.match(r"[A-Z].*[.…]$", text.strip(), re.DOTALL), f"{name}: {text!r}"
+        fragment = re.match(r"(Of|To|Another|How many)\b", text)  # "Of the images, pixels." does not say what it is
+        assert fragment is None, f"{name}: {text!r}"
 
 
 def test_who_interrupts_is_told_what_became_of_the_files(tmp_path, monkeypatch, capsys):

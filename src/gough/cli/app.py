@@ -26,7 +26,7 @@ from gough.core.errors import GoughError
 
 app = typer.Typer(
     name="gough",
-    help="Identify and calibrate parallel robots, and know how far the answer may be trusted.",
+    help="Identify and calibrate parallel robots, with confidence regions or guaranteed bounds for the parameters.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -55,7 +55,7 @@ def _version(wanted: bool) -> None:  # noqa: FBT001 - typer's callback
 @app.callback()
 def _options(
     version: Annotated[  # noqa: FBT002 - how typer declares a flag
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it and leave.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None: ...
 

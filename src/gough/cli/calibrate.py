@@ -13,15 +13,16 @@ from gough.studies.calibration import CalibrationStudy
 
 def calibrate(
     study: Annotated[
-        Path, typer.Argument(help="The study, a TOML file; or a printer.cfg that Klipper has calibrated.")
+        Path, typer.Argument(help="Study file (TOML), or the printer.cfg of a printer that Klipper has calibrated.")
     ],
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the results, instead of the study's: new, empty or of earlier runs.")
+        Path | None,
+        typer.Option(help="Folder for the results, instead of the study's: new, empty or from an earlier run."),
     ] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
-    """Calibrate a machine's geometry from measured poses. Exit code 1 if the stated noise does not explain them."""
+    """Calibrate a machine's geometry from measured poses. Exits with 1 if the residuals exceed the stated noise."""
     asked = CalibrationStudy.read(study)
     folder = out or asked.folder
     require_ours(folder)

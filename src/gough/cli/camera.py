@@ -15,7 +15,7 @@ from gough.studies.vision_camera import calibrate_from
 from gough.vision import DotTarget, anchored, image_files, read_target
 from gough.vision.target_files import AnyTarget
 
-camera = typer.Typer(no_args_is_help=True, help="The camera that measures: calibrate it from images of a target.")
+camera = typer.Typer(no_args_is_help=True, help="Calibrate a camera from images of a target.")
 _ANCHOR = re.compile(r"^\s*(\d+)\s*-\s*(\d+)\s*=\s*([\d.]+)\s*(\w*)\s*$")
 
 
@@ -25,18 +25,22 @@ def _group() -> None: ...
 
 @camera.command()
 def calibrate(
-    images: Annotated[list[Path], typer.Argument(help="Images of the target, or folders of them.")],
-    description: Annotated[Path, typer.Option("--target", help="The target's description.")] = Path("target.toml"),
-    out: Annotated[Path, typer.Option(help="Folder for the results: new, empty or of earlier runs.")] = Path("camera"),
+    images: Annotated[list[Path], typer.Argument(help="Images of the target, or folders that contain them.")],
+    description: Annotated[Path, typer.Option("--target", help="Description of the target (TOML).")] = Path(
+        "target.toml"
+    ),
+    out: Annotated[Path, typer.Option(help="Folder for the results: new, empty or from an earlier run.")] = Path(
+        "camera"
+    ),
     *,
     anchor: Annotated[
-        str | None, typer.Option(help='A distance measured on the sheet, such as "0-6=254.1 mm" between two dots.')
+        str | None, typer.Option(help='Measured distance between two dots of the printed target, e.g. "0-6=254.1 mm".')
     ] = None,
-    rigid: Annotated[bool, typer.Option("--rigid", help="Dots are exactly where the description says.")] = False,
-    terms: Annotated[str, typer.Option(help="Terms of distortion to estimate.")] = "k1,k2,p1,p2",
+    rigid: Annotated[bool, typer.Option("--rigid", help="Keep the dots where the description places them.")] = False,
+    terms: Annotated[str, typer.Option(help="Distortion coefficients to estimate.")] = "k1,k2,p1,p2",
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
-    """Calibrate a camera: images of one target, tilted to all sides. Writes camera.toml and a report."""
+    """Calibrate a camera from images of one target, tilted in all directions. Writes camera.toml and a report."""
     require_ours(out)
     sheet = read_target(description)
     files = image_files(images)

@@ -15,15 +15,16 @@ from gough.studies.certification_chains import certified_machine
 
 def certify(
     study: Annotated[
-        Path, typer.Argument(help="The study, a TOML file; its table certify or noise states the intervals.")
+        Path, typer.Argument(help="Study file (TOML); its table \\[certify] or \\[noise] gives the intervals.")
     ],
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the results, instead of the study's: new, empty or of earlier runs.")
+        Path | None,
+        typer.Option(help="Folder for the results, instead of the study's: new, empty or from an earlier run."),
     ] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
-    """Prove whether legs or chains of a machine fit measured poses within their intervals. Exit code 1 if refuted."""
+    """Prove whether any geometry fits the measured poses within their intervals. Exits with 1 if none does."""
     asked = CalibrationStudy.read(study)
     folder = out or asked.folder.with_name(f"{asked.folder.name}-certified")
     require_ours(folder)

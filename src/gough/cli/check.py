@@ -18,17 +18,19 @@ MEASUREMENTS = "measurements.json"
 
 
 def check(
-    certificate: Annotated[Path, typer.Argument(help="The certificate, a .json file; or a folder of gough certify.")],
+    certificate: Annotated[
+        Path, typer.Argument(help="Certificate (.json), or a folder of certificates written by gough certify.")
+    ],
     problem: Annotated[
         Path | None,
         typer.Argument(
-            help="What it speaks about: an .npz file or a .csv table; for legs and chains the file beside it."
+            help="Problem that it is about (.npz or .csv); default for legs and chains: the file beside it."
         ),
     ] = None,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the verdict as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the verdict as JSON and nothing else.")] = False,
 ) -> None:
-    """Re-verify a certificate in exact arithmetic, trusting no method. Exit code 1 if it does not hold."""
+    """Verify a certificate again in exact rational arithmetic. Exits with 1 if it does not hold."""
     if certificate.is_dir():
         _check_folder(certificate, problem, as_json=as_json)
         return

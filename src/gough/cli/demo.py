@@ -20,17 +20,17 @@ _PROSE = 88
 
 
 def demo(
-    robot: Annotated[str, typer.Argument(help=f"The robot: {', '.join((*DEMOS, *CALIBRATIONS))}.")] = "h4",
-    out: Annotated[Path, typer.Option(help="Folder for the report: new, empty, or of an earlier run.")] = Path(
+    robot: Annotated[str, typer.Argument(help=f"Robot: {', '.join((*DEMOS, *CALIBRATIONS))}.")] = "h4",
+    out: Annotated[Path, typer.Option(help="Folder for the report: new, empty, or from an earlier run.")] = Path(
         "gough-demo"
     ),
-    seed: Annotated[int, typer.Option(min=0, help="Another seed, another machine, motion and noise.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the machine, motion and noise.")] = 1,
     variant: Annotated[str | None, typer.Option(help="Identify with a simpler model, e.g. 'paper'.")] = None,
     *,
-    full: Annotated[bool, typer.Option("--full", help="Torques of every rod and bar; needs gough[multibody].")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Simulate every rod and bar; needs gough\\[multibody].")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
-    """Simulate a robot, identify it by every method, try it on another motion, compare with the truth, report."""
+    """Simulate a robot, identify it with every method, validate on another motion and compare with the truth."""
     known = (*DEMOS, *CALIBRATIONS)
     if robot not in known:
         raise InputError(f"there is no demo called '{robot}'{nearest(robot, known)} (known: {', '.join(known)})")

@@ -17,15 +17,16 @@ from gough.studies.design import TRAJECTORY, DesignStudy
 
 
 def design(
-    study: Annotated[Path, typer.Argument(help="The study, a TOML file with a table \\[design].")],
+    study: Annotated[Path, typer.Argument(help="Study file (TOML) with a table \\[design].")],
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the results, instead of the study's: new, empty or of earlier runs.")
+        Path | None,
+        typer.Option(help="Folder for the results, instead of the study's: new, empty or from an earlier run."),
     ] = None,
     *,
-    jobs: Annotated[int, typer.Option(min=1, help="How many starts to run at the same time.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of starts to run in parallel.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
-    """Design an excitation within the robot's limits. Ctrl-C stops the search and keeps the best motion so far."""
+    """Design an exciting trajectory within the robot's limits. Ctrl-C stops the search and keeps the best so far."""
     asked = DesignStudy.read(study)
     folder = out or asked.folder
     require_ours(folder)

@@ -15,14 +15,15 @@ from gough.studies import Study
 
 
 def identify(
-    study: Annotated[Path, typer.Argument(help="The study, a TOML file; `gough new` writes one.")],
+    study: Annotated[Path, typer.Argument(help="Study file (TOML); gough new writes one.")],
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the results, instead of the study's: new, empty or of earlier runs.")
+        Path | None,
+        typer.Option(help="Folder for the results, instead of the study's: new, empty or from an earlier run."),
     ] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
-    """Identify a robot from recordings. Exit code 1 if they refute the stated error bound, or the model."""
+    """Identify a robot from recordings. Exits with 1 if the data refute the stated error bound or the model."""
     asked = Study.read(study)
     folder = out or asked.folder
     require_ours(folder)

@@ -21,14 +21,14 @@ from gough.studies.mechanism_text import mechanism_text
 
 
 def mechanism(
-    file: Annotated[str, typer.Argument(help=f"A mechanism file (TOML), or one of: {', '.join(MECHANISMS)}.")],
+    file: Annotated[str, typer.Argument(help=f"Mechanism file (TOML), or one of: {', '.join(MECHANISMS)}.")],
     *,
     write: Annotated[
-        Path | None, typer.Option(help="Also write the mechanism to this new TOML file, every part on its own.")
+        Path | None, typer.Option(help="Also write the mechanism, part by part, to this new TOML file.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
-    """Check a mechanism: freedoms, assembly, singularities, limits, and the base parameters of its dynamics."""
+    """Check a mechanism: degrees of freedom, assembly, singularities, limits, and base dynamic parameters."""
     robot = _robot(file)
     examined = examine(robot)
     found = base_parameters(robot)

@@ -21,19 +21,20 @@ from gough.studies.scaffold import RECORDING, VALIDATION
 
 
 def new(
-    folder: Annotated[Path, typer.Argument(help="A new folder for the study.")],
-    robot: Annotated[str, typer.Option(help=f"A robot, or a mechanism file (TOML): {', '.join(FAMILIES)}.")] = "h4",
+    folder: Annotated[Path, typer.Argument(help="New folder for the study.")],
+    robot: Annotated[str, typer.Option(help=f"Robot ({', '.join(FAMILIES)}), or a mechanism file (TOML).")] = "h4",
     *,
-    example: Annotated[bool, typer.Option(help="Also simulate recordings, so that the study runs at once.")] = False,
+    example: Annotated[bool, typer.Option(help="Also simulate recordings, so that the study can be run.")] = False,
     repeats: Annotated[
         bool | None,
         typer.Option(
-            "--repeats/--single", help="One motion again and again, or one recording; repeats for mechanisms."
+            "--repeats/--single",
+            help="Repeated periods of one motion, or single recordings; mechanisms default to repeats.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the simulated recordings.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the simulated recordings.")] = 1,
 ) -> None:
-    """Write a commented study.toml, and a README beside it."""
+    """Write a commented study.toml and a README."""
     file = robot if Path(robot).suffix == ".toml" else ""
     if not file:
         require_family(robot)

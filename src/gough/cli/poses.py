@@ -31,8 +31,8 @@ class _SelectByDefault(TyperGroup):
 poses = typer.Typer(
     cls=_SelectByDefault,
     no_args_is_help=True,
-    help="The poses of a calibration. Which ones to measure: gough poses study.toml --count 16, or --target '0.05 mm'. "
-    "That is short for gough poses select; its options are shown by gough poses select --help.",
+    help="Choose the poses of a calibration, or measure them from images. `gough poses study.toml --count 16` is short "
+    "for `gough poses select study.toml --count 16`; see gough poses select --help.",
 )
 
 
@@ -42,20 +42,26 @@ def _group() -> None: ...
 
 @poses.command(_DEFAULT)
 def select(
-    study: Annotated[Path, typer.Argument(help="The study, a TOML file with the tables machine, noise and selection.")],
+    study: Annotated[
+        Path, typer.Argument(help="Study file (TOML) with the tables \\[machine], \\[noise] and \\[selection].")
+    ],
     *,
-    count: Annotated[int | None, typer.Option(min=1, help="How many; by default twice as many as are needed.")] = None,
+    count: Annotated[int | None, typer.Option(min=1, help="Number of poses; default: twice the minimum.")] = None,
     target: Annotated[
-        str | None, typer.Option(help='Accuracy of predicted positions, such as "0.05 mm": finds how many it takes.')
+        str | None,
+        typer.Option(help='Required accuracy of predicted positions, e.g. "0.05 mm": finds the number of poses.'),
     ] = None,
-    criterion: Annotated[str | None, typer.Option(help="D, A, E or pose (predicted positions).")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Of what is drawn: same seed, same poses.")] = None,
+    criterion: Annotated[
+        str | None, typer.Option(help="Criterion: D, A, E or pose (accuracy of predicted positions).")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Random seed.")] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the results, instead of the study's: new, empty or of earlier runs.")
+        Path | None,
+        typer.Option(help="Folder for the results, instead of the study's: new, empty or from an earlier run."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
-    """Choose the configurations to measure; Ctrl-C keeps the best so far. Exit code 1 if the target is out of reach."""
+    """Choose the configurations to measure; Ctrl-C keeps the best so far. Exits with 1 if the target cannot be met."""
     asked = PoseSelectionStudy.read(study, count=count, target=target, criterion=criterion, seed=seed)
     folder = out or asked.folder
     require_ours(folder)

@@ -19,23 +19,23 @@ _SHOWN = 12
 
 
 def measure(
-    images: Annotated[list[Path], typer.Argument(help="Images of the target, or folders of them.")],
-    camera: Annotated[Path, typer.Option(help="The camera, as gough camera calibrate wrote it.")],
+    images: Annotated[list[Path], typer.Argument(help="Images of the target, or folders that contain them.")],
+    camera: Annotated[Path, typer.Option(help="Camera file written by gough camera calibrate.")],
     description: Annotated[
-        Path | None, typer.Option("--target", help="The target's description; the camera's own one by default.")
+        Path | None, typer.Option("--target", help="Description of the target; default: the one in the camera file.")
     ] = None,
     table: Annotated[
         Path | None,
-        typer.Option(help="CSV file with the columns image, configuration, run, l1, l2, …: the machine's readings."),
+        typer.Option(help="The machine's readings: CSV file with the columns image, configuration, run, l1, l2, …"),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the results: new, empty or of earlier runs.")] = Path(
+    out: Annotated[Path, typer.Option(help="Folder for the results: new, empty or from an earlier run.")] = Path(
         "measured"
     ),
     *,
-    jobs: Annotated[int, typer.Option(min=1, help="How many processes share the work.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
-    """Measure poses from images: poses.csv for gough calibrate, repeatability, and why other images give none.
+    """Measure poses from images: poses.csv for gough calibrate, repeatability, and reasons for rejected images.
 
     Images of one configuration are recognized by their names (c017-r03-i05.png: configuration 17, run 3) or by
     --table.

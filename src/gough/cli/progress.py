@@ -1,4 +1,4 @@
-"""Progress of long work, on stderr, where somebody looks."""
+"""Progress bars for long computations, on stderr."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from gough.identification import Step
 
 
 def progress_bar() -> Progress:
-    """A progress display that leaves nothing behind."""
+    """A progress bar that is erased at the end and hidden where stderr is not a terminal."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
@@ -18,7 +18,7 @@ def progress_bar() -> Progress:
 
 @contextmanager
 def steps_shown() -> Iterator[Callable[[Step], None]]:
-    """A bar that is told of each step of an identification as it begins."""
+    """A progress bar, and the callback that advances it at the start of each step."""
     with progress_bar() as progress:
         task = progress.add_task("reading", total=None)
 

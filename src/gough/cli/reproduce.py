@@ -25,25 +25,27 @@ _REPEATING = ", ".join(f"{name}: {few}" for name, (few, _) in CAMPAIGNS.items())
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(help=f"The paper: {', '.join(PAPERS)}.")],
+    paper: Annotated[str, typer.Argument(help=f"Paper: {', '.join(PAPERS)}.")],
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Folder for a page, figures and numbers: new, empty, or of an earlier run. Papers that repeat "
-            "experiments always have one (gough-reproduce-…), where an interrupted run goes on."
+            help="Folder for the page, figures and numbers: new, empty, or from an earlier run. Papers with repeated "
+            "experiments default to gough-reproduce-…, from which an interrupted run resumes."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed, another motion and noise.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of motion and noise.")] = 1,
     repetitions: Annotated[
-        int | None, typer.Option(min=2, help=f"How often experiments are repeated ({_REPEATING} by default).")
+        int | None, typer.Option(min=2, help=f"Number of repetitions of each experiment (default: {_REPEATING}).")
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Processes that share the repetitions.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1,
     *,
-    vision: Annotated[bool, typer.Option("--vision", help="gough only: measure poses from rendered images.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="As many repetitions as in the paper.")] = False,
+    vision: Annotated[
+        bool, typer.Option("--vision", help="Paper gough only: measure the poses from rendered images.")
+    ] = False,
+    full: Annotated[bool, typer.Option("--full", help="Repeat as often as the paper does.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
-    """Rebuild a paper's experiment and print its tables beside ours, with what differs and why."""
+    """Rebuild a paper's experiment and print its tables beside ours, and explain the differences."""
     if paper not in PAPERS:
         raise InputError(f"no paper is called '{paper}'{nearest(paper, PAPERS)} (known: {', '.join(PAPERS)})")
     if vision:
@@ -86,7 +88,7 @@ def _repetitions(paper: str, asked: int | None, *, full: bool, workers: int) -> 
 
 @contextmanager
 def _kept(folder: Path | None) -> Iterator[None]:
-    """Who stops a campaign is told where it goes on."""
+    """Print where to resume if the campaign is interrupted."""
     try:
         yield
     except KeyboardInterrupt:
@@ -98,7 +100,7 @@ def _kept(folder: Path | None) -> Iterator[None]:
 
 @contextmanager
 def _pool(workers: int) -> Iterator[Executor | None]:
-    """Processes to work in; None for one: this one."""
+    """A pool of worker processes; None for one worker, which is this process."""
     if workers == 1:
         yield None
         return
@@ -113,7 +115,7 @@ def _pool(workers: int) -> Iterator[Executor | None]:
 
 
 def _end_when_interrupted() -> None:
-    """A worker has nothing to save, and need not end what it does."""
+    """Let Ctrl-C end a worker at once: workers have nothing to save."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

@@ -15,26 +15,28 @@ from gough.core.units import factor_between
 from gough.vision import Conditions, DotTarget, design_target, read_target, to_pdf, to_png, to_svg, write_target
 from gough.vision.target_files import AnyTarget
 
-target = typer.Typer(no_args_is_help=True, help="Targets that a camera measures: design and print them, render images.")
+target = typer.Typer(no_args_is_help=True, help="Design and print targets for a camera, or render images of them.")
 _SIZE = re.compile(r"^\s*(\d+(?:\.\d*)?)\s*[x×]\s*(\d+(?:\.\d*)?)\s*(\w*)\s*$")
 
 
 @target.command()
 def design(
-    size: Annotated[str, typer.Option(help="Width and height, such as 200x200 (mm) or 8x8in.")] = "200x200",
-    out: Annotated[Path, typer.Option(help="The description that the other commands read.")] = Path("target.toml"),
-    pdf: Annotated[Path | None, typer.Option(help="To print, at 100 %.")] = None,
-    svg: Annotated[Path | None, typer.Option(help="To print or to cut.")] = None,
-    png: Annotated[Path | None, typer.Option(help="To print, or to show on a screen.")] = None,
+    size: Annotated[str, typer.Option(help="Width and height, e.g. 200x200 (mm) or 8x8in.")] = "200x200",
+    out: Annotated[Path, typer.Option(help="Description of the target (TOML), read by the other commands.")] = Path(
+        "target.toml"
+    ),
+    pdf: Annotated[Path | None, typer.Option(help="Also write a PDF, to print at 100 %.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Also write an SVG, to print or to cut.")] = None,
+    png: Annotated[Path | None, typer.Option(help="Also write a PNG, to print or to show on a screen.")] = None,
     *,
-    dots: Annotated[int, typer.Option(min=17, help="How many.")] = 45,
-    radius: Annotated[float | None, typer.Option(help="Of the dots, mm; by default a fortieth of the sheet.")] = None,
+    dots: Annotated[int, typer.Option(min=17, help="Number of dots.")] = 45,
+    radius: Annotated[float | None, typer.Option(help="Radius of the dots, mm; default: 1/40 of the sheet.")] = None,
     dpi: Annotated[int, typer.Option(help="Resolution of the PNG.")] = 600,
     dark: Annotated[bool, typer.Option("--dark-dots", help="Black dots on white, which need less ink.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed, another target.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the layout.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
-    """Design a target whose two diagonals no view can confuse, and draw it at its true size with rulers."""
+    """Design a target whose diagonals are told apart from any view, and draw it at true size with rulers."""
     files = [(pdf, to_pdf), (svg, to_svg), (png, lambda made: to_png(made, dpi))]
     wanted = [path for path in (out, pdf, svg, png) if path is not None]
     for path in wanted:
@@ -63,20 +65,26 @@ def design(
 @target.command()
 def render(
     out: Annotated[Path, typer.Argument(help="Folder for the images: new or empty.")],
-    description: Annotated[Path, typer.Option("--target", help="The target's description.")] = Path("target.toml"),
-    count: Annotated[int, typer.Option(min=1, help="How many images.")] = 20,
+    description: Annotated[Path, typer.Option("--target", help="Description of the target (TOML).")] = Path(
+        "target.toml"
+    ),
+    count: Annotated[int, typer.Option(min=1, help="Number of poses.")] = 20,
     *,
-    size: Annotated[str, typer.Option(help="Of the images, pixels.")] = "1024x768",
+    size: Annotated[str, typer.Option(help="Image size, pixels.")] = "1024x768",
     focal: Annotated[float, typer.Option(help="Focal length, pixels.")] = 900.0,
-    distortion: Annotated[str, typer.Option(help="k1, k2, p1, p2, k3 as in OpenCV.")] = "-0.12,0.03",
+    distortion: Annotated[
+        str, typer.Option(help="Distortion coefficients k1, k2, p1, p2, k3 as in OpenCV.")
+    ] = "-0.12,0.03",
     tilt: Annotated[float, typer.Option(help="Typical tilt of the target, degrees.")] = 20.0,
     repeats: Annotated[int, typer.Option(min=1, help="Images of each pose.")] = 1,
-    noise: Annotated[float, typer.Option(min=0, help="Of each pixel, levels of 255.")] = 2.0,
-    blur: Annotated[float, typer.Option(min=0, help="Of the lens, pixels.")] = 0.7,
-    vignetting: Annotated[float, typer.Option(min=0, max=0.9, help="Light lost in the corners.")] = 0.2,
-    seed: Annotated[int, typer.Option(min=0, help="Other poses, other noise.")] = 1,
+    noise: Annotated[
+        float, typer.Option(min=0, help="Standard deviation of the pixel noise, gray levels of 255.")
+    ] = 2.0,
+    blur: Annotated[float, typer.Option(min=0, help="Standard deviation of the lens blur, pixels.")] = 0.7,
+    vignetting: Annotated[float, typer.Option(min=0, max=0.9, help="Fraction of light lost in the corners.")] = 0.2,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of poses and noise.")] = 1,
 ) -> None:
-    """Render images of a target, with the truth beside them: truth.csv has the poses, camera-truth.toml the camera."""
+    """Render images of a target, with the true poses in truth.csv and the true camera in camera-truth.toml."""
     from gough.studies.vision_images import RandomViews, write_views  # noqa: PLC0415 - start-up time
 
     sheet = _drawable(read_target(description))
