@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gough import Bounded, Box, LinearProblem, Unknowns, estimate
+from gough import Bounded, Box, InputError, LinearProblem, Unknowns, estimate
 from gough.certify import Bound, Certificate, Empty, Reach, Split, Step, certificate_of, check
 from gough.methods import LinearHull
 from tests.certify.oracle import is_true
@@ -70,8 +70,19 @@ def test_reach_needs_no_box():
     assert "prove no smaller one" in on_the_edge.reason
     wrong_sign = verdict(problem, Bound([Reach({"a": 9}, {"a": {0: -1}}), Step({"a": 1}, -9)]))
     assert "prove no smaller one" in wrong_sign.reason
-    assert not verdict(problem, Bound([Reach({"a": -9}, {"a": {0: 1}}), Step({"a": 1}, -9)]))
-    assert not verdict(problem, Bound([Reach({"a": 0}, {"a": {0: 1}}), Step({"a": 1}, 0)]))
+
+
+@pytest.mark.parametrize("bound", [-9, -2, Fraction(-1, 10**400), 0])
+def test_a_reach_that_is_not_positive_is_refused_by_constructor_and_checker(bound):
+    """With b < 0, r + G b < b may hold though nothing is proven: |a| ≤ 1 was once "proven" empty by b = −2."""
+    problem = LinearProblem([[1.0]], [0.0], Unknowns(["a"]), Bounded(1.0))
+    with pytest.raises(InputError, match="positive"):
+        Reach({"a": bound}, {"a": {0: -1}})
+    forged = object.__new__(Reach)
+    object.__setattr__(forged, "bounds", (("a", Fraction(bound)),))
+    object.__setattr__(forged, "weights", (("a", ((0, Fraction(-1)),)),))
+    for chain in ([forged], [Split("a", 0, [forged], [forged])]):
+        assert "must be positive" in verdict(problem, Empty(chain)).reason
 
 
 def test_reach_of_several_at_once_and_of_some_beside_a_box():

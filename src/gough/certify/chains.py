@@ -75,8 +75,8 @@ class Split:
 class Reach:
     """|θ| ≤ bounds, all at once, where nothing was known before.
 
-    Weighted rows give |θ_i| ≤ r_i + Σ_j G_ij |θ_j|. If r + G b < b for all of them then |θ| ≤ b: were s = |θ_i| / b_i
-    the largest of these ratios and above 1, then s b_i ≤ r_i + s (G b)_i < s b_i.
+    Weighted rows give |θ_i| ≤ r_i + Σ_j G_ij |θ_j|. If b > 0 and r + G b < b for all of them then |θ| ≤ b: were
+    s = |θ_i| / b_i the largest of these ratios and above 1, then s b_i ≤ r_i + s (G b)_i < s b_i.
 
     Examples:
         >>> Reach({"mass": 9.0}, {"mass": {17: 0.25}}).rows
@@ -93,6 +93,8 @@ class Reach:
         object.__setattr__(self, "weights", each)
         names = sorted(name for name, _ in self.bounds)
         require(len(names) > 0, "the bounds of a reach name at least one unknown")
+        low = [name for name, bound in self.bounds if bound <= 0]
+        require(not low, f"the bounds of a reach are positive, but that of '{', '.join(low)}' is not")
         require(sorted(name for name, _ in each) == names, "the weights of a reach go by the names of its bounds")
 
     @property

@@ -254,16 +254,23 @@ def _after_split(problem: LinearProblem, box: Sides, split: Split) -> Sides:
 def _after_reach(problem: LinearProblem, box: Sides, reach: Reach) -> Sides:
     bounds, names = dict(reach.bounds), problem.unknowns.names
     vector(problem, reach.bounds)  # are these names known?
-    largest = [bounds.get(name) or box.largest(axis) for axis, name in enumerate(names)]
+    for name, bound in bounds.items():
+        if not bound > 0:  # the largest ratio |θ_i| / b_i exists, and s G b ≤ G b · s, only for b > 0
+            raise NotProven(f"the reach of '{name}' is {written(bound)}, but it must be positive")
+    if {name for name, _ in reach.weights} != set(bounds):  # the theorem needs an inequality for each of the bounds
+        raise NotProven("a reach has no weights for some of its bounds")
+    largest = [bounds[name] if name in bounds else box.largest(axis) for axis, name in enumerate(names)]
     for name, weights in reach.weights:
+        # |θ_i| = |(e_i − Wᵀλ) θ + λ·(Wθ)| ≤ Σ |d_j| |θ_j| + |λ·y| + |λ|·e + Σ g_j |θ_j|
         said = combined(problem, ((name, Fraction(1)),), weights)
         parts = [said.unit * (abs(d) + g) for d, g in zip(said.left, said.blurred, strict=True)]
-        missing = [names[j] for j, (part, most) in enumerate(zip(parts, largest, strict=True)) if part and most is None]
-        if missing:
-            raise NotProven(f"the reach of '{name}' depends on '{missing[0]}', which has no bound")
         reached = abs(said.middle) + said.half
-        reached += sum((part * most for part, most in zip(parts, largest, strict=True) if part and most), Fraction(0))
-        if not reached < bounds[name]:
+        for other, part, most in zip(names, parts, largest, strict=True):
+            if part and most is None:
+                raise NotProven(f"the reach of '{name}' depends on '{other}', which has no bound")
+            if part and most is not None:
+                reached += part * most
+        if not reached < bounds[name]:  # strictly: with equality any multiple of b might satisfy the inequalities
             raise NotProven(
                 f"the reach of '{name}' is {written(bounds[name])}, but its rows prove no smaller one from it"
             )
