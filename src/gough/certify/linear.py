@@ -261,16 +261,8 @@ def _after_reach(problem: LinearProblem, box: Sides, reach: Reach) -> Sides:
         raise NotProven("a reach has no weights for some of its bounds")
     largest = [bounds[name] if name in bounds else box.largest(axis) for axis, name in enumerate(names)]
     for name, weights in reach.weights:
-        # |θ_i| = |(e_i − Wᵀλ) θ + λ·(Wθ)| ≤ Σ |d_j| |θ_j| + |λ·y| + |λ|·e + Σ g_j |θ_j|
-        said = combined(problem, ((name, Fraction(1)),), weights)
-        parts = [said.unit * (abs(d) + g) for d, g in zip(said.left, said.blurred, strict=True)]
-        reached = abs(said.middle) + said.half
-        for other, part, most in zip(names, parts, largest, strict=True):
-            if part and most is None:
-                raise NotProven(f"the reach of '{name}' depends on '{other}', which has no bound")
-            if part and most is not None:
-                reached += part * most
-        if not reached < bounds[name]:  # strictly: with equality any multiple of b might satisfy the inequalities
+        # strictly: with equality any multiple of b might satisfy the inequalities
+        if not _reached(problem, name, weights, largest) < bounds[name]:
             raise NotProven(
                 f"the reach of '{name}' is {written(bounds[name])}, but its rows prove no smaller one from it"
             )
@@ -278,6 +270,22 @@ def _after_reach(problem: LinearProblem, box: Sides, reach: Reach) -> Sides:
         if name in bounds:
             box = box.tightened(axis, Fraction(1), -bounds[name]).tightened(axis, Fraction(-1), -bounds[name])
     return box
+
+
+def _reached(problem: LinearProblem, name: str, weights: Weights, largest: list[Fraction | None]) -> Fraction:
+    """The largest |θ[name]| that weighted rows leave if the other |θ_j| are at most `largest`.
+
+    |θ_i| = |(e_i − Wᵀλ) θ + λ·(W θ)| ≤ Σ |d_j| |θ_j| + |λ·y| + |λ|·e + Σ g_j |θ_j|.
+    """
+    said = combined(problem, ((name, Fraction(1)),), weights)
+    reached = abs(said.middle) + said.half
+    for j, (d, g, most) in enumerate(zip(said.left, said.blurred, largest, strict=True)):
+        if not d and not g:
+            continue
+        if most is None:
+            raise NotProven(f"the reach of '{name}' depends on '{problem.unknowns.names[j]}', which has no bound")
+        reached += said.unit * (abs(d) + g) * most
+    return reached
 
 
 def prove(problem: LinearProblem, outline: Iterable[tuple[Mapping[str, Any], Mapping[int, Any]]]) -> tuple[Step, ...]:
