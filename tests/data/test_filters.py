@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gough.core.errors import InputError
-from gough.data.filters import FORGOTTEN, differences, low_passed, memory, shortfall
+from gough.data.filters import FORGOTTEN, advised_cutoff, differences, low_passed, memory, shortfall
 from gough.data.signals import widened
 
 RATE = 1000.0
@@ -26,6 +26,12 @@ def test_a_sine_keeps_its_phase_and_loses_what_the_formula_says(frequency, order
     passed = low_passed(sines, 20.0, order, RATE)
     inner = slice(3000, 5000)
     assert passed[inner] == pytest.approx(response(frequency, 20.0, order, RATE) * sines[inner], abs=2e-11)
+
+
+def test_the_advised_cutoff_keeps_the_highest_harmonic_and_refuses_none():
+    assert 1 - response(2.5, advised_cutoff(2.5), 2, RATE) < 0.002
+    with pytest.raises(InputError, match="positive number of Hz"):
+        advised_cutoff(0.0)
 
 
 def test_at_the_cutoff_half_of_the_amplitude_is_left():

@@ -24,7 +24,13 @@ def test_estimators_beside_each_other(name):
     assert found.disagreement["least squares"] < 1e-4
     assert found.disagreement["instrumental variables"] > 1e-3
     assert found.disagreement["maximum likelihood"] == 1
-    assert "than their own uncertainty allows: least squares" in str(found)
+    assert found.cut_off == 15
+    assert "than their own uncertainty allows: least squares (p = " in str(found)
+    agreeing = f"filtered at 15 harmonics and differentiated, and allow for their noise. They agree with maximum \
+likelihood (p = {found.disagreement['instrumental variables']:.2g})"
+    assert agreeing in str(found)
+    doubted = {name: e for name, e in found.estimates.items() if name != "instrumental variables"}
+    assert "the cause" not in str(replace(found, estimates=doubted))
     assert "Positions and efforts err independently: not refuted" in str(found)
     with pytest.raises(InputError, match="no estimate is called 'ML'"):
         found["ML"]

@@ -1,6 +1,7 @@
 """Data on disk: read and written exactly, refused clearly; recordings become measured motions."""
 
 from gough.data.files import read_recording, write_recording
+from gough.data.filters import advised_cutoff
 from gough.data.klipper import KlipperDelta, klipper_block, read_klipper
 from gough.data.motion import FullRate, MeasuredMotion, StepReport
 from gough.data.pose_files import read_poses, write_poses
@@ -39,6 +40,7 @@ __all__ = [
     "Step",
     "StepReport",
     "Trim",
+    "advised_cutoff",
     "averaged",
     "default_steps",
     "klipper_block",

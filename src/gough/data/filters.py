@@ -10,6 +10,23 @@ from gough.core.errors import require
 
 FORGOTTEN = 1e-3
 """Share of itself to which what a filter remembers of a sample decays within its memory."""
+CLEARANCE = 5
+"""Advised cutoff of a low-pass over the highest frequency of the motion."""
+
+
+def advised_cutoff(highest: float) -> float:
+    """The cutoff, Hz, for positions that are filtered and differentiated: five times the motion's highest frequency.
+
+    A higher cutoff lets more noise into the derivatives: the standard deviation of the acceleration's noise grows with
+    the power 5/2 of the cutoff if the noise of the positions is white, and least squares takes that noise for motion.
+    A lower one distorts the motion, and the efforts, which have higher harmonics than the positions.
+
+    Examples:
+        >>> advised_cutoff(2.5)
+        12.5
+    """
+    require(highest > 0, f"the highest frequency of a motion is a positive number of Hz, not {highest}")
+    return CLEARANCE * highest
 
 
 @cache

@@ -122,7 +122,7 @@ class LowPass(_Printed):
     """
 
     cutoff: float
-    """Hz; four to five times the highest harmonic of the trajectory is a good choice."""
+    """Hz; `advised_cutoff` gives one for the highest harmonic of the trajectory."""
     order: int = 4
     """Of the filter in one direction."""
 

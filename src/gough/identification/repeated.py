@@ -16,6 +16,7 @@ from gough.assemble.series_order import OrderChoice
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, nearest, require
 from gough.core.text import number, table
+from gough.data import advised_cutoff
 from gough.estimate import Estimate
 from gough.identification.benchmark_motion import BenchmarkVerdict, Bias, all_parameters, benchmark
 from gough.identification.results import Step
@@ -33,8 +34,11 @@ from gough.region import Box, ConfidenceEllipsoid
 from gough.robots.model import DynamicModel
 from gough.unknowns import Unknowns
 
-CUT_OFF = 4
-"""Harmonics that differentiated positions are filtered to, over those of the path: more let noise in, fewer distort."""
+DOUBTED = 1e-4
+"""Probability below which an estimator is said to be further from maximum likelihood than its σ allows."""
+_EXACT_REGRESSOR = ("least squares", "Gauss–Markov")
+"""Estimators that take filtered and differentiated positions as exact."""
+_INSTRUMENTS = "instrumental variables"
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +78,11 @@ class IdentifiedRepeats:
                 f"no estimate is called '{estimator}'{nearest(estimator, self.estimates)} (known: {known})"
             )
         return self.estimates[estimator]
+
+    @property
+    def cut_off(self) -> int:
+        """Harmonics to which positions are filtered before they are differentiated, for the usual estimators."""
+        return _cut_off(self.motion, self.order.order)
 
     @property
     def likeliest(self) -> Estimate:
@@ -132,11 +141,16 @@ class IdentifiedRepeats:
     def on_estimates(self) -> tuple[str, ...]:
         """Whether the residuals are noise, which estimators are biased, and which failed, in sentences."""
         words = [*self.likeliest.notes]
-        far = [name for name, p in self.disagreement.items() if p < 1e-4]
+        chances = self.disagreement
+        far = {name: p for name, p in chances.items() if p < DOUBTED}
         if far:
+            named = ", ".join(f"{name} (p = {p:.2g})" for name, p in far.items())
+            words.append(f"Further from maximum likelihood than their own uncertainty allows: {named}.")
+        if far.keys() & _EXACT_REGRESSOR and chances.get(_INSTRUMENTS, 0.0) >= DOUBTED:
             words.append(
-                f"Further from maximum likelihood than their own uncertainty allows: {', '.join(far)}. Noise in their "
-                "regressor biases them, or is missing from their σ; more data would not help."
+                f"Instrumental variables use the same positions, filtered at {self.cut_off} harmonics and "
+                "differentiated, and allow for their noise. They agree with maximum likelihood "
+                f"(p = {chances[_INSTRUMENTS]:.2g}), which points to that noise as the cause."
             )
         return (*words, *(f"{name} failed: {reason}" for name, reason in self.refused.items()))
 
@@ -243,6 +257,11 @@ def identify_repeated(
     )
 
 
+def _cut_off(motion: RepeatedMotion, order: int) -> int:
+    """The advised cut-off in harmonics; half of the readings of a period at most."""
+    return min(round(advised_cutoff(order / motion.period) * motion.period), (motion.n_samples - 1) // 2)
+
+
 def _noise(motion: RepeatedMotion, *, is_stated: bool) -> RepeatNoise | None:
     try:
         return motion.noise
@@ -272,7 +291,7 @@ def _usual(
     estimates: dict[str, Estimate] = {}
     refused: dict[str, str] = {}
     complete = motion.select(np.flatnonzero(np.isfinite(motion.readings).all(axis=(1, 2))))
-    rows = by_repeat(robot, complete, order=min(CUT_OFF * order, (motion.n_samples - 1) // 2))
+    rows = by_repeat(robot, complete, order=_cut_off(motion, order))
     unknowns = Unknowns(robot.names, robot.units, robot.nominal, prior)
     free, known = without_fixed(replace(rows.problem, unknowns=unknowns))
     problem = _base(free, found)

@@ -66,7 +66,7 @@ def order_figure(found: IdentifiedRepeats) -> Drawing:
     description = f"Information criteria for {orders[-1]} numbers of harmonics of the path, above the least."
     caption = (
         "How far each criterion is above its least, as log₁₀(1 + difference), for the positions alone and for maximum "
-        "likelihood. Too few harmonics bias every parameter; too many cost little."
+        "likelihood."
     )
     return Drawing("order", drawn(chart), description, caption, lambda curves: chart.live(description, curves))
 

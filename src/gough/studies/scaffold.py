@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import degrees
 from typing import Any
 
+from gough.data.filters import CLEARANCE
 from gough.identification import METHODS
 from gough.robots import DynamicModel
 from gough.studies.robots import dimensions_of, geometry_of, robot
@@ -37,7 +38,7 @@ gain = {gain:<14} # {effort_unit} per volt at the amplifiers' inputs, one number
                       # without it the channels hold the efforts themselves, and are called tau1, tau2, …
 
 [preparation]
-# cutoff = "20 Hz"    # of the low-pass without delay: four to five times the highest frequency of the motion
+# cutoff = "20 Hz"    # of the low-pass without delay: {clearance} times the highest frequency of the motion
 # order = 4
 # trim = "0.3 s"      # left out at both ends; by default as long as the filter remembers
 # decimate = 10       # keep every tenth sample; by default down to about five times the cutoff
@@ -115,6 +116,7 @@ def study_text(family: str, *, gain: Sequence[float] = (1.0,)) -> str:
         methods=", ".join(f'"{name}"' for name in ("least squares", "weighted", "hull", "ellipsoid")),
         known=", ".join(METHODS),
         name=of.name,
+        clearance=CLEARANCE,
     )
 
 
