@@ -80,7 +80,11 @@ def test_certificates_find_their_equations(printer, tmp_path, capsys):
         at = text.index(".", len(text) // 3) + 3
         (tmp_path / name).write_text(text[:at] + str((int(text[at]) + 1) % 10) + text[at + 1 :])
         assert run(["check", str(tmp_path / name)]) == 2
-    assert run(["check", str(tmp_path)]) == 2
+    capsys.readouterr()
+    assert run(["check", str(tmp_path)]) == 1
+    told = capsys.readouterr().out
+    assert told.count("seal is broken") == 2
+    assert "0 of 1 certificates hold." in told
 
 
 def test_chains_that_fit(tmp_path):

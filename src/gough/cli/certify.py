@@ -10,6 +10,7 @@ from gough.cli.progress import steps_shown
 from gough.report import require_ours, write_folder
 from gough.report.certification import certification_documents
 from gough.studies.calibration import CalibrationStudy
+from gough.studies.certification import source_files
 from gough.studies.certification_chains import certified_machine
 
 
@@ -30,7 +31,9 @@ def certify(
     require_ours(folder)
     with steps_shown() as on_step:
         found = certified_machine(asked, on_step)
-        files = certification_documents(asked.table.output.title or f"Certification of {study.name}", (), found)
+        title = asked.table.output.title or f"Certification of {study.name}"
+        sources = source_files(asked, folder / "certificates")
+        files = certification_documents(title, (), found, sources)
     write_folder(folder, files)
     if as_json:
         typer.echo(files["certification.json"].decode(), nl=False)

@@ -10,11 +10,10 @@ import typer
 from gough.certify import Verdict, check_chain, check_leg, load, load_chain, load_equations, load_leg, load_question
 from gough.certify import check as checked
 from gough.certify.chain_files import CHAIN, equations_name
+from gough.certify.folders import MEASUREMENTS, FolderVerdict, check_folder
 from gough.certify.leg_files import CERTIFICATE, kind_of_file
 from gough.core.errors import InputError
 from gough.data import read_problem, read_table
-
-MEASUREMENTS = "measurements.json"
 
 
 def check(
@@ -30,7 +29,11 @@ def check(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdict as JSON and nothing else.")] = False,
 ) -> None:
-    """Verify a certificate again in exact rational arithmetic. Exits with 1 if it does not hold."""
+    """Verify certificates again in exact rational arithmetic.
+
+    Exit codes: 0, everything holds; 1, a certificate does not hold, or a file of a folder is missing, changed,
+    unreadable or not listed in its manifest; 2, there is nothing to check or a given file cannot be read.
+    """
     if certificate.is_dir():
         _check_folder(certificate, problem, as_json=as_json)
         return
@@ -52,37 +55,40 @@ def check(
 
 def _check_folder(folder: Path, problem: Path | None, *, as_json: bool) -> None:
     """All certificates about legs or chains in a folder, one line each."""
-    kinds = {file: kind_of_file(file) for file in sorted(folder.glob("*.json"))}
-    files = [file for file, kind in kinds.items() if kind in {CERTIFICATE, CHAIN}]
-    if not files:
-        words = "holds no certificates about legs or chains"
-        raise InputError(f"{folder} {words}: give the folder that gough certify wrote them to")
-    known: dict[Path, Any] = {}
-    verdicts, problems, unreadable = {}, {}, []
-    for file in files:
-        try:
-            verdicts[file], problems[file] = _about_machine(file, kinds[file], problem, known)
-        except InputError as error:  # the others are judged all the same
-            unreadable.append(str(error))
-            continue
-        if not as_json:
-            lines = verdicts[file].statement
-            shown = 2 if lines and lines[0].endswith(":") else 1
-            states = f"{' '.join(lines[:shown])}{' …' if len(lines) > shown else ''}"
-            said = states if verdicts[file].holds else verdicts[file].reason
-            typer.echo(f"{'holds' if verdicts[file].holds else 'DOES NOT HOLD'}  {file.name}: {said}")
+    if problem is not None:
+        raise InputError(f"the certificates of a folder speak about files in it: leave out {problem}")
+    found = check_folder(folder)
     if as_json:
-        typer.echo(
-            json.dumps([_data(file, problems[file], v) for file, v in verdicts.items()], ensure_ascii=False, indent=1)
-        )
-    failed = sum(not verdict.holds for verdict in verdicts.values())
-    if not as_json:
-        typer.echo(f"{len(verdicts) - failed} of {len(files)} certificates hold.")
-    if unreadable:
-        words = f"{len(unreadable)} of {len(files)} cannot be judged; get the original files, or certify again"
-        raise InputError("\n".join([f"{words}:", *unreadable]))
-    if failed:
+        certificates = [_data(folder / name, folder / found.about[name], v) for name, v in found.verdicts.items()]
+        told = {
+            "holds": found.holds,
+            "n_certificates": found.n_certificates,
+            "faults": found.faults,
+            "notes": found.notes,
+            "certificates": certificates,
+        }
+        typer.echo(json.dumps(told, ensure_ascii=False, indent=1))
+    else:
+        typer.echo("\n".join(_folder_in_words(found)))
+    if not found:
         raise typer.Exit(1)
+
+
+def _folder_in_words(found: FolderVerdict) -> list[str]:
+    lines = []
+    for name, verdict in found.verdicts.items():
+        shown = 2 if verdict.statement and verdict.statement[0].endswith(":") else 1
+        states = f"{' '.join(verdict.statement[:shown])}{' …' if len(verdict.statement) > shown else ''}"
+        said = f"holds  {name}: {states}" if verdict else f"DOES NOT HOLD  {name}: {verdict.reason}"
+        lines.append(said)
+    lines += [f"DOES NOT HOLD  {fault}" for fault in found.faults]
+    good = sum(map(bool, found.verdicts.values()))
+    lines += found.notes
+    lines.append(f"{good} of {found.n_certificates} certificates hold.")
+    if found.faults:
+        many = f"{len(found.faults)} files are" if len(found.faults) > 1 else "1 file is"
+        lines.append(f"The folder does not hold: {many} missing, changed, unreadable or not listed.")
+    return lines
 
 
 def _about_machine(file: Path, kind: str, problem: Path | None, known: dict[Path, Any]) -> tuple[Verdict, Path]:

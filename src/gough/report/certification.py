@@ -1,5 +1,10 @@
 """The page of a certification: verdicts, the smallest tolerance of each leg, boxes, certificates, what is proven."""
 
+import gough
+from gough.certify import PlatformQuestion
+from gough.certify.chain_files import render_equations
+from gough.certify.leg_files import render_question
+from gough.certify.manifest import MANIFEST, SourceFile, render_manifest
 from gough.core.text import number
 from gough.report.certification_results import Certification, Finding, LegFinding, outward
 from gough.report.charts import Chart, Line, Panel
@@ -26,8 +31,10 @@ suffice.
 """
 
 
-def certification_documents(title: str, lead: tuple[str, ...], found: Certification) -> dict[str, bytes]:
-    """The files by name: report.html, certification.json, certificates/*, figures/*."""
+def certification_documents(
+    title: str, lead: tuple[str, ...], found: Certification, sources: tuple[SourceFile, ...]
+) -> dict[str, bytes]:
+    """The files by name: report.html, certification.json, certificates/* with their manifest and sources, figures/*."""
     drawing, curves = needs_figure(found), Curves()
     assert drawing.live is not None
     live = {drawing.name: drawing.live(curves)}
@@ -35,18 +42,30 @@ def certification_documents(title: str, lead: tuple[str, ...], found: Certificat
         Section("Verdicts", (bullets(*found.verdicts, *found.notes),)),
         Section("The smallest tolerance", (epsilon_table(found), drawing.html())),
         Section(found.worded("Where the legs are"), tuple(box_table(found))),
-        Section("Certificates", (paragraphs(_how(found)), tag("pre", _command(found)), certificate_table(found))),
+        Section("Certificates", (paragraphs(_how(found)), tag("pre", _COMMAND), certificate_table(found))),
         Section("What this proves, and what not", (paragraphs(*map(found.worded, (_PROVEN, _NOT_PROVEN, _EPSILON))),)),
     ]
     lead = (*lead, *found.tolerances, f"{found.poses} poses; {found.around}.")
     html = page(title, lead, tuple(parts), cards=_cards(found), figures=live, curves=curves)
     files = {"report.html": html.encode(), "certification.json": f"{found.to_json()}\n".encode()}
-    questions = found.equations or (("measurements.json", found.measurements),)
-    files |= {f"certificates/{name}": text.encode() for name, text in questions}
-    files |= {f"certificates/{file.name}": file.text.encode() for file in found.files}
+    files |= {f"certificates/{name}": content for name, content in _proofs(found, sources).items()}
     return files | {f"figures/{drawing.name}.svg": drawing.svg(), f"figures/{drawing.name}.png": drawing.png()}
 
 
+def _proofs(found: Certification, sources: tuple[SourceFile, ...]) -> dict[str, bytes]:
+    """The files of the folder of certificates: what they speak about, themselves, the sources and the manifest."""
+    files = {
+        name: (render_question(question) if isinstance(question, PlatformQuestion) else render_equations(question))
+        for name, question in found.questions.items()
+    }
+    files |= {file.name: file.text for file in found.files}
+    contents = {name: text.encode() for name, text in files.items()}
+    written_by = f"gough {gough.__version__}"
+    manifest = render_manifest(written_by, contents, found.questions, sources, found.given)
+    return contents | {source.name: source.content for source in sources} | {MANIFEST: manifest.encode()}
+
+
+_COMMAND = "gough check certificates"
 _HOW = "Each certificate is checked in exact arithmetic by a program that knows nothing of how it was found. "
 _ABOUT = {
     "leg": "All speak about measurements.json, which holds poses, readings and intervals to the last digit.",
@@ -56,14 +75,6 @@ _ABOUT = {
 
 def _how(found: Certification) -> str:
     return _HOW + _ABOUT[found.part]
-
-
-def _command(found: Certification) -> str:
-    first = next(iter(found.files), None)
-    if found.equations:
-        return "gough check certificates"
-    name = "leg-1-box.json" if first is None else first.name
-    return f"gough check certificates/{name} certificates/measurements.json"
 
 
 def _cards(found: Certification) -> Html:

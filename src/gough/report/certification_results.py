@@ -1,7 +1,7 @@
 """What a certification found: a verdict for each leg and for all together, brackets, boxes, and certificate files."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from enum import Enum
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import gough
+from gough.certify.manifest import Given, Question
 from gough.core.arrays import Array, ArrayValue
 from gough.core.text import number, table
 from gough.region import Box
@@ -179,14 +180,14 @@ class Certification(ArrayValue):
     legs: tuple[LegFinding, ...]
     joint: JointFinding | None
     notes: tuple[str, ...]
-    measurements: str
-    """The text of the file that the certificates speak about; empty for chains, which have equations."""
+    questions: Mapping[str, Question]
+    """What the certificates speak about, by the name of its file: measurements of legs, or equations of each chain."""
+    given: Given
+    """Numbers that no source states."""
     part: str = "leg"
     """What a finding is about: a leg of a Gough platform, or a chain of another machine."""
     reading_unit: str = "m"
     """Of readings, and so of ε and of needs."""
-    equations: tuple[tuple[str, str], ...] = ()
-    """Names and texts of the files that certificates about chains speak about."""
 
     @property
     def unit(self) -> str:

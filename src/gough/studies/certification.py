@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from os.path import relpath
+from pathlib import Path
 from time import process_time
 from typing import Any
 
@@ -10,7 +12,8 @@ import numpy as np
 from gough.assemble import JointHull, JointProblem, LegProblem, joint_tolerance, minimal_tolerance
 from gough.assemble.joint_exhibit import ROOM, best_together, exhibited_together
 from gough.certify import PlatformQuestion
-from gough.certify.leg_files import render_question
+from gough.certify.folders import MEASUREMENTS
+from gough.certify.manifest import SOURCES, Given, SourceFile
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
 from gough.core.leg_measurements import PlatformMeasurements
@@ -38,6 +41,7 @@ class Asked:
     tolerances: tuple[str, ...]
     around: str
     notes: tuple[str, ...]
+    given: Given
 
 
 def certified(study: CalibrationStudy, on_step: OnStep = lambda _: None) -> Certification:
@@ -77,7 +81,8 @@ def certified(study: CalibrationStudy, on_step: OnStep = lambda _: None) -> Cert
         legs=tuple(legs),
         joint=together,
         notes=asked.notes,
-        measurements=render_question(question),
+        questions={MEASUREMENTS: question},
+        given=asked.given,
     )
 
 
@@ -168,8 +173,46 @@ def asked_of(study: CalibrationStudy) -> Asked:
     words = " / ".join(f"{1e3 * x:g} mm" for x in table.around)
     least_squares = None if calibrated is None else calibrated[columns, :7]
     return Asked(
-        question, center, least_squares, _words(data), f"legs within ± {words} of {around}", (*poses.notes, *notes)
+        question,
+        center,
+        least_squares,
+        _words(data),
+        f"legs within ± {words} of {around}",
+        (*poses.notes, *notes),
+        _given(study, center, rows[columns, 7]),
     )
+
+
+def _given(study: CalibrationStudy, center: Array, gain: Array) -> Given:
+    """Numbers that the study does not state: a built-in or calibrated center, and calibrated gains."""
+    machine = study.table.machine
+    assert machine is not None
+    words = "calibrated values" if center_of(study) == "calibrated" else ""
+    if not words and machine.blueprint is not None:
+        words = f"blueprint {machine.blueprint}"
+    elif not words and "base" not in machine.geometry:
+        words = "circles of the blueprint"
+    values = tuple(tuple(row) for row in center.tolist()) if words else ()
+    return Given(words, values, tuple(gain.tolist()) if machine.gains else ())
+
+
+def source_files(study: CalibrationStudy, certificates: Path) -> tuple[SourceFile, ...]:
+    """The study and its poses, as files to be stored with the certificates in that folder."""
+    assert study.table.poses is not None
+    poses = study.path.parent / study.table.poses.file
+    copies = {"study": (study.path, "study.toml"), "poses": (poses, f"poses{poses.suffix.lower()}")}
+    return tuple(
+        SourceFile(role, f"{SOURCES}/{name}", _relative(path, certificates), path.read_bytes())
+        for role, (path, name) in copies.items()
+    )
+
+
+def _relative(path: Path, folder: Path) -> str:
+    """A path as seen from a folder; absolute where there is no way between them."""
+    try:
+        return Path(relpath(path.absolute(), folder.absolute())).as_posix()
+    except ValueError:  # on another drive
+        return path.absolute().as_posix()
 
 
 def named(given: list[int], known: int, what: str) -> tuple[int, ...]:

@@ -9,7 +9,8 @@ import numpy as np
 from gough.assemble import QuadraticChain, Tolerances, certified_chain, chain_parameters, quadratic_unknowns
 from gough.assemble.chain_tolerance import best_chain, exact_unknowns, lower_end, needed_by, needs, reading_error
 from gough.certify import ChainCertificate, ChainQuestion, NotProven, chain_certificate, chain_question, check_chain
-from gough.certify.chain_files import equations_name, render_chain, render_equations
+from gough.certify.chain_files import equations_name, render_chain
+from gough.certify.manifest import Given, Question
 from gough.certify.of_chain import chain_witness, empty_chain
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
@@ -87,7 +88,7 @@ def certified_chains(study: CalibrationStudy, on_step: OnStep = lambda _: None) 
     table, model = study.table.certify, asked.model
     with study.at("certify", "legs"):
         numbers = named(table.legs, len(model.chains), "chain")
-    found, equations = [], []
+    found, questions = [], dict[str, Question]()
     for k, chain in enumerate(numbers):
         on_step(Step(k + 1, len(numbers), f"certifying chain {chain}"))
         with study.at("certify"):
@@ -95,7 +96,7 @@ def certified_chains(study: CalibrationStudy, on_step: OnStep = lambda _: None) 
                 asked.problem(chain), chain, reading=reading_error(model), reading_unit=model.reading_unit
             )
             found.append(_finding(asked, chain, question, table.width))
-        equations.append((equations_name(chain), render_equations(question)))
+        questions[equations_name(chain)] = question
     angle = model.reading_unit == "rad"
     unit = "mrad" if angle else "mm"
     parts = [f"positions {span(asked.position, 1e3, 'mm')}"]
@@ -109,10 +110,10 @@ def certified_chains(study: CalibrationStudy, on_step: OnStep = lambda _: None) 
         legs=tuple(found),
         joint=None,
         notes=(*asked.poses.notes, *notes, _NOT_HERE, _GIVEN),
-        measurements="",
+        questions=questions,
+        given=Given(where, tuple(tuple(leg.center.tolist()) for leg in found)),
         part="chain",
         reading_unit=model.reading_unit,
-        equations=tuple(equations),
     )
 
 
