@@ -1,16 +1,28 @@
 """The command line: one file per command, no mathematics.
 
-Exit codes: 0 done, 1 the answer is negative (refuted, inconsistent), 2 bad input.
+Exit codes: 0 done; 1 the answer is negative (refuted, inconsistent, a certificate does not hold); 2 bad input;
+3 a fault of gough itself; 130 stopped by Ctrl-C, 143 by SIGTERM; 141 nobody reads the output any more.
 """
 
+import signal
 import sys
+from types import FrameType
+
+TERMINATED = 143
 
 
 def main() -> None:
-    """Run `gough`. Whatever gough refuses on purpose becomes a message and an exit code, never a traceback."""
+    """Run `gough`. Whatever happens becomes a message and an exit code, never a traceback."""
     try:
         from gough.cli.app import run  # noqa: PLC0415 - typer and rich load only for the command line
 
-        sys.exit(run(sys.argv[1:]))
+        signal.signal(signal.SIGTERM, _end)
+        code = run(sys.argv[1:])
     except KeyboardInterrupt:  # while the command was still loading
-        sys.exit(130)
+        code = 130
+    sys.exit(code)
+
+
+def _end(_: int, __: FrameType | None) -> None:
+    """End like Ctrl-C does: through all that still has to be put in order."""
+    raise SystemExit(TERMINATED)

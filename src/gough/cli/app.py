@@ -1,10 +1,20 @@
 """The commands gathered, and what happens to errors."""
 
+import os
+import platform
+import shlex
+import sys
+import tempfile
+import time
+import traceback
 from collections.abc import Sequence
+from contextlib import suppress
+from errno import EPIPE
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 import gough
@@ -22,11 +32,18 @@ from gough.cli import (
     reproduce,
     target,
 )
-from gough.core.errors import GoughError
+from gough.cli.terminal import BROKEN_PIPE, console, flush, prepare_streams, say
+from gough.core.errors import GoughError, require
+from gough.core.text import visible
 
+_EXIT_CODES = (
+    "Exit codes: 0 done; 1 refuted, or a certificate does not hold; 2 bad input; 3 a fault of gough itself; "
+    "130 stopped by Ctrl-C, 143 by SIGTERM; 141 nobody reads the output any more."
+)
 app = typer.Typer(
     name="gough",
     help="Identify and calibrate parallel robots, with confidence regions or guaranteed bounds for the parameters.",
+    epilog=_EXIT_CODES,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -46,33 +63,101 @@ app.command(rich_help_panel=_PROOF)(check.check)
 app.command(rich_help_panel=_PROOF)(reproduce.reproduce)
 
 
-def _version(wanted: bool) -> None:  # noqa: FBT001 - typer's callback
+def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer's callback
     if wanted:
-        typer.echo(f"gough {gough.__version__}")
+        say(f"gough {gough.__version__}")
         raise typer.Exit
 
 
 @app.callback()
 def _options(
     version: Annotated[  # noqa: FBT002 - how typer declares a flag
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None: ...
 
 
-_INTERRUPTED = 130
+_INTERRUPTED, _TERMINATED = 130, 143
+_FAULT = 3
 
 
 def run(arguments: Sequence[str]) -> int:
     """The exit code of one call of the command line."""
-    errors = Console(stderr=True, highlight=False)
+    prepare_streams()
+    errors = console(stderr=True)
     try:
-        app(args=list(arguments))
+        _require_printable(arguments)
+        app(args=list(arguments), prog_name="gough")
     except SystemExit as ended:  # typer reports wrong usage itself, with exit code 2, and makes 130 of Ctrl-C
-        if ended.code == _INTERRUPTED:
+        if _is_broken_pipe(ended.__context__):
+            return BROKEN_PIPE
+        if ended.code in (_INTERRUPTED, _TERMINATED):
             errors.print("Stopped. Files are complete or were not written.")
-        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except (GoughError, OSError) as error:
-        errors.print(Text.assemble(("Error: ", "bold red"), str(error)), soft_wrap=True)
-        return 2
-    return 0
+        if _is_broken_pipe(error):
+            return BROKEN_PIPE
+        first, *more = str(error).split("\n")
+        told = "\n".join([visible(first), *(f"  {visible(line)}" for line in more)])
+        errors.print(Text.assemble(("Error: ", "bold red"), told), soft_wrap=True)
+        code = 2
+    except KeyboardInterrupt:
+        errors.print("Stopped. Files are complete or were not written.")
+        code = _INTERRUPTED
+    except BaseException as error:  # noqa: BLE001 - whatever is left is our own fault; panics of libraries are no Exception
+        errors.print(Text.assemble(("Fault: ", "bold red"), _told(error, arguments)), soft_wrap=True)
+        code = _FAULT
+    try:
+        flush()
+    except SystemExit:
+        return BROKEN_PIPE
+    return code
+
+
+def _require_printable(arguments: Sequence[str]) -> None:
+    for argument in arguments:
+        unsafe = any(ord(c) < 32 or 127 <= ord(c) < 160 or 0xD800 <= ord(c) < 0xE000 for c in argument)
+        require(
+            not unsafe,
+            f"the argument '{visible(argument)}' holds control characters, or is not encoded as the system's other "
+            "names are: rename that file or folder",
+        )
+
+
+def _is_broken_pipe(error: BaseException | None) -> bool:
+    return isinstance(error, OSError) and error.errno == EPIPE
+
+
+def _told(error: BaseException, arguments: Sequence[str]) -> str:
+    """One line on a fault of ours; what is needed to mend it goes to a file."""
+    written = _fault_file(error, arguments)
+    return (
+        f"gough failed with {type(error).__name__}. This is a mistake in gough, not in your input; files written "
+        f"before are complete. Please report it{f' and send {visible(str(written))}' if written else ''}"
+    )
+
+
+def _fault_file(error: BaseException, arguments: Sequence[str]) -> Path | None:
+    """Traceback, versions and command line in a new file: here, or in the folder of temporary files."""
+    libraries = ("numpy", "scipy", "casadi", "crival", "highspy", "numba", "polars", "pydantic", "rich", "typer")
+    lines = [
+        f"gough {gough.__version__}, Python {sys.version}, {platform.platform()}",
+        ", ".join(f"{name} {_version_of(name)}" for name in libraries),
+        f"Command: gough {shlex.join(arguments)}",
+        "",
+        *traceback.format_exception(error),
+    ]
+    content = visible("\n".join(lines), lines=True).encode()
+    for folder in (Path.cwd(), Path(tempfile.gettempdir())):
+        path = folder / f"gough-fault-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
+        with suppress(OSError):
+            path.write_bytes(content)
+            return path
+    return None
+
+
+def _version_of(library: str) -> str:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return "unknown"

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from gough.report import require_ours, write_folder
+from gough.cli.terminal import answer, console, tell
+from gough.report import results_folder
 from gough.report.calibration import calibration_documents, printer_documents
 from gough.studies.calibration import CalibrationStudy
 
@@ -25,20 +25,19 @@ def calibrate(
     """Calibrate a machine's geometry from measured poses. Exits with 1 if the residuals exceed the stated noise."""
     asked = CalibrationStudy.read(study)
     folder = out or asked.folder
-    require_ours(folder)
     lead = (asked.about,)
-    if asked.table.printer is not None:
-        printed = asked.calibrate_printer()
-        files, account, refuted = printer_documents(asked.title, lead, printed), str(printed), False
-    else:
-        found = asked.calibrate()
-        files, account, refuted = calibration_documents(asked.title, lead, found), str(found), found.refuted
-    write_folder(folder, files)
+    with results_folder(folder) as results:
+        if asked.table.printer is not None:
+            printed = asked.calibrate_printer()
+            files, account, refuted = printer_documents(asked.title, lead, printed), str(printed), False
+        else:
+            found = asked.calibrate()
+            files, account, refuted = calibration_documents(asked.title, lead, found), str(found), found.refuted
+        results.write(files)
     if as_json:
-        typer.echo(files["calibration.json"].decode(), nl=False)
+        answer(files["calibration.json"].decode())
     else:
-        console = Console(highlight=False)
-        console.print(account, soft_wrap=True, markup=False)
-        console.print(f"\nReport: {folder / 'report.html'}", style="bold", soft_wrap=True)
+        tell(account)
+        console().print(f"\nReport: {folder / 'report.html'}", style="bold", soft_wrap=True)
     if refuted:
         raise typer.Exit(1)

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from gough.cli.progress import progress_bar
+from gough.cli.terminal import answer, console, tell
 from gough.core.errors import InputError
 from gough.core.units import factor_between
-from gough.report import require_ours, write_folder
+from gough.report import results_folder
 from gough.studies.vision_camera import calibrate_from
 from gough.vision import DotTarget, anchored, image_files, read_target
 from gough.vision.target_files import AnyTarget
@@ -41,10 +41,9 @@ def calibrate(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
     """Calibrate a camera from images of one target, tilted in all directions. Writes camera.toml and a report."""
-    require_ours(out)
     sheet = read_target(description)
     files = image_files(images)
-    with progress_bar() as progress:
+    with results_folder(out) as results, progress_bar() as progress:
         task = progress.add_task("finding the target", total=len(files))
         found = calibrate_from(
             files,
@@ -53,14 +52,13 @@ def calibrate(
             release=not rigid,
             on_image=lambda done: progress.update(task, completed=done),
         )
-    write_folder(out, found.files)
+        results.write(found.files)
     if as_json:
-        typer.echo(found.files["camera.json"].decode(), nl=False)
+        answer(found.files["camera.json"].decode())
         return
-    console = Console(highlight=False)
-    console.print(str(found.calibrated), soft_wrap=True, markup=False)
-    console.print(f"\nCamera: {out / 'camera.toml'}", style="bold", soft_wrap=True)
-    console.print(f"Report: {out / 'report.html'}", style="bold", soft_wrap=True)
+    tell(str(found.calibrated))
+    console().print(f"\nCamera: {out / 'camera.toml'}", style="bold", soft_wrap=True)
+    console().print(f"Report: {out / 'report.html'}", style="bold", soft_wrap=True)
 
 
 def _anchored(sheet: AnyTarget, text: str) -> DotTarget:

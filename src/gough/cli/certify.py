@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from gough.cli.progress import steps_shown
-from gough.report import require_ours, write_folder
+from gough.cli.terminal import answer, console, say, tell
+from gough.report import results_folder
 from gough.report.certification import certification_documents
 from gough.studies.calibration import CalibrationStudy
 from gough.studies.certification import source_files
@@ -28,20 +28,18 @@ def certify(
     """Prove whether any geometry fits the measured poses within their intervals. Exits with 1 if none does."""
     asked = CalibrationStudy.read(study)
     folder = out or asked.folder.with_name(f"{asked.folder.name}-certified")
-    require_ours(folder)
-    with steps_shown() as on_step:
+    with results_folder(folder) as results, steps_shown() as on_step:
         found = certified_machine(asked, on_step)
         title = asked.table.output.title or f"Certification of {study.name}"
         sources = source_files(asked, folder / "certificates")
         files = certification_documents(title, (), found, sources)
-    write_folder(folder, files)
+        results.write(files)
     if as_json:
-        typer.echo(files["certification.json"].decode(), nl=False)
+        answer(files["certification.json"].decode())
     else:
-        console = Console(highlight=False)
-        console.print(str(found), soft_wrap=True, markup=False)
-        console.print(f"\nReport: {folder / 'report.html'}", style="bold", soft_wrap=True)
+        tell(str(found))
+        console().print(f"\nReport: {folder / 'report.html'}", style="bold", soft_wrap=True)
         check = f"gough check {folder / 'certificates'}"
-        console.print(f"Check the proofs again: {check}", soft_wrap=True)
+        say(f"Check the proofs again: {check}")
     if found.refuted:
         raise typer.Exit(1)

@@ -12,6 +12,7 @@ from gough.certify import check as checked
 from gough.certify.chain_files import CHAIN, equations_name
 from gough.certify.folders import MEASUREMENTS, FolderVerdict, check_folder
 from gough.certify.leg_files import CERTIFICATE, kind_of_file
+from gough.cli.terminal import answer, say
 from gough.core.errors import InputError
 from gough.data import read_problem, read_table
 
@@ -46,9 +47,9 @@ def check(
         read = read_table if problem.suffix.lower() == ".csv" else read_problem
         verdict = checked(load(certificate), read(problem))
     if as_json:
-        typer.echo(json.dumps(_data(certificate, problem, verdict), ensure_ascii=False, indent=1))
+        answer(json.dumps(_data(certificate, problem, verdict), ensure_ascii=False, indent=1))
     else:
-        typer.echo(_in_words(verdict))
+        say(*_in_words(verdict))
     if not verdict.holds:
         raise typer.Exit(1)
 
@@ -67,9 +68,9 @@ def _check_folder(folder: Path, problem: Path | None, *, as_json: bool) -> None:
             "notes": found.notes,
             "certificates": certificates,
         }
-        typer.echo(json.dumps(told, ensure_ascii=False, indent=1))
+        answer(json.dumps(told, ensure_ascii=False, indent=1))
     else:
-        typer.echo("\n".join(_folder_in_words(found)))
+        say(*_folder_in_words(found))
     if not found:
         raise typer.Exit(1)
 
@@ -107,9 +108,7 @@ def _data(certificate: Path, problem: Path, verdict: Verdict) -> dict[str, Any]:
     return {"certificate": str(certificate), "problem": str(problem), **asdict(verdict)}
 
 
-def _in_words(verdict: Verdict) -> str:
-    answer = "The certificate holds" if verdict.holds else "The certificate does not hold"
+def _in_words(verdict: Verdict) -> list[str]:
+    judged = "The certificate holds" if verdict.holds else "The certificate does not hold"
     states = [f"  {line}" for line in verdict.statement]
-    return "\n".join(
-        [f"{verdict.kind} states:", *states, f"Checked: {verdict.checked}.", f"{answer}: {verdict.reason}."]
-    )
+    return [f"{verdict.kind} states:", *states, f"Checked: {verdict.checked}.", f"{judged}: {verdict.reason}."]

@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from gough.cli.progress import steps_shown
+from gough.cli.terminal import answer, console
 from gough.core.errors import InputError, nearest, require
 from gough.experiments.demos import DEMOS
-from gough.report import documents, report_on, require_ours, write_folder
+from gough.report import documents, report_on, results_folder
 from gough.report.shown import show
 from gough.report.words import against_truth
 from gough.studies.calibration_demonstration import CALIBRATIONS
@@ -34,45 +34,44 @@ def demo(
     known = (*DEMOS, *CALIBRATIONS)
     if robot not in known:
         raise InputError(f"there is no demo called '{robot}'{nearest(robot, known)} (known: {', '.join(known)})")
-    require_ours(out)
     if robot in CALIBRATIONS:
         require(
             variant is None and not full, f"the demo of {robot} is a calibration: it has no --variant and no --full"
         )
         _calibrated(robot, out, seed, as_json=as_json)
         return
-    with steps_shown() as on_step:
+    with results_folder(out) as results, steps_shown() as on_step:
         done = demonstrate(robot, seed=seed, mechanism=full, variant=variant, on_step=on_step)
         title = f"Identification of a simulated {done.demo.robot}"
         report = report_on(title, (done.about,), done.identified, done.truth)
         files = documents(report)
-    write_folder(out, files)
+        results.write(files)
     if as_json:
-        typer.echo(files["report.json"].decode(), nl=False)
+        answer(files["report.json"].decode())
         return
-    console = Console(highlight=False)
-    console.print(Text(report.lead[0]), width=min(console.width, _PROSE))
-    show(console, done.identified, report.truth)
+    screen = console()
+    screen.print(Text(report.lead[0]), width=min(screen.width, _PROSE))
+    show(screen, done.identified, report.truth)
     if report.truth is not None:
-        console.print("\nAgainst the truth", style="bold blue")
+        screen.print("\nAgainst the truth", style="bold blue")
         for label, estimate in report.estimates.items():
-            console.print(Text(against_truth(label, estimate, report.truth)), width=min(console.width, _PROSE))
-    console.print(f"\nReport: {out / 'report.html'}", style="bold", soft_wrap=True)
+            screen.print(Text(against_truth(label, estimate, report.truth)), width=min(screen.width, _PROSE))
+    screen.print(f"\nReport: {out / 'report.html'}", style="bold", soft_wrap=True)
 
 
 def _calibrated(robot: str, out: Path, seed: int, *, as_json: bool) -> None:
     """The demo of a geometric calibration."""
-    with steps_shown() as on_step:
+    with results_folder(out) as results, steps_shown() as on_step:
         done = CALIBRATIONS[robot](seed, on_step)
         files = done.documents()
-    write_folder(out, files)
+        results.write(files)
     if as_json:
-        typer.echo(done.to_json())
+        answer(done.to_json())
         return
-    console = Console(highlight=False)
-    console.print(Text(done.lead[0]), width=min(console.width, _PROSE))
+    screen = console()
+    screen.print(Text(done.lead[0]), width=min(screen.width, _PROSE))
     for head, lines in done.account:
-        console.print(f"\n{head}", style="bold blue")
+        screen.print(f"\n{head}", style="bold blue")
         for line in lines:
-            console.print(Text(line), soft_wrap=True)
-    console.print(f"\nReport: {out / 'report.html'}", style="bold", soft_wrap=True)
+            screen.print(Text(line), soft_wrap=True)
+    screen.print(f"\nReport: {out / 'report.html'}", style="bold", soft_wrap=True)

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from gough.cli.progress import progress_bar
+from gough.cli.terminal import answer, console, tell
 from gough.experiments.design import Progress
-from gough.report import require_ours, write_folder
+from gough.report import results_folder
 from gough.studies.design import TRAJECTORY, DesignStudy
 
 
@@ -29,19 +29,18 @@ def design(
     """Design an exciting trajectory within the robot's limits. Ctrl-C stops the search and keeps the best so far."""
     asked = DesignStudy.read(study)
     folder = out or asked.folder
-    require_ours(folder)
-    with _shown() as on_progress, ProcessPoolExecutor(jobs) if jobs > 1 else nullcontext() as executor:
-        found = asked.design(executor, on_progress)
-    files = asked.files(found)
-    write_folder(folder, files)
+    with results_folder(folder) as results:
+        with _shown() as on_progress, ProcessPoolExecutor(jobs) if jobs > 1 else nullcontext() as executor:
+            found = asked.design(executor, on_progress)
+        files = asked.files(found)
+        results.write(files)
     if as_json:
-        typer.echo(json.dumps(json.loads(files["design.json"]), ensure_ascii=False, indent=1))
+        answer(json.dumps(json.loads(files["design.json"]), ensure_ascii=False, indent=1))
         return
-    console = Console(highlight=False)
-    console.print(str(found), markup=False, soft_wrap=True)
-    console.print(f"\n{asked.to_record(found)}", markup=False, soft_wrap=True)
-    console.print(f"\nTrajectory: {folder / TRAJECTORY}", style="bold", soft_wrap=True)
-    console.print(f"Report:     {folder / 'report.html'}", style="bold", soft_wrap=True)
+    tell(str(found))
+    tell(f"\n{asked.to_record(found)}")
+    console().print(f"\nTrajectory: {folder / TRAJECTORY}", style="bold", soft_wrap=True)
+    console().print(f"Report:     {folder / 'report.html'}", style="bold", soft_wrap=True)
 
 
 @contextmanager

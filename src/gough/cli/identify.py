@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from gough.cli.progress import steps_shown
+from gough.cli.terminal import answer, console
 from gough.estimate import Status
 from gough.identification import Identified, IdentifiedRepeats
-from gough.report import documents, report_on, require_ours, write_folder
+from gough.report import documents, report_on, results_folder
 from gough.report.shown import show
 from gough.studies import Study
 
@@ -26,17 +26,15 @@ def identify(
     """Identify a robot from recordings. Exits with 1 if the data refute the stated error bound or the model."""
     asked = Study.read(study)
     folder = out or asked.folder
-    require_ours(folder)
-    with steps_shown() as on_step:
+    with results_folder(folder) as results, steps_shown() as on_step:
         identified = asked.identify(on_step)
         files = documents(report_on(asked.title, (asked.about,), identified))
-    write_folder(folder, files)
+        results.write(files)
     if as_json:
-        typer.echo(files["estimate.json"].decode(), nl=False)
+        answer(files["estimate.json"].decode())
     else:
-        console = Console(highlight=False)
-        show(console, identified)
-        console.print(f"\nReport: {folder / 'report.html'}", style="bold", soft_wrap=True)
+        show(console(), identified)
+        console().print(f"\nReport: {folder / 'report.html'}", style="bold", soft_wrap=True)
     if refuted(identified):
         raise typer.Exit(1)
 

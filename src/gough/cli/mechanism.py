@@ -9,6 +9,7 @@ import typer
 
 from gough.assemble.base_parameters import base_parameters
 from gough.assemble.reduce import base_values
+from gough.cli.terminal import answer, say, tell
 from gough.core.errors import InputError, nearest
 from gough.core.files import new_file
 from gough.core.text import number, table
@@ -36,18 +37,18 @@ def mechanism(
         with new_file(write) as target:
             target.write(mechanism_text(robot.mechanism).encode())
     if as_json:
-        answer: dict[str, Any] = {**asdict(examined), "grubler": examined.grubler, "warnings": examined.warnings}
-        answer["parameters"] = robot.names
-        answer["base_parameters"] = [
+        told: dict[str, Any] = {**asdict(examined), "grubler": examined.grubler, "warnings": examined.warnings}
+        told["parameters"] = robot.names
+        told["base_parameters"] = [
             {"formula": text, "unit": unit, "nominal": value} for text, unit, value in _base(robot, found)
         ]
-        answer["without_effect"] = found.without_effect
-        typer.echo(json.dumps(answer, ensure_ascii=False, indent=1))
+        told["without_effect"] = found.without_effect
+        answer(json.dumps(told, ensure_ascii=False, indent=1))
         return
-    typer.echo(f"{examined}\n")
-    typer.echo(_in_words(robot, found))
+    tell(f"{examined}\n")
+    tell(_in_words(robot, found))
     if write is not None:
-        typer.echo(f"\nWrote {write}.")
+        say("", f"Wrote {write}.")
 
 
 def _robot(file: str) -> MechanismModel:

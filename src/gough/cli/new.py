@@ -7,10 +7,13 @@ from typing import Annotated
 import typer
 
 from gough.cli.progress import steps_shown
+from gough.cli.terminal import say
 from gough.core.errors import require
 from gough.core.files import new_file
+from gough.core.text import visible
 from gough.data import Recording, write_recording
 from gough.experiments.demos import DEMOS
+from gough.report import empty_folder
 from gough.robots import ROBOTS
 from gough.studies import readme_text, study_text
 from gough.studies.demonstration import known_gain, measured_gains, simulate, simulate_repeats
@@ -45,24 +48,21 @@ def new(
         has_demo = robot in DEMOS and DEMOS[robot].is_periodic == repeated
         kind = "repeats" if repeated else "single recordings"
         require(has_demo, f"there is no example of {robot} in {kind} (known: {known})")
-    if folder.exists():
-        require(folder.is_dir(), f"{folder} is a file; give the name of a new folder")
-        require(not any(folder.iterdir()), f"{folder} is not empty; nothing was touched. Give the name of a new folder")
-    title = folder.resolve().name
-    texts, recordings = (
-        _repeated(folder, robot, file, title, seed if example else None)
-        if repeated
-        else _single(robot, title, seed if example else None)
-    )
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        with new_file(folder / name) as target:
-            target.write(text.encode())
-    for name, recording in recordings.items():
-        write_recording(folder / name, recording)
-    typer.echo(f"Wrote {', '.join(str(folder / name) for name in (*texts, *recordings))}.")
+    title = visible(folder.resolve().name)
+    with empty_folder(folder):
+        texts, recordings = (
+            _repeated(folder, robot, file, title, seed if example else None)
+            if repeated
+            else _single(robot, title, seed if example else None)
+        )
+        for name, recording in recordings.items():
+            write_recording(folder / name, recording)
+        for name, text in reversed(texts.items()):  # study.toml is the last: where it is, the rest is complete
+            with new_file(folder / name) as target:
+                target.write(text.encode())
+    say(f"Wrote {', '.join(str(folder / name) for name in (*texts, *recordings))}.")
     first = "" if example else "Fill in study.toml, then: "
-    typer.echo(f"{first}gough identify {folder / 'study.toml'}")
+    say(f"{first}gough identify {folder / 'study.toml'}")
 
 
 Files = tuple[dict[str, str], dict[str, Recording]]

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from typer.core import TyperGroup
 
 from gough.cli import poses_measure
 from gough.cli.progress import progress_bar
+from gough.cli.terminal import answer, console, tell
 from gough.experiments.pose_selection import Progress
-from gough.report import require_ours, write_folder
+from gough.report import results_folder
 from gough.report.pose_selection_words import account
 from gough.studies.pose_selection import CONFIGURATIONS, PoseSelectionStudy
 
@@ -64,18 +64,17 @@ def select(
     """Choose the configurations to measure; Ctrl-C keeps the best so far. Exits with 1 if the target cannot be met."""
     asked = PoseSelectionStudy.read(study, count=count, target=target, criterion=criterion, seed=seed)
     folder = out or asked.folder
-    require_ours(folder)
-    with _shown() as on_progress:
-        chosen = asked.choose(on_progress)
-    files = asked.files(chosen)
-    write_folder(folder, files)
+    with results_folder(folder) as results:
+        with _shown() as on_progress:
+            chosen = asked.choose(on_progress)
+        files = asked.files(chosen)
+        results.write(files)
     if as_json:
-        typer.echo(files["selection.json"].decode(), nl=False)
+        answer(files["selection.json"].decode())
     else:
-        console = Console(highlight=False)
-        console.print(account(chosen.selection, chosen.rivals, chosen.curve), soft_wrap=True, markup=False)
-        console.print(f"\nConfigurations: {folder / CONFIGURATIONS}", style="bold", soft_wrap=True)
-        console.print(f"Report: {folder / 'report.html'}", style="bold", soft_wrap=True)
+        tell(account(chosen.selection, chosen.rivals, chosen.curve))
+        console().print(f"\nConfigurations: {folder / CONFIGURATIONS}", style="bold", soft_wrap=True)
+        console().print(f"Report: {folder / 'report.html'}", style="bold", soft_wrap=True)
     if chosen.curve is not None and chosen.curve.selection is None:
         raise typer.Exit(1)
 

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from rich.console import Console
 
 from gough.cli.progress import progress_bar
+from gough.cli.terminal import answer, console, say
 from gough.core.errors import require
-from gough.report import require_ours, write_folder
+from gough.report import results_folder
 from gough.studies.vision_poses import PoseStudy, measure_from
 from gough.vision import image_files, read_camera, read_target
 
@@ -40,28 +40,27 @@ def measure(
     Images of one configuration are recognized by their names (c017-r03-i05.png: configuration 17, run 3) or by
     --table.
     """
-    require_ours(out)
     lens, calibrated_with = read_camera(camera)
     sheet = calibrated_with if description is None else read_target(description)
     require(sheet is not None, f"{camera} does not say which target: add --target target.toml")
     assert sheet is not None
     files = image_files(images)
-    with progress_bar() as progress, ProcessPoolExecutor(jobs) if jobs > 1 else nullcontext() as executor:
+    workers = ProcessPoolExecutor(jobs) if jobs > 1 else nullcontext()
+    with results_folder(out) as results, progress_bar() as progress, workers as executor:
         task = progress.add_task("measuring", total=len(files))
         found = measure_from(
             files, sheet, lens, table, executor=executor, on_image=lambda done: progress.update(task, completed=done)
         )
-    write_folder(out, found.files)
+        results.write(found.files)
     if as_json:
-        typer.echo(found.files["poses.json"].decode(), nl=False)
+        answer(found.files["poses.json"].decode())
         return
-    console = Console(highlight=False)
-    console.print(_account(found), soft_wrap=True, markup=False)
-    console.print(f"\nPoses: {out / 'poses.csv'}", style="bold", soft_wrap=True)
-    console.print(f"Report: {out / 'report.html'}", style="bold", soft_wrap=True)
+    say(*_account(found))
+    console().print(f"\nPoses: {out / 'poses.csv'}", style="bold", soft_wrap=True)
+    console().print(f"Report: {out / 'report.html'}", style="bold", soft_wrap=True)
 
 
-def _account(found: PoseStudy) -> str:
+def _account(found: PoseStudy) -> list[str]:
     images = found.images
     sigma = np.median([pose.sigma for pose in images.measured], axis=0)
     noise = float(np.median([pose.noise for pose in images.measured]))
@@ -73,9 +72,9 @@ def _account(found: PoseStudy) -> str:
         f"Typical standard deviations: {axes} µm in x, y, z; {turns}° about them.",
     ]
     if found.repeatability is not None:
-        lines += ["", "Repeatability in m and rad:", str(found.repeatability)]
+        lines += ["", "Repeatability in m and rad:", *str(found.repeatability).split("\n")]
     if images.rejected:
         lines += ["", "No pose:", *(f"  {name}: {why}" for name, why in images.rejected[:_SHOWN])]
         if len(images.rejected) > _SHOWN:
             lines.append(f"  … and {len(images.rejected) - _SHOWN} more, in the report")
-    return "\n".join(lines)
+    return lines

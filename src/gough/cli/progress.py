@@ -3,17 +3,17 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from gough.cli.terminal import console
 from gough.identification import Step
 
 
 def progress_bar() -> Progress:
     """A progress bar that is erased at the end and hidden where stderr is not a terminal."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    screen = console(stderr=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ import signal
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,8 +15,9 @@ from rich.console import Console
 from rich.text import Text
 
 from gough.cli.progress import steps_shown
+from gough.cli.terminal import answer, console
 from gough.core.errors import InputError, nearest
-from gough.report import require_ours, write_folder
+from gough.report import results_folder
 from gough.studies.papers import CAMPAIGNS, LEDGERS, PAPERS, Reproduction
 from gough.studies.papers.documents import PAGE, documents, remarks_of
 
@@ -53,24 +54,22 @@ def reproduce(
             raise InputError(f"{paper} measures no images: --vision is for gough")
         paper = "gough-vision"
     folder = out or (Path(f"gough-reproduce-{paper}") if paper in CAMPAIGNS else None)
-    if folder is not None:
-        require_ours(folder, besides=LEDGERS)
     times = _repetitions(paper, repetitions, full=full, workers=workers)
-    with _kept(folder if times is not None else None), steps_shown() as on_step, _pool(workers) as executor:
-        options: dict[str, Any] = {}
-        if times is not None:
-            options = {"repetitions": times, "executor": executor, "folder": folder}
-        found = PAPERS[paper](seed, on_step, **options)
-        files = {} if folder is None else documents(found)
-    if folder is not None:
-        write_folder(folder, files, besides=LEDGERS)
+    with nullcontext() if folder is None else results_folder(folder, besides=LEDGERS) as results:
+        with _kept(folder if times is not None else None), steps_shown() as on_step, _pool(workers) as executor:
+            options: dict[str, Any] = {}
+            if times is not None:
+                options = {"repetitions": times, "executor": executor, "folder": folder}
+            found = PAPERS[paper](seed, on_step, **options)
+            files = {} if folder is None else documents(found)
+        if results is not None:
+            results.write(files)
     if as_json:
-        typer.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=1))
+        answer(json.dumps(found.to_dict(), ensure_ascii=False, indent=1))
         return
-    console = Console(highlight=False)
-    _show(console, found)
+    _show(console(), found)
     if folder is not None:
-        console.print(f"\nPage and figures: {folder / PAGE}", style="bold", soft_wrap=True)
+        console().print(f"\nPage and figures: {folder / PAGE}", style="bold", soft_wrap=True)
 
 
 def _repetitions(paper: str, asked: int | None, *, full: bool, workers: int) -> int | None:
@@ -94,7 +93,7 @@ def _kept(folder: Path | None) -> Iterator[None]:
     except KeyboardInterrupt:
         if folder is not None:
             words = f"Results so far are in {folder}: the same command goes on from there."
-            Console(stderr=True, highlight=False).print(words, soft_wrap=True)
+            console(stderr=True).print(words, soft_wrap=True)
         raise
 
 
@@ -119,18 +118,18 @@ def _end_when_interrupted() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def _show(console: Console, found: Reproduction) -> None:
-    width = min(console.width, _PROSE)
-    console.print(Text(f"{found.title} [{found.paper}]", "bold"), width=width)
-    console.print(Text(" ".join(found.about)), width=width)
+def _show(screen: Console, found: Reproduction) -> None:
+    width = min(screen.width, _PROSE)
+    screen.print(Text(f"{found.title} [{found.paper}]", "bold"), width=width)
+    screen.print(Text(" ".join(found.about)), width=width)
     for table in found.tables:
-        console.print()
+        screen.print()
         caption, *lines = str(table).splitlines()
-        console.print(Text(caption, "bold blue"))
+        screen.print(Text(caption, "bold blue"))
         for line in lines:
-            console.print(Text(line), soft_wrap=True)
+            screen.print(Text(line), soft_wrap=True)
     for head, remarks in remarks_of(found):
-        console.print()
-        console.print(Text(head, "bold blue"))
+        screen.print()
+        screen.print(Text(head, "bold blue"))
         for remark in remarks:
-            console.print(Text(f"• {remark}"), width=width)
+            screen.print(Text(f"• {remark}"), width=width)

@@ -9,6 +9,7 @@ import numpy as np
 import typer
 
 from gough.cli.progress import progress_bar
+from gough.cli.terminal import answer, say
 from gough.core.errors import InputError, require
 from gough.core.files import new_file
 from gough.core.units import factor_between
@@ -52,14 +53,14 @@ def design(
                 file.write(draw(made))
     if as_json:
         ratios = made.cross_ratios.tolist()
-        answer = {"files": [str(p) for p in wanted], "dots": dots, "radius": made.radius, "cross_ratios": ratios}
-        typer.echo(json.dumps(answer, ensure_ascii=False, indent=1))
+        told = {"files": [str(p) for p in wanted], "dots": dots, "radius": made.radius, "cross_ratios": ratios}
+        answer(json.dumps(told, ensure_ascii=False, indent=1))
         return
-    typer.echo(f"{dots} dots of {2000 * made.radius:.3g} mm on {width * 1000:g} × {height * 1000:g} mm.")
-    typer.echo(f"Cross-ratios of its diagonals' ends: {', '.join(f'{r:.3f}' for r in made.cross_ratios)}.")
-    typer.echo(f"Wrote {', '.join(str(path) for path in wanted)}.")
+    say(f"{dots} dots of {2000 * made.radius:.3g} mm on {width * 1000:g} × {height * 1000:g} mm.")
+    say(f"Cross-ratios of its diagonals' ends: {', '.join(f'{r:.3f}' for r in made.cross_ratios)}.")
+    say(f"Wrote {', '.join(str(path) for path in wanted)}.")
     if pdf or svg or png:
-        typer.echo("Print at 100 %, glue it on something flat, and measure its rulers: all lengths hang on them.")
+        say("Print at 100 %, glue it on something flat, and measure its rulers: all lengths hang on them.")
 
 
 @target.command()
@@ -95,7 +96,7 @@ def render(
     with progress_bar() as progress:
         task = progress.add_task("rendering", total=count * repeats)
         names = write_views(out, sheet, views, made, lambda: progress.advance(task))
-    typer.echo(f"Wrote {len(names)} images, truth.csv and camera-truth.toml to {out}.")
+    say(f"Wrote {len(names)} images, truth.csv and camera-truth.toml to {out}.")
 
 
 def _size(text: str) -> tuple[float, float]:

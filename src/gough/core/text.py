@@ -1,9 +1,36 @@
-"""Numbers and tables as text for people."""
+"""Numbers, names and tables as text for people."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from math import floor, isfinite, log10
 from typing import Any
+
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+"""Control characters, line separators, marks that reverse the direction of writing, and halves of surrogate pairs."""
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def visible(text: str, *, lines: bool = False) -> str:
+    r"""The text with visible escapes in place of characters that move the cursor, change colors or end the line.
+
+    Names and paths come from users and from files. Printed as they are, escape sequences in them could erase or imitate
+    what gough prints. The result can always be encoded as UTF-8.
+
+    Args:
+        text: Any text.
+        lines: Whether line feeds stay.
+
+    Examples:
+        >>> print(visible("mass\x1b[2K\nThe certificate holds"))
+        mass\x1b[2K\nThe certificate holds
+    """
+    return _UNSAFE.sub(lambda found: found[0] if lines and found[0] == "\n" else _escaped(found[0]), text)
+
+
+def _escaped(letter: str) -> str:
+    code = ord(letter)
+    return _SHORT.get(letter) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
 
 def number(value: float, uncertainty: float | None = None, *, digits: int = 4) -> str:
@@ -52,7 +79,7 @@ def _short(value: Any) -> str:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:
-    """Rows of cells under their heads, columns aligned "l" or "r", two blanks apart.
+    """Rows of cells under their heads, columns aligned "l" or "r", two blanks apart; each row is one line.
 
     Examples:
         >>> print(table(["name", "kg"], [["arm", "1.5"], ["platform", "12"]], "lr"))
@@ -61,6 +88,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> st
         arm       1.5
         platform   12
     """
+    heads, rows = [visible(head) for head in heads], [[visible(cell) for cell in row] for row in rows]
     widths = [max(len(cell) for cell in column) for column in zip(heads, *rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from gough.report.documents import documents, report_on, to_html
 from gough.report.drawing import Drawing
-from gough.report.folder import require_ours, write_folder
+from gough.report.folder import empty_folder, require_ours, results_folder, write_folder
 from gough.report.page import Section, page
 from gough.report.repeated import RepeatedReport
 from gough.report.report import Report
@@ -13,9 +13,11 @@ __all__ = [
     "Report",
     "Section",
     "documents",
+    "empty_folder",
     "page",
     "report_on",
     "require_ours",
+    "results_folder",
     "to_html",
     "write_folder",
 ]

@@ -10,6 +10,7 @@ from gough.core.arrays import Array
 from gough.core.errors import require
 from gough.core.rotations import exp
 from gough.data import Poses, write_poses
+from gough.report import empty_folder
 from gough.vision import Camera, Conditions, DotTarget, render
 from gough.vision.target_drawing import png_file
 
@@ -61,9 +62,14 @@ def write_views(
     folder: Path, target: DotTarget, views: RandomViews, conditions: Conditions, done: Callable[[], None]
 ) -> list[str]:
     """Render the views into a new or empty folder; the names of the images."""
-    require(not folder.exists() or not any(folder.iterdir()), f"{folder} is not empty: choose a new folder")
+    with empty_folder(folder):
+        return _written(folder, target, views, conditions, done)
+
+
+def _written(
+    folder: Path, target: DotTarget, views: RandomViews, conditions: Conditions, done: Callable[[], None]
+) -> list[str]:
     poses = views.draw(target)
-    folder.mkdir(parents=True, exist_ok=True)
     rng, names, rows = np.random.default_rng(views.seed + 1), [], []
     for k, (R, t) in enumerate(poses):
         for repeat in range(views.repeats):

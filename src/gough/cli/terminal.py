@@ -1,0 +1,104 @@
+"""The one way from the commands to a terminal.
+
+Names and paths come from users and from files. Whatever they hold, they are printed as literal text: no markup, no
+escape sequence, no line that gough did not write. A stream that cannot encode a character gets a substitute.
+"""
+
+import codecs
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable
+from typing import NoReturn
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from gough.core.text import visible
+
+BROKEN_PIPE = 141
+"""The exit code that a shell reports of a process whose reader went away: 128 and the number of SIGPIPE."""
+_SUBSTITUTES = {
+    "─": "-", "–": "-", "—": "-", "−": "-", "…": "...", "≤": "<=", "≥": ">=", "±": "+/-", "×": "x", "·": "*", "•": "*",
+    "“": '"', "”": '"', "’": "'", "‘": "'", "µ": "u", "²": "^2", "³": "^3", "√": "sqrt", "∞": "inf", "σ": "sigma",
+    "χ": "chi", "θ": "theta", "ε": "epsilon", "Σ": "Sigma", "Δ": "Delta", "φ": "phi", "τ": "tau", "°": "deg",
+}  # fmt: skip
+_NOT_PLAIN = re.compile(r"[^\n\x20-\x7e]")
+
+
+def say(*lines: str) -> None:
+    """Print each text on one line of standard output; line feeds in it become visible."""
+    _write("".join(f"{visible(line)}\n" for line in lines))
+
+
+def tell(text: str) -> None:
+    """Print a text that gough has laid out in lines."""
+    say(*text.split("\n"))
+
+
+def answer(text: str) -> None:
+    """Print a JSON document. Characters that a terminal would obey or cannot show become JSON's own escapes."""
+    unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+
+    def shown(found: re.Match[str]) -> str:
+        letter = found[0]
+        return letter if unicode and visible(letter) == letter else json.dumps(letter)[1:-1]
+
+    _write(_NOT_PLAIN.sub(shown, text).removesuffix("\n") + "\n")
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that takes every text literally."""
+    return _Literal(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+
+def prepare_streams() -> None:
+    """Let standard output and error substitute what their encoding lacks."""
+    codecs.register_error("gough", _substitute)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="gough")
+
+
+def flush() -> None:
+    """Write out what is buffered; a reader that has gone away ends the process without a word."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _leave()
+
+
+class _Literal(Console):
+    """A console whose texts cannot hold control characters."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(visible(segment.text, lines=True), segment.style)
+
+    def on_broken_pipe(self) -> None:
+        _leave()
+
+
+def _write(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _leave()
+
+
+def _leave() -> NoReturn:
+    """End where nobody reads any more, and let the interpreter's own last flush succeed."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    raise SystemExit(BROKEN_PIPE)
+
+
+def _substitute(error: UnicodeError) -> tuple[str | bytes, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    letter = error.object[error.start]
+    known = _SUBSTITUTES.get(letter)
+    if known is not None:
+        return known, error.start + 1
+    return letter.encode("ascii", "backslashreplace").decode(), error.start + 1

@@ -1,0 +1,32 @@
+"""The first lines of the command `gough`.
+
+They stand outside the package: importing any part of it loads NumPy first, and Ctrl-C during that time must end the
+command as it does later, without a traceback.
+"""
+
+import os
+import signal
+from types import FrameType
+
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Load the command line and run it."""
+    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # a shell may have it ignored
+    if is_default:
+        signal.signal(signal.SIGINT, _end)  # an exception inside an import could become any other one
+    from gough.cli import main as run  # noqa: PLC0415 - the reason for this file
+    from gough.cli.app import app  # noqa: F401, PLC0415 - the commands load here, while Ctrl-C ends at once
+
+    if is_default:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    run()
+
+
+def _end(_: int, __: FrameType | None) -> None:
+    os._exit(INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()
