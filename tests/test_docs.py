@@ -52,3 +52,14 @@ def test_local_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
         if not target.startswith("http"):
             assert (page.parent / target).exists(), target
+
+
+def test_the_tour_names_what_is_there():
+    page = REPOSITORY / "docs" / "tour.md"
+    rows = re.findall(r"^\|.*\| (`.*`) \| (\[.*\)) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(rows) > 20
+    for names, links in rows:
+        sources = [(page.parent / link).read_text(encoding="utf-8") for link in re.findall(r"\]\(([^)]+)\)", links)]
+        for symbol in re.findall(r"`(\w+)`", names):
+            defined = rf"^(def|class) {symbol}\b"
+            assert any(re.search(defined, source, re.MULTILINE) for source in sources), f"{symbol} is not in {links}"

@@ -4,29 +4,33 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass
+from fractions import Fraction
 from math import inf
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 
 import gough.estimate  # noqa: F401 - the module behind the function of the same name
 from gough import (
+    AssumptionError,
     Box,
     Claim,
     ConfidenceEllipsoid,
     Ellipsoid,
     Estimate,
     EstimationError,
-    FitStats,
     InputError,
+    Intersection,
+    Interval,
     LinearProblem,
-    Stats,
     Status,
     Unknowns,
     estimate,
 )
-from gough.estimate import LiftedStats
+from gough.estimate import FitStats, LiftedStats, Stats
 from gough.evidence import LiftedCut, LiftedStage
+from gough.methods import LeastSquares
 
 UNKNOWNS = Unknowns(["mass", "inertia", "fv"], ["kg", "kg·m²", "N·m·s"], [1, 2, 3], Box([0, -inf, 0], [inf, inf, 9]))
 REGIONS = [
@@ -109,6 +113,92 @@ def test_marginal_by_name():
         part["mas"]
 
 
+BOX, ELLIPSOID = Box([0.1, 0.0, -1.0], [0.3, 1.0, inf]), Ellipsoid([0.2, 0.5, 0.0], np.diag([0.09, 1e-30, 4.0]))
+
+
+@pytest.mark.parametrize("region", [BOX, ELLIPSOID, Intersection(BOX, ELLIPSOID)], ids=lambda r: type(r).__name__)
+def test_interval_of_a_guaranteed_set_is_its_hull_bit_for_bit(region):
+    answer, hull = example(region, claim=Claim.PROOF, stats=STATS[0]), region.hull()
+    for i, name in enumerate(UNKNOWNS.names):
+        assert answer.interval(name) == (hull.lower[i], hull.upper[i])
+        assert type(answer.interval(name).lower) is float
+
+
+def test_interval_of_an_ellipsoid_encloses_its_exact_extent():
+    center, square = 1 / 3, 0.1
+    low, high = example(
+        Ellipsoid([center, 0.0, 0.0], np.diag([square, 1.0, 1.0])), claim=Claim.PROOF, stats=STATS[0]
+    ).interval("mass")
+    for side in (low, high):  # (side − center)² ≥ square, in exact fractions
+        assert (Fraction(side) - Fraction(center)) ** 2 >= Fraction(square)
+
+
+def test_interval_of_a_confidence_region_is_that_of_one_unknown():
+    from scipy import stats
+
+    answer = example()  # 17.5 degrees of freedom, level 0.99
+    for level in (None, 0.5):
+        half = stats.t.ppf(0.5 + (level or 0.99) / 2, 17.5) * 0.1
+        lower, upper = answer.interval("mass", level)
+        assert (lower, upper) == pytest.approx((0.1 - half, 0.1 + half), rel=1e-12)
+    assert answer.interval("mass").upper < answer.region.hull().upper[0]  # the joint region is wider
+    assert answer.marginal("mass").interval("mass") == answer.interval("mass")
+
+
+def test_interval_of_an_empty_set_is_empty():
+    interval = example(Box.empty(3), Status.INCONSISTENT, Claim.PROOF, STATS[0]).interval("mass")
+    assert interval.is_empty
+    assert not any(x in interval for x in (-inf, 0.0, inf))
+    assert str(interval) == "empty"
+
+
+def test_interval_is_refused_where_there_is_none():
+    with pytest.raises(AssumptionError, match="claims VALUE"):
+        example(Box([1, 1, 1], [1, 1, 1]), claim=Claim.VALUE).interval("mass")
+    with pytest.raises(InputError, match="did you mean 'mass'"):
+        example().interval("mas")
+    with pytest.raises(InputError, match="no confidence level"):
+        example(BOX, claim=Claim.PROOF).interval("mass", 0.95)
+    for level in (0.0, 1.0, 95, np.nan):
+        with pytest.raises(InputError, match="between 0 and 1"):
+            example().interval("mass", level)
+
+
+def test_interval_of_what_the_data_do_not_determine_says_so():
+    W = np.random.default_rng(1).normal(size=(50, 2))
+    problem = LinearProblem(W[:, [0, 1, 1]], W @ [1.0, 2.0], Unknowns(["m", "k", "fv"]))
+    answer = estimate(problem, LeastSquares(), strict=False)
+    assert answer.status is Status.SINGULAR
+    for ask in (answer.interval, answer.__getitem__, answer.marginal):
+        with pytest.raises(InputError, match=r"do not determine 'fv' by itself; they determine m, "):
+            ask("fv")
+    assert answer.interval("m").lower <= answer["m"] <= answer.interval("m").upper
+
+
+def test_an_interval_contains_its_ends_and_unpacks():
+    lower, upper = interval = Interval(0.1, 0.3)
+    assert lower in interval
+    assert upper in interval
+    assert np.nextafter(0.3, 1) not in interval
+    assert interval.__contains__(np.nan) is False
+    low, high = (Fraction(side) for side in str(interval).split(" … "))
+    assert low <= Fraction(0.1) < Fraction(0.3) <= high
+
+
+@pytest.mark.parametrize("region", REGIONS, ids=lambda r: type(r).__name__)
+def test_notebooks_show_the_table_escaped(region):
+    names = ["<b>mass</b>", 'in"ertia', "f&v"]
+    answer = Estimate(region, Claim.PROOF, Status.OK, Unknowns(names), "Some()", STATS[0], ("a < b & c.",))
+    html = answer._repr_html_()
+    parsed = ET.fromstring(f"<div>{html}</div>")
+    rows = [[cell.text or "" for cell in row] for row in parsed.iter("tr")]
+    assert [row[0] for row in rows] == ["unknown", *names]
+    lines = answer.table().splitlines()
+    assert [" ".join(row).split() for row in rows] == [line.split() for line in (lines[0], *lines[2:])]
+    assert [p.text for p in parsed.iter("p")] == [answer.summary(), "a < b & c."]
+    assert [element.tag for element in parsed.iter("b")] == []
+
+
 @dataclass(frozen=True)
 class Fake:
     answer: Estimate
@@ -137,7 +227,7 @@ def test_claims_are_ordered():
 
 UPWARD = """
 import ctypes, numpy as np
-from gough import *
+from gough import Bounded, Box, LinearProblem, Unknowns, estimate
 from gough.methods import Fixpoint
 problem = LinearProblem([[1.0]], [1.0], Unknowns(["a"], prior=Box([0], [9])), Bounded(0.5))
 print(estimate(problem, Fixpoint()).claim.name)

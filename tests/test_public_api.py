@@ -4,6 +4,7 @@ import ast
 import importlib
 import inspect
 import pkgutil
+import pydoc
 import re
 import subprocess
 import sys
@@ -82,6 +83,63 @@ def test_import_is_light():
         [sys.executable, "-c", "import sys, numpy; print(*sys.modules)"], capture_output=True, text=True, check=True
     ).stdout.split()
     assert len(set(modules) - set(with_numpy)) <= 60
+
+
+FACE = """
+import sys, gough
+before = set(sys.modules)
+assert "methods" in dir(gough) and "identify" in dir(gough) and not any("Stats" in name for name in dir(gough))
+assert set(sys.modules) == before, "dir() loads nothing"
+assert gough.methods is sys.modules["gough.methods"]
+assert not {"gough.studies", "gough.vision"} & set(sys.modules), "only what is asked for is loaded"
+for name in ("identify", "calibrate", "check", "design", "choose_poses", "read_study"):
+    verb = getattr(gough, name)
+    assert callable(verb) and getattr(gough, name) is verb and verb.__name__ == name
+for name in dir(gough):
+    getattr(gough, name)
+try:
+    gough.nothing
+except AttributeError as error:
+    assert str(error) == "module 'gough' has no attribute 'nothing'"
+else:
+    raise AssertionError
+assert gough.certify.check is gough.check and gough.estimate is sys.modules["gough.estimate"].estimate
+"""
+
+
+def test_subpackages_and_verbs_load_on_first_use():
+    subprocess.run([sys.executable, "-W", "error", "-c", FACE], check=True)
+
+
+def test_every_public_package_is_reached_from_the_top():
+    packages = {module.name for module in pkgutil.iter_modules(gough.__path__) if module.ispkg} - {"cli", "core"}
+    assert packages == gough._SUBPACKAGES
+    assert packages <= set(dir(gough))
+
+
+def test_type_checkers_see_what_loads_lazily():
+    """The block under TYPE_CHECKING names exactly the subpackages, and the verbs from the modules that define them."""
+    tree = ast.parse(Path(gough.__file__).read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    seen = {alias.asname or alias.name: node.module for node in block.body for alias in node.names}
+    assert seen == {**dict.fromkeys(gough._SUBPACKAGES, "gough"), **gough._VERBS}
+
+
+@pytest.mark.parametrize("name", sorted(gough._MOVED))
+def test_moved_names_are_still_found_with_a_warning(name):
+    place = gough._MOVED[name]
+    with pytest.warns(DeprecationWarning, match=f"write from {place} import {name}$") as caught:
+        value = getattr(gough, name)
+    assert caught[0].filename == __file__
+    assert value is getattr(sys.modules[place], name)
+    assert name not in gough.__all__
+
+
+def test_help_begins_with_every_verb_and_noun():
+    text = pydoc.plain(pydoc.render_doc(gough))
+    page = text[: text.index("PACKAGE CONTENTS")]
+    assert [name for name in gough.__all__ if not re.search(rf"\b{name}\b", page) and name != "Status"] == []
+    assert max(len(line) for line in gough.__doc__.splitlines()) <= 120
 
 
 def test_every_module_imports():

@@ -1,29 +1,76 @@
-"""gough identifies and calibrates parallel robots, and says how far its answers may be trusted.
+"""gough identifies and calibrates parallel robots; its answers are confidence regions or guaranteed sets.
 
-A *problem* relates *unknowns* to measurements whose *noise* is stated. A *method* turns it into an *estimate*: a
-*region* of parameter space, a *claim* about that region, and a *status*.
+Verbs, all importable from `gough`:
+
+    estimate(problem, method)                       any problem by any method: an Estimate
+    identify(robot, motion)                         dynamic parameters from a recorded motion, by several methods
+    calibrate(machine, poses)                       geometric parameters from measured poses
+    check(certificate, problem)                     verify a certificate again, in exact rational arithmetic
+    design(robot, limits)                           optimize a trajectory for identification, within limits
+    choose_poses(machine, limits, count=16)         optimize the poses of a calibration, within limits
+    read_study("study.toml")                        the study of any kind in a TOML file, as the commands read it
+
+Nouns:
+
+    Unknowns                                        names, units, nominal values and prior of the parameters
+    Gaussian, Bounded                               the noise: a covariance, or bounds on every error
+    LinearProblem, NonlinearProblem, Groups         measurements, unknowns and noise: y = W θ + e, or f(θ, m) = 0
+    Estimate                                        the answer: a region, a Claim about it, a Status, notes
+    Box, Ellipsoid, Intersection, Interval          guaranteed sets
+    ConfidenceEllipsoid                             a Gaussian confidence region
+    Claim                                           VALUE, CONFIDENCE, ENCLOSURE or PROOF: what an answer asserts
+    Method, Contractor, Region                      protocols, for methods and regions of your own
+    GoughError                                      base of InputError, AssumptionError, EstimationError
+
+Every answer prints as a table. An Estimate is asked by name: `answer["mass"]`, `answer.interval("mass")`,
+`answer.table()`, `answer.to_json()`; notebooks show it as HTML.
+
+Examples:
+    A mass is weighed three times; no reading errs by more than 0.2. The interval is proven to contain it.
+
+    >>> import gough
+    >>> unknowns = gough.Unknowns(["mass"], units=["kg"])
+    >>> problem = gough.LinearProblem([[1.0], [1.0], [1.0]], [2.1, 1.9, 2.0], unknowns, gough.Bounded(0.2))
+    >>> answer = gough.estimate(problem, gough.methods.LinearHull())
+    >>> answer.claim.name, 2.0 in answer.interval("mass"), 2.2 in answer.interval("mass")
+    ('PROOF', True, False)
+
+Subpackages load when they are first used: `gough.methods` (least squares to guaranteed hulls), `gough.robots` (models
+and mechanisms), `gough.data` (recordings and poses from files), `gough.assemble` (robot and data to a problem),
+`gough.identification`, `gough.calibration`, `gough.certify` (certificates), `gough.experiments` (trajectories,
+simulated machines, design, choice of poses), `gough.vision` (poses from images), `gough.report`, `gough.studies`,
+`gough.kernels` (expressions to compiled code). The command line is `gough --help`.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from gough.core.errors import AssumptionError, GoughError, InputError
-from gough.estimate import (
-    Claim,
-    Contractor,
-    EllipsoidStats,
-    Estimate,
-    EstimationError,
-    FitStats,
-    HullStats,
-    Method,
-    RelaxedStats,
-    Stats,
-    Status,
-    estimate,
-)
-from gough.evidence import Evidence
+from gough.estimate import Claim, Contractor, Estimate, EstimationError, Method, Status, estimate
 from gough.noise import Bounded, Gaussian
 from gough.problem import Groups, LinearProblem, NonlinearProblem
-from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Intersection, Region
+from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Intersection, Interval, Region
 from gough.unknowns import Unknowns
+
+if TYPE_CHECKING:
+    from gough import assemble as assemble
+    from gough import calibration as calibration
+    from gough import certify as certify
+    from gough import data as data
+    from gough import experiments as experiments
+    from gough import identification as identification
+    from gough import kernels as kernels
+    from gough import methods as methods
+    from gough import report as report
+    from gough import robots as robots
+    from gough import studies as studies
+    from gough import vision as vision
+    from gough.calibration import calibrate
+    from gough.certify import check
+    from gough.experiments.design import design
+    from gough.experiments.pose_selection import choose_poses
+    from gough.identification import identify
+    from gough.studies import read_study
 
 __version__ = "0.1.0"
 
@@ -35,24 +82,81 @@ __all__ = [
     "ConfidenceEllipsoid",
     "Contractor",
     "Ellipsoid",
-    "EllipsoidStats",
     "Estimate",
     "EstimationError",
-    "Evidence",
-    "FitStats",
     "Gaussian",
     "GoughError",
     "Groups",
-    "HullStats",
     "InputError",
     "Intersection",
+    "Interval",
     "LinearProblem",
     "Method",
     "NonlinearProblem",
     "Region",
-    "RelaxedStats",
-    "Stats",
     "Status",
     "Unknowns",
+    "calibrate",
+    "check",
+    "choose_poses",
+    "design",
     "estimate",
+    "identify",
+    "read_study",
 ]
+
+_SUBPACKAGES = frozenset(
+    {
+        "assemble",
+        "calibration",
+        "certify",
+        "data",
+        "experiments",
+        "identification",
+        "kernels",
+        "methods",
+        "report",
+        "robots",
+        "studies",
+        "vision",
+    }
+)
+_VERBS = {
+    "calibrate": "gough.calibration",
+    "check": "gough.certify",
+    "choose_poses": "gough.experiments.pose_selection",
+    "design": "gough.experiments.design",
+    "identify": "gough.identification",
+    "read_study": "gough.studies",
+}
+"""Where each verb is defined that is imported at its first use."""
+_MOVED = {
+    "EllipsoidStats": "gough.estimate",
+    "Evidence": "gough.evidence",
+    "FitStats": "gough.estimate",
+    "HullStats": "gough.estimate",
+    "RelaxedStats": "gough.estimate",
+    "Stats": "gough.estimate",
+}
+"""Names that were exported here before 0.2, and where they are."""
+
+
+if not TYPE_CHECKING:  # or else type checkers would accept any name
+
+    def __getattr__(name: str) -> Any:
+        if name in _SUBPACKAGES:
+            return import_module(f"gough.{name}")
+        if name in _VERBS:
+            globals()[name] = value = getattr(import_module(_VERBS[name]), name)
+            return value
+        if name in _MOVED:
+            import warnings  # noqa: PLC0415 - start-up time
+
+            message = f"gough.{name} will be removed in version 0.2: write from {_MOVED[name]} import {name}"
+            warnings.warn(message, DeprecationWarning, stacklevel=2)
+            return getattr(import_module(_MOVED[name]), name)
+        raise AttributeError(f"module 'gough' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_SUBPACKAGES})

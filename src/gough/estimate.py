@@ -3,17 +3,18 @@
 import json
 from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
+from html import escape
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from gough.core import codec
 from gough.core.arrays import Array, ArrayValue
-from gough.core.errors import GoughError, InputError
+from gough.core.errors import AssumptionError, GoughError, InputError
 from gough.core.floating import defect
-from gough.core.text import number, table
+from gough.core.text import html_table, number, table
 from gough.evidence import EllipsoidRound, Evidence, Halves, LiftedCut, LiftedStage, Link, Reach, RelaxedSide
-from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Intersection
+from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Intersection, Interval
 from gough.unknowns import Unknowns
 
 
@@ -137,7 +138,17 @@ class EllipsoidStats(Stats):
 class Estimate(ArrayValue):
     """A region of parameter space, a claim about that region, and a status.
 
-    `str(estimate)` is a table. `value` is the region's center; `estimate["mass"]` is one entry of it.
+    `print(estimate)` shows a table. `value` is the region's center; `estimate["mass"]` is one entry of it, and
+    `estimate.interval("mass")` the interval of that unknown.
+
+    Examples:
+        >>> unknowns = Unknowns(["mass", "friction"])
+        >>> region = Box([1.0, 0.25], [2.0, 0.75])
+        >>> answer = Estimate(region, Claim.PROOF, Status.OK, unknowns, "LinearHull()", Stats(10))
+        >>> answer["mass"], answer.interval("mass"), 0.5 in answer.interval("friction")
+        (1.5, Interval(lower=1.0, upper=2.0), True)
+        >>> Estimate.from_json(answer.to_json()) == answer
+        True
     """
 
     region: Box | Ellipsoid | Intersection | ConfidenceEllipsoid
@@ -155,21 +166,65 @@ class Estimate(ArrayValue):
         return self.region.center
 
     def __getitem__(self, name: str) -> float:
-        return float(self.value[self.unknowns.index(name)])
+        return float(self.value[self._axis(name)])
+
+    def interval(self, name: str, level: float | None = None) -> Interval:
+        """The interval of one unknown by itself.
+
+        Of a guaranteed set it is the set's extent along this axis as `region.hull()` encloses it, rounded outward, so
+        that the claim of the set is true of the interval. Of a confidence region it is the interval that holds the
+        value with probability `level` (the region's own level by default), narrower than the joint region's extent.
+
+        Raises:
+            InputError: there is no such unknown, or `level` is given for a set, which has none.
+            AssumptionError: the estimate claims VALUE, so that no interval is known.
+        """
+        axis = self._axis(name)
+        if self.claim is Claim.VALUE:
+            raise AssumptionError(
+                f"'{name}' has a value but no interval, because {self.method} claims {self.claim.name}: state the "
+                "noise of the problem, or record more rows than there are unknowns"
+            )
+        if isinstance(self.region, ConfidenceEllipsoid):
+            if level is not None and not 0 < level < 1:
+                raise InputError(f"a confidence level lies between 0 and 1, but level = {level}")
+            box = self.region.project([axis]).interval(level)
+            return Interval(float(box.lower[0]), float(box.upper[0]))
+        if level is not None:
+            raise InputError(f"{self.method} claims {self.claim.name}, which has no confidence level: leave level out")
+        hull = self.region.hull()
+        return Interval(float(hull.lower[axis]), float(hull.upper[axis]))
+
+    def _axis(self, name: str) -> int:
+        """Number of the axis with that name; the error says so where the data do not determine the unknown."""
+        unidentified = self.stats.not_identifiable if isinstance(self.stats, FitStats) else ()
+        if name in unidentified and name not in self.unknowns.names:
+            raise InputError(
+                f"the data do not determine '{name}' by itself; they determine {', '.join(self.unknowns.names)}"
+            )
+        return self.unknowns.index(name)
 
     def marginal(self, *names: str) -> "Estimate":
         """The estimate of some of the unknowns: the region's shadow on their axes."""
-        axes = [self.unknowns.index(name) for name in names]
+        axes = [self._axis(name) for name in names]
         return replace(self, region=self.region.project(axes), unknowns=self.unknowns.select(names))
 
     def table(self) -> str:
         """Names, units, values, ± and what else the region tells, as aligned text."""
+        return table(*self._columns())
+
+    def _repr_html_(self) -> str:
+        """The summary, the table and the notes for a notebook."""
+        return f"<p>{escape(self.summary())}</p>\n{html_table(*self._columns(), notes=self.notes)}"
+
+    def _columns(self) -> tuple[list[str], list[list[str]], str]:
+        """Heads, rows and alignment of the table."""
         rows = [
             [name, unit, *cells]
             for name, unit, cells in zip(self.unknowns.names, self.unknowns.units, self._cells(), strict=True)
         ]
         heads = ["unknown", "unit", *self._heads()]
-        return table(heads, rows, align="ll" + "r" * (len(heads) - 2))
+        return heads, rows, "ll" + "r" * (len(heads) - 2)
 
     def _heads(self) -> list[str]:
         if isinstance(self.region, ConfidenceEllipsoid):

@@ -7,7 +7,7 @@ Hulls are rounded outward, so that a hull of a guaranteed region is itself guara
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, lgamma, log, pi
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -36,6 +36,34 @@ class Region(Protocol):
         ...
 
     def log_volume(self) -> float: ...
+
+
+class Interval(NamedTuple):
+    """The numbers from `lower` to `upper`, both included; a side may be infinite. `x in interval` is lower ≤ x ≤ upper.
+
+    The empty interval has lower = ∞ and upper = −∞. `str()` rounds the sides outward.
+
+    Examples:
+        >>> lower, upper = interval = Interval(0.5, 1.5)
+        >>> 1.0 in interval, 2.0 in interval, upper - lower, Interval(np.inf, -np.inf).is_empty
+        (True, False, 1.0, True)
+    """
+
+    lower: float
+    upper: float
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it contains no number."""
+        return self.lower > self.upper
+
+    def __contains__(self, value: object) -> bool:
+        return bool(self.lower <= value <= self.upper)  # type: ignore[operator]
+
+    def __str__(self) -> str:
+        from gough.core.outward import between  # noqa: PLC0415 - start-up time
+
+        return "empty" if self.is_empty else between(self.lower, self.upper)
 
 
 def _down(x: Array) -> Array:

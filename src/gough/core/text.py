@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import MISSING, fields, is_dataclass
+from html import escape
 from math import floor, isfinite, log10
 from typing import Any
 
@@ -96,3 +97,20 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> st
         return "  ".join(padded).rstrip()
 
     return "\n".join([line(heads), line(["─" * w for w in widths]), *(line(row) for row in rows)])
+
+
+def html_table(heads: Sequence[str], rows: Sequence[Sequence[str]], align: str, notes: Sequence[str] = ()) -> str:
+    """The same table as HTML, with a paragraph for each note below it; all text is escaped.
+
+    Examples:
+        >>> html_table(["name", "kg"], [["<arm>", "1.5"]], "lr").splitlines()[2]
+        '<tr><td style="text-align:left">&lt;arm&gt;</td><td style="text-align:right">1.5</td></tr>'
+    """
+    sides = [{"l": "left", "r": "right"}[one] for one in align]
+
+    def line(cells: Sequence[str], tag: str) -> str:
+        inside = (f'<{tag} style="text-align:{s}">{escape(c)}</{tag}>' for c, s in zip(cells, sides, strict=True))
+        return f"<tr>{''.join(inside)}</tr>"
+
+    body = [line(row, "td") for row in rows]
+    return "\n".join(["<table>", line(heads, "th"), *body, "</table>", *(f"<p>{escape(note)}</p>" for note in notes)])

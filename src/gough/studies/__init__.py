@@ -1,6 +1,18 @@
-"""Studies: one TOML file that says robot, data, methods and outputs."""
+"""Studies: TOML files that state robot, data, methods and outputs, and what they ask for."""
 
+from gough.studies.calibration import CalibrationStudy
+from gough.studies.design import DesignStudy
+from gough.studies.pose_selection import PoseSelectionStudy
+from gough.studies.reading import read_study
 from gough.studies.scaffold import readme_text, study_text
 from gough.studies.study import Study
 
-__all__ = ["Study", "readme_text", "study_text"]
+__all__ = [
+    "CalibrationStudy",
+    "DesignStudy",
+    "PoseSelectionStudy",
+    "Study",
+    "read_study",
+    "readme_text",
+    "study_text",
+]

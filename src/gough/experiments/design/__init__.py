@@ -13,7 +13,7 @@ from gough.experiments.design.criteria import (
 from gough.experiments.design.limits import Channel, MotionLimits
 from gough.experiments.design.problem import DesignProblem
 from gough.experiments.design.result import Attempt, Design
-from gough.experiments.design.search import Progress, optimize
+from gough.experiments.design.search import Progress, design, optimize
 
 __all__ = [
     "CRITERIA",
@@ -30,5 +30,6 @@ __all__ = [
     "Progress",
     "ScaledCondition",
     "criterion_named",
+    "design",
     "optimize",
 ]

@@ -2,20 +2,22 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.core.errors import InputError
+from gough.core.errors import InputError, nearest, require
 from gough.core.threads import one_blas_thread
 from gough.experiments.design.augmented import Prices, one_round
+from gough.experiments.design.limits import MotionLimits
 from gough.experiments.design.measure import course
 from gough.experiments.design.problem import DesignProblem
 from gough.experiments.design.result import Attempt, Design
 from gough.experiments.trajectories import require_count
+from gough.robots.model import DynamicModel
 
 _TOLERANCE = 2e-3
 """By how much of its size a limit may be exceeded at a sample before the correction."""
@@ -106,6 +108,47 @@ def optimize(
             "loosen the limits, lower the frequency, or take more starts"
         )
     return Design(problem, tuple(done), stopped)
+
+
+def design(
+    robot: DynamicModel,
+    limits: MotionLimits,
+    *,
+    starts: int = 10,
+    seed: int = 0,
+    executor: Executor | None = None,
+    on_progress: Callable[[Progress], object] = lambda _: None,
+    **options: Any,
+) -> Design:
+    """The periodic trajectory within limits that identifies the robot's base parameters best.
+
+    Short for `optimize(DesignProblem(robot, limits, **options), ...)`.
+
+    Args:
+        robot: The model whose parameters are to be identified.
+        limits: Limits of positions, speeds, accelerations, efforts and pose.
+        starts: Number of random starts.
+        seed: Random seed; the same seed gives the same trajectory.
+        executor: Runs starts in parallel; in this process by default.
+        on_progress: Called with a `Progress` now and then.
+        options: Further fields of `DesignProblem`, such as `sigma`, `criterion`, `n_harmonics` and `frequency`.
+
+    Raises:
+        InputError: an option is unknown, or no start found a trajectory within the limits.
+
+    Examples:
+        >>> from gough.experiments.design import MotionLimits
+        >>> from gough.robots import Delta
+        >>> found = design(Delta(), MotionLimits(speeds=8.0, efforts=10.0), n_harmonic=2)
+        Traceback (most recent call last):
+        ...
+        gough.core.errors.InputError: no option of a design is called 'n_harmonic'; did you mean 'n_harmonics'?
+    """
+    known = [field.name for field in fields(DesignProblem) if field.name not in {"robot", "limits"}]
+    for name in options:
+        require(name in known, f"no option of a design is called '{name}'{nearest(name, known)}")
+    problem = DesignProblem(robot, limits, **options)
+    return optimize(problem, starts=starts, seed=seed, executor=executor, on_progress=on_progress)
 
 
 def attempt(

@@ -2,7 +2,7 @@
 
 from gough.experiments.pose_selection.candidates import SOURCES, Candidates, candidates
 from gough.experiments.pose_selection.criteria import CRITERIA
-from gough.experiments.pose_selection.how_many import Curve, how_many
+from gough.experiments.pose_selection.how_many import Curve, choose_poses, how_many
 from gough.experiments.pose_selection.indices import ObservabilityIndices
 from gough.experiments.pose_selection.information import PoseInformation, pose_information
 from gough.experiments.pose_selection.limits import Camera, PoseLimits
@@ -26,6 +26,7 @@ __all__ = [
     "Rival",
     "Selection",
     "candidates",
+    "choose_poses",
     "how_many",
     "pose_information",
     "rivals",

@@ -1,16 +1,22 @@
-"""How many poses a target accuracy takes."""
+"""How many poses a target accuracy takes, and the choice of poses in one call."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from gough.core.errors import require
+from gough.core.errors import InputError, require
+from gough.data import Poses
 from gough.experiments.pose_selection.bounds import fewest
+from gough.experiments.pose_selection.candidates import candidates
 from gough.experiments.pose_selection.criteria import VarianceCriterion
+from gough.experiments.pose_selection.limits import PoseLimits
 from gough.experiments.pose_selection.problem import PoseProblem
 from gough.experiments.pose_selection.search import OnProgress, Progress, exchange, greedy
 from gough.experiments.pose_selection.selection import Selection, in_order, select
 from gough.experiments.pose_selection.workspace import Accuracy
+from gough.robots.kinematics import KinematicModel
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,91 @@ def how_many(
     first = points[0].sigma
     curve = tuple(Point(p.count, p.accuracy, p.sigma / first) for p in points)
     return Curve(curve, target, found, _at_least(problem, target), stopped)
+
+
+def choose_poses(
+    machine: KinematicModel,
+    limits: PoseLimits,
+    *,
+    count: int | None = None,
+    target: float | None = None,
+    position: Any = None,
+    orientation: Any = None,
+    readings: Any = None,
+    criterion: str | None = None,
+    parameters: Any = None,
+    fixed: Sequence[str] = (),
+    scale: bool = False,
+    measured: Poses | None = None,
+    repeats: bool = False,
+    draws: int = 2000,
+    most: int = 64,
+    starts: int = 3,
+    seed: int = 1,
+    on_progress: OnProgress = lambda _: None,
+) -> Selection:
+    """The poses within limits from which a calibration of the machine is most accurate.
+
+    Candidates are drawn by `candidates`; `select` chooses `count` of them, or `how_many` the fewest that meet `target`.
+
+    Args:
+        machine: The machine with its blueprint.
+        limits: Limits of readings, joints, pose and camera.
+        count: Number of poses; without it and without a target, twice the minimum.
+        target: Required standard deviation of predicted positions, m, root mean square over the workspace.
+        position: Standard deviation of measured positions, m: one number or one for each axis.
+        orientation: Standard deviation of measured orientations, rad; None where they are not measured.
+        readings: Standard deviation of the machine's readings.
+        criterion: "D", "A", "E" or "pose" (accuracy of predicted positions); the default is "D", with a target "pose".
+        parameters: The machine's parameters; the blueprint's by default.
+        fixed: Parameters that the calibration keeps at their values.
+        scale: Whether the calibration also estimates the scale of measured positions.
+        measured: Poses that have been measured already; the chosen ones complement them.
+        repeats: Whether a configuration may be chosen more than once.
+        draws: Number of candidates beside the extremal ones.
+        most: Largest number of poses to try for a target.
+        starts: Number of starts of the search.
+        seed: Random seed.
+        on_progress: Called with a `Progress` now and then.
+
+    Raises:
+        InputError: count and target are both given, the limits leave too few candidates, or no set of at most `most`
+            poses was found that meets the target.
+        KeyboardInterrupt: the search was interrupted before it had found such a set.
+
+    Examples:
+        >>> from gough.experiments.pose_selection import PoseLimits
+        >>> from gough.robots import LinearDelta
+        >>> limits = PoseLimits(pose={"x": (-0.08, 0.08), "y": (-0.08, 0.08), "z": (0.0, 0.1)})
+        >>> chosen = choose_poses(LinearDelta(), limits, count=8, position=5e-5, draws=100)
+        >>> len(chosen.poses), chosen.poses.readings.shape
+        (8, (8, 3))
+    """
+    require(count is None or target is None, "give either count, or target for the fewest poses that meet it")
+    found = candidates(machine, limits, count=draws, seed=seed, parameters=parameters)
+    problem = PoseProblem.of(
+        machine,
+        found.with_noise(position, orientation, readings),
+        criterion=criterion or ("D" if target is None else "pose"),
+        parameters=parameters,
+        fixed=fixed,
+        scale=scale,
+        measured=measured,
+        repeats=repeats,
+    )
+    if target is None:
+        wanted = min(2 * problem.needed, len(problem.candidates)) if count is None else count
+        return select(problem, wanted, starts=starts, seed=seed, on_progress=on_progress)
+    curve = how_many(problem, target, most=most, on_progress=on_progress)
+    if curve.selection is None:
+        if curve.is_stopped:
+            raise KeyboardInterrupt
+        best = min(point.accuracy.position for point in curve.points)
+        raise InputError(
+            f"{curve.points[-1].count} poses predict positions to {best:.3g} m, not to {target:.3g} m: measure more "
+            "accurately, widen the limits, or raise most"
+        )
+    return curve.selection
 
 
 def _at_least(problem: PoseProblem, target: float | None) -> int | None:
