@@ -1,10 +1,13 @@
 """A reproduction as files: a page with its tables and figures, the same as text, its numbers as JSON."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from textwrap import fill
+from typing import Any
 
 from gough.report import Section, page
 from gough.report.curves import Curves
+from gough.report.html import tag
 from gough.report.numbers import signed
 from gough.report.page import bullets
 from gough.report.tables import cell, row_head, table
@@ -45,6 +48,24 @@ def as_text(found: Reproduction) -> str:
     return "\n\n".join(blocks)
 
 
+def as_markdown(stored: Mapping[str, Any]) -> str:
+    """A page of the documentation: the contents of reproduction.json with the `command` that made it."""
+    blocks = [f"# {stored['title']} [{stored['paper']}]"]
+    blocks += [_filled(text) for text in (f"Everything below is printed by `{stored['command']}`.", *stored["about"])]
+    for each in stored["tables"]:
+        lines = [each["heads"], ["---", *["---:"] * (len(each["heads"]) - 1)], *each["rows"]]
+        text = "\n".join(f"| {' | '.join(signed(cell) for cell in line)} |" for line in lines)
+        blocks += [f"## {each['caption']}", text]
+    for head, remarks in ((CONTRADICTIONS, stored["inconsistencies"]), (DIFFERENCES, stored["differences"])):
+        blocks += [f"## {head}", "\n".join(_filled(f"- {remark}", indent="  ") for remark in remarks)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _filled(text: str, indent: str = "") -> str:
+    return fill(text, 120, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False)
+
+
 def _table(shown: SideBySide) -> str:
     rows = [[row_head(row[0]), *(cell(signed(text)) for text in row[1:])] for row in shown.rows]
-    return table(shown.heads, rows, shown.caption)
+    heads = [tag("th", head, scope="col") for head in shown.heads]  # whole, and broken where the column is narrow
+    return table(heads, rows, shown.caption)

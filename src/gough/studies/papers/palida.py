@@ -10,36 +10,35 @@ import numpy as np
 from gough.assemble import series_order
 from gough.core.threads import one_blas_thread
 from gough.experiments import MonteCarlo, Progress, Spread
-from gough.identification import Bias, Step
+from gough.identification import Step
 from gough.report import Drawing
-from gough.report.words import listed
 from gough.studies.papers import palida_figures as figures
 from gough.studies.papers import palida_tables as tables
-from gough.studies.papers.palida_benchmark import MOTIONS, WITH, WITHOUT, judged
+from gough.studies.papers import palida_words as words
+from gough.studies.papers.palida_benchmark import MOTIONS, WITHOUT, judged
 from gough.studies.papers.palida_machine import (
-    CUT_OFF,
     DESIGNS,
-    DETERMINISTIC,
-    FAIR,
     GM,
-    HALL,
+    GM_TOP,
+    GM_WIDE,
     LS,
-    ML,
-    ON_PATH,
+    LS_TOP,
+    LS_WIDE,
     STATISTICAL,
+    WIDE,
     Repetition,
     Size,
     base_model,
     campaigns,
     designs,
 )
-from gough.studies.papers.palida_printed import REPETITIONS, TABLES, inconsistencies, less_certain
+from gough.studies.papers.palida_printed import inconsistencies
 from gough.studies.papers.palida_tables import Results
 from gough.studies.papers.reproduction import Reproduction
 
 FEW = 20
 """Repetitions by default: about a minute and a half of one core."""
-_PREPARE, _DESIGN, _ORDER, _REPEAT, _JUDGE, _DRAW = 3, 8, 8, 2, 8, 6
+_PREPARE, _DESIGN, _ORDER, _REPEAT, _JUDGE, _DRAW = 3, 8, 8, 1, 8, 6
 """About how many seconds each part takes, so that the time left can be told; repeating is per repetition."""
 
 
@@ -87,12 +86,12 @@ def reproduce(
     size = size or Size()
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-    total = _PREPARE + _DESIGN * len(DESIGNS) + _ORDER + 2 * _REPEAT * repetitions + _JUDGE + _DRAW
+    total = _PREPARE + _DESIGN * len(DESIGNS) + _ORDER + 4 * _REPEAT * repetitions + _JUDGE + _DRAW
     course = _Course(total, on_step)
     with one_blas_thread():
         results = _results(course, seed, size, repetitions=repetitions, executor=executor, folder=folder)
         course.begin("drawing", _DRAW)
-        return _reproduction(results, size)
+        return _reproduction(results)
 
 
 def _results(
@@ -115,14 +114,19 @@ def _results(
         name: Repetition(found.series, readings=size.readings, periods=size.periods) for name, found in designed.items()
     }
     course.begin("choosing the order of the path", _ORDER)
-    first = experiments[STATISTICAL](np.random.default_rng([seed, 0])).motion
-    order = series_order(model.robot, first, size.orders)
+    first = experiments[STATISTICAL](np.random.default_rng([seed, 0]))
+    order = series_order(model.robot, first.motion, size.orders)
     asked = campaigns(experiments, order=order.order, repetitions=repetitions, seed=seed)
     spreads = _repeated(course, asked, executor, folder)
     course.begin("the circle and its mirror image", _JUDGE)
     verdicts = judged(experiments[STATISTICAL], order=order.order, turns=size.turns, seed=seed)
     bound = experiments[STATISTICAL].bound(order.order)
-    return Results(model, designed, experiments, first, order, spreads, bound, verdicts)
+    noise = {
+        label: experiments[STATISTICAL].acceleration_noise(first, cut_off)
+        for labels, cut_off in (((LS, GM), None), ((LS_WIDE, GM_WIDE), WIDE), ((LS_TOP, GM_TOP), first.highest))
+        for label in labels
+    }
+    return Results(model, designed, experiments, first.motion, order, spreads, bound, verdicts, noise, size)
 
 
 def _repeated(
@@ -154,27 +158,30 @@ def _shown(course: _Course, name: str, campaign: MonteCarlo) -> Callable[[Progre
     return show
 
 
-def _reproduction(results: Results, size: Size) -> Reproduction:
+def _reproduction(results: Results) -> Reproduction:
+    numbers = tables.numbers(results)
     return Reproduction(
         paper="AHG",
         title=(
             "Statistical approach for bias-free identification of a parallel manipulator affected by large "
             "measurement noise"
         ),
-        about=_about(results, size),
+        about=words.about(numbers),
         tables=(
             tables.table_1(results.model),
             tables.trajectories(results),
             tables.table_2(results),
+            tables.gains(results),
             tables.table_3(results),
             tables.errors(results),
-            tables.honesty(results),
+            tables.causes(results),
+            tables.coverage(results),
             tables.section_5(results.judged),
         ),
         inconsistencies=inconsistencies(),
-        differences=(*_on_designs(results, size), *_on_estimators(results), *_on_circles(results)),
+        differences=words.differences(numbers),
         drawings=_drawings(results),
-        numbers=tables.numbers(results),
+        numbers=numbers,
     )
 
 
@@ -186,113 +193,6 @@ def _drawings(results: Results) -> tuple[Drawing, ...]:
         figures.covariances(results.motion),
         figures.distributions(results.spreads, results.model.symbols),
         figures.residuals(results.judged.verdicts[WITHOUT, circle], results.judged.motions[circle]),
-    )
-
-
-def _about(results: Results, size: Size) -> tuple[str, ...]:
-    noise = results.motion.noise.sigma[len(results.motion.coordinates) :]
-    return (
-        (
-            "A simulated PaLiDA of 19 bodies whose true parameters are the paper's a-priori values, and its maximum "
-            f"likelihood for friction. Forces err by σ = {noise.min():.0f} to {noise.max():.0f} N, the paper's "
-            f"variances; strut lengths by about {1e3 * HALL:g} mm. Both are correlated."
-        ),
-        (
-            f"Every repetition records {size.periods} periods of {size.readings} readings, {results.n} repetitions of "
-            f"each experiment (the paper: {REPETITIONS}). LS and GM filter strut lengths at {CUT_OFF:g} Hz and "
-            f"differentiate them; ML and GM on the fitted path take a Fourier series. {results.order.reason}"
-        ),
-    )
-
-
-def _on_designs(results: Results, size: Size) -> tuple[str, ...]:
-    lines = []
-    ours = results.spreads[STATISTICAL, ML].sd
-    for rival in (DETERMINISTIC, FAIR):
-        counts = []
-        for label in (ML, LS):
-            ratio = results.spreads[rival, label].sd / results.spreads[STATISTICAL, label].sd
-            mean = float(np.exp(np.log(ratio).mean()))
-            counts.append(f"{int((ratio > 1).sum())} of {len(ratio)} by {tables.ESTIMATORS[label]} ({mean:.2f} times)")
-        lines.append(
-            f"Standard deviations are smaller with the D-optimal trajectory than with that of least {rival} for "
-            f"{listed(counts)}, geometric means in brackets; in print, by least squares, for "
-            f"{len(TABLES) - len(less_certain())}."
-        )
-    lines.append(
-        "A design by Fisher's information is made for an estimator that attains it. Least squares does not: noise of "
-        "accelerations adds to its errors, the more the larger the motion is. So it shows the gain in part only."
-    )
-    lines.append(
-        "The condition number of W in SI units compares kg with kg·m²: another choice of units, another trajectory. "
-        "With columns of unit length it is a fair rival, and still says nothing about how large the motion is."
-    )
-    places = results.places
-    printed = np.array([TABLES[symbol].statistical for symbol in places])
-    found = np.array([ours[i] for i in places.values()])
-    seconds = size.periods * results.designed[STATISTICAL].series.period
-    needed = seconds * float(np.median((found / printed) ** 2))
-    lines.append(
-        f"The paper prints neither geometry nor the length of its recordings. Here {seconds:.3g} s make a repetition; "
-        f"the printed σ_s would take {needed:.0f} s in the median, since σ falls with the root of the length."
-    )
-    return tuple(lines)
-
-
-def _on_estimators(results: Results) -> tuple[str, ...]:
-    worst = {label: float(abs(results.spreads[STATISTICAL, label].bias_in_sd).max()) for label in tables.ESTIMATORS}
-    ml, path = results.spreads[STATISTICAL, ML], results.spreads[STATISTICAL, ON_PATH]
-    far = {label: float(abs(results.spreads[STATISTICAL, label].bias / ml.sd).max()) for label in (LS, GM)}
-    p_1, p_2 = results.places["p_1"], results.places["p_2"]
-    sd = results.bound_sd
-    correlation = results.bound[p_1, p_2] / (sd[p_1] * sd[p_2])
-    tested = "no more than chance explains" if ml.is_unbiased else "more than chance explains"
-    lines = [
-        (
-            f"Least squares is biased by up to {worst[LS]:.0f} of its standard deviations, {far[LS]:.0f} of those of "
-            f"maximum likelihood, and Gauss–Markov by {worst[GM]:.0f} and {far[GM]:.0f}: noise of differentiated strut "
-            "lengths is in their regressor, which no weights cure. Maximum likelihood is off by "
-            f"{worst[ML]:.2f} at most over {ml.n} repetitions, {tested}."
-        ),
-        (
-            f"Gauss–Markov on the Fourier series through the strut lengths, which needs no iteration, is off by "
-            f"{worst[ON_PATH]:.2f}; its standard deviations are "
-            f"{float(np.exp(np.log(path.sd / ml.sd).mean())):.2f} times those of maximum likelihood."
-        ),
-        (
-            f"p_1 is badly known in either: β stays near 90°, so that p_1 and p_2 act alike (correlation "
-            f"{correlation:.2f}). Its σ is {sd[p_1]:.2g} kg·m², its value {results.model.truth[p_1]:g}."
-        ),
-        "Table III prints one estimate each; ours are means, so that bias and chance can be told apart.",
-    ]
-    return tuple(lines)
-
-
-def _on_circles(results: Results) -> tuple[str, ...]:
-    found = results.judged
-    blamed = {
-        motion: [name for name, bias in zip(v.actuators, v.bias, strict=True) if bias is Bias.LARGE]
-        for motion, v in ((motion, found.verdicts[WITHOUT, motion]) for motion in MOTIONS)
-    }
-    circle = found.verdicts[WITHOUT, MOTIONS[0]]
-    words = [line for line, bias in zip(circle.verdicts, circle.bias, strict=True) if bias is Bias.LARGE]
-    knowing = all(found.verdicts[WITH, motion].is_unbiased for motion in MOTIONS)
-    without, with_ = (getattr(found.answers[model].stats, "chi_squared", float("nan")) for model in (WITHOUT, WITH))
-    return (
-        (
-            "Drives 3 and 4 of the machine on the circle cog, so much that the mean square is the printed model error. "
-            f"The verdict names {listed(blamed[MOTIONS[0]]) or 'none'}: {' '.join(words)}"
-        ),
-        (
-            f"On the mirrored circle it names {listed(blamed[MOTIONS[1]]) or 'none'}: forces that depend on the "
-            "position alone act there as well, where a stroke spans a few pitches. The paper's model error falls "
-            "there: its cogging depends on more, as it suspects, or its strokes are short."
-        ),
-        (
-            f"χ²/dof of the identification itself is {without:.2f} without cogging in the model, {with_:.3f} with it: "
-            "the missing effect is seen before any benchmark is run. A model with cogging leaves "
-            f"{'no drive' if knowing else 'some drives'} biased on either circle."
-        ),
     )
 
 

@@ -11,28 +11,53 @@ from gough.assemble.repeated_motion import RepeatedMotion
 from gough.assemble.series_order import OrderChoice
 from gough.core.arrays import Array
 from gough.core.text import number
+from gough.data import advised_cutoff
+from gough.data.filters import CLEARANCE
 from gough.experiments import Spread
 from gough.robots.mechanism.regrouping import formula
-from gough.studies.papers.palida_benchmark import MOTIONS, WITH, WITHOUT, WORDS, Judged
+from gough.studies.papers.palida_benchmark import MOTIONS, PITCH, WITH, WITHOUT, WORDS, Judged
 from gough.studies.papers.palida_machine import (
     DESIGNS,
     DETERMINISTIC,
+    EXACT_FORCES,
+    EXACT_LENGTHS,
     FAIR,
     GM,
+    GM_TOP,
+    GM_WIDE,
+    HALL,
     LS,
+    LS_TOP,
+    LS_WIDE,
     ML,
     ON_PATH,
     STATISTICAL,
+    WIDE,
     BaseModel,
     Designed,
     Repetition,
+    Size,
+    plain_series,
 )
-from gough.studies.papers.palida_printed import CIRCLE, MEASUREMENT, MIRRORED, TABLES, written
+from gough.studies.papers.palida_printed import (
+    PRINTED_CIRCLE,
+    PRINTED_MEASUREMENT,
+    PRINTED_MIRRORED,
+    REPETITIONS,
+    TABLES,
+    value,
+    written,
+)
 from gough.studies.papers.reproduction import SideBySide, columns
 
 EXACT = 1e-12
 """Factors that differ by less are those of Table I, up to rounding."""
 ESTIMATORS = {LS: "least squares", GM: "Gauss–Markov", ON_PATH: "Gauss–Markov, fitted path", ML: "maximum likelihood"}
+OTHERS = {label: f"{ESTIMATORS[label[:2]]}, {label[4:]}" for label in (LS_WIDE, GM_WIDE, LS_TOP, GM_TOP)}
+"""The usual estimators with other cut-offs than the advised one."""
+COMPARED = (LS, LS_WIDE, ML)
+"""Estimators by which designs are compared."""
+PAPER = f"paper, {LS}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +75,9 @@ class Results:
     bound: Array
     """(24, 24): Cramér–Rao bound of the D-optimal experiment."""
     judged: Judged
+    acceleration_noise: Mapping[str, float]
+    """Noise of the platform's accelerations over their size in the D-optimal experiment, by estimator's label."""
+    size: Size
 
     @property
     def n(self) -> int:
@@ -62,6 +90,16 @@ class Results:
         """Where each of the paper's symbols stands among our columns."""
         names = self.model.robot.names
         return {symbol: names.index(name) for name, symbol in self.model.symbols.items()}
+
+    def cut_off(self, design: str, label: str) -> float | None:
+        """Hz at which an estimator filters strut lengths; None if it does not."""
+        experiment = self.experiments[design.split(",", maxsplit=1)[0]]
+        known = {
+            **dict.fromkeys((LS, GM), advised_cutoff(experiment.highest)),
+            **dict.fromkeys((LS_WIDE, GM_WIDE), WIDE),
+            **dict.fromkeys((LS_TOP, GM_TOP), experiment.highest),
+        }
+        return known.get(label)
 
     @property
     def bound_sd(self) -> Array:
@@ -81,10 +119,9 @@ def table_1(model: BaseModel) -> SideBySide:
         i, away = model.place(symbol)
         base = model.found.base[i]
         ours = formula(mechanism, names, base.coefficients.tolist())
-        prior = "—" if printed.prior is None else f"{printed.prior:g}"
         same = "yes" if away <= EXACT else f"off by {away:.1g}"
         unit = model.robot.units[i]
-        rows.append((symbol, unit, written(symbol), ours, same, prior, f"{model.truth[i]:.5g}"))
+        rows.append((symbol, unit, written(symbol), ours, same, printed.prior, f"{model.truth[i]:.5g}"))
     heads = ("parameter", "unit", "paper's combination", "ours, computed", "same?", "paper's a priori", "truth here")
     caption = f"Table I. {len(model.found.base)} base parameters: 10 of rigid bodies, 14 of friction"
     return SideBySide(caption, heads, tuple(rows))
@@ -106,8 +143,8 @@ def trajectories(results: Results) -> SideBySide:
 def table_2(results: Results) -> SideBySide:
     """Standard deviations by design."""
     parts = {
-        "paper σ_d": {name: number(row.deterministic, digits=2) for name, row in TABLES.items()},
-        "paper σ_s": {name: number(row.statistical, digits=2) for name, row in TABLES.items()},
+        "paper σ_d": {name: row.deterministic for name, row in TABLES.items()},
+        "paper σ_s": {name: row.statistical for name, row in TABLES.items()},
     }
     for estimator in (LS, ML):
         for design in (DETERMINISTIC, FAIR, STATISTICAL):
@@ -120,10 +157,10 @@ def table_2(results: Results) -> SideBySide:
 def table_3(results: Results) -> SideBySide:
     """Estimates of the paper beside the means of ours."""
     parts = {
-        "paper LS": {name: f"{row.least_squares:g}" for name, row in TABLES.items()},
-        "paper GM": {name: f"{row.gauss_markov:g}" for name, row in TABLES.items()},
-        "paper ML": {name: f"{row.maximum_likelihood:g}" for name, row in TABLES.items()},
-        "a priori": {name: f"{row.prior:g}" for name, row in TABLES.items() if row.prior is not None},
+        "paper LS": {name: row.least_squares for name, row in TABLES.items()},
+        "paper GM": {name: row.gauss_markov for name, row in TABLES.items()},
+        "paper ML": {name: row.maximum_likelihood for name, row in TABLES.items()},
+        "paper a priori": {name: row.prior for name, row in TABLES.items()},
     }
     for label in ESTIMATORS:
         s = results.spreads[STATISTICAL, label]
@@ -147,18 +184,101 @@ def errors(results: Results) -> SideBySide:
     return SideBySide(caption, ("parameter", *parts), columns(tuple(TABLES), parts))
 
 
-def honesty(results: Results) -> SideBySide:
+def gains(results: Results) -> SideBySide:
+    """For how many parameters the D-optimal design is better than its rivals, by print and by each estimator."""
+    rows = []
+    for rival, found in compared(results).items():
+        for label, each in found.items():
+            cut_offs = [results.cut_off(design, label) for design in (STATISTICAL, rival)] if label != PAPER else [None]
+            filtered = " and ".join(f"{hertz:.3g}" for hertz in cut_offs if hertz is not None) or "—"
+            better = f"{each['smaller']} of {each['of']}"
+            rows.append((f"{rival}, {label}", filtered, better, f"{each['geometric_mean']:.2f}"))
+    heads = (
+        "rival design, estimator",
+        "cut-offs, Hz",
+        "smaller sd with D-optimal",
+        "sd of rival / sd of D-optimal, geometric mean",
+    )
+    return SideBySide(
+        "Designs compared: standard deviations with the D-optimal trajectory and with its rivals", heads, tuple(rows)
+    )
+
+
+def compared(results: Results) -> dict[str, dict[str, dict[str, float]]]:
+    """By rival and estimator: for how many parameters D-optimal has the smaller sd, and the mean ratio of sd."""
+    printed = np.array([value(row.deterministic) / value(row.statistical) for row in TABLES.values()])
+    ratios = {
+        rival: {label: results.spreads[rival, label].sd / results.spreads[STATISTICAL, label].sd for label in COMPARED}
+        for rival in (DETERMINISTIC, FAIR)
+    }
+    ratios[DETERMINISTIC] = {PAPER: printed, **ratios[DETERMINISTIC]}
+    return {
+        rival: {
+            label: {"smaller": int((r > 1).sum()), "of": len(r), "geometric_mean": float(np.exp(np.log(r).mean()))}
+            for label, r in found.items()
+        }
+        for rival, found in ratios.items()
+    }
+
+
+def causes(results: Results) -> SideBySide:
+    """Bias by cut-off, and with one of the two noises left out."""
+    rows = []
+    for design, lengths, forces in (
+        (STATISTICAL, "noisy", "noisy"),
+        (EXACT_LENGTHS, "exact", "noisy"),
+        (EXACT_FORCES, "noisy", "exact"),
+    ):
+        for label in (LS_TOP, LS, LS_WIDE, GM_TOP, GM, GM_WIDE, ON_PATH, ML):
+            if (design, label) not in results.spreads:
+                continue
+            hertz, is_noisy = results.cut_off(design, label), lengths == "noisy"
+            share = f"{results.acceleration_noise[label]:.1%}" if hertz is not None and is_noisy else "—"
+            each = bias(results, design, label)
+            found = (f"{each['largest_in_sd']:.2f} ({each['parameter']})", f"{each['rms_in_sd']:.2f}")
+            chance = f"{each['chance']:.2f}"
+            shown = label.split(",")[0] if hertz is not None else label
+            filtered = "—" if hertz is None else f"{hertz:.3g}"
+            rows.append((shown, filtered, lengths, forces, share, *found, chance, f"{each['largest_in_bound']:.2f}"))
+    heads = (
+        *("estimator", "cut-off, Hz", "strut lengths", "forces", "noise of accelerations"),
+        *("largest bias, own sd", "rms bias, own sd", "limit of chance, own sd", "largest bias, sd of bound"),
+    )
+    return SideBySide("What biases the estimators: cut-off and noise, on the D-optimal trajectory", heads, tuple(rows))
+
+
+def bias(results: Results, design: str, label: str) -> dict[str, Any]:
+    """Sizes of an estimator's bias, in units of its own sd and of that of the Cramér–Rao bound."""
+    s = results.spreads[design, label]
+    own = abs(s.bias_in_sd)
+    symbols = {i: symbol for symbol, i in results.places.items()}
+    found: dict[str, Any] = {
+        "largest_in_sd": float(own.max()),
+        "parameter": symbols[int(own.argmax())],
+        "rms_in_sd": float(np.sqrt((own**2).mean())),
+        "chance": s.chance,
+        "is_unbiased": s.is_unbiased,
+    }
+    if design.split(",", maxsplit=1)[0] == STATISTICAL:
+        found["largest_in_bound"] = float(abs(s.bias / results.bound_sd).max())
+        found["sd_over_bound"] = float(np.exp(np.log(s.sd / results.bound_sd).mean()))
+    return found
+
+
+def coverage(results: Results) -> SideBySide:
     """How each estimator did in all: bias, χ², coverage."""
     rows = []
     for (design, label), s in results.spreads.items():
+        if design in (EXACT_LENGTHS, EXACT_FORCES):
+            continue
         low, high = s.coverage_interval()
         single = "—" if s.coverage is None else f"{s.coverage.mean():.1%}"
         chi = "—" if s.chi_squared is None else f"{s.chi_squared:.3f}"
         worst = f"{abs(s.bias_in_sd).max():.1f}"
         together = f"{s.joint_coverage:.1%} ({low:.0%} … {high:.0%})"
-        rows.append((f"{design}, {ESTIMATORS[label]}", worst, chi, single, together, str(len(s.failures))))
+        rows.append((f"{design}, {(ESTIMATORS | OTHERS)[label]}", worst, chi, single, together, str(len(s.failures))))
     heads = ("design, estimator", "largest bias, sd", "χ²/dof", "95 % intervals hold", "95 % regions hold", "failed")
-    return SideBySide("Honesty: how often what is claimed to hold the truth does so", heads, tuple(rows))
+    return SideBySide("Coverage: how often intervals and regions hold the truth", heads, tuple(rows))
 
 
 def section_5(judged: Judged) -> SideBySide:
@@ -168,7 +288,7 @@ def section_5(judged: Judged) -> SideBySide:
     for i, name in enumerate(first.actuators):
         ours = [judged.verdicts[WITHOUT, motion] for motion in MOTIONS]
         knowing = judged.verdicts[WITH, MOTIONS[0]]
-        printed = [f"{values[i]:g}" for values in (MEASUREMENT, CIRCLE, MIRRORED)]
+        printed = [values[i] for values in (PRINTED_MEASUREMENT, PRINTED_CIRCLE, PRINTED_MIRRORED)]
         found = [f"{v:.0f}" for v in (first.measurement_variance[i], *(v.model_variance[i] for v in ours))]
         verdicts = [WORDS[v.bias[i]] for v in (*ours, knowing)]
         rows.append((name, *printed, *found, *verdicts))
@@ -191,16 +311,37 @@ def numbers(results: Results) -> dict[str, Any]:
             "coverage": None if s.coverage is None else _named(names, s.coverage),
             "joint_coverage": s.joint_coverage,
             "chi_squared": s.chi_squared,
+            "n": s.n,
             "failures": list(s.failures),
+            "cut_off": results.cut_off(design, label),
+            "bias": bias(results, design, label),
         }
         for (design, label), s in results.spreads.items()
     }
     return {
         "repetitions": results.n,
+        "paper_repetitions": REPETITIONS,
+        "periods": results.size.periods,
+        "readings": results.size.readings,
+        "seconds": results.size.periods * results.designed[STATISTICAL].series.period,
+        "seconds_for_printed_sd": _seconds_for_printed(results),
+        "force_sd": _force_sd(results.motion),
+        "length_sd": HALL,
+        "highest": {name: each.highest for name, each in results.experiments.items()},
+        "cut_off": {
+            "clearance": CLEARANCE,
+            "advised": {name: advised_cutoff(each.highest) for name, each in results.experiments.items()},
+            "wide": WIDE,
+            "acceleration_noise": dict(results.acceleration_noise),
+        },
+        "designs_compared": compared(results),
+        "p_1": _first_parameter(results),
         "symbols": dict(results.model.symbols),
         "truth": _named(names, results.model.truth),
         "cramer_rao_sd": _named(names, results.bound_sd),
         "order": results.order.order,
+        "order_reason": results.order.reason,
+        "series": {name: plain_series(found.series) for name, found in results.designed.items()},
         "criteria": {name: dict(found.criteria) for name, found in results.designed.items()},
         "spreads": spreads,
         "benchmark": {
@@ -213,6 +354,43 @@ def numbers(results: Results) -> dict[str, Any]:
             }
             for (model, motion), v in results.judged.verdicts.items()
         },
+        "chi_squared": {
+            model: getattr(answer.stats, "chi_squared", None) for model, answer in results.judged.answers.items()
+        },
+        "strokes_in_pitches": {
+            name: (np.ptp(motion.mean[:, : len(motion.coordinates)], axis=0) / PITCH).tolist()
+            for name, motion in results.judged.motions.items()
+        },
+    }
+
+
+def _seconds_for_printed(results: Results) -> float:
+    """How long a recording would have the printed σ_s, in the median, if σ falls with the root of its length."""
+    ours = results.spreads[STATISTICAL, ML].sd
+    ratios = [ours[i] / value(TABLES[symbol].statistical) for symbol, i in results.places.items()]
+    seconds = results.size.periods * results.designed[STATISTICAL].series.period
+    return float(seconds * np.median(np.square(ratios)))
+
+
+def _force_sd(motion: RepeatedMotion) -> list[float]:
+    """Least and greatest, as one repetition shows them."""
+    sigma = motion.noise.sigma[len(motion.coordinates) :]
+    return [float(sigma.min()), float(sigma.max())]
+
+
+def _first_parameter(results: Results) -> dict[str, float]:
+    """What limits the knowledge of p_1: its correlation with p_2, and the range of β on the D-optimal trajectory."""
+    i, j = results.places["p_1"], results.places["p_2"]
+    sd, robot = results.bound_sd, results.model.robot
+    x = results.experiments[STATISTICAL].experiment.motion().q
+    turned = [k for k, name in enumerate(robot.coordinate_names) if name.startswith("beta")]
+    beta = np.degrees(robot.all_coordinates(x)[:, turned])
+    return {
+        "bound_sd": float(sd[i]),
+        "truth": float(results.model.truth[i]),
+        "correlation_with_p_2": float(results.bound[i, j] / (sd[i] * sd[j])),
+        "least_beta": float(beta.min()),
+        "greatest_beta": float(beta.max()),
     }
 
 

@@ -1,0 +1,25 @@
+"""Write docs/reproductions/<paper>.md and .json from the folder of a finished `gough reproduce <paper>`.
+
+python scripts/reproduction_page.py "gough reproduce palida --full" gough-reproduce-palida
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from gough.studies.papers.documents import as_markdown
+
+TARGET = Path(__file__).parents[1] / "docs" / "reproductions"
+
+
+def main(command: str, folder: str) -> None:
+    found = json.loads((Path(folder) / "reproduction.json").read_text(encoding="utf-8"))
+    stored = {"command": command, **found}
+    name = command.split()[2]
+    text = json.dumps(stored, ensure_ascii=False, indent=1)
+    (TARGET / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
+    (TARGET / f"{name}.md").write_text(as_markdown(stored), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
