@@ -16,7 +16,6 @@ from gough.core.text import table
 from gough.data import default_steps, prepare, read_recording, write_recording
 from gough.experiments import h4
 from gough.identification import METHODS, identify
-from gough.identification.tables import half_width
 from gough.methods import LinearHull, minimal_bound
 from gough.noise import Bounded
 from gough.region import ConfidenceEllipsoid
@@ -85,7 +84,7 @@ def print_against_truth(campaign):
             judged = f"at most {abs((answer.value - truth) / answer.region.sigma).max():.1f} σ off"
         else:
             judged = "holds the truth" if truth in answer.region else "does not hold the truth"
-        size = np.median(half_width(answer) / abs(truth))
+        size = np.median(answer.intervals().width / 2 / abs(truth))
         numbers = [f"{np.median(error):.2f} %", f"{error.max():.1f} %", f"{100 * size:.3g} %"]
         rows.append([name, answer.claim.name, *numbers, judged])
     print(

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from gough.core import codec
+from gough.core import codec, outward
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import AssumptionError, GoughError, InputError
 from gough.core.floating import defect
@@ -209,8 +209,15 @@ class Estimate(ArrayValue):
         axes = [self._axis(name) for name in names]
         return replace(self, region=self.region.project(axes), unknowns=self.unknowns.select(names))
 
+    def intervals(self) -> Box:
+        """Each unknown's own interval: at the region's level if it is a belief, the hull if it is a set."""
+        return self.region.interval() if isinstance(self.region, ConfidenceEllipsoid) else self.region.hull()
+
     def table(self) -> str:
-        """Names, units, values, ± and what else the region tells, as aligned text."""
+        """Names, units, values, ± and what else the region tells, as aligned text.
+
+        Sets are rounded outward: value ± radius and lower … upper, as printed, both contain the hull.
+        """
         return table(*self._columns())
 
     def _repr_html_(self) -> str:
@@ -242,8 +249,8 @@ class Estimate(ArrayValue):
             ]
         hull = self.region.hull()
         return [
-            [number(v, w / 2), number(w / 2, digits=2), number(a, w / 2), number(b, w / 2)]
-            for v, w, a, b in zip(self.value, hull.width, hull.lower, hull.upper, strict=True)
+            [*outward.plus_minus(a, b, v), *outward.sides(a, b)]
+            for v, a, b in zip(self.value, hull.lower, hull.upper, strict=True)
         ]
 
     def summary(self) -> str:

@@ -74,6 +74,11 @@ def _up(x: Array) -> Array:
     return np.nextafter(x, inf)
 
 
+def _digits(values: Array) -> str:
+    """All digits, so that the numbers read back are the same: eight, as numpy prints, round sets to nearest."""
+    return np.array2string(values, separator=", ", floatmode="unique", threshold=values.size + 1)
+
+
 @dataclass(frozen=True, eq=False)
 class Box(ArrayValue):
     """The axis-aligned box lower ≤ θ ≤ upper; sides may be infinite. `&` intersects, `|` encloses both, `<=` is ⊆.
@@ -163,6 +168,9 @@ class Box(ArrayValue):
     def hull(self) -> "Box":
         return self
 
+    def __repr__(self) -> str:
+        return f"Box({_digits(self.lower)}, {_digits(self.upper)})"
+
     def __contains__(self, theta: Any) -> bool:
         point = array(theta, "θ", ndim=1)
         require(len(point) == len(self), f"θ has {len(point)} entries, but the box has {len(self)} axes")
@@ -230,6 +238,9 @@ class Ellipsoid(ArrayValue):
     def __post_init__(self) -> None:
         object.__setattr__(self, "center", array(self.center, "Ellipsoid.center", ndim=1))
         object.__setattr__(self, "shape", _symmetric(self.shape, "Ellipsoid.shape", len(self.center)))
+
+    def __repr__(self) -> str:
+        return f"Ellipsoid({_digits(self.center)}, {_digits(self.shape)})"
 
     def hull(self) -> Box:
         # sqrt and the two sums err by less than one ulp each in any rounding mode

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gough.assemble.probed import printer, probed
-from gough.calibration.results import half_widths, shown_unit
+from gough.calibration.results import shown_unit
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError
 from gough.core.text import number, table
@@ -59,7 +59,7 @@ class CalibratedPrinter(ArrayValue):
         if name not in names:
             return "fixed"
         factor = shown_unit(self.model.units[self.model.names.index(name)])[1]
-        return f"{half_widths(self.estimate)[names.index(name)] * factor:.2g}" if self.spare > 0 else "—"
+        return f"{self.estimate.intervals().width[names.index(name)] / 2 * factor:.2g}" if self.spare > 0 else "—"
 
     def table(self) -> str:
         """Parameters in mm and degrees, as configured and as found."""

@@ -16,7 +16,6 @@ from gough.data import Poses
 from gough.estimate import Estimate, FitStats
 from gough.methods.identifiability import Identifiability
 from gough.problem import NonlinearProblem
-from gough.region import ConfidenceEllipsoid
 from gough.robots.kinematics import KinematicModel, PlatformPoses
 
 _ROUNDING = 1e-9
@@ -97,7 +96,7 @@ class Calibrated(ArrayValue):
 
     def table(self) -> str:
         """Parameters before and after, in mm and degrees where they are lengths and angles."""
-        sigma = dict(zip(self.estimate.unknowns.names, half_widths(self.estimate), strict=True))
+        sigma = dict(zip(self.estimate.unknowns.names, self.estimate.intervals().width / 2, strict=True))
         rows = []
         for i, (name, unit) in enumerate(zip(self.model.names, self.model.units, strict=True)):
             shown, factor = shown_unit(unit)
@@ -181,13 +180,6 @@ class Calibrated(ArrayValue):
     def to_json(self) -> str:
         """`to_dict` as text."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
-
-
-def half_widths(estimate: Estimate) -> Array:
-    """Of each unknown's own interval: at the estimate's level where it is a confidence region."""
-    region = estimate.region
-    box = region.interval() if isinstance(region, ConfidenceEllipsoid) else region.hull()
-    return box.width / 2
 
 
 def shown_unit(unit: str) -> tuple[str, float]:

@@ -2,7 +2,7 @@
 
 All arithmetic is exact. Lower ends are rounded down and upper ends up, after the conversion of units, which is exact or
 enclosed (`DEGREES`). Digits follow from the width of the interval: printing widens it by less than 2 %, or by two units
-of its 16th significant digit where it is narrower than that.
+of its 16th significant digit where it is narrower than that. `digits` states fewer of them.
 """
 
 from dataclasses import dataclass
@@ -53,19 +53,20 @@ Times: TypeAlias = int | Fraction | Factor
 """A factor between units. Doubles such as 1e-3 are not accepted, since few of them are the number that is meant."""
 
 
-def sides(lower: Number, upper: Number, *, times: Times = 1) -> tuple[str, str]:
+def sides(lower: Number, upper: Number, *, times: Times = 1, digits: int = _DIGITS) -> tuple[str, str]:
     """Both ends of [lower, upper], each multiplied by `times`: the printed interval contains the given one.
 
     Ends have the same decimals and the same exponent. An interval with one infinite end is printed as `at_least` or
-    `at_most` prints the other. Zeros at the end are dropped where no digit is cut off.
+    `at_most` prints the other. There are at most `digits` significant digits. Zeros at the end are dropped where no
+    digit is cut off.
 
     Examples:
         >>> sides(0.12304, 0.12401), sides(-1e-9, 1e-9), sides(1.0, 2.0)
         (('0.123039', '0.124010'), ('-1.01e-09', '1.01e-09'), ('1', '2'))
         >>> sides(1e-3, 1.5e-3, times=1000), sides(0.0, np.inf), sides(0.1, 0.1)
         (('1.000', '1.501'), ('0', '∞'), ('0.1000000000000000', '0.1000000000000001'))
-        >>> sides(0, np.pi, times=DEGREES)
-        ('0', '180')
+        >>> sides(0, np.pi, times=DEGREES), sides(0.123456781, 0.123456782, digits=3)
+        (('0', '180'), ('0.123', '0.124'))
     """
     low, high = _end(lower), _end(upper)
     if low is None or high is None or low > high or lower == np.inf or upper == -np.inf:
@@ -73,19 +74,19 @@ def sides(lower: Number, upper: Number, *, times: Times = 1) -> tuple[str, str]:
     if not isinstance(low, Fraction) or not isinstance(high, Fraction):
         return at_least(lower, times=times), at_most(upper, times=times)
     low, high = _scaled(low, times)[0], _scaled(high, times)[1]
-    power = _power(high - low, max(abs(low), abs(high)))
+    power = _power(high - low, max(abs(low), abs(high)), digits)
     a, b = _decimals((_down(low, power), _up(high, power)), power, exact=(low, high))
     return a, b
 
 
-def between(lower: Number, upper: Number, *, times: Times = 1) -> str:
+def between(lower: Number, upper: Number, *, times: Times = 1, digits: int = _DIGITS) -> str:
     """[lower, upper] as "lower … upper", as "≤ upper" or "≥ lower" where the other end is infinite.
 
     Examples:
         >>> between(0.12304, 0.12401), between(-np.inf, 0.25), between(0.5, np.inf), between(-np.inf, np.inf)
         ('0.123039 … 0.124010', '≤ 0.25', '≥ 0.5', '−∞ … ∞')
     """
-    a, b = sides(lower, upper, times=times)
+    a, b = sides(lower, upper, times=times, digits=digits)
     if (lower == -np.inf) == (upper == np.inf):
         return f"{a} … {b}"
     return f"≤ {b}" if lower == -np.inf else f"≥ {a}"
@@ -115,7 +116,7 @@ def plus_minus(lower: Number, upper: Number, center: Number | None = None, *, ti
         middle = _middle((low, high))
     low, high = _scaled(low, times)[0], _scaled(high, times)[1]
     middle = _middle(_scaled(middle, times))
-    power = _power((high - low) / 2, max(abs(low), abs(high), abs(middle)))
+    power = _power((high - low) / 2, max(abs(low), abs(high), abs(middle)), _DIGITS)
     c = floor(middle / Fraction(10) ** power + Fraction(1, 2))
     radius = max(high - c * Fraction(10) ** power, c * Fraction(10) ** power - low)
     a, b = _decimals((c, _up(radius, power)), power, exact=(middle, radius))
@@ -195,9 +196,9 @@ def _leading(value: Fraction) -> int:
     return k
 
 
-def _power(width: Fraction, size: Fraction) -> int:
+def _power(width: Fraction, size: Fraction, digits: int) -> int:
     """The power of ten of the last digit to print."""
-    finest = _leading(size) - _DIGITS + 1
+    finest = _leading(size) - digits + 1
     return max(_leading(width / _STEPS), finest) if width else finest
 
 

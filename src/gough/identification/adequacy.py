@@ -10,7 +10,7 @@ from gough.assemble import recorded, reduced
 from gough.core.arrays import Array
 from gough.core.errors import require
 from gough.data import MeasuredMotion
-from gough.identification.bounds import residual_scale, with_bounds
+from gough.identification.bounds import residual_scale, rounded_up, with_bounds
 from gough.identification.general_terms import gain_of_general_terms
 from gough.identification.held_out import BLOCKS, Rows, gain, joined, residuals, solved, triangles
 from gough.identification.results import Adequacy, Finding, VariantFit
@@ -129,7 +129,7 @@ def _fit(judged: _Judged, scale: Array, before: _Judged | None) -> VariantFit:
     model, rows = judged.model, judged.held_out
     found = identifiability(judged.problem)
     problem = judged.problem if found.is_full_rank else reduced(judged.problem, found)
-    smallest = minimal_bound(with_bounds(problem, scale)).upper * scale
+    smallest = rounded_up(minimal_bound(with_bounds(problem, scale)).upper, scale)
     n = len(model.actuators)
     part, error = (0.0, 0.0) if before is None else before.gain_of(judged)
     return VariantFit(

@@ -76,6 +76,17 @@ def smallest_factor(problem: LinearProblem, scale: Array) -> MinimalBound:
     return found if prior.is_bounded or not box.is_bounded else replace(found, lower=min(found.lower, enough))
 
 
+def rounded_up(factor: float, scale: Array) -> Array:
+    """Factor · scale for positive scales, not below the exact product.
+
+    Examples:
+        >>> rounded_up(0.1, np.array([3.0])) > 0.30000000000000001665, rounded_up(0.0, np.ones(1))
+        (array([ True]), array([0.]))
+    """
+    product = np.asarray(factor * scale)
+    return np.where((product == 0) & (factor == 0) | np.isinf(product), product, np.nextafter(product, inf))
+
+
 def closed_prior(problem: LinearProblem, bound: Array) -> Box:
     """The prior, its open sides closed without losing a θ that satisfies these bounds.
 

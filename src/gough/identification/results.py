@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest
 from gough.estimate import Estimate, Status
+from gough.identification.bounds import rounded_up
 from gough.methods.identifiability import Identifiability
 from gough.methods.minimal_bound import MinimalBound
 from gough.problem import LinearProblem
@@ -55,7 +56,7 @@ class VariantFit:
     peak: Array
     """Largest |residual| on held-out data."""
     smallest_bound: Array
-    """ε* of this variant: no parameters explain every fitted row with smaller errors."""
+    """ε* of this variant, from above: some parameters explain every fitted row with errors of this size."""
     overall: float
     """Root mean square over all held-out rows of all actuators, each in units of `Adequacy.unit`."""
     gain: float
@@ -279,8 +280,13 @@ class Identified:
 
     @property
     def smallest_bound(self) -> Array:
-        """ε* of each actuator: no parameters explain every row with smaller errors (in proportion to `scale`)."""
-        return self.minimal.upper * self.scale
+        """ε* of each actuator, from above: `minimal.point` explains every row with errors of this size."""
+        return rounded_up(self.minimal.upper, self.scale)
+
+    @property
+    def proved_bound(self) -> Array:
+        """ε* of each actuator, from below: no parameters explain every row with smaller errors, all in proportion."""
+        return -rounded_up(-self.minimal.lower, self.scale)
 
     @property
     def succeeded(self) -> Mapping[str, Estimate]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.text import number, table
 from gough.estimate import Claim, Estimate, Status
@@ -11,28 +12,27 @@ from gough.identification.results import Adequacy, Identified, Validation
 from gough.region import ConfidenceEllipsoid
 
 
-def half_width(estimate: Estimate) -> Array:
-    """± of each unknown: of a confidence region the interval of each by itself, of a set half of its hull."""
-    if isinstance(estimate.region, ConfidenceEllipsoid):
-        return estimate.region.interval().width / 2
-    return estimate.region.hull().width / 2
-
-
 def _cells(estimate: Estimate, names: tuple[str, ...]) -> list[str]:
-    """A cell for each name: value ± half-width, or a dash where the estimate has none."""
+    """A cell for each name: value ± half-width, or a dash where the estimate has none. Sets are rounded outward."""
     if estimate.status is Status.INCONSISTENT or not np.isfinite(estimate.value).all():
         return ["—"] * len(names)
-    half = half_width(estimate)
-    cells = []
-    for name in names:
-        if name not in estimate.unknowns.names:
-            cells.append("—")
-            continue
-        i = estimate.unknowns.index(name)
-        value, width = float(estimate.value[i]), float(half[i])
-        plus_minus = f" ± {number(width, digits=2)}" if estimate.claim is not Claim.VALUE else ""
-        cells.append(f"{number(value, width)}{plus_minus}" if np.isfinite(width) else "unbounded")
-    return cells
+    known = dict(zip(estimate.unknowns.names, _shown(estimate), strict=True))
+    return [known.get(name, "—") for name in names]
+
+
+def _shown(estimate: Estimate) -> list[str]:
+    if estimate.claim is Claim.VALUE:
+        return [number(value) for value in estimate.value]
+    box = estimate.intervals()
+    if isinstance(estimate.region, ConfidenceEllipsoid):
+        halves = zip(estimate.value, box.width / 2, strict=True)
+        return [f"{number(value, half)} ± {number(half, digits=2)}" for value, half in halves]
+    sides = zip(box.lower, box.upper, estimate.value, strict=True)
+    finite = np.isfinite(box.lower) & np.isfinite(box.upper)
+    return [
+        " ± ".join(outward.plus_minus(*each)) if bounded else "unbounded"
+        for each, bounded in zip(sides, finite, strict=True)
+    ]
 
 
 def parameter_table(identified: Identified) -> str:
@@ -48,14 +48,15 @@ def parameter_table(identified: Identified) -> str:
 
 def adequacy_table(adequacy: Adequacy) -> str:
     """A row for each variant: parameters, rms on fitted and on held-out data, ε*."""
-    heads = ["model", "parameters", "rms, fitted", "rms, held out", "gain", "ε* (largest)"]
+    heads = ["model", "parameters", "rms, fitted", "rms, held out", "gain", "largest ε*, at most"]
     rows = []
     for i, fit in enumerate(adequacy.fits):
         gained = f"{100 * fit.gain:.1f} ± {100 * fit.gain_sigma:.1f} %" if i else ""
         determined = str(fit.n_parameters) if fit.is_determined else f"{fit.rank} of {fit.n_parameters}"
         fitted = float(np.sqrt((fit.fitted_rms**2).mean()))
         numbers = [number(x, digits=3) for x in (fitted, fit.overall)]
-        rows.append([fit.variant, determined, *numbers, gained, number(float(fit.smallest_bound.max()), digits=3)])
+        enough = outward.at_most(float(fit.smallest_bound.max()), digits=3)
+        rows.append([fit.variant, determined, *numbers, gained, enough])
     return table(heads, rows, "lrrrrr")
 
 

@@ -1,9 +1,10 @@
 """Verdicts in sentences, for terminals and reports alike. Every number in them is in the results."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.text import number
 from gough.estimate import Status
@@ -53,15 +54,21 @@ def on_data(identified: Identified) -> tuple[str, ...]:
 
 def on_bound(identified: Identified) -> tuple[str, ...]:
     """ε*, the bound that was used, and what that means for the sets."""
-    smallest, used, units = identified.smallest_bound, identified.bound, identified.robot.effort_units
-    names = identified.robot.actuators
-    proved = ", as is proved" if identified.minimal.lower >= 0.99 * identified.minimal.upper else ""
-    floor = f"No parameters explain every row with errors below ε* = {_by_actuator(smallest, units, names)}{proved}"
+    units, names = identified.robot.effort_units, identified.robot.actuators
+    enough = _by_actuator(identified.smallest_bound, units, names, outward.at_most)
+    floor = f"Some parameters explain every row with errors of ε* = {enough}; that none need less is not proved"
+    if identified.minimal.lower > 0:
+        least = _by_actuator(identified.proved_bound, units, names, outward.at_least)
+        floor = f"No parameters explain every row with errors below ε* = {least}, as is proved"
+        if identified.minimal.lower < 0.99 * identified.minimal.upper:
+            floor += f", and some do with errors of {enough}"
+    # The sets are proved for the bound that was used; for a smaller one, as printed, they hold as well.
+    used = _by_actuator(identified.bound, units, names, outward.at_least)
     if not identified.bound_is_given:
-        bound = f"{identified.margin:g} ε* = {_by_actuator(used, units, names)}"
+        bound = f"{identified.margin:g} ε* = {used}"
         condition = "it is taken from the data, so the sets are conditional on it"
         return (f"{floor}.", f"The error bound is {bound}: {condition}.")
-    given = f"the given error bound of {_by_actuator(used, units, names)}"
+    given = f"the given error bound of {used}"
     if identified.minimal.is_inconsistent:
         return (
             f"{floor}: {given} is refuted.",
@@ -196,7 +203,7 @@ def _range_of_errors(validation: Validation) -> str:
     units, names = validation.motion.effort_units, validation.motion.actuators
     worst = {label: float(np.nanmax(one.relative_rms)) for label, one in validation.predictions.items()}
     best, last = min(worst, key=lambda label: worst[label]), max(worst, key=lambda label: worst[label])
-    rms = _by_actuator(validation.predictions[best].rms, units, names)
+    rms = _by_actuator(validation.predictions[best].rms, units, names, number)
     text = f"On the validation trajectory {best} predicts to {rms} rms, {_percent(worst[best])} of the peak at worst"
     return f"{text}; {last} to {_percent(worst[last])}." if worst[last] > 1.2 * worst[best] else f"{text}."
 
@@ -222,8 +229,8 @@ def on_gain(gain: GainEstimate) -> tuple[str, ...]:
     if gain.hull is not None:
         if gain.hull.status is Status.OK:
             box = gain.hull.region.hull()
-            sides = f"[{number(float(box.lower[0]), half)}, {number(float(box.upper[0]), half)}]"
-            sentences.append(f"If no force errs by more than its resolution, it lies in {sides} for certain.")
+            sides = ", ".join(outward.sides(box.lower[0], box.upper[0]))
+            sentences.append(f"If no force errs by more than its resolution, it lies in [{sides}] for certain.")
         else:
             sentences.append(
                 "No straight line explains all forces within the resolution that was given: dry friction holds part of "
@@ -276,10 +283,15 @@ def _percent(part: float) -> str:
     return f"{100 * part:.2g} %"
 
 
-def _by_actuator(values: Array, units: Sequence[str], names: Sequence[str]) -> str:
-    """One number where all actuators have about the same, else one for each, or for each by name if units differ."""
+def _by_actuator(values: Array, units: Sequence[str], names: Sequence[str], shown: Callable[..., str]) -> str:
+    """One number where all actuators have about the same, else one for each, or for each by name if units differ.
+
+    `shown` rounds: `number` to nearest, the others to their side, where the one number is the least or the greatest.
+    """
+    texts = [shown(float(v), digits=3) for v in values]
     if len(set(units)) > 1:
-        return listed([f"{_three(float(v))} {u} ({n})" for v, u, n in zip(values, units, names, strict=True)])
+        return listed([f"{text} {u} ({n})" for text, u, n in zip(texts, units, names, strict=True)])
     if float(values.max()) <= 1.02 * float(values.min()):
-        return f"{_three(float(values.mean()))} {units[0]}"
-    return f"{', '.join(_three(float(v)) for v in values)} {units[0]} ({names[0]} to {names[-1]})"
+        one = {outward.at_most: values.max(), outward.at_least: values.min()}.get(shown, values.mean())
+        return f"{shown(float(one), digits=3)} {units[0]}"
+    return f"{', '.join(texts)} {units[0]} ({names[0]} to {names[-1]})"

@@ -6,6 +6,7 @@ from math import inf
 
 import numpy as np
 
+from gough.core import outward
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import AssumptionError
 from gough.core.products import residual
@@ -68,7 +69,8 @@ class MinimalBound(ArrayValue):
             verdict = "consistent, by the point exhibited"
         elif self.is_inconsistent:
             verdict = f"inconsistent: rows {rows} contradict each other or the prior"
-        return f"The error bounds must be at least {self.lower:.6g} … {self.upper:.6g} times as stated; {verdict}."
+        factor = outward.between(self.lower, self.upper, digits=6)
+        return f"The smallest factor on the error bounds lies in {factor}; {verdict}."
 
 
 @one_blas_thread()

@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import inf, isfinite
 
 import numpy as np
 
+from gough.core import outward
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import require
 from gough.core.text import number, table
@@ -42,12 +45,14 @@ class Sweep(ArrayValue):
             for status in self.status
         ]
         rows = [["the bounds are", "", *words]]
-        for name, unit, widths in zip(self.names, self.units, self.width.T, strict=True):
-            rows.append([f"width of {name}", unit, *("—" if w < 0 else number(w, digits=3) for w in widths)])
+        for name, unit, lower, upper in zip(self.names, self.units, self.lower.T, self.upper.T, strict=True):
+            widths = (_width(a, b) for a, b in zip(lower.tolist(), upper.tolist(), strict=True))
+            rows.append([f"width of {name}", unit, *widths])
         rows.append(["log volume", "", *("—" if v == -np.inf else number(v) for v in self.log_volume)])
         if not any(self.units):
             rows = [[row[0], *row[2:]] for row in rows]
-        heads = ["factor", *([""] if any(self.units) else []), *(f"{factor:.6g}" for factor in self.factors)]
+        factors = [repr(factor).removesuffix(".0") for factor in self.factors.tolist()]
+        heads = ["factor", *([""] if any(self.units) else []), *factors]
         return table(heads, rows, align="l" + "l" * (len(heads) - 1 - len(words)) + "r" * len(words))
 
 
@@ -64,7 +69,7 @@ def sweep(problem: LinearProblem, factors: Sequence[float], *, tolerance: float 
         factor                    3            2        1
         ──────────────  ───────────  ───────────  ───────
         the bounds are  not refuted  not refuted  refuted
-        width of a             3.00         1.00        —
+        width of a                3            1        —
         log volume            1.099        0.000        —
     """
     noise = bounds_of(problem, "sweep")
@@ -89,6 +94,14 @@ def sweep(problem: LinearProblem, factors: Sequence[float], *, tolerance: float 
         np.array([box.log_volume() for box in boxes]),
         tuple(_status(box) for box in boxes),
     )
+
+
+def _width(lower: float, upper: float) -> str:
+    """Upper − lower, rounded up."""
+    if lower > upper:
+        return outward.MISSING
+    bounded = isfinite(lower) and isfinite(upper)
+    return outward.at_most(Fraction(upper) - Fraction(lower) if bounded else inf, digits=3)
 
 
 def _status(box: Box) -> Status:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.text import number
 from gough.data import MeasuredMotion
@@ -53,11 +54,13 @@ def bound_table(identified: Identified) -> Html:
     motion = identified.motion
     heads = ["actuator", "unit", "ε*", "error bound", "bound / ε*"]
     rows = []
-    for name, unit, smallest, used in zip(
-        motion.actuators, motion.effort_units, identified.smallest_bound, identified.bound, strict=True
-    ):
+    for i, (name, unit) in enumerate(zip(motion.actuators, motion.effort_units, strict=True)):
+        least, smallest = float(identified.proved_bound[i]), float(identified.smallest_bound[i])
+        used = float(identified.bound[i])
         ratio = used / smallest if smallest > 0 else np.inf
-        rows.append([row_head(name), cell(unit), *(cell(number(float(v))) for v in (smallest, used, ratio))])
+        # What is proved for a bound holds for every smaller one: so that is printed rounded down.
+        numbers = (outward.between(least, smallest, digits=4), outward.at_least(used), number(ratio))
+        rows.append([row_head(name), cell(unit), *map(cell, numbers)])
     return table(heads, rows, "Error bounds of each actuator")
 
 
@@ -71,7 +74,7 @@ def adequacy_table(adequacy: Adequacy) -> Html:
         head_cell("rms, held out", adequacy.unit),
         "removes",
         "largest residual",
-        "largest ε*",
+        head_cell("largest ε*", "at most"),
         "rms, fitted",
     ]
     rows = [_variant_row(adequacy, i, most) for i in range(len(adequacy.fits))]
@@ -94,7 +97,9 @@ def _variant_row(adequacy: Adequacy, i: int, most: float) -> list[Html]:
         cell(count),
         meter_cell(number(fit.overall, digits=3), fit.overall / most),
         cell(_gain(fit.gain, fit.gain_sigma) if i else "—"),
-        *(cell(number(value, digits=3)) for value in (largest(fit.peak), largest(fit.smallest_bound), fitted)),
+        cell(number(largest(fit.peak), digits=3)),
+        cell(outward.at_most(largest(fit.smallest_bound), digits=3)),
+        cell(number(fitted, digits=3)),
     ]
 
 

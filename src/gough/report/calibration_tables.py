@@ -7,7 +7,7 @@ import numpy as np
 
 from gough.assemble.gauges import Regauged, regauged
 from gough.calibration import Calibrated, CalibratedPrinter, HeldOut
-from gough.calibration.results import half_widths, shown_unit
+from gough.calibration.results import shown_unit
 from gough.core.arrays import Array
 from gough.core.text import number
 from gough.region import ConfidenceEllipsoid
@@ -136,7 +136,7 @@ def _stem(name: str) -> str:
 
 def parameter_table(found: Calibrated, truth: Array | None = None) -> Html:
     """Every parameter before and after, with its interval; against the truth in standard deviations."""
-    half = dict(zip(found.estimate.unknowns.names, half_widths(found.estimate), strict=True))
+    half = dict(zip(found.estimate.unknowns.names, found.estimate.intervals().width / 2, strict=True))
     rows = []
     for i, (name, unit) in enumerate(zip(found.model.names, found.model.units, strict=True)):
         shown, factor = shown_unit(unit)

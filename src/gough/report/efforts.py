@@ -62,7 +62,7 @@ class Comparison:
         around = tuple(replace(band, around=None) for band in bands)
         levels = [Level("error bound", float(self.bound[g]), "quiet")]
         if self.smallest is not None:
-            levels.append(Level("ε*, the smallest possible", float(self.smallest[g]), 3))
+            levels.append(Level("ε*, at most", float(self.smallest[g]), 3))
         lower: tuple[Mark, ...] = (
             *(band for band in around if not band.as_bars),
             Line("measured − predicted", left_over, "ink", 0.8),

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.text import number
 from gough.estimate import Claim, Estimate, Status
@@ -34,8 +35,7 @@ def sides(estimate: Estimate) -> tuple[Array, Array]:
         >>> sides(gough.estimate(problem, LeastSquares()))
         (array([nan]), array([nan]))
     """
-    region = estimate.region
-    box = region.interval() if isinstance(region, ConfidenceEllipsoid) else region.hull()
+    box = estimate.intervals()
     if estimate.claim is Claim.VALUE or box.is_empty or np.isnan(estimate.value).all():
         return np.full(len(box), np.nan), np.full(len(box), np.nan)
     return box.lower, box.upper
@@ -105,13 +105,23 @@ def _live(description: str, estimates: Mapping[str, Estimate], rows: Rows, truth
             "truth": None if truth is None else float(truth[i]),
             "nominal": None if unknowns.nominal is None else float(unknowns.nominal[i]),
             "rows": [
-                {"value": float(value[i]), "lower": float(lower[i]), "upper": float(upper[i])}
-                for value, lower, upper in rows.values()
+                {
+                    "value": float(value[i]),
+                    "lower": float(lower[i]),
+                    "upper": float(upper[i]),
+                    "printed": _printed(float(lower[i]), float(upper[i])) if is_set(estimates[name]) else None,
+                }
+                for name, (value, lower, upper) in rows.items()
             ],
         }
         for i, label in enumerate(short_labels(unknowns.names))
     ]
     return {"kind": "intervals", "description": description, "wide": _WIDE, "methods": methods, "items": items}
+
+
+def _printed(lower: float, upper: float) -> list[str]:
+    """Ends and half-width of a set as the page prints them: rounded outward."""
+    return [*map(signed, outward.sides(lower, upper)), outward.plus_minus(lower, upper)[1]]
 
 
 def _drawn(units: tuple[str, ...], labels: tuple[str, ...], rows: Rows, truth: Array | None, ranges: Array) -> "Figure":

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from gough.core.text import number
+from gough.core import outward
 from gough.estimate import Claim
 from gough.identification import Finding
 from gough.region import ConfidenceEllipsoid
@@ -58,8 +58,12 @@ def cards(report: Report) -> Html:
         shown.append((accounts.percent(_worst_part(report)), f"of the peak effort is left, rms, by {report.reference}"))
     units = set(found.motion.effort_units)
     unit = f" {units.pop()}" if len(units) == 1 else ""
-    smallest = number(accounts.largest(found.smallest_bound), digits=3)
-    shown.append((f"{smallest}{unit}", "ε*: no parameters explain every row with smaller errors"))
+    if found.minimal.lower > 0:
+        least = outward.at_least(accounts.largest(found.proved_bound), digits=3)
+        shown.append((f"{least}{unit}", "ε*: no parameters explain every row with smaller errors, as is proved"))
+    else:
+        enough = outward.at_most(accounts.largest(found.smallest_bound), digits=3)
+        shown.append((f"{enough}{unit}", "ε*: some parameters explain every row with errors of this size"))
     if found.adequacy is not None:
         shown.append((_JUDGED[found.adequacy.finding], "is the model, judged on data it was not fitted to"))
     if report.validation is not None:
@@ -149,7 +153,7 @@ def _validation(report: Report, drawn: Mapping[str, Html]) -> tuple[str, ...]:
 
 def _bounds(report: Report) -> tuple[str, ...]:
     found = report.identified
-    proved = f"{number(found.minimal.lower, digits=6)} … {number(found.minimal.upper, digits=6)}"
+    proved = outward.between(found.minimal.lower, found.minimal.upper, digits=6)
     what = "the given bound" if found.bound_is_given else "its residual rms"
     rests = f"It rests on {len(found.minimal.rows)} rows of {found.problem.n_rows}." if found.minimal.rows else ""
     return (

@@ -20,7 +20,7 @@ from gough.report.intervals import holds
 from gough.report.labels import short_labels
 from gough.report.numbers import plus_minus, power_of_thousand, scaled_unit
 from gough.report.repeated_tables import JUDGED, regroupings, yes_or_no
-from gough.report.tables import half_widths
+from gough.report.tables import half_widths, interval_text
 from gough.report.words import determined
 
 _PROSE = 88
@@ -143,18 +143,17 @@ def _table(of: Mapping[str, Estimate], labels: Sequence[str], truth: Array | Non
         power = power_of_thousand(max((abs(x) for x in sizes if np.isfinite(x)), default=0.0))
         finest = min((h[i] for h in halves if np.isfinite(h[i])), default=1.0)
         true = [plus_minus(truth[i] / 10.0**power, finest / 10.0**power)[0]] if truth is not None else []
-        cells = [_cell(e, i, h, power, bool(ok[i])) for e, h, ok in zip(estimates, halves, held, strict=True)]
+        cells = [_cell(e, i, power, bool(ok[i])) for e, ok in zip(estimates, held, strict=True)]
         table.add_row(Text(name, "bold"), Text(scaled_unit(unit, power), "dim"), *true, *cells)
     return table
 
 
-def _cell(estimate: Estimate, i: int, halves: Array, power: int, holds_truth: bool) -> Text:  # noqa: FBT001
-    value, half = estimate.value[i] / 10.0**power, halves[i] / 10.0**power
-    if not np.isfinite(value):
+def _cell(estimate: Estimate, i: int, power: int, holds_truth: bool) -> Text:  # noqa: FBT001
+    if not np.isfinite(estimate.value[i]):
         return Text("—", "dim")
-    if not np.isfinite(half):
+    if np.isinf(half_widths(estimate)[i]):
         return Text("unbounded", "dim")
-    return Text(" ± ".join(plus_minus(value, half)), "" if holds_truth else "bold red")
+    return Text(interval_text(estimate, i, power=power), "" if holds_truth else "bold red")
 
 
 def _account(console: Console, identified: Identified) -> None:

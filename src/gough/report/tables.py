@@ -1,9 +1,11 @@
 """Tables of a report as HTML: parameters with all methods side by side, and what each fit says of itself."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 
 import numpy as np
 
+from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.text import number
 from gough.estimate import Claim, Estimate, FitStats, Status
@@ -55,8 +57,8 @@ def _estimate_cells(estimate: Estimate, truth: Array | None) -> list[Html]:
         return [tag("td", "—", tag("small", claimed(estimate)))] * len(estimate.value)
     inside = None if truth is None else holds(estimate, truth)
     cells = []
-    for i, (value, half) in enumerate(zip(estimate.value, half_widths(estimate), strict=True)):
-        parts: list[str] = [" ± ".join(plus_minus(value, half)) if np.isfinite(half) else _open(estimate, i)]
+    for i, value in enumerate(estimate.value):
+        parts: list[str] = [interval_text(estimate, i)]
         if truth is not None and isinstance(estimate.region, ConfidenceEllipsoid) and estimate.region.sigma[i] > 0:
             error = (value - truth[i]) / estimate.region.sigma[i]
             parts.append(tag("small", error_in_sigma(error), class_="far" if abs(error) > 3 else "near"))
@@ -67,12 +69,21 @@ def _estimate_cells(estimate: Estimate, truth: Array | None) -> list[Html]:
     return cells
 
 
-def _open(estimate: Estimate, i: int) -> str:
-    """An interval with an open side, or a value without any."""
-    lower, upper = (side[i] for side in sides(estimate))
+def interval_text(estimate: Estimate, i: int, *, power: int = 0) -> str:
+    """Value ± half-width of unknown i in units of 10^power; an interval where a side is open, or a value without any.
+
+    Sets are rounded outward: the printed interval contains that of the estimate.
+    """
+    value, lower, upper = (float(each[i]) for each in (estimate.value, *sides(estimate)))
+    scale, times = 10.0**power, Fraction(10) ** -power
     if np.isnan(lower):
-        return signed(number(float(estimate.value[i])))
-    return f"{signed(number(float(lower)))} … {signed(number(float(upper)))}"
+        return signed(number(value / scale))
+    if isinstance(estimate.region, ConfidenceEllipsoid):
+        return " ± ".join(plus_minus(value / scale, (upper - lower) / 2 / scale))
+    if np.isfinite(lower) and np.isfinite(upper):
+        center, radius = outward.plus_minus(lower, upper, value, times=times)
+        return f"{signed(center)} ± {radius}"
+    return " … ".join(signed(side) for side in outward.sides(lower, upper, times=times))
 
 
 def half_widths(estimate: Estimate) -> Array:

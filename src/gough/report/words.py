@@ -14,8 +14,13 @@ from gough.report.labels import short_labels
 CLAIMS = {
     Claim.VALUE: "a number, nothing more.",
     Claim.CONFIDENCE: "the interval holds the truth with the stated probability, if the noise is as residuals show.",
-    Claim.ENCLOSURE: "the set holds every value that the error bounds allow, in exact arithmetic.",
-    Claim.PROOF: "the set holds every value that the error bounds allow, proved for the very numbers printed here.",
+    Claim.ENCLOSURE: (
+        "the set holds every value that the error bounds allow, in exact arithmetic. It is printed rounded outward."
+    ),
+    Claim.PROOF: (
+        "the set holds every value that the error bounds allow; the proof covers all rounding errors. It is printed "
+        "rounded outward, so the proof holds for the printed set too."
+    ),
 }
 """What each claim means to a reader."""
 

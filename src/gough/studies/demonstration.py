@@ -23,7 +23,6 @@ from gough.identification import (
     identify,
     identify_repeated,
 )
-from gough.identification.tables import half_width
 from gough.report.words import listed
 from gough.robots import DynamicModel
 from gough.studies.robots import with_variant
@@ -196,7 +195,7 @@ def measured_gains(campaign: Campaign) -> tuple[GainEstimate, ...]:
 
 def gain_texts(gains: Sequence[GainEstimate]) -> list[str]:
     """Each gain with its 95 % interval."""
-    halves = [half_width(each.fit)[each.fit.unknowns.index("gain")] for each in gains]
+    halves = [each.fit.intervals().width[each.fit.unknowns.index("gain")] / 2 for each in gains]
     return [f"{each.gain:.2f} ± {half:.2f}" for each, half in zip(gains, halves, strict=True)]
 
 

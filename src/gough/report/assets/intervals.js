@@ -14,7 +14,10 @@ class Intervals {
       ...item,
       truth: asNumber(item.truth),
       nominal: asNumber(item.nominal),
-      rows: item.rows.map((row) => Object.fromEntries(Object.entries(row).map(([k, v]) => [k, asNumber(v)]))),
+      rows: item.rows.map(({ printed, ...row }) => ({
+        ...Object.fromEntries(Object.entries(row).map(([k, v]) => [k, asNumber(v)])),
+        printed,
+      })),
     }));
     this.hidden = new Set();
     this.chosen = null;
@@ -152,14 +155,16 @@ class Intervals {
     }
     for (const key of ["x", "y", "width"]) this.mark.setAttribute(key, cell[key]);
     this.mark.setAttribute("visibility", "visible");
-    const { value, lower, upper } = cell.item.rows[cell.k];
+    const { value, lower, upper, printed } = cell.item.rows[cell.k];
     const method = this.methods[cell.k];
     const exact = (number) => (Number.isFinite(number) ? withMinus(String(number)) : significant(number));
+    // Ends of guaranteed sets come as text that is rounded outward.
+    const [from, to, half] = printed ?? [exact(lower), exact(upper), significant((upper - lower) / 2)];
     const rows = [
       [method.color, "value", exact(value)],
-      [null, "from", exact(lower)],
-      [null, "to", exact(upper)],
-      [null, "half-width", significant((upper - lower) / 2)],
+      [null, "from", from],
+      [null, "to", to],
+      [null, "half-width", half],
     ];
     if (!Number.isNaN(cell.item.truth)) rows.push([null, "truth", exact(cell.item.truth)]);
     if (!Number.isNaN(cell.item.nominal)) rows.push([null, "blueprint", exact(cell.item.nominal)]);
