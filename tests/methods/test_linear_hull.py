@@ -364,8 +364,8 @@ def test_sweep_in_words():
     lines = str(sweep(problem, [1, 2])).splitlines()
     assert lines[0].split() == ["factor", "2", "1"]
     assert lines[2].endswith("not refuted  refuted")
-    assert lines[3].split() == ["width", "of", "mass", "kg", "1.00", "—"]
-    assert lines[4].split() == ["width", "of", "inertia", "kg·m²", "18.0", "—"]
+    assert lines[3].split() == ["width", "of", "mass", "kg", "1", "—"]
+    assert lines[4].split() == ["width", "of", "inertia", "kg·m²", "18", "—"]
 
 
 @pytest.mark.slow

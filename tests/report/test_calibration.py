@@ -19,8 +19,8 @@ from .browser import CHROMIUM, Browser
 
 HOSTILE = "leg <img src=x onerror=alert(1)>"
 LEGS = (
-    CertifiedLeg("leg 1", (1.0, 2.0, 4.5, 0.9, 0.8, 1.9, 5.0), (-0.01, -0.01), 64, 64),
-    CertifiedLeg(HOSTILE, None, (0.1157, 0.1167), 3, 64, 21),
+    CertifiedLeg("leg 1", (1e-3, 2e-3, 4.5e-3, 9e-4, 8e-4, 1.9e-3, 5e-3), (-1e-5, -1e-5), 64, 64),
+    CertifiedLeg(HOSTILE, None, (1.157e-4, 1.167e-4), 3, 64, 21),
 )
 
 

@@ -124,8 +124,9 @@ def test_numbers_that_json_does_not_know_are_written_all_the_same(source):
     figures = Page(source).data("figures")
     methods, rows = figures["parameters"]["methods"], figures["parameters"]["items"][0]["rows"]
     rows = {method["label"]: row for method, row in zip(methods, rows, strict=True)}
-    assert rows["open"] == {"value": 0.0, "lower": "-Infinity", "upper": "Infinity"}
-    assert rows["failed"] == {"value": None, "lower": None, "upper": None}
+    printed = ["−∞", "∞", "∞"]
+    assert rows["open"] == {"value": 0.0, "lower": "-Infinity", "upper": "Infinity", "printed": printed}
+    assert rows["failed"] == {"value": None, "lower": None, "upper": None, "printed": ["—", "—", "—"]}
 
 
 def test_a_screen_reader_finds_its_way(source):

@@ -14,8 +14,8 @@ from gough.certify.dyadic import Dyadic
 from gough.certify.leg_proofs import LegCut, stages_of
 from gough.certify.leg_rows import Row
 from gough.certify.linear import NotProven
+from gough.certify.words import bound, tolerance_condition
 from gough.core.rational import rational
-from gough.core.text import number as shown
 
 
 class ChainSpace:
@@ -142,7 +142,8 @@ def _checked(certificate: ChainCertificate, space: ChainSpace) -> tuple[tuple[st
             if box.is_empty:
                 return (none,), by_rows
             sides = zip(space.names, box.lower, box.upper, strict=True)
-            return tuple(f"{float(low)!r} ≤ {name} ≤ {float(high)!r} m" for name, low, high in sides), by_rows
+            bounds = (f"{bound(low, upper=False)} ≤ {name} ≤ {bound(high, upper=True)} m" for name, low, high in sides)
+            return tuple(bounds), by_rows
         case ChainEmpty(links):
             if not follow(links, space, space.prior()).is_empty:
                 raise NotProven("the cuts are right, but they leave a box in which the chain may be")
@@ -170,10 +171,5 @@ def _require_fits(values: tuple[Fraction, ...], space: ChainSpace) -> None:
 
 
 def _condition(certificate: ChainCertificate, question: ChainQuestion) -> tuple[str, ...]:
-    """By how much readings may be off, where that is not as stated."""
-    more = certificate.more
-    if not more:
-        return ()
     unit = "mm" if question.reading_unit == "m" else "mrad"
-    words = "more" if more > 0 else "less"
-    return (f"if every reading may be off by {shown(abs(more) * 1e3)} {unit} {words} than stated:",)
+    return tolerance_condition(certificate.more, unit, exhibits=isinstance(certificate.proof, ChainWitness))

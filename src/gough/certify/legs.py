@@ -24,10 +24,10 @@ from gough.certify.leg_questions import PlatformQuestion, question_of
 from gough.certify.leg_rows import ENVELOPES, LegRows, Row
 from gough.certify.leg_witness import require_fits
 from gough.certify.linear import NotProven
+from gough.certify.words import bound, tolerance_condition
 from gough.core.arrays import Array
 from gough.core.covers import Elements, TooManyCases, cover
 from gough.core.rational import rational
-from gough.core.text import number as shown
 
 
 class Legs:
@@ -167,8 +167,9 @@ def check_leg(certificate: LegCertificate, problem: Any) -> Verdict:
         holds = True
     except NotProven as short:
         reason, holds = str(short), False
-    looked_at = f"all {len(question.data)} poses" if certificate.kind == "LegWitness" else f"{len(poses)} poses"
-    given = () if not statement else tuple(_condition(certificate))
+    exhibits = certificate.kind == "LegWitness"
+    looked_at = f"all {len(question.data)} poses" if exhibits else f"{len(poses)} poses"
+    given = () if not statement else tolerance_condition(certificate.more, "mm", exhibits=exhibits)
     return Verdict(
         holds=holds,
         reason=reason,
@@ -238,14 +239,6 @@ def _require_no_cover(sets: list[Elements], q: int, spared: Elements = frozenset
         raise NotProven(f"a leg that misses {which} escapes every one of its {len(sets)} contradictions")
 
 
-def _condition(certificate: LegCertificate) -> list[str]:
-    """By how much readings may be off, where that is not as stated."""
-    more = certificate.more
-    if not more:
-        return []
-    return [f"if every reading may be off by {shown(abs(more) * 1e3)} mm {'more' if more > 0 else 'less'} than stated:"]
-
-
 def _what(legs: Legs) -> str:
     if len(legs.legs) == 1:
         return f"leg {legs.legs[0]}"
@@ -261,7 +254,7 @@ def _bounds(box: LegBox, legs: Legs) -> tuple[str, ...]:
     if box.is_empty:
         return (f"no {_what(legs)} of the prior fits all poses within their tolerances",)
     sides = zip(legs.names, box.lower, box.upper, strict=True)
-    return tuple(f"{float(low)!r} ≤ {name} ≤ {float(high)!r} m" for name, low, high in sides)
+    return tuple(f"{bound(low, upper=False)} ≤ {name} ≤ {bound(high, upper=True)} m" for name, low, high in sides)
 
 
 def _values(witness: LegWitness, legs: Legs) -> tuple[str, ...]:

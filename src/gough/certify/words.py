@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from fractions import Fraction
-from math import isqrt
+from math import ceil, isqrt
 
 from gough.certify.chains import Coefficients, Step, steps_of
 from gough.certify.proofs import (
@@ -17,6 +17,7 @@ from gough.certify.proofs import (
     Violated,
     Witness,
 )
+from gough.core import outward
 from gough.core.rational import as_double
 from gough.core.text import number
 from gough.problem import LinearProblem
@@ -24,6 +25,7 @@ from gough.problem import LinearProblem
 _READABLE = 24
 _ROWS_SHOWN = 12
 _FINE = 1100
+_DOUBLE = 17
 
 
 def written(x: Fraction) -> str:
@@ -36,8 +38,43 @@ def written(x: Fraction) -> str:
     double = as_double(x)
     if double is not None:
         return repr(double).removesuffix(".0")
-    short = max(x.numerator.bit_length(), x.denominator.bit_length()) < 3 * _READABLE
-    return str(x) if short and len(str(x)) <= _READABLE else f"about {approximately(x)}"
+    return str(x) if _is_short(x) else f"about {approximately(x)}"
+
+
+def _is_short(x: Fraction) -> bool:
+    return max(x.numerator.bit_length(), x.denominator.bit_length()) < 3 * _READABLE and len(str(x)) <= _READABLE
+
+
+def bound(x: Fraction, *, upper: bool) -> str:
+    """A proven bound: without rounding if that is short enough to read, else to 17 digits, rounded to its safe side.
+
+    Examples:
+        >>> bound(Fraction(1, 3), upper=True), bound(Fraction(0.1), upper=False), bound(Fraction(0.1), upper=True)
+        ('1/3', '0.1', '0.10000000000000001')
+    """
+    if as_double(x) is None and _is_short(x):
+        return str(x)
+    digits, e, power = (outward.at_most if upper else outward.at_least)(x, digits=_DOUBLE).partition("e")
+    return (digits.rstrip("0").rstrip(".") if "." in digits else digits) + e + power
+
+
+def tolerance_condition(more: float, unit: str, *, exhibits: bool) -> tuple[str, ...]:
+    """By how much readings may be off, in thousandths, where that is not as stated.
+
+    What is exhibited for some tolerances holds for larger ones, and what is proven of all legs for smaller ones: the
+    number is rounded so.
+
+    Examples:
+        >>> for exhibits in (True, False):
+        ...     print(*tolerance_condition(0.0123456, "mm", exhibits=exhibits))
+        if every reading may be off by 12.35 mm more than stated:
+        if every reading may be off by 12.34 mm more than stated:
+    """
+    if not more:
+        return ()
+    shown = outward.at_most if exhibits == (more > 0) else outward.at_least
+    words = f"{shown(abs(more), times=1000)} {unit} {'more' if more > 0 else 'less'}"
+    return (f"if every reading may be off by {words} than stated:",)
 
 
 def approximately(x: Fraction) -> str:
@@ -124,8 +161,10 @@ def _ellipsoid(ellipsoid: Round, units: dict[str, str]) -> tuple[str, ...]:
     head = "every consistent θ lies in the ellipsoid (θ − c)ᵀ P⁻¹ (θ − c) ≤ 1 whose center, and reach from it, is"
     lines = []
     for (name, x), row in zip(ellipsoid.center, ellipsoid.shape, strict=True):
-        half = approximately(Fraction(isqrt(max(int(row[-1] * 4**_FINE), 0)), 2**_FINE))
-        lines.append(f"{name} = {written(x)} ± {half} {units.get(name, '')}".rstrip())
+        square = ceil(row[-1] * 4**_FINE)
+        half = Fraction(isqrt(square - 1) + 1 if square > 0 else 0, 2**_FINE)  # rounded up
+        center, reach = outward.plus_minus(x - half, x + half, x)
+        lines.append(f"{name} = {center} ± {reach} {units.get(name, '')}".rstrip())
     return (head, *lines)
 
 
@@ -133,10 +172,10 @@ def _inequality(step: Step | RelaxedStep, units: dict[str, str]) -> str:
     terms = [(name, c) for name, c in step.direction if c]
     if len(terms) == 1 and abs(terms[0][1]) == 1:
         (name, c), unit = terms[0], units.get(terms[0][0], "")
-        return f"{name} {'≥' if c > 0 else '≤'} {written(step.value * c)} {unit}".rstrip()
+        return f"{name} {'≥' if c > 0 else '≤'} {bound(step.value * c, upper=c < 0)} {unit}".rstrip()
     if terms and all(c < 0 for _, c in terms):
-        return f"{_sum(tuple((name, -c) for name, c in terms))} ≤ {written(-step.value)}"
-    return f"{_sum(tuple(terms))} ≥ {written(step.value)}"
+        return f"{_sum(tuple((name, -c) for name, c in terms))} ≤ {bound(-step.value, upper=True)}"
+    return f"{_sum(tuple(terms))} ≥ {bound(step.value, upper=False)}"
 
 
 def _sum(terms: Coefficients) -> str:

@@ -223,7 +223,7 @@ def _decimals(numbers: tuple[int, ...], power: int, *, exact: tuple[Fraction, ..
     leading = len(str(largest)) - 1 + power
     if leading in _FIXED or (leading in _LONG and power <= 0):
         return tuple(_point(n * 10 ** max(power, 0), max(-power, 0)) for n in numbers)
-    return tuple(f"{_point(n, leading - power)}e{leading:+03d}" for n in numbers)
+    return tuple(f"{_point(n, leading - power)}e{leading:+03d}" if n else "0" for n in numbers)
 
 
 def _point(n: int, decimals: int) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 
 from gough.assemble.frames import Frames
 from gough.calibration import Calibrated, CalibratedPrinter, HeldOut
+from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.rotations import log
 from gough.core.text import number
@@ -207,7 +208,10 @@ def _cards(found: Calibrated, legs: Sequence[CertifiedLeg]) -> Html:
         refuted = sum(leg.widths is None for leg in legs)
         largest = max(leg.epsilon[1] for leg in legs)
         shown.append(
-            (f"{signed(f'{largest:.3f}')} mm", f"largest ε; {refuted} of {len(legs)} legs are proven not to exist")
+            (
+                f"≤ {signed(outward.at_most(largest, times=1000, digits=3))} mm",
+                f"ε of every leg; {refuted} of {len(legs)} legs are proven not to exist",
+            )
         )
     return number_cards(*shown)
 

@@ -8,11 +8,12 @@ import numpy as np
 from gough.assemble.gauges import Regauged, regauged
 from gough.calibration import Calibrated, CalibratedPrinter, HeldOut
 from gough.calibration.results import shown_unit
+from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.text import number
 from gough.region import ConfidenceEllipsoid
 from gough.report.html import Html, tag
-from gough.report.numbers import error_in_sigma, plus_minus, signed
+from gough.report.numbers import error_in_sigma, plus_minus, signed, signs
 from gough.report.tables import cell, head_cell, row_head, table
 from gough.robots import GoughPlatform
 from gough.robots.kinematics import PlatformPoses
@@ -21,7 +22,7 @@ _95 = 1.959963984540054
 
 
 class CertifiedLeg(NamedTuple):
-    """What is proven of one leg, in mm."""
+    """What is proven of one leg; lengths in m."""
 
     name: str
     widths: tuple[float, ...] | None
@@ -48,11 +49,14 @@ class CertifiedLeg(NamedTuple):
         """The row of a table.
 
         Examples:
-            >>> CertifiedLeg("leg 1", (1.0, 2.0, 4.5, 0.9, 0.8, 1.9, 5.0), (-0.01, -0.01), 64, 64).texts()
-            ('leg 1', 'consistent', '0.8 … 5', '−0.0100 … −0.0100', '64 of 64 poses')
+            >>> CertifiedLeg("leg 1", (1e-3, 4.5e-3, 8e-4), (-1.5e-5, -1e-5), 64, 64).texts()
+            ('leg 1', 'consistent', '0.81 … 4.5', '−0.01501 … −0.01000', '64 of 64 poses')
         """
-        widths = "—" if self.widths is None else f"{min(self.widths):.2g} … {max(self.widths):.2g}"
-        bracket = " … ".join(signed(f"{end:.4f}") for end in self.epsilon)
+        widths = "—"
+        if self.widths is not None:
+            ends = (min(self.widths), max(self.widths))
+            widths = " … ".join(outward.at_most(end, times=1000, digits=2) for end in ends)
+        bracket = signs(outward.between(*self.epsilon, times=1000))
         return (self.name, self.verdict, widths, bracket, f"{self.fitted} of {self.poses} poses")
 
 

@@ -1,12 +1,14 @@
 """The page of a certification: verdicts, the smallest tolerance of each leg, boxes, certificates, what is proven."""
 
+from fractions import Fraction
+
 import gough
 from gough.certify import PlatformQuestion
 from gough.certify.chain_files import render_equations
 from gough.certify.leg_files import render_question
 from gough.certify.manifest import MANIFEST, SourceFile, render_manifest
-from gough.core.text import number
-from gough.report.certification_results import Certification, Finding, LegFinding, outward
+from gough.core import outward
+from gough.report.certification_results import Certification, Finding, LegFinding
 from gough.report.charts import Chart, Line, Panel
 from gough.report.curves import Curves
 from gough.report.drawing import Drawing
@@ -105,7 +107,9 @@ def epsilon_table(found: Certification) -> Html:
             cell(leg.epsilon.words),
             cell(leg.epsilon.width),
             cell(f"{leg.epsilon.seconds:.2f}"),
-            cell("—" if leg.least_squares is None else signed(number(leg.least_squares * 1e3, digits=3))),
+            cell(
+                "—" if leg.least_squares is None else signed(outward.at_most(leg.least_squares, times=1000, digits=3))
+            ),
             word_cell(", ".join(map(str, leg.blame[:3])) or "—"),
         ]
         for leg in found.legs
@@ -151,14 +155,15 @@ def _box_rows(leg: LegFinding) -> list[list[Html]]:
 
 def _parameter_rows(leg: LegFinding) -> list[list[Html]]:
     return [
-        [row_head(name), *(cell(signed(side)) for side in outward(low, high)), cell(f"m{unit}")]
+        [row_head(name), *(cell(signed(side)) for side in outward.sides(low, high, times=1000)), cell(f"m{unit}")]
         for name, unit, low, high in leg.parameters
     ]
 
 
 def _sides(low: float, high: float) -> list[Html]:
     """Both sides and the width in mm, rounded outward."""
-    return [cell(signed(side)) for side in (*outward(low, high), outward(0.0, high - low)[1])]
+    width = outward.at_most(Fraction(high) - Fraction(low), times=1000, digits=3)
+    return [cell(signed(side)) for side in (*outward.sides(low, high, times=1000), width)]
 
 
 def certificate_table(found: Certification) -> Html:

@@ -3,31 +3,18 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from enum import Enum
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 import gough
 from gough.certify.manifest import Given, Question
+from gough.core import outward
 from gough.core.arrays import Array, ArrayValue
-from gough.core.text import number, table
+from gough.core.text import table
 from gough.region import Box
-
-
-def outward(low: float, high: float) -> tuple[str, str]:
-    """Lengths of m in mm to four decimals, rounded away from each other: what is proven stays true as printed.
-
-    Examples:
-        >>> outward(0.00012349, 0.00012341), outward(-1e-9, 1e-9)
-        (('0.1234', '0.1235'), ('-0.0001', '0.0001'))
-    """
-    step = Decimal("0.0001")
-    sides = ((low, ROUND_FLOOR), (high, ROUND_CEILING))
-    lower, upper = ((Decimal(x) * 1000).quantize(step, rounding) + 0 for x, rounding in sides)
-    return f"{lower:.4f}", f"{upper:.4f}"
-
 
 _FINE = {"mm": "µm", "mrad": "µrad"}
 
@@ -66,6 +53,16 @@ class CertificateFile:
         return len(self.text.encode())
 
 
+def bracket_words(lower: float, upper: float) -> str:
+    """A bracket of ε in thousandths of its unit, rounded outward; "≤ 0" where none is needed.
+
+    Examples:
+        >>> bracket_words(0.00012304, 0.00012401), bracket_words(-np.inf, 0.00012401), bracket_words(-np.inf, -2e-5)
+        ('0.123039 … 0.124010', '≤ 0.1241', '≤ 0')
+    """
+    return "≤ 0" if upper <= 0 else outward.between(lower, upper, times=1000)
+
+
 @dataclass(frozen=True, eq=False)
 class Bracket(ArrayValue):
     """lower ≤ ε ≤ upper, m, each end with its certificate; −∞ where a lower end was not sought or not proven."""
@@ -77,24 +74,15 @@ class Bracket(ArrayValue):
 
     @property
     def words(self) -> str:
-        """In mm; only the upper end where there is no other.
-
-        Examples:
-            >>> Bracket(0.00012304, 0.00012401, 0.1).words, Bracket(-np.inf, -2e-5, 0.1).words
-            ('0.1230 … 0.1241', '≤ 0')
-        """
-        if self.upper <= 0:
-            return "≤ 0"
-        if not np.isfinite(self.lower):
-            return f"≤ {outward(0.0, self.upper)[1]}"
-        return " … ".join(outward(self.lower, self.upper))
+        """In mm, rounded outward; only the upper end where there is no other."""
+        return bracket_words(self.lower, self.upper)
 
     @property
     def width(self) -> str:
-        """In µm, where both ends are sought."""
-        return (
-            "—" if self.upper <= 0 or not np.isfinite(self.lower) else number((self.upper - self.lower) * 1e6, digits=3)
-        )
+        """In µm, rounded up, where both ends are sought."""
+        if self.upper <= 0 or not np.isfinite(self.lower):
+            return "—"
+        return outward.at_most(Fraction(self.upper) - Fraction(self.lower), times=10**6, digits=3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +247,7 @@ class Certification(ArrayValue):
                 leg.epsilon.words,
                 leg.epsilon.width,
                 f"{leg.seconds + leg.epsilon.seconds:.2f}",
-                "—" if leg.least_squares is None else number(leg.least_squares * 1e3, digits=3),
+                "—" if leg.least_squares is None else outward.at_most(leg.least_squares, times=1000, digits=3),
                 str(leg.epsilon.boxes),
             ]
             for leg in self.legs
@@ -324,7 +312,9 @@ def _on_joint_without(joint: JointFinding | None) -> list[str]:
     poses = f"pose{'s' if len(joint.left_out) > 1 else ''} {', '.join(map(str, joint.left_out))}"
     if joint.needed <= 0:
         return [f"Without {poses} all legs fit together: exhibited."]
-    return [f"Without {poses} all legs fit together if readings may be off by {outward(0.0, joint.needed)[1]} mm more."]
+    return [
+        f"Without {poses} all legs fit together if readings may be off by {outward.at_most(joint.needed, times=1000)} mm more."
+    ]
 
 
 def _finite(x: float) -> float | None:

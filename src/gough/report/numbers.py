@@ -35,6 +35,16 @@ def signed(text: str) -> str:
     return text.replace("-", "−", 1) if text.startswith("-") else text
 
 
+def signs(text: str) -> str:
+    """The text with such a minus sign in front of each negative number.
+
+    Examples:
+        >>> signs("-1.5e-05 … -1"), signs("≤ -2")
+        ('−1.5e-05 … −1', '≤ −2')
+    """
+    return " ".join(map(signed, text.split(" ")))
+
+
 def power_of_thousand(size: float) -> int:
     """The multiple of 3 that brings `size`, divided by ten to it, between 1 and 1000.
 

@@ -26,6 +26,7 @@ from gough.methods import LeastSquares, Repeated
 from gough.methods.lifted import LiftedHull
 from gough.region import Box
 from gough.report.calibration import CertifiedLeg, calibration_documents, headline
+from gough.report.certification_results import bracket_words
 from gough.report.words import against_truth
 from gough.robots import GoughPlatform
 
@@ -54,9 +55,9 @@ class LegVerdict:
     def row(self) -> CertifiedLeg:
         """For a table."""
         empty = self.hull.status is Status.INCONSISTENT
-        widths = None if empty else tuple((1e3 * self.hull.region.hull().width).tolist())
+        widths = None if empty else tuple(np.nextafter(self.hull.region.hull().width, np.inf).tolist())
         heaviest = self.tolerance.poses[0][0] if self.tolerance.poses else None
-        bracket = (1e3 * self.tolerance.lower, 1e3 * self.tolerance.upper)
+        bracket = (self.tolerance.lower, self.tolerance.upper)
         return CertifiedLeg(f"leg {self.problem.leg}", widths, bracket, self.fitted, self.problem.n_rows, heaviest)
 
 
@@ -216,7 +217,7 @@ class CalibrationDemonstration:
                 f"{t.chi_squared:.3g}",
                 f"{t.legs_refuted} of {len(self.legs)}",
                 {True: "refuted", False: "they fit", None: "open"}[t.together],
-                bracket_text(t.epsilon),
+                bracket_words(*t.epsilon),
                 "—" if t.pose is None else str(t.pose),
                 number(1e3 * t.position_after, digits=3),
             ]
@@ -270,16 +271,6 @@ class CalibrationDemonstration:
             faults=self.trial_rows(),
             data=self.to_json(),
         )
-
-
-def bracket_text(epsilon: tuple[float, float]) -> str:
-    """A bracket (m) in mm; only its upper end where that is not positive, and nothing more was proven.
-
-    Examples:
-        >>> bracket_text((1.1e-4, 1.2e-4)), bracket_text((-np.inf, -1e-5))
-        ('0.1100 … 0.1200', '≤ 0')
-    """
-    return "≤ 0" if epsilon[1] <= 0 else f"{1e3 * max(epsilon[0], 0.0):.4f} … {1e3 * epsilon[1]:.4f}"
 
 
 def _lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, ...]:

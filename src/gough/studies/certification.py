@@ -14,6 +14,7 @@ from gough.assemble.joint_exhibit import ROOM, best_together, exhibited_together
 from gough.certify import PlatformQuestion
 from gough.certify.folders import MEASUREMENTS
 from gough.certify.manifest import SOURCES, Given, SourceFile
+from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
 from gough.core.leg_measurements import PlatformMeasurements
@@ -312,17 +313,17 @@ def _reach(around: list[float]) -> Array:
     return np.array([base] * 3 + [platform] * 3 + [length])
 
 
-def span(values: Array, factor: float, unit: str) -> str:
-    """The smallest and the largest half-width in words."""
-    low, high = factor * values.min(), factor * values.max()
-    return f"± {low:.4g} {unit}" if np.isclose(low, high) else f"± {low:.4g} … {high:.4g} {unit}"
+def span(values: Array, times: outward.Times, unit: str) -> str:
+    """The smallest and the largest half-width, rounded down: what is proven for errors holds for smaller ones."""
+    low, high = (outward.at_least(end, times=times) for end in (values.min(), values.max()))
+    return f"± {low} {unit}" if low == high else f"± {low} … {high} {unit}"
 
 
 def _words(data: PlatformMeasurements) -> tuple[str, ...]:
     """Half-widths as they are used."""
     parts = (
-        f"positions {span(data.position_tolerance, 1e3, 'mm')}",
-        f"orientations {span(data.rotation_tolerance, 180 / np.pi, 'deg')}",
-        f"readings {span(data.reading_tolerance, 1e3, 'mm')}",
+        f"positions {span(data.position_tolerance, 1000, 'mm')}",
+        f"orientations {span(data.rotation_tolerance, outward.DEGREES, 'deg')}",
+        f"readings {span(data.reading_tolerance, 1000, 'mm')}",
     )
     return (f"Intervals: {', '.join(parts)}.",)

@@ -12,6 +12,7 @@ from gough.certify import ChainCertificate, ChainQuestion, NotProven, chain_cert
 from gough.certify.chain_files import equations_name, render_chain
 from gough.certify.manifest import Given, Question
 from gough.certify.of_chain import chain_witness, empty_chain
+from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
 from gough.data import Poses
@@ -99,9 +100,9 @@ def certified_chains(study: CalibrationStudy, on_step: OnStep = lambda _: None) 
         questions[equations_name(chain)] = question
     angle = model.reading_unit == "rad"
     unit = "mrad" if angle else "mm"
-    parts = [f"positions {span(asked.position, 1e3, 'mm')}"]
-    parts += [f"headings {span(asked.heading, 180 / np.pi, 'deg')}"] if model.has_orientation else []
-    parts += [f"readings {span(asked.readings[:, [c - 1 for c in numbers]], 1e3, unit)}"]
+    parts = [f"positions {span(asked.position, 1000, 'mm')}"]
+    parts += [f"headings {span(asked.heading, outward.DEGREES, 'deg')}"] if model.has_orientation else []
+    parts += [f"readings {span(asked.readings[:, [c - 1 for c in numbers]], 1000, unit)}"]
     where = "calibrated values" if center_of(study) == "calibrated" else "the blueprint"
     return Certification(
         poses=len(asked.poses),

@@ -8,6 +8,7 @@ import numpy as np
 
 from gough.assemble.gauges import CentroidGauge, Gauge, Procrustes, regauged
 from gough.calibration import HeldOut
+from gough.core import outward
 from gough.core.arrays import Array
 from gough.estimate import Status
 from gough.experiments import CalibrationCampaign, Faults
@@ -17,8 +18,9 @@ from gough.methods.interval_newton import IntervalNewton
 from gough.methods.lifted import LiftedHull
 from gough.region import Box, ConfidenceEllipsoid
 from gough.report import Drawing
+from gough.report.certification_results import bracket_words
 from gough.report.numbers import signed
-from gough.studies.calibration_demonstration import COVERAGE, LegVerdict, bracket_text
+from gough.studies.calibration_demonstration import COVERAGE, LegVerdict
 from gough.studies.papers import gough_figures
 from gough.studies.papers.gough_platform import WIDE, Measure, RebuiltPlatform, rebuilt_platform
 from gough.studies.papers.gough_printed import (
@@ -230,9 +232,9 @@ def _epsilon(sound: RebuiltPlatform, loose: RebuiltPlatform) -> SideBySide:
     cases = (sound.legs, sound.tight, loose.legs, loose.each_run, loose.tight)
     rows = []
     for i, (least, most) in enumerate(zip(EPSILON_CERTIFIED, EPSILON, strict=True)):
-        brackets = [bracket_text((v[i].tolerance.lower, v[i].tolerance.upper)) for v in cases]
+        brackets = [bracket_words(v[i].tolerance.lower, v[i].tolerance.upper) for v in cases]
         rows.append((f"leg {i + 1}", f"{least:.2f} … {most:.2f}", *brackets))
-    together = [bracket_text((case.together.lower, case.together.upper)) for case in (sound, loose)]
+    together = [bracket_words(case.together.lower, case.together.upper) for case in (sound, loose)]
     rows.append(("all together", "—", together[0], "—", together[1], "—", "—"))
     wide, tight = f"± {WIDE:g} σ", f"± {COVERAGE:g} σ of a mean"
     runs = f"with play, {wide}, {loose.each_run[0].problem.n_rows} runs"
@@ -256,7 +258,9 @@ def _contractions(sound: RebuiltPlatform) -> SideBySide:
         for method in methods.values():
             found = method.estimate(replace(problem, prior=prior)).region.hull()
             gained = (found.width < 0.999 * prior.width).any()
-            cells.append(f"{_MM * found.width.min():.3g} … {_MM * found.width.max():.3g}" if gained else "as wide")
+            ends = np.nextafter([found.width.min(), found.width.max()], np.inf).tolist()
+            widths = " … ".join(outward.at_most(end, times=1000, digits=3) for end in ends)
+            cells.append(widths if gained else "as wide")
         rows.append((f"± {_MM * around:g}", *cells))
     caption = f"Section 4. Widths of leg 1 (least … largest of seven) from boxes of several sizes, ± {WIDE:g} σ, mm"
     return SideBySide(caption, ("from", *methods), tuple(rows))

@@ -5,6 +5,7 @@ from math import exp, log
 
 import numpy as np
 
+from gough.core import outward
 from gough.identification import Identified, Prediction, Step, identify
 from gough.region import Box, Ellipsoid
 from gough.report.words import listed
@@ -144,13 +145,13 @@ def _differences(found: Identified, complete: Identified) -> tuple[str, ...]:
     assert isinstance(region, Ellipsoid)
     smaller = (log(PRV03E_DETERMINANT) - np.linalg.slogdet(region.shape)[1]) / (2 * len(region.center))
     needed = PRV03E_BOUNDS[1] * exp(smaller)
-    smallest, least = float(found.smallest_bound.max()), float(complete.smallest_bound.max())
+    smallest, least = (outward.at_most(each.smallest_bound.max(), digits=3) for each in (found, complete))
     return (
         (
             f"The paper raised its bound from {PRV03E_BOUNDS[0]:g} to {PRV03E_BOUNDS[1]:g} N·m to keep outliers below "
             f"{100 * PRV03E_OUTLIERS:.2g} %, and blames dry friction of about 1 N·m. Rows near velocity reversals, "
             "where the sign of that friction is uncertain, are masked here: then no row needs more than "
-            f"{smallest:.2f} N·m with 14 parameters and {least:.2f} N·m with 16."
+            f"{smallest} N·m with 14 parameters and {least} N·m with 16."
         ),
         (
             "One pass of the recursion depends on the order of rows and never comes near the smallest ellipsoid; the "

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from gough.core import outward
 from gough.identification import Identified, Step, identify
 from gough.region import Box
 from gough.report.words import listed
@@ -15,7 +16,7 @@ from gough.studies.papers.printed import (
     implied_bound,
     outside_their_boxes,
 )
-from gough.studies.papers.reproduction import Reproduction, SideBySide, box_text, columns, with_percent
+from gough.studies.papers.reproduction import Reproduction, SideBySide, box_text, columns, set_text, with_percent
 
 _GAUSS_SEIDEL, _HULL, _WEIGHTED = "Gauss–Seidel", "hull", "weighted"
 
@@ -64,8 +65,8 @@ def _table_1(machine: Rebuilt, found: Identified) -> SideBySide:
     names = machine.variant("paper").names
     parts = {
         "paper's box": {name: box_text(row.box) for name, row in PRV03I.items()},
-        "ours, Gauss–Seidel": {name: box_text(box) for name, box in boxes(found[_GAUSS_SEIDEL]).items()},
-        "ours, exact hull": {name: box_text(box) for name, box in boxes(found[_HULL]).items()},
+        "ours, Gauss–Seidel": {name: set_text(*box) for name, box in boxes(found[_GAUSS_SEIDEL]).items()},
+        "ours, exact hull": {name: set_text(*box) for name, box in boxes(found[_HULL]).items()},
         "a priori": {name: f"{row.prior:g}" for name, row in PRV03I.items() if row.prior is not None},
         "truth": {name: f"{value:.4f}" for name, value in machine.truth.items()},
     }
@@ -116,15 +117,15 @@ def _differences(machine: Rebuilt, found: Identified, complete: Identified) -> t
         sigma = percents(found[_WEIGHTED])[name] * abs(value) / 100
         shift[name] = (value - machine.truth[name]) / sigma
     wrong = [f"{name} by {abs(error):.0f} σ" for name, error in shift.items() if abs(error) > 5]
-    smallest = float(found.smallest_bound.max())
+    smallest, least = (outward.at_most(each.smallest_bound.max(), digits=3) for each in (found, complete))
     lines = [
         (
             f"The exact hull of the same data is {ratio:.0f} times narrower than the Gauss–Seidel box (median), which "
             "with a point regressor is one step and does not shrink as rows are added."
         ),
         (
-            f"The smallest bound that explains every row with 14 parameters is {smallest:.2f} N·m, with 16 parameters "
-            f"{float(complete.smallest_bound.max()):.2f} N·m: the stated bound is many times too large."
+            f"Errors of at most {smallest} N·m explain every row with 14 parameters, of {least} N·m with 16 parameters: "
+            "the stated bound is many times too large."
         ),
         f"Both boxes hold the truth: {_held(gauss_seidel, truth)} and {_held(hull, truth)}.",
     ]

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from gough.core import outward
 from gough.core.text import number, table
 from gough.report import Drawing
 
@@ -64,6 +65,16 @@ def box_text(box: tuple[float, float] | None) -> str:
         '[0.0009, 0.0238]'
     """
     return "" if box is None else f"[{box[0]:.4f}, {box[1]:.4f}]"
+
+
+def set_text(lower: float, upper: float) -> str:
+    """An interval of ours that is guaranteed, rounded outward.
+
+    Examples:
+        >>> set_text(0.00091, 0.02384)
+        '[0.0009, 0.0239]'
+    """
+    return f"[{', '.join(outward.sides(lower, upper))}]"
 
 
 def with_percent(value: float, percent: float | None) -> str:
