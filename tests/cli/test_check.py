@@ -94,8 +94,8 @@ def test_an_ellipsoid_in_words(call, certify):
     assert out == (
         "Inside states:\n"
         "  every consistent θ lies in the ellipsoid (θ − c)ᵀ P⁻¹ (θ − c) ≤ 1 whose center, and reach from it, is\n"
-        "  mass = 5/3 ± 0.1179 kg\n"
-        "  fv_1 = 1 ± 1.414\n"
+        "  mass = 1.667 ± 0.119 kg\n"
+        "  fv_1 = 1.00 ± 1.42\n"
         "Checked: row 2 (left), row 3 (right), and the prior.\n"
         "The certificate holds: 2 weighted strips imply the ellipsoid.\n"
     )

@@ -107,9 +107,7 @@ def epsilon_table(found: Certification) -> Html:
             cell(leg.epsilon.words),
             cell(leg.epsilon.width),
             cell(f"{leg.epsilon.seconds:.2f}"),
-            cell(
-                "—" if leg.least_squares is None else signed(outward.at_most(leg.least_squares, times=1000, digits=3))
-            ),
+            cell(signed(leg.needed_by_least_squares)),
             word_cell(", ".join(map(str, leg.blame[:3])) or "—"),
         ]
         for leg in found.legs

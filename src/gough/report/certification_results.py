@@ -58,7 +58,7 @@ def bracket_words(lower: float, upper: float) -> str:
 
     Examples:
         >>> bracket_words(0.00012304, 0.00012401), bracket_words(-np.inf, 0.00012401), bracket_words(-np.inf, -2e-5)
-        ('0.123039 … 0.124010', '≤ 0.1241', '≤ 0')
+        ('0.123039 … 0.124011', '≤ 0.1241', '≤ 0')
     """
     return "≤ 0" if upper <= 0 else outward.between(lower, upper, times=1000)
 
@@ -140,6 +140,11 @@ class LegFinding(ArrayValue):
     files: tuple[CertificateFile, ...]
     parameters: tuple[tuple[str, str, float, float], ...] = ()
     """Of a chain: names, units and sides of the machine's own parameters over its box."""
+
+    @property
+    def needed_by_least_squares(self) -> str:
+        """`least_squares` in thousandths, rounded up."""
+        return "—" if self.least_squares is None else outward.at_most(self.least_squares, times=1000, digits=3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,7 +252,7 @@ class Certification(ArrayValue):
                 leg.epsilon.words,
                 leg.epsilon.width,
                 f"{leg.seconds + leg.epsilon.seconds:.2f}",
-                "—" if leg.least_squares is None else outward.at_most(leg.least_squares, times=1000, digits=3),
+                leg.needed_by_least_squares,
                 str(leg.epsilon.boxes),
             ]
             for leg in self.legs
@@ -312,9 +317,8 @@ def _on_joint_without(joint: JointFinding | None) -> list[str]:
     poses = f"pose{'s' if len(joint.left_out) > 1 else ''} {', '.join(map(str, joint.left_out))}"
     if joint.needed <= 0:
         return [f"Without {poses} all legs fit together: exhibited."]
-    return [
-        f"Without {poses} all legs fit together if readings may be off by {outward.at_most(joint.needed, times=1000)} mm more."
-    ]
+    more = outward.at_most(joint.needed, times=1000)
+    return [f"Without {poses} all legs fit together if readings may be off by {more} mm more."]
 
 
 def _finite(x: float) -> float | None:

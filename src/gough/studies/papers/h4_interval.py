@@ -124,7 +124,7 @@ def _differences(machine: Rebuilt, found: Identified, complete: Identified) -> t
             "with a point regressor is one step and does not shrink as rows are added."
         ),
         (
-            f"Errors of at most {smallest} N·m explain every row with 14 parameters, of {least} N·m with 16 parameters: "
+            f"Errors of {smallest} N·m suffice to explain every row with 14 parameters, and of {least} N·m with 16: "
             "the stated bound is many times too large."
         ),
         f"Both boxes hold the truth: {_held(gauss_seidel, truth)} and {_held(hull, truth)}.",
