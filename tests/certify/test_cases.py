@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gough import Bounded, Box, InputError, LinearProblem, Unknowns, estimate
-from gough.certify import Bound, Certificate, Empty, Reach, Split, Step, certificate_of, check
+from gough.certify import Bound, Certificate, Empty, NotProven, Reach, Split, Step, certificate_of, check
+from gough.certify.linear import follow
 from gough.methods import LinearHull
 from tests.certify.oracle import is_true
 
@@ -82,7 +83,9 @@ def test_a_reach_that_is_not_positive_is_refused_by_constructor_and_checker(boun
     object.__setattr__(forged, "bounds", (("a", Fraction(bound)),))
     object.__setattr__(forged, "weights", (("a", ((0, Fraction(-1)),)),))
     for chain in ([forged], [Split("a", 0, [forged], [forged])]):
-        assert "must be positive" in verdict(problem, Empty(chain)).reason
+        assert "positive" in verdict(problem, Empty(chain)).reason
+        with pytest.raises(NotProven, match="must be positive"):  # the theorem's own line, without any constructor
+            follow(problem, chain)
 
 
 def test_reach_of_several_at_once_and_of_some_beside_a_box():

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gough import Bounded, Box, LinearProblem, Unknowns
+from gough import Bounded, Box, InputError, LinearProblem, Unknowns
 from gough.certify import Certificate, RelaxedBound, RelaxedEmpty, RelaxedStep, Violated, check
 from tests.certify.oracle import is_true
 
@@ -83,7 +83,8 @@ def test_more_than_q_violations(line):
     assert "violates row 0, row 1 escapes" in verdict(far, RelaxedEmpty(2, [], [*pairs, {1: -1, 2: 1}])).reason
     step = RelaxedStep({}, 1, [], pairs)
     assert verdict(far, RelaxedEmpty(1, [step]))
-    assert not verdict(far, RelaxedEmpty(1, []))
+    with pytest.raises(InputError, match="at least one"):
+        RelaxedEmpty(1, [])
 
 
 def test_outliers_that_every_theta_has(line):
@@ -102,7 +103,8 @@ def test_outliers_that_every_theta_has(line):
     assert "row 0" in verdict(line, Violated(1, 1, [0], pairs)).reason
     assert "row 5: a θ that violates row 0 escapes" in verdict(line, Violated(1, 1, [5], pairs[:1])).reason
     assert "no row 6" in verdict(line, Violated(1, 1, [6], pairs)).reason
-    assert "states nothing" in verdict(line, Violated(0, 1, [], pairs)).reason
+    with pytest.raises(InputError, match="states nothing"):
+        Violated(0, 1, [], pairs)
     assert "contradiction 1: there is no row 9" in verdict(line, Violated(1, 1, [5], [{9: 1}])).reason
 
 

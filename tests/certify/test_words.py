@@ -67,12 +67,12 @@ def test_violated_rows(square):
         "every θ of the prior that violates at most 2 rows satisfies",
         "a ≤ 2 kg",
     )
-    assert statement(RelaxedEmpty(0, []), square) == ("every θ of the prior violates more than 0 rows",)
-    assert statement(Violated(1, 3, [0, 2], []), square) == (
+    assert statement(RelaxedEmpty(0, [], [{0: 1}]), square) == ("every θ of the prior violates more than 0 rows",)
+    assert statement(Violated(1, 3, [0, 2], [{0: 1}]), square) == (
         "every θ of the prior violates at least 1 row",
         "every θ of the prior that violates at most 3 rows violates row 0, row 2",
     )
-    assert statement(Violated(2, 2, [], []), square) == ("every θ of the prior violates at least 2 rows",)
+    assert statement(Violated(2, 2, [], [{0: 1}]), square) == ("every θ of the prior violates at least 2 rows",)
 
 
 def test_what_is_proven_in_one_case_only_is_not_stated(square):

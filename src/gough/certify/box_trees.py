@@ -8,12 +8,10 @@ from typing import NamedTuple, Protocol
 from gough.certify.dyadic import Dyadic
 from gough.certify.leg_proofs import LegCut, LegLink, LegSplit
 from gough.certify.leg_rows import Row
+from gough.certify.limits import product_cost, spend
 from gough.certify.linear import NotProven
 from gough.certify.words import approximately
 from gough.core.rational import rational
-
-_DEEPEST = 200
-"""How often a box may be halved in a row."""
 
 
 class LegBox(NamedTuple):
@@ -28,7 +26,7 @@ class LegBox(NamedTuple):
         return self.refuted or any(low > high for low, high in zip(self.lower, self.upper, strict=True))
 
     def union(self, other: "LegBox") -> "LegBox":
-        """The smallest box around both."""
+        """The smallest box around both; what is consistent is in one of them, hence in the other if one is empty."""
         if self.is_empty or other.is_empty:
             return other if self.is_empty else self
         lower, upper = (zip(a, b, strict=True) for a, b in ((self.lower, other.lower), (self.upper, other.upper)))
@@ -87,7 +85,7 @@ class Space(Protocol):
 
 
 def require_covers(names: Sequence[str], rows: Rows, lower: Sequence[Fraction], upper: Sequence[Fraction]) -> None:
-    """Raise NotProven if a box leaves out some of what is left."""
+    """Raise NotProven if a box leaves out some of what is left: its rows are derived for |h| ≤ radius only."""
     for name, c, r, low, high in zip(names, rows.center, rows.radius, lower, upper, strict=True):
         if (c - r).fraction > low or (c + r).fraction < high:
             raise NotProven(f"a box does not cover what was left of '{name}'")
@@ -104,12 +102,18 @@ def least_value(
     most: Callable[[int], Dyadic],
     is_square: Callable[[int], bool],
 ) -> Fraction:
-    """The largest v for which ± y ≥ v of a column, or 0 ≥ v, follows: Σ λ (A y − b) ≤ 0 is added, y at its worst."""
+    """The largest v for which ± y ≥ v of a column, or 0 ≥ v, follows: Σ λ (A y − b) ≤ 0 is added, y at its worst.
+
+    Each row is A y ≤ b, so that only weights λ ≥ 0 keep the sign of the sum.
+    """
+    if any(w.n < 0 for _, w, _ in terms):
+        raise NotProven("the weight of a row is negative")
     least = min([0, *(row.exponent + w.e for row, w, _ in terms)])
     sums, value = defaultdict[int, int](int), 0
     if target is not None:
         sums[target[0]] = target[1] << -least
     for row, w, places in terms:
+        spend(2000 + len(row.coefficients) * product_cost(w.n.bit_length(), row.side.bit_length()))
         factor = w.n << (row.exponent + w.e - least)
         value -= factor * row.side
         for place, a in zip(places, row.coefficients, strict=False):
@@ -122,17 +126,19 @@ def least_value(
     return bound.fraction
 
 
-def follow(links: Iterable[LegLink], legs: Space, box: LegBox, depth: int = 0) -> LegBox:
-    """The box that a chain establishes; raises NotProven at the first cut that proves less than it states."""
-    if depth > _DEEPEST:
-        raise NotProven(f"a box is halved more than {_DEEPEST} times in a row")
+def follow(links: Iterable[LegLink], legs: Space, box: LegBox) -> LegBox:
+    """The box that a chain establishes; raises NotProven at the first cut that proves less than it states.
+
+    Once nothing is left, what follows could only be true, and is not looked at.
+    """
     for number, link in enumerate(links, start=1):
         if box.is_empty:
             break
         if isinstance(link, LegSplit):
             below, above = halves(box, legs.axis(link.unknown), rational(link.at, "where a box is halved"))
-            box = follow(link.below, legs, below, depth + 1).union(follow(link.above, legs, above, depth + 1))
+            box = follow(link.below, legs, below).union(follow(link.above, legs, above))
             continue
+        spend(50_000 + 5_000 * len(link.center))
         rows, left = legs.rows(link.center, link.radius, link.leg), box
         rows.require_covers(box)
         for cut in link.cuts:
@@ -141,13 +147,13 @@ def follow(links: Iterable[LegLink], legs: Space, box: LegBox, depth: int = 0) -
             if proven < stated or (cut.side == "empty" and not proven > 0):
                 short = approximately(stated - proven)
                 raise NotProven(f"box {number}, {cut.side} side of '{cut.unknown}': its rows prove {short} less")
-            left = tightened(left, cut, axis)
+            left = tightened(left, cut, axis)  # all cuts of a stage are proven in the box before it
         box = left
     return box
 
 
 def halves(box: LegBox, axis: int, at: Fraction) -> tuple[LegBox, LegBox]:
-    """The parts below and above."""
+    """The parts below and above: every number is ≤ at or ≥ at, so nothing is between them, wherever `at` is."""
     lower, upper = list(box.lower), list(box.upper)
     lower[axis], upper[axis] = max(lower[axis], at), min(upper[axis], at)
     return LegBox(box.lower, upper, box.refuted), LegBox(lower, box.upper, box.refuted)

@@ -1,5 +1,6 @@
 """Certificates: a statement with its proof, and the digest of the problem that both are about."""
 
+import re
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -8,7 +9,7 @@ import numpy as np
 
 from gough.certify.proofs import Proof
 from gough.core.arrays import ROWS_PER_BLOCK, Array
-from gough.core.errors import AssumptionError
+from gough.core.errors import AssumptionError, require
 from gough.noise import Bounded
 from gough.problem import LinearProblem
 
@@ -34,6 +35,11 @@ class Certificate:
     proof: Proof
     version: int = FORMAT
 
+    def __post_init__(self) -> None:
+        require_digest(self.problem)
+        require(isinstance(self.proof, Proof), f"a certificate has a proof, not {self.proof!r:.40}")
+        require_version(self.version)
+
     @classmethod
     def of(cls, problem: LinearProblem, proof: Proof) -> "Certificate":
         """The certificate of `proof` about `problem`; it is not checked here."""
@@ -42,6 +48,21 @@ class Certificate:
     @property
     def kind(self) -> str:
         return type(self.proof).__name__
+
+
+def require_digest(given: Any) -> None:
+    """Refuse what is no digest of a problem."""
+    fits = isinstance(given, str) and re.fullmatch("sha256:[0-9a-f]{64}", given) is not None
+    require(fits, 'problem must be a digest, "sha256:" and 64 hexadecimal digits')
+
+
+def require_version(given: Any) -> None:
+    """Refuse formats that this gough does not know."""
+    require(type(given) is int and given >= 1, f"version must be a whole number from 1, but it is {given!r:.40}")
+    require(
+        given <= FORMAT,
+        f"the certificate has format {given}, from a newer gough; this one reads up to {FORMAT}. Update gough",
+    )
 
 
 def bounds_of(problem: LinearProblem) -> Bounded:

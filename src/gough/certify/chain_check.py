@@ -6,15 +6,17 @@ from functools import cached_property
 from typing import Any
 
 from gough.certify.box_trees import LegBox, follow, least_value, require_covers
-from gough.certify.chain_proofs import ChainBound, ChainCertificate, ChainEmpty, ChainWitness
+from gough.certify.chain_proofs import CHAIN_PARTS, ChainBound, ChainCertificate, ChainEmpty, ChainWitness
 from gough.certify.chain_questions import ChainQuestion
 from gough.certify.chain_rows import ChainRows, misfit
 from gough.certify.check import Verdict
 from gough.certify.dyadic import Dyadic
 from gough.certify.leg_proofs import LegCut, stages_of
 from gough.certify.leg_rows import Row
+from gough.certify.limits import BeyondLimit, bounded_work, remade, spend
 from gough.certify.linear import NotProven
 from gough.certify.words import bound, tolerance_condition
+from gough.core.errors import InputError
 from gough.core.rational import rational
 
 
@@ -81,7 +83,7 @@ class ChainStage:
         return range(len(self.center) + len(self._space.question.products))
 
     def _row(self, number: int) -> Row:
-        if number >= self._rows.n_rows:
+        if not 0 <= number < self._rows.n_rows:
             raise NotProven(f"there is no row {number}")
         return self._rows.row(number)
 
@@ -105,15 +107,24 @@ def check_chain(certificate: ChainCertificate, question: ChainQuestion) -> Verdi
         True
         >>> check_chain(ChainCertificate(question.digest(), 1, ChainWitness((Fraction(3, 8),))), question).reason
         'the exhibited rod is too short in pose 0'
+
+    Raises:
+        BeyondLimit: the certificate is too large to be judged, see `gough.certify.limits`.
     """
     statement: tuple[str, ...] = ()
-    space, poses = ChainSpace(question, certificate.more), tuple[int, ...]()
+    poses: tuple[int, ...] = ()
     try:
+        proof = remade(certificate.proof, CHAIN_PARTS)  # whatever it was made by, its constructors have a say
+        certificate = ChainCertificate(certificate.problem, certificate.chain, proof, certificate.more)
         _require_same(certificate, question)
+        space = ChainSpace(question, certificate.more)
         poses = space.poses(certificate)
-        statement, reason = _checked(certificate, space)
+        with bounded_work():
+            statement, reason = _checked(certificate, space)
         holds = True
-    except NotProven as short:
+    except BeyondLimit:
+        raise
+    except (NotProven, InputError) as short:
         reason, holds = str(short), False
     witness = isinstance(certificate.proof, ChainWitness)
     return Verdict(
@@ -166,10 +177,12 @@ def _require_fits(values: tuple[Fraction, ...], space: ChainSpace) -> None:
         if sum((rational(c, "a coefficient") * values[i] * values[j] for i, j, c in condition), Fraction(0)):
             raise NotProven(f"the exhibited chain does not satisfy condition {number}")
     for k in range(question.n_poses):
+        spend(1_000_000 + 10_000 * question.B[k].size)
         if wrong := misfit(question, k, list(values), space.more):
             raise NotProven(f"the exhibited rod is {wrong} in pose {k}")
 
 
 def _condition(certificate: ChainCertificate, question: ChainQuestion) -> tuple[str, ...]:
     unit = "mm" if question.reading_unit == "m" else "mrad"
-    return tolerance_condition(certificate.more, unit, exhibits=isinstance(certificate.proof, ChainWitness))
+    exhibits, least = isinstance(certificate.proof, ChainWitness), float(question.tolerance[:, question.reading].min())
+    return tolerance_condition(certificate.more, unit, exhibits=exhibits, least=least)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gough.certify.chain_proofs import ChainBound, ChainCertificate, ChainEmpty, ChainProof, ChainWitness
+from gough.certify.chain_proofs import CHAIN_PARTS, ChainBound, ChainCertificate, ChainEmpty, ChainProof, ChainWitness
 from gough.certify.chain_questions import ARRAYS, ChainQuestion, Condition
 from gough.certify.leg_files import (
     VERSION,
@@ -22,6 +22,7 @@ from gough.certify.leg_files import (
     require_head,
     wholes,
 )
+from gough.certify.limits import QUESTION_BYTES, remade
 from gough.certify.records import number_in, plain_number, require_keys
 from gough.core.arrays import Array
 from gough.core.errors import nearest, require
@@ -44,12 +45,13 @@ def equations_name(chain: int) -> str:
 def render_chain(certificate: ChainCertificate) -> str:
     """The text of a certificate's file."""
     head = {"gough": CHAIN, "version": VERSION, "kind": certificate.kind, "problem": certificate.problem}
-    proof: dict[str, Any] = (
-        {"values": [plain_number(x) for x in certificate.proof.values]}
-        if isinstance(certificate.proof, ChainWitness)
-        else {"links": [plain_link(link) for link in certificate.proof.links]}
+    proof = remade(certificate.proof, CHAIN_PARTS)
+    content: dict[str, Any] = (
+        {"values": [plain_number(x) for x in proof.values]}
+        if isinstance(proof, ChainWitness)
+        else {"links": [plain_link(link) for link in proof.links]}
     )
-    return rendered({**head, "chain": certificate.chain, "more": certificate.more, **proof})
+    return rendered({**head, "chain": certificate.chain, "more": certificate.more, **content})
 
 
 def render_equations(question: ChainQuestion) -> str:
@@ -101,7 +103,7 @@ def load_equations(path: str | Path) -> ChainQuestion:
         ...
         gough.core.errors.InputError: none.json cannot be read: No such file or directory
     """
-    return loaded(path, _question, "a file of equations")
+    return loaded(path, _question, "a file of equations", QUESTION_BYTES)
 
 
 def _certificate(data: Any) -> ChainCertificate:

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import get_args
 
-from gough.certify.leg_proofs import LegLink
+from gough.certify.certificate import require_digest
+from gough.certify.leg_proofs import LegCut, LegLink, checked_links, double
+from gough.certify.limits import exact
 from gough.core.errors import require
-from gough.core.rational import rational
 
 
 @dataclass(frozen=True)
@@ -18,12 +20,18 @@ class ChainBound:
 
     links: tuple[LegLink, ...]
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "links", checked_links(self.links))
+
 
 @dataclass(frozen=True)
 class ChainEmpty:
     """No chain of the prior is consistent: the boxes leave nothing."""
 
     links: tuple[LegLink, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "links", checked_links(self.links, empty=False))
 
 
 @dataclass(frozen=True)
@@ -32,8 +40,14 @@ class ChainWitness:
 
     values: tuple[Fraction, ...]
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", tuple(exact(x, "a value of a witness") for x in self.values))
+        require(len(self.values) > 0, "a witness has a value for each unknown")
+
 
 ChainProof = ChainBound | ChainEmpty | ChainWitness
+CHAIN_PARTS = (*get_args(ChainProof), *get_args(LegLink), LegCut)
+"""All types that a proof about a chain is made of."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +55,8 @@ class ChainCertificate:
     """A statement about one chain with its evidence, and the digest of the question that it answers.
 
     Examples:
-        >>> ChainCertificate("sha256:" + 64 * "0", 2, ChainEmpty(())).kind
-        'ChainEmpty'
+        >>> ChainCertificate("sha256:" + 64 * "0", 2, ChainBound(())).kind
+        'ChainBound'
     """
 
     problem: str
@@ -54,7 +68,9 @@ class ChainCertificate:
     def __post_init__(self) -> None:
         whole = isinstance(self.chain, int) and not isinstance(self.chain, bool) and self.chain > 0
         require(whole, "a certificate names its chain, from 1 on")
-        rational(self.more, "what readings may be off by")
+        require_digest(self.problem)
+        require(isinstance(self.proof, ChainProof), f"a certificate about a chain has a proof, not {self.proof!r:.40}")
+        object.__setattr__(self, "more", double(self.more, "what readings may be off by"))
 
     @property
     def kind(self) -> str:

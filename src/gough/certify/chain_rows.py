@@ -10,9 +10,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TypeVar
 
+import numpy as np
+
 from gough.certify.chain_questions import ChainQuestion
 from gough.certify.dyadic import HALF, ZERO, Dyadic, root_above, total
 from gough.certify.leg_rows import Numbers, Row, chord, envelope, row_of
+from gough.certify.limits import spend
 
 Sparse = dict[int, Dyadic]
 Pairs = dict[tuple[int, int], Dyadic]
@@ -46,6 +49,8 @@ class ChainRows:
         self._place = {pair: self._n + k for k, pair in enumerate(question.products)}
         self._known: dict[int, Row] = {}
         self._both: dict[int, tuple[Row, Row]] = {}
+        terms = np.count_nonzero(question.A[0]) + np.count_nonzero(question.B[0]) + question.D[0].size
+        self._cost = 200_000 + 20_000 * int(terms)
 
     @property
     def n_rows(self) -> int:
@@ -79,7 +84,10 @@ class ChainRows:
         side, k = divmod(number, self._question.n_rows)
         if k not in self._both:
             n = self._question.n_poses
+            spend(self._cost if k < n else 100_000)
             self._both[k] = self._pose(k) if k < n else self._condition(k - n)
+            for row in self._both[k]:
+                spend(len(row.coefficients) * (row.side.bit_length() // 30) ** 2)  # numbers far apart are long ones
         return self._both[k][side]
 
     def _row(self, linear: Sparse, quadratic: Pairs, side: Dyadic) -> Row:

@@ -1,14 +1,15 @@
 """Chains of links: each proves something of every consistent θ, and may use the box that the links before it leave."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Union
 
 import numpy as np
 
+from gough.certify.limits import DEPTH, exact, require_within
 from gough.core.errors import require
-from gough.core.rational import rational
 
 Coefficients = tuple[tuple[str, Fraction], ...]
 Weights = tuple[tuple[int, Fraction], ...]
@@ -34,7 +35,7 @@ class Step:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "direction", coefficients(self.direction, "direction"))
-        object.__setattr__(self, "value", rational(self.value, "the value of a bound"))
+        object.__setattr__(self, "value", exact(self.value, "the value of a bound"))
         object.__setattr__(self, "weights", row_weights(self.weights))
 
     @property
@@ -58,12 +59,18 @@ class Split:
     at: Fraction
     below: tuple["Link", ...] = ()
     above: tuple["Link", ...] = ()
+    depth: int = field(init=False, repr=False, compare=False)
+    """How many splits stand within each other, this one included."""
 
     def __post_init__(self) -> None:
         require(isinstance(self.name, str), f"a split goes along an unknown's name, not {self.name!r:.40}")
-        object.__setattr__(self, "at", rational(self.at, "the place of a split"))
+        object.__setattr__(self, "name", str(self.name))
+        object.__setattr__(self, "at", exact(self.at, "the place of a split"))
         object.__setattr__(self, "below", links(self.below))
         object.__setattr__(self, "above", links(self.above))
+        inner = (link.depth for link in (*self.below, *self.above) if isinstance(link, Split))
+        object.__setattr__(self, "depth", 1 + max(inner, default=0))
+        require_within(self.depth, DEPTH, "cases are nested", " deep")
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -89,7 +96,7 @@ class Reach:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "bounds", coefficients(self.bounds, "bounds"))
-        each = tuple((name, row_weights(weights)) for name, weights in pairs(self.weights, "weights"))
+        each = tuple((str(name), row_weights(weights)) for name, weights in pairs(self.weights, "weights"))
         object.__setattr__(self, "weights", each)
         names = sorted(name for name, _ in self.bounds)
         require(len(names) > 0, "the bounds of a reach name at least one unknown")
@@ -132,17 +139,16 @@ def support(weights: Weights) -> tuple[int, ...]:
 
 def coefficients(given: Any, what: str) -> Coefficients:
     """Names with their exact numbers, from a mapping or from pairs; no name may stand twice."""
-    each = [(name, rational(x, f"{what}['{name}']")) for name, x in pairs(given, what)]
-    names = [name for name, _ in each]
-    require(all(isinstance(name, str) for name in names), f"the {what} of a proof goes by names of unknowns")
-    twice = sorted({name for name in names if names.count(name) > 1})
+    each = [(name, exact(x, f"{what}['{name!s:.40}']")) for name, x in pairs(given, what)]
+    require(all(isinstance(name, str) for name, _ in each), f"the {what} of a proof goes by names of unknowns")
+    twice = sorted(name for name, count in Counter(name for name, _ in each).items() if count > 1)
     require(not twice, f"the {what} of a proof has '{', '.join(twice)}' more than once")
-    return tuple(each)
+    return tuple((str(name), x) for name, x in each)
 
 
 def row_weights(given: Any) -> Weights:
     """Row numbers with their exact weights, from a mapping or from pairs; no row may stand twice."""
-    each = [(row_number(row), rational(x, f"the weight of row {row!r:.20}")) for row, x in pairs(given, "weights")]
+    each = [(row_number(row), exact(x, f"the weight of row {row!r:.20}")) for row, x in pairs(given, "weights")]
     rows = {row for row, _ in each}
     require(len(rows) == len(each), "a row of a proof has one weight, but one row stands more than once")
     return tuple(each)

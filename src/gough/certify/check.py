@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gough.certify.certificate import FORMAT, Certificate, digest
+from gough.certify.certificate import Certificate, digest, require_version
+from gough.certify.limits import BeyondLimit, bounded_work, remade
 from gough.certify.linear import NotProven, Sides, follow, require_witness
-from gough.certify.proofs import Bound, Empty, Inside, RelaxedBound, RelaxedEmpty, Violated, Witness
+from gough.certify.proofs import PARTS, Bound, Empty, Inside, RelaxedBound, RelaxedEmpty, Violated, Witness
 from gough.certify.quadratic import require_rounds
 from gough.certify.relaxed import follow_relaxed, require_violated
 from gough.certify.words import counted, rows_in_words, statement
+from gough.core.errors import InputError
 from gough.problem import LinearProblem
 
 
@@ -44,6 +46,7 @@ def check(certificate: Certificate, problem: LinearProblem) -> Verdict:
 
     Raises:
         AssumptionError: the problem does not state bounds.
+        BeyondLimit: the certificate is too large to be judged, see `gough.certify.limits`.
 
     Examples:
         >>> from gough import Bounded, Unknowns
@@ -53,10 +56,16 @@ def check(certificate: Certificate, problem: LinearProblem) -> Verdict:
         >>> check(Certificate.of(problem, Witness({"mass": 2.6})), problem).reason
         'row 0 is violated: |y − W θ| exceeds its bound by 0.1000'
     """
-    proof = certificate.proof
     try:
+        proof = remade(certificate.proof, PARTS)  # whatever it was made by, its constructors have a say
         _require_same(certificate, problem)
-        reason = CHECKERS[type(proof)](proof, problem)
+    except BeyondLimit:
+        raise
+    except (NotProven, InputError) as short:
+        return Verdict(holds=False, reason=str(short), kind=certificate.kind, statement=(), rows=(), checked="nothing")
+    try:
+        with bounded_work():
+            reason = CHECKERS[type(proof)](proof, problem)
         holds = True
     except NotProven as short:
         reason, holds = str(short), False
@@ -67,8 +76,7 @@ def check(certificate: Certificate, problem: LinearProblem) -> Verdict:
 
 
 def _require_same(certificate: Certificate, problem: LinearProblem) -> None:
-    if not 1 <= certificate.version <= FORMAT:
-        raise NotProven(f"the certificate has format {certificate.version}; this gough checks formats up to {FORMAT}")
+    require_version(certificate.version)
     if certificate.problem != digest(problem):
         raise NotProven("the certificate speaks about another problem, or the problem's data were changed")
 

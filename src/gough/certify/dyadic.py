@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from math import isqrt
 
+from gough.core.errors import InputError
 from gough.core.rational import rational
 
 
@@ -25,7 +26,8 @@ class Dyadic:
     def of(cls, value: float | Fraction) -> "Dyadic":
         """The value of a double, or of a fraction whose denominator is a power of two."""
         exact = rational(value, "a number")
-        assert exact.denominator & (exact.denominator - 1) == 0, "no power of two below"
+        if exact.denominator & (exact.denominator - 1):
+            raise InputError(f"a number must be a double here, but it is {value!r:.40}")
         return cls(exact.numerator, 1 - exact.denominator.bit_length())
 
     @property
@@ -85,8 +87,8 @@ def root_above(x: Dyadic) -> Dyadic:
         >>> root_above(Dyadic(2, 0)).fraction ** 2 >= 2, float(root_above(Dyadic(2, 0)).fraction)
         (True, 1.4142135623730951)
     """
-    if x.n == 0:
-        return x
+    if x.n <= 0:  # isqrt would refuse a negative number; sums of squares have none
+        return ZERO
     up = max(0, 128 - x.n.bit_length())
     up += (x.e - up) % 2  # an even exponent is left
     return Dyadic(isqrt(x.n << up) + 1, (x.e - up) // 2)

@@ -6,18 +6,24 @@ against accidents, the exact check against everything else.
 
 import json
 import re
+from collections.abc import Iterable
 from hashlib import sha256
 from math import isinf
 from pathlib import Path
 from typing import Any
 
-from gough.certify.certificate import FORMAT, Certificate
+from gough.certify.certificate import Certificate, require_version
+from gough.certify.limits import DEPTH, BeyondLimit, read_text, remade
+from gough.certify.proofs import PARTS
 from gough.certify.records import KINDS, content_of, plain, read, require_keys
 from gough.core.errors import GoughError, InputError, nearest, require
 from gough.core.files import new_file
 from gough.core.floating import defect
 
 _KEYS = ("gough", "version", "kind", "problem")
+_NESTED = 2 * DEPTH + 10
+"""Lists and objects within each other: two for each case, and those of a step."""
+_TOO_DEEP = f"its lists are nested more than {_NESTED} deep, too deep to be checked; prove it in smaller parts"
 _SEAL = ',\n "seal": "'
 
 
@@ -50,16 +56,13 @@ def load(path: str | Path) -> Certificate:
         gough.core.errors.InputError: none.json cannot be read: No such file or directory
     """
     require_ieee()
-    try:
-        text = Path(path).read_bytes().decode()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not a certificate: it is not text") from error
+    text = read_text(path, "a certificate")
     try:
         certificate = _certificate(parsed(text))
     except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        raise type(error)(f"{path}: {error}") from error
+    except RecursionError as error:
+        raise BeyondLimit(f"{path}: {_TOO_DEEP}") from error
     require(sealed(unsealed(text)) == text, f"{path} was changed after it was saved: its seal is broken")
     return certificate
 
@@ -69,7 +72,7 @@ def render(certificate: Certificate) -> str:
     require_ieee()
     head = {"gough": "certificate", "version": certificate.version, "kind": certificate.kind}
     lines = [f' "{key}": {json.dumps(value)}' for key, value in {**head, "problem": certificate.problem}.items()]
-    lines += [f' "{key}": {_lines(value)}' for key, value in plain(certificate.proof).items()]
+    lines += [f' "{key}": {_lines(value)}' for key, value in plain(remade(certificate.proof, PARTS)).items()]
     return sealed("{\n" + ",\n".join(lines))
 
 
@@ -99,15 +102,25 @@ def unsealed(text: str) -> str:
 def parsed(text: str) -> Any:
     """JSON data, if it is complete, names no key twice, and every number is a double."""
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_float=_float, parse_constant=_constant)
+        data = json.loads(text, object_pairs_hook=_object, parse_float=_float, parse_constant=_constant)
     except json.JSONDecodeError as error:
         raise InputError(f"not a complete JSON document: {error}") from error
     except RecursionError as error:
-        raise InputError("not a certificate: its lists are nested too deeply") from error
+        raise BeyondLimit(_TOO_DEEP) from error
     except InputError:
         raise
     except ValueError as error:
         raise InputError(f"not a certificate: {error}") from error
+    level = [data]
+    for _ in range(_NESTED):  # readers call themselves for what is inside, so this is looked at first
+        level = [entry for part in level if isinstance(part, dict | list) for entry in _entries(part)]
+        if not level:
+            return data
+    raise BeyondLimit(_TOO_DEEP)
+
+
+def _entries(part: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return part.values() if isinstance(part, dict) else part
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -135,16 +148,9 @@ def _certificate(data: Any) -> Certificate:
         isinstance(data, dict) and data.get("gough") == "certificate", 'not a certificate: no "gough": "certificate"'
     )
     version, kind = data.get("version"), data.get("kind")
-    require(type(version) is int and version >= 1, f"version must be a whole number from 1, but it is {version!r:.40}")
-    require(
-        version <= FORMAT,
-        f"the certificate has format {version}, from a newer gough; this one reads up to {FORMAT}. Update gough",
-    )
+    require_version(version)
     known = isinstance(kind, str) and kind in KINDS
     require(known, f"unknown kind {kind!r:.40}{nearest(str(kind), KINDS)}")
     cls = KINDS[kind]
     require_keys(data, {*_KEYS, *content_of(cls), "seal"}, f"a {kind} certificate")
-    digest = data["problem"]
-    fits = isinstance(digest, str) and re.fullmatch("sha256:[0-9a-f]{64}", digest) is not None
-    require(fits, 'problem must be a digest, "sha256:" and 64 hexadecimal digits')
-    return Certificate(digest, read(cls, data, version), version)
+    return Certificate(data["problem"], read(cls, data, version), version)

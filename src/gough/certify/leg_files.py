@@ -10,6 +10,7 @@ import numpy as np
 
 from gough.certify.files import parsed, require_ieee, sealed, unsealed
 from gough.certify.leg_proofs import (
+    LEG_PARTS,
     LegBound,
     LegCertificate,
     LegCut,
@@ -22,6 +23,7 @@ from gough.certify.leg_proofs import (
     LegWitness,
 )
 from gough.certify.leg_questions import TOLERANCES, PlatformQuestion
+from gough.certify.limits import FILE_BYTES, QUESTION_BYTES, BeyondLimit, read_text, remade
 from gough.certify.records import require_keys
 from gough.core.errors import InputError, nearest, require
 from gough.core.files import new_file
@@ -44,7 +46,9 @@ T = TypeVar("T")
 def render_leg(certificate: LegCertificate) -> str:
     """The text of a certificate's file."""
     head = {"gough": CERTIFICATE, "version": VERSION, "kind": certificate.kind, "problem": certificate.problem}
-    return rendered({**head, "legs": certificate.legs, "more": certificate.more, **_plain(certificate.proof)})
+    return rendered(
+        {**head, "legs": certificate.legs, "more": certificate.more, **_plain(remade(certificate.proof, LEG_PARTS))}
+    )
 
 
 def render_question(question: PlatformQuestion) -> str:
@@ -87,7 +91,7 @@ def load_question(path: str | Path) -> PlatformQuestion:
         ...
         gough.core.errors.InputError: none.json cannot be read: No such file or directory
     """
-    return loaded(path, _question, "a file of measurements")
+    return loaded(path, _question, "a file of measurements", QUESTION_BYTES)
 
 
 def kind_of_file(path: str | Path) -> str:
@@ -100,21 +104,16 @@ def kind_of_file(path: str | Path) -> str:
     return found[1].decode() if found else ""
 
 
-def loaded(path: str | Path, read: Callable[[Any], T], what: str) -> T:
+def loaded(path: str | Path, read: Callable[[Any], T], what: str, limit: int = FILE_BYTES) -> T:
     """What `read` makes of a sealed JSON file."""
     require_ieee()
-    try:
-        text = Path(path).read_bytes().decode()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not {what}: it is not text") from error
+    text = read_text(path, what, limit)
     try:
         value = read(parsed(text))
     except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        raise type(error)(f"{path}: {error}") from error
     except RecursionError as error:
-        raise InputError(f"{path}: boxes are halved too often in a row") from error
+        raise BeyondLimit(f"{path}: boxes are halved too often in a row; prove it in smaller parts") from error
     require(sealed(unsealed(text)) == text, f"{path} was changed after it was saved: its seal is broken")
     return value
 

@@ -1,11 +1,14 @@
 """What certificates about legs state, and the evidence: boxes with weighted rows, and exhibited measurements."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Union
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any, Union, get_args
 
+from gough.certify.certificate import require_digest
+from gough.certify.limits import DEPTH, exact, require_within
 from gough.core.errors import require
-from gough.core.rational import rational
+from gough.core.rational import as_double
 
 SIDES = ("lower", "upper", "empty")
 
@@ -30,12 +33,17 @@ class LegCut:
     weights: tuple[tuple[int, float], ...]
 
     def __post_init__(self) -> None:
+        require(isinstance(self.unknown, str), f"a cut names its unknown, not {self.unknown!r:.20}")
         require(self.side in SIDES, f"the side of a cut is one of {', '.join(SIDES)}, not {self.side!r:.20}")
-        for row, weight in self.weights:
-            whole = isinstance(row, int) and not isinstance(row, bool) and row >= 0
-            require(whole, f"a row has a whole number from 0, not {row!r:.20}")
-            require(rational(weight, f"the weight of row {row}") >= 0, f"the weight of row {row} is negative")
-        rational(self.bound, "a bound")
+        object.__setattr__(self, "bound", double(self.bound, "a bound"))
+        require(self.side != "empty" or self.bound == 0, "a contradiction has no bound: 0 stands for it")
+        for row, _ in self.weights:
+            require(_whole(row), f"a row has a whole number from 0, not {row!r:.20}")
+        weights = tuple((int(row), double(weight, f"the weight of row {row}")) for row, weight in self.weights)
+        object.__setattr__(self, "weights", weights)
+        negative = [row for row, weight in weights if weight < 0]
+        require(not negative, f"the weight of row {negative[:1]} is negative: a row is an inequality")
+        require(len({row for row, _ in weights}) == len(weights), "a row of a cut has one weight")
 
 
 @dataclass(frozen=True)
@@ -49,10 +57,14 @@ class LegStage:
     """The leg's number; None: all legs that the certificate speaks about, with the errors of poses shared."""
 
     def __post_init__(self) -> None:
+        for name in ("center", "radius"):
+            object.__setattr__(self, name, doubles(getattr(self, name), f"a {name}"))
+        object.__setattr__(self, "cuts", tuple(self.cuts))
         fits = len(self.center) == len(self.radius) and bool(self.center)
         require(fits, "a stage has a center and a radius for each unknown")
-        require(all(rational(r, "a radius") >= 0 for r in self.radius), "a radius must not be negative")
-        require(all(abs(rational(c, "a center")) >= 0 for c in self.center), "a center must be finite")
+        require(all(r >= 0 for r in self.radius), "a radius must not be negative")
+        require(all(isinstance(cut, LegCut) for cut in self.cuts), "the cuts of a stage are of type LegCut")
+        require(self.leg is None or (_whole(self.leg) and self.leg > 0), "a stage names its leg, from 1 on, or none")
 
 
 @dataclass(frozen=True)
@@ -63,13 +75,29 @@ class LegSplit:
     at: float
     below: tuple["LegLink", ...]
     above: tuple["LegLink", ...]
+    depth: int = field(init=False, repr=False, compare=False)
+    """How many halvings stand within each other, this one included."""
 
     def __post_init__(self) -> None:
-        rational(self.at, "where a box is halved")
+        require(isinstance(self.unknown, str), f"a box is halved along an unknown's name, not {self.unknown!r:.20}")
+        object.__setattr__(self, "at", double(self.at, "where a box is halved"))
+        for name in ("below", "above"):
+            object.__setattr__(self, name, checked_links(getattr(self, name)))
+        inner = (link.depth for link in (*self.below, *self.above) if isinstance(link, LegSplit))
+        object.__setattr__(self, "depth", 1 + max(inner, default=0))
+        require_within(self.depth, DEPTH, "boxes are halved", " times in a row")
 
 
 LegLink = Union[LegStage, LegSplit]  # noqa: UP007 - a name within it is not known yet
 """A link of a chain: each may use the box that the ones before it leave."""
+
+
+def checked_links(given: Any, *, empty: bool = True) -> tuple[LegLink, ...]:
+    """A chain, made sure of its links' types."""
+    links = tuple(given)
+    require(all(isinstance(link, LegStage | LegSplit) for link in links), "a chain is made of LegStage and LegSplit")
+    require(empty or len(links) > 0, "a contradiction needs at least one box")
+    return links
 
 
 @dataclass(frozen=True)
@@ -78,12 +106,18 @@ class LegBound:
 
     links: tuple[LegLink, ...]
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "links", checked_links(self.links))
+
 
 @dataclass(frozen=True)
 class LegEmpty:
     """No leg of the prior is consistent."""
 
     links: tuple[LegLink, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "links", checked_links(self.links, empty=False))
 
 
 @dataclass(frozen=True)
@@ -104,12 +138,17 @@ class LegWitness:
     """Poses at which it need not fit."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "values", doubles(self.values, "a value of a witness"))
+        for name in ("move", "turn"):
+            rows = tuple(doubles(row, "an error of a pose") for row in getattr(self, name))
+            object.__setattr__(self, name, rows)
+            require(all(len(row) == 3 for row in rows), "an error of a pose has 3 numbers")
+        object.__setattr__(self, "left_out", tuple(self.left_out))
+        require(bool(self.values) and len(self.values) % 7 == 0, "a witness has seven values for each leg")
         require(len(self.move) == len(self.turn), "a witness has as many errors of orientation as of position")
-        for row in (*self.move, *self.turn):
-            require(len(row) == 3, f"an error of a pose has 3 numbers, not {len(row)}")
-        for value in (*self.values, *(x for row in (*self.move, *self.turn) for x in row)):
-            rational(value, "a number of a witness")
-        require(all(_whole(pose) for pose in self.left_out), "poses that are left out have whole numbers from 0 on")
+        fits = all(_whole(pose) and pose < len(self.move) for pose in self.left_out)
+        require(fits, "poses that are left out have whole numbers from 0 on, and errors like all others")
+        require(len(set(self.left_out)) == len(self.left_out), "a pose is left out once")
 
 
 @dataclass(frozen=True)
@@ -128,10 +167,20 @@ class LegOutliers:
     def __post_init__(self) -> None:
         for name in ("at_least", "q"):
             require(_whole(getattr(self, name)), f"{name} must be a whole number from 0 on")
+        for name in ("outliers", "contradictions"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        object.__setattr__(
+            self, "contradictions", tuple(checked_links(each, empty=False) for each in self.contradictions)
+        )
         require(all(_whole(pose) for pose in self.outliers), "outliers are poses with whole numbers from 0 on")
+        require(len(set(self.outliers)) == len(self.outliers), "an outlier is named once")
+        require(bool(self.at_least or self.outliers), "it states nothing: at_least is 0, and no outlier is named")
+        require(len(self.contradictions) > 0, "a proof needs at least one contradiction")
 
 
 LegProof = LegBound | LegEmpty | LegWitness | LegOutliers
+LEG_PARTS = (*get_args(LegProof), *get_args(LegLink), LegCut)
+"""All types that a proof about legs is made of."""
 
 
 @dataclass(frozen=True)
@@ -139,8 +188,8 @@ class LegCertificate:
     """A statement about legs with its evidence, and the digest of the question that it answers.
 
     Examples:
-        >>> LegCertificate("sha256:" + 64 * "0", (3,), LegEmpty(()), more=1e-3).kind
-        'LegEmpty'
+        >>> LegCertificate("sha256:" + 64 * "0", (3,), LegBound(()), more=1e-3).kind
+        'LegBound'
     """
 
     problem: str
@@ -151,9 +200,14 @@ class LegCertificate:
     """By how much more than stated every reading may be off, m; less if it is negative."""
 
     def __post_init__(self) -> None:
+        require_digest(self.problem)
+        object.__setattr__(self, "legs", tuple(self.legs))
         require(bool(self.legs) and all(_whole(leg) for leg in self.legs), "a certificate names the legs it is about")
         require(len(set(self.legs)) == len(self.legs), "a certificate names each leg once")
-        rational(self.more, "what readings may be off by")
+        require(isinstance(self.proof, LegProof), f"a certificate about legs has a proof, not {self.proof!r:.40}")
+        object.__setattr__(self, "more", double(self.more, "what readings may be off by"))
+        values = len(self.proof.values) if isinstance(self.proof, LegWitness) else 7 * len(self.legs)
+        require(values == 7 * len(self.legs), f"a witness of {len(self.legs)} legs has as many values: 7 for each")
 
     @property
     def kind(self) -> str:
@@ -179,6 +233,21 @@ def stages_of(links: Iterable[LegLink]) -> Iterator[LegStage]:
             yield from stages_of((*link.below, *link.above))
         else:
             yield link
+
+
+def double(value: Any, what: str) -> float:
+    """The number as a double, which it must be: all that is derived from it has powers of two as denominators."""
+    if type(value) is float and isfinite(value):
+        return value
+    number = as_double(exact(value, what))
+    require(number is not None, f"{what} must be a double, but it is {value!r:.40}")
+    assert number is not None
+    return number
+
+
+def doubles(values: Any, what: str) -> tuple[float, ...]:
+    """Several of them."""
+    return tuple(double(value, what) for value in values)
 
 
 def _whole(value: Any) -> bool:

@@ -13,6 +13,7 @@ m differ from those in the box, times the tolerances, is left as a constant.
 from typing import NamedTuple
 
 from gough.certify.dyadic import HALF, ZERO, Dyadic, aligned, ratio, root_above, total
+from gough.certify.limits import spend
 from gough.core.leg_measurements import LegMeasurements
 
 Numbers = list[Dyadic]
@@ -68,7 +69,10 @@ class LegRows:
         """Row `number`: the distance of pose k is not too long (k), or not too short (N + k), then envelopes."""
         if number not in self._known:
             n = len(self._data)
-            self._known[number] = self._envelope(number - 2 * n) if number >= 2 * n else self._pose(number)
+            spend(15_000 if number >= 2 * n else 500_000)
+            row = self._envelope(number - 2 * n) if number >= 2 * n else self._pose(number)
+            spend(len(row.coefficients) * (row.side.bit_length() // 30) ** 2)  # numbers far apart are long ones
+            self._known[number] = row
         return self._known[number]
 
     def most(self, column: int) -> Dyadic:
@@ -89,6 +93,7 @@ class LegRows:
         G, g = pose.remainder() if self._shared else pose.spread()
         errors = [sign * x for x in pose.slopes()] if self._shared else []
         e = HALF * pose.turn * self._b_most
+        # (l + reading + η)² ≤ (l + reading + T)², since 0 ≤ l + reading + η: it is a distance
         T, L, n = max(pose.reading + self._more, ZERO), pose.length, pose.n
         g += 2 * T * L * n + 2 * root_above(total(x * x for x in pose.farthest)) * e
         G[6] += 2 * T * n
@@ -96,7 +101,8 @@ class LegRows:
         if sign > 0:
             return row_of(coefficients, g - f + n * T * T)
         square = _square(pose.move + root_above(pose.turn) * self._b_most + e)
-        # l + reading + η ≥ 0: its square is at least (l + reading − T)², or that minus 4 T² if l + reading may be < T
+        # l + reading + η ≥ 0: its square is at least (l + reading − T)², or that minus 4 T² if l + reading may be < T:
+        # with s = l + reading, s² − 2 s T − 3 T² = (s + T)(s − 3 T) ≤ 0 for −T ≤ s ≤ 3 T, and s < −T is no distance
         shorter = -(T * T) if L - self._r[6] >= T else 3 * T * T
         return row_of(coefficients, g + f + n * (square + shorter))
 
@@ -183,5 +189,5 @@ def chord(low: Dyadic, high: Dyadic) -> tuple[Dyadic, Dyadic]:
     """A slope and a height with |x| ≤ slope x + height over [low, high]; any slope will do, so a short one is taken."""
     if low.n >= 0 or high.n <= 0:
         return Dyadic(1 if low.n >= 0 else -1, 0), ZERO
-    slope = ratio(high + low, high - low)
+    slope = ratio(high + low, high - low)  # |x| − slope x is convex, so its largest value is at an end
     return slope, max(abs(low) - slope * low, abs(high) - slope * high)

@@ -11,6 +11,7 @@ from gough.certify.dyadic import ZERO, Dyadic, total
 from gough.certify.leg_proofs import LegWitness
 from gough.certify.leg_questions import PlatformQuestion
 from gough.certify.leg_rows import Numbers, rotation
+from gough.certify.limits import spend
 from gough.certify.linear import NotProven
 from gough.core.leg_measurements import LegMeasurements
 from gough.core.rational import rational
@@ -21,6 +22,7 @@ def require_fits(
 ) -> None:
     """Raise NotProven unless every leg fits every pose but those left out."""
     n = len(question.data)
+    spend(n * len(legs) * 300_000)
     if len(witness.values) != 7 * len(legs) or len(witness.move) != n:
         raise NotProven(f"a witness of {len(legs)} legs and {n} poses has as many values and errors")
     for value, low, high in zip(witness.values, prior.lower, prior.upper, strict=True):
@@ -61,7 +63,11 @@ def _distance(x: Numbers, q: Numbers, p: Numbers) -> tuple[Dyadic, Dyadic]:
 
 
 def _require_length(squared: Dyadic, size: Dyadic, length: Dyadic, at: tuple[LegMeasurements, int, Dyadic]) -> None:
-    """The distance is between s − T and s + T with s = l + reading."""
+    """The distance is between s − T and s + T with s = l + reading.
+
+    A distance is not negative, so the squares are compared: with that of s + T if it is not negative either (else
+    nothing fits), with that of s − T if it is positive (else every distance is long enough).
+    """
     data, k, more = at
     s = length + Dyadic.of(float(data.reading[k]))
     T = max(Dyadic.of(float(data.reading_tolerance[k])) + more, ZERO)

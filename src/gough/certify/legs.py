@@ -11,6 +11,7 @@ from gough.certify.box_trees import LegBox, follow, least_value, require_covers
 from gough.certify.check import Verdict
 from gough.certify.dyadic import Dyadic
 from gough.certify.leg_proofs import (
+    LEG_PARTS,
     LegBound,
     LegCertificate,
     LegCut,
@@ -23,10 +24,13 @@ from gough.certify.leg_proofs import (
 from gough.certify.leg_questions import PlatformQuestion, question_of
 from gough.certify.leg_rows import ENVELOPES, LegRows, Row
 from gough.certify.leg_witness import require_fits
+from gough.certify.limits import BeyondLimit, bounded_work, remade
 from gough.certify.linear import NotProven
+from gough.certify.relaxed import uncovered
 from gough.certify.words import bound, tolerance_condition
 from gough.core.arrays import Array
-from gough.core.covers import Elements, TooManyCases, cover
+from gough.core.covers import Elements
+from gough.core.errors import InputError
 from gough.core.rational import rational
 
 
@@ -94,7 +98,7 @@ class StageRows:
         self.first = 0 if leg is None else 7 * legs.legs.index(leg)
         self.size = 7 * len(members)
         c, r = ([Dyadic.of(rational(x, "a stage")) for x in values] for values in (center, radius))
-        if len(c) != self.size:
+        if not len(c) == len(r) == self.size:
             raise NotProven(f"a box has {len(c)} unknowns, but it is about {self.size}")
         self.center, self.radius = c, r
         data = [legs.question.by_leg[member] for member in members]
@@ -113,7 +117,7 @@ class StageRows:
     def _row(self, number: int) -> tuple[int, int, Row]:
         """The row, its block, and its pose."""
         block, own = divmod(number, self._legs.rows_of_a_leg)
-        if block >= len(self._blocks):
+        if not 0 <= block < len(self._blocks):
             raise NotProven(f"there is no row {number}")
         return block, own % self._legs.n_poses, self._blocks[block].row(own)
 
@@ -131,7 +135,7 @@ class StageRows:
             terms,
             target,
             most=lambda column: self._most(column, errors),
-            is_square=lambda column: column < errors and column % 23 >= 16,
+            is_square=lambda column: column < errors and column % 23 >= 16,  # the last seven of `PRODUCTS`
         )
 
     def _most(self, column: int, errors: int) -> Dyadic:
@@ -155,21 +159,29 @@ def check_leg(certificate: LegCertificate, problem: Any) -> Verdict:
         >>> fits = LegWitness((0, 0, 0, 0, 0, 0, 0.25), ((0, 0, 0),), ((0, 0, 0),))
         >>> check_leg(LegCertificate(question.digest(), (1,), fits), question).holds
         True
+
+    Raises:
+        BeyondLimit: the certificate is too large to be judged, see `gough.certify.limits`.
     """
     question = question_of(problem)
     statement: tuple[str, ...] = ()
     poses: Elements = frozenset()
     try:
+        proof = remade(certificate.proof, LEG_PARTS)  # whatever it was made by, its constructors have a say
+        certificate = LegCertificate(certificate.problem, certificate.legs, proof, certificate.more)
         _require_same(certificate, question)
         legs = Legs(question, certificate.legs, certificate.more)
         poses = legs.poses(stage for chain in certificate.chains for stage in stages_of(chain))
-        statement, reason = _checked(certificate, legs)
+        with bounded_work():
+            statement, reason = _checked(certificate, legs)
         holds = True
-    except NotProven as short:
+    except BeyondLimit:
+        raise
+    except (NotProven, InputError) as short:
         reason, holds = str(short), False
     exhibits = certificate.kind == "LegWitness"
     looked_at = f"all {len(question.data)} poses" if exhibits else f"{len(poses)} poses"
-    given = () if not statement else tolerance_condition(certificate.more, "mm", exhibits=exhibits)
+    given = () if not statement else _condition(certificate, question)
     return Verdict(
         holds=holds,
         reason=reason,
@@ -213,11 +225,9 @@ def _outliers(proof: LegOutliers, legs: Legs) -> tuple[str, ...]:
         if not follow(chain, legs, legs.prior()).is_empty:
             raise NotProven(f"contradiction {number} leaves a box in which a leg may be")
         sets.append(legs.poses(stages_of(chain)))
-    if not (proof.at_least or proof.outliers):
-        raise NotProven("it states nothing")
-    if proof.at_least:
+    if proof.at_least:  # if no m − 1 poses meet all contradictions, every leg misses m poses or more
         _require_no_cover(sets, proof.at_least - 1)
-    for pose in proof.outliers:
+    for pose in proof.outliers:  # if no q poses without this one meet all, a leg that misses at most q misses it
         if pose >= legs.n_poses:
             raise NotProven(f"there is no pose {pose}: {legs.n_poses} were measured, counted from 0")
         _require_no_cover(sets, proof.q, frozenset({pose}))
@@ -225,18 +235,21 @@ def _outliers(proof: LegOutliers, legs: Legs) -> tuple[str, ...]:
     if proof.at_least:
         lines.append(f"every {_what(legs)} of the prior misses at least {proof.at_least} of the poses")
     if proof.outliers:
-        lines.append(f"if it misses at most {proof.q}, it misses {_listed(proof.outliers)}")
+        few = f"every {_what(legs)} of the prior that misses at most {proof.q} of the poses"
+        lines.append(f"{few} misses {_listed(proof.outliers)}")
     return tuple(lines)
 
 
 def _require_no_cover(sets: list[Elements], q: int, spared: Elements = frozenset()) -> None:
-    try:
-        poses = cover(sets, q, spared).elements
-    except TooManyCases as many:
-        raise NotProven("there are more than a million cases to look into") from many
+    poses = uncovered(sets, q, spared)
     if poses is not None:
         which = _listed(sorted(poses)) if poses else "no pose at all"
         raise NotProven(f"a leg that misses {which} escapes every one of its {len(sets)} contradictions")
+
+
+def _condition(certificate: LegCertificate, question: PlatformQuestion) -> tuple[str, ...]:
+    exhibits, least = isinstance(certificate.proof, LegWitness), float(question.data.reading_tolerance.min())
+    return tolerance_condition(certificate.more, "mm", exhibits=exhibits, least=least)
 
 
 def _what(legs: Legs) -> str:

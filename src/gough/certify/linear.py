@@ -15,11 +15,12 @@ import numpy as np
 
 from gough.certify.certificate import bounds_of
 from gough.certify.chains import Coefficients, Link, Reach, Split, Step, Weights, coefficients, row_weights
+from gough.certify.limits import common, gcd_cost, product_cost, spend
 from gough.certify.proofs import RelaxedStep
 from gough.certify.words import approximately, row_name, written
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, nearest
-from gough.core.rational import Whole, integers, over_common_denominator, rational, round_down
+from gough.core.rational import Whole, integers, rational, round_down
 from gough.problem import LinearProblem
 
 
@@ -43,8 +44,8 @@ class Sides:
 
     @cached_property
     def scaled(self) -> tuple[list[int | None], list[int | None], Fraction]:
-        """Both sides as whole numbers, and the unit to multiply them by."""
-        numbers, denominator = over_common_denominator(side or Fraction(0) for side in (*self.lower, *self.upper))
+        """Both sides as whole numbers, and the unit to multiply them by; a side at infinity stays None."""
+        numbers, denominator = common(side or Fraction(0) for side in (*self.lower, *self.upper))
         known = zip(numbers.tolist(), (*self.lower, *self.upper), strict=True)
         sides = [None if side is None else number for number, side in known]
         return sides[: len(self.lower)], sides[len(self.lower) :], Fraction(1, denominator)
@@ -55,7 +56,7 @@ class Sides:
         return None if low is None or high is None else max(abs(low), abs(high))
 
     def union(self, other: "Sides") -> "Sides":
-        """The smallest box around both."""
+        """The smallest box around both. What holds in an empty one holds in the other, which is returned as it is."""
         if self.is_empty or other.is_empty:
             return other if self.is_empty else self
         low = (None if a is None or b is None else min(a, b) for a, b in zip(self.lower, other.lower, strict=True))
@@ -64,6 +65,7 @@ class Sides:
 
     @classmethod
     def of_prior(cls, problem: LinearProblem) -> "Sides":
+        """The prior's sides. `Box` refuses NaN, lower = ∞ and upper = −∞, so that infinity means "no bound" here."""
         prior = problem.unknowns.bounds
         return cls(_finite(prior.lower), _finite(prior.upper))
 
@@ -75,8 +77,8 @@ class Sides:
         return None
 
     def tightened(self, axis: int, slope: Fraction, value: Fraction) -> "Sides":
-        """The part where slope · θ[axis] ≥ value."""
-        side = value / slope
+        """The part where slope · θ[axis] ≥ value, for a slope that is not 0; it keeps `refuted`."""
+        side = value / slope  # dividing by a negative slope turns the inequality around, hence the upper side below
         if slope > 0:
             old = self.lower[axis]
             new = side if old is None else max(old, side)
@@ -102,25 +104,28 @@ class Rows:
 
 
 def rows_exactly(problem: LinearProblem, rows: slice | list[int]) -> Rows:
-    """Some rows of a problem without rounding."""
+    """Some rows of a problem without rounding. Callers make sure of 0 ≤ row < n_rows: numpy counts −1 from the end."""
     noise, p = bounds_of(problem), len(problem.unknowns)
     W, y = problem.W[rows], problem.y[rows]
+    spend(20_000 + 500 * W.size)
     e = np.broadcast_to(noise.radius, (problem.n_rows,))[rows]
     parts = [W, y[:, None], e[:, None]]
     if noise.regressor is not None:
-        parts.append(np.broadcast_to(noise.regressor, problem.W.shape)[rows])
+        D = np.broadcast_to(noise.regressor, problem.W.shape)[rows]
+        if not (D >= 0).all():  # `Bounded` refuses it, but arrays can be written to; d x − g |x| is concave for g ≥ 0
+            raise NotProven("the radius of W is negative somewhere")
+        parts.append(D)
     whole, exponent = integers(np.hstack(parts))
-    D = whole[:, p + 2 :] if noise.regressor is not None else None
-    return Rows(whole[:, :p], whole[:, p], whole[:, p + 1], D, exponent)
+    blur = whole[:, p + 2 :] if noise.regressor is not None else None
+    return Rows(whole[:, :p], whole[:, p], whole[:, p + 1], blur, exponent)
 
 
 def vector(problem: LinearProblem, named: Coefficients) -> list[Fraction]:
     """One entry per unknown, 0 where none is named."""
-    names = problem.unknowns.names
-    for name, _ in named:
-        if name not in names:
-            raise NotProven(f"the problem has no unknown '{name}'{nearest(name, names)}")
-    entries = dict(named)
+    names, entries = problem.unknowns.names, dict(named)  # no name stands twice: `coefficients` refuses it
+    spend(100 * len(names))
+    for name in sorted(entries.keys() - set(names)):
+        raise NotProven(f"the problem has no unknown '{name:.40}'{nearest(name, names)}")
     return [entries.get(name, Fraction(0)) for name in names]
 
 
@@ -135,9 +140,11 @@ def require_witness(problem: LinearProblem, theta: Coefficients) -> None:
             raise NotProven(f"{name} = {written(x)} is below its prior, {written(low)}")
         if high is not None and x > high:
             raise NotProven(f"{name} = {written(x)} is above its prior, {written(high)}")
-    numerators, denominator = over_common_denominator(point)
+    numerators, denominator = common(point)
+    digits = _bits(numerators)
     for block in problem.blocks():
         rows = rows_exactly(problem, block)
+        spend(rows.W.size * product_cost(digits, 64))
         misfit = abs(rows.y * denominator - rows.W @ numerators)
         allowed = rows.e * denominator
         if rows.D is not None:
@@ -151,7 +158,10 @@ def require_witness(problem: LinearProblem, theta: Coefficients) -> None:
 
 
 class Combined(NamedTuple):
-    """What weighted rows say: Σ λ_k y_k ± Σ |λ_k| e_k, and what they leave of a direction, times a unit."""
+    """What weighted rows say: Σ λ_k y_k ± Σ |λ_k| e_k, and what they leave of a direction, times a unit.
+
+    λ W θ ≥ λ y − |λ| (e + D |θ|) holds for weights of either sign, since |y − W θ| ≤ e + D |θ| bounds both sides.
+    """
 
     middle: Fraction
     half: Fraction
@@ -165,17 +175,23 @@ class Combined(NamedTuple):
 def combined(problem: LinearProblem, direction: Coefficients, weights: Weights) -> Combined:
     """The rows with their weights, compared with a direction."""
     for row, _ in weights:
-        if row >= problem.n_rows:
+        if not 0 <= row < problem.n_rows:
             raise NotProven(f"there is no row {row}: the problem has {problem.n_rows}, counted from 0")
     rows = rows_exactly(problem, [row for row, _ in weights])
-    numerators, denominator = over_common_denominator(weight for _, weight in weights)
-    wanted, size = over_common_denominator(vector(problem, direction))
+    numerators, denominator = common(weight for _, weight in weights)
+    wanted, size = common(vector(problem, direction))
+    spend(rows.W.size * product_cost(_bits(numerators), 64))
     sizes, unit = abs(numerators), Fraction(2) ** rows.exponent / denominator
     # c − unit · x = (c · size · unit.denominator − x · size · unit.numerator) / (size · unit.denominator)
     left = wanted * unit.denominator - (numerators @ rows.W) * (size * unit.numerator)
     blurred = [0] * len(left) if rows.D is None else ((sizes @ rows.D) * (size * unit.numerator)).tolist()
-    common = Fraction(1, size * unit.denominator)
-    return Combined(unit * int(numerators @ rows.y), unit * int(sizes @ rows.e), left.tolist(), blurred, common)
+    middle, half = unit * int(numerators @ rows.y), unit * int(sizes @ rows.e)
+    return Combined(middle, half, left.tolist(), blurred, Fraction(1, size * unit.denominator))
+
+
+def _bits(numbers: Whole) -> int:
+    """Of the longest of these whole numbers."""
+    return max((int(x).bit_length() for x in numbers), default=0)
 
 
 def largest_value(problem: LinearProblem, box: Sides, direction: Coefficients, weights: Weights) -> Fraction:
@@ -186,13 +202,17 @@ def largest_value(problem: LinearProblem, box: Sides, direction: Coefficients, w
     """
     said = combined(problem, direction, weights)
     lower, upper, unit = box.scaled
+    digits = said.unit.denominator.bit_length(), unit.denominator.bit_length()
+    spend(2 * len(lower) * product_cost(*digits) + gcd_cost(sum(digits)))
     total = 0
     for axis, (d, g) in enumerate(zip(said.left, said.blurred, strict=True)):
         if d or g:
             ends = [d * side - g * abs(side) for side in (lower[axis], upper[axis]) if side is not None]
             if len(ends) < 2:
                 _require_sides(problem, box, axis, d * said.unit, g * said.unit)
-            total += min(ends, default=0)  # concave, so an end has it; toward infinity it does not fall
+            # g ≥ 0: it is concave, so an end has the minimum; toward infinity it does not fall, as was made sure of.
+            # In a box whose sides cross, whatever comes out is true of every point of it, since there is none.
+            total += min(ends, default=0)
     return said.middle - said.half + total * said.unit * unit
 
 
@@ -207,7 +227,11 @@ def _require_sides(problem: LinearProblem, box: Sides, axis: int, d: Fraction, g
 
 
 def follow(problem: LinearProblem, chain: Iterable[Link], box: Sides | None = None) -> Sides:
-    """The box that a chain of links establishes, from the prior on; raises NotProven at the first that proves less."""
+    """The box that a chain of links establishes, from the prior on; raises NotProven at the first that proves less.
+
+    Each link is true of every consistent θ in the box before it, hence of every consistent θ. Once the box is empty
+    the links after it are true of nothing, and the box stays empty: sides only move inward, and `refuted` is kept.
+    """
     box = Sides.of_prior(problem) if box is None else box
     for number, link in enumerate(chain, start=1):
         try:
@@ -240,6 +264,7 @@ def with_bound(problem: LinearProblem, box: Sides, bound: Step | RelaxedStep) ->
 
 
 def _after_split(problem: LinearProblem, box: Sides, split: Split) -> Sides:
+    # every real number is ≤ at or ≥ at, so the two cases leave nothing out, wherever `at` is
     [axis] = [axis for axis, c in enumerate(vector(problem, ((split.name, Fraction(1)),))) if c]
     halves = []
     for sign, chain, which in ((-1, split.below, "≤"), (1, split.above, "≥")):

@@ -8,7 +8,7 @@ statement means the same on every computer.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -24,8 +24,8 @@ from gough.certify.chains import (
     steps_of,
     support,
 )
+from gough.certify.limits import exact
 from gough.core.errors import require
-from gough.core.rational import rational
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class Witness:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "theta", coefficients(self.theta, "theta"))
+        require(len(self.theta) > 0, "a witness gives a value to each unknown")
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -116,14 +117,16 @@ class Strip:
     """What proves d · θ ≤ middle + half; the weights prove −d · θ ≥ −middle − half."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.of, str):
-            object.__setattr__(self, "of", row_number(self.of))
+        object.__setattr__(self, "of", str(self.of) if isinstance(self.of, str) else row_number(self.of))
         for name in ("middle", "half", "weight"):
-            object.__setattr__(self, name, rational(getattr(self, name), f"the {name} of a strip"))
+            object.__setattr__(self, name, exact(getattr(self, name), f"the {name} of a strip"))
+        for name in ("half", "weight"):
+            require(getattr(self, name) >= 0, f"the {name} of a strip must not be negative")
         for name in ("below", "above"):
             given = getattr(self, name)
-            fits = isinstance(given, int) and not isinstance(given, bool)
-            if given is not None and not fits:
+            if isinstance(given, int):
+                object.__setattr__(self, name, _count(given, "a round", "a number"))
+            elif given is not None:
                 object.__setattr__(self, name, row_weights(given))
 
     @property
@@ -150,12 +153,18 @@ class Round:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "center", coefficients(self.center, "center"))
-        rows = tuple(tuple(rational(x, "an entry of shape") for x in row) for row in self.shape)
+        rows = tuple(tuple(exact(x, "an entry of shape") for x in row) for row in self.shape)
         object.__setattr__(self, "shape", rows)
         object.__setattr__(self, "strips", tuple(self.strips))
         fits = [len(row) for row in rows] == list(range(1, len(self.center) + 1))
         require(fits, f"the shape of {len(self.center)} unknowns is a lower triangle of as many rows")
         require(all(isinstance(strip, Strip) for strip in self.strips), "the strips of a round are of type Strip")
+        # necessary for a semidefinite shape, and cheap; the check of the strips decides the rest
+        minors = all(
+            rows[i][i] >= 0 and all(rows[i][j] ** 2 <= rows[i][i] * rows[j][j] for j in range(i))
+            for i in range(len(rows))
+        )
+        require(minors, "the shape of an ellipsoid must be positive semidefinite")
 
 
 @dataclass(frozen=True)
@@ -178,6 +187,10 @@ class Inside:
         object.__setattr__(self, "rounds", tuple(self.rounds))
         require(len(self.rounds) > 0, "an ellipsoid needs at least one round")
         require(all(isinstance(one, Round) for one in self.rounds), "the rounds of an ellipsoid are of type Round")
+        for number, one in enumerate(self.rounds):
+            sources = (side for strip in one.strips for side in (strip.below, strip.above) if isinstance(side, int))
+            late = max(sources, default=-1)
+            require(late < number, f"a strip of round {number} refers to round {late}, which is not before it")
 
     @property
     def ellipsoid(self) -> Round:
@@ -211,7 +224,7 @@ class RelaxedStep:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "direction", coefficients(self.direction, "direction"))
-        object.__setattr__(self, "value", rational(self.value, "the value of a bound"))
+        object.__setattr__(self, "value", exact(self.value, "the value of a bound"))
         object.__setattr__(self, "cuts", tuple(row_weights(cut) for cut in self.cuts))
         object.__setattr__(self, "contradictions", tuple(row_weights(cut) for cut in self.contradictions))
 
@@ -260,6 +273,7 @@ class RelaxedEmpty:
 
     def __post_init__(self) -> None:
         _check_relaxed(self)
+        require(bool(self.steps or self.contradictions), "a proof needs at least one step or contradiction")
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -288,6 +302,9 @@ class Violated:
             object.__setattr__(self, name, _count(getattr(self, name), name))
         object.__setattr__(self, "outliers", tuple(row_number(row) for row in self.outliers))
         object.__setattr__(self, "contradictions", tuple(row_weights(cut) for cut in self.contradictions))
+        require(bool(self.at_least or self.outliers), "it states nothing: at_least is 0, and no outlier is named")
+        require(len(set(self.outliers)) == len(self.outliers), "an outlier is named once")
+        require(len(self.contradictions) > 0, "a proof needs at least one contradiction")
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -296,6 +313,8 @@ class Violated:
 
 
 Proof = Witness | Bound | Empty | Inside | RelaxedBound | RelaxedEmpty | Violated
+PARTS = (*get_args(Proof), *get_args(Link), Strip, Round, RelaxedStep)
+"""All types that a proof is made of."""
 
 
 def _check_relaxed(proof: "RelaxedBound | RelaxedEmpty") -> None:
@@ -305,9 +324,9 @@ def _check_relaxed(proof: "RelaxedBound | RelaxedEmpty") -> None:
     require(all(isinstance(step, RelaxedStep) for step in proof.steps), "the steps must be of type RelaxedStep")
 
 
-def _count(given: Any, what: str) -> int:
+def _count(given: Any, what: str, kind: str = "a number of rows") -> int:
     whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
-    require(whole and int(given) >= 0, f"{what} is a number of rows, 0 or more, but it is {given!r:.40}")
+    require(whole and int(given) >= 0, f"{what} is {kind}, 0 or more, but it is {given!r:.40}")
     return int(given)
 
 

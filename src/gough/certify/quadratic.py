@@ -8,11 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.certify.chains import Weights
+from gough.certify.limits import common, product_cost, spend
 from gough.certify.linear import NotProven, Sides, largest_value, rows_exactly, vector
 from gough.certify.proofs import Round, Strip
 from gough.certify.words import approximately, written
-from gough.core.definite import is_semidefinite
-from gough.core.rational import Whole, over_common_denominator
+from gough.core.definite import exact_cost, is_semidefinite
+from gough.core.rational import Whole
 from gough.problem import LinearProblem
 
 
@@ -24,7 +25,7 @@ class Scaled(NamedTuple):
 
     @classmethod
     def of(cls, values: Sequence[Fraction]) -> "Scaled":
-        numbers, denominator = over_common_denominator(values)
+        numbers, denominator = common(values)
         return cls(numbers, Fraction(1, denominator))
 
 
@@ -35,7 +36,10 @@ class Body(NamedTuple):
     shape: Scaled
 
     def reach(self, d: Scaled) -> tuple[Fraction, Fraction]:
-        """The middle d · center, and the square of what d · θ may differ from it: dᵀ shape d."""
+        """The middle d · center, and the square of what d · θ may differ from it: dᵀ shape d.
+
+        Of θ in the ellipsoid, by the inequality of Cauchy and Schwarz; along an axis that is flat θ is the center.
+        """
         middle = d.unit * self.center.unit * int(d.numbers @ self.center.numbers)
         return middle, d.unit**2 * self.shape.unit * int(d.numbers @ self.shape.numbers @ d.numbers)
 
@@ -88,8 +92,10 @@ def body_of(problem: LinearProblem, one: Round) -> Body:
 
 def require_strip(known: Known, strip: Strip) -> None:
     """Raise NotProven unless |middle − d · θ| ≤ half for every consistent θ."""
-    if strip.weight < 0:
+    if strip.weight < 0:  # a sum of weight · (half² − (middle − d · θ)²) is not negative for weights ≥ 0 only
         raise NotProven(f"its weight is {written(strip.weight)}, but it must not be negative")
+    if strip.half < 0:  # both sides could be proven of an empty set only, which other certificates state
+        raise NotProven(f"its half width is {written(strip.half)}, but it must not be negative")
     for sign, source in ((1, strip.below), (-1, strip.above)):
         require_side(known, strip, sign, source)
 
@@ -101,6 +107,7 @@ def require_side(known: Known, strip: Strip, sign: int, source: Weights | int | 
         if not 0 <= source < len(known.earlier):
             raise NotProven(f"it refers to round {source}, which is not before this one")
         middle, square = known.earlier[source].reach(direction_of(problem, strip.of))
+        # ± d · θ ≥ ± middle − √square; the root is avoided, which needs ± middle − wanted ≥ 0
         if sign * middle < wanted or (sign * middle - wanted) ** 2 < square:
             raise NotProven(f"the ellipsoid of round {source} reaches beyond its {_side(sign)} side")
         return
@@ -121,7 +128,7 @@ def direction_of(problem: LinearProblem, of: int | str) -> Scaled:
     """The direction d of a strip: a row of W, or one unknown."""
     if isinstance(of, str):
         return Scaled.of(vector(problem, ((of, Fraction(1)),)))
-    if of >= problem.n_rows:
+    if not 0 <= of < problem.n_rows:
         raise NotProven(f"there is no row {of}: the problem has {problem.n_rows}, counted from 0")
     row = rows_exactly(problem, [of])
     return Scaled(row.W[0], Fraction(2) ** row.exponent)
@@ -133,10 +140,11 @@ def require_ellipsoid(known: Known, body: Body, strips: Sequence[Strip]) -> None
     for axis, name in enumerate(problem.unknowns.names):
         center = body.center.unit * int(body.center.numbers[axis])
         if any(body.shape.numbers[axis]):
-            free.append(axis)
+            free.append(axis)  # the gap below is semidefinite only if the shape is definite along the free axes
         elif not box.lower[axis] == center == box.upper[axis]:
             raise NotProven(f"the ellipsoid is flat along '{name}', but the box does not fix it there")
-    if not is_semidefinite(gap(body, form_of(problem, body, strips), free)):
+    M = gap(body, form_of(problem, body, strips), free)
+    if not is_semidefinite(M, before_exact=lambda bits: spend(exact_cost(len(M), bits))):
         raise NotProven("the weighted strips do not imply the ellipsoid: it would have to be larger, or lie elsewhere")
 
 
@@ -147,14 +155,14 @@ def gap(body: Body, form: Form, free: list[int]) -> Whole:
     larger matrix needs no inverse, and it is semidefinite only if P is definite. All of it is times one denominator.
     """
     p, grid, last = len(free), np.ix_(free, free), 1 - form.rest
-    common = lcm(*(x.denominator for x in (body.shape.unit, form.A.unit, form.b.unit, last)))
+    scale = lcm(*(x.denominator for x in (body.shape.unit, form.A.unit, form.b.unit, last)))
     M = np.zeros((2 * p + 1, 2 * p + 1), dtype=object)
-    M[:p, :p] = body.shape.numbers[grid] * int(body.shape.unit * common)
-    M[p:-1, p:-1] = form.A.numbers[grid] * int(form.A.unit * common)
-    M[p:-1, -1] = M[-1, p:-1] = -form.b.numbers[free] * int(form.b.unit * common)
-    M[-1, -1] = int(last * common)
+    M[:p, :p] = body.shape.numbers[grid] * int(body.shape.unit * scale)
+    M[p:-1, p:-1] = form.A.numbers[grid] * int(form.A.unit * scale)
+    M[p:-1, -1] = M[-1, p:-1] = -form.b.numbers[free] * int(form.b.unit * scale)
+    M[-1, -1] = int(last * scale)
     for i in range(p):
-        M[i, p + i] = M[p + i, i] = common
+        M[i, p + i] = M[p + i, i] = scale
     return M
 
 
@@ -165,9 +173,17 @@ def form_of(problem: LinearProblem, body: Body, strips: Sequence[Strip]) -> Form
     offsets = [strip.middle - x for strip, x in zip(strips, middles, strict=True)]
     weights = Scaled.of([strip.weight for strip in strips])
     pulls = Scaled.of([strip.weight * m for strip, m in zip(strips, offsets, strict=True)])
-    rest = sum((s.weight * (s.half**2 - m**2) for s, m in zip(strips, offsets, strict=True)), Fraction(0))
+    rests = Scaled.of([s.weight * (s.half**2 - m**2) for s, m in zip(strips, offsets, strict=True)])
+    rest = rests.unit * int(rests.numbers.sum())
+    p, digits = len(problem.unknowns), [_bits(x.numbers) for x in (d, weights, pulls)]
+    spend(len(strips) * p * (p + 1) * product_cost(sum(digits[:2]), digits[0]))
     A = Scaled((d.numbers.T * weights.numbers) @ d.numbers, d.unit**2 * weights.unit)
     return Form(A, Scaled(pulls.numbers @ d.numbers, d.unit * pulls.unit), rest)
+
+
+def _bits(numbers: Whole) -> int:
+    """Of the longest of these whole numbers."""
+    return max((int(x).bit_length() for x in numbers.flat), default=0)
 
 
 def _directions(problem: LinearProblem, strips: Sequence[Strip]) -> Scaled:

@@ -58,15 +58,15 @@ def bound(x: Fraction, *, upper: bool) -> str:
     return (digits.rstrip("0").rstrip(".") if "." in digits else digits) + e + power
 
 
-def tolerance_condition(more: float, unit: str, *, exhibits: bool) -> tuple[str, ...]:
+def tolerance_condition(more: float, unit: str, *, exhibits: bool, least: float) -> tuple[str, ...]:
     """By how much readings may be off, in thousandths, where that is not as stated.
 
     What is exhibited for some tolerances holds for larger ones, and what is proven of all legs for smaller ones: the
-    number is rounded so.
+    number is rounded so. `least` is the smallest tolerance stated; none is less than 0.
 
     Examples:
         >>> for exhibits in (True, False):
-        ...     print(*tolerance_condition(0.0123456, "mm", exhibits=exhibits))
+        ...     print(*tolerance_condition(0.0123456, "mm", exhibits=exhibits, least=0.0))
         if every reading may be off by 12.35 mm more than stated:
         if every reading may be off by 12.34 mm more than stated:
     """
@@ -74,7 +74,8 @@ def tolerance_condition(more: float, unit: str, *, exhibits: bool) -> tuple[str,
         return ()
     shown = outward.at_most if exhibits == (more > 0) else outward.at_least
     words = f"{shown(abs(more), times=1000)} {unit} {'more' if more > 0 else 'less'}"
-    return (f"if every reading may be off by {words} than stated:",)
+    clipped = " (not at all where less than that is stated)" if least < -more else ""
+    return (f"if every reading may be off by {words} than stated{clipped}:",)
 
 
 def approximately(x: Fraction) -> str:

@@ -6,26 +6,36 @@ from typing import NamedTuple
 Elements = frozenset[int]
 
 
+MOST_CASES = 1_000_000
+"""Choices of elements that are looked into before a search gives up."""
+_LOOKS = 10
+"""Sets that are looked at for each of these choices, on average, before it gives up."""
+_DEEPEST = 200
+"""Elements that are chosen one after the other before a search gives up."""
+
+
 class Cover(NamedTuple):
     """At most q elements that meet every set, if there are any; else the numbers of sets that leave none."""
 
     elements: Elements | None
     used: Elements
     """Numbers of the sets that were needed to see that there are none."""
+    looks: int
+    """How often a set was looked at."""
 
 
 class TooManyCases(Exception):  # noqa: N818 - it says what is the matter
     """More cases than were allowed had to be looked at."""
 
 
-def cover(sets: Sequence[Elements], q: int, spared: Elements = frozenset(), limit: int = 1_000_000) -> Cover:
+def cover(sets: Sequence[Elements], q: int, spared: Elements = frozenset(), limit: int = MOST_CASES) -> Cover:
     """At most q elements, none of them spared, that meet all the sets; all ways to choose them are gone through.
 
     Of a set that is not met yet, some element is chosen: the first one, or not that but the second, and so on. More
     than q sets that share no element leave no way, and so does a set of which all elements are spared.
 
     Raises:
-        TooManyCases: more than `limit` cases.
+        TooManyCases: more than `limit` cases, or they are too long.
 
     Examples:
         >>> sets = [frozenset({1, 2}), frozenset({2, 3}), frozenset({1, 3})]
@@ -33,9 +43,9 @@ def cover(sets: Sequence[Elements], q: int, spared: Elements = frozenset(), limi
         (True, [1, 2])
     """
     search = _Search(sets, limit)
-    if not search.leaves_none(search.all_sets, search.mask(spared), q):
-        return Cover(frozenset(search.chosen), frozenset())
-    return Cover(None, frozenset(search.used))
+    none = search.leaves_none(search.all_sets, search.mask(spared), q)
+    elements, used = (None, frozenset(search.used)) if none else (frozenset(search.chosen), frozenset[int]())
+    return Cover(elements, used, search.looks)
 
 
 class _Search:
@@ -53,7 +63,7 @@ class _Search:
                 self._having[place] |= 1 << i
         self._meeting = [self._with_some(each) for each in self._sets]
         """For each set, the sets that share an element with it."""
-        self._cases = limit
+        self._cases, self._most_looks, self.looks = limit, _LOOKS * limit, 0
         self.used = set[int]()
         self.chosen = list[int]()
 
@@ -67,13 +77,18 @@ class _Search:
             sets |= self._having[place]
         return sets
 
-    def leaves_none(self, sets: int, spared: int, budget: int) -> bool:
-        """Is there no way to meet these sets with at most `budget` elements that are not spared?"""
+    def leaves_none(self, sets: int, spared: int, budget: int, depth: int = 0) -> bool:
+        """Is there no way to meet these sets with at most `budget` elements that are not spared?
+
+        Sets that share no free element need an element each; a set without a free element cannot be met. If neither
+        decides it, every way has one of the free elements of the first set, and all of those are tried.
+        """
         self._cases -= 1
-        if self._cases < 0:
+        if self._cases < 0 or depth > _DEEPEST or self.looks > self._most_looks:
             raise TooManyCases
         apart, others = list[int](), sets
         while others:
+            self.looks += 1
             i = (others & -others).bit_length() - 1
             free = self._sets[i] & ~spared
             if not free:
@@ -84,13 +99,13 @@ class _Search:
                 self.used.update(apart)
                 return True
             others &= ~(self._meeting[i] if free == self._sets[i] else self._with_some(free))
-        return bool(apart) and self._none_of(apart[0], sets, spared, budget)
+        return bool(apart) and self._none_of(apart[0], sets, spared, budget, depth)
 
-    def _none_of(self, i: int, sets: int, spared: int, budget: int) -> bool:
+    def _none_of(self, i: int, sets: int, spared: int, budget: int, depth: int) -> bool:
         """Is there no way with one of the free elements of set i: the first, or not that but the second, and so on?"""
         self.used.add(i)
         for place in _bits(self._sets[i] & ~spared):
-            if not self.leaves_none(sets & ~self._having[place], spared, budget - 1):
+            if not self.leaves_none(sets & ~self._having[place], spared, budget - 1, depth + 1):
                 self.chosen.append(self._elements[place])
                 return False
             spared |= 1 << place

@@ -55,7 +55,8 @@ def integers(values: Array) -> tuple[Whole, int]:
     """
     bits = np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
     biased = (bits >> _FRACTION_BITS) & _EXPONENT_MASK
-    assert (biased < _EXPONENT_MASK).all(), "NaN and infinity are refused where problems are made"
+    if not (biased < _EXPONENT_MASK).all():  # problems refuse them when they are made, but arrays can be written to
+        raise InputError("NaN and infinity are no numbers that can be proven with")
     mantissa = bits & ((1 << _FRACTION_BITS) - 1)
     mantissa |= (biased > 0).astype(np.int64) << _FRACTION_BITS
     exponent = np.maximum(biased, 1) - 1 + _LOWEST_EXPONENT
