@@ -13,6 +13,7 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import require
+from gough.core.outward import between
 from gough.core.polygons import cut
 
 
@@ -61,8 +62,6 @@ class Interval(NamedTuple):
         return bool(self.lower <= value <= self.upper)  # type: ignore[operator]
 
     def __str__(self) -> str:
-        from gough.core.outward import between  # noqa: PLC0415 - start-up time
-
         return "empty" if self.is_empty else between(self.lower, self.upper)
 
 

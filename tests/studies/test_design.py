@@ -6,7 +6,7 @@ import pytest
 
 from gough.core.errors import InputError
 from gough.data import read_recording
-from gough.studies.design import DesignStudy, summary
+from gough.studies.design import DesignStudy
 from gough.studies.schema import StudyTable
 
 STUDY = """\
@@ -62,7 +62,7 @@ def test_the_answer_is_a_trajectory_within_the_limits(study, tmp_path):
     assert told["chosen"] == "D"
     assert told["criterion"]["D"] == pytest.approx(found.value)
     assert told["limits"]["distance to singularity"]["to"] is None
-    assert summary(found)["series"]["frequency"] == found.series.frequency
+    assert found.to_dict()["series"]["frequency"] == found.series.frequency
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,16 @@
 
 import json
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any
 
 import numpy as np
 
 from gough.assemble.probed import printer, probed
-from gough.calibration.results import shown_unit
+from gough.calibration.results import CalibratedParameters, shown_unit
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError
-from gough.core.text import number, table
+from gough.core.text import html_table, number, table
 from gough.data import KlipperDelta, klipper_block
 from gough.estimate import Estimate, estimate
 from gough.methods import Identifiability, LeastSquares, Repeated, identifiability
@@ -22,8 +23,11 @@ _POOR = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class CalibratedPrinter(ArrayValue):
-    """A delta printer's geometry from probed heights and printed distances. `str()` of it is the account."""
+class CalibratedPrinter(CalibratedParameters, ArrayValue):
+    """A delta printer's geometry from probed heights and printed distances. `str()` of it is the account.
+
+    `found["radius"]` is a parameter, `found.interval("radius")` its confidence interval, both in SI units.
+    """
 
     model: LinearDelta
     """As it was configured."""
@@ -63,21 +67,31 @@ class CalibratedPrinter(ArrayValue):
 
     def table(self) -> str:
         """Parameters in mm and degrees, as configured and as found."""
+        return table(*self._columns())
+
+    def _repr_html_(self) -> str:
+        """The headline, the table and the verdicts for a notebook."""
+        return f"<p>{escape(self._headline())}</p>\n{html_table(*self._columns(), notes=self.verdicts)}"
+
+    def _columns(self) -> tuple[list[str], list[list[str]], str]:
+        """Heads, rows and alignment of the table."""
         rows = []
         for i, (name, unit) in enumerate(zip(self.model.names, self.model.units, strict=True)):
             shown, factor = shown_unit(unit)
             configured, found = self.model.nominal[i] * factor, self.parameters[i] * factor
             rows.append([name, shown, f"{configured:.4f}", f"{found:.4f}", self.plus(name)])
-        return table(["parameter", "unit", "configured", "found", "± (95%)"], rows, "llrrr")
+        return ["parameter", "unit", "configured", "found", "± (95%)"], rows, "llrrr"
 
-    def __str__(self) -> str:
+    def _headline(self) -> str:
         before, after = self.rms
         n = len(self.probes.heights), len(self.probes.distances)
-        head = (
+        return (
             f"{n[0]} heights and {n[1]} distances of {self.probes.source}: residuals {number(1e3 * before)} mm as "
             f"configured, {number(1e3 * after)} mm as found (rms)."
         )
-        return "\n".join([head, *self.verdicts, "", self.table(), "", str(self.identifiability)])
+
+    def __str__(self) -> str:
+        return "\n".join([self._headline(), *self.verdicts, "", self.table(), "", str(self.identifiability)])
 
     @property
     def verdicts(self) -> tuple[str, ...]:

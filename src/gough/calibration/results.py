@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,13 @@ from gough.assemble.predicted_pose import pose_sensitivity, pose_sigma
 from gough.calibration.held_out import HeldOut, closure
 from gough.calibration.outliers import outlier_words
 from gough.core.arrays import Array, ArrayValue
-from gough.core.text import number, table
+from gough.core.errors import InputError, nearest
+from gough.core.text import html_table, number, table
 from gough.data import Poses
 from gough.estimate import Estimate, FitStats
 from gough.methods.identifiability import Identifiability
 from gough.problem import NonlinearProblem
+from gough.region import Interval
 from gough.robots.kinematics import KinematicModel, PlatformPoses
 
 _ROUNDING = 1e-9
@@ -48,9 +51,41 @@ class ChainFit:
         return f"{self.name}: {'; '.join(hints)}." if hints else ""
 
 
+class CalibratedParameters:
+    """The parameters of a calibrated machine by name: `found["radius"]`, `found.interval("radius")`, in SI units."""
+
+    model: KinematicModel
+    parameters: Array
+    estimate: Estimate
+
+    def __getitem__(self, name: str) -> float:
+        if name in self.model.names:
+            return float(self.parameters[self.model.names.index(name)])
+        return self.estimate[name] if name in self.estimate.unknowns.names else self._unknown(name)
+
+    def interval(self, name: str, level: float | None = None) -> Interval:
+        """The confidence interval of one parameter, in SI units, at the estimate's level or another one.
+
+        Raises:
+            InputError: there is no such parameter, or it was held at its value.
+            AssumptionError: the measurements do not show their noise, so that no interval is known.
+        """
+        if name in self.estimate.unknowns.names:
+            return self.estimate.interval(name, level)
+        value = self[name]
+        raise InputError(f"'{name}' was held at {number(value)} and has no interval; free it to have it estimated")
+
+    def _unknown(self, name: str) -> float:
+        known = dict.fromkeys((*self.model.names, *self.estimate.unknowns.names))
+        raise InputError(f"no parameter of the {self.model.name} is called '{name}'{nearest(name, known)}")
+
+
 @dataclass(frozen=True, eq=False)
-class Calibrated(ArrayValue):
-    """A machine's calibrated geometry. `str()` of it is the account: parameters, verdicts, errors before and after."""
+class Calibrated(CalibratedParameters, ArrayValue):
+    """A machine's calibrated geometry. `str()` of it is the account: parameters, verdicts, errors before and after.
+
+    `found["l1_length"]` is a parameter, `found.interval("l1_length")` its confidence interval, both in SI units.
+    """
 
     model: KinematicModel
     poses: Poses
@@ -96,6 +131,14 @@ class Calibrated(ArrayValue):
 
     def table(self) -> str:
         """Parameters before and after, in mm and degrees where they are lengths and angles."""
+        return table(*self._columns())
+
+    def _repr_html_(self) -> str:
+        """The headline, the table and the verdicts for a notebook."""
+        return f"<p>{escape(self._headline())}</p>\n{html_table(*self._columns(), notes=self.verdicts)}"
+
+    def _columns(self) -> tuple[list[str], list[list[str]], str]:
+        """Heads, rows and alignment of the table."""
         sigma = dict(zip(self.estimate.unknowns.names, self.estimate.intervals().width / 2, strict=True))
         rows = []
         for i, (name, unit) in enumerate(zip(self.model.names, self.model.units, strict=True)):
@@ -112,7 +155,7 @@ class Calibrated(ArrayValue):
                     number(after - before, half),
                 ]
             )
-        return table(["parameter", "unit", "before", "after", "± (95%)", "change"], rows, "llrrrr")
+        return ["parameter", "unit", "before", "after", "± (95%)", "change"], rows, "llrrrr"
 
     def chain_table(self) -> str:
         """Closure errors by chain."""
@@ -146,13 +189,24 @@ class Calibrated(ArrayValue):
             self.model, self.parameters, PlatformPoses(poses.position * self.scale, rotation), poses.readings
         )
 
-    def __str__(self) -> str:
+    def _headline(self) -> str:
         before, after = self.rms
-        head = (
+        return (
             f"{self.model.name}: {len(self.estimate.unknowns)} parameters from {len(self.poses)} poses; closure "
             f"{number(1e3 * before)} mm before, {number(1e3 * after)} mm after (rms)."
         )
-        parts = [head, *self.verdicts, "", self.table(), "", self.chain_table(), "", str(self.identifiability)]
+
+    def __str__(self) -> str:
+        parts = [
+            self._headline(),
+            *self.verdicts,
+            "",
+            self.table(),
+            "",
+            self.chain_table(),
+            "",
+            str(self.identifiability),
+        ]
         if self.validation is not None:
             parts += ["", "On poses that took no part:", str(self.validation)]
         return "\n".join(parts)

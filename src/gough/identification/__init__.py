@@ -8,6 +8,7 @@ from gough.identification.named import DEFAULT_METHODS, METHODS, method_named
 from gough.identification.repeated import IdentifiedRepeats, identify_repeated
 from gough.identification.results import (
     Adequacy,
+    EstimatesByMethod,
     ExactBounds,
     Finding,
     GainEstimate,
@@ -16,6 +17,7 @@ from gough.identification.results import (
     Step,
     Validation,
     VariantFit,
+    estimates_from_json,
 )
 from gough.identification.validation import validated
 from gough.identification.words import verdicts
@@ -27,6 +29,7 @@ __all__ = [
     "Adequacy",
     "BenchmarkVerdict",
     "Bias",
+    "EstimatesByMethod",
     "ExactBounds",
     "Finding",
     "GainEstimate",
@@ -39,6 +42,7 @@ __all__ = [
     "adequacy_of",
     "all_parameters",
     "benchmark",
+    "estimates_from_json",
     "gain_from_static_tests",
     "identify",
     "identify_repeated",

@@ -14,12 +14,12 @@ from gough.assemble.path_order import path_criterion
 from gough.assemble.repeated_motion import RepeatedMotion
 from gough.assemble.series_order import OrderChoice
 from gough.core.arrays import Array
-from gough.core.errors import GoughError, InputError, nearest, require
-from gough.core.text import number, table
+from gough.core.errors import GoughError, InputError, require
+from gough.core.text import html_table, number, table
 from gough.data import advised_cutoff
 from gough.estimate import Estimate
 from gough.identification.benchmark_motion import BenchmarkVerdict, Bias, all_parameters, benchmark
-from gough.identification.results import Step
+from gough.identification.results import EstimatesByMethod, Step
 from gough.methods import (
     GaussMarkov,
     Identifiability,
@@ -42,7 +42,7 @@ _INSTRUMENTS = "instrumental variables"
 
 
 @dataclass(frozen=True, eq=False)
-class IdentifiedRepeats:
+class IdentifiedRepeats(EstimatesByMethod):
     """A robot's parameters from repeats of a periodic motion, by every estimator. `str()` is a table with verdicts."""
 
     robot: DynamicModel
@@ -70,14 +70,6 @@ class IdentifiedRepeats:
     def __post_init__(self) -> None:
         for field in ("by_positions", "estimates", "refused", "benchmarks", "fixed"):
             object.__setattr__(self, field, MappingProxyType(dict(getattr(self, field))))
-
-    def __getitem__(self, estimator: str) -> Estimate:
-        if estimator not in self.estimates:
-            known = ", ".join(self.estimates)
-            raise InputError(
-                f"no estimate is called '{estimator}'{nearest(estimator, self.estimates)} (known: {known})"
-            )
-        return self.estimates[estimator]
 
     @property
     def cut_off(self) -> int:
@@ -164,14 +156,26 @@ class IdentifiedRepeats:
             words.append(f"On the motion “{motion}” the model is {said}.")
         return tuple(words)
 
-    def __str__(self) -> str:
+    def table(self) -> str:
+        """A row for each parameter, a column for each estimator, as aligned text."""
+        return table(*self._columns())
+
+    def _repr_html_(self) -> str:
+        """The table and the verdicts for a notebook."""
+        return html_table(*self._columns(), notes=self.verdicts)
+
+    def _columns(self) -> tuple[list[str], list[list[str]], str]:
+        """Heads, rows and alignment of the table."""
         names, units = self.likeliest.unknowns.names, self.likeliest.unknowns.units
         best = _sigma(self.likeliest)
         columns = [[number(v, s) for v, s in zip(e.value, best, strict=True)] for e in self.estimates.values()]
         sigma = [number(s, digits=2) for s in best]
         rows = [list(row) for row in zip(names, units, *columns, sigma, strict=True)]
         heads = ["parameter", "unit", *self.estimates, "σ (ML)"]
-        return "\n".join([table(heads, rows, "ll" + "r" * (len(heads) - 2)), *self.verdicts])
+        return heads, rows, "ll" + "r" * (len(heads) - 2)
+
+    def __str__(self) -> str:
+        return "\n".join([self.table(), *self.verdicts])
 
 
 def _sigma(estimate: Estimate) -> Array:

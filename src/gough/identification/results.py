@@ -1,5 +1,6 @@
 """What an identification answers with. Plain values: nothing here computes an estimate."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -11,11 +12,13 @@ import numpy.typing as npt
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest
-from gough.estimate import Estimate, Status
+from gough.core.text import html_table, table
+from gough.estimate import Claim, Estimate, Status
 from gough.identification.bounds import rounded_up
 from gough.methods.identifiability import Identifiability
 from gough.methods.minimal_bound import MinimalBound
 from gough.problem import LinearProblem
+from gough.region import Interval
 from gough.robots.model import DynamicModel
 
 if TYPE_CHECKING:
@@ -224,11 +227,72 @@ class Validation:
         return f"{validation_table(self)}\n{self.verdict}"
 
 
+class EstimatesByMethod:
+    """The estimates of several methods by name: `found["hull"]`, `found.intervals("mass")`, `found.to_json()`."""
+
+    estimates: Mapping[str, Estimate]
+    fixed: Mapping[str, float]
+
+    def __getitem__(self, method: str) -> Estimate:
+        if method not in self.estimates:
+            known = ", ".join(self.estimates)
+            raise InputError(f"no estimate is called '{method}'{nearest(method, self.estimates)} (known: {known})")
+        return self.estimates[method]
+
+    def intervals(self, name: str) -> dict[str, Interval]:
+        """The interval of one unknown by each method that gives one, see `Estimate.interval`.
+
+        Methods are left out that did not succeed or claim a VALUE alone.
+
+        Raises:
+            InputError: no estimate has an unknown of this name.
+        """
+        able = {
+            label: estimate
+            for label, estimate in self.estimates.items()
+            if estimate.status is Status.OK and estimate.claim is not Claim.VALUE
+        }
+        known = dict.fromkeys(each for estimate in self.estimates.values() for each in estimate.unknowns.names)
+        if name in self.fixed:
+            raise InputError(f"'{name}' is fixed at {self.fixed[name]:g} by the prior and was not estimated")
+        if name not in known:
+            raise InputError(f"no unknown is called '{name}'{nearest(name, known)}")
+        return {label: each.interval(name) for label, each in able.items() if name in each.unknowns.names}
+
+    def to_json(self) -> str:
+        """All estimates by the name of their method, as `gough identify` writes them; see `estimates_from_json`."""
+        data = {label: estimate.to_dict() for label, estimate in self.estimates.items()}
+        return json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def estimates_from_json(text: str) -> dict[str, Estimate]:
+    """The estimates by the name of their method, from what `to_json` returned or the file estimate.json of a report.
+
+    Raises:
+        InputError: the text is not JSON, or is no such document.
+
+    Examples:
+        >>> from gough.identification import identify
+        >>> from gough.identification.example import random_motion
+        >>> found = identify(*random_motion(1), methods=["weighted", "hull"], compare=False)
+        >>> estimates_from_json(found.to_json()) == dict(found.estimates)
+        True
+    """
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"not a complete JSON document: {error}") from error
+    if not isinstance(data, dict) or "type" in data:
+        raise InputError("expected estimates by the name of their method; for a single one use Estimate.from_json")
+    return {label: Estimate.from_dict(each) for label, each in data.items()}
+
+
 @dataclass(frozen=True, eq=False)
-class Identified:
+class Identified(EstimatesByMethod):
     """A robot's parameters by every method that was asked for, and how far they may be trusted.
 
-    `str()` of it is a table of all methods with the verdicts; `identified["hull"]` is one estimate.
+    `str()` of it is a table of all methods with the verdicts; `identified["hull"]` is one estimate, and
+    `identified.intervals("mass")` the interval of one parameter by every method.
 
     Examples:
         >>> from gough.identification import identify
@@ -272,12 +336,6 @@ class Identified:
         for name in ("estimates", "refused", "fixed"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
-    def __getitem__(self, method: str) -> Estimate:
-        if method not in self.estimates:
-            known = ", ".join(self.estimates)
-            raise InputError(f"no estimate is called '{method}'{nearest(method, self.estimates)} (known: {known})")
-        return self.estimates[method]
-
     @property
     def smallest_bound(self) -> Array:
         """ε* of each actuator, from above: `minimal.point` explains every row with errors of this size."""
@@ -300,10 +358,20 @@ class Identified:
 
         return verdicts(self)
 
-    def __str__(self) -> str:
-        from gough.identification.tables import parameter_table  # noqa: PLC0415 - as above
+    def table(self) -> str:
+        """A row for each unknown, a column for each method, as aligned text."""
+        from gough.identification.tables import parameter_columns  # noqa: PLC0415 - as above
 
-        return "\n".join([parameter_table(self), *self.verdicts])
+        return table(*parameter_columns(self))
+
+    def _repr_html_(self) -> str:
+        """The table and the verdicts for a notebook."""
+        from gough.identification.tables import parameter_columns  # noqa: PLC0415 - as above
+
+        return html_table(*parameter_columns(self), notes=self.verdicts)
+
+    def __str__(self) -> str:
+        return "\n".join([self.table(), *self.verdicts])
 
 
 @dataclass(frozen=True, eq=False)

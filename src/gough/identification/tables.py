@@ -35,15 +35,15 @@ def _shown(estimate: Estimate) -> list[str]:
     ]
 
 
-def parameter_table(identified: Identified) -> str:
-    """A row for each unknown, a column for each method."""
+def parameter_columns(identified: Identified) -> tuple[list[str], list[list[str]], str]:
+    """Heads, rows and alignment of a table with a row for each unknown and a column for each method."""
     unknowns = identified.problem.unknowns
     columns = [_cells(e, unknowns.names) for e in identified.estimates.values()]
     rows = [
         [name, unit, *(column[i] for column in columns)]
         for i, (name, unit) in enumerate(zip(unknowns.names, unknowns.units, strict=True))
     ]
-    return table(["unknown", "unit", *identified.estimates], rows, "ll" + "r" * len(columns))
+    return ["unknown", "unit", *identified.estimates], rows, "ll" + "r" * len(columns)
 
 
 def adequacy_table(adequacy: Adequacy) -> str:

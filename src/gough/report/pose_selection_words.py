@@ -114,17 +114,13 @@ def account(selection: Selection, others: tuple[Rival, ...] = (), curve: Curve |
 
 def summary(selection: Selection, others: tuple[Rival, ...] = (), curve: Curve | None = None) -> dict[str, Any]:
     """Plain data for JSON, in SI units."""
-    of, told, poses = selection.problem, selection.problem.information, selection.poses
+    of, told = selection.problem, selection.problem.information
     sets = {"chosen": Rival("chosen", len(selection.rows), selection.accuracy, selection.indices)}
     sets |= {each.name: each for each in others}
     return {
-        "machine": of.model.name,
-        "count": len(selection.rows),
+        **selection.to_dict(),
         "needed": of.needed,
-        "criterion": of.criterion.name,
-        "value": selection.value,
         "excess": selection.excess,
-        "is_stopped": selection.is_stopped,
         "candidates": {
             "kept": len(of.candidates),
             "tried": of.candidates.tried,
@@ -132,15 +128,10 @@ def summary(selection: Selection, others: tuple[Rival, ...] = (), curve: Curve |
         },
         "notes": list(sentences(selection)),
         "not_identifiable": list(told.identifiability.not_identifiable),
-        "readings": poses.readings.tolist(),
-        "position": poses.position.tolist(),
-        "rotation": None if poses.rotation is None else poses.rotation.tolist(),
         "is_extremal": of.candidates.is_extremal[list(selection.rows)].tolist(),
-        "sigma": dict(zip(told.names, selection.sigma.tolist(), strict=True)),
         "shape_sigma": None
         if selection.shape_sigma is None
         else dict(zip(told.names, selection.shape_sigma.tolist(), strict=True)),
-        "units": dict(zip(told.names, told.units, strict=True)),
         "sets": {
             name: {"poses": each.count, **each.accuracy.__dict__, **_indices(each)} for name, each in sets.items()
         },

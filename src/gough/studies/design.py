@@ -1,11 +1,10 @@
 """A design from a study: its [design] table, the search it asks for, and the files of the answer."""
 
-import json
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, isfinite
+from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,7 +13,7 @@ from gough.core.errors import require
 from gough.data import write_recording
 from gough.experiments._equations import as_parallel
 from gough.experiments.design import Design, DesignProblem, MotionLimits, Progress, optimize
-from gough.experiments.design.criteria import CRITERIA, criterion_named
+from gough.experiments.design.criteria import criterion_named
 from gough.report.design import design_documents, to_record
 from gough.studies.quantities import deviations, quantities, quantity
 from gough.studies.schema import DesignTable, RobotTable, StudyTable, Table
@@ -108,7 +107,7 @@ class DesignStudy:
             trajectory = path.read_bytes()
         return {
             TRAJECTORY: trajectory,
-            "design.json": (json.dumps(summary(found), ensure_ascii=False, indent=1) + "\n").encode(),
+            "design.json": f"{found.to_json()}\n".encode(),
             "design.txt": f"{found}\n\n{self.to_record(found)}\n".encode(),
             **design_documents(title, lead, found, periods=periods),
         }
@@ -141,37 +140,3 @@ class DesignStudy:
             name: tuple(quantity(each, units.get(name, "m")) for each in ends) for name, ends in asked.pose.items()
         }
         return MotionLimits.stated(robot, **{name: value for name, value in given.items() if value is not None})
-
-
-def summary(found: Design) -> dict[str, Any]:
-    """A design as plain numbers and text."""
-    series, of = found.series, found.problem
-    low, high = found.extremes
-    return {
-        "robot": of.robot.name,
-        "criterion": {name: found.criterion(name) for name in CRITERIA},
-        "chosen": of.criterion.name,
-        "is_stopped": found.is_stopped,
-        "series": {
-            "frequency": series.frequency,
-            "offset": series.offset.tolist(),
-            "mu": series.mu.tolist(),
-            "nu": series.nu.tolist(),
-        },
-        "periods_begin": getattr(found.trajectory(), "ramp", 0.0),
-        "sigma": {name: sd if isfinite(sd) else None for name, sd in zip(of.names, found.sigma.tolist(), strict=True)},
-        "limits": {
-            one.name: {
-                "unit": one.unit,
-                "least": least,
-                "greatest": most,
-                "from": one.lower if isfinite(one.lower) else None,
-                "to": one.upper if isfinite(one.upper) else None,
-            }
-            for one, least, most in zip(of.channels, low.tolist(), high.tolist(), strict=True)
-        },
-        "starts": [
-            {"number": each.number, "first": each.first, "value": each.value if each.series else None}
-            for each in found.attempts
-        ],
-    }

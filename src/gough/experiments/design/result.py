@@ -1,14 +1,18 @@
 """The answer of a design: the motion, what it promises, how near it comes to its limits, and how it was found."""
 
+import json
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
+from math import isfinite
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from gough.core.arrays import Array, ArrayValue
-from gough.core.errors import InputError
-from gough.core.text import number, table
+from gough.core.errors import InputError, require
+from gough.core.text import html_table, number, table
 from gough.data import Recording, write_recording
 from gough.experiments.design.criteria import CRITERIA
 from gough.experiments.design.entry import Joined, entries
@@ -49,7 +53,7 @@ class Attempt(ArrayValue):
 class Design(ArrayValue):
     """A motion that keeps the limits at all times, the best that was found. Made by `optimize`.
 
-    `str()` of it is a short report.
+    `str()` of it is a short report. `to_json` and `from_json` keep it in a file, for the same problem.
 
     Examples:
         >>> from gough.experiments.design import MotionLimits
@@ -59,6 +63,8 @@ class Design(ArrayValue):
         >>> found = Design(problem, (Attempt(1, series, problem.value(problem.space.vector(series)), 0.0, 0.0, 0),))
         >>> found.sigma.shape, bool(found.worst < 0), found.recording(100.0).duration
         ((14,), True, 1.99)
+        >>> Design.from_json(found.to_json(), problem) == found
+        True
     """
 
     problem: DesignProblem
@@ -168,25 +174,116 @@ class Design(ArrayValue):
             f"{series.n_harmonics} harmonics of {series.frequency:.6g} Hz, {of.n_variables} unknowns",
             f"σ promised for {of.recorded} samples with efforts that err by {self._errors()}",
             "",
-            self._promised(),
+            self.table(),
             "",
             self._limits(),
         ]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The first lines and the table of promised standard deviations for a notebook."""
+        lead = [f"<p>{escape(line)}</p>" for line in str(self).split("\n\n")[0].splitlines()]
+        return "\n".join([*lead, html_table(*self._columns())])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, in SI units: criteria, the motion, promised σ, limits and all starts."""
+        of, (low, high) = self.problem, self.extremes
+        sigma = zip(of.names, self.sigma.tolist(), strict=True)
+        return {
+            "robot": of.robot.name,
+            "criterion": {name: _finite(self.criterion(name)) for name in CRITERIA},
+            "chosen": of.criterion.name,
+            "is_stopped": self.is_stopped,
+            "series": _series_data(self.series),
+            "periods_begin": getattr(self.trajectory(), "ramp", 0.0),
+            "sigma": {name: _finite(sd) for name, sd in sigma},
+            "limits": {
+                one.name: {
+                    "unit": one.unit,
+                    "least": least,
+                    "greatest": most,
+                    "from": _finite(one.lower),
+                    "to": _finite(one.upper),
+                }
+                for one, least, most in zip(of.channels, low.tolist(), high.tolist(), strict=True)
+            },
+            "starts": [
+                {
+                    "number": each.number,
+                    "first": _finite(each.first),
+                    "value": _finite(each.value),
+                    "series": None if each.series is None else _series_data(each.series),
+                    "seconds": each.seconds,
+                    "evaluations": each.evaluations,
+                    "is_stopped": each.is_stopped,
+                }
+                for each in self.attempts
+            ],
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as text: the file design.json of `gough design`."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str, problem: DesignProblem) -> "Design":
+        """The design that `to_json` wrote, of the problem that it was found for.
+
+        Raises:
+            InputError: the text is no such document, or was written for another problem: its robot, the criterion of
+                its motions or the limits differ.
+        """
+        try:
+            data = json.loads(text)
+            robot, stopped = data["robot"], bool(data["is_stopped"])
+            attempts = tuple(
+                Attempt(
+                    each["number"],
+                    None if each["series"] is None else FourierSeries(**each["series"]),
+                    _infinite_or(each["value"]),
+                    _infinite_or(each["first"]),
+                    each["seconds"],
+                    each["evaluations"],
+                    each["is_stopped"],
+                )
+                for each in data["starts"]
+            )
+        except (json.JSONDecodeError, KeyError, TypeError) as error:
+            raise InputError(f"not a design that this version of gough wrote: {error}") from error
+        require(robot == problem.robot.name, f"the design is of the robot '{robot}', not of '{problem.robot.name}'")
+        require(any(each.series is not None for each in attempts), "the design has no motion")
+        for each in attempts:
+            if each.series is not None:
+                shape, wanted = each.series.mu.shape, (len(problem.home), problem.n_harmonics)
+                words = f"its motion has {shape} amplitudes there and {wanted} here"
+                require(shape == wanted, f"the design was found for another problem: {words}")
+                value = problem.value(problem.space.vector(each.series))
+                same = abs(value - each.value) <= 1e-6 * max(1.0, abs(value))
+                words = f"its criterion is {each.value:.6g} there and {value:.6g} here"
+                require(same, f"the design was found for another problem: {words}")
+        found = cls(problem, attempts, stopped)
+        words = f"by {100 * found.worst:.3g} % of the range"
+        require(found.worst <= 0, f"the design was found for other limits: it exceeds those of this problem {words}")
+        return found
 
     def _errors(self) -> str:
         """Standard deviations of the efforts' errors, once where all are alike."""
         units, sigma = self.problem.robot.effort_units, np.sqrt(np.diag(self.problem.sigma))
         return ", ".join(dict.fromkeys(f"{number(sd)} {unit}" for sd, unit in zip(sigma, units, strict=True)))
 
-    def _promised(self) -> str:
+    def table(self) -> str:
+        """Base parameters with the standard deviations that the experiment promises, as aligned text."""
+        return table(*self._columns())
+
+    def _columns(self) -> tuple[list[str], list[list[str]], str]:
+        """Heads, rows and alignment of the table."""
         units = [self.problem.robot.units[i] for i in self.problem.found.kept]
         cells = zip(self.problem.names, units, self.problem.base_values, self.sigma, strict=True)
         rows = []
         for name, unit, value, sd in cells:
             share = f"{100 * sd / abs(value):.2g} %" if value and sd < np.inf else "—"
             rows.append([name, unit, number(value), number(sd, digits=2), share])
-        return table(["parameter", "unit", "nominal", "σ promised", "share"], rows, "llrrr")
+        return ["parameter", "unit", "nominal", "σ promised", "share"], rows, "llrrr"
 
     def _limits(self) -> str:
         low, high = self.extremes
@@ -199,3 +296,21 @@ class Design(ArrayValue):
             rows.append([one.name, one.unit, number(low[i]), number(high[i]), *ends, f"{-100 * beyond[i]:.1f} %"])
         heads = ["nearest limits", "unit", "least", "greatest", "allowed from", "to", "left"]
         return table(heads, rows, "llrrrrr")
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if isfinite(value) else None
+
+
+def _infinite_or(value: float | None) -> float:
+    return np.inf if value is None else float(value)
+
+
+def _series_data(series: FourierSeries) -> dict[str, Any]:
+    """The fields of a series as plain numbers."""
+    return {
+        "frequency": series.frequency,
+        "offset": series.offset.tolist(),
+        "mu": series.mu.tolist(),
+        "nu": series.nu.tolist(),
+    }

@@ -1,13 +1,17 @@
 """The search itself, and the set of poses that it found."""
 
+import json
 from dataclasses import dataclass, replace
 from functools import cached_property
+from html import escape
 from typing import Any
 
 import numpy as np
 
 from gough.assemble.gauges import regauged
 from gough.core.arrays import Array, ArrayValue
+from gough.core.errors import InputError, require
+from gough.core.text import html_table, table
 from gough.data import Poses
 from gough.experiments.pose_selection.bounds import least_value
 from gough.experiments.pose_selection.criteria import DCriterion
@@ -20,7 +24,10 @@ from gough.robots.gough_platform import GoughPlatform
 
 @dataclass(frozen=True, eq=False)
 class Selection(ArrayValue):
-    """Poses to measure, in an order in which the first few are a good set too, and what they will tell."""
+    """Poses to measure, in an order in which the first few are a good set too, and what they will tell.
+
+    `str()` of it is a short report. `to_json` and `from_json` keep it in a file, for the same problem.
+    """
 
     problem: PoseProblem
     rows: tuple[int, ...]
@@ -75,6 +82,78 @@ class Selection(ArrayValue):
     def value(self) -> float:
         """The criterion."""
         return self.problem.criterion.value(self.information)
+
+    def table(self) -> str:
+        """Readings to command and positions to expect, pose by pose, as aligned text."""
+        return table(*self._columns())
+
+    def _columns(self) -> tuple[list[str], list[list[str]], str]:
+        """Heads, rows and alignment of the table."""
+        poses, model = self.poses, self.problem.model
+        shown, factor = ("mm", 1e3) if model.reading_unit == "m" else (model.reading_unit, 1.0)
+        heads = ["pose", *(f"{chain} [{shown}]" for chain in model.chains), *(f"{axis} [mm]" for axis in "xyz")]
+        rows = [
+            [str(i + 1), *(f"{factor * v:.4f}" for v in reading), *(f"{1e3 * v:.3f}" for v in position)]
+            for i, (reading, position) in enumerate(zip(poses.readings, poses.position, strict=True))
+        ]
+        return heads, rows, "r" * len(heads)
+
+    def _headline(self) -> str:
+        of, told = self.problem, self.accuracy
+        return (
+            f"{len(self.rows)} poses of the {of.model.name} for {of.information.n_parameters} unknowns, chosen by "
+            f"{of.criterion.name}; a calibration from them predicts positions with σ = {1e3 * told.position:.3g} mm "
+            f"(rms over the workspace), at worst {1e3 * told.position_worst:.3g} mm"
+            + ("; the search was interrupted" if self.is_stopped else "")
+        )
+
+    def __str__(self) -> str:
+        return f"{self._headline()}\n{self.table()}"
+
+    def _repr_html_(self) -> str:
+        """The headline and the table for a notebook."""
+        return f"<p>{escape(self._headline())}</p>\n{html_table(*self._columns())}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, in SI units."""
+        of, poses, told = self.problem, self.poses, self.problem.information
+        return {
+            "machine": of.model.name,
+            "count": len(self.rows),
+            "criterion": of.criterion.name,
+            "value": self.value,
+            "is_stopped": self.is_stopped,
+            "rows": list(self.rows),
+            "readings": poses.readings.tolist(),
+            "position": poses.position.tolist(),
+            "rotation": None if poses.rotation is None else poses.rotation.tolist(),
+            "sigma": dict(zip(told.names, self.sigma.tolist(), strict=True)),
+            "units": dict(zip(told.names, told.units, strict=True)),
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str, problem: PoseProblem) -> "Selection":
+        """The selection that `to_json` wrote, of the problem that it was found for.
+
+        Raises:
+            InputError: the text is no such document, or the problem's candidates are other ones.
+        """
+        try:
+            data = json.loads(text)
+            rows, stopped = tuple(int(row) for row in data["rows"]), bool(data["is_stopped"])
+            machine, readings = data["machine"], np.array(data["readings"], dtype=float)
+        except (json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
+            raise InputError(f"not a selection of poses that this version of gough wrote: {error}") from error
+        name = problem.model.name
+        require(machine == name, f"the selection is of the machine '{machine}', not of '{name}'")
+        known = bool(rows) and min(rows) >= 0 and max(rows) < len(problem.candidates)
+        same = known and np.array_equal(problem.candidates.poses.readings[list(rows)], readings)
+        require(same, "the selection was made from other candidates: give the limits, number and seed of those")
+        return cls(problem, rows, stopped)
 
     @cached_property
     def excess(self) -> float | None:

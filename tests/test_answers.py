@@ -1,0 +1,176 @@
+"""The answers of the verbs share their manners: asked by name, printed as a table, shown in notebooks, kept as JSON."""
+
+import json
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+from gough import AssumptionError, InputError, Interval, Status, calibrate, choose_poses, identify
+from gough.data import Poses
+from gough.estimate import Estimate
+from gough.experiments import FourierSeries
+from gough.experiments.design import Attempt, Design, DesignProblem, MotionLimits
+from gough.experiments.pose_selection import PoseLimits, Selection
+from gough.identification import estimates_from_json
+from gough.identification.example import random_motion
+from gough.robots import Delta, LinearDelta
+
+LIMITS = PoseLimits(pose={"x": (-0.08, 0.08), "y": (-0.08, 0.08), "z": (0.0, 0.1)})
+FIXED = ("arm_a", "arm_b", "arm_c")
+
+
+@pytest.fixture(scope="module")
+def identified():
+    return identify(*random_motion(1), methods=["weighted", "hull"], bound=0.1, compare=False)
+
+
+@pytest.fixture(scope="module")
+def printer():
+    """A printer whose parameters are known, and its calibration from simulated poses, arms held."""
+    printer, rng = LinearDelta(), np.random.default_rng(1)
+    truth = printer.nominal + [1e-3 if name not in FIXED else 0.0 for name in printer.names]
+    p = rng.uniform([-0.08, -0.08, 0.0], [0.08, 0.08, 0.1], (30, 3))
+    poses = Poses(p + rng.normal(0, 1e-5, p.shape), None, printer.inverse(truth, p)).with_noise(1e-5, None, 1e-7)
+    return truth, calibrate(printer, poses, fixed=FIXED)
+
+
+@pytest.fixture(scope="module")
+def chosen():
+    return choose_poses(LinearDelta(), LIMITS, count=8, position=5e-5, draws=60)
+
+
+@pytest.fixture(scope="module")
+def designed():
+    problem = DesignProblem(Delta(), MotionLimits(speeds=8.0, efforts=10.0), sigma=0.2, n_harmonics=2)
+    series = FourierSeries(problem.home, [[0.2, 0.1]] * 3, [[0.0, 0.1]] * 3, frequency=0.5)
+    value = problem.value(problem.space.vector(series))
+    failed = Attempt(2, None, np.inf, np.inf, 0.1, 3)
+    return Design(problem, (Attempt(1, series, value, -20.0, 0.5, 10), failed), is_stopped=True)
+
+
+def cells(html):
+    parsed = ET.fromstring(f"<div>{html}</div>")
+    return [[cell.text or "" for cell in row] for row in parsed.iter("tr")]
+
+
+def as_words(table):
+    heads, _, *rows = table.splitlines()
+    return [line.split() for line in (heads, *rows)]
+
+
+def test_notebooks_show_the_tables(identified, printer, chosen, designed):
+    for answer in (identified, printer[1], chosen, designed):
+        assert [" ".join(row).split() for row in cells(answer._repr_html_())] == as_words(answer.table())
+        assert answer.table() in str(answer)
+
+
+def test_intervals_of_one_unknown_by_every_method(identified):
+    name = identified.problem.unknowns.names[0]
+    assert identified.intervals(name) == {
+        "weighted": identified["weighted"].interval(name),
+        "hull": identified["hull"].interval(name),
+    }
+    failed = replace(identified["hull"], status=Status.INCONSISTENT)
+    partly = replace(identified, estimates={**identified.estimates, "hull": failed})
+    assert list(partly.intervals(name)) == ["weighted"]
+    with pytest.raises(InputError, match="no unknown is called 'masss'"):
+        identified.intervals("masss")
+    with pytest.raises(InputError, match="'mass' is fixed at 2 by the prior"):
+        replace(identified, fixed={"mass": 2.0}).intervals("mass")
+
+
+def test_estimates_of_all_methods_return_from_json(identified):
+    text = identified.to_json()
+    assert estimates_from_json(text) == dict(identified.estimates)
+    for wrong, why in (
+        (text[:-9], "not a complete JSON"),
+        (identified["hull"].to_json(), "for a single one use Estimate.from_json"),
+        ("[]", "expected estimates by the name"),
+        ('{"hull": 3}', "expected an Estimate"),
+    ):
+        with pytest.raises(InputError, match=why):
+            estimates_from_json(wrong)
+
+
+def test_a_calibrated_machine_is_asked_by_name(printer):
+    truth, found = printer
+    for name, true in zip(found.model.names, truth, strict=True):
+        if name in FIXED:
+            assert found[name] == true
+            with pytest.raises(InputError, match=f"'{name}' was held at .* and has no interval"):
+                found.interval(name)
+        else:
+            assert found.interval(name) == found.estimate.interval(name)
+            wide = found.interval(name, 1 - 1e-6)  # beyond chance: five standard deviations
+            assert isinstance(wide, Interval)
+            assert true in wide
+            assert found[name] in wide
+    with pytest.raises(InputError, match="no parameter of the linear delta is called 'radios'; did you mean 'radius'"):
+        found["radios"]
+    with pytest.raises(InputError, match="did you mean 'radius'"):
+        found.interval("radios")
+    assert Estimate.from_dict(json.loads(found.to_json())["estimate"]) == found.estimate
+
+
+def test_a_calibration_that_knows_no_noise_has_no_interval(printer):
+    _, found = printer
+    few = Poses(found.poses.position[:4], None, found.poses.readings[:4])
+    free = found.model.names[0]
+    barely = calibrate(found.model, few, fixed=found.model.names[2:])
+    assert free in barely.estimate.unknowns.names
+    assert barely.interval(free).lower < barely[free]
+    exact = replace(barely, estimate=replace(barely.estimate, claim=type(barely.estimate.claim).VALUE))
+    with pytest.raises(AssumptionError, match="no interval"):
+        exact.interval(free)
+
+
+def test_a_selection_returns_from_json(chosen):
+    assert Selection.from_json(chosen.to_json(), chosen.problem) == chosen
+    others = choose_poses(LinearDelta(), LIMITS, count=8, position=5e-5, draws=60, seed=2)
+    data = json.loads(chosen.to_json())
+    for text, problem, why in (
+        (chosen.to_json(), others.problem, "from other candidates"),
+        (chosen.to_json().replace("linear delta", "hexapod"), chosen.problem, "of the machine 'hexapod'"),
+        (json.dumps({**data, "rows": [*data["rows"][:-1], 10**6]}), chosen.problem, "from other candidates"),
+        (json.dumps({**data, "rows": [-1, *data["rows"][1:]]}), chosen.problem, "from other candidates"),
+        (json.dumps({**data, "rows": None}), chosen.problem, "not a selection"),
+        (chosen.to_json()[:-5], chosen.problem, "not a selection"),
+        ("{}", chosen.problem, "not a selection"),
+        ("[]", chosen.problem, "not a selection"),
+    ):
+        with pytest.raises(InputError, match=why):
+            Selection.from_json(text, problem)
+
+
+def test_poses_are_chosen_for_a_target(chosen):
+    fewest = choose_poses(LinearDelta(), LIMITS, target=6e-5, position=5e-5, draws=60)
+    assert fewest.accuracy.position <= 6e-5
+    assert fewest.problem.criterion.name == "pose"
+    twice = choose_poses(LinearDelta(), LIMITS, position=5e-5, draws=60)
+    assert len(twice.rows) == 2 * twice.problem.needed
+    with pytest.raises(InputError, match=r"5 poses predict positions to .* m, not to 1e-06 m"):
+        choose_poses(LinearDelta(), LIMITS, target=1e-6, position=5e-5, draws=60, most=5)
+    with pytest.raises(InputError, match="either count, or target"):
+        choose_poses(LinearDelta(), LIMITS, count=8, target=1e-5, position=5e-5)
+
+
+def test_a_design_returns_from_json(designed):
+    text, problem = designed.to_json(), designed.problem
+    again = Design.from_json(text, problem)
+    assert again == designed
+    assert again.to_json() == text
+    narrow = DesignProblem(Delta(), MotionLimits(speeds=0.5, efforts=10.0), sigma=0.2, n_harmonics=2)
+    louder = DesignProblem(Delta(), MotionLimits(speeds=8.0, efforts=10.0), sigma=0.4, n_harmonics=2)
+    longer = DesignProblem(Delta(), MotionLimits(speeds=8.0, efforts=10.0), sigma=0.2, n_harmonics=3)
+    for wrong, other, why in (
+        (text, narrow, "other limits: it exceeds"),
+        (text, louder, "another problem: its criterion"),
+        (text, longer, "another problem: its motion has"),
+        (json.dumps({**json.loads(text), "robot": "H4"}), problem, "robot 'H4', not of"),
+        (text[:-3], problem, "not a design"),
+        ('{"robot": "Delta"}', problem, "not a design"),
+    ):
+        with pytest.raises(InputError, match=why):
+            Design.from_json(wrong, other)
