@@ -1,7 +1,7 @@
 """The full mechanisms of H4, Par4 and Delta: simplified against full torques, one engine against the other, speed.
 
 Masses add up to the published parameters. Errors are over all motors and samples, in percent: the rms error over the
-peak torque, which is what "2 %" of [NCPP, §IV.C] means, and over the rms torque.
+peak torque, and over the rms torque; [NCPP, §IV.C] does not say which of them its 2 % is.
 """
 
 from dataclasses import replace

@@ -52,7 +52,7 @@ def test_the_model_that_is_right_is_called_adequate(robot, complete):
     judged = adequacy_of(robot, complete)
     assert judged.finding is Finding.ADEQUATE
     assert judged.recommended == "rods"
-    assert "which is the noise. Use the 16-parameter model." in judged.verdict
+    assert "remove none of the mean square that the 16-parameter model leaves. Use the 16-parameter" in judged.verdict
     assert not judged.shifts
 
 
@@ -62,7 +62,21 @@ def test_a_larger_model_is_not_asked_for_without_need(robot, used, finding):
     judged = adequacy_of(variant(robot, used), light)
     assert judged.finding.name == finding
     assert judged.recommended == "arm gravity"
-    assert "the inertia of the rods adds nothing" in judged.verdict
+    assert "with the inertia of the rods there is no improvement over the model before" in judged.verdict
+
+
+def test_an_effect_that_improves_nothing_is_not_called_missing(robot, complete):
+    """Nested variants: the one that is needed may also have an effect that is not."""
+    judged = adequacy_of(variant(robot, "paper"), complete)
+    first, weight, rods = judged.fits
+    idle = replace(weight, overall=first.overall, gain=-0.001, gain_sigma=0.01)
+    verdict = replace(judged, fits=(first, idle, rods)).verdict
+    assert "with the weight of the arms there is no improvement over the model before" in verdict
+    assert "lacks the inertia of the rods:" in verdict
+    assert "Use the 16-parameter model, the smallest variant with it; it also has the weight of the arms." in verdict
+    # only both together are certain: both are named
+    unsure = replace(rods, gain=0.04, gain_sigma=0.02)
+    assert "lacks the weight of the arms and the inertia" in replace(judged, fits=(first, idle, unsure)).verdict
 
 
 def test_a_recording_that_cannot_tell_says_so(robot):

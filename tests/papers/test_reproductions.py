@@ -2,17 +2,37 @@
 
 import json
 import re
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from gough.cli.app import run
-from gough.studies.papers import PAPERS, h4_ellipsoid, h4_interval, par4
+from gough.methods import TightEllipsoid
+from gough.region import Ellipsoid
+from gough.studies.papers import PAPERS, h4_ellipsoid, machines
 from gough.studies.papers.printed import NCPP, PRV03E, PRV03I, ellipsoid_volume, implied_bound, outside_their_boxes
 
 
-@pytest.fixture(scope="module", params=["h4-interval", "h4-ellipsoid", "par4"])
+@pytest.fixture(scope="module")
+def interval():
+    return PAPERS["h4-interval"](seed=1)
+
+
+@pytest.fixture(scope="module")
+def ellipsoid():
+    return PAPERS["h4-ellipsoid"](seed=1)
+
+
+@pytest.fixture(scope="module")
+def par4():
+    return PAPERS["par4"](seed=1)
+
+
+@pytest.fixture(params=["h4-interval", "h4-ellipsoid", "par4"])
 def reproduced(request):
-    return request.param, PAPERS[request.param](seed=2)
+    fixture = {"h4-interval": "interval", "h4-ellipsoid": "ellipsoid", "par4": "par4"}[request.param]
+    return request.param, request.getfixturevalue(fixture)
 
 
 def cell(table, name, head):
@@ -20,7 +40,7 @@ def cell(table, name, head):
     return row[table.heads.index(head)]
 
 
-def numbers(text):
+def numbers_in(text):
     return [float(part) for part in re.findall(r"-?\d+\.?\d*(?:e[+-]?\d+)?", text)]
 
 
@@ -36,25 +56,87 @@ def test_every_paper_has_its_tables_and_its_remarks(reproduced):
     assert set(printed) <= shown
 
 
-def test_boxes_hold_the_truth_and_the_hull_lies_in_the_paper_s_box():
-    boxes, weighted = h4_interval.reproduce(seed=3).tables
+def test_boxes_hold_the_truth_and_the_hull_lies_in_the_paper_s_box(interval):
+    numbers, weighted = interval.numbers, interval.tables[1]
     for name in PRV03I:
-        truth = float(cell(boxes, name, "truth"))
-        outer = numbers(cell(boxes, name, "ours, Gauss–Seidel"))
-        inner = numbers(cell(boxes, name, "ours, exact hull"))
+        truth, outer, inner = numbers["truth"][name], numbers["gauss_seidel"][name], numbers["hull"][name]
         assert outer[0] <= inner[0] <= truth <= inner[1] <= outer[1]
-        value, percent = numbers(cell(weighted, name, "ours, 16 parameters"))
+        value, percent = numbers_in(cell(weighted, name, "ours, 16 parameters"))
         assert abs(value - truth) < 5 * percent / 100 * value + 1e-4  # cells are rounded to 1e-4
 
 
-def test_what_the_papers_numbers_contradict_is_computed_from_them():
+def test_printed_boxes_contain_the_computed_ones(interval):
+    table = interval.tables[0]
+    for head, key in (("ours, Gauss–Seidel", "gauss_seidel"), ("ours, exact hull", "hull")):
+        for name, (lower, upper) in interval.numbers[key].items():
+            shown = [Fraction(part) for part in cell(table, name, head).strip("[]").split(", ")]
+            assert shown[0] <= Fraction(lower)
+            assert Fraction(upper) <= shown[1]
+
+
+def test_what_the_papers_numbers_contradict_is_computed_from_them(interval, ellipsoid, par4):
     assert outside_their_boxes(PRV03I) == ("F_v2",)
+    assert outside_their_boxes(PRV03E) == ()
     name, bound = implied_bound()
     assert (name, round(bound, 3)) == ("F_c3", 0.435)
+    assert min(interval.numbers["row_sums_of_dry_friction"].values()) >= 1  # the theorem behind it, on our rows
     assert ellipsoid_volume(1.0, 3) == pytest.approx(4.18879020)  # 4π/3
-    assert any("F_v2" in line for line in h4_interval.inconsistencies())
-    assert any("1.63e-21" in line for line in h4_ellipsoid.inconsistencies())
-    assert any("f_v = 20.4" in line for line in par4.inconsistencies())
+    assert any("F_v2" in line for line in interval.inconsistencies)
+    assert any("1.63e-21" in line for line in ellipsoid.inconsistencies)
+    assert any("f_v = 20.4" in line for line in par4.inconsistencies)
+
+
+def test_equation_30_as_printed_is_told_apart_from_the_corrected_one(ellipsoid):
+    trials = ellipsoid.numbers["equation_30"]
+    for name, ends in trials.items():
+        if name.endswith("corrected"):
+            assert set(ends) == {"holds the truth"}
+    printed = trials["random problems, δ as printed"]
+    assert sum(printed.values()) == 300
+    assert printed["not positive definite"] > printed["loses the truth"] > 0
+    (sentence,) = (line for line in ellipsoid.inconsistencies if "(30)" in line)
+    assert f"{printed['not positive definite']} of 300 random problems" in sentence
+    assert f"loses the true parameters in {printed['loses the truth']};" in sentence
+
+
+def test_the_recursion_holds_the_truth_of_a_consistent_problem_only_once_it_is_corrected(rng):
+    W, truth = rng.standard_normal((30, 3)), np.array([0.3, -0.2, 0.5])
+    y = W @ truth + rng.uniform(-0.1, 0.1, 30)
+    ball = Ellipsoid(np.zeros(3), 3 * np.eye(3))
+    for corrected in (True, False):
+        end = h4_ellipsoid.printed_recursion(W, y, 0.1, ball, truth, corrected=corrected)
+        assert (end == "holds the truth") is corrected
+
+
+def test_the_bound_for_the_printed_determinant_gives_it(ellipsoid):
+    """The tight ellipsoid with that bound, computed anew, has the printed determinant to a factor of 1.6."""
+    assert 0.4 < ellipsoid.numbers["bound_for_the_printed_determinant"]["bound"] < 0.55
+    rows = machines.Rows.of(machines.rebuilt("h4", seed=1, on_step=lambda _: None), "paper")
+    region = TightEllipsoid().estimate(rows.problem(ellipsoid.numbers["bound_for_the_printed_determinant"]["bound"]))
+    assert np.linalg.slogdet(region.region.shape)[1] == pytest.approx(np.log(1.63e-21), abs=0.5)
+
+
+def test_the_verdict_on_par4_does_not_contradict_itself(par4):
+    verdict = par4.differences[0]
+    assert "with differences between the chains there is no improvement" in verdict
+    assert "lacks the inertia of the rods:" in verdict
+    left = par4.numbers["rms_left_by_the_true_parameters"]
+    assert par4.numbers["adequacy"]["fits"][-1]["rms"] == pytest.approx(left, rel=0.02)
+
+
+def test_figures_are_drawn_and_told(reproduced):
+    name, found = reproduced
+    wanted = {
+        "h4-interval": ["table-1-boxes", "widths"],
+        "h4-ellipsoid": ["sizes", "projections", "figure-4-cross-validation"],
+        "par4": ["figure-6-adept-cycle", "rod-mass", "figure-7-cross-validation"],
+    }
+    assert [drawing.name for drawing in found.drawings] == wanted[name]
+    for drawing in found.drawings:
+        svg = drawing.svg()
+        assert svg.startswith(b"<?xml")
+        assert b"mathdefault" not in svg
+    assert set(found.to_dict()["figures"]) == set(wanted[name])
 
 
 def test_the_command(capsys, monkeypatch):

@@ -108,7 +108,7 @@ def on_adequacy(adequacy: Adequacy) -> tuple[str, ...]:
 
 
 def _what_is_left(adequacy: Adequacy) -> str:
-    """The 14-parameter model leaves 0.31 N·m rms …; adding … brings it to 0.12 and … to 0.101, which is the noise."""
+    """The 14-parameter model leaves 0.31 N·m rms …; adding … brings it to 0.12 and … to 0.101. General terms …"""
     first, *others = adequacy.fits
     unit = f" {adequacy.unit}" if adequacy.unit else " times its own residual"
     what = f"The {_model(first)} leaves {_three(first.overall)}{unit} rms on data it has not seen ({adequacy.held_out})"
@@ -118,15 +118,19 @@ def _what_is_left(adequacy: Adequacy) -> str:
     steps = [f"{_adds(fit)} {'' if i else 'brings it '}to {_three(fit.overall)}" for i, fit in enumerate(helps)]
     text = f"{what}; adding {listed(steps)}" if steps else what
     left = is_left(adequacy.generic_gain, adequacy.generic_sigma)
-    text += "" if left or maybe else ", which is the noise"
     text += "".join(f"; {_adds(fit)} may bring it to {_three(fit.overall)}" for fit in maybe)
     if idle:
-        text += f"; {listed(idle)} {'adds' if len(idle) == 1 else 'add'} nothing"
+        text += f"; with {listed(idle)} there is no improvement over the model before"
+    general = "General terms in position, velocity and acceleration"
     if not left:
-        return f"{text}."
+        part = f"only {_percent(adequacy.generic_gain)}" if adequacy.generic_gain > 0 else "none"
+        rest = (
+            "" if maybe else f" {general} remove {part} of the mean square that the {_model(adequacy.fits[-1])} leaves."
+        )
+        return f"{text}.{rest}"
     lacking = "no variant has" if others else "the model lacks"
     return (
-        f"{text}. General terms in position, velocity and acceleration would bring it to {_three(adequacy.generic)}: "
+        f"{text}. {general} would bring it to {_three(adequacy.generic)}: "
         f"something is left that {lacking}, such as friction that is not just dry and viscous, elasticity, or a wrong "
         "geometry."
     )
@@ -150,10 +154,7 @@ def _advice(adequacy: Adequacy) -> list[str]:
     best = adequacy.fit(adequacy.recommended)
     match adequacy.finding:
         case Finding.INADEQUATE if best is not used:
-            gained = 1 - (best.overall / used.overall) ** 2
-            missing = listed([f.adds for f in _between(adequacy, used, best) if f.adds]) or "an effect"
-            part = f"{_percent(gained)} of the mean square that is left"
-            return [f"The {_model(used)} lacks {missing}: {part}. Use the {_model(best)}."]
+            return [_lacking(adequacy, used, best)]
         case Finding.INADEQUATE:
             return [f"So the {_model(used)} is not adequate, and no other variant is."]
         case Finding.LARGER_THAN_NEEDED:
@@ -163,9 +164,29 @@ def _advice(adequacy: Adequacy) -> list[str]:
     return [f"The {_model(used)} is adequate: a larger one predicts no better."]
 
 
+def _lacking(adequacy: Adequacy, used: VariantFit, best: VariantFit) -> str:
+    """The effects that improve the prediction, and the smallest variant that has them.
+
+    Variants are nested: one that has a needed effect may also have an effect that improves nothing, which is then not
+    called missing. Where only several effects together improve the prediction for certain, all of them are named.
+    """
+    steps = [fit for fit in _between(adequacy, used, best) if fit.adds]
+    needed = [fit for fit in steps if _is_sure(fit)] or steps
+    missing = listed([fit.adds for fit in needed]) if needed else "an effect"
+    gained = _percent(1 - (best.overall / used.overall) ** 2)
+    also = [fit.adds for fit in steps if fit not in needed]
+    has = (
+        f", the smallest variant with {'it' if len(needed) == 1 else 'them'}; it also has {listed(also)}"
+        if also
+        else ""
+    )
+    part = f"the {_model(best)} removes {gained} of the mean square that the {_model(used)} leaves"
+    return f"The {_model(used)} lacks {missing}: {part}. Use the {_model(best)}{has}."
+
+
 def _structural(adequacy: Adequacy) -> list[str]:
-    """A printed σ knows of noise, not of what the model leaves out."""
-    text = "The printed σ do not cover this: they know of the noise, not of what the model leaves out."
+    """A printed σ accounts for noise, not for what the model leaves out."""
+    text = "The printed σ do not cover this: they account for the noise, not for effects that the model leaves out."
     off = {name: part for name, (part, sigmas) in adequacy.shifts.items() if abs(sigmas) > SURE}
     worst = sorted(off, key=lambda name: -abs(off[name]))[:_NAMED]
     if not worst:

@@ -7,7 +7,7 @@ triangular. With g = dᵀPd / half² and e = (mid − dᵀc) / half, the family 
     M' = (M + ρ d dᵀ / half²) / σ,    σ = 1 + ρ − ρ e² / (1 + x)
 
 σ = (1 − δ)/α, where δ = α(1 − α)e² / (α + (1 − α)g) is the safe form of the δ of [PRV03e, eq. (30)], whose last term
-must read θ̂_kᵀ N θ̂_k: as printed, the true parameter is lost.
+must read θ̂_kᵀ N θ̂_k: as printed, M may lose its definiteness, and the ellipsoid the true parameter.
 """
 
 from collections.abc import Callable

@@ -63,7 +63,7 @@ class Comparison:
         return table(heads, rows, "lrrr")
 
     def ratios(self, model: Simplification) -> tuple[float, float]:
-        """The rms error over the peak torque, and over the rms torque: "2 %" of [NCPP, §IV.C] is the former."""
+        """The rms error over the peak torque, and over the rms torque; [NCPP, §IV.C] does not say which its 2 % is."""
         return model.rms / self.peak, model.rms / self.rms
 
 

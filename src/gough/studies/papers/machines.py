@@ -2,18 +2,26 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from gough.assemble import recorded
 from gough.core.arrays import Array
 from gough.data import MeasuredMotion
 from gough.estimate import Estimate
 from gough.experiments.demos import DEMOS, Campaign
 from gough.experiments.machine import Machine
 from gough.identification import GainEstimate, Step
-from gough.region import ConfidenceEllipsoid
+from gough.methods import minimal_bound
+from gough.noise import Bounded
+from gough.problem import LinearProblem
+from gough.region import Box, ConfidenceEllipsoid
 from gough.robots import DynamicModel
 from gough.studies.demonstration import measured_gains, prepared
+from gough.studies.papers.printed import PRV03I_START
+from gough.unknowns import Unknowns
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,14 +43,17 @@ class Rebuilt:
         return replace(self.robot, variant=name)  # type: ignore[type-var]
 
 
-def rebuilt(name: str, *, seed: int, on_step: Callable[[Step], object]) -> Rebuilt:
-    """The robot `name` with its nominal parameters, which are those that its paper printed, recorded twice."""
+def rebuilt(name: str, *, seed: int, on_step: Callable[[Step], object], of: int = 4) -> Rebuilt:
+    """The robot `name` with its nominal parameters, which are those that its paper printed, recorded twice.
+
+    These are the first two of `of` steps.
+    """
     rng = np.random.default_rng(seed)
-    on_step(Step(1, 4, "looking for a motion that shows everything"))
+    on_step(Step(1, of, "looking for a motion that shows everything"))
     campaign: Campaign = DEMOS[name].campaign(rng)
     robot = campaign.robot
     machine = Machine(robot, robot.nominal)
-    on_step(Step(2, 4, "simulating the machine"))
+    on_step(Step(2, of, "simulating the machine"))
     recorded, other = (
         replace(experiment, machine=machine).run(rng) for experiment in (campaign.experiment, campaign.validation)
     )
@@ -55,6 +66,52 @@ def rebuilt(name: str, *, seed: int, on_step: Callable[[Step], object]) -> Rebui
         gains,
         recorded.errors.std(axis=0),
     )
+
+
+def start_box(n: int) -> Box:
+    """The initial box of n parameters of the H4 [PRV03i, §4.2]."""
+    return Box(np.full(n, PRV03I_START[0]), np.full(n, PRV03I_START[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The recording of an H4 as rows of one of its models."""
+
+    names: tuple[str, ...]
+    W: Array
+    y: Array
+    truth: Array
+
+    @classmethod
+    def of(cls, machine: Rebuilt, variant: str, *, masked: bool = True) -> "Rows":
+        """Rows of a variant; with `masked` false also those near velocity reversals."""
+        motion = machine.motion
+        if not masked:
+            motion = replace(motion, kept=np.ones_like(motion.kept))
+        problem = recorded(machine.variant(variant), motion)
+        names = problem.unknowns.names
+        truth = np.array([machine.truth[name] for name in names])
+        return cls(names, np.asarray(problem.W), np.asarray(problem.y), truth)
+
+    @property
+    def start(self) -> Box:
+        """The initial box."""
+        return start_box(len(self.names))
+
+    def problem(self, bound: float, order: Any = slice(None)) -> LinearProblem:
+        """Some rows, in some order, with the same error bound (N·m) and the initial box."""
+        return LinearProblem(
+            self.W[order], self.y[order], Unknowns(self.names, prior=self.start), Bounded(np.array(bound))
+        )
+
+    @cached_property
+    def smallest_bound(self) -> float:
+        """N·m: with one bound for all rows and no initial box."""
+        return minimal_bound(LinearProblem(self.W, self.y, Unknowns(self.names), Bounded(np.array(1.0)))).upper
+
+    def beyond(self, bound: float) -> int:
+        """Rows that the true parameters miss by more than the bound."""
+        return int((abs(self.y - self.W @ self.truth) > bound).sum())
 
 
 def values(estimate: Estimate) -> dict[str, float]:

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from gough.core import outward
-from gough.core.text import number, table
+from gough.core.text import table
 from gough.report import Drawing
 
 
@@ -23,7 +23,10 @@ class SideBySide:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What a paper printed, what the virtual experiment gives, what differs and why."""
+    """What a paper printed, what the virtual experiment gives, and how they differ.
+
+    A sentence that names a cause is built from values in `numbers`, computed in the same run.
+    """
 
     paper: str
     """Its key in docs/references.bib."""
@@ -34,11 +37,11 @@ class Reproduction:
     inconsistencies: tuple[str, ...]
     """What the paper's own numbers contradict, found from these numbers alone."""
     differences: tuple[str, ...]
-    """Why ours differ."""
+    """How ours differ, and why where that was computed."""
     drawings: tuple[Drawing, ...] = ()
     """The paper's figures, from our data."""
     numbers: Mapping[str, Any] = field(default_factory=dict)
-    """What the tables round, as plain values."""
+    """What the tables round and what the sentences rest on, as plain values."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; figures are told by their captions."""
@@ -57,16 +60,6 @@ def columns(names: Sequence[str], parts: Mapping[str, Mapping[str, str]]) -> tup
     return tuple((name, *(column.get(name, "—") for column in parts.values())) for name in names)
 
 
-def box_text(box: tuple[float, float] | None) -> str:
-    """An interval with four decimals, as the papers print them.
-
-    Examples:
-        >>> box_text((0.0009, 0.0238))
-        '[0.0009, 0.0238]'
-    """
-    return "" if box is None else f"[{box[0]:.4f}, {box[1]:.4f}]"
-
-
 def set_text(lower: float, upper: float) -> str:
     """An interval of ours that is guaranteed, rounded outward.
 
@@ -77,11 +70,11 @@ def set_text(lower: float, upper: float) -> str:
     return f"[{', '.join(outward.sides(lower, upper))}]"
 
 
-def with_percent(value: float, percent: float | None) -> str:
-    """A value and its relative standard deviation.
+def with_percent(value: float, percent: float) -> str:
+    """A value of ours and its relative standard deviation.
 
     Examples:
         >>> with_percent(1.0492, 0.4236)
         '1.0492 (0.42 %)'
     """
-    return f"{number(value, digits=4)}" if percent is None else f"{value:.4f} ({percent:.2g} %)"
+    return f"{value:.4f} ({percent:.2g} %)"
