@@ -383,8 +383,8 @@ def _differences(numbers: Mapping[str, Any]) -> tuple[str, ...]:
             f"{beyond['16_with_reversals']} of {numbers['rows_with_reversals']} rows by more than "
             f"{PRV03E_BOUNDS[0]:g} N·m with 16 parameters and {beyond['14_with_reversals']} with 14, and errors of "
             f"{bounds['16_with_reversals']} and {bounds['14_with_reversals']} N·m suffice to explain all rows. Without "
-            f"them {bounds['16']} and {bounds['14']} N·m suffice, and the number of rows that the true parameters miss by "
-            f"more than {PRV03E_BOUNDS[0]:g} N·m is {beyond['14']}."
+            f"them {bounds['16']} and {bounds['14']} N·m suffice, and the number of rows that the true parameters miss "
+            f"by more than {PRV03E_BOUNDS[0]:g} N·m is {beyond['14']}."
         ),
         (
             f"One pass of the recursion gives log₁₀ det M⁻¹ = {recursive:.1f} in the order of the recording, and "
