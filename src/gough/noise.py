@@ -39,7 +39,7 @@ class Gaussian(ArrayValue):
         require(self.dof > 0, f"degrees of freedom must be positive, but dof = {self.dof}")
         if self.covariance is None:
             return
-        C = array(self.covariance, "the covariance", ndim=(0, 1, 2, 3), copy=False)
+        C = array(self.covariance, "the covariance", ndim=(0, 1, 2, 3))
         object.__setattr__(self, "covariance", C)
         bad = None if C.ndim == 0 else first_not_finite(C)
         require(bad is None and bool(np.isfinite(C[()]).all()), f"the covariance is NaN or infinite at {bad}")
@@ -64,7 +64,8 @@ class Gaussian(ArrayValue):
 class Bounded(ArrayValue):
     """No error exceeds `radius`: |y − W θ| ≤ radius, row by row.
 
-    `regressor` is the radius of W itself, entry by entry, or None where W is exact.
+    `regressor` is the radius of W itself, entry by entry, or None where W is exact. Both are copied if the caller can
+    still write to them, and every entry must be exactly a double: a bound is never rounded on the way in.
 
     Examples:
         >>> Bounded(0.5).radius
@@ -79,11 +80,11 @@ class Bounded(ArrayValue):
     regressor: Array | None = None
 
     def __post_init__(self) -> None:
-        radius = array(self.radius, "the error bound", ndim=(0, 1), copy=False)
+        radius = array(self.radius, "the error bound", ndim=(0, 1))
         object.__setattr__(self, "radius", radius)
         _require_radii(radius, "radius")
         if self.regressor is not None:
-            regressor = array(self.regressor, "the radius of W", ndim=(0, 2), copy=False)
+            regressor = array(self.regressor, "the radius of W", ndim=(0, 2))
             object.__setattr__(self, "regressor", regressor)
             _require_radii(regressor, "regressor")
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from gough.core.arrays import ROWS_PER_BLOCK, Array, ArrayValue, array, first_not_finite
+from gough.core.arrays import ROWS_PER_BLOCK, Array, ArrayValue, array, first_not_finite, frozen
 from gough.core.errors import require
 from gough.noise import Bounded, Gaussian, Noise
 from gough.unknowns import Unknowns
@@ -39,7 +39,7 @@ class Groups(ArrayValue):
             require(position.ndim == 1 and position.dtype.kind in "iu", "row positions must be whole numbers")
             rising = position.size > 0 and position[0] >= 0 and bool((np.diff(position) > 0).all())
             require(rising, "row positions must be non-negative and rise from row to row")
-            object.__setattr__(self, "position", position.astype(np.int64))
+            object.__setattr__(self, "position", frozen(position.astype(np.int64)))
 
     def __len__(self) -> int:
         return len(self.names)
@@ -60,8 +60,10 @@ class Groups(ArrayValue):
 class LinearProblem(ArrayValue):
     """y = W θ + e: a row per equation, a column per unknown.
 
-    W may be a memory map of any length: it is walked through by blocks of rows and never copied, so it must not
-    change while the problem is in use. Where rows are a time series they stand in the order of time.
+    The problem has numbers of its own: arrays that the caller can still write to are copied, once. W may be a memory
+    map of any length, opened with mode "r": it is walked through by blocks of rows and never copied, so the file must
+    not change while the problem is in use. Every entry must be exactly a double (see `gough.core.arrays.array`).
+    Where rows are a time series they stand in the order of time.
 
     Examples:
         >>> problem = LinearProblem([[1.0], [1.0]], [0.9, 1.1], Unknowns(["mass"]), Gaussian(0.01))
@@ -76,8 +78,8 @@ class LinearProblem(ArrayValue):
     groups: Groups = field(default_factory=Groups)
 
     def __post_init__(self) -> None:
-        W = array(self.W, "W", ndim=2, copy=False)
-        y = array(self.y, "y", ndim=1, copy=False)
+        W = array(self.W, "W", ndim=2)
+        y = array(self.y, "y", ndim=1)
         object.__setattr__(self, "W", W)
         object.__setattr__(self, "y", y)
         require(isinstance(self.unknowns, Unknowns), "unknowns must be gough.Unknowns(names, ...)")
@@ -120,7 +122,9 @@ class LinearProblem(ArrayValue):
 
     def residuals(self, theta: Any, rows: slice = slice(None)) -> Array:
         """Y − W θ."""
-        return self.y[rows] - self.W[rows] @ array(theta, "θ", ndim=1)
+        point = array(theta, "θ", ndim=1)
+        with np.errstate(all="ignore"):
+            return self.y[rows] - self.W[rows] @ point
 
     def select(self, rows: Any) -> "LinearProblem":
         """The problem with some rows only: a mask, or rising row numbers. Gaps in time are remembered.
@@ -136,7 +140,8 @@ class LinearProblem(ArrayValue):
             chosen = np.flatnonzero(chosen)
         require(chosen.size > 0, "no row is left: the selection is empty")
         groups = self.groups.select(chosen)
-        return replace(self, W=self.W[chosen], y=self.y[chosen], noise=_select_noise(self.noise, chosen), groups=groups)
+        W, y = frozen(self.W[chosen]), frozen(self.y[chosen])
+        return replace(self, W=W, y=y, noise=_select_noise(self.noise, chosen), groups=groups)
 
 
 class Equations(Protocol):
@@ -166,7 +171,7 @@ class NonlinearProblem(ArrayValue):
     """(samples, n): False where an equation does not count, because what it needs was not measured; None: all do."""
 
     def __post_init__(self) -> None:
-        measured = array(self.measured, "measured", ndim=2, copy=False)
+        measured = array(self.measured, "measured", ndim=2)
         object.__setattr__(self, "measured", measured)
         require(len(measured) > 0, "a problem needs at least one sample, but nothing was measured")
         bad = first_not_finite(measured)
@@ -180,7 +185,7 @@ class NonlinearProblem(ArrayValue):
             kept = np.asarray(self.kept)
             fits = kept.dtype == bool and kept.ndim == 2 and len(kept) == len(measured) and bool(kept.any())
             require(fits, "kept must be true or false for each equation of each sample, and true for some")
-            object.__setattr__(self, "kept", kept)
+            object.__setattr__(self, "kept", frozen(kept.copy()))
 
     @property
     def wanted(self) -> tuple[str, ...]:

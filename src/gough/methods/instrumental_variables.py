@@ -79,6 +79,9 @@ class InstrumentalVariables:
         theta = linear.solve(problem, whiten, rtol=self.rank_tolerance).theta
         sigma = np.ones(len(problem.groups))
         status, steps = Status.MAX_STEPS, 0
+        # residuals below it are rounding and no noise, steps that change the rows by less than it are none
+        rounding = 64 * np.finfo(float).eps * float(abs(problem.y).max())
+        size = np.max([abs(problem.W[rows]).max(axis=0) for rows in problem.blocks()], axis=0)
         while status is Status.MAX_STEPS and steps < self.max_steps:
             steps += 1
             projected = replace(problem, W=_projected(problem, whiten, self._instruments(problem, theta)))
@@ -86,8 +89,10 @@ class InstrumentalVariables:
             last, sigma = sigma, group_sigma(problem, solution)
             step, theta = solution.theta - theta, solution.theta
             spread = np.linalg.norm(solution.inverse_root, axis=1)
-            still = (abs(step[solution.columns]) <= self.rtol * spread).all() or not callable(self.instruments)
-            if steps > 1 and still and (abs(sigma - last) <= self.rtol * last).all():
+            small = abs(step) * size <= rounding
+            small[solution.columns] |= abs(step[solution.columns]) <= self.rtol * spread
+            still = small[solution.columns].all() or not callable(self.instruments)
+            if steps > 1 and still and (abs(sigma - last) <= self.rtol * last + rounding).all():
                 status = Status.OK
             else:
                 whiten = ByGroup(sigma, problem.groups)
