@@ -313,7 +313,10 @@ class Method(Protocol[P_contra]):
 
 
 class Contractor(Protocol[P_contra]):
-    """One shrinking step. Laws: the result is inside `box`, and no consistent θ is lost."""
+    """One shrinking step. Laws: the result is inside `box`, and no consistent θ is lost.
+
+    The claim is about a processor that computes by IEEE 754; who makes an estimate of the box looks (`guarded`).
+    """
 
     @property
     def claim(self) -> Claim: ...
@@ -331,18 +334,32 @@ class AnyProblem(Protocol):
 Problem = TypeVar("Problem", bound=AnyProblem)
 
 
+def proof() -> Claim:
+    """What may be claimed of a proof here: PROOF, or ENCLOSURE if the processor does not compute by IEEE 754."""
+    return Claim.ENCLOSURE if defect() else Claim.PROOF
+
+
+def guarded(answer: Estimate, reason: str = "") -> Estimate:
+    """The answer; PROOF is lowered to ENCLOSURE, with a note, where the processor does not compute by IEEE 754.
+
+    `reason` says what was wrong with the processor before the answer was computed, if anything was.
+    """
+    reason = reason or defect()
+    if answer.claim is not Claim.PROOF or not reason:
+        return answer
+    note = f"Claims ENCLOSURE instead of PROOF, because {reason}."
+    return replace(answer, claim=Claim.ENCLOSURE, notes=(*answer.notes, note))
+
+
+@np.errstate(all="ignore")
 def estimate(problem: Problem, method: Method[Problem], *, strict: bool = True) -> Estimate:
     """The estimate of `problem` by `method`; raises EstimationError if its status is not OK, unless `strict=False`.
 
     A claim of PROOF is lowered to ENCLOSURE where the processor does not compute by IEEE 754, for instance because
-    a library switched on flush-to-zero.
+    a library switched on flush-to-zero. `np.seterr` of the caller has no effect within.
     """
     reason = defect()
-    answer: Estimate = method.estimate(problem)
-    reason = reason or defect()
-    if answer.claim is Claim.PROOF and reason:
-        note = f"Claims ENCLOSURE instead of PROOF, because {reason}."
-        answer = replace(answer, claim=Claim.ENCLOSURE, notes=(*answer.notes, note))
+    answer: Estimate = guarded(method.estimate(problem), reason)
     if strict and answer.status is not Status.OK:
         raise EstimationError(answer)
     return answer

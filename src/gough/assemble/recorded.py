@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from gough.assemble.regressors import regressor_blocks
+from gough.core.arrays import frozen
 from gough.core.errors import InputError, require
 from gough.core.units import same_kind
 from gough.data.motion import MeasuredMotion
@@ -66,7 +67,7 @@ def recorded(
         W[filled : filled + len(rows)] = rows
         filled += len(rows)
     unknowns = Unknowns(robot.names, robot.units, robot.nominal if nominal is None else nominal, prior)
-    return LinearProblem(W, motion.efforts[kept], unknowns, noise, _groups(robot, motion))
+    return LinearProblem(frozen(W), motion.efforts[kept], unknowns, noise, _groups(robot, motion))
 
 
 def _groups(robot: DynamicModel, motion: MeasuredMotion) -> Groups:

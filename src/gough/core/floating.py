@@ -5,6 +5,8 @@ processor rounding upward; both break proofs silently. The state is found by com
 so that one code serves every processor.
 """
 
+from gough.core.errors import AssumptionError
+
 _MIN_NORMAL = float.fromhex("0x1p-1022")
 _MIN_SUBNORMAL = float.fromhex("0x1p-1074")
 _SCALE = float.fromhex("0x1p+60")
@@ -34,6 +36,16 @@ def defect() -> str:
         direction = "toward zero" if toward_zero else "downward"
         return f"the processor rounds {direction}, a state that some loaded library left behind"
     return ""
+
+
+def require_ieee(what: str) -> None:
+    """Raise AssumptionError unless the calling thread computes by IEEE 754: for results that carry no claim.
+
+    Examples:
+        >>> require_ieee("a bound")
+    """
+    if reason := defect():
+        raise AssumptionError(f"{what} cannot be proven here, because {reason}. Run it in a process of its own.")
 
 
 def is_ieee() -> bool:

@@ -9,22 +9,25 @@ import numpy as np
 from gough.core import intervals as iv
 from gough.core.arrays import Array, array
 from gough.core.errors import AssumptionError, InputError, require
+from gough.core.floating import require_ieee
 from gough.core.intervals import Interval
 from gough.core.midrad import upward
 from gough.core.products import matmul
 from gough.core.text import written
 from gough.core.threads import one_blas_thread
-from gough.estimate import Claim, EllipsoidStats, Estimate, HullStats, Status
+from gough.estimate import Claim, EllipsoidStats, Estimate, HullStats, Status, guarded
 from gough.evidence import EllipsoidRound
 from gough.methods.ellipsoid_batch import (
     DETERMINANT,
+    around_hull,
     of_sides,
     proved_ellipsoid,
     refine,
     unscaled,
 )
-from gough.methods.ellipsoid_evidence import proved_round, rounds_in_units
+from gough.methods.ellipsoid_evidence import is_finite, proved_round, rounds_in_units
 from gough.methods.ellipsoid_strips import Integers, Strips, centered, strips_of
+from gough.methods.gauss_seidel import GaussSeidel
 from gough.methods.linear_hull import LinearHull
 from gough.noise import Bounded
 from gough.problem import LinearProblem
@@ -58,7 +61,13 @@ class BoundingEllipsoid:
 
     The claim is PROOF after a round, and for the recursion alone if it did not cut (its multipliers are then proved);
     ENCLOSURE otherwise. If rows had to be left out it is VALUE: the region holds every θ that satisfies the others,
-    but no one knows that an outlier is not among those. INCONSISTENT claims PROOF where multipliers prove it.
+    but no one knows that an outlier is not among those. INCONSISTENT is proven by multipliers; where the recursion sees
+    a contradiction that rounding may have made, the answer is the ellipsoid around the exact hull.
+
+    A `radius` says where to start and is no knowledge about θ: nothing is proven from it. If the rows by themselves
+    prove that every consistent θ is within the radius, the answer is as good as with a prior; if they prove another
+    box, that box is taken; if they leave some unknown open, the region holds the consistent θ within the radius, and
+    the claim is VALUE.
 
     Examples:
         >>> import gough
@@ -80,7 +89,7 @@ class BoundingEllipsoid:
     """At most so many; ends when the widths shrink by less than `rtol`."""
     rtol: float = 1e-3
     radius: float | None = None
-    """Where the prior is open: how far θ may be from the nominal value (from 0, where none is stated)."""
+    """Where the prior is open: how far from the nominal value (from 0, where none is stated) the recursion starts."""
     misses: int = 0
     """Rows that may miss the ellipsoid and be left out; one more, and the answer is INCONSISTENT."""
 
@@ -92,6 +101,7 @@ class BoundingEllipsoid:
         require(self.rtol > 0, f"rtol must be positive, not {self.rtol}")
         require(isinstance(self.form, Form), "form must be Form.STANDARD or Form.FACTORIZED")
 
+    @np.errstate(all="ignore")
     @one_blas_thread()
     def estimate(self, problem: LinearProblem) -> Estimate:
         if not isinstance(problem.noise, Bounded):
@@ -100,11 +110,41 @@ class BoundingEllipsoid:
                 "State Bounded noise, or use GaussMarkov."
             )
         box = bounded_prior(problem.unknowns, self.radius)
-        mid, half, free = centered(problem, problem.noise, box)
+        answer = self._within(problem) if problem.unknowns.bounds.is_bounded else self._from(problem, box)
+        return guarded(answer)
+
+    def _from(self, problem: LinearProblem, ball: Box) -> Estimate:
+        """The answer of a problem whose prior is open, from a start that is no part of it."""
+        proven, note = _start(problem, ball)
+        if proven.is_empty:
+            return _refuted(self, problem)
+        unknowns = problem.unknowns
+        box = proven if proven.is_bounded else ball
+        answer = self._within(replace(problem, unknowns=replace(unknowns, prior=box)))
+        notes = (*answer.notes, *note)
+        if answer.status is Status.INCONSISTENT and proven.is_bounded:
+            # the prover's box holds every consistent θ: what is proven in it is proven
+            shown = LinearHull().estimate(problem)
+            if shown.status is Status.INCONSISTENT:
+                return _refuted(self, problem, shown, answer.notes)
+        if answer.status is Status.INCONSISTENT and not proven.is_bounded:
+            raise AssumptionError(
+                f"no θ within the radius {self.radius} of the nominal values satisfies all rows, and the rows leave "
+                f"{', '.join(_open(unknowns, proven))} open, so that nothing is proven about the problem. "
+                "Give a greater radius, or Unknowns a bounded prior."
+            )
+        stats = EllipsoidStats(problem.n_rows, answer.stats.prior_limited)
+        claim = answer.claim if proven.is_bounded else Claim.VALUE
+        return replace(answer, unknowns=unknowns, method=written(self), stats=stats, claim=claim, notes=notes)
+
+    def _within(self, problem: LinearProblem) -> Estimate:
+        box, noise = problem.unknowns.bounds, problem.noise
+        assert isinstance(noise, Bounded)
+        mid, half, free = centered(problem, noise, box)
         strips = strips_of(problem.W, mid, half, free, box.project(free.tolist()))
         answer = _Answer(problem, self, box, free)
         if strips.contradiction >= 0:
-            return answer.inconsistent(f"Row {strips.contradiction} is zero, but its bounds exclude zero.", proved=True)
+            return answer.inconsistent(f"Row {strips.contradiction} is zero, but its bounds exclude zero.")
         if not free.size:
             return answer.of(Ellipsoid(np.empty(0), np.empty((0, 0))), Claim.PROOF)
         return _estimated(self, strips, answer)
@@ -124,8 +164,10 @@ def _estimated(method: BoundingEllipsoid, strips: Strips, answer: "_Answer") -> 
     if run.exceeded and not refined.is_empty and method.form is Form.STANDARD:
         # the verdict of a matrix that may have lost its definiteness is worth nothing
         return _estimated(replace(method, form=Form.FACTORIZED), strips, answer)
-    if refined.is_empty or run.exceeded:
-        return answer.inconsistent(run.verdict(method.misses), proved=refined.is_empty)
+    if refined.is_empty:
+        return answer.inconsistent(run.verdict(method.misses))
+    if run.exceeded:
+        return answer.doubtful(run.verdict(method.misses))
     proved, evidence = refined.ellipsoid, refined.rounds
     if proved is None and not rounds and not method.cut:
         proved = proved_ellipsoid(strips, run.weights)
@@ -243,24 +285,64 @@ class _Answer:
             notes += ("No row missed; still, the region holds the truth only if no error exceeds its bound.",)
         if limited:
             notes += (f"Reach the prior's edge, so put in rather than found: {', '.join(limited)}.",)
-        stated = unknowns.bounds.is_bounded  # a radius of the method is no part of the problem
-        stats = EllipsoidStats(self.problem.n_rows, limited, rounds=rounds if stated else ())
+        stats = EllipsoidStats(self.problem.n_rows, limited, rounds=rounds)
         return Estimate(whole, claim, Status.OK, unknowns, written(self.method), stats, notes)
 
-    def inconsistent(self, note: str, *, proved: bool) -> Estimate:
-        """Nothing is consistent; linear programs name the culprits, if the prior as stated is enough for that."""
+    def inconsistent(self, note: str) -> Estimate:
+        """Nothing is consistent, as multipliers have proven; linear programs name the culprits, if they can."""
         hull = LinearHull().estimate(self.problem)
-        if hull.status is Status.INCONSISTENT and isinstance(hull.stats, HullStats):
-            return replace(
-                hull,
-                method=written(self.method),
-                stats=EllipsoidStats(self.problem.n_rows, evidence=hull.stats.evidence),
-                notes=(note, *hull.notes),
-            )
-        claim = Claim.PROOF if proved else Claim.ENCLOSURE
+        if hull.status is Status.INCONSISTENT:
+            return _refuted(self.method, self.problem, hull, (note,))
         unknowns, stats = self.problem.unknowns, EllipsoidStats(self.problem.n_rows)
         empty = Box.empty(len(unknowns))
-        return Estimate(empty, claim, Status.INCONSISTENT, unknowns, written(self.method), stats, (note,))
+        return Estimate(empty, Claim.PROOF, Status.INCONSISTENT, unknowns, written(self.method), stats, (note,))
+
+    def doubtful(self, note: str) -> Estimate:
+        """The recursion saw a contradiction, and nothing proves it: linear programs decide."""
+        hull = LinearHull().estimate(self.problem)
+        if hull.status is Status.INCONSISTENT:
+            return _refuted(self.method, self.problem, hull, (note,))
+        assert isinstance(hull.stats, HullStats)
+        box = hull.region.hull()
+        found = around_hull(box)
+        known = bool(hull.stats.evidence) or box == self.problem.unknowns.bounds
+        rounds = (found.round,) if known and is_finite(found.round) else ()
+        stats = EllipsoidStats(self.problem.n_rows, hull.stats.prior_limited, hull.stats.evidence, rounds)
+        said = (f"{note} Rounding may have made that up, and nothing proves it: the ellipsoid is that of the exact hull.",)
+        unknowns, notes = self.problem.unknowns, (*said, *hull.notes)
+        return Estimate(found.region, hull.claim, Status.OK, unknowns, written(self.method), stats, notes)
+
+
+def _refuted(
+    method: BoundingEllipsoid, problem: LinearProblem, hull: Estimate | None = None, notes: tuple[str, ...] = ()
+) -> Estimate:
+    """The verdict of linear programs that nothing is consistent, with the culprits and their proof."""
+    hull = LinearHull().estimate(problem) if hull is None else hull
+    assert isinstance(hull.stats, HullStats)
+    stats = EllipsoidStats(problem.n_rows, evidence=hull.stats.evidence)
+    return replace(hull, method=written(method), stats=stats, notes=(*notes, *hull.notes))
+
+
+def _start(problem: LinearProblem, ball: Box) -> tuple[Box, tuple[str, ...]]:
+    """A box that is proven to hold every consistent θ: the ball if it does, else what the rows prove; and a note.
+
+    A box with a side at infinity says that the rows bound nothing better.
+    """
+    prior = problem.unknowns.bounds
+    if GaussSeidel().contract(problem, prior) <= ball:  # quick, and often enough; the empty box is in every other
+        return ball, ()
+    hull = LinearHull().contract(problem, prior)
+    if hull.is_empty or hull <= ball:
+        return (hull, ()) if hull.is_empty else (ball, ())
+    if not hull.is_bounded:
+        names = ", ".join(_open(problem.unknowns, hull))
+        within = "The region holds the consistent θ within the radius around the nominal values, and others may exist"
+        return hull, (f"{within}: the rows leave {names} open. Give a bounded prior for a guaranteed set.",)
+    return hull, ("The rows allow θ beyond the radius: the ellipsoid starts from the box that they prove instead.",)
+
+
+def _open(unknowns: Unknowns, box: Box) -> list[str]:
+    return [name for name, width in zip(unknowns.names, box.width, strict=True) if not np.isfinite(width)]
 
 
 def bounded_prior(unknowns: Unknowns, radius: float | None) -> Box:
@@ -285,6 +367,7 @@ def bounded_prior(unknowns: Unknowns, radius: float | None) -> Box:
     return Box(lower, upper)
 
 
+@np.errstate(all="ignore")
 def predict(region: Ellipsoid, D: Any) -> Box:
     """Bounds dᵀθ̂ ± √(dᵀPd) of each row d of D over the ellipsoid [PRV03e, eq. (37)], rounded outward.
 
@@ -294,6 +377,8 @@ def predict(region: Ellipsoid, D: Any) -> Box:
         (array([-1.   , -0.606]), array([3.   , 6.606]))
     """
     rows = array(D, "D", ndim=2, copy=False)
+    require_ieee("the range of a prediction")
+    require(bool(np.isfinite(rows).all()), "D must be finite")
     require(
         rows.shape[1] == len(region.center),
         f"D has {rows.shape[1]} columns, but the ellipsoid has {len(region.center)} axes",

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gough.core.text import written
-from gough.estimate import Claim, Estimate, HullStats, Status
+from gough.estimate import Claim, Estimate, HullStats, Status, guarded
 from gough.region import Box
 from gough.unknowns import Unknowns
 
@@ -36,7 +36,7 @@ def box_answer(
     if limited:
         notes += (f"On the prior's edge, so put in rather than found: {', '.join(limited)}.",)
     stats = replace(stats, prior_limited=limited)
-    return Estimate(box, claim, status, unknowns, written(method), stats, notes)
+    return guarded(Estimate(box, claim, status, unknowns, written(method), stats, notes))
 
 
 def _on_the_prior(unknowns: Unknowns, box: Box) -> tuple[str, ...]:

@@ -140,9 +140,8 @@ class _Generation:
     def solve(self, directions: Array, which: Integers | None = None) -> bool:
         """Minimize these directions over the pool; False if the pool contradicts itself."""
         for i in range(len(directions)) if which is None else which:
-            cost = directions[i] * self.strips.scale
-            size = float(abs(cost).max()) or 1.0  # tolerances of the solver are absolute
-            optimum = self._program.minimize(cost / size)
+            cost, size = self.strips.cost(directions[i])
+            optimum = self._program.minimize(cost)
             if optimum.outcome is Outcome.INFEASIBLE:
                 self._contradiction = optimum
                 return False
@@ -214,11 +213,10 @@ class _Generation:
         return Extremes(vertices if contradiction is None else (), contradiction, self.pool, stopped)
 
     def _vertex(self, optimum: Optimum) -> Vertex:
-        index, weights = optimum.rows, optimum.weights
+        rows, weights = optimum.on(np.repeat(self.pool, self.strips.sides))
         if self.strips.sides > 1:
-            index, position = np.unique(index // self.strips.sides, return_inverse=True)
-            weights = np.bincount(position, weights, len(index)).astype(np.float64)
-        rows = self.pool[index]
+            rows, position = np.unique(rows, return_inverse=True)
+            weights = np.bincount(position, weights, len(rows)).astype(np.float64)
         return Vertex(self.strips.theta(optimum.point), rows, weights / self.strips.length[rows])
 
 

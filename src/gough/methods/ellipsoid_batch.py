@@ -1,15 +1,18 @@
 """Ellipsoids of all strips at once: multipliers optimized, the ellipsoid proved, the strips cut, and again."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gough.core.arrays import Array, array
 from gough.core.errors import InputError, require
+from gough.core.floating import require_ieee
+from gough.core.midrad import upward
 from gough.core.threads import one_blas_thread
+from gough.evidence import EllipsoidRound, Evidence
 from gough.methods.ellipsoid_evidence import ProvedRound, proved_round
-from gough.methods.ellipsoid_proof import ProvedEllipsoid, prove
+from gough.methods.ellipsoid_proof import ROOM, ProvedEllipsoid, prove
 from gough.methods.ellipsoid_strips import Integers, Strips, middle_and_half, strips_of
 from gough.methods.ellipsoid_weights import View, optimize
 from gough.region import Box, Ellipsoid
@@ -21,6 +24,18 @@ TRACE = 1.0
 
 
 TOO_WIDE = "the squares of some unknowns' widths are no floating-point numbers; choose other units"
+
+
+OF_BOX = Evidence((), (), (), ())
+"""Evidence of a side that the box itself has."""
+
+
+class Found(NamedTuple):
+    """An ellipsoid and the strips that prove it."""
+
+    region: Ellipsoid
+    round: EllipsoidRound
+    note: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +116,7 @@ def unscaled(region: Ellipsoid, columns: Integers) -> Ellipsoid:
     return Ellipsoid(center, shape)
 
 
+@np.errstate(all="ignore")
 @one_blas_thread()
 def ellipsoid_of_strips(
     D: Any, lower: Any, upper: Any, *, criterion: float = DETERMINANT, rounds: int = 1, rtol: float = 1e-3
@@ -121,6 +137,7 @@ def ellipsoid_of_strips(
                [0., 8.]]), array([0.5, 0.5]))
     """
     D, lower, upper = array(D, "D", ndim=2), array(lower, "lower", ndim=1), array(upper, "upper", ndim=1)
+    require_ieee("an ellipsoid around strips")
     require(D.shape[0] == len(lower) == len(upper), f"{len(D)} rows need as many lower and upper bounds")
     require(bool(np.isfinite(D).all()), "D must be finite")
     require(not (np.isnan(lower) | np.isnan(upper)).any() and bool((lower <= upper).all()), "lower must be <= upper")
@@ -171,3 +188,22 @@ def _spanning(strips: Strips) -> Array:
     pivots = qr((strips.take(known) / h[:, None]).T, mode="r", pivoting=True)[1][:p]
     weights[known[pivots]] = 1 / (p * h[pivots] ** 2)
     return weights
+
+
+def around_hull(hull: Box) -> Found:
+    """The smallest ellipsoid around a box: semi-axes √p times its halves, a point if it is one."""
+    free = np.flatnonzero(hull.lower < hull.upper)
+    p, (middle, half) = len(free), middle_and_half(hull.lower, hull.upper)
+    center = np.where(hull.lower < hull.upper, middle, hull.lower)
+    square, factor = np.zeros(len(hull)), np.zeros((len(hull), p))
+    with np.errstate(all="ignore"):
+        square[free] = upward(upward(p * half[free]) * half[free] * (1 + 4 * ROOM)) + np.finfo(float).tiny
+        weights = 1 / (p * half[free] ** 2)
+        factor[free, np.arange(p)] = np.sqrt(p) * half[free]
+    one = EllipsoidRound(
+        tuple((-1 - free).tolist()), middle[free], half[free], weights, center, factor, (OF_BOX,) * p, (OF_BOX,) * p
+    )
+    require(bool(np.isfinite(square).all()), TOO_WIDE)
+    note = "The rows leave a set too thin for a better ellipsoid than the one around its hull." if p else ""
+    note = note or "The rows leave a single point: the ellipsoid is that point."
+    return Found(Ellipsoid(center, np.diag(square)), one, note)

@@ -29,7 +29,9 @@ class EllipsoidStream:
     again may shrink it further.
 
     A row that misses the ellipsoid is left out and counted; after more than `misses` of them nothing is taken in any
-    more and `estimate()` says INCONSISTENT, so that the ellipsoid cannot collapse around a wrong center.
+    more and `estimate()` says INCONSISTENT, so that the ellipsoid cannot collapse around a wrong center. That verdict
+    is one of floating point (VALUE); `HullStream` proves it. A `radius` is no knowledge about θ: where it stands for a
+    prior, the region holds the θ within it only, and the claim is VALUE.
 
     Examples:
         >>> from gough import Box, Unknowns
@@ -44,6 +46,7 @@ class EllipsoidStream:
         array([2., 3.])
     """
 
+    @np.errstate(all="ignore")
     def __init__(
         self, unknowns: Unknowns, *, criterion: float = DETERMINANT, cut: bool = True, misses: int = 0,
         radius: float | None = None,
@@ -78,6 +81,7 @@ class EllipsoidStream:
         """Rows that changed nothing, those that missed among them."""
         return self.n_rows - self.n_updates
 
+    @np.errstate(all="ignore")
     def update(self, d: Any, y: float, e: float) -> bool:
         """Take in |y − dᵀθ| ≤ e; says whether the ellipsoid shrank."""
         row = np.asarray(d, dtype=np.float64)
@@ -90,6 +94,7 @@ class EllipsoidStream:
         self.n_updates += shrank
         return shrank
 
+    @np.errstate(all="ignore")
     def update_many(self, D: Any, y: Any, e: Any) -> int:
         """Take in rows one after the other; says how many shrank the ellipsoid."""
         rows, values = array(D, "D", ndim=2, copy=False), array(y, "y", ndim=1, copy=False)
@@ -124,14 +129,17 @@ class EllipsoidStream:
         require(bool(np.isfinite(d).all()) and isfinite(y), "a row has NaN or infinite entries: leave it out")
         require(0 <= e < np.inf, f"an error bound must be a number ≥ 0, not {e}")
 
+    @np.errstate(all="ignore")
     @one_blas_thread()
     def estimate(self) -> Estimate:
         """What is known by now."""
         stats, name = Stats(self.n_rows), "EllipsoidStream"
         if self.is_inconsistent:
             note = f"{self.n_missed} rows missed the ellipsoid of the rows before them, but {self.misses} are allowed."
-            empty = Box.empty(len(self.unknowns))
-            return Estimate(empty, Claim.ENCLOSURE, Status.INCONSISTENT, self.unknowns, name, stats, (note,))
+            empty, notes = Box.empty(len(self.unknowns)), (f"{note} This is not proven; HullStream can prove it.",)
+            if not self.unknowns.bounds.is_bounded:
+                notes += (f"θ beyond the radius {self.radius} were not looked at.",)
+            return Estimate(empty, Claim.VALUE, Status.INCONSISTENT, self.unknowns, name, stats, notes)
         root = np.linalg.inv(self._U) * self._scale[:, None]
         P = root @ root.T
         region = Ellipsoid(self._origin + self._scale * self._c, (P + P.T) / 2)
@@ -139,6 +147,9 @@ class EllipsoidStream:
         if self.n_missed:
             claim = Claim.VALUE
             notes = (f"{self.n_missed} rows missed the ellipsoid and were left out; an outlier may be among the rest.",)
+        if not self.unknowns.bounds.is_bounded:
+            claim = Claim.VALUE
+            notes += (f"Holds the consistent θ within the radius {self.radius} of the nominal values; others may exist.",)
         return Estimate(region, claim, Status.OK, self.unknowns, name, stats, notes)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:

@@ -85,6 +85,8 @@ class Prover:
         """The same for several rows of numbers and weights."""
         if not self._is_plain(box, rows.shape[1]):
             return [self.floor(box, direction, *one) for one in zip(rows, weights, strict=True)]
+        usable = _usable(self._problem, rows, weights)
+        rows, weights = np.where(usable, rows, 0), np.where(usable, weights, 0.0)
         given, values = weights.tolist(), self._long_sums(box, direction, rows, weights)
         found = []
         for value, numbers, factors in zip(values, rows.tolist(), given, strict=True):
@@ -99,7 +101,7 @@ class Prover:
     def _proven(
         self, box: Box, direction: Array, rows: Integers, weights: Array
     ) -> tuple[Fraction | tuple[int, int] | None, Multipliers]:
-        chosen = weights.nonzero()[0]
+        chosen = (_usable(self._problem, rows, weights) & (weights != 0)).nonzero()[0]
         rows, given = rows[chosen], weights[chosen]
         if self._is_plain(box, len(rows)):
             (value,) = self._long_sums(box, direction, rows[None], given[None])
@@ -172,8 +174,8 @@ class Prover:
     ) -> list[Fraction | float]:
         """Weights changed a little so that nothing is left over of the unknowns that have a side at infinity."""
         axes = np.flatnonzero(~np.isfinite(box.width)).tolist()
-        W = self._problem.W[rows][:, axes]
-        basis = _independent(W * np.abs(weights)[:, None]) if len(W) >= len(axes) else None
+        W, size = self._problem.W[rows][:, axes], np.abs(weights)
+        basis = _independent(W * (size / size.max())[:, None]) if len(W) >= len(axes) else None
         if basis is None:
             return list(weights)
         left = [_times(wanted[0][j], wanted[1]) - _times(sums.Wt[j], sums.exponent) for j in axes]
@@ -185,6 +187,12 @@ class Prover:
         for k, delta in zip(basis, change, strict=True):
             corrected[k] += delta
         return corrected
+
+
+def _usable(problem: LinearProblem, rows: Integers, weights: Array) -> npt.NDArray[np.bool_]:
+    """Which proposals are a number on a row of the problem: who proposes need not be right about anything."""
+    usable: npt.NDArray[np.bool_] = np.isfinite(weights) & (rows >= 0) & (rows < problem.n_rows)
+    return usable
 
 
 class _Sums(NamedTuple):
@@ -255,9 +263,10 @@ def _independent(W: Array) -> list[int] | None:
     from scipy.linalg import qr  # noqa: PLC0415 - start-up time
 
     size = abs(W).max(axis=0)
-    if not size.all():
+    scaled = W / size
+    if not np.isfinite(scaled).all():
         return None
-    R, order = qr((W / size).T, mode="r", pivoting=True)
+    R, order = qr(scaled.T, mode="r", pivoting=True)
     diagonal = abs(np.diagonal(R))
     if diagonal.min() <= 1e-12 * diagonal.max():
         return None

@@ -33,6 +33,7 @@ class Fixpoint:
     rtol: float = 1e-3
     max_steps: int = 50
 
+    @np.errstate(all="ignore")
     def estimate(self, problem: LinearProblem) -> Estimate:
         box, steps = problem.unknowns.bounds, 0
         moved = True

@@ -34,6 +34,7 @@ class GaussMarkov:
     max_steps: int = 50
     rank_tolerance: float | None = None
 
+    @np.errstate(all="ignore")
     def estimate(self, problem: LinearProblem) -> Estimate:
         if isinstance(problem.noise, Gaussian) and problem.noise.covariance is None:
             return self._with_estimated_covariance(problem)

@@ -80,6 +80,7 @@ class GaussSeidel:
     """
     claim: ClassVar[Claim] = Claim.PROOF
 
+    @np.errstate(all="ignore")
     def contract(self, problem: LinearProblem, box: Box) -> Box:
         noise = problem.noise
         if not isinstance(noise, Bounded):

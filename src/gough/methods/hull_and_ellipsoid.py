@@ -3,8 +3,10 @@
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
+import numpy as np
+
 from gough.core.text import written
-from gough.estimate import Claim, EllipsoidStats, Estimate, HullStats, Status
+from gough.estimate import Claim, EllipsoidStats, Estimate, HullStats, Status, guarded
 from gough.methods.bounding_ellipsoid import BoundingEllipsoid
 from gough.methods.linear_hull import LinearHull
 from gough.methods.tight_ellipsoid import TightEllipsoid
@@ -33,6 +35,7 @@ class HullAndEllipsoid:
 
     claim: ClassVar[Claim] = Claim.PROOF
 
+    @np.errstate(all="ignore")
     def estimate(self, problem: LinearProblem) -> Estimate:
         box, other = LinearHull().estimate(problem), self.ellipsoid.estimate(problem)
         if box.status is not Status.OK or other.status is not Status.OK:
@@ -45,7 +48,7 @@ class HullAndEllipsoid:
         if other.stats.evidence != evidence:
             evidence += other.stats.evidence
         stats = EllipsoidStats(problem.n_rows, box.stats.prior_limited, evidence, other.stats.rounds)
-        return Estimate(
+        answer = Estimate(
             Intersection(box.region.hull(), other.region),
             min(box.claim, other.claim),
             Status.OK,
@@ -54,3 +57,4 @@ class HullAndEllipsoid:
             stats,
             tuple(dict.fromkeys((*box.notes, *other.notes))),
         )
+        return guarded(answer)

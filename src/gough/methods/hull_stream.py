@@ -10,7 +10,7 @@ from gough.core.arrays import Array, array, first_not_finite
 from gough.core.errors import require
 from gough.core.state import load_state, save_state
 from gough.core.threads import one_blas_thread
-from gough.estimate import Claim, Estimate, Stats, Status
+from gough.estimate import Claim, Estimate, Stats, Status, guarded
 from gough.methods.linear_hull import Hull
 from gough.noise import Bounded
 from gough.problem import LinearProblem
@@ -72,6 +72,7 @@ class HullStream:
         if sum(map(len, self._waiting)) >= self.block:
             self._digest()
 
+    @np.errstate(all="ignore")
     @one_blas_thread()
     def _digest(self) -> None:
         """Let the waiting rows cut the hull."""
@@ -97,15 +98,16 @@ class HullStream:
         order = np.argsort(_slack(rows, self._vertices), kind="stable")[: self.keep]
         self._rows = rows[np.sort(order)]
 
+    @np.errstate(all="ignore")
     def estimate(self) -> Estimate:
         """What is known by now: the hull of all rows taken in."""
         self._digest()
         stats, name, box = Stats(self.n_rows), "HullStream", self._box
         if box.is_empty:
             note = "No θ satisfies all rows so far: some error exceeds its bound, the prior is wrong, or the model is."
-            return Estimate(box, Claim.PROOF, Status.INCONSISTENT, self.unknowns, name, stats, (note,))
+            return guarded(Estimate(box, Claim.PROOF, Status.INCONSISTENT, self.unknowns, name, stats, (note,)))
         status = Status.OK if box.is_bounded else Status.UNBOUNDED
-        return Estimate(box, Claim.PROOF, status, self.unknowns, name, stats)
+        return guarded(Estimate(box, Claim.PROOF, status, self.unknowns, name, stats))
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the state as JSON, exactly; `load` takes up where this one was left."""

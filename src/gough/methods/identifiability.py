@@ -61,6 +61,7 @@ class Identifiability(ArrayValue):
         return "\n".join(lines)
 
 
+@np.errstate(all="ignore")
 @one_blas_thread()
 def identifiability(problem: LinearProblem, *, rtol: float | None = None) -> Identifiability:
     """Rank, base parameters and weakest direction of a problem's regressor W, the prior left aside.

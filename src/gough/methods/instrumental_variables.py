@@ -73,6 +73,7 @@ class InstrumentalVariables:
     def _given(self) -> Any:
         return None if callable(self.instruments) else self.instruments
 
+    @np.errstate(all="ignore")
     @one_blas_thread()
     def estimate(self, problem: LinearProblem) -> Estimate:
         whiten: Whitening = Unweighted()

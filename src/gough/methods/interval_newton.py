@@ -68,6 +68,7 @@ class IntervalNewton:
     def claim(self) -> Claim:
         return self.inner.claim
 
+    @np.errstate(all="ignore")
     def contract(self, problem: LinearizableProblem, box: Box) -> Box:
         if box.is_empty or not box.is_bounded:
             return box

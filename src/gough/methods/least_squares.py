@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from gough.estimate import Estimate
 from gough.methods import linear
 from gough.methods.whitening import Unweighted
@@ -29,6 +31,7 @@ class LeastSquares:
     rank_tolerance: float | None = None
     """Relative singular value below which a direction counts as unseen; None: rounding decides."""
 
+    @np.errstate(all="ignore")
     def estimate(self, problem: LinearProblem) -> Estimate:
         whiten = Unweighted()
         solution = linear.solve(problem, whiten, rtol=self.rank_tolerance)

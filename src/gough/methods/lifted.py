@@ -83,6 +83,7 @@ class LiftedHull:
     def contract(self, problem: QuadraticProblem, box: Box) -> Box:
         return self.step(problem, box).box
 
+    @np.errstate(all="ignore")
     @one_blas_thread()
     def step(self, problem: QuadraticProblem, box: Box) -> Contracted:
         """One step with its proof."""
@@ -96,6 +97,7 @@ class LiftedHull:
         stage = LiftedStage(tuple(center.tolist()), tuple(radius.tolist()), (contradiction,) if contradiction else cuts)
         return Contracted(Box.empty(len(box)) if contradiction else _cut(box, center, cuts), stage)
 
+    @np.errstate(all="ignore")
     def estimate(self, problem: QuadraticProblem) -> Estimate:
         box, gaining = problem.unknowns.bounds, True
         stages: list[LiftedStage] = []

@@ -158,9 +158,12 @@ class LiftedProgram:
 
     def _proven(self, axis: int, sign: float, optimum: Optimum, unit: float) -> LiftedCut:
         """What the multipliers prove, in exact arithmetic; only those of the right sign are used."""
-        useful = optimum.weights < 0
-        rows, shares = self._pool[optimum.rows[useful]], unit * optimum.weights[useful]
+        rows, shares = optimum.on(self._pool)
+        useful = shares < 0
+        rows, shares = rows[useful], unit * shares[useful]
         weights = shares / self._length[rows]
+        finite = np.isfinite(weights)
+        rows, shares, weights = rows[finite], shares[finite], weights[finite]
         direction = np.zeros(len(self._scale))
         direction[axis] = sign
         value, _ = self._prover.floor(self._box, direction, rows, weights)

@@ -7,6 +7,7 @@ import numpy as np
 
 from gough.core.arrays import Array, array
 from gough.core.errors import require
+from gough.core.floating import require_ieee
 from gough.core.intervals import Interval, dot
 from gough.core.threads import one_blas_thread
 from gough.estimate import Claim, Estimate, HullStats
@@ -55,6 +56,7 @@ class LinearHull:
 
     claim: ClassVar[Claim] = Claim.PROOF
 
+    @np.errstate(all="ignore")
     def contract(self, problem: LinearProblem, box: Box) -> Box:
         return box if box.is_empty else self._hull(problem, box)[1]
 
@@ -107,6 +109,7 @@ class LinearHull:
         above, proof_above = self._halves(problem, Box(lower, box.upper), others)
         return below | above, (Halves(problem.unknowns.names[axis], 0.0, proof_below, proof_above),)
 
+    @np.errstate(all="ignore")
     def estimate(self, problem: LinearProblem) -> Estimate:
         hull, box = self._hull(problem, problem.unknowns.bounds)
         culprits = ", ".join(map(str, hull.rows))
@@ -206,11 +209,13 @@ def _range_over(box: Box, D: Array) -> Box:
     return Box(values.lower, values.upper)
 
 
+@np.errstate(all="ignore")
 @one_blas_thread()
 def prediction_bounds(problem: LinearProblem, directions: Array, *, tolerance: float = 1e-9) -> Box:
     """Exact bounds of d·θ over all consistent θ, for each row d of `directions`: what a torque can be.
 
-    The bounds are rigorous (PROOF), and thousands of them share one linear program.
+    The bounds are rigorous (PROOF), and thousands of them share one linear program. AssumptionError where the
+    processor does not compute by IEEE 754.
 
     Examples:
         >>> import gough
@@ -220,6 +225,7 @@ def prediction_bounds(problem: LinearProblem, directions: Array, *, tolerance: f
         >>> box.lower, box.upper
         (array([2.5]), array([3.5]))
     """
+    require_ieee("the range of a prediction")
     D = array(directions, "directions", ndim=2)
     require(bool(np.isfinite(D).all()), "directions must be finite")
     fits = D.shape[1] == len(problem.unknowns)

@@ -62,6 +62,7 @@ class MaximumLikelihood:
     """Step, in units of the answer's standard deviation, below which θ stays."""
     max_steps: int = 50
 
+    @np.errstate(all="ignore")
     @one_blas_thread()
     def estimate(self, problem: NonlinearProblem) -> Estimate:
         search = _Search(problem)
@@ -129,6 +130,7 @@ def _on_prior(names: tuple[str, ...]) -> list[str]:
     return [f"On the prior's edge, so put in rather than found: {', '.join(names)}."] if names else []
 
 
+@np.errstate(all="ignore")
 def cramer_rao_bound(problem: NonlinearProblem, theta: Any) -> Array:
     """The smallest covariance that unbiased estimates of the wanted unknowns can have where θ is true.
 

@@ -11,6 +11,7 @@ from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import AssumptionError
 from gough.core.products import residual
 from gough.core.threads import one_blas_thread
+from gough.estimate import Claim, proof
 from gough.evidence import Evidence
 from gough.methods.exact_bound import evidence, lower_bound, rounded_down, rounded_up
 from gough.methods.misfit import misfit
@@ -42,6 +43,8 @@ class MinimalBound(ArrayValue):
     """The at most p + 1 rows that forbid anything smaller."""
     evidence: tuple[Evidence, ...]
     """Weights on those rows: a contradiction if `lower` exceeds 1."""
+    claim: Claim = Claim.PROOF
+    """Of both ends: PROOF, or ENCLOSURE where the processor does not compute by IEEE 754."""
 
     @property
     def is_consistent(self) -> bool:
@@ -73,6 +76,7 @@ class MinimalBound(ArrayValue):
         return f"The smallest factor on the error bounds lies in {factor}; {verdict}."
 
 
+@np.errstate(all="ignore")
 @one_blas_thread()
 def minimal_bound(problem: LinearProblem) -> MinimalBound:
     """The minimum over θ in the prior of max_k |y_k − W_k θ| / e_k, as an interval that holds in floats.
@@ -93,12 +97,13 @@ def minimal_bound(problem: LinearProblem) -> MinimalBound:
     strips = Strips.of(problem, box, "minimal_bound")
     pool, optimum = _chebyshev(strips, box)
     theta, upper = _exhibited(problem, np.clip(strips.theta(optimum.point[:-1]), box.lower, box.upper))
-    weights = np.bincount(optimum.rows // 2, optimum.weights, len(pool)) / strips.length[pool]
+    index, given = optimum.on(np.arange(len(pool)).repeat(2))
+    weights = np.bincount(index, given, len(pool)) / strips.length[pool]
     proposals = [weights]
     if optimum.outcome is not Outcome.OPTIMAL:  # equations, which no factor helps: their weights may have any sign
         proposals += [-weights, _of_equations(problem, pool)]
     lower, used = max((_proven(problem, box, pool, w) for w in proposals), key=lambda one: one[0])
-    return MinimalBound(lower, max(lower, upper), theta, used.rows, (used,))
+    return MinimalBound(lower, max(lower, upper), theta, used.rows, (used,), proof())
 
 
 def _exhibited(problem: LinearProblem, theta: Array) -> tuple[Array, float]:

@@ -19,11 +19,12 @@ def misfit(W: Array, y: Array) -> Array:
     if not length.any():
         return weights
     A = W / np.where(size > 0, size, 1.0)
-    R, order = qr((A / np.where(length > 0, abs(A).max(axis=1), 1.0)[:, None]).T, mode="r", pivoting=True)
+    length = abs(A).max(axis=1)  # entries may vanish beside a column's greatest
+    R, order = qr((A / np.where(length > 0, length, 1.0)[:, None]).T, mode="r", pivoting=True)
     diagonal = abs(R.diagonal())
     basis = order[: int((diagonal > 1e-10 * diagonal[0]).sum())]
     combined = np.linalg.lstsq(A[basis].T, A.T, rcond=None)[0]  # each row as a combination of those of the basis
-    missed = y - y[basis] @ combined
+    missed = np.nan_to_num(y - y[basis] @ combined)
     missed[basis] = 0.0
     worst = int(abs(missed).argmax())
     sign = 1.0 if missed[worst] > 0 else -1.0

@@ -8,6 +8,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import require
 from gough.core.threads import one_blas_thread
+from gough.estimate import Claim, proof
 from gough.evidence import Evidence
 from gough.methods.exact_bound import Multipliers, evidence
 from gough.methods.relaxed_programs import NO_ROWS, Programs, Rows, robust_strips
@@ -47,6 +48,8 @@ class Outliers:
     """For each proven row, more contradictions: with `evidence` they make more than q, and share that row only."""
     suspects: tuple[int, ...]
     """Rows that are violated near the middle of the others, the worst first. Suspicion proves nothing."""
+    claim: Claim = Claim.PROOF
+    """PROOF, or ENCLOSURE where the processor does not compute by IEEE 754."""
 
     @property
     def at_least(self) -> int:
@@ -67,6 +70,7 @@ class Outliers:
         return f"{text}\nIf no more than {self.q} {'does' if self.q == 1 else 'do'}, {rows} for certain."
 
 
+@np.errstate(all="ignore")
 @one_blas_thread()
 def outliers(problem: LinearProblem, q: int | None = None) -> Outliers:
     """How many rows of |y − W θ| ≤ e are violated at least, by whatever θ of the prior, and which ones for certain.
@@ -105,6 +109,7 @@ def outliers(problem: LinearProblem, q: int | None = None) -> Outliers:
         tuple(sorted(proofs)),
         tuple(proofs[row] for row in sorted(proofs)),
         tuple(suspects),
+        proof(),
     )
 
 
@@ -183,12 +188,16 @@ def _least_violation(strips: Strips, lower: Array, upper: Array) -> Array:
     z = np.zeros(p)
     for _ in range(_ROUNDS):
         A, low, high = strips.rows(pool)
+        known = np.isfinite(low) & np.isfinite(high)
+        pool, A, low, high = pool[known], A[known], low[known], high[known]
+        if not len(pool):
+            return z
         slack = -eye_array(len(pool))
         sides = vstack([hstack([csr_array(A), slack]), hstack([csr_array(-A), slack])])
         cost = np.concatenate([np.zeros(p), np.ones(len(pool))])
         limits = np.vstack([np.column_stack([lower, upper]), np.tile([0.0, np.inf], (len(pool), 1))])
         answer = linprog(cost, sides, np.concatenate([high, -low]), bounds=limits, method="highs")
-        if answer.x is None:
+        if answer.x is None or not np.isfinite(answer.x).all():
             return z
         z = np.asarray(answer.x[:p])
         excess = strips.excess(z[None, :])

@@ -7,7 +7,7 @@ import numpy as np
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import AssumptionError, require
 from gough.core.threads import one_blas_thread
-from gough.estimate import HullStats, Status
+from gough.estimate import Claim, HullStats, Status, proof
 from gough.evidence import Evidence, Link
 from gough.methods.constraint_generation import Vertex, extremes
 from gough.methods.exact_bound import Multipliers, Prover, evidence, rounded_down
@@ -25,8 +25,11 @@ class Predictions(ArrayValue):
     """One axis for each direction."""
     evidence: tuple[Link, ...]
     """Proof of the hull that they are found in, then of each lower and upper bound."""
+    claim: Claim = Claim.PROOF
+    """PROOF, or ENCLOSURE where the processor does not compute by IEEE 754."""
 
 
+@np.errstate(all="ignore")
 @one_blas_thread()
 def predictions(problem: LinearProblem, directions: Array, *, tolerance: float = 1e-9) -> Predictions:
     """As `prediction_bounds`, with evidence: `certificate_of` makes a certificate of it, for a torque that is disputed.
@@ -61,7 +64,7 @@ def predictions(problem: LinearProblem, directions: Array, *, tolerance: float =
     values = np.array([value for value, _ in proofs])
     names = problem.unknowns.names
     used = (Evidence(names, tuple(d.tolist()), one.rows, one.weights) for d, (_, one) in zip(both, proofs, strict=True))
-    return Predictions(Box(values[:n], -values[n:]), (*answer.stats.evidence, *used))
+    return Predictions(Box(values[:n], -values[n:]), (*answer.stats.evidence, *used), proof())
 
 
 def proven_ranges(

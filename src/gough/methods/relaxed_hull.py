@@ -59,6 +59,7 @@ class RelaxedHull:
             whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
             require(whole and value >= 0, f"{name} must be a whole number, 0 or more, but it is {value!r}")
 
+    @np.errstate(all="ignore")
     def estimate(self, problem: LinearProblem) -> Estimate:
         bounds_of(problem, "RelaxedHull")
         if self.q == 0:

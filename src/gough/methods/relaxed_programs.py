@@ -12,7 +12,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.methods.exact_bound import Multipliers, Prover, rounded_down
 from gough.methods.simplex import Optimum, Outcome, Simplex, Start
-from gough.methods.strips import Outline, Strips, reachable
+from gough.methods.strips import Outline, Strips, least_squares, reachable
 from gough.noise import Bounded
 from gough.problem import Integers, LinearProblem
 from gough.region import Box
@@ -87,7 +87,7 @@ class Programs:
 
     def _solve_each(self, direction: Array, withouts: list[Rows], near: list[Cut]) -> None:
         """Enter cuts that need nothing but the pool; the others are left to be solved one by one."""
-        cost, size = self._cost(direction)
+        cost, size = self.strips.cost(direction)
         self._switch(NO_ROWS)
         place = self._place
         dropped = [[place[row] for row in without if row in place] for without in withouts]
@@ -96,14 +96,19 @@ class Programs:
         excess = self._outline.excess(runs.point).max(axis=0, initial=-np.inf)
         good = ((runs.outcome == 0) & (excess <= self._tolerance)).nonzero()[0]
         index = runs.basis[good] - len(self.box)
-        weights = np.where(index >= 0, runs.price[good], 0.0)
-        weights[abs(weights) <= _TINY * abs(weights).max(axis=1, keepdims=True)] = 0.0
-        rows = self._pool[np.maximum(index, 0)]
-        proven = self._prover.floors(self.box, direction, rows, weights * size / self.strips.length[rows])
+        known = (index >= 0) & (index < len(self._pool))
+        rows = self._pool[np.where(known, index, 0)]
+        # a cut of the other rows must not rest on a dropped one, whatever the program says
+        allowed = np.array([~np.isin(some, list(withouts[i])) for i, some in zip(good.tolist(), rows, strict=True)])
+        weights = np.where(known & allowed.reshape(known.shape), runs.price[good], 0.0)
+        weights[~(abs(weights) > _TINY * abs(weights).max(axis=1, keepdims=True, initial=0.0))] = 0.0
+        weights = weights * size / self.strips.length[rows]
         key = direction.tobytes()
-        for i, (value, used) in zip(good.tolist(), proven, strict=True):
+        for i, (value, used) in zip(
+            good.tolist(), self._prover.floors(self.box, direction, rows, weights), strict=True
+        ):
             start = Start(cost, runs.basis[i], runs.sign[i], runs.value[i])
-            self._solved[key, withouts[i]] = Cut(value, frozenset(used.rows), used, start)
+            self._solved[key, withouts[i]] = Cut(value, used.support, used, start)
 
     def contradiction(self, rows: Integers, weights: Array) -> Multipliers | None:
         """Multipliers that prove 0 ≥ value > 0, so that no θ of the box satisfies these rows; None if they do not."""
@@ -114,25 +119,21 @@ class Programs:
         return None
 
     def _proposed(self, direction: Array, without: Rows, near: Cut | None) -> Cut:
-        cost, size = self._cost(direction)
+        cost, size = self.strips.cost(direction)
         optimum = self._optimum(cost, without, None if near is None else near.start)
-        weights = optimum.weights
-        kept = abs(weights) > _TINY * abs(weights).max(initial=0.0)
-        rows = self._pool[optimum.rows[kept]]
-        weights = weights[kept] / self.strips.length[rows]
+        rows, weights = optimum.on(self._pool)
+        # a cut of the other rows must not rest on a dropped one, whatever the program says
+        kept = (abs(weights) > _TINY * abs(weights).max(initial=0.0)) & ~np.isin(rows, list(without))
+        rows, weights = rows[kept], weights[kept]
+        weights = weights / self.strips.length[rows]
         match optimum.outcome:
             case Outcome.INFEASIBLE:
                 wrong = self.contradiction(rows, weights) if rows.size else None
                 return Cut(-np.inf) if wrong is None else Cut(np.inf, wrong.support, wrong)
             case Outcome.OPTIMAL:
-                return replace(self._prove(direction, rows, weights * size), start=optimum.start)
+                weights = weights * size
+                return replace(self._prove(direction, rows, weights), start=optimum.start)
         return Cut(-np.inf)
-
-    def _cost(self, direction: Array) -> tuple[Array, float]:
-        """The direction in z, and what it was divided by: tolerances of the solver are absolute."""
-        cost = direction * self.strips.scale
-        size = float(abs(cost).max()) or 1.0
-        return cost / size, size
 
     def _prove(self, direction: Array, rows: Integers, weights: Array) -> Cut:
         key = (direction.tobytes(), frozenset(rows.tolist()))
@@ -197,22 +198,21 @@ class Programs:
 def robust_strips(problem: LinearProblem, box: Box, method: str) -> Strips:
     """Strips around a point near which most rows hold: least absolute residuals of a sample, roughly."""
     strips = replace(Strips.of(problem, box, method), chord=None)
-    some = slice(None, None, max(1, problem.n_rows // _SAMPLE))
-    A = problem.W[some] * strips.scale / strips.length[some, None]
-    b = strips.middle[some] / strips.length[some]
+    A, lower, upper = strips.rows(np.arange(0, problem.n_rows, max(1, problem.n_rows // _SAMPLE)))
+    known = np.isfinite(lower) & np.isfinite(upper)
+    A, b = A[known], lower[known] / 2 + upper[known] / 2
     z: Array = np.zeros(A.shape[1])
-    for _ in range(20):
+    for _ in range(20 if len(A) else 0):
         residual: Array = abs(b - A @ z)
         weight = 1 / np.sqrt(np.maximum(residual, 1e-6 * np.median(residual) + 1e-300))
-        z = np.asarray(np.linalg.lstsq(A * weight[:, None], b * weight, rcond=None)[0], dtype=float)
+        z = least_squares(A * weight[:, None], b * weight)
     center = np.clip(strips.theta(z), box.lower, box.upper)
     return widened(strips.recentered(center, center), box)
 
 
 def around(strips: Strips, box: Box) -> Strips:
     """The same strips in coordinates where the box, as far as rows bound it, is about the unit box."""
-    with np.errstate(over="ignore"):
-        bounded = box.width < _WIDE * strips.scale
+    bounded = box.width < _WIDE * strips.scale
     center = np.clip(strips.center, box.lower, box.upper)
     lower, upper = np.where(bounded, box.lower, center), np.where(bounded, box.upper, center)
     return widened(strips.recentered(lower, upper), box)
@@ -225,8 +225,7 @@ def widened(strips: Strips, box: Box) -> Strips:
     if noise.regressor is None or not box.is_bounded:
         return strips
     D = np.broadcast_to(noise.regressor, strips.problem.W.shape)
-    with np.errstate(over="ignore", invalid="ignore"):
-        radius = noise.radius + D @ np.maximum(abs(box.lower), abs(box.upper))
+    radius = noise.radius + D @ np.maximum(abs(box.lower), abs(box.upper))
     return replace(strips, radius=np.where(np.isnan(radius), np.inf, radius))
 
 

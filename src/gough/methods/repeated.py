@@ -30,6 +30,7 @@ class Repeated:
     """Step, relative to σ, below which θ stays."""
     max_steps: int = 50
 
+    @np.errstate(all="ignore")
     def estimate(self, problem: NonlinearProblem) -> Estimate:
         unknowns = problem.unknowns
         if unknowns.nominal is None:

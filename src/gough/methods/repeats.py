@@ -126,6 +126,7 @@ _NOT_WHITE = (
 _NOT_ALIKE = "Leave out repeats from before the motion was steady; look for drift and warming up."
 
 
+@np.errstate(all="ignore")
 def noise_from_repeats(repeats: Any, names: Sequence[str]) -> RepeatNoise:
     """The noise of the channels in `repeats` (R, N, channels): R recordings of one motion, N samples each.
 

@@ -85,6 +85,7 @@ class RobustLeastSquares:
     max_steps: int = 100
     rank_tolerance: float | None = None
 
+    @np.errstate(all="ignore")
     def estimate(self, problem: LinearProblem) -> Estimate:
         solution = linear.solve(problem, Unweighted(), rtol=self.rank_tolerance)
         residuals = _residuals(problem, solution)

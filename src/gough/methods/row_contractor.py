@@ -34,6 +34,7 @@ class RowContractor:
 
     claim: ClassVar[Claim] = Claim.PROOF
 
+    @np.errstate(all="ignore")
     def contract(self, problem: LinearProblem, box: Box) -> Box:
         if not isinstance(problem.noise, Bounded):
             raise AssumptionError(

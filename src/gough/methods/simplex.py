@@ -50,6 +50,13 @@ class Optimum:
     start: Start | None = None
     """Where a similar program may begin."""
 
+    def on(self, pool: Integers) -> tuple[Integers, Array]:
+        """The multipliers that are numbers, and the entries of `pool` that they belong to; others are left out."""
+        used = min(len(self.rows), len(self.weights))
+        rows, weights = self.rows[:used], self.weights[:used]
+        usable = np.isfinite(weights) & (rows >= 0) & (rows < len(pool))
+        return pool[rows[usable]], weights[usable]
+
 
 class Simplex:
     """minimize c·x subject to lower ≤ A x ≤ upper and x in a box; rows are added, costs change, vertices are kept."""
@@ -93,6 +100,8 @@ class Simplex:
 
     def minimize(self, cost: Array, start: Start | None = None) -> Optimum:
         """The optimum for this cost, from `start` or the vertex of the most similar cost, or a corner; or by HiGHS."""
+        if not np.isfinite(cost).all():
+            return self._optimum(Outcome.FAILED, np.zeros(self._n), np.arange(0), np.zeros(0))
         start = start or self._memory.nearest(cost)
         answer = None if start is None else self._run(start, cost)
         if answer is None:
@@ -170,11 +179,18 @@ class Simplex:
         if status == known.kOptimal:
             solution = highs.getSolution()
             point, weights = np.array(solution.col_value), np.array(solution.row_dual)
-            return self._optimum(Outcome.OPTIMAL, point, rows, weights)
+            if point.shape == (n,) and np.isfinite(point).all():
+                return self._optimum(Outcome.OPTIMAL, point, rows, _of_length(weights, m))
         if status == known.kInfeasible:
             _, exists, ray = highs.getDualRay()
-            return self._optimum(Outcome.INFEASIBLE, np.zeros(n), rows, np.array(ray) if exists else np.zeros(m))
+            weights = np.array(ray) if exists else np.zeros(m)
+            return self._optimum(Outcome.INFEASIBLE, np.zeros(n), rows, _of_length(weights, m))
         return self._optimum(Outcome.FAILED, np.zeros(n), rows, np.zeros(m))
+
+
+def _of_length(weights: Array, m: int) -> Array:
+    """Multipliers of m rows; zeros where HiGHS has none, though it calls a vertex optimal."""
+    return weights if weights.shape == (m,) else np.zeros(m)
 
 
 class _Memory:

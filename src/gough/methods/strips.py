@@ -18,6 +18,8 @@ _SAMPLE = 20000
 _FEW = 2000
 _OUTLINE = 1 << 20
 """Entries of rows that are kept normalized."""
+_HUGE = 1e300
+"""Numbers beyond are no good as a center: sums with them overflow."""
 _FINEST = 1e-14
 """Part of a number below which floating point does not resolve it: units of z are no smaller."""
 
@@ -68,12 +70,11 @@ class Strips:
         typical = _typical_scale(problem, radius)
         finest = np.where(known, np.minimum(10 * box.width / FAR, typical / _FINEST), 0.0)
         scale = np.clip(typical, finest, widest)
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            length = abs(W * scale).max(axis=1)
-            usable = (length > 0) & np.isfinite(length) & np.isfinite(y / np.where(length > 0, length, 1.0))
-            length = length[usable]
-            z = np.linalg.lstsq(W[usable] * scale / length[:, None], y[usable] / length, rcond=None)[0]
-            center = np.clip(np.nan_to_num(scale * z), box.lower, box.upper)
+        length = abs(W * scale).max(axis=1)
+        usable = (length > 0) & np.isfinite(length) & np.isfinite(y / np.where(length > 0, length, 1.0))
+        length = length[usable]
+        center = scale * least_squares(W[usable] * scale / length[:, None], y[usable] / length)
+        center = np.clip(np.where(abs(center) < _HUGE, center, 0.0), box.lower, box.upper)
         scale = np.maximum(np.where(box.width == 0, _FINEST * scale, scale), _FINEST * abs(center))
         chord = None if noise.regressor is None else Chord.over(box)
         return replace(_around(problem, radius, center, scale), chord=chord)
@@ -94,6 +95,7 @@ class Strips:
         Where the box has no width, the unit stays.
         """
         width, center = upper - lower, lower / 2 + upper / 2
+        center = np.where(np.isfinite(center), center, self.center)
         finest = np.maximum(width, _FINEST * abs(center))
         scale = np.where((width > 0) & np.isfinite(width), finest, self.scale)
         return replace(_around(self.problem, self.radius, center, scale), chord=self.chord)
@@ -104,26 +106,28 @@ class Strips:
         return 1 if self.chord is None else 2
 
     def rows(self, index: Integers) -> tuple[Array, Array, Array]:
-        """(A, lower, upper) of some rows, normalized: lower ≤ A z ≤ upper; `sides` of them for each index."""
+        """(A, lower, upper) of some rows, normalized: lower ≤ A z ≤ upper; `sides` of them for each index.
+
+        Rows that overflow in these coordinates become rows of zeros without sides.
+        """
         length = self.length[index]
         A = self.problem.W[index] * self.scale / length[:, None]
         middle, half = self.middle[index] / length, (self.radius[index] + self.rounding(index)) / length
         if self.chord is None:
-            return A, middle - half, middle + half
+            return _finite(A, middle - half, middle + half)
         D = self._regressor_radius(index) / length[:, None]
         half = half + self.chord.blur(D, self.center)
         tilt = D * self.chord.slope * self.scale
         both = np.stack([A + tilt, A - tilt], axis=1).reshape(-1, A.shape[1])
         lower, upper = np.full(len(both), -np.inf), np.full(len(both), np.inf)
         lower[0::2], upper[1::2] = middle - half, middle + half
-        return both, lower, upper
+        return _finite(both, lower, upper)
 
     def rounding(self, rows: Any) -> Array:
         """What floating point may have made of `middle`: errors below it must not look like contradictions."""
         part = 4 * np.finfo(float).eps
-        with np.errstate(over="ignore"):
-            farthest = np.sqrt(len(self.center)) * abs(self.center / self.scale).max()
-            return part * abs(self.problem.y[rows]) + part * farthest * self.length[rows]
+        farthest = np.sqrt(len(self.center)) * abs(self.center / self.scale).max()
+        return part * abs(self.problem.y[rows]) + part * farthest * self.length[rows]
 
     def _regressor_radius(self, rows: Any) -> Array:
         noise = self.problem.noise
@@ -133,12 +137,21 @@ class Strips:
 
     def box(self, box: Box) -> tuple[Array, Array]:
         """The sides of a box in z, at most FAR away."""
-        with np.errstate(over="ignore"):
-            lower, upper = (box.lower - self.center) / self.scale, (box.upper - self.center) / self.scale
+        lower, upper = (box.lower - self.center) / self.scale, (box.upper - self.center) / self.scale
         return np.clip(lower, -FAR, FAR), np.clip(upper, -FAR, FAR)
 
     def theta(self, z: Array) -> Array:
         return self.center + self.scale * z
+
+    def cost(self, direction: Array) -> tuple[Array, float]:
+        """The direction in z with a greatest entry of 1, and what it was divided by: a solver's tolerances are absolute.
+
+        The divisor is infinite where it is no floating-point number; multipliers times it prove nothing then.
+        """
+        exponent = int(np.frexp(abs(direction).max(initial=0.0))[1])
+        cost = np.ldexp(direction, -exponent) * self.scale
+        size = float(abs(cost).max(initial=0.0)) or 1.0
+        return cost / size, float(np.ldexp(size, exponent))
 
     def excess(self, points: Array, among: Integers | None = None) -> Array:
         """How far each row (or those `among`) is violated by the worst of the points (m, p), in normalized units."""
@@ -156,14 +169,20 @@ class Strips:
                 blur = self.chord.blur(D, self.center) + (directions * self.chord.slope) @ D.T
                 farthest = (abs(reach - middle) - blur).max(axis=0)
             worst[here] = (farthest - self.radius[part] - self.rounding(part)) / self.length[part]
-        return worst
+        return np.where(np.isfinite(worst), worst, -np.inf)
 
     def outline(self, among: Integers) -> "Outline | None":
         """Some rows, normalized, to be looked at again and again; None where they are too many for that."""
         if len(among) * len(self.center) > _OUTLINE or self.chord is not None:
             return None
         A, lower, upper = self.rows(among)
-        return Outline(among, A, lower / 2 + upper / 2, upper / 2 - lower / 2)
+        known = np.isfinite(lower) & np.isfinite(upper)
+        return Outline(
+            among,
+            A,
+            np.where(known, np.where(known, lower, 0.0) / 2 + np.where(known, upper, 0.0) / 2, 0.0),
+            np.where(known, np.where(known, upper, 0.0) / 2 - np.where(known, lower, 0.0) / 2, np.inf),
+        )
 
 
 class Outline(NamedTuple):
@@ -196,9 +215,8 @@ class Chord:
             (array([1. , 0.5, 0. ]), array([0. , 1.5, inf]))
         """
         low, high = box.lower, box.upper
-        with np.errstate(invalid="ignore", divide="ignore"):
-            slope = (abs(high) - abs(low)) / (high - low)
-            height = abs(low) - slope * low
+        slope = (abs(high) - abs(low)) / (high - low)
+        height = abs(low) - slope * low
         slope = np.where(low >= 0, 1.0, np.where(high <= 0, -1.0, np.where(np.isfinite(slope), slope, 0.0)))
         known = (low >= 0) | (high <= 0)
         return cls(slope, np.where(known, 0.0, np.where(np.isfinite(height), height, np.inf)))
@@ -220,8 +238,7 @@ def reachable(problem: LinearProblem, box: Box) -> Integers:
     far = np.empty(problem.n_rows, dtype=bool)
     for rows in problem.blocks():
         W = problem.W[rows]
-        with np.errstate(over="ignore", invalid="ignore"):
-            reach = abs(problem.y[rows] - W @ center) + abs(W) @ half
+        reach = abs(problem.y[rows] - W @ center) + abs(W) @ half
         far[rows] = ~(reach < (1 - 1e-9) * np.broadcast_to(noise.radius, problem.y.shape)[rows])
     return np.flatnonzero(far)
 
@@ -233,12 +250,11 @@ def _typical_scale(problem: LinearProblem, radius: Array) -> Array:
     """How wide rows are along each axis: the median of e_k / |W_kj|, of rows that are not too thin to tell."""
     some = slice(None, None, max(1, problem.n_rows // _FEW))
     W, y = abs(problem.W[some]), abs(problem.y[some])
-    half = np.maximum(radius[some], _FINEST * y)
     scale = np.empty(W.shape[1])
+    half = np.maximum(radius[some], _FINEST * y)
     for j, column in enumerate(W.T):
         known = (column > 0) & (half > 0)
-        with np.errstate(over="ignore"):
-            scale[j] = np.median(half[known] / column[known]) if known.any() else 0.0
+        scale[j] = np.median(half[known] / column[known]) if known.any() else 0.0
     unknown = ~((scale > 0) & np.isfinite(scale))
     if unknown.any():
         size = _largest(problem)[unknown]
@@ -251,16 +267,34 @@ def _largest(problem: LinearProblem) -> Array:
 
 
 def _around(problem: LinearProblem, radius: Array, center: Array, scale: Array) -> Strips:
-    # powers of two: scaled numbers keep their digits, and their squares are numbers
-    scale = np.ldexp(1.0, np.clip(np.frexp(scale)[1], -500, 500))
+    # powers of two: scaled numbers keep their digits
+    scale = np.ldexp(1.0, np.clip(np.frexp(scale)[1], -1000, 1000))
     middle, length = np.empty(problem.n_rows), np.empty(problem.n_rows)
-    square = scale**2
     for rows in problem.blocks():
         W = problem.W[rows]
         middle[rows] = problem.y[rows] - W @ center
-        length[rows] = np.sqrt((W * W) @ square)
+        A = abs(W * scale)
+        most = A.max(axis=1)  # squares of entries may be no numbers, those of their ratios are
+        length[rows] = most * np.sqrt(np.square(A / np.where(most > 0, most, 1.0)[:, None]).sum(axis=1))
     length[length == 0] = 1.0
     return Strips(problem, radius, center, scale, middle, length)
+
+
+def _finite(A: Array, lower: Array, upper: Array) -> tuple[Array, Array, Array]:
+    bad = ~np.isfinite(A).all(axis=1) | np.isnan(lower) | np.isnan(upper) | (lower == np.inf) | (upper == -np.inf)
+    if bad.any():
+        A, lower, upper = A.copy(), lower.copy(), upper.copy()
+        A[bad], lower[bad], upper[bad] = 0.0, -np.inf, np.inf
+    return A, lower, upper
+
+
+def least_squares(A: Array, b: Array) -> Array:
+    """A proposal that no proof rests on: zeros where floating point fails."""
+    try:
+        z = np.asarray(np.linalg.lstsq(A, b, rcond=None)[0], dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return np.zeros(A.shape[1])
+    return np.where(np.isfinite(z), z, 0.0)
 
 
 def with_radius(strips: Strips, problem: LinearProblem) -> Strips:

@@ -10,8 +10,9 @@ import numpy as np
 from gough.core import outward
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import require
+from gough.core.intervals import Interval
 from gough.core.text import number, table
-from gough.estimate import Status
+from gough.estimate import Claim, Status, proof
 from gough.methods.constraint_generation import Warm
 from gough.methods.linear_hull import Hull, LinearHull
 from gough.methods.strips import bounds_of
@@ -33,6 +34,8 @@ class Sweep(ArrayValue):
     log_volume: Array
     """(factors,); −∞ where the problem is inconsistent."""
     status: tuple[Status, ...]
+    claim: Claim = Claim.PROOF
+    """What every box claims: PROOF, or ENCLOSURE where the processor does not compute by IEEE 754."""
 
     @property
     def width(self) -> Array:
@@ -56,6 +59,7 @@ class Sweep(ArrayValue):
         return table(heads, rows, align="l" + "l" * (len(heads) - 1 - len(words)) + "r" * len(words))
 
 
+@np.errstate(all="ignore")
 def sweep(problem: LinearProblem, factors: Sequence[float], *, tolerance: float = 1e-9) -> Sweep:
     """The exact hull for each factor on the error bounds, from the largest to the smallest.
 
@@ -78,8 +82,10 @@ def sweep(problem: LinearProblem, factors: Sequence[float], *, tolerance: float 
     require(bool(((chosen > 0) & np.isfinite(chosen)).all()), "factors on the error bounds must be positive numbers")
     box, boxes, warm = problem.unknowns.bounds, list[Box](), Warm()
     for factor in chosen:
-        # radius · factor is rounded to nearest, which keeps the order: hulls shrink with the factor
-        scaled = replace(problem, noise=Bounded(noise.radius * factor, noise.regressor))
+        # rounded upward, the box holds what the exact product allows; and it keeps the order: hulls shrink
+        radius = (Interval(noise.radius) * factor).upper
+        require(bool(np.isfinite(radius).all()), f"the error bounds times {factor:.6g} are beyond all doubles")
+        scaled = replace(problem, noise=Bounded(radius, noise.regressor))
         if noise.regressor is None and box.is_bounded and not box.is_empty:
             box = Hull(scaled, box, tolerance, warm=warm).box
         else:
@@ -93,6 +99,7 @@ def sweep(problem: LinearProblem, factors: Sequence[float], *, tolerance: float 
         np.array([box.upper for box in boxes]),
         np.array([box.log_volume() for box in boxes]),
         tuple(_status(box) for box in boxes),
+        proof(),
     )
 
 

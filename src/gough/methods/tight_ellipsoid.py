@@ -6,18 +6,14 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.core.errors import require
 from gough.core.intervals import Interval, dot
-from gough.core.midrad import upward
 from gough.core.text import written
 from gough.core.threads import one_blas_thread
-from gough.estimate import Claim, EllipsoidStats, Estimate, HullStats, Status
+from gough.estimate import Claim, EllipsoidStats, Estimate, HullStats, Status, guarded
 from gough.evidence import EllipsoidRound, Evidence
 from gough.methods.constraint_generation import extremes
-from gough.methods.ellipsoid_batch import DETERMINANT, TOO_WIDE, refined_strips, unscaled
+from gough.methods.ellipsoid_batch import DETERMINANT, OF_BOX, Found, around_hull, refined_strips, unscaled
 from gough.methods.ellipsoid_evidence import in_units, is_finite
-from gough.methods.ellipsoid_proof import ROOM
-from gough.methods.ellipsoid_strips import middle_and_half
 from gough.methods.linear_hull import LinearHull
 from gough.methods.predictions import proven_ranges
 from gough.methods.strips import reachable
@@ -25,8 +21,6 @@ from gough.problem import Integers, LinearProblem
 from gough.region import Box, Ellipsoid
 
 _TOLERANCE = 1e-9
-_BOX = Evidence((), (), (), ())
-"""Evidence of a side that the box itself has."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +51,7 @@ class TightEllipsoid:
 
     claim: ClassVar[Claim] = Claim.PROOF
 
+    @np.errstate(all="ignore")
     @one_blas_thread()
     def estimate(self, problem: LinearProblem) -> Estimate:
         answer = LinearHull().estimate(problem)
@@ -64,20 +59,15 @@ class TightEllipsoid:
             return replace(answer, method=written(self))
         assert isinstance(answer.stats, HullStats)
         hull, notes = answer.region.hull(), answer.notes
-        found = _of_strips(problem, hull, self) or _around(hull)
+        found = _of_strips(problem, hull, self) or around_hull(hull)
         if found.note:
             notes += (found.note,)
         # without a proof of the box there is none of what is found in it
         known = bool(answer.stats.evidence) or hull == problem.unknowns.bounds
         rounds = (found.round,) if known and is_finite(found.round) else ()
         stats = EllipsoidStats(problem.n_rows, answer.stats.prior_limited, answer.stats.evidence, rounds)
-        return Estimate(found.region, self.claim, Status.OK, problem.unknowns, written(self), stats, notes)
-
-
-class _Found(NamedTuple):
-    region: Ellipsoid
-    round: EllipsoidRound
-    note: str = ""
+        answer = Estimate(found.region, self.claim, Status.OK, problem.unknowns, written(self), stats, notes)
+        return guarded(answer)
 
 
 class _Ranges(NamedTuple):
@@ -92,7 +82,7 @@ class _Ranges(NamedTuple):
     above: list[Evidence]
 
 
-def _of_strips(problem: LinearProblem, hull: Box, method: TightEllipsoid) -> _Found | None:
+def _of_strips(problem: LinearProblem, hull: Box, method: TightEllipsoid) -> Found | None:
     """The ellipsoid of the axes and the rows that matter, flat along what is known exactly; None if it is too thin."""
     free = np.flatnonzero(hull.lower < hull.upper)
     ranges = _ranges(problem, hull, free, method.most) if free.size else None
@@ -110,7 +100,7 @@ def _of_strips(problem: LinearProblem, hull: Box, method: TightEllipsoid) -> _Fo
     used = list(one.rows)
     below, above = tuple(ranges.below[k] for k in used), tuple(ranges.above[k] for k in used)
     rows = tuple(ranges.numbers[used].tolist())
-    return _Found(
+    return Found(
         Ellipsoid(center, shape),
         EllipsoidRound(rows, one.middle, one.half, one.weights, center, factor, below, above),
     )
@@ -134,25 +124,6 @@ def _ranges(problem: LinearProblem, hull: Box, free: Integers, most: int) -> _Ra
         np.vstack([axes, W]),
         np.concatenate([hull.lower[free], values[:n]]),
         np.concatenate([hull.upper[free], -values[n:]]),
-        [_BOX] * len(free) + used[:n],
-        [_BOX] * len(free) + used[n:],
+        [OF_BOX] * len(free) + used[:n],
+        [OF_BOX] * len(free) + used[n:],
     )
-
-
-def _around(hull: Box) -> _Found:
-    """The smallest ellipsoid around a box: semi-axes √p times its halves, a point if it is one."""
-    free = np.flatnonzero(hull.lower < hull.upper)
-    p, (middle, half) = len(free), middle_and_half(hull.lower, hull.upper)
-    center = np.where(hull.lower < hull.upper, middle, hull.lower)
-    square, factor = np.zeros(len(hull)), np.zeros((len(hull), p))
-    with np.errstate(all="ignore"):
-        square[free] = upward(upward(p * half[free]) * half[free] * (1 + 4 * ROOM)) + np.finfo(float).tiny
-        weights = 1 / (p * half[free] ** 2)
-        factor[free, np.arange(p)] = np.sqrt(p) * half[free]
-    one = EllipsoidRound(
-        tuple((-1 - free).tolist()), middle[free], half[free], weights, center, factor, (_BOX,) * p, (_BOX,) * p
-    )
-    require(bool(np.isfinite(square).all()), TOO_WIDE)
-    note = "The rows leave a set too thin for a better ellipsoid than the one around its hull." if p else ""
-    note = note or "The rows leave a single point: the ellipsoid is that point."
-    return _Found(Ellipsoid(center, np.diag(square)), one, note)

@@ -53,6 +53,7 @@ class TotalLeastSquares:
 
     __hash__ = None  # type: ignore[assignment]
 
+    @np.errstate(all="ignore")
     @one_blas_thread()
     def estimate(self, problem: LinearProblem) -> Estimate:
         C = self._covariances(problem)

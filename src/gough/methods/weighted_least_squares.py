@@ -34,6 +34,7 @@ class WeightedLeastSquares:
     max_steps: int = 50
     rank_tolerance: float | None = None
 
+    @np.errstate(all="ignore")
     def estimate(self, problem: LinearProblem) -> Estimate:
         whiten: Whitening = Unweighted()
         solution = linear.solve(problem, whiten, rtol=self.rank_tolerance)
