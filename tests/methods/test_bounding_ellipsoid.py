@@ -470,7 +470,7 @@ def test_a_stream_stops_before_it_collapses():
     assert stream.estimate().status is Status.OK
     assert not stream.update([1.0], 5.0, 0.1)
     answer = stream.estimate()
-    assert (answer.status, answer.claim) == (Status.INCONSISTENT, Claim.ENCLOSURE)
+    assert (answer.status, answer.claim) == (Status.INCONSISTENT, Claim.VALUE)  # seen in floating point, not proven
     assert not stream.update([1.0], 0.0, 0.01)
     assert (stream.n_rows, stream.n_updates, stream.n_missed) == (4, 1, 2)
 

@@ -1,6 +1,6 @@
 """Ellipsoids of a method, with the weighted strips that prove them: proposals in floating point, made exact here."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -63,9 +63,16 @@ def _round(known: Known, hint: EllipsoidRound, center: Coefficients, shape: tupl
     else:
         for strip in strips:
             require_strip(known, strip)
-    strips = _scaled(problem, body, strips)
-    require_ellipsoid(known, body, strips)
-    return Round(center, shape, tuple(strips))
+    short = NotProven("the strips leave a direction open")
+    for factor in _factors(problem, body, strips):
+        scaled = [replace(strip, weight=_short(factor * strip.weight)) for strip in strips]
+        try:
+            require_ellipsoid(known, body, scaled)
+        except NotProven as reason:
+            short = reason
+            continue
+        return Round(center, shape, tuple(scaled))
+    raise short
 
 
 def _strip(problem: LinearProblem, hint: EllipsoidRound, body: Body, i: int, weight: float) -> Strip:
@@ -100,30 +107,46 @@ def _source(known: Known, strip: Strip, sign: int) -> int | None:
     raise NotProven(f"nothing proves a side of the strip of {strip.of}")
 
 
-def _scaled(problem: LinearProblem, body: Body, strips: list[Strip]) -> list[Strip]:
-    """Weights in the unit in which the strips imply the ellipsoid.
+def _factors(problem: LinearProblem, body: Body, strips: list[Strip]) -> Iterator[Fraction]:
+    """Factors on the weights with which the strips may imply the ellipsoid; which one does is for others to find.
 
     Around the center the strips say xᵀ A x − 2 b · x ≤ rest, an ellipsoid of squared radius ρ = rest + bᵀ A⁻¹ b in the
     metric of A. With β = bᵀ A⁻¹ b / ρ, its center's distance squared, and P⁻¹ ⪯ (1 − ε) A / ρ, weights (1 − δ) / ρ
     serve if δ (ε − δ) ≥ β; and ε is more than 2 √β, since the ellipsoid reaches beyond the displaced one.
+
+    Strips without width, from error bounds of zero, have ρ = 0, or what rounding makes of it: then any factor t serves
+    for which t A exceeds P⁻¹ by far.
     """
     form, square = form_of(problem, body, strips), [body.shape.unit * int(x) for x in body.shape.numbers.diagonal()]
     free = [axis for axis, x in enumerate(square) if x > 0]
     if not free:
-        return strips
+        yield Fraction(1)
+        return
     unit = {axis: _size(square[axis]) for axis in free}
-    A = np.array([[float(form.A.unit * int(form.A.numbers[i, j]) * unit[i] * unit[j]) for j in free] for i in free])
-    b = np.array([float(form.b.unit * int(form.b.numbers[i]) * unit[i]) for i in free])
+    grid = [[form.A.unit * int(form.A.numbers[i, j]) * unit[i] * unit[j] for j in free] for i in free]
+    size = max(row[i] for i, row in enumerate(grid)) or Fraction(1)
+    A = np.array([[float(x / size) for x in row] for row in grid])
+    shape = [[body.shape.unit * int(body.shape.numbers[i, j]) / (unit[i] * unit[j]) for j in free] for i in free]
+    P = np.array([[float(x) for x in row] for row in shape])
+    push = [form.b.unit * int(form.b.numbers[i]) * unit[i] for i in free]
+    longest = max(map(abs, push)) or Fraction(1)
+    b = np.array([float(x / longest) for x in push])
     try:
-        pulled = float(b @ np.linalg.solve(A, b)) if b.any() else 0.0
+        pulled = max(float(b @ np.linalg.solve(A, b)), 0.0)
+        most = float(np.linalg.eigvals(np.linalg.solve(P, np.linalg.inv(A))).real.max())
     except np.linalg.LinAlgError as error:
         raise NotProven("the strips leave a direction open") from error
-    rho = form.rest + rational(max(pulled, 0.0), "a number")
-    if rho <= 0:
-        raise NotProven("the strips contradict each other")
-    delta = float(np.sqrt(max(pulled, 0.0) / float(rho))) + ROOM / 2
-    factor = rational(1 - delta, "a number") / rho
-    return [replace(strip, weight=_short(factor * strip.weight)) for strip in strips]
+    if not (np.isfinite(pulled) and np.isfinite(most)):
+        raise NotProven("the strips leave a direction open")
+    square = rational(pulled, "a number") * longest**2 / size
+    rho = form.rest + square
+    if rho > 0:
+        delta = float(np.sqrt(float(square / rho))) + ROOM / 2 if square < rho else 1.0
+        if delta < 1:
+            yield rational(1 - delta, "a number") / rho
+    if most > 0:
+        for room in (4, 10, 20, 40):
+            yield rational(most, "a number") * 2**room / size
 
 
 def _size(square: Fraction) -> Fraction:
@@ -133,8 +156,11 @@ def _size(square: Fraction) -> Fraction:
 
 def _short(x: Fraction) -> Fraction:
     """The double near a number, where there is one."""
-    near = float(x)
-    return rational(near, "a weight") if near and np.isfinite(near) else x
+    try:
+        near = float(x)
+    except OverflowError:
+        return x
+    return rational(near, "a weight") if near else x
 
 
 def _named(problem: LinearProblem, values: Array) -> tuple[tuple[str, Fraction], ...]:

@@ -84,7 +84,8 @@ class EllipsoidStream:
     @np.errstate(all="ignore")
     def update(self, d: Any, y: float, e: float) -> bool:
         """Take in |y − dᵀθ| ≤ e; says whether the ellipsoid shrank."""
-        row = np.asarray(d, dtype=np.float64)
+        row = d if type(d) is np.ndarray and d.dtype == np.float64 else array(d, "d", ndim=1)
+        y, e = (x if type(x) is float else float(array(x, what, ndim=0)) for x, what in ((y, "y"), (e, "e")))
         if row.shape != self._c.shape or not (e >= 0 and isfinite(row.dot(row) + y + e)):
             self._refuse(row, y, e)
         np.multiply(row, self._scale, out=self._row[0])

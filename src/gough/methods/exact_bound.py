@@ -169,6 +169,7 @@ class Prover:
         value = _dot(shifted, columns[p]) - _dot(sizes, columns[p + 1])
         return _Sums(Wt, Dt, value, exponent + lowest, denominator)
 
+    @np.errstate(all="ignore")
     def _without_remainder(
         self, box: Box, wanted: tuple[list[int], int], rows: Integers, sums: "_Sums", weights: list[float]
     ) -> list[Fraction | float]:
@@ -258,6 +259,7 @@ def _times(n: int, exponent: int) -> Fraction:
     return Fraction(n << exponent) if exponent >= 0 else Fraction(n, 1 << -exponent)
 
 
+@np.errstate(all="ignore")
 def _independent(W: Array) -> list[int] | None:
     """As many rows as columns that span the space, by QR with pivoting; None if there are none."""
     from scipy.linalg import qr  # noqa: PLC0415 - start-up time

@@ -215,8 +215,9 @@ class Chord:
             (array([1. , 0.5, 0. ]), array([0. , 1.5, inf]))
         """
         low, high = box.lower, box.upper
-        slope = (abs(high) - abs(low)) / (high - low)
-        height = abs(low) - slope * low
+        with np.errstate(all="ignore"):
+            slope = (abs(high) - abs(low)) / (high - low)
+            height = abs(low) - slope * low
         slope = np.where(low >= 0, 1.0, np.where(high <= 0, -1.0, np.where(np.isfinite(slope), slope, 0.0)))
         known = (low >= 0) | (high <= 0)
         return cls(slope, np.where(known, 0.0, np.where(np.isfinite(height), height, np.inf)))
