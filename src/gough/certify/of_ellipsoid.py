@@ -138,10 +138,10 @@ def _factors(problem: LinearProblem, body: Body, strips: list[Strip]) -> Iterato
         raise NotProven("the strips leave a direction open") from error
     if not (np.isfinite(pulled) and np.isfinite(most)):
         raise NotProven("the strips leave a direction open")
-    square = rational(pulled, "a number") * longest**2 / size
-    rho = form.rest + square
+    pull = rational(pulled, "a number") * longest**2 / size
+    rho = form.rest + pull
     if rho > 0:
-        delta = float(np.sqrt(float(square / rho))) + ROOM / 2 if square < rho else 1.0
+        delta = float(np.sqrt(float(pull / rho))) + ROOM / 2 if pull < rho else 1.0
         if delta < 1:
             yield rational(1 - delta, "a number") / rho
     if most > 0:

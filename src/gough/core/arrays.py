@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 from mmap import mmap
 from numbers import Rational
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from gough.core.errors import InputError
 Array = npt.NDArray[np.float64]
 """A float64 array of any shape. Shapes are stated where the array is documented."""
 
+T = TypeVar("T", bound=npt.NDArray[Any])
 ROWS_PER_BLOCK = 1 << 13
 """Rows handled at a time when a tall matrix is walked through: 1 MB for 16 columns."""
 _EXACT = 1 << 53
@@ -56,7 +57,7 @@ def array(value: Any, what: str, *, ndim: int | tuple[int, ...], copy: bool = Tr
     return result
 
 
-def frozen(values: Array) -> Array:
+def frozen(values: T) -> T:
     """`values`, made read-only: of an array that nobody else holds, so that `array` takes it without a copy."""
     part: Any = values
     while isinstance(part, np.ndarray):

@@ -308,8 +308,8 @@ class _Answer:
         known = bool(hull.stats.evidence) or box == self.problem.unknowns.bounds
         rounds = (found.round,) if known and is_finite(found.round) else ()
         stats = EllipsoidStats(self.problem.n_rows, hull.stats.prior_limited, hull.stats.evidence, rounds)
-        said = (f"{note} Rounding may have made that up, and nothing proves it: the ellipsoid is that of the exact hull.",)
-        unknowns, notes = self.problem.unknowns, (*said, *hull.notes)
+        said = f"{note} That may come from rounding and is not proven: the ellipsoid is the one around the exact hull."
+        unknowns, notes = self.problem.unknowns, (said, *hull.notes)
         return Estimate(found.region, hull.claim, Status.OK, unknowns, written(self.method), stats, notes)
 
 

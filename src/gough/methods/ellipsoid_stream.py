@@ -137,10 +137,11 @@ class EllipsoidStream:
         stats, name = Stats(self.n_rows), "EllipsoidStream"
         if self.is_inconsistent:
             note = f"{self.n_missed} rows missed the ellipsoid of the rows before them, but {self.misses} are allowed."
-            empty, notes = Box.empty(len(self.unknowns)), (f"{note} This is not proven; HullStream can prove it.",)
+            note += " This is not proven; HullStream can prove it."
             if not self.unknowns.bounds.is_bounded:
-                notes += (f"θ beyond the radius {self.radius} were not looked at.",)
-            return Estimate(empty, Claim.VALUE, Status.INCONSISTENT, self.unknowns, name, stats, notes)
+                note += f" θ beyond the radius {self.radius} were not looked at."
+            empty = Box.empty(len(self.unknowns))
+            return Estimate(empty, Claim.VALUE, Status.INCONSISTENT, self.unknowns, name, stats, (note,))
         root = np.linalg.inv(self._U) * self._scale[:, None]
         P = root @ root.T
         region = Ellipsoid(self._origin + self._scale * self._c, (P + P.T) / 2)
@@ -150,7 +151,7 @@ class EllipsoidStream:
             notes = (f"{self.n_missed} rows missed the ellipsoid and were left out; an outlier may be among the rest.",)
         if not self.unknowns.bounds.is_bounded:
             claim = Claim.VALUE
-            notes += (f"Holds the consistent θ within the radius {self.radius} of the nominal values; others may exist.",)
+            notes += (f"Holds the consistent θ within the radius {self.radius} of the nominal values, no others.",)
         return Estimate(region, claim, Status.OK, self.unknowns, name, stats, notes)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:

@@ -144,7 +144,7 @@ class Strips:
         return self.center + self.scale * z
 
     def cost(self, direction: Array) -> tuple[Array, float]:
-        """The direction in z with a greatest entry of 1, and what it was divided by: a solver's tolerances are absolute.
+        """The direction in z with a greatest entry of 1, and the divisor: a solver's tolerances are absolute.
 
         The divisor is infinite where it is no floating-point number; multipliers times it prove nothing then.
         """
