@@ -31,3 +31,4 @@ for problem, answer in ((clean, estimate(clean, HullAndEllipsoid())), (spoilt, o
         size = path.stat().st_size
     print(f"\n{verdict.kind}, {size / 1000:.0f} kB:", "holds, since" if verdict else "does not hold:", verdict.reason)
     print("\n".join(f"  {line}" for line in verdict.statement))
+    assert verdict.holds

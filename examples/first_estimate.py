@@ -17,4 +17,7 @@ problem = LinearProblem(
     Gaussian(0.1**2),
 )
 print(identifiability(problem), end="\n\n")
-print(estimate(problem, GaussMarkov()))
+answer = estimate(problem, GaussMarkov())
+print(answer)
+for name, true in {"I": 0.05, "f_v": 0.2, "f_c": 0.4}.items():
+    assert true in answer.interval(name, level=0.999)

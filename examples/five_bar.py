@@ -3,7 +3,7 @@
 import numpy as np
 
 from gough import Gaussian, estimate
-from gough.assemble import dynamic
+from gough.assemble import base_values, dynamic
 from gough.experiments import FourierSeries
 from gough.methods import GaussMarkov, identifiability
 from gough.robots import FiveBar, efforts
@@ -15,5 +15,9 @@ torque = efforts(robot, robot.nominal, motion.q, motion.dq, motion.ddq)
 measured = torque + 0.02 * rng.normal(size=torque.shape)
 
 problem = dynamic(robot, motion.q, motion.dq, motion.ddq, measured, noise=Gaussian(0.02**2))
-print(identifiability(problem), end="\n\n")
-print(estimate(problem, GaussMarkov(), strict=False))
+found = identifiability(problem)
+print(found, end="\n\n")
+answer = estimate(problem, GaussMarkov(), strict=False)
+print(answer)
+for name, true in zip(answer.unknowns.names, base_values(found, robot.nominal), strict=True):
+    assert true in answer.interval(name, level=0.9999)

@@ -63,3 +63,18 @@ def test_the_tour_names_what_is_there():
         for symbol in re.findall(r"`(\w+)`", names):
             defined = rf"^(def|class) {symbol}\b"
             assert any(re.search(defined, source, re.MULTILINE) for source in sources), f"{symbol} is not in {links}"
+
+
+def test_hooks_run_what_make_check_runs():
+    recipe = re.search(r"^check:.*\n((?:\t.*\n)+)", (REPOSITORY / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    commands = [line.strip().replace("$(BIN)", ".venv/bin") for line in recipe[1].splitlines()]
+    hooks = (REPOSITORY / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    assert re.findall(r"^ +entry: (.*)$", hooks, re.MULTILINE) == commands
+
+
+def test_the_workflow_runs_what_ci_runs():
+    text = (REPOSITORY / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    assert re.findall(r"^ +- run: (.*)$", text, re.MULTILINE) == [".ci/run"]
+    assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", action) for action in re.findall(r"uses: (\S+)", text))
+    oldest = re.search(r'requires-python = ">=([\d.]+)"', (REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    assert f'"{oldest[1]}"' in text
