@@ -160,13 +160,13 @@ def _checked(certificate: ChainCertificate, space: ChainSpace) -> tuple[tuple[st
                 raise NotProven("the cuts are right, but they leave a box in which the chain may be")
             return (none,), by_rows
         case ChainWitness(values):
-            _require_fits(values, space)
+            require_fits(values, space)
             about = tuple(f"{name} ≈ {float(x)!r} m" for name, x in zip(space.names, values, strict=True))
             fits = f"some {what} of the prior fits all poses within their tolerances"
             return (fits, *about), "at the exhibited chain every rod is long enough and short enough for some errors"
 
 
-def _require_fits(values: tuple[Fraction, ...], space: ChainSpace) -> None:
+def require_fits(values: tuple[Fraction, ...], space: ChainSpace) -> None:
     question, prior = space.question, space.prior()
     if len(values) != len(space.names):
         raise NotProven(f"{len(values)} numbers are exhibited, but the chain has {len(space.names)} unknowns")

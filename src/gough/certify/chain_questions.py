@@ -128,7 +128,7 @@ def chain_question(problem: Any, chain: int = 1, *, reading: int = 3, reading_un
         >>> question.names, bool(question.blur.max() < 1e-15)
         (('tower_x_1', 'tower_y_1', 'carriage_1', 'arm_1'), True)
     """
-    t = Interval(problem.tolerance)
+    t = Interval(problem.tolerance) + 1.0  # readings may be off by up to 1 m or 1 rad more than stated
     middles = {name: getattr(problem, name).mid for name in ("p", "A", "D", "B")}
     away = {name: Interval(abs(getattr(problem, name) - middle).upper) for name, middle in middles.items()}
     blur = iv.sum(away["p"]) + iv.sum(t * iv.sum(away["D"]))

@@ -5,6 +5,7 @@ error of the reading within its tolerance T makes the equation hold. No square r
 """
 
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import Any
 
 from gough.certify.dyadic import ZERO, Dyadic, total
@@ -36,6 +37,14 @@ def require_fits(
         for i, leg in enumerate(legs):
             squared, size = _distance(values[7 * i : 7 * i + 7], q, p)
             _require_length(squared, size, values[7 * i + 6], (question.by_leg[leg], k, more))
+
+
+def exhibited_distances(witness: LegWitness, question: PlatformQuestion, legs: int, k: int) -> list[Fraction]:
+    """|R b + p − a|² of each leg at the exhibited pose k."""
+    values = _numbers(witness.values)
+    q, p = _moved(question, k, _numbers(witness.move[k]), _numbers(witness.turn[k]))
+    pairs = [_distance(values[7 * i : 7 * i + 7], q, p) for i in range(legs)]
+    return [squared.fraction / size.fraction**2 for squared, size in pairs]
 
 
 def _moved(question: PlatformQuestion, k: int, move: Numbers, turn: Numbers) -> tuple[Numbers, Numbers]:

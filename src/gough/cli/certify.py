@@ -10,7 +10,6 @@ from gough.cli.terminal import answer, console, say, tell
 from gough.report import results_folder
 from gough.report.certification import certification_documents
 from gough.studies.calibration import CalibrationStudy
-from gough.studies.certification import source_files
 from gough.studies.certification_chains import certified_machine
 
 
@@ -31,8 +30,7 @@ def certify(
     with results_folder(folder) as results, steps_shown() as on_step:
         found = certified_machine(asked, on_step)
         title = asked.table.output.title or f"Certification of {study.name}"
-        sources = source_files(asked, folder / "certificates")
-        files = certification_documents(title, (), found, sources)
+        files = certification_documents(title, (), found, folder)
         results.write(files)
     if as_json:
         answer(files["certification.json"].decode())

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,11 +11,19 @@ import typer
 from gough.certify import Verdict, check_chain, check_leg, load, load_chain, load_equations, load_leg, load_question
 from gough.certify import check as checked
 from gough.certify.chain_files import CHAIN, equations_name
-from gough.certify.folders import MEASUREMENTS, FolderVerdict, check_folder
+from gough.certify.folders import MEASUREMENTS, NO_SOURCES, FolderVerdict, check_folder
 from gough.certify.leg_files import CERTIFICATE, kind_of_file
+from gough.certify.manifest import MANIFEST, digest_of, load_manifest
+from gough.certify.raw import question_words
+from gough.certify.raw_data import RawTable
 from gough.cli.terminal import answer, say
+from gough.core.arrays import Array
 from gough.core.errors import InputError
+from gough.core.rational import as_double
 from gough.data import read_problem, read_table
+from gough.data.pose_files import binary_columns
+from gough.noise import Bounded
+from gough.problem import LinearProblem
 
 
 def check(
@@ -28,55 +37,137 @@ def check(
         ),
     ] = None,
     *,
+    study: Annotated[
+        Path | None,
+        typer.Option(help="Your own study file (TOML): it and its poses must equal the copies in the folder."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdict as JSON and nothing else.")] = False,
 ) -> None:
     """Verify certificates again in exact rational arithmetic.
+
+    Of a folder or certificate of gough certify, the intervals are also derived anew from the copies of study and poses.
 
     Exit codes: 0, everything holds; 1, a certificate does not hold, or a file of a folder is missing, changed,
     unreadable or not listed in its manifest; 2, there is nothing to check or a given file cannot be read.
     """
     if certificate.is_dir():
-        _check_folder(certificate, problem, as_json=as_json)
+        if problem is not None:
+            raise InputError(f"the certificates of a folder speak about files in it: leave out {problem}")
+        found = check_folder(certificate, study, binary_columns)
+        _report_folder(certificate, found, as_json=as_json)
+        if not found:
+            raise typer.Exit(1)
         return
-    kind = kind_of_file(certificate)
-    if kind in {CERTIFICATE, CHAIN}:
-        verdict, problem = _about_machine(certificate, kind, problem, {})
-    else:
-        if problem is None:
-            raise InputError(f"say which problem {certificate} speaks about: an .npz file, or a .csv table")
-        read = read_table if problem.suffix.lower() == ".csv" else read_problem
-        verdict = checked(load(certificate), read(problem))
+    verdict, about, premises = _judged(certificate, problem, study)
     if as_json:
-        answer(json.dumps(_data(certificate, problem, verdict), ensure_ascii=False, indent=1))
+        told = {**_data(certificate, about, verdict), "premises": premises}
+        answer(json.dumps(told, ensure_ascii=False, indent=1))
     else:
-        say(*_in_words(verdict))
+        say(*premises, *_in_words(verdict))
     if not verdict.holds:
         raise typer.Exit(1)
 
 
-def _check_folder(folder: Path, problem: Path | None, *, as_json: bool) -> None:
+def _judged(certificate: Path, problem: Path | None, study: Path | None) -> tuple[Verdict, Path, list[str]]:
+    """The verdict on one certificate, the file it speaks about, and what its statement is about."""
+    kind = kind_of_file(certificate)
+    if kind in {CERTIFICATE, CHAIN}:
+        listed = problem is None and _is_listed(certificate)
+        if study is not None and not listed:
+            raise InputError(f"{certificate} has no manifest beside it that lists it: leave out --study")
+        return _from_sources(certificate, study) if listed else _from_question(certificate, kind, problem)
+    if problem is None:
+        raise InputError(f"say which problem {certificate} speaks about: an .npz file, or a .csv table")
+    if study is not None:
+        raise InputError("--study belongs to certificates of gough certify: leave it out")
+    is_table = problem.suffix.lower() == ".csv"
+    read = (read_table if is_table else read_problem)(problem)
+    return checked(load(certificate), read), problem, _linear_premises(read, problem, is_table=is_table)
+
+
+def _is_listed(certificate: Path) -> bool:
+    place = certificate.with_name(MANIFEST)
+    return place.is_file() and certificate.name in load_manifest(place).names
+
+
+def _from_sources(certificate: Path, study: Path | None) -> tuple[Verdict, Path, list[str]]:
+    """One certificate of a folder with a manifest."""
+    found = check_folder(certificate.parent, study, binary_columns, only=certificate.name)
+    about = certificate.with_name(found.about.get(certificate.name, MEASUREMENTS))
+    verdict = found.verdicts.get(certificate.name)
+    if verdict is None or found.faults:
+        kind = "certificate" if verdict is None else verdict.kind
+        statement = () if verdict is None else verdict.statement
+        checked_files = "its manifest, the sources and the question"
+        verdict = Verdict(
+            holds=False, reason="; ".join(found.faults), kind=kind, statement=statement, rows=(), checked=checked_files
+        )
+    return verdict, about, [*found.premises, *found.notes, *([_DERIVED] if found.from_sources else [])]
+
+
+def _from_question(certificate: Path, kind: str, problem: Path | None) -> tuple[Verdict, Path, list[str]]:
+    """A certificate about legs or a chain and the file it speaks about, by default the one beside it."""
+    if kind == CERTIFICATE:
+        place = problem or certificate.with_name(MEASUREMENTS)
+        question = load_question(place)
+        return check_leg(load_leg(certificate), question), place, [*question_words(question), NO_SOURCES]
+    chain = load_chain(certificate)
+    place = problem or certificate.with_name(equations_name(chain.chain))
+    equations = load_equations(place)
+    return check_chain(chain, equations), place, [*question_words(equations), NO_SOURCES]
+
+
+def _linear_premises(problem: LinearProblem, path: Path, *, is_table: bool) -> list[str]:
+    """The problem's file, bounds and prior."""
+    content = path.read_bytes()
+    names, prior = problem.unknowns.names, problem.unknowns.bounds
+    file = f"{path.name} ({digest_of(content)[:19]}…, {len(content)} bytes)"
+    lines = [f"Problem: {file}, {problem.n_rows} rows, {len(names)} unknowns."]
+    if isinstance(problem.noise, Bounded):
+        radius, regressor = problem.noise.radius, problem.noise.regressor
+        known = "" if regressor is None else f"; entries of W are known to ± {_range(regressor)}"
+        lines.append(f"Bounds: |y − W θ| ≤ {_range(radius)}{known}.")
+        sides = zip(names, prior.lower.tolist(), prior.upper.tolist(), strict=True)
+        bounded = [f"{name} in [{low!r}, {high!r}]" for name, low, high in sides if abs(low) < inf or abs(high) < inf]
+        lines.append(f"Prior: {', '.join(bounded) or 'none'}.")
+    return [*lines, _decimals(content)] if is_table else lines
+
+
+def _range(values: Array) -> str:
+    low, high = float(values.min()), float(values.max())
+    return f"{low!r}" if low == high else f"{low!r} … {high!r}"
+
+
+def _decimals(content: bytes) -> str:
+    """How far the doubles of a table are the decimals that it states."""
+    table = RawTable.of_csv(content)
+    numbers = [x for place in range(len(table.heads)) for x in table.numbers(place)]
+    rounded = sum(as_double(x) is None for x in numbers)
+    if not rounded:
+        return f"The {len(numbers)} decimals of the table are doubles without rounding."
+    many = f"{rounded} of {len(numbers)} decimals are no doubles"
+    return f"The statement is about the doubles nearest to the decimals of the table: {many}."
+
+
+_DERIVED = (
+    "Derived from the sources in exact arithmetic: the question contains every stated interval, and what is exhibited "
+    "lies within them."
+)
+
+
+def _report_folder(folder: Path, found: FolderVerdict, *, as_json: bool) -> None:
     """All certificates about legs or chains in a folder, one line each."""
-    if problem is not None:
-        raise InputError(f"the certificates of a folder speak about files in it: leave out {problem}")
-    found = check_folder(folder)
-    if as_json:
-        certificates = [_data(folder / name, folder / found.about[name], v) for name, v in found.verdicts.items()]
-        told = {
-            "holds": found.holds,
-            "n_certificates": found.n_certificates,
-            "faults": found.faults,
-            "notes": found.notes,
-            "certificates": certificates,
-        }
-        answer(json.dumps(told, ensure_ascii=False, indent=1))
-    else:
+    if not as_json:
         say(*_folder_in_words(found))
-    if not found:
-        raise typer.Exit(1)
+        return
+    told: dict[str, Any] = {"holds": found.holds, "n_certificates": found.n_certificates, "faults": found.faults}
+    told |= {"premises": found.premises, "notes": found.notes, "from_sources": found.from_sources}
+    told["certificates"] = [_data(folder / name, folder / found.about[name], v) for name, v in found.verdicts.items()]
+    answer(json.dumps(told, ensure_ascii=False, indent=1))
 
 
 def _folder_in_words(found: FolderVerdict) -> list[str]:
-    lines = []
+    lines = [*found.premises, ""] if found.premises else []
     for name, verdict in found.verdicts.items():
         shown = 2 if verdict.statement and verdict.statement[0].endswith(":") else 1
         states = f"{' '.join(verdict.statement[:shown])}{' …' if len(verdict.statement) > shown else ''}"
@@ -84,24 +175,12 @@ def _folder_in_words(found: FolderVerdict) -> list[str]:
         lines.append(said)
     lines += [f"DOES NOT HOLD  {fault}" for fault in found.faults]
     good = sum(map(bool, found.verdicts.values()))
-    lines += found.notes
+    lines += [*found.notes, *([_DERIVED] if found.from_sources else [])]
     lines.append(f"{good} of {found.n_certificates} certificates hold.")
     if found.faults:
         many = f"{len(found.faults)} files are" if len(found.faults) > 1 else "1 file is"
-        lines.append(f"The folder does not hold: {many} missing, changed, unreadable or not listed.")
+        lines.append(f"The folder does not hold: {many} missing, changed, unreadable, not listed or not derived.")
     return lines
-
-
-def _about_machine(file: Path, kind: str, problem: Path | None, known: dict[Path, Any]) -> tuple[Verdict, Path]:
-    """The verdict on a certificate about legs or a chain, and the file it speaks about, by default beside it."""
-    if kind == CERTIFICATE:
-        place = problem or file.with_name(MEASUREMENTS)
-        question = known[place] if place in known else known.setdefault(place, load_question(place))
-        return check_leg(load_leg(file), question), place
-    certificate = load_chain(file)
-    place = problem or file.with_name(equations_name(certificate.chain))
-    equations = known[place] if place in known else known.setdefault(place, load_equations(place))
-    return check_chain(certificate, equations), place
 
 
 def _data(certificate: Path, problem: Path, verdict: Verdict) -> dict[str, Any]:

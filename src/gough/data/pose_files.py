@@ -84,6 +84,19 @@ def read_poses(
     return poses.without_copies()
 
 
+def binary_columns(path: Path) -> tuple[tuple[str, ...], Callable[[int], Array]]:
+    """Heads of a `.parquet`, `.mat` or `.npz` file, and a function that loads a column by its place."""
+    suffix = path.suffix.lower()
+    require(suffix in _READERS, f"{path} cannot be read: poses come from {', '.join(_READERS)}, not '{suffix}'")
+    source = _READERS[suffix](path)
+
+    def column(place: int) -> Array:
+        values: Array = source.load([place], missing=True)[:, 0]
+        return values
+
+    return tuple(source.heads), column
+
+
 class _Reader:
     """Columns of a file under the names that poses use."""
 

@@ -1,12 +1,14 @@
 """The page of a certification: verdicts, the smallest tolerance of each leg, boxes, certificates, what is proven."""
 
 from fractions import Fraction
+from os.path import relpath
+from pathlib import Path
 
 import gough
 from gough.certify import PlatformQuestion
 from gough.certify.chain_files import render_equations
 from gough.certify.leg_files import render_question
-from gough.certify.manifest import MANIFEST, SourceFile, render_manifest
+from gough.certify.manifest import MANIFEST, SOURCES, SourceFile, render_manifest
 from gough.core import outward
 from gough.report.certification_results import Certification, Finding, LegFinding
 from gough.report.charts import Chart, Line, Panel
@@ -33,15 +35,14 @@ suffice.
 """
 
 
-def certification_documents(
-    title: str, lead: tuple[str, ...], found: Certification, sources: tuple[SourceFile, ...]
-) -> dict[str, bytes]:
-    """The files by name: report.html, certification.json, certificates/* with their manifest and sources, figures/*."""
+def certification_documents(title: str, lead: tuple[str, ...], found: Certification, folder: Path) -> dict[str, bytes]:
+    """The files of a folder by name: report, certification.json, certificates with manifest and sources, figures."""
     drawing, curves = needs_figure(found), Curves()
     assert drawing.live is not None
     live = {drawing.name: drawing.live(curves)}
     parts = [
         Section("Verdicts", (bullets(*found.verdicts, *found.notes),)),
+        Section("What the verdicts are about", (bullets(*found.premises),)),
         Section("The smallest tolerance", (epsilon_table(found), drawing.html())),
         Section(found.worded("Where the legs are"), tuple(box_table(found))),
         Section("Certificates", (paragraphs(_how(found)), tag("pre", _COMMAND), certificate_table(found))),
@@ -50,11 +51,11 @@ def certification_documents(
     lead = (*lead, *found.tolerances, f"{found.poses} poses; {found.around}.")
     html = page(title, lead, tuple(parts), cards=_cards(found), figures=live, curves=curves)
     files = {"report.html": html.encode(), "certification.json": f"{found.to_json()}\n".encode()}
-    files |= {f"certificates/{name}": content for name, content in _proofs(found, sources).items()}
+    files |= {f"certificates/{name}": content for name, content in _proofs(found, folder / "certificates").items()}
     return files | {f"figures/{drawing.name}.svg": drawing.svg(), f"figures/{drawing.name}.png": drawing.png()}
 
 
-def _proofs(found: Certification, sources: tuple[SourceFile, ...]) -> dict[str, bytes]:
+def _proofs(found: Certification, folder: Path) -> dict[str, bytes]:
     """The files of the folder of certificates: what they speak about, themselves, the sources and the manifest."""
     files = {
         name: (render_question(question) if isinstance(question, PlatformQuestion) else render_equations(question))
@@ -62,9 +63,22 @@ def _proofs(found: Certification, sources: tuple[SourceFile, ...]) -> dict[str, 
     }
     files |= {file.name: file.text for file in found.files}
     contents = {name: text.encode() for name, text in files.items()}
+    source = found.source
+    sources = tuple(
+        SourceFile(role, f"{SOURCES}/{role}{each.path.suffix.lower()}", _relative(each.path, folder), each.content)
+        for role, each in (("study", source.study), ("poses", source.poses))
+    )
     written_by = f"gough {gough.__version__}"
-    manifest = render_manifest(written_by, contents, found.questions, sources, found.given)
-    return contents | {source.name: source.content for source in sources} | {MANIFEST: manifest.encode()}
+    manifest = render_manifest(written_by, contents, found.questions, sources, source.given)
+    return contents | {each.name: each.content for each in sources} | {MANIFEST: manifest.encode()}
+
+
+def _relative(path: Path, folder: Path) -> str:
+    """A path as seen from a folder; absolute where there is no way between them."""
+    try:
+        return Path(relpath(path.absolute(), folder.absolute())).as_posix()
+    except ValueError:  # on another drive
+        return path.absolute().as_posix()
 
 
 _COMMAND = "gough check certificates"

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 import gough
-from gough.certify.manifest import Given, Question
+from gough.certify.manifest import Question
+from gough.certify.raw import Source
 from gough.core import outward
 from gough.core.arrays import Array, ArrayValue
 from gough.core.text import table
@@ -175,8 +176,10 @@ class Certification(ArrayValue):
     notes: tuple[str, ...]
     questions: Mapping[str, Question]
     """What the certificates speak about, by the name of its file: measurements of legs, or equations of each chain."""
-    given: Given
-    """Numbers that no source states."""
+    source: Source
+    """The user's files, and numbers that they do not state."""
+    premises: tuple[str, ...]
+    """What all statements are about, in sentences: data, tolerances, prior."""
     part: str = "leg"
     """What a finding is about: a leg of a Gough platform, or a chain of another machine."""
     reading_unit: str = "m"

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from os.path import relpath
-from pathlib import Path
 from time import process_time
 from typing import Any
 
@@ -13,22 +11,30 @@ from gough.assemble import JointHull, JointProblem, LegProblem, joint_tolerance,
 from gough.assemble.joint_exhibit import ROOM, best_together, exhibited_together
 from gough.certify import PlatformQuestion
 from gough.certify.folders import MEASUREMENTS
-from gough.certify.manifest import SOURCES, Given, SourceFile
+from gough.certify.linear import NotProven
+from gough.certify.manifest import Given, Question
+from gough.certify.raw import Raw, Source, SourceText, question_words, require_about
+from gough.certify.raw_data import NotDerived
 from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
 from gough.core.leg_measurements import PlatformMeasurements
 from gough.core.rotations import log, nearest_rotation, to_quaternion
 from gough.data import Poses
+from gough.data.pose_files import binary_columns
 from gough.identification import Step
 from gough.region import Box
 from gough.report.certification_results import Bracket, Certification, Finding, JointFinding, LegFinding
 from gough.robots import GoughPlatform, KinematicModel
 from gough.studies.calibration import CalibrationStudy, quantities
-from gough.studies.certification_legs import Notary, leg_finding
+from gough.studies.certification_legs import Notary, leg_finding, proven_upper
 from gough.studies.certification_schema import CertifyTable
 
 OnStep = Callable[[Step], None]
+ROUNDING = 2.0**-48
+"""Of a decimal times factors between units, and of what they are multiplied by, relative: 16 ulp."""
+_ROTATION_ROUNDING = 2.0**-44
+"""Of a rotation vector, matrix or quaternion that becomes another quaternion, rad."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +58,9 @@ def certified(study: CalibrationStudy, on_step: OnStep = lambda _: None) -> Cert
         InputError: the study cannot be certified; with the line.
     """
     asked, table = asked_of(study), study.table.certify
-    question, notary = asked.question, Notary(asked.question)
+    source = source_of(study, asked.given)
+    question, raw = asked.question, require_derived(study, asked.question, source)
+    notary = Notary(question, raw)
     n, joint = len(question.legs), table.joint and len(question.legs) > 1
     steps = n + joint + (joint and table.joint_box)
     legs: list[LegFinding] = []
@@ -83,7 +91,8 @@ def certified(study: CalibrationStudy, on_step: OnStep = lambda _: None) -> Cert
         joint=together,
         notes=asked.notes,
         questions={MEASUREMENTS: question},
-        given=asked.given,
+        source=source,
+        premises=source.words(raw) if raw is not None else question_words(question),
     )
 
 
@@ -93,17 +102,16 @@ def _together(question: PlatformQuestion, points: Array, notary: Notary) -> Join
     found = joint_tolerance(problem, points)
     took, files = process_time() - began, []
     shown = found.exhibit
-    more = max(shown.needed, 0.0)
-    name = "joint-fits" if more == 0 else "joint-epsilon-upper"
-    witness = notary.witness(name, found.points.reshape(-1), (shown.move, shown.turn), more=more)
+    names = ("joint-fits", "joint-epsilon-upper")
+    witness = notary.witness(names, found.points.reshape(-1), (shown.move, shown.turn), more=shown.needed)
     files += [witness] if witness else []
-    lower, upper = found.lower, witness.more if witness and more > 0 else found.upper
+    lower, upper = found.lower, proven_upper(witness, shown.needed)
     if found.tree is not None:
         proof = notary.empty("joint-epsilon-lower", found.tree, more=lower)
         files += [proof] if proof else []
         lower = lower if proof else -np.inf
     finding = Finding.REFUTED if lower >= 0 and found.tree is not None else Finding.OPEN
-    if witness and more == 0:
+    if witness and witness.more == 0:
         finding = Finding.FITS
     return JointFinding(finding, Bracket(lower, upper, took), None, tuple(files))
 
@@ -132,11 +140,11 @@ def _without_wrong(
     shown = exhibited_together(rest, fitted.points, fitted.errors)
     errors = (np.zeros((len(kept), 3)), np.zeros((len(kept), 3)))
     errors[0][kept], errors[1][kept] = shown.move, shown.turn
-    more = max(shown.needed, 0.0)
-    file = notary.witness("joint-without-wrong", fitted.points.reshape(-1), errors, left_out=wrong, more=more)
+    names = ("joint-without-wrong", "joint-without-wrong")
+    file = notary.witness(names, fitted.points.reshape(-1), errors, left_out=wrong, more=shown.needed)
     if file is None:
         return found
-    needed = file.more if more > 0 else shown.needed
+    needed = proven_upper(file, shown.needed)
     return replace(found, left_out=tuple(wrong), needed=needed, files=(*found.files, file))
 
 
@@ -169,7 +177,7 @@ def asked_of(study: CalibrationStudy) -> Asked:
         data = measured(study, model, poses, rows[:, 7]).columns(columns)
         center = rows[columns, :7]
         reach = _reach(table.around)
-        question = PlatformQuestion(data, Box.around(center.reshape(-1), np.tile(reach, len(legs))), legs)
+        question = PlatformQuestion(data, outer_box(center.reshape(-1), np.tile(reach, len(legs))), legs)
     around = "calibrated values" if center_of(study) == "calibrated" else "the blueprint"
     words = " / ".join(f"{1e3 * x:g} mm" for x in table.around)
     least_squares = None if calibrated is None else calibrated[columns, :7]
@@ -197,23 +205,31 @@ def _given(study: CalibrationStudy, center: Array, gain: Array) -> Given:
     return Given(words, values, tuple(gain.tolist()) if machine.gains else ())
 
 
-def source_files(study: CalibrationStudy, certificates: Path) -> tuple[SourceFile, ...]:
-    """The study and its poses, as files to be stored with the certificates in that folder."""
+def source_of(study: CalibrationStudy, given: Given) -> Source:
+    """The study and its poses, as the user's files say."""
     assert study.table.poses is not None
     poses = study.path.parent / study.table.poses.file
-    copies = {"study": (study.path, "study.toml"), "poses": (poses, f"poses{poses.suffix.lower()}")}
-    return tuple(
-        SourceFile(role, f"{SOURCES}/{name}", _relative(path, certificates), path.read_bytes())
-        for role, (path, name) in copies.items()
-    )
+    texts = [SourceText(path.name, path.read_bytes(), path) for path in (study.path, poses)]
+    return Source(texts[0], texts[1], given, binary_columns)
 
 
-def _relative(path: Path, folder: Path) -> str:
-    """A path as seen from a folder; absolute where there is no way between them."""
+def require_derived(study: CalibrationStudy, question: Question, source: Source, place: int = 0) -> Raw | None:
+    """What the sources state about the unknowns of a question that contains it; None where that is not derived.
+
+    Raises:
+        InputError: the checker of certificates reads the sources otherwise than they were read here.
+    """
     try:
-        return Path(relpath(path.absolute(), folder.absolute())).as_posix()
-    except ValueError:  # on another drive
-        return path.absolute().as_posix()
+        raw = source.raw(question, place)
+        require_about(question, raw)
+    except NotDerived:
+        return None
+    except NotProven as reason:
+        raise InputError(
+            f"{study.path} cannot be certified: the checker of certificates, which reads study and poses by itself and "
+            f"exactly, does not arrive at these measurements: {reason}. Write the numbers in plain decimals"
+        ) from reason
+    return raw
 
 
 def named(given: list[int], known: int, what: str) -> tuple[int, ...]:
@@ -265,9 +281,26 @@ def measured(study: CalibrationStudy, model: GoughPlatform, poses: Poses, gain: 
     half = reading_tolerance(table, poses, model)
     readings = poses.readings * gain
     T = np.broadcast_to(half * abs(gain), readings.shape) + _model_error(table.model_error, poses, readings)
-    T = np.nextafter(T, np.inf, where=T > 0, out=T.copy())
     quaternion = to_quaternion(nearest_rotation(poses.rotation))
-    return PlatformMeasurements(quaternion, poses.position, readings, position, rotation, T)
+    return PlatformMeasurements(
+        quaternion,
+        poses.position,
+        readings,
+        outer(position, abs(poses.position).max(axis=0)),
+        outer(rotation, np.full(3, _ROTATION_ROUNDING / ROUNDING)),
+        outer(T, abs(readings).max(axis=0)),
+    )
+
+
+def outer(tolerance: Array, value: Array) -> Array:
+    """Half-widths that contain what was rounded when decimals, units and gains became a double: 16 ulp of both."""
+    wider = tolerance + ROUNDING * (abs(tolerance) + abs(value))
+    return np.asarray(np.nextafter(wider, np.inf, where=wider > 0, out=wider.copy()))
+
+
+def outer_box(center: Array, reach: Array) -> Box:
+    """A box that contains center ± reach, whatever was rounded when these became doubles."""
+    return Box.around(center, outer(np.broadcast_to(reach, center.shape), center))
 
 
 def reading_tolerance(table: CertifyTable, poses: Poses, model: KinematicModel) -> Array:

@@ -1,7 +1,7 @@
 """The certification of a delta, H4, Par4 or planar 3-RRR that a study asks for, chain by chain."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import process_time
 
 import numpy as np
@@ -12,9 +12,11 @@ from gough.certify import ChainCertificate, ChainQuestion, NotProven, chain_cert
 from gough.certify.chain_files import equations_name, render_chain
 from gough.certify.manifest import Given, Question
 from gough.certify.of_chain import chain_witness, empty_chain
+from gough.certify.raw import Raw, question_words, require_for_raw
 from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
+from gough.core.intervals import Interval
 from gough.data import Poses
 from gough.estimate import LiftedStats, Status
 from gough.evidence import LiftedTree
@@ -24,7 +26,20 @@ from gough.region import Box
 from gough.report.certification_results import Bracket, CertificateFile, Certification, Finding, LegFinding
 from gough.robots import GoughPlatform, KinematicModel
 from gough.studies.calibration import CalibrationStudy
-from gough.studies.certification import OnStep, center_of, certified, named, pose_tolerance, reading_tolerance, span
+from gough.studies.certification import (
+    ROUNDING,
+    OnStep,
+    center_of,
+    certified,
+    named,
+    outer,
+    outer_box,
+    pose_tolerance,
+    reading_tolerance,
+    require_derived,
+    source_of,
+    span,
+)
 from gough.studies.certification_schema import ModelErrorTable
 
 _SLACKS = (0.0, 1e-12, 1e-11, 1e-10, 1e-9)
@@ -32,10 +47,6 @@ _SLACKS = (0.0, 1e-12, 1e-11, 1e-10, 1e-9)
 _NOT_HERE = (
     "Not examined: all chains together with shared errors of poses, and which poses are wrong. Both are proven for "
     "legs of Gough platforms only."
-)
-_GIVEN = (
-    "Certificates speak about the quadratic equations in chain-*-equations.json. Those were computed from the poses in "
-    "interval arithmetic; the exact check begins with them."
 )
 
 
@@ -57,14 +68,27 @@ class Chains:
 
     def prior(self, chain: int) -> Box:
         """Where a chain is sought."""
-        box = Box.around(quadratic_unknowns(self.model, self.center, chain), self.around)
+        center = quadratic_unknowns(self.model, self.center, chain)
+        box = outer_box(center, np.full(len(center), self.around))
         return Box(np.append(box.lower[:-1], max(box.lower[-1], 0.0)), box.upper)
 
     def problem(self, chain: int, more: float = 0.0) -> QuadraticChain:
         """One chain, its readings being off by up to `more` than stated."""
         half = np.nextafter(np.maximum(self.readings[:, chain - 1] + more, 0.0), np.inf)
         tolerances = Tolerances(self.position, half if more else self.readings[:, chain - 1], self.heading)
-        return certified_chain(self.model, self.poses, chain, self.prior(chain), tolerances)
+        return _widened(certified_chain(self.model, self.poses, chain, self.prior(chain), tolerances), self.poses)
+
+
+def _widened(problem: QuadraticChain, poses: Poses) -> QuadraticChain:
+    """The chain with p, A and B wide enough for what was rounded when decimals became positions and angles."""
+    most = 1 + abs(poses.readings).max()
+    near, far = (Interval(-ROUNDING * size, ROUNDING * size) for size in (most, most + abs(poses.position).max()))
+
+    def wider(values: Interval) -> Interval:
+        inexact = (values.mid != np.round(values.mid)).astype(float)  # zeros and ones are exact
+        return values + near * Interval(inexact)
+
+    return replace(problem, p=problem.p + far, A=wider(problem.A), B=wider(problem.B))
 
 
 def certified_machine(study: CalibrationStudy, on_step: OnStep = lambda _: None) -> Certification:
@@ -89,30 +113,35 @@ def certified_chains(study: CalibrationStudy, on_step: OnStep = lambda _: None) 
     table, model = study.table.certify, asked.model
     with study.at("certify", "legs"):
         numbers = named(table.legs, len(model.chains), "chain")
-    found, questions = [], dict[str, Question]()
+    found, questions, premises = [], dict[str, Question](), list[str]()
+    where = "calibrated values" if center_of(study) == "calibrated" else "the blueprint"
+    centers = [tuple(quadratic_unknowns(model, asked.center, chain).tolist()) for chain in numbers]
+    source = source_of(study, Given(where, tuple(centers)))
     for k, chain in enumerate(numbers):
         on_step(Step(k + 1, len(numbers), f"certifying chain {chain}"))
         with study.at("certify"):
             question = chain_question(
                 asked.problem(chain), chain, reading=reading_error(model), reading_unit=model.reading_unit
             )
-            found.append(_finding(asked, chain, question, table.width))
+            raw = require_derived(study, question, source, k)
+            premises += source.words(raw) if raw is not None else question_words(question)
+            found.append(_finding(asked, _Notary(question, raw), table.width))
         questions[equations_name(chain)] = question
     angle = model.reading_unit == "rad"
     unit = "mrad" if angle else "mm"
     parts = [f"positions {span(asked.position, 1000, 'mm')}"]
     parts += [f"headings {span(asked.heading, outward.DEGREES, 'deg')}"] if model.has_orientation else []
     parts += [f"readings {span(asked.readings[:, [c - 1 for c in numbers]], 1000, unit)}"]
-    where = "calibrated values" if center_of(study) == "calibrated" else "the blueprint"
     return Certification(
         poses=len(asked.poses),
         tolerances=(f"Intervals: {', '.join(parts)}.",),
         around=f"{model.name}, unknowns of chains within ± {1e3 * asked.around:g} mm of {where}",
         legs=tuple(found),
         joint=None,
-        notes=(*asked.poses.notes, *notes, _NOT_HERE, _GIVEN),
+        notes=(*asked.poses.notes, *notes, _NOT_HERE),
         questions=questions,
-        given=Given(where, tuple(tuple(leg.center.tolist()) for leg in found)),
+        source=source,
+        premises=tuple(dict.fromkeys(premises)),
         part="chain",
         reading_unit=model.reading_unit,
     )
@@ -143,6 +172,7 @@ def _asked(study: CalibrationStudy) -> tuple[Chains, tuple[str, ...]]:
             heading = pose_tolerance(poses, slice(3, 6), table.orientation, table.sigmas)[:, 2]
         half = np.broadcast_to(reading_tolerance(table, poses, model), poses.readings.shape)
         center, calibrated, notes = _centers(study, model)
+    position, heading, half = (outer(x, np.zeros(1)) for x in (position, heading, half))
     return Chains(model, poses, position, heading, half, center, calibrated, table.around[0]), notes
 
 
@@ -163,43 +193,49 @@ def _centers(study: CalibrationStudy, model: KinematicModel) -> tuple[Array, Arr
     return (found.parameters if wanted == "calibrated" else model.nominal), found.parameters, ()
 
 
-def _file(
-    name: str, question: ChainQuestion, make: Callable[[], ChainCertificate], files: list[CertificateFile]
-) -> CertificateFile | None:
-    """The certificate, checked; none where the evidence falls short in exact numbers."""
-    try:
-        certificate = make()
-    except NotProven:
-        return None
-    began = process_time()
-    verdict = check_chain(certificate, question)
-    took, text = process_time() - began, render_chain(certificate)
-    chain = f"chain-{question.chain}-{name}.json"
-    files.append(CertificateFile(chain, text, verdict.statement, verdict.holds, took, certificate.more))
-    return files[-1]
+class _Notary:
+    """Makes certificates about one chain and checks each; where raw data are known, it holds about them too."""
+
+    def __init__(self, question: ChainQuestion, raw: Raw | None) -> None:
+        self.question, self._raw = question, raw
+        self.files: list[CertificateFile] = []
+
+    def file(self, name: str, make: Callable[[], ChainCertificate]) -> CertificateFile | None:
+        """The certificate, checked; none where the evidence falls short in exact numbers."""
+        try:
+            certificate = make()
+            if self._raw is not None:
+                require_for_raw(certificate, self.question, self._raw)
+        except NotProven:
+            return None
+        began = process_time()
+        verdict = check_chain(certificate, self.question)
+        took, text = process_time() - began, render_chain(certificate)
+        chain = f"chain-{self.question.chain}-{name}.json"
+        self.files.append(CertificateFile(chain, text, verdict.statement, verdict.holds, took, certificate.more))
+        return self.files[-1]
 
 
-def _finding(asked: Chains, chain: int, question: ChainQuestion, width: float) -> LegFinding:
+def _finding(asked: Chains, notary: _Notary, width: float) -> LegFinding:
     """What is proven about one chain."""
-    model, problem, reading, files = asked.model, asked.problem(chain), question.reading, list[CertificateFile]()
+    question, chain = notary.question, notary.question.chain
+    model, problem, reading = asked.model, asked.problem(chain), question.reading
     began = process_time()
     answer = LiftedHull().estimate(problem)
     took = process_time() - began
     assert isinstance(answer.stats, LiftedStats)
     tree, empty = LiftedTree(answer.stats.stages), answer.status is Status.INCONSISTENT
     make = empty_chain if empty else chain_certificate
-    refuted = _file("empty" if empty else "box", question, lambda: make(question, tree), files) is not None and empty
+    refuted = notary.file("empty" if empty else "box", lambda: make(question, tree)) is not None and empty
     began = process_time()
     theta = _best(asked, problem, chain, reading)
     point = quadratic_unknowns(model, theta, chain)
     more = needed_by(problem, point, reading)
-    upper = _exhibited(asked, question, theta, more, files)
+    upper = _exhibited(asked, notary, theta, more)
     lower, poses = -np.inf, tuple[int, ...]()
     if upper > 0 and np.isfinite(upper):
         end = lower_end(lambda e: asked.problem(chain, e), upper, width)
-        if end is not None and _file(
-            "epsilon-lower", question, lambda: empty_chain(question, end.tree, end.epsilon), files
-        ):
+        if end is not None and notary.file("epsilon-lower", lambda: empty_chain(question, end.tree, end.epsilon)):
             lower, poses = end.epsilon, end.poses
     refuted = refuted or lower >= 0
     both = needs(problem, point, reading)
@@ -216,7 +252,7 @@ def _finding(asked: Chains, chain: int, question: ChainQuestion, width: float) -
         needs=np.maximum(both[: problem.n_poses], both[problem.n_poses :]),
         blame=poses[:5],
         without=None,
-        files=tuple(files),
+        files=tuple(notary.files),
         parameters=() if empty else _parameters(model, chain, answer.region.hull()),
     )
 
@@ -228,18 +264,17 @@ def _best(asked: Chains, problem: QuadraticChain, chain: int, reading: int) -> A
     return min(found, key=lambda pair: pair[1])[0]
 
 
-def _exhibited(
-    asked: Chains, question: ChainQuestion, theta: Array, more: float, files: list[CertificateFile]
-) -> float:
+def _exhibited(asked: Chains, notary: _Notary, theta: Array, more: float) -> float:
     """What readings must be off by more for this chain to fit, with its certificate; ∞ where it cannot be shown."""
     if not np.isfinite(more):
         return np.inf
+    question = notary.question
     values = exact_unknowns(asked.model, theta, question.chain)
     for slack in _SLACKS:
         least = float(max(more, 0.0) + slack)
         name = "fits" if least == 0 else "epsilon-upper"
-        if _file(name, question, lambda e=least: chain_witness(question, values, e), files):  # type: ignore[misc]
-            return more if least == 0 else least
+        if notary.file(name, lambda e=least: chain_witness(question, values, e)):  # type: ignore[misc]
+            return min(more, 0.0) if least == 0 else least
     return np.inf
 
 

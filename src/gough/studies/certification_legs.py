@@ -12,23 +12,37 @@ from gough.assemble.leg_tolerance import needed
 from gough.certify import LegCertificate, NotProven, PlatformQuestion, check_leg
 from gough.certify.leg_files import render_leg
 from gough.certify.of_leg import bound_certificate, empty_certificate, outlier_certificate, witness_certificate
+from gough.certify.raw import Raw, require_for_raw
 from gough.core.arrays import Array
 from gough.estimate import Estimate, LiftedStats, Status
 from gough.evidence import LiftedTree
 from gough.methods import LiftedHull
+from gough.region import Box
 from gough.report.certification_results import Bracket, CertificateFile, Finding, LegFinding, WithoutPoses
 from gough.studies.certification_schema import CertifyTable
 
+_SLACKS = (0.0, 1e-14, 1e-13, 1e-12, 1e-11)
+"""Metres that are added to what a witness needs until it also fits what the raw data state."""
+
 
 class Notary:
-    """Makes certificates about one question and checks each; what cannot be certified gives none."""
+    """Makes certificates about one question and checks each; what cannot be certified gives none.
 
-    def __init__(self, question: PlatformQuestion) -> None:
-        self._question = question
+    Where the raw data are known, each certificate holds about what they state too.
+    """
+
+    def __init__(self, question: PlatformQuestion, raw: Raw | None) -> None:
+        self._question, self._raw = question, raw
+        middle = (question.prior.lower + question.prior.upper) / 2
+        inside = (question.prior.upper - middle) * (1 - 2**-32) - abs(middle) * 2**-40
+        self._inner = Box.around(middle, np.maximum(inside, 0.0))
+        """Within the stated prior."""
 
     def _file(self, name: str, make: Callable[[], LegCertificate]) -> CertificateFile | None:
         try:
             certificate = make()
+            if self._raw is not None:
+                require_for_raw(certificate, self._question, self._raw)
         except NotProven:
             return None
         began = process_time()
@@ -51,7 +65,7 @@ class Notary:
 
     def witness(
         self,
-        name: str,
+        names: tuple[str, str],
         values: Array,
         errors: tuple[Array, Array],
         *,
@@ -59,11 +73,26 @@ class Notary:
         left_out: Sequence[int] = (),
         more: float = 0.0,
     ) -> CertificateFile | None:
-        """These legs fit with these errors of poses."""
-        return self._file(
-            name,
-            lambda: witness_certificate(self._question, values, *errors, left_out=left_out, legs=legs, more=more),
-        )
+        """These legs fit with these errors of poses, readings being uncertain by about `more` than stated.
+
+        The first name is for a witness with the tolerances as stated, the second for one that needs more; none is made
+        where that name is empty.
+        """
+        chosen = legs or self._question.legs
+        place = np.concatenate([7 * self._question.legs.index(leg) + np.arange(7) for leg in chosen])
+        inside = np.clip(values, self._inner.lower[place], self._inner.upper[place])
+        for slack in _SLACKS:
+            total = max(more, 0.0) + slack
+            name = names[total > 0]
+            file = name and self._file(
+                name,
+                lambda e=total: witness_certificate(  # type: ignore[misc]
+                    self._question, inside, *errors, left_out=left_out, legs=legs, more=e
+                ),
+            )
+            if file and (file.more == 0) == (total == 0):
+                return file
+        return None
 
     def outliers(self, name: str, trees: Sequence[LiftedTree], leg: int, **states: Any) -> CertificateFile | None:
         """So many poses are wrong."""
@@ -122,12 +151,18 @@ def _upper(
 ) -> tuple[float, bool]:
     """An ε with which a leg fits, exhibited; and whether it fits with the tolerances as stated."""
     shown = exhibited(problem, point)
-    fits = shown.needed <= 0
-    label = f"{name}-{'fits' if fits else 'epsilon-upper'}"
     errors = (shown.move, shown.turn)
-    file = notary.witness(label, point, errors, legs=(problem.leg,), more=max(shown.needed, 0.0))
+    names = (f"{name}-fits", f"{name}-epsilon-upper")
+    file = notary.witness(names, point, errors, legs=(problem.leg,), more=shown.needed)
     files.append(file)
-    return file.more if file is not None and not fits else shown.needed, fits and file is not None
+    return proven_upper(file, shown.needed), file is not None and file.more == 0
+
+
+def proven_upper(file: CertificateFile | None, needed: float) -> float:
+    """The upper end of ε that a witness proves: what it needs, or what its certificate lets readings be off by."""
+    if file is None:
+        return np.inf
+    return file.more if file.more > 0 else min(needed, 0.0)
 
 
 def _least_squares(
@@ -139,7 +174,8 @@ def _least_squares(
     shown = exhibited(problem, point)
     if shown.needed <= 0:
         errors = (shown.move, shown.turn)
-        files.append(notary.witness(f"leg-{problem.leg}-least-squares", point, errors, legs=(problem.leg,)))
+        names = (f"leg-{problem.leg}-least-squares", "")
+        files.append(notary.witness(names, point, errors, legs=(problem.leg,)))
     return shown.needed
 
 
@@ -166,10 +202,9 @@ def _without(
     shown = exhibited(problem.select(kept), relaxed.fit.point)
     errors = (np.zeros((problem.n_rows, 3)), np.zeros((problem.n_rows, 3)))
     errors[0][kept], errors[1][kept] = shown.move, shown.turn
-    more = max(shown.needed, 0.0)
-    label = f"{name}-{'fits' if more == 0 else 'epsilon-upper'}"
-    fit = notary.witness(label, relaxed.fit.point, errors, legs=(leg,), left_out=relaxed.left_out, more=more)
+    names = (f"{name}-fits", f"{name}-epsilon-upper")
+    fit = notary.witness(names, relaxed.fit.point, errors, legs=(leg,), left_out=relaxed.left_out, more=shown.needed)
     files.append(fit)
-    bracket = Bracket(lower, fit.more if fit is not None and more > 0 else shown.needed, took)
+    bracket = Bracket(lower, proven_upper(fit, shown.needed), took)
     at_least, named = (wrong.at_least, wrong.named) if proof else (0, ())
     return WithoutPoses(q, at_least, named, relaxed.left_out, bracket), relaxed.fit.point
