@@ -37,7 +37,7 @@ def test_the_ellipsoid_around_a_box(box, tight):
     assert answer
     assert answer.reason == "2 weighted strips imply the ellipsoid"
     assert answer.rows == (0,)
-    assert answer.statement[1:] == ("a = 0 ± 1.414 kg", "b = 1 ± 2.828 m")
+    assert answer.statement[1:] == ("a = 0.00 ± 1.42 kg", "b = 1.00 ± 2.83 m")
     assert is_true(tight, box)
 
 

@@ -10,7 +10,13 @@ from gough.experiments.pose_selection import Curve, Rival, Selection
 from gough.report.drawing import FAINT, INK, QUIET, SERIES, Drawing, blank, style
 from gough.report.html import Html, tag
 from gough.report.page import Section, bullets, number_cards, page, paragraphs
-from gough.report.pose_selection_words import comparison, how_many_words, parameter_rows, sentences
+from gough.report.pose_selection_words import (
+    comparison,
+    excess_percent,
+    how_many_words,
+    parameter_rows,
+    sentences,
+)
 from gough.report.static import WIDTH
 from gough.report.tables import cell, row_head, table
 from gough.report.words import determined
@@ -160,8 +166,7 @@ def _cards(selection: Selection, curve: Curve | None) -> Html:
     if curve is not None and curve.at_least is not None:
         cards.append((f"≥ {curve.at_least}", "poses for the target, however they are chosen"))
     if selection.excess is not None:
-        share = max(np.ceil(1000 * selection.excess) / 10, 0.1)
-        cards.append((f"≤ {share:.1f} %", "worse than the best set of as many candidates"))
+        cards.append((f"≤ {excess_percent(selection.excess)} %", "worse than the best set of as many candidates"))
     return number_cards(*cards)
 
 

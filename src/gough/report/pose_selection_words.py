@@ -1,10 +1,12 @@
 """A selection in words, tables and plain data."""
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from gough.calibration.results import shown_unit
+from gough.core import outward
 from gough.core.text import number, table
 from gough.experiments.pose_selection.how_many import Curve
 from gough.experiments.pose_selection.selection import Rival, Selection
@@ -26,12 +28,21 @@ def sentences(selection: Selection) -> tuple[str, ...]:
     if selection.is_stopped:
         said.append("The search was stopped: this is the best set so far.")
     if selection.excess is not None:
-        share = max(np.ceil(1000 * selection.excess) / 10, 0.1)
         said.append(
-            f"No {count} of these candidates have standard deviations smaller by more than {share:.1f} % "
-            "(bound of the relaxed problem)."
+            f"No {count} of these candidates have standard deviations smaller by more than "
+            f"{excess_percent(selection.excess)} % (bound of the relaxed problem)."
         )
     return (*said, *unidentified(selection))
+
+
+def excess_percent(excess: float) -> str:
+    """How much better the best set can be, rounded up; a tenth of a percent at least, which rounding may cost.
+
+    Examples:
+        >>> excess_percent(0.0234), excess_percent(0.0)
+        ('2.4', '0.1')
+    """
+    return outward.at_most(max(Fraction(excess), Fraction(1, 1000)), times=100, digits=2)
 
 
 def unidentified(selection: Selection) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from gough.estimate import Estimate
 from gough.identification import BenchmarkVerdict, Bias, Identified, IdentifiedRepeats, Validation
 from gough.identification.tables import adequacy_table
 from gough.identification.words import on_adequacy, on_bound, on_data, on_failures, on_validation
-from gough.report.intervals import holds
+from gough.report.intervals import holds, sides
 from gough.report.labels import short_labels
 from gough.report.numbers import plus_minus, power_of_thousand, scaled_unit
 from gough.report.repeated_tables import JUDGED, regroupings, yes_or_no
@@ -151,7 +151,7 @@ def _table(of: Mapping[str, Estimate], labels: Sequence[str], truth: Array | Non
 def _cell(estimate: Estimate, i: int, power: int, holds_truth: bool) -> Text:  # noqa: FBT001
     if not np.isfinite(estimate.value[i]):
         return Text("—", "dim")
-    if np.isinf(half_widths(estimate)[i]):
+    if any(np.isinf(side[i]) for side in sides(estimate)):
         return Text("unbounded", "dim")
     return Text(interval_text(estimate, i, power=power), "" if holds_truth else "bold red")
 

@@ -317,8 +317,8 @@ def _torques(found: Identified, complete: Identified) -> SideBySide:
         assert prediction.upper is not None
         assert prediction.lower is not None
         assert prediction.covered is not None
-        width = float(np.mean(prediction.upper - prediction.lower) / 2)
-        rows.append((label, f"±{width:.3g}", f"{prediction.rms.max():.3g}", f"{100 * prediction.covered.min():.4g} %"))
+        width = outward.at_most(float(np.mean(prediction.upper - prediction.lower) / 2), digits=3)
+        rows.append((label, f"±{width}", f"{prediction.rms.max():.3g}", f"{100 * prediction.covered.min():.4g} %"))
     heads = ("ellipsoid", "mean half-width, N·m", "rms error of its center, N·m", "torques within ± bound")
     return SideBySide("Cross-validation on another trajectory (the paper shows a figure)", heads, tuple(rows))
 

@@ -1,0 +1,517 @@
+"""Every printed set contains the returned one, as read back in exact fractions, and is hardly wider."""
+
+import ast
+import re
+from fractions import Fraction
+from html import unescape
+from io import StringIO
+from math import inf, nextafter
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+import gough
+from gough import (
+    AssumptionError,
+    Box,
+    Claim,
+    Ellipsoid,
+    Estimate,
+    InputError,
+    Intersection,
+    Status,
+    Unknowns,
+    estimate,
+)
+from gough.certify import Bound, Inside, certificate_of, check
+from gough.certify.chains import steps_of
+from gough.certify.words import bound, tolerance_condition
+from gough.estimate import Stats
+from gough.identification import gain_from_static_tests, identify
+from gough.identification.example import random_motion
+from gough.identification.tables import adequacy_table
+from gough.identification.tables import parameter_table as text_table
+from gough.identification.words import on_bound
+from gough.methods import MinimalBound, minimal_bound, sweep
+from gough.region import Interval
+from gough.report.accounts import adequacy_table as html_adequacy_table
+from gough.report.accounts import bound_table
+from gough.report.calibration_tables import CertifiedLeg
+from gough.report.certification import box_table, epsilon_table
+from gough.report.certification_results import Bracket, Certification, Finding, JointFinding, LegFinding, WithoutPoses
+from gough.report.curves import Curves
+from gough.report.intervals import interval_figure
+from gough.report.pose_selection_words import excess_percent
+from gough.report.shown import parameter_tables
+from gough.report.tables import parameter_table as html_table
+from gough.studies.certification import span
+from gough.studies.papers.reproduction import set_text
+from tests.laws.problems import SET_METHODS, bounded_problem
+
+SOURCE = Path(gough.__file__).parent
+RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+MILLI = Fraction(1000)
+
+
+def number(text):
+    """A printed number: exact, or an infinite double."""
+    text = text.strip().replace("−", "-")
+    return {"∞": inf, "-∞": -inf}.get(text) or Fraction(text)
+
+
+def read(text):
+    """Ends of "a … b", "[a, b]", "c ± r", "≤ b", "≥ a" or "unbounded"."""
+    text = text.strip()
+    if text == "unbounded":
+        return -inf, inf
+    if text.startswith("≤"):
+        return -inf, number(text[1:])
+    if text.startswith("≥"):
+        return number(text[1:]), inf
+    if "±" in text:
+        center, radius = map(number, text.split("±"))
+        return center - radius, center + radius
+    lower, upper = map(number, re.split("…|, ", text.strip("[]")))
+    return lower, upper
+
+
+def isinf(x):
+    """Of doubles and fractions, also such as are too large for a double."""
+    return not isinstance(x, Fraction) and abs(x) == inf
+
+
+def exact(x):
+    return float(x) if isinf(x) else Fraction(float(x))
+
+
+def require_outward(printed, lower, upper, *, digits=15, times=1):
+    """The printed interval holds [lower, upper], and exceeds it by 2 % of its width or two units of the last digit."""
+    a, b = printed
+    lower, upper = (end if isinf(end) else Fraction(end) * times for end in (lower, upper))
+    assert a <= lower
+    assert upper <= b
+    if isinf(lower) or isinf(upper):
+        assert (a == -inf, b == inf) == (lower == -inf, upper == inf)
+        assert isinf(a) or lower - a <= abs(lower) / 1000
+        assert isinf(b) or b - upper <= abs(upper) / 1000
+        return
+    room = max((upper - lower) / 50, 2 * max(abs(lower), abs(upper)) / 10**digits)
+    assert (lower - a) + (b - upper) <= room
+
+
+def require_at_most(text, value, *, digits):
+    """The printed number is not below the value, and exceeds it by a unit of its last digit at most."""
+    assert value <= number(text) <= value + abs(value) / 10 ** (digits - 1)
+
+
+def cells(row):
+    return [unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)]
+
+
+def html_rows(table):
+    """Rows that have cells, without heads."""
+    return [found for row in re.findall(r"<tr>(.*?)</tr>", table, re.DOTALL) if (found := cells(row))]
+
+
+def printed_table(answer):
+    for line in str(answer).splitlines()[3 : 3 + len(answer.unknowns)]:
+        *_, value, plus, lower, upper = line.split()
+        yield f"{value} ± {plus}"
+        yield f"{lower} … {upper}"
+
+
+def notebook(answer):
+    for *_, value, plus, lower, upper in html_rows(answer._repr_html_()):
+        yield f"{value} ± {plus}"
+        yield f"{lower} … {upper}"
+
+
+def one_interval(answer):
+    return [str(answer.interval(name)) for name in answer.unknowns.names]
+
+
+def identification(answer):
+    found = SimpleNamespace(problem=SimpleNamespace(unknowns=answer.unknowns), estimates={"set": answer})
+    return [line.split("  ")[-1] for line in text_table(found).splitlines()[2:]]
+
+
+def page(answer):
+    return [row[0].partition("<small")[0] for row in html_rows(html_table({"set": answer}))]
+
+
+def hover(answer):
+    for item in interval_figure({"set": answer}).live(Curves())["items"]:
+        lower, upper, _ = item["rows"][0]["printed"]
+        yield f"{lower} … {upper}"
+
+
+def terminal(answer):
+    console = Console(width=400, file=StringIO())
+    for table in parameter_tables({"set": answer}, None, width=400):
+        console.print(table)
+    for line in console.file.getvalue().splitlines()[2:]:
+        name, rest = line.split(maxsplit=1)
+        power = re.match(r"10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s+", rest)
+        factor = Fraction(10) ** int(power[1].translate(RAISED)) if power else Fraction(1)
+        assert name in answer.unknowns.names
+        yield rest[power.end() if power else 0 :], factor
+
+
+RENDERERS = {
+    "str": printed_table,
+    "notebook": notebook,
+    "interval(name)": one_interval,
+    "identification table": identification,
+    "page": page,
+    "hover": hover,
+    "terminal": terminal,
+}
+"""What prints an estimate: texts for each unknown, in order, with the factor of the unit where it is not 1."""
+
+
+def require_all_outward(answer, renderers=RENDERERS):
+    """Each renderer prints each unknown outward; JSON and repr are exact."""
+    hull = answer.region.hull()
+    for name, render in renderers.items():
+        shown = list(render(answer))
+        per = len(shown) // len(hull)
+        assert per * len(hull) == len(shown) > 0, name
+        for i, one in enumerate(shown):
+            text, factor = one if isinstance(one, tuple) else (one, Fraction(1))
+            ends = [end if isinf(end) else end * factor for end in read(text)]
+            lower, upper = (exact(side[i // per]) for side in (hull.lower, hull.upper))
+            if text.strip() == "unbounded":
+                assert isinf(lower) or isinf(upper)
+            elif "±" not in text:
+                require_outward(ends, lower, upper)
+            elif isinf(lower) or isinf(upper):
+                assert ends == [-inf, inf]
+            else:  # around the value, which need not be in the middle
+                assert ends[0] <= lower <= upper <= ends[1], (name, text)
+                value = exact(answer.value[i // per])
+                reach = max(upper - value, value - lower)
+                middle, radius = (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
+                room = max((upper - lower) / 50, 2 * max(abs(lower), abs(upper)) / 10**15)
+                assert radius <= reach + room, (name, text)
+                assert abs(middle - value) <= room, (name, text)
+    assert Estimate.from_json(answer.to_json()) == answer
+    known = {"Box": Box, "Ellipsoid": Ellipsoid, "Intersection": Intersection, "inf": inf}
+    assert eval(repr(answer.region), known) == answer.region
+
+
+@pytest.mark.parametrize("method", SET_METHODS, ids=repr)
+def test_answers_of_every_method_are_printed_outward(method, rng):
+    tried = 0
+    for _ in range(8):
+        problem, _ = bounded_problem(rng)
+        try:
+            answer = estimate(problem, method, strict=False)
+        except InputError:  # ellipsoids of units so far apart have no squares
+            continue
+        assert answer.claim >= Claim.ENCLOSURE
+        if not answer.region.hull().is_empty:
+            require_all_outward(answer)
+            tried += 1
+    assert tried > 3
+
+
+@pytest.mark.parametrize("method", [m for m in SET_METHODS if not repr(m).startswith("Fixpoint")], ids=repr)
+def test_statements_of_certificates_are_printed_outward(method, rng):
+    """Bounds stay true as read from the statement, and lose nothing but what 17 digits lose."""
+    certified = 0
+    for _ in range(4):
+        problem, _ = bounded_problem(rng, p=2, n_rows=8, spread=0)
+        try:
+            certificate = certificate_of(problem, estimate(problem, method, strict=False))
+        except AssumptionError:
+            continue
+        verdict = check(certificate, problem)
+        assert verdict.holds
+        if isinstance(certificate.proof, Bound | Inside):
+            certified += 1
+            _require_statement(verdict.statement, certificate.proof)
+    assert certified > 0 or "radius" in repr(method) or "RelaxedHull" in repr(method)
+
+
+def _require_statement(lines, proof):
+    said = dict(re.findall(r"^(\w+ [≥≤=]) (.*)$", "\n".join(lines), re.MULTILINE))
+    strongest = {}
+    for step in steps_of(proof.steps):
+        strongest[step.direction] = max(step.value, strongest.get(step.direction, step.value))
+    for direction, value in strongest.items():
+        ((name, c),) = [(name, c) for name, c in direction if c]
+        printed = Fraction(said[f"{name} {'≥' if c > 0 else '≤'}"]) * c
+        assert abs(c) == 1
+        assert printed <= value <= printed + abs(value) / 10**16
+    if isinstance(proof, Inside):
+        for (name, center), row in zip(proof.ellipsoid.center, proof.ellipsoid.shape, strict=True):
+            lower, upper = read(said[f"{name} ="])
+            reach = min(center - lower, upper - center)
+            assert reach >= 0
+            assert row[-1] <= reach**2 <= row[-1] * Fraction(103, 100) ** 2
+
+
+ENDS = st.one_of(st.floats(allow_nan=False), st.floats(-1e3, 1e3), st.sampled_from([0.0, -0.0, 5e-324, 0.1, 1e308]))
+
+
+@st.composite
+def hostile_boxes(draw):
+    sides = [sorted((draw(ENDS), draw(ENDS))) for _ in range(draw(st.integers(1, 3)))]
+    lower, upper = (np.array(side) for side in zip(*sides, strict=True))
+    return Box(np.where(lower == inf, -inf, lower), np.where(upper == -inf, inf, upper))
+
+
+def made(region, claim=Claim.PROOF):
+    names = [f"p_{i}" for i in range(len(region.center))]
+    return Estimate(region, claim, Status.OK, Unknowns(names), "Made()", Stats(1))
+
+
+@settings(max_examples=60)
+@given(hostile_boxes())
+@example(Box([1.0, 5e-324], [1.0, 5e-324]))
+@example(Box([-1.7976931348623157e308], [1.7976931348623157e308]))
+@example(Box([0.1], [nextafter(0.1, 1)]))
+def test_any_box_is_printed_outward(box):
+    drawn = {name: render for name, render in RENDERERS.items() if name != "hover"}  # drawing takes long
+    with np.errstate(all="ignore"):
+        require_all_outward(made(box), drawn)
+
+
+@settings(max_examples=30)
+@given(st.floats(-1e9, 1e9), st.floats(1e-9, 1e9), st.floats(-1, 1), st.floats(0, 1))
+def test_any_ellipsoid_and_cut_ellipsoid_are_printed_outward(center, reach, shift, half):
+    drawn = {name: render for name, render in RENDERERS.items() if name != "hover"}
+    ellipsoid = Ellipsoid([center, 0.1], [[reach**2, 0], [0, 1e-4]])
+    require_all_outward(made(ellipsoid), drawn)
+    middle = center + shift * reach
+    lens = Intersection(Box([middle - half * reach, -inf], [middle + half * reach, 0.105]), ellipsoid)
+    if not lens.hull().is_empty:
+        require_all_outward(made(lens, Claim.ENCLOSURE), drawn)
+
+
+def test_what_is_empty_has_no_ends():
+    answer = made(Box.empty(1))
+    assert str(answer).splitlines()[3].split() == ["p_0", "—", "—", "—", "—"]
+    assert str(answer.interval("p_0")) == "empty"
+
+
+LENGTHS = st.floats(1e-9, 1e3)
+BRACKETS = st.tuples(st.one_of(LENGTHS, LENGTHS.map(lambda x: -x), st.just(-inf)), LENGTHS).map(sorted)
+
+
+@given(BRACKETS)
+@example([0.01235, nextafter(0.01235, 1)])
+def test_brackets_of_epsilon(ends):
+    lower, upper = ends
+    bracket = Bracket(lower, upper, 0.0)
+    require_outward(read(bracket.words), lower, upper, times=MILLI)
+    leg = CertifiedLeg("leg 1", (0.1, upper), (lower, upper), 1, 1)
+    require_outward(read(leg.texts()[3]), lower, upper, times=MILLI)
+    for text, width in zip(leg.texts()[2].split(" … "), sorted((0.1, upper)), strict=True):
+        require_at_most(text, Fraction(width) * MILLI, digits=2)
+    assert f"ε {bracket.words} mm" in WithoutPoses(1, 1, (), (3,), bracket).words
+    if lower > -inf:
+        require_at_most(bracket.width, (Fraction(upper) - Fraction(lower)) * 10**6, digits=3)
+
+
+@given(LENGTHS)
+def test_where_nothing_more_is_needed_the_bracket_says_so(size):
+    assert Bracket(-inf, -size, 0.0).words == Bracket(-2 * size, -size, 0.0).words == "≤ 0"
+
+
+@given(st.floats(-1.0, 1.0).filter(bool))
+@example(0.01235)
+@example(nextafter(0.01235, 1))
+@example(-0.01235)
+def test_conditions_of_leg_certificates(more):
+    """A smaller tolerance for "no leg fits", a larger one for "some leg fits": both are weaker than what is proven."""
+    for exhibits in (True, False):
+        (words,) = tolerance_condition(more, "mm", exhibits=exhibits)
+        size, which = re.search(r"off by (\S+) mm (more|less) than", words).groups()
+        said = number(size) if which == "more" else -number(size)
+        tolerance = Fraction(more) * 1000
+        assert (said >= tolerance) if exhibits else (said <= tolerance)
+        assert abs(said - tolerance) <= abs(tolerance) / 1000
+
+
+@given(st.one_of(st.floats(allow_nan=False, allow_infinity=False).map(Fraction), st.fractions()))
+def test_bounds_in_statements(value):
+    below, above = (Fraction(bound(value, upper=upper)) for upper in (False, True))
+    assert below <= value <= above
+    assert above - below <= abs(value) / 10**16
+
+
+@given(st.floats(1e-300, 1e300), st.floats(1, 1 + 1e-3))
+def test_the_smallest_factor(lower, more):
+    found = MinimalBound(lower, lower * more, np.zeros(1), (0,), ())
+    (text,) = re.findall("lies in (.*?);", str(found))
+    require_outward(read(text), found.lower, found.upper, digits=5)
+
+
+def test_the_smallest_factor_of_a_problem(rng):
+    tried = 0
+    while tried < 5:
+        found = minimal_bound(bounded_problem(rng, spread=0)[0])
+        if 0 < found.lower <= found.upper < inf:
+            (text,) = re.findall("lies in (.*?);", str(found))
+            require_outward(read(text), found.lower, found.upper, digits=5)
+            tried += 1
+
+
+def test_a_sweep(rng):
+    for _ in range(10):
+        found = sweep(bounded_problem(rng, spread=0)[0], [1.0, 1.7, 3.1])
+        heads, _, _, *lines = str(found).splitlines()
+        assert [float(x) for x in heads.split()[1:]] == found.factors.tolist()
+        for i, line in enumerate(lines[: len(found.names)]):
+            for k, text in enumerate(line.split()[-3:]):
+                lower, upper = found.lower[k, i], found.upper[k, i]
+                if text == "—":
+                    assert lower > upper
+                elif text == "∞":
+                    assert isinf(upper - lower)
+                else:
+                    require_at_most(text, Fraction(upper) - Fraction(lower), digits=3)
+
+
+@pytest.mark.parametrize("given_bound", [None, 0.1, 0.05])
+def test_sentences_and_tables_about_the_smallest_bound(given_bound):
+    found = identify(*random_motion(1), methods=["hull"], bound=given_bound, compare=True)
+    minimal = found.minimal
+    lower, upper = ([Fraction(f) * Fraction(s) for s in found.scale] for f in (minimal.lower, minimal.upper))
+    words = " ".join(on_bound(found))
+    said = [number(text) for text in re.search(r"below ε\* = (.*?) N·m", words)[1].split(", ")]
+    for one, least in zip(said if len(said) > 1 else said * len(lower), lower, strict=True):
+        assert least * Fraction(97, 100) < one <= least
+    if given_bound is not None:
+        (text,) = re.findall(r"given error bound of (.*?) N·m", words)
+        assert Fraction(given_bound) * Fraction(99, 100) <= number(text) <= Fraction(given_bound)
+    for i, (_, epsilon, used, _) in enumerate(html_rows(bound_table(found))):
+        require_outward(read(epsilon), lower[i], upper[i], digits=3)
+        assert Fraction(found.bound[i]) * Fraction(999, 1000) <= number(used) <= Fraction(found.bound[i])
+    for fit, line in zip(found.adequacy.fits, adequacy_table(found.adequacy).splitlines()[2:], strict=True):
+        require_at_most(line.split()[-1], Fraction(fit.smallest_bound.max()), digits=3)
+        assert line.split()[-1] in html_adequacy_table(found.adequacy)
+
+
+def test_a_gain_that_is_certain():
+    tests = gain_from_static_tests([-2, -1, 0, 1, 2], [-8.1, -3.9, 0.1, 4.1, 7.9], lever=0.25, resolution=0.2)
+    (text,) = re.findall(r"it lies in (\[.*?\]) for certain", tests.verdict)
+    box = tests.hull.region.hull()
+    require_outward(read(text), float(box.lower[0]), float(box.upper[0]))
+
+
+@settings(max_examples=30)
+@given(st.tuples(LENGTHS, LENGTHS).map(sorted), BRACKETS)
+def test_pages_of_certifications(sides, bracket):
+    low, high = sides
+    epsilon, box, zeros = Bracket(*bracket, 0.0), Box([low, -high], [high, low]), np.zeros(2)
+    own = (("gain", "m", low, high),)
+    leg = LegFinding(1, Finding.OPEN, ("a", "b"), zeros, box, 1, 0.0, epsilon, low, zeros, (), None, (), own)
+    joint = JointFinding(Finding.OPEN, epsilon, box, (), (3,), high)
+    found = Certification(1, (), "", (leg,), joint, (), {}, None)
+    a, b, gain, *together = html_rows("".join(box_table(found)))
+    for x, y in ((a, b), together):
+        require_outward(tuple(map(number, x[-3:-1])), low, high, times=MILLI)
+        require_outward(tuple(map(number, y[-3:-1])), -high, low, times=MILLI)
+        require_at_most(x[-1], (Fraction(high) - Fraction(low)) * MILLI, digits=3)
+    require_outward(tuple(map(number, gain[:2])), low, high, times=MILLI)
+    assert epsilon.words in epsilon_table(found)
+    assert epsilon.words in str(found)
+    require_at_most(leg.needed_by_least_squares, Fraction(low) * MILLI, digits=3)
+    require_at_most(re.search("off by (.*?) mm more", found.verdicts[-1])[1], Fraction(high) * MILLI, digits=4)
+
+
+@given(st.floats(1e-12, 1e6), st.floats(1e-12, 1e6))
+def test_single_numbers_and_intervals(one, other):
+    lower, upper = sorted((one, other))
+    require_outward(read(str(Interval(lower, upper))), lower, upper)
+    require_outward(read(set_text(lower, upper)), lower, upper)
+    require_at_most(excess_percent(one), max(Fraction(one), Fraction(1, 1000)) * 100, digits=2)
+    texts = span(np.array([one, other]), 1000, "mm").removeprefix("± ").removesuffix(" mm").split(" … ")
+    for text, end in zip(texts, (lower, upper), strict=False):
+        assert Fraction(end) * MILLI * Fraction(999, 1000) <= number(text) <= Fraction(end) * MILLI
+
+
+EXAMINED = {
+    "estimate.py": "str, notebook",
+    "region.py": "interval(name), test_single_numbers_and_intervals",
+    "certify/words.py": "test_statements_of_certificates…, test_conditions…, test_bounds_in_statements",
+    "identification/tables.py": "identification table, test_sentences_and_tables…",
+    "identification/words.py": "test_sentences_and_tables…, test_a_gain…",
+    "methods/minimal_bound.py": "test_the_smallest_factor",
+    "methods/sweep.py": "test_a_sweep",
+    "report/accounts.py": "test_sentences_and_tables…",
+    "report/calibration.py": "at_most of CertifiedLeg.epsilon, as in test_brackets…",
+    "report/calibration_tables.py": "test_brackets_of_epsilon",
+    "report/certification.py": "test_pages_of_certifications",
+    "report/certification_results.py": "test_brackets_of_epsilon, test_pages_of_certifications",
+    "report/intervals.py": "hover",
+    "report/pose_selection_words.py": "test_single_numbers_and_intervals",
+    "report/sections.py": "numbers of bound_table and on_bound",
+    "report/tables.py": "page, terminal",
+    "studies/certification.py": "test_single_numbers_and_intervals",
+    "studies/certification_chains.py": "span of studies/certification.py",
+    "studies/papers/gough_calibration.py": "widths by at_most",
+    "studies/papers/h4_ellipsoid.py": "ε* and half-widths by at_most",
+    "studies/papers/h4_interval.py": "set_text of reproduction.py; ε* by at_most",
+    "studies/papers/reproduction.py": "test_single_numbers_and_intervals",
+}
+"""Modules that print by `core.outward`, and what reads their text here."""
+
+TO_NEAREST = {
+    "data/steps.py": "limits that a user stated",
+    "experiments/design/problem.py": "limits that a user stated",
+    "experiments/design/result.py": "limits that a user stated",
+    "report/certification.py": "processor times of brackets",
+    "report/certification_results.py": "processor times of brackets",
+    "report/design.py": "limits that a user stated",
+    "report/repeated_tables.py": "a confidence interval of σ",
+    "robots/mechanism/examination.py": "a range of motion as found by continuation, of which nothing is claimed",
+    "robots/mechanism/parts.py": "limits that a user stated",
+    "studies/study.py": "limits that a user stated",
+}
+"""Modules that format something with a name of `ENDS_OF_SETS` to nearest, and why they may."""
+
+ENDS_OF_SETS = re.compile(r"\b(lower|upper|hull|bracket|epsilon|smallest_bound|proved_bound|minimal)\b")
+
+
+def modules(*words):
+    """Name and syntax tree of the modules in which one of these words occurs."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if any(word in text for word in words):
+            yield path.relative_to(SOURCE).as_posix(), ast.parse(text)
+
+
+def imports_outward(node):
+    if not isinstance(node, ast.ImportFrom):
+        return False
+    names = {alias.name for alias in node.names}
+    return node.module == "gough.core.outward" or (node.module == "gough.core" and "outward" in names)
+
+
+def test_every_module_that_prints_sets_is_examined():
+    using = {name for name, tree in modules("outward") if any(map(imports_outward, ast.walk(tree)))}
+    assert using == set(EXAMINED)
+
+
+def test_no_end_of_a_set_is_rounded_to_nearest():
+    """Whoever formats something called lower, upper, hull, … prints it by `core.outward`, or says why not."""
+    found = {}
+    for name, tree in modules("lower", "upper", "hull", "bracket", "epsilon", "_bound", "minimal"):
+        for node in ast.walk(tree):
+            value = ""
+            if isinstance(node, ast.FormattedValue) and node.format_spec is not None:
+                spec = "".join(part.value for part in node.format_spec.values if isinstance(part, ast.Constant))
+                value = ast.unparse(node.value) if spec.endswith(("g", "f", "e", "%")) else ""
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) in {"number", "_three"}:
+                value = ast.unparse(node.args[0])
+            if ENDS_OF_SETS.search(value):
+                found.setdefault(name, []).append(value)
+    assert set(found) == set(TO_NEAREST), {name: found[name] for name in set(found) - set(TO_NEAREST)}
