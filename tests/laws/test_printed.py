@@ -34,8 +34,7 @@ from gough.certify.words import bound, tolerance_condition
 from gough.estimate import Stats
 from gough.identification import gain_from_static_tests, identify
 from gough.identification.example import random_motion
-from gough.identification.tables import adequacy_table
-from gough.identification.tables import parameter_table as text_table
+from gough.identification.tables import adequacy_table, parameter_columns
 from gough.identification.words import on_bound
 from gough.methods import MinimalBound, minimal_bound, sweep
 from gough.region import Interval
@@ -137,7 +136,7 @@ def one_interval(answer):
 
 def identification(answer):
     found = SimpleNamespace(problem=SimpleNamespace(unknowns=answer.unknowns), estimates={"set": answer})
-    return [line.split("  ")[-1] for line in text_table(found).splitlines()[2:]]
+    return [row[-1] for row in parameter_columns(found)[1]]
 
 
 def page(answer):
