@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from gough import AssumptionError, InputError, Interval, Status, calibrate, choose_poses, identify
+from gough import AssumptionError, InputError, Interval, Status, calibrate, choose_poses, identify, write_report
 from gough.data import Poses
 from gough.estimate import Estimate
 from gough.experiments import FourierSeries
@@ -174,3 +174,28 @@ def test_a_design_returns_from_json(designed):
     ):
         with pytest.raises(InputError, match=why):
             Design.from_json(wrong, other)
+
+
+@pytest.mark.parametrize(
+    ("kind", "title", "data"),
+    [
+        ("identified", "Identification of the five-bar", "estimate.json"),
+        ("chosen", "Poses for the calibration of the linear delta", "selection.json"),
+    ],
+)
+def test_a_report_is_written_in_one_call(kind, title, data, request, tmp_path):
+    answer = request.getfixturevalue(kind)
+    page = write_report(answer, tmp_path / "report")
+    assert page == tmp_path / "report" / "report.html"
+    assert f"<h1>{title}</h1>" in page.read_text(encoding="utf-8")
+    assert json.loads((page.parent / data).read_text(encoding="utf-8")) == json.loads(answer.to_json())
+
+
+def test_a_report_overwrites_nothing_and_refuses_other_answers(chosen, tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(InputError, match="gough did not write"):
+        write_report(chosen, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+    with pytest.raises(InputError, match="there is no report of PoseLimits; there are reports of Identified, "):
+        write_report(LIMITS, tmp_path / "new")
+    assert not (tmp_path / "new").exists()

@@ -92,7 +92,7 @@ assert "methods" in dir(gough) and "identify" in dir(gough) and not any("Stats" 
 assert set(sys.modules) == before, "dir() loads nothing"
 assert gough.methods is sys.modules["gough.methods"]
 assert not {"gough.studies", "gough.vision"} & set(sys.modules), "only what is asked for is loaded"
-for name in ("identify", "calibrate", "check", "design", "choose_poses", "read_study"):
+for name in ("identify", "calibrate", "check", "design", "choose_poses", "read_study", "write_report"):
     verb = getattr(gough, name)
     assert callable(verb) and getattr(gough, name) is verb and verb.__name__ == name
 for name in dir(gough):

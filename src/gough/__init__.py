@@ -9,6 +9,7 @@ Verbs, all importable from `gough`:
     design(robot, limits)                           optimize a trajectory for identification, within limits
     choose_poses(machine, limits, count=16)         optimize the poses of a calibration, within limits
     read_study("study.toml")                        the study of any kind in a TOML file, as the commands read it
+    write_report(answer, "folder")                  the page, figures and JSON of an answer, as the commands write them
 
 Nouns:
 
@@ -16,7 +17,8 @@ Nouns:
     Gaussian, Bounded                               the noise: a covariance, or bounds on every error
     LinearProblem, NonlinearProblem, Groups         measurements, unknowns and noise: y = W θ + e, or f(θ, m) = 0
     Estimate                                        the answer: a region, a Claim about it, a Status, notes
-    Box, Ellipsoid, Intersection, Interval          guaranteed sets
+    Box, Ellipsoid, Intersection                    guaranteed sets
+    Interval                                        lower and upper bound of one unknown
     ConfidenceEllipsoid                             a Gaussian confidence region
     Claim                                           VALUE, CONFIDENCE, ENCLOSURE or PROOF: what an answer asserts
     Method, Contractor, Region                      protocols, for methods and regions of your own
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
     from gough.experiments.design import design
     from gough.experiments.pose_selection import choose_poses
     from gough.identification import identify
+    from gough.report import write_report
     from gough.studies import read_study
 
 __version__ = "0.1.0"
@@ -103,6 +106,7 @@ __all__ = [
     "estimate",
     "identify",
     "read_study",
+    "write_report",
 ]
 
 _SUBPACKAGES = frozenset(
@@ -128,6 +132,7 @@ _VERBS = {
     "design": "gough.experiments.design",
     "identify": "gough.identification",
     "read_study": "gough.studies",
+    "write_report": "gough.report",
 }
 """Where each verb is defined that is imported at its first use."""
 _MOVED = {

@@ -6,6 +6,7 @@ from gough.report.folder import empty_folder, require_ours, results_folder, writ
 from gough.report.page import Section, page
 from gough.report.repeated import RepeatedReport
 from gough.report.report import Report
+from gough.report.writing import write_report
 
 __all__ = [
     "Drawing",
@@ -20,4 +21,5 @@ __all__ = [
     "results_folder",
     "to_html",
     "write_folder",
+    "write_report",
 ]

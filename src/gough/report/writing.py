@@ -1,0 +1,59 @@
+"""The report of any answer, written to a folder in one call."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from gough.calibration import Calibrated, CalibratedPrinter
+from gough.core.errors import InputError
+from gough.experiments.design import Design
+from gough.experiments.pose_selection import Selection
+from gough.identification import Identified, IdentifiedRepeats
+from gough.report.calibration import calibration_documents, printer_documents
+from gough.report.design import design_documents
+from gough.report.documents import documents, report_on
+from gough.report.folder import results_folder
+from gough.report.pose_selection import selection_documents
+
+Answer = Identified | IdentifiedRepeats | Calibrated | CalibratedPrinter | Design | Selection
+"""What `identify`, `identify_repeated`, `calibrate`, `calibrate_printer`, `design` and `choose_poses` return."""
+_MAKERS: dict[type, tuple[str, Callable[[str, Any], dict[str, bytes]]]] = {
+    Identified: ("Identification of the {}", lambda title, found: documents(report_on(title, (), found))),
+    IdentifiedRepeats: ("Identification of the {}", lambda title, found: documents(report_on(title, (), found))),
+    Calibrated: ("Calibration of the {}", lambda title, found: calibration_documents(title, (), found)),
+    CalibratedPrinter: ("Calibration of the {}", lambda title, found: printer_documents(title, (), found)),
+    Design: (
+        "A trajectory for the identification of the {}",
+        lambda title, found: {"design.json": _line(found.to_json()), **design_documents(title, (), found)},
+    ),
+    Selection: (
+        "Poses for the calibration of the {}",
+        lambda title, found: {"selection.json": _line(found.to_json()), **selection_documents(title, (), found)},
+    ),
+}
+
+
+def write_report(answer: Answer, folder: str | Path, *, title: str = "") -> Path:
+    """Write the page, figures and JSON of an answer to a folder, and return the path of the page, report.html.
+
+    Args:
+        answer: What `identify`, `calibrate`, `design` or `choose_poses` returned.
+        folder: A new or empty folder, or one with an earlier report; other files are never overwritten.
+        title: Title of the page; it names the robot by default.
+
+    Raises:
+        InputError: the answer is of another kind, or the folder holds files that gough did not write.
+    """
+    if type(answer) not in _MAKERS:
+        known = ", ".join(kind.__name__ for kind in _MAKERS)
+        raise InputError(f"there is no report of {type(answer).__name__}; there are reports of {known}")
+    usual, make = _MAKERS[type(answer)]
+    of = answer.problem if isinstance(answer, Design | Selection) else answer
+    name = getattr(of, "robot" if hasattr(of, "robot") else "model").name
+    with results_folder(Path(folder)) as results:
+        results.write(make(title or usual.format(name), answer))
+    return Path(folder) / "report.html"
+
+
+def _line(text: str) -> bytes:
+    return f"{text}\n".encode()
