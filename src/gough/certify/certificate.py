@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gough.certify.limits import brief
 from gough.certify.proofs import Proof
 from gough.core.arrays import ROWS_PER_BLOCK, Array
 from gough.core.errors import AssumptionError, require
@@ -37,7 +38,7 @@ class Certificate:
 
     def __post_init__(self) -> None:
         require_digest(self.problem)
-        require(isinstance(self.proof, Proof), f"a certificate has a proof, not {self.proof!r:.40}")
+        require(isinstance(self.proof, Proof), f"a certificate has a proof, not {brief(self.proof)}")
         require_version(self.version)
 
     @classmethod
@@ -58,7 +59,7 @@ def require_digest(given: Any) -> None:
 
 def require_version(given: Any) -> None:
     """Refuse formats that this gough does not know."""
-    require(type(given) is int and given >= 1, f"version must be a whole number from 1, but it is {given!r:.40}")
+    require(type(given) is int and given >= 1, f"version must be a whole number from 1, but it is {brief(given)}")
     require(
         given <= FORMAT,
         f"the certificate has format {given}, from a newer gough; this one reads up to {FORMAT}. Update gough",

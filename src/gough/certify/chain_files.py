@@ -22,7 +22,7 @@ from gough.certify.leg_files import (
     require_head,
     wholes,
 )
-from gough.certify.limits import QUESTION_BYTES, remade
+from gough.certify.limits import QUESTION_BYTES, brief, remade
 from gough.certify.records import number_in, plain_number, require_keys
 from gough.core.arrays import Array
 from gough.core.errors import nearest, require
@@ -110,7 +110,7 @@ def _certificate(data: Any) -> ChainCertificate:
     require_head(data, CHAIN, "a certificate of a chain")
     kind = data.get("kind")
     known = isinstance(kind, str) and kind in _CONTENT
-    require(known, f"unknown kind {kind!r:.40}{nearest(str(kind), _CONTENT)}")
+    require(known, f"unknown kind {brief(kind)}{nearest(str(kind), _CONTENT)}")
     require_keys(data, {"gough", "version", "kind", "problem", "chain", "more", "seal", *_CONTENT[kind]}, f"a {kind}")
     (more,) = numbers([data["more"]], "more")
     (chain,) = wholes([data["chain"]], "chain")

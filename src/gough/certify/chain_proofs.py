@@ -6,7 +6,7 @@ from typing import get_args
 
 from gough.certify.certificate import require_digest
 from gough.certify.leg_proofs import LegCut, LegLink, checked_links, double
-from gough.certify.limits import exact
+from gough.certify.limits import brief, exact
 from gough.core.errors import require
 
 
@@ -69,7 +69,7 @@ class ChainCertificate:
         whole = isinstance(self.chain, int) and not isinstance(self.chain, bool) and self.chain > 0
         require(whole, "a certificate names its chain, from 1 on")
         require_digest(self.problem)
-        require(isinstance(self.proof, ChainProof), f"a certificate about a chain has a proof, not {self.proof!r:.40}")
+        require(isinstance(self.proof, ChainProof), f"a certificate about a chain has a proof, not {brief(self.proof)}")
         object.__setattr__(self, "more", double(self.more, "what readings may be off by"))
 
     @property

@@ -8,7 +8,7 @@ from typing import Any, Union
 
 import numpy as np
 
-from gough.certify.limits import DEPTH, exact, require_within
+from gough.certify.limits import DEPTH, brief, exact, require_within
 from gough.core.errors import require
 
 Coefficients = tuple[tuple[str, Fraction], ...]
@@ -63,7 +63,7 @@ class Split:
     """How many splits stand within each other, this one included."""
 
     def __post_init__(self) -> None:
-        require(isinstance(self.name, str), f"a split goes along an unknown's name, not {self.name!r:.40}")
+        require(isinstance(self.name, str), f"a split goes along an unknown's name, not {brief(self.name)}")
         object.__setattr__(self, "name", str(self.name))
         object.__setattr__(self, "at", exact(self.at, "the place of a split"))
         object.__setattr__(self, "below", links(self.below))
@@ -148,7 +148,7 @@ def coefficients(given: Any, what: str) -> Coefficients:
 
 def row_weights(given: Any) -> Weights:
     """Row numbers with their exact weights, from a mapping or from pairs; no row may stand twice."""
-    each = [(row_number(row), exact(x, f"the weight of row {row!r:.20}")) for row, x in pairs(given, "weights")]
+    each = [(row_number(row), exact(x, f"the weight of row {brief(row)}")) for row, x in pairs(given, "weights")]
     rows = {row for row, _ in each}
     require(len(rows) == len(each), "a row of a proof has one weight, but one row stands more than once")
     return tuple(each)
@@ -157,7 +157,7 @@ def row_weights(given: Any) -> Weights:
 def row_number(row: Any) -> int:
     """A row's number, made sure of."""
     whole = isinstance(row, int | np.integer) and not isinstance(row, bool)
-    require(whole and int(row) >= 0, f"a row is counted from 0 by whole numbers, but one is {row!r:.40}")
+    require(whole and int(row) >= 0, f"a row is counted from 0 by whole numbers, but one is {brief(row)}")
     return int(row)
 
 
@@ -166,5 +166,5 @@ def pairs(given: Any, what: str) -> Iterable[tuple[Any, Any]]:
     if isinstance(given, Mapping):
         return given.items()
     fits = isinstance(given, list | tuple) and all(isinstance(p, list | tuple) and len(p) == 2 for p in given)
-    require(fits, f"{what} must be a mapping or pairs, but it is {given!r:.40}")
+    require(fits, f"{what} must be a mapping or pairs, but it is {brief(given)}")
     return [(key, value) for key, value in given]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gough.certify.certificate import Certificate, require_version
-from gough.certify.limits import DEPTH, BeyondLimit, read_text, remade
+from gough.certify.limits import DEPTH, BeyondLimit, brief, read_text, remade
 from gough.certify.proofs import PARTS
 from gough.certify.records import KINDS, content_of, plain, read, require_keys
 from gough.core.errors import GoughError, InputError, nearest, require
@@ -150,7 +150,7 @@ def _certificate(data: Any) -> Certificate:
     version, kind = data.get("version"), data.get("kind")
     require_version(version)
     known = isinstance(kind, str) and kind in KINDS
-    require(known, f"unknown kind {kind!r:.40}{nearest(str(kind), KINDS)}")
+    require(known, f"unknown kind {brief(kind)}{nearest(str(kind), KINDS)}")
     cls = KINDS[kind]
     require_keys(data, {*_KEYS, *content_of(cls), "seal"}, f"a {kind} certificate")
     return Certificate(data["problem"], read(cls, data, version), version)

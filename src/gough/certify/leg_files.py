@@ -23,7 +23,7 @@ from gough.certify.leg_proofs import (
     LegWitness,
 )
 from gough.certify.leg_questions import TOLERANCES, PlatformQuestion
-from gough.certify.limits import FILE_BYTES, QUESTION_BYTES, BeyondLimit, read_text, remade
+from gough.certify.limits import FILE_BYTES, QUESTION_BYTES, BeyondLimit, brief, read_text, remade
 from gough.certify.records import require_keys
 from gough.core.errors import InputError, nearest, require
 from gough.core.files import new_file
@@ -161,14 +161,14 @@ def require_head(data: Any, what: str, words: str) -> None:
     require(known, f'not {words}: no "gough": "{what}"')
     version = data.get("version")
     fits = type(version) is int and version == VERSION
-    require(fits, f"it has format {version!r:.20}, but this gough reads format {VERSION}: write it again")
+    require(fits, f"it has format {brief(version)}, but this gough reads format {VERSION}: write it again")
 
 
 def _certificate(data: Any) -> LegCertificate:
     require_head(data, CERTIFICATE, "a certificate of legs")
     kind = data.get("kind")
     known = isinstance(kind, str) and kind in _CONTENT
-    require(known, f"unknown kind {kind!r:.40}{nearest(str(kind), _CONTENT)}")
+    require(known, f"unknown kind {brief(kind)}{nearest(str(kind), _CONTENT)}")
     require_keys(data, {"gough", "version", "kind", "problem", "legs", "more", "seal", *_CONTENT[kind]}, f"a {kind}")
     (more,) = numbers([data["more"]], "more")
     return LegCertificate(digest_in(data["problem"]), wholes(data["legs"], "legs"), _proof(kind, data), more)
@@ -237,7 +237,7 @@ def is_table(data: Any, what: str) -> bool:
 
 def list_of(data: Any, what: str, each: Callable[[Any, str], T]) -> list[T]:
     """A list, each entry of which is read."""
-    require(isinstance(data, list), f"{what} must be a list, but it is {data!r:.40}")
+    require(isinstance(data, list), f"{what} must be a list, but it is {brief(data)}")
     return [each(entry, f"{what} {number}") for number, entry in enumerate(data, start=1)]
 
 

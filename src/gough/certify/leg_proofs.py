@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any, Union, get_args
 
 from gough.certify.certificate import require_digest
-from gough.certify.limits import DEPTH, exact, require_within
+from gough.certify.limits import DEPTH, brief, exact, require_within
 from gough.core.errors import require
 from gough.core.rational import as_double
 
@@ -33,12 +33,12 @@ class LegCut:
     weights: tuple[tuple[int, float], ...]
 
     def __post_init__(self) -> None:
-        require(isinstance(self.unknown, str), f"a cut names its unknown, not {self.unknown!r:.20}")
-        require(self.side in SIDES, f"the side of a cut is one of {', '.join(SIDES)}, not {self.side!r:.20}")
+        require(isinstance(self.unknown, str), f"a cut names its unknown, not {brief(self.unknown)}")
+        require(self.side in SIDES, f"the side of a cut is one of {', '.join(SIDES)}, not {brief(self.side)}")
         object.__setattr__(self, "bound", double(self.bound, "a bound"))
         require(self.side != "empty" or self.bound == 0, "a contradiction has no bound: 0 stands for it")
         for row, _ in self.weights:
-            require(_whole(row), f"a row has a whole number from 0, not {row!r:.20}")
+            require(_whole(row), f"a row has a whole number from 0, not {brief(row)}")
         weights = tuple((int(row), double(weight, f"the weight of row {row}")) for row, weight in self.weights)
         object.__setattr__(self, "weights", weights)
         negative = [row for row, weight in weights if weight < 0]
@@ -79,7 +79,7 @@ class LegSplit:
     """How many halvings stand within each other, this one included."""
 
     def __post_init__(self) -> None:
-        require(isinstance(self.unknown, str), f"a box is halved along an unknown's name, not {self.unknown!r:.20}")
+        require(isinstance(self.unknown, str), f"a box is halved along an unknown's name, not {brief(self.unknown)}")
         object.__setattr__(self, "at", double(self.at, "where a box is halved"))
         for name in ("below", "above"):
             object.__setattr__(self, name, checked_links(getattr(self, name)))
@@ -204,7 +204,7 @@ class LegCertificate:
         object.__setattr__(self, "legs", tuple(self.legs))
         require(bool(self.legs) and all(_whole(leg) for leg in self.legs), "a certificate names the legs it is about")
         require(len(set(self.legs)) == len(self.legs), "a certificate names each leg once")
-        require(isinstance(self.proof, LegProof), f"a certificate about legs has a proof, not {self.proof!r:.40}")
+        require(isinstance(self.proof, LegProof), f"a certificate about legs has a proof, not {brief(self.proof)}")
         object.__setattr__(self, "more", double(self.more, "what readings may be off by"))
         values = len(self.proof.values) if isinstance(self.proof, LegWitness) else 7 * len(self.legs)
         require(values == 7 * len(self.legs), f"a witness of {len(self.legs)} legs has as many values: 7 for each")
@@ -240,7 +240,7 @@ def double(value: Any, what: str) -> float:
     if type(value) is float and isfinite(value):
         return value
     number = as_double(exact(value, what))
-    require(number is not None, f"{what} must be a double, but it is {value!r:.40}")
+    require(number is not None, f"{what} must be a double, but it is {brief(value)}")
     assert number is not None
     return number
 

@@ -35,7 +35,7 @@ BITS = 20_000
 """Of the numerator or denominator of a number; doubles need 1074."""
 COMMON_BITS = 100_000
 """Of the common denominator of numbers that are added up."""
-WORK = 20_000_000_000
+WORK = 30_000_000_000
 """Units of one check. gough's own certificates take less than a tenth of it."""
 
 T = TypeVar("T")
@@ -58,6 +58,23 @@ def require_within(amount: int, limit: int, what: str, unit: str = "") -> None:
     """  # noqa: E501 - a message has no line ends
     if amount > limit:
         raise BeyondLimit(f"{what} {amount}{unit}, but at most {limit}{unit} are checked; prove it in smaller parts")
+
+
+def brief(value: Any) -> str:
+    """What was given in place of something else, for a message: never longer than a line, whatever it is.
+
+    Examples:
+        >>> brief("x" * 100), brief([1, 2]), brief(10**5000)
+        ("'xxxxxxxxxxxxxxxxx...", 'a list', 'a number of 16610 bits')
+    """
+    if value is None or isinstance(value, float | bool):
+        return repr(value)
+    if isinstance(value, int):
+        return repr(value) if value.bit_length() < 100 else f"a number of {value.bit_length()} bits"
+    if isinstance(value, str):
+        return repr(value) if len(value) <= 30 else f"{repr(value[:30])[:18]}..."
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def exact(value: Any, what: str) -> Fraction:
@@ -144,7 +161,7 @@ def spend(units: int) -> None:
         left[0] -= units
         if left[0] < 0:
             raise BeyondLimit(
-                "the check would take more work than is allowed, about 20 seconds; "
+                "the check would take more work than is allowed, about 30 seconds; "
                 "state less in one certificate, or round its numbers to doubles"
             )
 

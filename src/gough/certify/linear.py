@@ -107,7 +107,7 @@ def rows_exactly(problem: LinearProblem, rows: slice | list[int]) -> Rows:
     """Some rows of a problem without rounding. Callers make sure of 0 ≤ row < n_rows: numpy counts −1 from the end."""
     noise, p = bounds_of(problem), len(problem.unknowns)
     W, y = problem.W[rows], problem.y[rows]
-    spend(20_000 + 500 * W.size)
+    spend(60_000 + 500 * W.size)
     e = np.broadcast_to(noise.radius, (problem.n_rows,))[rows]
     parts = [W, y[:, None], e[:, None]]
     if noise.regressor is not None:
@@ -180,7 +180,7 @@ def combined(problem: LinearProblem, direction: Coefficients, weights: Weights) 
     rows = rows_exactly(problem, [row for row, _ in weights])
     numerators, denominator = common(weight for _, weight in weights)
     wanted, size = common(vector(problem, direction))
-    spend(rows.W.size * product_cost(_bits(numerators), 64))
+    spend(40_000 + rows.W.size * product_cost(_bits(numerators), 64))
     sizes, unit = abs(numerators), Fraction(2) ** rows.exponent / denominator
     # c − unit · x = (c · size · unit.denominator − x · size · unit.numerator) / (size · unit.denominator)
     left = wanted * unit.denominator - (numerators @ rows.W) * (size * unit.numerator)

@@ -24,7 +24,7 @@ from gough.certify.chains import (
     steps_of,
     support,
 )
-from gough.certify.limits import exact
+from gough.certify.limits import brief, exact
 from gough.core.errors import require
 
 
@@ -326,7 +326,7 @@ def _check_relaxed(proof: "RelaxedBound | RelaxedEmpty") -> None:
 
 def _count(given: Any, what: str, kind: str = "a number of rows") -> int:
     whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
-    require(whole and int(given) >= 0, f"{what} is {kind}, 0 or more, but it is {given!r:.40}")
+    require(whole and int(given) >= 0, f"{what} is {kind}, 0 or more, but it is {brief(given)}")
     return int(given)
 
 

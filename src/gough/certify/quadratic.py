@@ -12,7 +12,7 @@ from gough.certify.limits import common, product_cost, spend
 from gough.certify.linear import NotProven, Sides, largest_value, rows_exactly, vector
 from gough.certify.proofs import Round, Strip
 from gough.certify.words import approximately, written
-from gough.core.definite import exact_cost, is_semidefinite
+from gough.core.definite import SHORT_BITS, exact_cost, is_semidefinite
 from gough.core.rational import Whole
 from gough.problem import LinearProblem
 
@@ -144,6 +144,7 @@ def require_ellipsoid(known: Known, body: Body, strips: Sequence[Strip]) -> None
         elif not box.lower[axis] == center == box.upper[axis]:
             raise NotProven(f"the ellipsoid is flat along '{name}', but the box does not fix it there")
     M = gap(body, form_of(problem, body, strips), free)
+    spend(exact_cost(len(M), SHORT_BITS) // 3)
     if not is_semidefinite(M, before_exact=lambda bits: spend(exact_cost(len(M), bits))):
         raise NotProven("the weighted strips do not imply the ellipsoid: it would have to be larger, or lie elsewhere")
 

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 from gough.certify.chains import Link, Reach, Split, Step, Weights
+from gough.certify.limits import brief
 from gough.certify.proofs import (
     Bound,
     Empty,
@@ -131,15 +132,15 @@ def read(kind: type[Proof], data: dict[str, Any], version: int) -> Proof:
 
 def require_keys(data: Any, known: set[str], what: str, optional: frozenset[str] = frozenset()) -> None:
     """Refuse keys that are not known, and objects that lack one."""
-    require(isinstance(data, dict), f"{what} must be an object, but it is {data!r:.40}")
-    for key in data:
-        require(key in known | optional, f"{what} has no '{key}'{nearest(key, known | optional)}")
+    require(isinstance(data, dict), f"{what} must be an object, but it is {brief(data)}")
+    for key in sorted(data.keys() - known - optional):
+        raise InputError(f"{what} has no {brief(key)}{nearest(key, known | optional)}")
     missing = sorted(known - set(data))
     require(not missing, f"{what} lacks '{', '.join(missing)}'")
 
 
 def _list(data: Any, what: str, each: Callable[[Any, str], T], name: str = "entry", first: int = 1) -> tuple[T, ...]:
-    require(isinstance(data, list), f"{what} must be a list, but it is {data!r:.40}")
+    require(isinstance(data, list), f"{what} must be a list, but it is {brief(data)}")
     return tuple(each(entry, f"{name} {number}") for number, entry in enumerate(data, start=first))
 
 
@@ -194,11 +195,11 @@ def _cuts(data: Any, what: str) -> tuple[Weights, ...]:
 def _weights(data: Any, what: str) -> Weights:
     fits = isinstance(data, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in data)
     require(fits, f"{what}: weights must be a list of pairs [row, weight]")
-    return tuple((row, number_in(x, f"{what}: weight of row {row!r:.20}")) for row, x in data)
+    return tuple((row, number_in(x, f"{what}: weight of row {brief(row)}")) for row, x in data)
 
 
 def _named(data: Any, what: str) -> tuple[tuple[str, Fraction], ...]:
-    require(isinstance(data, dict), f"{what} must be an object of names and numbers, but it is {data!r:.40}")
+    require(isinstance(data, dict), f"{what} must be an object of names and numbers, but it is {brief(data)}")
     return tuple((name, number_in(x, f"{what}: '{name}'")) for name, x in data.items())
 
 
@@ -207,7 +208,7 @@ def number_in(data: Any, what: str) -> Fraction:
     if isinstance(data, int | float) and not isinstance(data, bool):
         return Fraction(data)
     match = _RATIONAL.fullmatch(data) if isinstance(data, str) else None
-    require(match is not None, f'{what} must be a number or a fraction such as "1/3", but it is {data!r:.40}')
+    require(match is not None, f'{what} must be a number or a fraction such as "1/3", but it is {brief(data)}')
     assert match is not None
     sign, numerator, denominator = match.groups()
     try:

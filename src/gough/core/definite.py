@@ -8,6 +8,10 @@ _BITS = 128
 """Digits kept for the quick look: far more than any margin of a floating-point answer, far less than all."""
 
 
+SHORT_BITS = 2 * _BITS
+"""Of the entries that are looked at first."""
+
+
 def is_semidefinite(M: Whole, before_exact: Callable[[int], None] = lambda _: None) -> bool:
     """Whether xᵀMx ≥ 0 for all x, M symmetric, by fraction-free elimination [BAR68]: its pivots are minors of M.
 
