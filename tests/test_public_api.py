@@ -90,6 +90,7 @@ import sys, gough
 before = set(sys.modules)
 assert "methods" in dir(gough) and "identify" in dir(gough) and not any("Stats" in name for name in dir(gough))
 assert set(sys.modules) == before, "dir() loads nothing"
+assert {name for name in dir(gough) if not name.startswith("__")} == {*gough.__all__, *gough._SUBPACKAGES}
 assert gough.methods is sys.modules["gough.methods"]
 assert not {"gough.studies", "gough.vision"} & set(sys.modules), "only what is asked for is loaded"
 for name in ("identify", "calibrate", "check", "design", "choose_poses", "read_study", "write_report"):

@@ -24,8 +24,8 @@ Nouns:
     Method, Contractor, Region                      protocols, for methods and regions of your own
     GoughError                                      base of InputError, AssumptionError, EstimationError
 
-Every answer prints as a table. An Estimate is asked by name: `answer["mass"]`, `answer.interval("mass")`,
-`answer.table()`, `answer.to_json()`; notebooks show it as HTML.
+Answers print as tables with their notes, and notebooks show them as HTML. An Estimate is asked by name:
+`answer["mass"]`, `answer.interval("mass")`; `answer.to_json()` and `Estimate.from_json(text)` keep it in a file.
 
 Examples:
     A mass is weighed three times; no reading errs by more than 0.2. The interval is proven to contain it.
@@ -164,4 +164,4 @@ if not TYPE_CHECKING:  # or else type checkers would accept any name
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_SUBPACKAGES})
+    return sorted({*__all__, *_SUBPACKAGES, *(name for name in globals() if name.startswith("__"))})

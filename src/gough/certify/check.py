@@ -21,7 +21,7 @@ from gough.problem import LinearProblem
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a certificate holds, and why. A verdict is true (`if verdict:`) if it holds.
+    """Whether a certificate holds, and why. A verdict is true (`if verdict:`) if it holds; `str()` puts it in words.
 
     "Does not hold" means that the evidence falls short; the statement might still be true.
     """
@@ -39,6 +39,12 @@ class Verdict:
 
     def __bool__(self) -> bool:
         return self.holds
+
+    def __str__(self) -> str:
+        answer = "The certificate holds" if self.holds else "The certificate does not hold"
+        states = [f"  {line}" for line in self.statement]
+        lines = [f"{self.kind} states:", *states, f"Checked: {self.checked}.", f"{answer}: {self.reason}."]
+        return "\n".join(lines)
 
 
 def check(certificate: Certificate, problem: LinearProblem) -> Verdict:

@@ -63,7 +63,7 @@ def check(
         told = {**_data(certificate, about, verdict), "premises": premises}
         answer(json.dumps(told, ensure_ascii=False, indent=1))
     else:
-        say(*premises, *_in_words(verdict))
+        say(*premises, *str(verdict).splitlines())
     if not verdict.holds:
         raise typer.Exit(1)
 
@@ -185,9 +185,3 @@ def _folder_in_words(found: FolderVerdict) -> list[str]:
 
 def _data(certificate: Path, problem: Path, verdict: Verdict) -> dict[str, Any]:
     return {"certificate": str(certificate), "problem": str(problem), **asdict(verdict)}
-
-
-def _in_words(verdict: Verdict) -> list[str]:
-    judged = "The certificate holds" if verdict.holds else "The certificate does not hold"
-    states = [f"  {line}" for line in verdict.statement]
-    return [f"{verdict.kind} states:", *states, f"Checked: {verdict.checked}.", f"{judged}: {verdict.reason}."]
