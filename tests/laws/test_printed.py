@@ -2,6 +2,7 @@
 
 import ast
 import re
+from dataclasses import MISSING, fields
 from fractions import Fraction
 from html import unescape
 from io import StringIO
@@ -30,7 +31,12 @@ from gough import (
 )
 from gough.certify import Bound, Inside, certificate_of, check
 from gough.certify.chains import steps_of
+from gough.certify.raw import _decimal as decimal
+from gough.certify.raw import _one_for_all as one_for_all
+from gough.certify.raw import _written as written
+from gough.certify.raw_numbers import Span
 from gough.certify.words import bound, tolerance_condition
+from gough.core.outward import DEGREES
 from gough.estimate import Stats
 from gough.identification import gain_from_static_tests, identify
 from gough.identification.example import random_motion
@@ -413,7 +419,8 @@ def test_pages_of_certifications(sides, bracket):
     own = (("gain", "m", low, high),)
     leg = LegFinding(1, Finding.OPEN, ("a", "b"), zeros, box, 1, 0.0, epsilon, low, zeros, (), None, (), own)
     joint = JointFinding(Finding.OPEN, epsilon, box, (), (3,), high)
-    found = Certification(1, (), "", (leg,), joint, (), {}, None)
+    blank = dict.fromkeys((each.name for each in fields(Certification) if each.default is MISSING), ())
+    found = Certification(**blank | {"poses": 1, "legs": (leg,), "joint": joint})
     a, b, gain, *together = html_rows("".join(box_table(found)))
     for x, y in ((a, b), together):
         require_outward(tuple(map(number, x[-3:-1])), low, high, times=MILLI)
@@ -437,9 +444,33 @@ def test_single_numbers_and_intervals(one, other):
         assert Fraction(end) * MILLI * Fraction(999, 1000) <= number(text) <= Fraction(end) * MILLI
 
 
+@given(st.fractions(), st.fractions(), st.sampled_from(["mm", "deg"]))
+def test_premises_of_certificates(one, other, unit):
+    """Half-widths and centers without rounding, or as intervals that hold them."""
+    low, high = sorted((one, other))
+    small, large = (
+        read(text.strip("()")) if "…" in text else (Fraction(text),) * 2 for text in map(decimal, (low, high))
+    )
+    assert small[0] <= low <= small[1]
+    assert large[0] <= high <= large[1]
+    text = written(Span(low, high))
+    if low < high:
+        require_outward(read(text.strip("()")), low, high)
+    else:
+        assert "…" in text or Fraction(text) == low or float(text) == low
+    halves = [Span(abs(one), abs(one)), Span(abs(other), abs(other))]
+    ends = [abs(one), abs(other)]
+    shown = one_for_all(halves, DEGREES if unit == "deg" else 1000, unit).removesuffix(f" {unit}").strip("()")
+    first, last = read(shown) if "…" in shown else (Fraction(shown),) * 2
+    factors = (1000, 1000) if unit == "mm" else (DEGREES.lower, DEGREES.upper)
+    assert first <= min(ends) * factors[0]
+    assert max(ends) * factors[1] <= last
+
+
 EXAMINED = {
     "estimate.py": "str, notebook",
     "region.py": "interval(name), test_single_numbers_and_intervals",
+    "certify/raw.py": "test_premises_of_certificates",
     "certify/words.py": "test_statements_of_certificates…, test_conditions…, test_bounds_in_statements",
     "identification/tables.py": "identification table, test_sentences_and_tables…",
     "identification/words.py": "test_sentences_and_tables…, test_a_gain…",
