@@ -1,5 +1,6 @@
 """Python in the README, the docs and the examples runs, and links lead somewhere."""
 
+import ast
 import re
 import runpy
 import shlex
@@ -78,3 +79,24 @@ def test_the_workflow_runs_what_ci_runs():
     assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", action) for action in re.findall(r"uses: (\S+)", text))
     oldest = re.search(r'requires-python = ">=([\d.]+)"', (REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
     assert f'"{oldest[1]}"' in text
+
+
+PLAIN = ("cli", "core", "data", "experiments", "kernels", "robots", "vision", "*.py")
+"""Parts of the library whose docstrings follow docs/contributing/voice.md; the list grows."""
+FRAGMENT = re.compile(r"\s*Of |(?:.*\n)*? +\w+: (?:Of|How many|Another) ")
+
+
+@pytest.mark.parametrize("part", PLAIN)
+def test_docstrings_say_what_they_describe(part):
+    """`Of the report.` leaves it to the reader to find out what of the report."""
+    source = REPOSITORY / "src" / "gough"
+    files = sorted(source.glob(part) if "*" in part else (source / part).rglob("*.py"))
+    assert files
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Expr)
+                and isinstance(node.value, ast.Constant)
+                and isinstance(node.value.value, str)
+            ):
+                assert not FRAGMENT.match(node.value.value), f"{name(file)}, line {node.lineno}: {node.value.value}"

@@ -60,7 +60,7 @@ class FitStats(Stats):
     residual_rms: Array | None = None
     """Root mean square of the residuals of each group, in the unit of y."""
     autocorrelation: Array | None = None
-    """Of each group's residuals at a lag of one sample; 0 for white noise."""
+    """Autocorrelation of each group's residuals at a lag of one sample; 0 for white noise."""
     correlation_length: int = 0
     """Lags over which residuals are correlated beyond chance; σ accounts for them."""
     chi_squared: float | None = None

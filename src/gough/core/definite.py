@@ -9,7 +9,7 @@ _BITS = 128
 
 
 SHORT_BITS = 2 * _BITS
-"""Of the entries that are looked at first."""
+"""Bits of the entries that are looked at first."""
 
 
 def is_semidefinite(M: Whole, before_exact: Callable[[int], None] = lambda _: None) -> bool:

@@ -41,7 +41,7 @@ def even_clock(times: Array, *, stated: float | None, name: str, where: Callable
     Args:
         times: (N,) in seconds.
         stated: The rate that the user or the file states.
-        name: Of the column, for messages.
+        name: Name of the column, for messages.
         where: File and row, counted from 0, for messages.
         missing: Whether gaps of whole samples are allowed.
 

@@ -61,7 +61,7 @@ class FullRate(ArrayValue):
     cutoff: float
     """Hz of the low-pass."""
     order: int
-    """Of the low-pass in one direction."""
+    """Order of the low-pass in one direction."""
 
     def __post_init__(self) -> None:
         for field in ("q", "dq", "ddq"):

@@ -52,7 +52,7 @@ def read_poses(
     Args:
         path: The file.
         columns: Where the file names them otherwise: {"x": "position_x", "l1": "leg_length_1", …}.
-        units: Of "position", "rotation" and "readings" in the file; heads such as "x [mm]" say it too.
+        units: Units of "position", "rotation" and "readings" in the file; heads such as "x [mm]" state them too.
         quaternion: "wxyz" or "xyzw", the order of q1…q4. Left out, the data must tell it: a platform turns little,
             so its scalar part is the large one.
         chains: Number of readings.

@@ -33,8 +33,8 @@ class Poses(ArrayValue):
     readings: Array
     """(N, chains), in the unit of the machine's sensors."""
     covariance: Array | None = None
-    """Of the errors of a pose, (6, 6) or (N, 6, 6): position in m, and left rotation vector in rad; (3, 3) or
-    (N, 3, 3) where there is no rotation; None where it is not known."""
+    """Covariance of the errors of a pose, (6, 6) or (N, 6, 6): position in m, and left rotation vector in rad; (3, 3)
+    or (N, 3, 3) where there is no rotation; None where it is not known."""
     reading_sigma: Array | None = None
     """Standard deviation of the readings: one, one for each chain, or (N, chains); None where it is not known."""
     configuration: Labels | None = None
@@ -173,9 +173,9 @@ class Repeatability(ArrayValue):
 
     names: tuple[str, ...]
     within: Array | None
-    """Of one measurement about the mean of its run; None where no run has two."""
+    """Standard deviations of one measurement about the mean of its run; None where no run has two."""
     between: Array | None
-    """Of a run's mean about the mean of its configuration; None where no configuration has two runs."""
+    """Standard deviations of a run's mean about its configuration's; None where no configuration has two runs."""
     n_configurations: int
     n_measurements: int
 

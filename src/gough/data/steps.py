@@ -49,7 +49,7 @@ class EffortFromVoltage(_Printed):
     gain: float | tuple[float, ...]
     """Effort per volt, one for all actuators or one for each; its sign is that of the wiring."""
     unit: str = "N·m"
-    """Of the effort."""
+    """Unit of the effort."""
 
     def __post_init__(self) -> None:
         gains = (self.gain,) if isinstance(self.gain, int | float) else tuple(self.gain)
@@ -124,7 +124,7 @@ class LowPass(_Printed):
     cutoff: float
     """Hz; `advised_cutoff` gives one for the highest harmonic of the trajectory."""
     order: int = 4
-    """Of the filter in one direction."""
+    """Order of the filter in one direction."""
 
     def __post_init__(self) -> None:
         require(0 < self.cutoff < inf, f"a cutoff is a positive number of Hz, not {self.cutoff}")

@@ -49,7 +49,7 @@ class Equations:
     """q (n,) of x; None where x is q."""
     friction: Friction
     sliding: Kernel | None = None
-    """Of x, dx, ddx: the columns of dry friction (n, dry ones) with tanh in place of sign, for a robot whose passive
+    """From x, dx, ddx: the columns of dry friction (n, dry ones) with tanh in place of sign, for a robot whose passive
     joints rub too. None: only drives rub, each on its own velocity."""
 
     @property

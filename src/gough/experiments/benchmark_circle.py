@@ -25,7 +25,7 @@ def benchmark_circle(
         radius: In m.
         rate: Samples a second; the speed is changed a little so that a period is a whole number of them.
         speed: About so many m/s.
-        inclination: Of the plane against the horizontal one, in rad.
+        inclination: Angle between the plane and the horizontal, in rad.
         mirrored: The plane is inclined to the other side: the mirror image of the motion.
 
     Examples:

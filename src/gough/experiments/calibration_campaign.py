@@ -108,13 +108,13 @@ class MeasuredCampaign(ArrayValue):
     """What was recorded, image by image, and the truth that nobody sees."""
 
     poses: Poses
-    """Of the target in the camera's frame; with configuration and run of each image."""
+    """Measured poses of the target in the camera's frame, with configuration and run of each image."""
     validation: Poses
-    """Of other configurations, which take no part in a calibration."""
+    """Measured poses of other configurations, which take no part in a calibration."""
     truth: Array
     """The machine's parameters with a in the camera's frame and b in the target's: what a calibration can find."""
     exact: PlatformPoses
-    """Of the target in the camera's frame at each configuration, as the model has it, without errors and faults."""
+    """Poses of the target in the camera's frame at each configuration by the model, without errors and faults."""
     readings: Array
     """(configurations, legs): what exact sensors would read there."""
 

@@ -69,7 +69,7 @@ class ClosedLoop:
     instruments: Instruments
     rate: float
     phase: Array
-    """Of each motor's ripple (n,), rad."""
+    """Phase of each motor's ripple (n,), rad."""
     substeps: int | None = None
     """Steps of integration in each sampling period; None chooses."""
     lost: float = 0.2

@@ -109,11 +109,11 @@ class Cascade(ArrayValue):
     """
 
     proportional: Any
-    """Of the position loop, 1/s: one number or one per joint; as the following."""
+    """Proportional gain of the position loop, 1/s: one number or one per joint, as for the other gains."""
     integral: Any
-    """Of the position loop, 1/s²."""
+    """Integral gain of the position loop, 1/s²."""
     velocity: Any
-    """Of the velocity loop, N·m·s/rad."""
+    """Gain of the velocity loop, N·m·s/rad."""
     velocity_cutoff: float = 150.0
     """Hz."""
 

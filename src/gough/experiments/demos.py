@@ -44,7 +44,7 @@ class Campaign:
     validation: VirtualExperiment
     """The same machine and instruments on another trajectory."""
     static_tests: StaticForceTests | None = None
-    """Of the amplifiers' gains, where they are to be measured."""
+    """Static tests of the amplifiers' gains, where these are to be measured."""
 
     @property
     def robot(self) -> DynamicModel:

@@ -19,7 +19,7 @@ LENGTHS = 5e-4
 """m: standard deviation of a measured strut length. Hall sensors in the drives; [AHG] calls it large, and prints none.
 """
 CORRELATION = 0.3
-"""Of any two channels: [AHG, figure 5] shows matrices far from diagonal, without numbers."""
+"""Correlation of any two channels: [AHG, figure 5] shows matrices far from diagonal, without numbers."""
 RADIUS = 0.12
 """m, of the benchmark circles: in the middle of the workspace."""
 
@@ -88,7 +88,7 @@ def palida(
 
     Args:
         rng: The source of randomness.
-        periods: Of each motion.
+        periods: Number of periods of each motion.
         rate: Samples a second.
         lengths: Standard deviation of a measured strut length, in m.
         spread: Standard deviation of the logarithm of true over nominal parameters.

@@ -189,7 +189,7 @@ class SlowThenFast(ArrayValue):
             fast: The same of the fast phase.
             seconds: Durations of the two phases.
             blend: Seconds of the rise, and of the fall, of the window of each phase; None as of the class.
-            candidates: How many motions to compare.
+            candidates: Number of motions to compare.
 
         Raises:
             InputError: no candidate is feasible; the message names the limit that stood most often in the way.

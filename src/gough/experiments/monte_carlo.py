@@ -94,7 +94,7 @@ class MonteCarlo:
             path: A file to which each result is appended when it is there; a campaign that was killed goes on from it,
                 and one with more repetitions adds to it.
             executor: Runs repetitions elsewhere; None runs them here, one after the other.
-            window: How many repetitions are handed to the executor at a time.
+            window: Number of repetitions that are handed to the executor at a time.
             on_progress: Told after each repetition.
 
         Raises:

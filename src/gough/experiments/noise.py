@@ -44,7 +44,7 @@ class EffortNoise(ArrayValue):
     cutoff: float | None = None
     """Hz of the Butterworth low-pass, run forth and back (zero phase); None leaves the errors without memory."""
     order: int = 4
-    """Of the filter in one direction."""
+    """Order of the filter in one direction."""
     outliers: float = 0.0
     """Share of all readings that are spoilt; each reading of each actuator alike."""
     outlier_size: float = 20.0

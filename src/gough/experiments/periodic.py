@@ -41,7 +41,7 @@ class PeriodicExperiment(ArrayValue):
     efforts: Errors | float
     """Errors of measured efforts, likewise."""
     parameters: Array | None = None
-    """Of the robot; None takes its nominal ones."""
+    """Parameters of the robot; None takes its nominal ones."""
 
     def __post_init__(self) -> None:
         if self.parameters is not None:

@@ -82,9 +82,9 @@ class Circle(ArrayValue):
     """The pose in the middle: its first three coordinates are x, y, z."""
     radius: float
     inclination: float = 0.0
-    """Of the plane against the horizontal, rad."""
+    """Angle between the plane and the horizontal, rad."""
     heading: float = 0.0
-    """Of the line in which the plane meets the horizontal, from x towards y, rad."""
+    """Direction of the line in which the plane meets the horizontal, from x towards y, rad."""
     turn: float = 2.0
     """Seconds of a turn at constant speed."""
     turns: int = 1

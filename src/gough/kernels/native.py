@@ -74,8 +74,8 @@ def load(source: str, n_steps: int, longest: int) -> NativeKernel:
 
     Args:
         source: The C text.
-        n_steps: How many instructions it has.
-        longest: How many of them are in one function.
+        n_steps: Number of instructions.
+        longest: Largest number of instructions in one function.
 
     Raises:
         CompilationError: there is no compiler, it failed, or the cache cannot be trusted.

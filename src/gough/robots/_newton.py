@@ -26,7 +26,7 @@ class PoseSearch:
     """Solves inverse(x) = q."""
 
     newton: Kernel
-    """Of x, q and numbers, for `step` = J(x) (q - inverse(x)), `away` = q - inverse(x) and `determinant` = det J_x."""
+    """From x, q and numbers: `step` = J(x) (q - inverse(x)), `away` = q - inverse(x) and `determinant` = det J_x."""
     descent: Kernel
     """Several such steps in one: the last `pose`, and `step` and `determinant` of the last step."""
     numbers: Array

@@ -22,7 +22,7 @@ from gough.core.threads import one_blas_thread
 
 Complex = npt.NDArray[np.complex128]
 SOLUTIONS = 40
-"""Of a general machine [MOU93]."""
+"""Number of assembly modes of a general machine, complex ones included [MOU93]."""
 _FIRST, _LONGEST, _SHORTEST, _MOST = 0.02, 0.1, 1e-7, 1500
 """Steps along the path, which has length 1, and how many at most."""
 _NEAR = 1e-9

@@ -79,7 +79,7 @@ class KinematicModel(Protocol):
     def reading_unit(self) -> str: ...
 
     def chain_kernel(self, form: str = "squared") -> Kernel:
-        """Of (x (k), position (3), rotation (3, 3), turn (3), reading): `residual` of one chain.
+        """From (x (k), position (3), rotation (3, 3), turn (3), reading): `residual` of one chain.
 
         The platform's rotation is that of `turn`, a small rotation vector, after `rotation`. The form "squared" is a
         polynomial where the machine's equation is one; "length" is the same error as a length in m.

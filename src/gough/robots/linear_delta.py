@@ -105,7 +105,7 @@ class LinearDelta(ArrayValue):
         return _tower(form)
 
     def position_kernel(self) -> Kernel:
-        """Of (x (10), readings (3)): the nozzle's `position`, below the carriages."""
+        """From (x (10), readings (3)): the nozzle's `position`, below the carriages."""
         return _position()
 
     def inverse(self, parameters: Any, position: Any, rotation: Any = None) -> Array:

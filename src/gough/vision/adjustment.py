@@ -110,7 +110,7 @@ class _Normal:
     matrix: Array
     right: Array
     poses: list[tuple[Array, Array]]
-    """Of each view: U⁻¹ g and U⁻¹ V."""
+    """For each view: U⁻¹ g and U⁻¹ V."""
 
 
 def _assembled(camera: Camera, points: Array, views: Sequence[View], scale: float) -> _Normal:

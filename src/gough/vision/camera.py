@@ -34,7 +34,7 @@ class CalibratedCamera:
     views: tuple[View, ...]
     """Poses and residuals of the images that were used."""
     names: tuple[str, ...]
-    """Of these images."""
+    """Names of the images."""
     rejected: tuple[tuple[str, str], ...]
     """Names of the other images, and why they were not used."""
     noise: float
@@ -44,7 +44,7 @@ class CalibratedCamera:
 
     @property
     def rms(self) -> float:
-        """Of the residuals' coordinates, pixels; NaN without views."""
+        """Root mean square of the residuals' coordinates, pixels; NaN without views."""
         if not self.views:
             return float("nan")
         return float(np.sqrt(np.mean(np.concatenate([view.residuals.ravel() for view in self.views]) ** 2)))
@@ -87,7 +87,7 @@ def calibrate_camera(
         sightings: What each image shows, as `find_target` gives it.
         target: Whose points these are.
         size: Width and height of the images, pixels.
-        names: Of the images.
+        names: Names of the images.
         estimated: Which of k1, k2, p1, p2, k3 are estimated; the others are zero.
         release: Whether the places of dots are estimated (of a `DotTarget` only).
         print_sigma: Standard deviation of the places of dots on the sheet, m.

@@ -20,7 +20,7 @@ _NODES = 8
 
 @compiled
 def outline_moments(points: Any, lengths: Any) -> Array:
-    """Of each outline (consecutive rows of `points`): centroid u, v; area; second moments uu, uv, vv.
+    """For each outline (consecutive rows of `points`): centroid u, v; area; second moments uu, uv, vv.
 
     An outline runs through the centers of border pixels; area and moments are those of the spot half a pixel larger.
     """
@@ -57,7 +57,7 @@ def outline_moments(points: Any, lengths: Any) -> Array:
 
 @compiled
 def measure(image: Any, shapes: Array, margins: Array, ceiling: int) -> Array:
-    """Of each shape of `outline_moments`, a row of `Spots`; NaN where its window leaves the image.
+    """For each shape of `outline_moments`, a row of `Spots`; NaN where its window leaves the image.
 
     Columns: center u, v; flux; ground; noise; moments uu, uv, vv of the shape; sums of uu, uv, vv over the window;
     peak; part of saturated pixels; width of the edge; pixels of stray light.

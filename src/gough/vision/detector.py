@@ -15,7 +15,7 @@ from gough.vision.targets import SHORT, CharucoBoard, CircleGrid, DotTarget
 _FEWEST = 12
 """A sighting of fewer dots is refused: 8 of them fix the homography, the others confirm it."""
 _SHARE = 0.6
-"""Of the dots that should be in the image, so many must be seen."""
+"""Share of the dots expected in the image that must be seen."""
 _PAIRS = 12
 _BENDS = (0.0, 0.06, 0.13, 0.22, -0.06, 0.35, -0.15)
 """Distortion of a camera that is not known, tried one after the other: relative to the image's half diagonal."""

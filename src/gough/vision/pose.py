@@ -54,7 +54,7 @@ class MeasuredPose:
 
     @property
     def rms(self) -> float:
-        """Of the residuals' coordinates, pixels."""
+        """Root mean square of the residuals' coordinates, pixels."""
         return float(np.sqrt((self.residuals**2).mean()))
 
     @property
@@ -153,7 +153,7 @@ def _without_misfits(
 def _relative_light(
     seen: Sighting, target: Any, camera: Camera, R: Array, t: Array
 ) -> tuple[Array, Array, Array, Array]:
-    """Of each dot: logarithm of its light over a smooth fit, the fit's slope (n, 2), ground's slope, disc moments."""
+    """For each dot: logarithm of its light over a smooth fit, the fit's slope (n, 2), ground's slope, disc moments."""
     from gough.vision import optics  # noqa: PLC0415 - numba
 
     assert seen.spots is not None

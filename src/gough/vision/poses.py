@@ -33,7 +33,7 @@ class MeasuredImages:
     """
 
     names: tuple[str, ...]
-    """Of the images that were measured."""
+    """Names of the images that were measured."""
     measured: tuple[MeasuredPose, ...]
     rejected: tuple[tuple[str, str], ...]
     """Names of the other images, and why they give no pose."""
@@ -75,7 +75,7 @@ def measure_images(
         files: The images.
         target: What they show.
         camera: That took them.
-        names: Of the images; the files' by default.
+        names: Names of the images; those of the files by default.
         executor: Several processes share the work if one is given.
         on_image: Told how many images are done.
 
@@ -114,7 +114,7 @@ def _answers(
 
 @one_blas_thread()
 def _measured(files: Sequence[Path], target: AnyTarget, camera: Camera) -> list[MeasuredPose | str]:
-    """Of each file the pose, or why there is none."""
+    """The pose from each file, or the reason why there is none."""
     answers: list[MeasuredPose | str] = []
     for file in files:
         try:

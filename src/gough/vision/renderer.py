@@ -26,9 +26,9 @@ class Conditions:
     """
 
     white: float = 200.0
-    """Of white paper or dots in the middle of the image."""
+    """Level of white paper or dots in the middle of the image."""
     black: float = 25.0
-    """Of black ones."""
+    """Level of black paper or dots."""
     around: float | None = None
     """What is not the sheet; as its ground by default."""
     blur: float = 0.7

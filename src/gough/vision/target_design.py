@@ -10,7 +10,7 @@ _SAMPLES, _STARTS, _ROUNDS, _TRIALS = 4000, 4, 60, 100
 _APART = 3.7
 """Centers of neighboring dots are at least so many radii apart: their blurred edges do not meet."""
 _LINED_UP = 0.3
-"""Of a radius: no further dot lies so near to a line through three others, where one can choose."""
+"""Least distance of a dot from a line through three others, in radii, where the design has a choice."""
 
 
 def design_target(
@@ -28,12 +28,12 @@ def design_target(
     units of what equal errors of the dots' places would do to it. The other dots fill the sheet.
 
     Args:
-        width: Of the sheet, m.
-        height: Of the sheet, m.
-        radius: Of the dots, m; a fortieth of the shorter side by default.
-        dots: How many in all.
+        width: Width of the sheet, m.
+        height: Height of the sheet, m.
+        radius: Radius of the dots, m; a fortieth of the shorter side by default.
+        dots: Number of dots.
         bright: White dots on black; else black dots on white, which need less ink.
-        seed: Another seed, another target: two targets in one room should differ.
+        seed: Random seed of the layout; two targets in one room should differ.
 
     Examples:
         >>> target = design_target(0.2, 0.15, dots=30)
@@ -85,7 +85,7 @@ def _places(inner: Array) -> tuple[Array, Array]:
 
 
 def _smallest_gap(inner: Array, half: Array, apart: float) -> Array:
-    """Of each trial: the least difference of two of its four cross-ratios in standard deviations; −∞ if dots touch."""
+    """Least difference of two of the four cross-ratios of each trial, in standard deviations; −∞ if dots touch."""
     long, short = _places(inner)
     found = [_ratio_and_sigma(t) for t in (long[:, :4], long[:, -4:], short[:, :4], short[:, -4:])]
     gaps = [

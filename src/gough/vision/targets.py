@@ -27,7 +27,7 @@ class Target(Protocol):
 
     @property
     def radius(self) -> float:
-        """Of the dots; 0 where the points are corners."""
+        """Radius of the dots; 0 where the points are corners."""
         ...
 
     @property
@@ -89,7 +89,7 @@ class DotTarget(ArrayValue):
 
     @cached_property
     def cross_ratios(self) -> Array:
-        """Of the first and last four dots of the long diagonal, then of the short one."""
+        """Cross-ratios of the first and last four dots of the long diagonal, then of the short one."""
         ends = (self.long[:4], self.long[-4:], self.short[:4], self.short[-4:])
         return np.array([cross_ratio(_along(dots)) for dots in ends])
 

@@ -10,7 +10,7 @@ from gough.experiments.design.descent import minimize
 from gough.experiments.design.problem import DesignProblem
 
 _ROOM = 1e-3
-"""Of a limit's size that is left free from the beginning."""
+"""Share of a limit's size that is kept free from the beginning."""
 _STEP = 0.1
 """By which a limit is tightened at most in one correction."""
 _FIRST, _RAISE, _MOST = 30.0, 3.0, 1e3

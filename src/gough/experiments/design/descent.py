@@ -36,7 +36,7 @@ def minimize(
     Args:
         function: Value and gradient; the value may be infinite away from x.
         x: Where to begin; the value is finite there.
-        steps: How many at most.
+        steps: Largest number of steps.
         decrease: Ends where the last steps together gained less.
         seen: Told of every step.
 

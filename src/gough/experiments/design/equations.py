@@ -25,7 +25,7 @@ _RANK = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Equations:
-    """Of x, dx, ddx: `W` (actuators, base parameters) and `h` (channels,), and their adjoint."""
+    """Functions of x, dx, ddx: `W` (actuators, base parameters) and `h` (channels,), and their adjoint."""
 
     forward: Kernel
 
@@ -122,7 +122,7 @@ def _smooth_regressor(robot: Any, friction_speed: float) -> tuple[Kernel, Array 
 
 
 def _motion_kernel(robot: Any) -> Kernel:
-    """Of x, dx, ddx: q, dq, ddq of the actuators, and where a mechanism has them all coordinates s."""
+    """From x, dx, ddx: q, dq, ddq of the actuators, and for a mechanism all coordinates s."""
     if as_parallel(robot) is None:
         n = len(robot.coordinates)
         return trace(

@@ -45,7 +45,7 @@ class Attempt(ArrayValue):
     """The criterion at the random start."""
     seconds: float
     evaluations: int
-    """Of the criterion with its gradient."""
+    """Number of evaluations of the criterion with its gradient."""
     is_stopped: bool = False
 
 

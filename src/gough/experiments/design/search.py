@@ -70,8 +70,8 @@ def optimize(
 
     Args:
         problem: What to design.
-        starts: How many.
-        seed: Of the random starts.
+        starts: Number of random starts.
+        seed: Random seed of the starts.
         executor: Runs starts in parallel: of `concurrent.futures`, or a Dask client's; in this process by default.
         on_progress: Called with a `Progress` now and then.
 

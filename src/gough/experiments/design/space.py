@@ -44,7 +44,7 @@ class SeriesSpace:
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        """Of each number of z; wide, except of ω."""
+        """Lower and upper bound of each entry of z; wide, except for ω."""
         ends = [2 * np.pi * f / self.pulsation for f in self.frequencies]
         return [(-20.0, 20.0)] * (self.n - 1) + [(ends[0], ends[1])]
 

@@ -45,7 +45,7 @@ class DeltaMechanism(FullMechanism):
     rod_inertia: float | None = None
     spacing: float = 0.1
     platform_mass: float = 0.96
-    """Of the platform with the tool, in kg."""
+    """Mass of the platform with the tool, in kg."""
 
     @property
     def legs(self) -> tuple[Leg, ...]:

@@ -187,7 +187,7 @@ class Tree:
         return forces
 
     def _differences(self, q: Array, dq: Array, order: int) -> Array:
-        """Of positions (order 0) or velocities (order 1) of the two points of each closure."""
+        """Differences of positions (order 0) or velocities (order 1) between the two points of each closure."""
         moving = self.motion(q, dq)
         pairs = [
             [moving[body].at(point)[order] for body, point in zip(c.bodies, c.points, strict=True)]

@@ -55,11 +55,11 @@ class H4Mechanism(FullMechanism):
     rod_inertia: float | None = None
     spacing: float = 0.08
     crossbar_mass: float = 0.4892
-    """Of the crossbar with the tool, in kg."""
+    """Mass of the crossbar with the tool, in kg."""
     crossbar_inertia: float = 0.000984
-    """Of the crossbar with the tool about the vertical through its center, in kg·m²."""
+    """Moment of inertia of the crossbar with the tool about the vertical through its center, in kg·m²."""
     lateral_mass: float = 0.2
-    """Of one lateral bar, in kg."""
+    """Mass of one lateral bar, in kg."""
 
     @property
     def legs(self) -> tuple[Leg, ...]:

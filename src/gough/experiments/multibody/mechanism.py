@@ -74,19 +74,19 @@ class FullMechanism(ABC):
     robot: DeltaLike
     """Whose geometry and gravity are meant."""
     arm_mass: float
-    """Of one arm, in kg."""
+    """Mass of one arm, in kg."""
     arm_center: float
     """Distance from the motor's axis to the arm's center of mass, along the arm, in m."""
     arm_inertia: float
-    """Of one arm about its center of mass, across the arm, in kg·m²."""
+    """Moment of inertia of one arm about its center of mass, across the arm, in kg·m²."""
     rotor_inertia: tuple[float, ...]
-    """Of each motor, seen behind its gear, in kg·m²."""
+    """Moment of inertia of each motor, seen behind its gear, in kg·m²."""
     rod_mass: float
-    """Of one of the two rods of a leg, in kg."""
+    """Mass of one of the two rods of a leg, in kg."""
     rod_radius: float
-    """Of a rod, in m. A rod resists turning about its own axis as a full cylinder of this radius."""
+    """Radius of a rod, in m. A rod resists turning about its own axis as a full cylinder of this radius."""
     rod_inertia: float | None
-    """Of one rod about its center, across the rod, in kg·m²; None is that of the uniform cylinder."""
+    """Moment of inertia of one rod about its center, across the rod, in kg·m²; None: that of the uniform cylinder."""
     spacing: float
     """Distance between the two rods of a leg, in m."""
 
@@ -250,7 +250,7 @@ class FullMechanism(ABC):
 
     @property
     def _arm_inertias(self) -> list[float]:
-        """Of each motor with its arm and its halves of two rods."""
+        """Moments of inertia of each motor with its arm and its halves of two rods."""
         moving = self.arm_inertia + self.arm_mass * self.arm_center**2 + self.rod_mass * self.robot.geometry.arm**2
         return [rotor + moving for rotor in self.rotor_inertia]
 

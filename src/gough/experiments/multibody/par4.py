@@ -57,11 +57,11 @@ class Par4Mechanism(FullMechanism):
     rod_inertia: float | None = None
     spacing: float = 0.1
     half_masses: tuple[float, float] = (0.5943, 0.6494)
-    """Of half plates 1 and 2, m_1 and m_2 of [NCPP], in kg."""
+    """Masses of half plates 1 and 2, m_1 and m_2 of [NCPP], in kg."""
     bar_mass: float = 0.05
-    """Of one of the two bars between the half plates, m_3 of [NCPP], in kg."""
+    """Mass of one of the two bars between the half plates, m_3 of [NCPP], in kg."""
     bar_inertia: float | None = None
-    """Of such a bar about its center, across the bar, in kg·m²; None puts its mass into the bearings at its ends."""
+    """Moment of inertia of such a bar about its center, in kg·m²; None puts its mass into the bearings at its ends."""
 
     @property
     def legs(self) -> tuple[Leg, ...]:

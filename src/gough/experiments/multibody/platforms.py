@@ -11,7 +11,7 @@ FLOATING = (
 )
 """The joints of a body that nothing but the rods holds: three slides, then turns about z, y, x."""
 RADIUS = 0.008
-"""Of bars as they are drawn."""
+"""Radius with which bars are drawn, m."""
 
 
 def plate(mass: float, size: float) -> Solid:

@@ -65,10 +65,10 @@ def candidates(
         sources: Any of "extremal", all 2ⁿ ways to put the n chains at their ends [DACP06, §2.3.2], drawn back towards
             home where another limit forbids them (without ranges of readings: the corners of the pose's ranges);
             "low-discrepancy", Sobol's sequence, scrambled; "random"; "grid".
-        count: How many to draw at random or of the sequence, before limits leave some out.
-        levels: Of the grid, for each chain (or coordinate of the pose).
-        seed: Of what is drawn: the same seed, the same candidates.
-        parameters: Of the machine.
+        count: Number of draws, random or from the sequence, before limits reject some.
+        levels: Levels of the grid for each chain (or coordinate of the pose).
+        seed: Random seed.
+        parameters: Parameters of the machine.
 
     Raises:
         InputError: no configuration keeps all limits; the message says how many each limit leaves out.

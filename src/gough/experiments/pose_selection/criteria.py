@@ -182,7 +182,7 @@ def criterion_named(name: str, information: PoseInformation, sensitivity: Array 
 
     Args:
         name: "D", "A", "E" or "pose".
-        information: Of the candidates.
+        information: Information of the candidates.
         sensitivity: For "pose": how positions of the workspace, (N, 3, p), depend on all parameters.
     """
     scaled = information.R / np.linalg.norm(information.R, axis=0)
@@ -241,7 +241,7 @@ def _by_blocks(Z: Array, of: Callable[[Array], Array]) -> Array:
 
 
 def _log_det(Y: Array) -> Array:
-    """Of all k: ln det(I + Y_k Y_kᵀ)."""
+    """Logarithms ln det(I + Y_k Y_kᵀ) for all k."""
     G = np.eye(Y.shape[1]) + Y @ np.swapaxes(Y, 1, 2)
     return np.asarray(2 * np.log(np.diagonal(np.linalg.cholesky(G), axis1=1, axis2=2)).sum(axis=1))
 

@@ -32,7 +32,7 @@ class PoseInformation(ArrayValue):
     """
 
     names: tuple[str, ...]
-    """Of what is identified: parameters, or combinations of them."""
+    """Names of what is identified: parameters, or combinations of them."""
     units: tuple[str, ...]
     identifiability: Identifiability
     Z: Array
@@ -60,12 +60,12 @@ class PoseInformation(ArrayValue):
         return np.asarray(A.T @ A + self.known)
 
     def covariance(self, M: Array) -> Array:
-        """Of what is identified, in its units, from the information M in the coordinates of Z."""
+        """Covariance of what is identified, in its units, from the information M in the coordinates of Z."""
         inverse = np.linalg.inv(np.linalg.cholesky(M)) @ self._R_inverse.T
         return np.asarray(inverse.T @ inverse)
 
     def singular_values(self, M: Array) -> Array:
-        """Of the whitened Jacobian, each parameter counted in the σ that an average pose would give it alone.
+        """Singular values of the whitened Jacobian, parameters in units of the σ that an average pose alone would give.
 
         The unit of a parameter is 1/√F̄_ii: then no choice of metres or degrees changes any index.
         """

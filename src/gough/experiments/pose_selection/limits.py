@@ -35,7 +35,7 @@ class Camera(ArrayValue):
     direction: Array
     """(3), where it looks."""
     half_angle: float
-    """Of its cone of view, rad."""
+    """Half of the opening angle of its cone of view, rad."""
     target: Array = field(default_factory=lambda: np.zeros(3))
     """(3), the target's middle in the platform's frame, m."""
     normal: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
@@ -43,7 +43,7 @@ class Camera(ArrayValue):
     incidence: float = pi / 3
     """Largest angle between the target's normal and the line to the camera, rad."""
     radius: float = 0.0
-    """Of the target, m: all of it must be in view."""
+    """Radius of the target, m: all of it must be in view."""
     distance: Range = (0.0, np.inf)
     """Least and greatest distance of the target, m: where the image is sharp."""
 

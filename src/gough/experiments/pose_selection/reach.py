@@ -38,7 +38,7 @@ def assembled(
 def closure_derivatives(
     model: KinematicModel, parameters: Array, poses: PlatformPoses, readings: Array
 ) -> tuple[Array, Array]:
-    """Of the chains' closure as lengths: by the pose (N, chains, 6), and of each chain by its reading (N, chains)."""
+    """Derivatives of the chains' closure as lengths by the pose (N, chains, 6), and by the reading (N, chains)."""
     kernel = all_derivatives(model.chain_kernel("length"))
     found = evaluate_chains(kernel, model.columns, parameters, poses, readings)
     return found["by_pose"], found["by_reading"]

@@ -11,7 +11,7 @@ from gough.experiments.pose_selection.criteria import DCriterion, ECriterion, Po
 from gough.experiments.pose_selection.reach import Mask
 
 RIDGE = 1e-7
-"""Of what an average pose tells: counts as known of each direction, so that a set that is too small has a criterion."""
+"""Share of an average pose's information that is added to each direction, so that small sets have a criterion too."""
 _CHUNK = 256
 _SWEEPS = 100
 _BETTER = 1e-9

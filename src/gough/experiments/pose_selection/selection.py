@@ -57,7 +57,7 @@ class Selection(ArrayValue):
 
     @cached_property
     def shape_sigma(self) -> Array | None:
-        """Of a Gough platform whose 42 parameters are all identified: σ in frames fitted to its own joints.
+        """σ in frames fitted to its own joints, for a Gough platform whose 42 parameters are all identified.
 
         What remains if the instrument's place is forgotten (gauge `Procrustes`): the accuracy of the machine's shape.
         """
@@ -70,12 +70,12 @@ class Selection(ArrayValue):
 
     @cached_property
     def indices(self) -> ObservabilityIndices:
-        """Of these poses; each parameter counted in the σ that an average candidate would give it alone."""
+        """Indices of these poses; parameters are in units of the σ that an average candidate alone would give them."""
         return ObservabilityIndices.of(self.problem.information.singular_values(self.information), len(self.rows))
 
     @cached_property
     def accuracy(self) -> Accuracy:
-        """Of predicted poses over the workspace."""
+        """Standard deviations of predicted poses over the workspace."""
         return self.problem.workspace.accuracy(self.problem.information, self.information)
 
     @property

@@ -37,13 +37,13 @@ class Workspace(ArrayValue):
     """Largest share of a pose's dependence on the parameters that no candidate tells of: 0 if all is well."""
 
     def accuracy(self, information: PoseInformation, M: Array) -> Accuracy:
-        """Of poses predicted after a calibration whose information is M."""
+        """Accuracy of poses predicted after a calibration whose information is M."""
         position, orientation = self.sigma(information, M)
         rms = [float(np.sqrt((each**2).mean())) for each in (position, orientation)]
         return Accuracy(rms[0], float(position.max()), rms[1], float(orientation.max()))
 
     def sigma(self, information: PoseInformation, M: Array) -> tuple[Array, Array]:
-        """Of positions (N,) in m and orientations (N,) in rad."""
+        """Standard deviations of positions (N,) in m and orientations (N,) in rad."""
         inverse = np.asarray(np.linalg.inv(M), dtype=np.float64)
         return pose_sigma(information.whitened(self.sensitivity), inverse)
 

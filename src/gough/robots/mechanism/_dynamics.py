@@ -28,7 +28,7 @@ class _Frame:
     spin: Expression
     """Angular acceleration."""
     acceleration: Expression
-    """Of the origin, less gravity."""
+    """Acceleration of the origin minus gravity."""
     by: dict[int, tuple[Expression, Expression]] = field(default_factory=dict)
     """For each coordinate that moves it: velocity of the origin and angular velocity per unit of its speed."""
 

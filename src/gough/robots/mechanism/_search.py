@@ -32,7 +32,7 @@ class Search:
     """Finds all coordinates for values of the known ones."""
 
     newton: Kernel
-    """Of s: `step` for all coordinates, `error`, the sum of squared gaps without units, and `side`."""
+    """From s: `step` for all coordinates, `error`, the sum of squared gaps without units, and `side`."""
     known: list[int]
     scale: Array
     """What coordinates are divided by to have no units."""

@@ -88,7 +88,7 @@ class Engine:
 
     @cached_property
     def joint_motion(self) -> Kernel:
-        """Of s, dx, ddx: `ds`, `dds` and `J` = ∂q/∂x."""
+        """From s, dx, ddx: `ds`, `dds` and `J` = ∂q/∂x."""
         at, rows = self.home.at, self.home.rows
 
         def look(s: Expression, dx: Expression, ddx: Expression) -> dict[str, Expression]:
@@ -101,7 +101,7 @@ class Engine:
 
     @cached_property
     def pose_motion(self) -> Kernel:
-        """Of s, dq, ddq: `ds`, `dds` and `J` = ∂x/∂q."""
+        """From s, dq, ddq: `ds`, `dds` and `J` = ∂x/∂q."""
         at, rows = self.home.at, self.home.rows
 
         def look(s: Expression, dq: Expression, ddq: Expression) -> dict[str, Expression]:

@@ -43,7 +43,7 @@ class Examination:
     gap: float
     """The widest gap at home, in m or rad."""
     positions: dict[str, float]
-    """Of the actuators at home."""
+    """Positions of the actuators at home."""
     units: tuple[str, ...]
     margin: float
     """Distance from singularity at home; see `MechanismModel.margin`."""

@@ -30,7 +30,7 @@ class Parameter:
     members: tuple[str, ...]
     """The bodies or coordinates that share it."""
     wave: float = 0.0
-    """Of cogging, 2π k / period."""
+    """Wave number of cogging, 2π k / period."""
 
 
 @lru_cache(maxsize=64)

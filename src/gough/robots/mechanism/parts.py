@@ -65,7 +65,7 @@ class Limits:
 
     @property
     def middle(self) -> float:
-        """Of the range; zero where an end is open."""
+        """Middle of the range; zero where an end is open."""
         return (self.lower + self.upper) / 2 if self.is_bounded else 0.0
 
 
@@ -183,7 +183,7 @@ class Joint:
     axis: Vector = (0.0, 0.0, 1.0)
     """In the joint's frame; any length but zero."""
     second_axis: Vector = (1.0, 0.0, 0.0)
-    """Of a universal joint."""
+    """Second axis of a universal joint."""
     freedoms: tuple[Freedom, ...] = ()
     """One for each coordinate; nothing is known of them by default."""
 

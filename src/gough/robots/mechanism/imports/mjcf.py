@@ -69,7 +69,7 @@ class _Reader:
     bodies: list[Body] = field(default_factory=list)
     joints: list[Joint] = field(default_factory=list)
     frames: dict[str, Placement] = field(default_factory=lambda: {BASE: Placement(), "world": Placement()})
-    """Of every body as MJCF has it, in the world, at the reference."""
+    """Frame of every body as MJCF defines it, in the world, at the reference."""
     shifts: dict[str, Vector] = field(default_factory=lambda: {BASE: (0.0, 0.0, 0.0), "world": (0.0, 0.0, 0.0)})
     """Where the frame that a joint gives to the body stands in the body's frame of MJCF: only positions differ."""
     sites: dict[str, tuple[str, Placement]] = field(default_factory=dict)
