@@ -4,7 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test check format bench clean
+MINUTES ?= 10
+SEED ?= 1
+
+.PHONY: demo test check format bench fuzz clean
 
 demo: $(VENV)/.ready
 	$(BIN)/gough demo
@@ -23,6 +26,9 @@ format: $(VENV)/.ready-test
 
 bench: $(VENV)/.ready-test
 	$(BIN)/python -m benchmarks
+
+fuzz: $(VENV)/.ready-test
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from gough.core.arrays import ROWS_PER_BLOCK, Array, ArrayValue, array, first_not_finite, frozen
 from gough.core.errors import require
+from gough.core.text import require_encodable
 from gough.noise import Bounded, Gaussian, Noise
 from gough.unknowns import Unknowns
 
@@ -34,6 +35,7 @@ class Groups(ArrayValue):
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
         require(len(self.names) > 0 and len(set(self.names)) == len(self.names), "group names must differ")
+        require_encodable(self.names, "name of a group")
         if self.position is not None:
             position = np.asarray(self.position)
             require(position.ndim == 1 and position.dtype.kind in "iu", "row positions must be whole numbers")

@@ -8,6 +8,7 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, nearest, require
+from gough.core.text import require_encodable
 from gough.region import Box, ConfidenceEllipsoid
 
 
@@ -38,10 +39,12 @@ class Unknowns(ArrayValue):
         require(not isinstance(self.names, str), "names must be a sequence of names, not one string")
         names = tuple(self.names)
         require(all(isinstance(n, str) and n.strip() for n in names), "names must be non-empty strings")
+        require_encodable(names, "name of an unknown")
         twice = sorted({n for n in names if names.count(n) > 1})
         require(not twice, f"names must differ, but {', '.join(map(repr, twice))} stands more than once")
         units = tuple(self.units) or ("",) * len(names)
         require(len(units) == len(names), f"{len(names)} unknowns have {len(units)} units; give one each, or none")
+        require_encodable(units, "unit")
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "units", units)
         if self.nominal is not None:

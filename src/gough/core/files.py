@@ -1,12 +1,69 @@
-"""Files written completely or not at all."""
+"""Files: written completely or not at all, and read within limits."""
 
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 from uuid import uuid4
 
 from gough.core.errors import InputError, require
+
+_LARGEST_TEXT = 16 << 20
+"""Bytes of a text file that a person writes; what is larger is another kind of file."""
+_DEEPEST = 32
+"""Tables and lists inside one another."""
+_WHOLE = 1 << 63
+"""Whole numbers of TOML have 64 bits."""
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a small file in UTF-8, with or without a byte order mark.
+
+    Raises:
+        InputError: it cannot be read, is too large for a text that a person writes, or is not UTF-8.
+    """
+    try:
+        size = Path(path).stat().st_size
+        require(size <= _LARGEST_TEXT, f"{path} has {size >> 20} MB: such files have at most {_LARGEST_TEXT >> 20} MB")
+        return Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
+    except ValueError as error:  # a name with the character NUL
+        raise InputError(f"{path!r} cannot be read: {error}") from error
+
+
+def read_toml(path: str | Path) -> tuple[dict[str, Any], str]:
+    """The tables of a TOML file, and its text.
+
+    Raises:
+        InputError: it cannot be read, or is no TOML; the message names line and column.
+    """
+    text = read_text(path)
+    nested = f"{path}: tables and lists stand in one another more than {_DEEPEST} deep"
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path} is not valid TOML: {error}. Text stands in quotes, lists in [ ]") from error
+    except RecursionError as error:
+        raise InputError(nested) from error
+    except ValueError as error:  # a date that is none, or a number with thousands of digits
+        raise InputError(f"{path} is not valid TOML: {error}") from error
+    values: list[Any] = [tables]
+    for _ in range(_DEEPEST):
+        values = [
+            inner
+            for value in values
+            if isinstance(value, dict | list)
+            for inner in (value.values() if isinstance(value, dict) else value)
+        ]
+        for value in values:
+            whole = isinstance(value, int) and not -_WHOLE <= value < _WHOLE
+            require(not whole, f"{path}: a whole number of {len(str(value))} digits is too large; write 1e20 for 10²⁰")
+    require(not any(isinstance(value, dict | list) for value in values), nested)
+    return tables, text
 
 
 @contextmanager

@@ -1,11 +1,13 @@
 """Numbers, names and tables as text for people."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from html import escape
 from math import floor, isfinite, log10
 from typing import Any
+
+from gough.core.errors import require
 
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 """Control characters, line separators, marks that reverse the direction of writing, and halves of surrogate pairs."""
@@ -27,6 +29,20 @@ def visible(text: str, *, lines: bool = False) -> str:
         mass\x1b[2K\nThe certificate holds
     """
     return _UNSAFE.sub(lambda found: found[0] if lines and found[0] == "\n" else _escaped(found[0]), text)
+
+
+def require_encodable(texts: Iterable[str], what: str) -> None:
+    r"""Raise InputError unless every text can be written to a file: half a surrogate pair cannot.
+
+    Examples:
+        >>> require_encodable(["mass", "\ud800"], "name")
+        Traceback (most recent call last):
+        ...
+        gough.core.errors.InputError: the name '\ud800' holds half of a surrogate pair, which no file can hold
+    """
+    for text in texts:
+        whole = isinstance(text, str) and not any("\ud800" <= letter <= "\udfff" for letter in text)
+        require(whole, f"the {what} '{visible(str(text))}' holds half of a surrogate pair, which no file can hold")
 
 
 def _escaped(letter: str) -> str:

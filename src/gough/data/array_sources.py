@@ -1,6 +1,7 @@
 """Columns of numbers in files of named arrays: `.npz` and MATLAB's `.mat`."""
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -10,7 +11,7 @@ from gough.core.arrays import Array
 from gough.core.errors import InputError, require
 from gough.data.matlab import Refused, matlab_variables
 from gough.data.recording import Recording
-from gough.data.sources import joined_head, readable, require_kind
+from gough.data.sources import joined_head, readable, require_kind, require_unpacked_size
 
 FORMAT = 1
 _OURS = "gough_recording"
@@ -106,7 +107,25 @@ def npz_source(path: Path) -> ArraySource:
         require(begin.startswith(b"PK"), f"{path} is not an .npz file: save arrays by np.savez")
         file.seek(0)
         archive = np.load(file, allow_pickle=False)
+        require_plain_archive(archive, path)
         return ArraySource(path, {name: _plain(archive, name, path) for name in archive.files})
+
+
+def require_plain_archive(archive: Any, path: Path) -> None:
+    """Refuse an `.npz` file whose arrays claim more than the archive holds of them, before any is allocated."""
+    members = archive.zip.infolist()
+    require_unpacked_size(path, sum(member.file_size for member in members))
+    for member in members:
+        with archive.zip.open(member) as file:
+            try:
+                version = np.lib.format.read_magic(file)
+                read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+                shape, _, kind = read(file)
+            except ValueError:
+                continue  # no array, which is said when it is read
+            size = prod(shape) * max(kind.itemsize, 1)
+            fits = min(shape, default=0) >= 0 and (kind.hasobject or size <= member.file_size)
+            require(fits, f"{path}: array '{member.filename}' claims a shape {shape} of {kind} that is not in the file")
 
 
 def mat_source(path: Path) -> ArraySource:
@@ -118,7 +137,7 @@ def mat_source(path: Path) -> ArraySource:
     require(not newest, f"{path} is a MATLAB file of version 7.3: save it with -v7, as save('{path.name}', '-v7')")
     require_kind(path, "MATLAB", begin[:8])
     try:
-        variables = matlab_variables(data)
+        variables = matlab_variables(data, lambda size: require_unpacked_size(path, size))
     except InputError as error:
         raise InputError(
             f"{path} is not a complete MATLAB file, perhaps cut off or damaged ({error}): copy or save it again"
@@ -163,7 +182,16 @@ def _plain(archive: Mapping[str, Any], name: str, path: Path) -> Any:
             "save plain numbers"
         ) from error
     require(isinstance(values, np.ndarray), f"{path}: '{name}' is not an array")
+    require_characters(values, f"{path}: array '{name}'")
     return values
+
+
+def require_characters(values: Any, what: str) -> None:
+    """Refuse an array of text that holds numbers which stand for no character: NumPy cannot make texts of them."""
+    if values.dtype.kind == "U" and values.dtype.itemsize:
+        codes = np.ascontiguousarray(values).reshape(-1).view(values.dtype.byteorder.replace("|", "=") + "u4")
+        whole = bool(((codes < 0xD800) | ((codes > 0xDFFF) & (codes <= 0x10FFFF))).all())
+        require(whole, f"{what} holds what is no text")
 
 
 def _no_column(values: Any) -> str:

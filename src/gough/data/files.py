@@ -9,7 +9,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
 from gough.core.files import new_file
-from gough.core.units import in_si
+from gough.core.units import LARGEST, in_si
 from gough.data.array_sources import mat_source, npz_source, write_mat, write_npz
 from gough.data.clock import even_clock
 from gough.data.csv_source import CsvSource
@@ -70,6 +70,8 @@ def read_recording(
     good = rate is None or (bool(np.isfinite(rate)) and rate > 0)
     require(good, f"rate must be a positive number of Hz, not {rate}")
     source = _opened(path)
+    good = source.rate is None or 0 < source.rate < np.inf
+    require(good, f"{path}: its rate must be a positive number of Hz, not {source.rate}")
     chosen = layout(source, path, columns=columns, units=units or {}, time=time, rate=rate)
     return _recording(source, chosen, path, source.rate if rate is None else rate, missing=missing == "mask")
 
@@ -121,7 +123,10 @@ def _recording(source: Source, chosen: Layout, path: Path, rate: float | None, *
     _require_numbers(values, source, chosen.all_columns, path, may_miss=n if missing else 0)
     samples, start = values[:, :n], source.start
     if chosen.time_column is not None:
-        seconds = values[:, n] * in_si(chosen.time_unit)[0]
+        with np.errstate(over="ignore", under="ignore"):
+            seconds = values[:, n] * in_si(chosen.time_unit)[0]
+        late = np.flatnonzero(~(abs(seconds) < LARGEST))
+        require(not late.size, f"{path}, column '{chosen.time_name}': {values[late[:1], n]} is no time")
         clock = even_clock(
             seconds,
             stated=rate,
@@ -136,7 +141,8 @@ def _recording(source: Source, chosen: Layout, path: Path, rate: float | None, *
     sizes = [in_si(unit) for unit in chosen.units]
     for column, (factor, _) in enumerate(sizes):
         if factor != 1.0:
-            samples[:, column] *= factor
+            with np.errstate(over="ignore", under="ignore"):
+                samples[:, column] *= factor
     assert rate is not None  # the layout has asked for it
     try:
         return Recording(chosen.names, tuple(si for _, si in sizes), samples, rate, start, str(path))

@@ -3,18 +3,21 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import degrees, isfinite, radians
+from math import degrees, inf, radians
 from pathlib import Path
 
 import numpy as np
 
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError, require
+from gough.core.files import read_text
+from gough.core.units import LARGEST
 
 Section = dict[str, str]
 _SAVED = "#*#"
 _STEPPERS = ("stepper_a", "stepper_b", "stepper_c")
 _ANGLES = (210.0, 330.0, 90.0)
+_DEEPEST = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,24 +126,32 @@ def klipper_block(radius: float, angle: Sequence[float], arm: Sequence[float], e
 def _sections(file: Path, seen: tuple[Path, ...] = ()) -> dict[str, Section]:
     """Keys by section; what is saved goes over what is written, what comes later over what comes before."""
     require(file.is_file(), f"{file} cannot be read: there is no such file")
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file} is not UTF-8 text (byte {error.start})") from error
-    lines = text.splitlines()
+    require(len(seen) < _DEEPEST, f"{file}: files include one another more than {_DEEPEST} deep")
+    lines = read_text(file).splitlines()
     written = [line for line in lines if not line.startswith(_SAVED)]
     saved = [line[len(_SAVED) :].removeprefix(" ") for line in lines if line.startswith(_SAVED)]
     result: dict[str, Section] = {}
     for part in (written, saved):
         for section, keys in _parsed(part).items():
             if section.startswith("include "):
-                for other in sorted(file.parent.glob(section.removeprefix("include ").strip())):
-                    if other.is_file() and other not in (*seen, file):
+                for other in _included(file, section.removeprefix("include ").strip()):
+                    if other not in (*seen, file):
                         for name, more in _sections(other, (*seen, file)).items():
                             result.setdefault(name, {}).update(more)
             else:
                 result.setdefault(section, {}).update(keys)
     return result
+
+
+def _included(file: Path, pattern: str) -> list[Path]:
+    """The files that a line [include …] names, in the order of their names."""
+    try:
+        require("**" not in pattern, f"{file}: [include {pattern}]: ** is not allowed; name the folders")
+        return sorted(other for other in file.parent.glob(pattern) if other.is_file())
+    except (ValueError, NotImplementedError, IndexError, OSError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{file}: [include {pattern:.60}] names no files beside this one ({error})") from error
 
 
 def _parsed(lines: Sequence[str]) -> dict[str, Section]:
@@ -164,7 +175,7 @@ def _number(section: Mapping[str, str], key: str, where: str, default: float | N
         value = float(section[key])
     except ValueError as error:
         raise InputError(f"{where} {key}: '{section[key]}' is not a number") from error
-    require(isfinite(value), f"{where} {key}: {section[key]} is not finite")
+    require(abs(value) < LARGEST, f"{where} {key}: {section[key]:.40} is too large, or not a number")
     return value
 
 
@@ -181,9 +192,16 @@ def _step(stepper: Section, file: Path, name: str) -> float:
             driven, driving = map(float, pair.split(":"))
         except ValueError as error:
             raise InputError(f"{where} gear_ratio: '{pair}' is not a ratio such as 5:1") from error
+        positive = 0 < driven < LARGEST and 0 < driving < LARGEST
+        require(positive, f"{where} gear_ratio: the numbers of '{pair}' must be positive")
         per_turn *= driven / driving
-    step = _number(stepper, "rotation_distance", where) / per_turn / 1000
-    require(step > 0, f"{where}: rotation_distance and microsteps must be positive")
+    distance = _number(stepper, "rotation_distance", where)
+    require(
+        distance > 0 and 0 < per_turn < inf,
+        f"{where}: rotation_distance, microsteps, full_steps_per_rotation and gear_ratio must be positive",
+    )
+    step = distance / per_turn / 1000
+    require(0 < step < LARGEST, f"{where}: a microstep of {step:g} m is impossible: check rotation_distance")
     return step
 
 
@@ -193,7 +211,8 @@ def _steps(section: Section, key: str, file: Path) -> list[float]:
         values = [float(part) for part in parts]
     except ValueError:
         values = []
-    require(len(values) == 3, f"{file}, [delta_calibrate] {key}: needs the steps of three towers, with commas")
+    plausible = len(values) == 3 and all(abs(value) < LARGEST for value in values)
+    require(plausible, f"{file}, [delta_calibrate] {key}: needs the steps of three towers, with commas")
     return values
 
 

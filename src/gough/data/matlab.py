@@ -5,7 +5,7 @@ damaged file is refused, where a reader that trusts it would crash.
 """
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -20,6 +20,7 @@ _TEXTS = {16: "utf-8", 17: "utf-16", 18: "utf-32"}
 _CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE, _FIRST_NUMERIC, _LAST_NUMERIC = 1, 2, 3, 4, 5, 6, 15
 _COMPLEX = 0x800
 _DEEPEST = 16
+_PART = 16 << 20
 _V4 = {0: "f8", 1: "f4", 2: "i4", 3: "i2", 4: "u2", 5: "u1"}
 _NOT_SPARSE = "is sparse: save full(…) of it"
 
@@ -31,8 +32,10 @@ class Refused:
     why: str
 
 
-def matlab_variables(data: bytes) -> dict[str, Any]:
+def matlab_variables(data: bytes, allowed: Callable[[int], None] = lambda _: None) -> dict[str, Any]:
     """The variables by name: arrays of numbers (in MATLAB's shape), texts or lists of texts, or Refused.
+
+    `allowed` is asked about the number of bytes unpacked so far, and raises InputError where there are too many.
 
     Raises:
         InputError: the content is not that of a MATLAB file, or it is not complete.
@@ -44,7 +47,7 @@ def matlab_variables(data: bytes) -> dict[str, Any]:
     variables: dict[str, Any] = {}
     for kind, content in _elements(data[128:], order):
         if kind == _COMPRESSED:
-            inner = list(_elements(_inflated(content), order))
+            inner = list(_elements(_inflated(content, allowed), order))
             require(len(inner) == 1, "a compressed variable is not complete")
             kind, content = inner[0]  # noqa: PLW2901 - what was compressed
         require(kind == _MATRIX, f"there is data of kind {kind} where a variable is expected")
@@ -55,9 +58,17 @@ def matlab_variables(data: bytes) -> dict[str, Any]:
     return variables
 
 
-def _inflated(content: bytes) -> bytes:
+def _inflated(content: bytes, allowed: Callable[[int], None]) -> bytes:
+    parts, packed = [], content
+    stream = zlib.decompressobj()
     try:
-        return zlib.decompress(content)
+        while not stream.eof:
+            part = stream.decompress(packed, _PART)
+            packed = stream.unconsumed_tail
+            require(bool(part or packed) or stream.eof, "a compressed variable is not complete")
+            parts.append(part)
+            allowed(sum(map(len, parts)))
+        return b"".join(parts)
     except zlib.error as error:
         raise InputError(f"a compressed variable is damaged ({error})") from error
 

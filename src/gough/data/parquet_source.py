@@ -10,7 +10,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
 from gough.data.recording import Recording
-from gough.data.sources import joined_head, readable, require_kind
+from gough.data.sources import joined_head, readable, require_kind, require_unpacked_size
 
 _TIME = "time [s]"
 _MAGIC = b"PAR1"
@@ -28,6 +28,8 @@ class ParquetSource:
         with _readable(path):
             self._types = pl.read_parquet_schema(path)
             notes = pl.read_parquet_metadata(path)
+            rows = int(pl.scan_parquet(path, glob=False).select(pl.len()).collect().item())
+        require_unpacked_size(path, 8 * rows * len(self._types))
         self.heads = tuple(self._types)
         self.rate: float | None = None
         self.start = 0.0

@@ -10,7 +10,7 @@ from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
 from gough.core.files import new_file
 from gough.core.rotations import exp, from_quaternion, to_quaternion
-from gough.core.units import factor_between, in_si
+from gough.core.units import LARGEST, factor_between, in_si
 from gough.data.array_sources import mat_source, npz_source
 from gough.data.csv_source import CsvSource
 from gough.data.parquet_source import ParquetSource
@@ -126,7 +126,7 @@ class _Reader:
         require(len(values) > 0, f"{self.path} has no row")
         for i, place in enumerate(places):
             head = self.source.heads[place]
-            bad = np.flatnonzero(~np.isfinite(values[:, i]))
+            bad = np.flatnonzero(~(abs(values[:, i]) < LARGEST))
             if bad.size:
                 where = f"{self.path}: {self.source.place(int(bad[0]))}, column '{head}'"
                 raise InputError(f"{where} is not a finite number: leave that pose out")
@@ -219,7 +219,8 @@ class _Reader:
         if not self.has(name):
             return None
         values = self.load([name], "", "1")[:, 0]
-        require(bool((values == values.round()).all()), f"{self.path}: column '{name}' must hold whole numbers")
+        whole = bool((values == values.round()).all()) and float(abs(values).max()) < 2**53
+        require(whole, f"{self.path}: column '{name}' must hold whole numbers")
         return values.astype(np.int64)
 
 

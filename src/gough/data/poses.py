@@ -10,6 +10,7 @@ from gough.core.arrays import Array, ArrayValue, array, first_not_finite
 from gough.core.errors import require
 from gough.core.rotations import exp, is_rotation, log
 from gough.core.text import number, table
+from gough.core.units import SMALLEST
 
 Labels = npt.NDArray[np.int64]
 _FAR = 8.0
@@ -130,12 +131,13 @@ class Poses(ArrayValue):
         """
         covariance = self.covariance
         if position is not None:
-            stated = [np.broadcast_to(np.asarray(position, dtype=float), (3,))]
+            stated = [_for_axes(position, "positions")]
             if self.rotation is not None:
                 require(orientation is not None, "state the standard deviation of orientations too, in rad")
-                stated.append(np.broadcast_to(np.asarray(orientation, dtype=float), (3,)))
+                stated.append(_for_axes(orientation, "orientations"))
             deviations = np.concatenate(stated)
-            require(bool((deviations > 0).all()), "standard deviations must be positive")
+            fine = bool((deviations >= SMALLEST).all())
+            require(fine, f"standard deviations must be positive, at least {SMALLEST:g} m or rad")
             covariance = np.diag(deviations**2)
         sigma = self.reading_sigma if readings is None else readings
         return replace(self, covariance=covariance, reading_sigma=sigma)
@@ -299,3 +301,10 @@ def _size(values: Array, factor: float) -> str:
 
 def _sigma(C: Array | None) -> Array | None:
     return None if C is None else np.sqrt(C.diagonal())
+
+
+def _for_axes(deviation: Any, what: str) -> Array:
+    """One number for all axes, or one for each."""
+    values = np.asarray(deviation, dtype=float)
+    require(values.shape in ((), (1,), (3,)), f"{what} need one standard deviation, or three, not {values.size}")
+    return np.broadcast_to(values, (3,))

@@ -22,6 +22,7 @@ import numpy as np
 
 from gough.core.errors import InputError, nearest, require
 from gough.core.files import new_file
+from gough.data.array_sources import require_characters, require_plain_archive
 from gough.noise import Bounded, Gaussian, Noise
 from gough.problem import Groups, LinearProblem
 from gough.region import Box, ConfidenceEllipsoid
@@ -34,7 +35,8 @@ _BELIEF = ("belief_center", "belief_covariance", "belief_level", "belief_dof")
 _BOX = ("prior_lower", "prior_upper")
 _OPTIONAL = ("nominal", "radius", "regressor", "covariance", "covariance_dof", "group_position", *_BOX, *_BELIEF)
 _UNREADABLE = (
-    *(ValueError, OSError, EOFError, MemoryError, RuntimeError, SyntaxError, TokenError),
+    *(ValueError, ArithmeticError, LookupError, TypeError, AttributeError),
+    *(OSError, EOFError, MemoryError, RuntimeError, SyntaxError, TokenError),
     *(struct.error, zlib.error, zipfile.BadZipFile),
 )
 """What numpy and zipfile raise on damaged files."""
@@ -107,6 +109,12 @@ def _loaded(path: Path, *, map_W: bool) -> dict[str, Any]:
         except _UNREADABLE as error:
             raise InputError(f"{path} is not a complete .npz file: {error}") from error
         require(isinstance(archive, np.lib.npyio.NpzFile), f"{path} is a single array, not an .npz file of a problem")
+        try:
+            require_plain_archive(archive, path)
+        except InputError:
+            raise
+        except _UNREADABLE as error:
+            raise InputError(f"{path} is not a complete .npz file: {error}") from error
         _require_fields(archive.files, path)
         mapped = {"W": _mapped(archive, path)} if map_W else {}
         return mapped | {field: _field(archive, field, path) for field in archive.files if field not in mapped}
@@ -144,6 +152,7 @@ def _field(archive: Mapping[str, Any], field: str, path: Path) -> Any:
     except _UNREADABLE as error:
         raise InputError(f"{path}: array '{field}' cannot be read: {error}") from error
     require(isinstance(values, np.ndarray), f"{path}: '{field}' is not an array")
+    require_characters(values, f"{path}: array '{field}'")
     return values
 
 

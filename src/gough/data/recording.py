@@ -8,7 +8,7 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, require
-from gough.core.text import number, table
+from gough.core.text import number, require_encodable, table
 from gough.core.units import factor_between, in_si, same_kind
 from gough.data.sources import nearest_name
 
@@ -53,6 +53,7 @@ class Recording(ArrayValue):
         samples = array(self.samples, "samples", ndim=2, copy=False)
         object.__setattr__(self, "samples", samples)
         require(len(self.names) > 0, "a recording needs at least one channel")
+        require_encodable((*self.names, *self.units), "name of a channel")
         twice = [name for name in self.names if self.names.count(name) > 1]
         require(not twice, f"channel '{twice and twice[0]}' stands more than once")
         require(

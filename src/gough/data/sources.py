@@ -24,6 +24,10 @@ _SIGNATURES = (
 )
 
 
+_UNPACKED, _RATIO = 256 << 20, 100
+"""Bytes that any file may unpack to, and times its own size that a larger one may."""
+
+
 class Source(Protocol):
     """A file whose columns have heads: a name, perhaps with a unit in brackets."""
 
@@ -118,6 +122,24 @@ def readable(path: Path, what: str) -> Iterator[None]:
             f"{path} is not a complete {what} file, perhaps cut off or damaged "
             f"({type(error).__name__}{': ' if reason else ''}{reason}): copy or save it again"
         ) from error
+
+
+def require_unpacked_size(path: Path, unpacked: int) -> None:
+    """Refuse a file whose content, unpacked, would be out of all proportion to it.
+
+    Examples:
+        >>> from tempfile import NamedTemporaryFile
+        >>> with NamedTemporaryFile() as file:
+        ...     require_unpacked_size(Path(file.name), 10**12)
+        Traceback (most recent call last):
+        ...
+        gough.core.errors.InputError: ... claims to hold 953674 MB: it is damaged, or made to fill the memory
+    """
+    most = max(_UNPACKED, _RATIO * path.stat().st_size)
+    require(
+        0 <= unpacked <= most,
+        f"{path} claims to hold {unpacked >> 20} MB: it is damaged, or made to fill the memory",
+    )
 
 
 def is_unit(text: str) -> bool:

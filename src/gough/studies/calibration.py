@@ -16,6 +16,7 @@ from gough.calibration import (
     machine_frame,
 )
 from gough.core.errors import InputError, nearest, require
+from gough.core.files import read_toml
 from gough.data import Poses, averaged, read_klipper, read_poses
 from gough.robots import (
     GoughPlatform,
@@ -29,7 +30,7 @@ from gough.robots import (
 from gough.studies.calibration_schema import CalibrationStudyTable, MachineTable, PosesTable
 from gough.studies.quantities import quantity
 from gough.studies.robots import robot
-from gough.studies.toml import read_toml, validated, where
+from gough.studies.toml import validated, where
 
 _GOUGH = {"base": "m", "platform": "m", "length": "m", "gain": "1"}
 _CIRCLES = {"base_radius": "m", "platform_radius": "m", "base_angles": "rad", "platform_angles": "rad"}

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from gough.core.errors import require
+from gough.core.files import read_toml
 from gough.data import write_recording
 from gough.experiments._equations import as_parallel
 from gough.experiments.design import Design, DesignProblem, MotionLimits, Progress, optimize
@@ -18,7 +19,7 @@ from gough.report.design import design_documents, to_record
 from gough.studies.quantities import deviations, quantities, quantity
 from gough.studies.schema import DesignTable, RobotTable, StudyTable, Table
 from gough.studies.study import Study
-from gough.studies.toml import read_toml, validated
+from gough.studies.toml import validated
 
 TRAJECTORY = "trajectory.csv"
 _NEEDED = frozenset({"robot", "design"})

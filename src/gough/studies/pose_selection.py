@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gough.core.errors import require
+from gough.core.files import read_toml
 from gough.data import Poses, read_poses, write_poses
 from gough.experiments.pose_selection import (
     Camera,
@@ -31,7 +32,7 @@ from gough.studies.calibration import CalibrationStudy
 from gough.studies.calibration_schema import CalibrationStudyTable, PosesTable
 from gough.studies.pose_selection_schema import CameraTable, SelectionTable
 from gough.studies.quantities import quantity
-from gough.studies.toml import read_toml, validated
+from gough.studies.toml import validated
 
 CONFIGURATIONS = "configurations.csv"
 _DIGITS = 9

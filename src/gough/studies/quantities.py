@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any
 
 from gough.core.errors import InputError
-from gough.core.units import factor_between
+from gough.core.units import LARGEST, SMALLEST, factor_between
 
 _WRITTEN = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*")
 
@@ -25,14 +25,15 @@ def quantity(value: Any, unit: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise InputError(f'must be a number in {unit}, or text such as "20 {unit}", but is {value!r}')
     number, given = _parts(value, unit) if isinstance(value, str) else (float(value), unit)
-    if not isfinite(number):
-        raise InputError(f"must be a finite number, but is {value}")
-    if given == unit:
-        return number
     try:
-        return number * factor_between(given, unit)
+        number *= 1.0 if given == unit else factor_between(given, unit)
     except InputError as error:
         raise InputError(f"'{value}': {error}") from error
+    if not isfinite(number):
+        raise InputError(f"must be a finite number, but is {value!s:.40}")
+    if number and not SMALLEST <= abs(number) <= LARGEST:
+        raise InputError(f"must be 0 or between {SMALLEST:g} and {LARGEST:g} {unit} in size, but is {value!s:.40}")
+    return number
 
 
 def _parts(text: str, unit: str) -> tuple[float, str]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gough.core.errors import InputError, nearest, require
+from gough.core.files import read_toml
 from gough.data import (
     Decimate,
     Differentiate,
@@ -34,7 +35,7 @@ from gough.robots import DynamicModel
 from gough.studies.quantities import quantity
 from gough.studies.robots import effort_letter, robot, robot_from_file
 from gough.studies.schema import SourceTable, StudyTable
-from gough.studies.toml import Place, read_toml, validated, where
+from gough.studies.toml import Place, validated, where
 
 
 @dataclass(frozen=True, eq=False)

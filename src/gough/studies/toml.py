@@ -1,7 +1,6 @@
 """TOML files into tables, with errors that name file, line and key."""
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,23 +16,6 @@ _KEY = re.compile(r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*
 Model = TypeVar("Model", bound=BaseModel)
 Place = tuple[str | int, ...]
 """The way to a value from the top of the file: keys of tables, and numbers in lists."""
-
-
-def read_toml(path: Path) -> tuple[dict[str, Any], str]:
-    """The tables of a TOML file, and its text.
-
-    Raises:
-        InputError: it cannot be read, or is no TOML; the message names line and column.
-    """
-    try:
-        source = path.read_text(encoding="utf-8-sig")
-        return tomllib.loads(source), source
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path} is not valid TOML: {error}. Text stands in quotes, lists in [ ]") from error
 
 
 def validated(

@@ -7,9 +7,10 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
+from gough.core.files import read_toml
 from gough.vision.camera import CalibratedCamera
 from gough.vision.lens import Camera
-from gough.vision.target_files import AnyTarget, read_tables, target_of, target_text
+from gough.vision.target_files import AnyTarget, target_of, target_text
 
 _KEYS = ("size", "focal", "center", "distortion", "covariance", "noise", "target")
 
@@ -53,7 +54,7 @@ def read_camera(path: str | Path) -> tuple[Camera, AnyTarget | None]:
         ...     read_camera(file)[0].focal
         array([600., 600.])
     """
-    data = read_tables(path)
+    data = read_toml(path)[0]
     for name in data:
         require(name in _KEYS, f"{path}: a camera has no '{name}'{nearest(name, _KEYS)}")
     for name in ("size", "focal", "center"):

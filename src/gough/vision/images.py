@@ -10,6 +10,8 @@ from gough.vision.detector import ImageRefused
 from gough.vision.opencv import opencv
 from gough.vision.spots import Image
 
+_MOST = 1 << 28
+"""Pixels of an image."""
 SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".pgm", ".webp")
 
 
@@ -37,7 +39,12 @@ def read_image(path: str | Path) -> Image:
     if (png and b"IEND" not in content[-16:]) or (jpeg and b"\xff\xd9" not in content[-64:]):
         raise ImageRefused("the file is cut off: it ends in the middle of the image")
     cv = opencv()
-    image = cv.imdecode(np.frombuffer(content, np.uint8), cv.IMREAD_UNCHANGED)
+    if png and int.from_bytes(content[16:20]) * int.from_bytes(content[20:24]) > _MOST:
+        raise ImageRefused("it claims more pixels than any camera has: it is damaged")
+    try:
+        image = cv.imdecode(np.frombuffer(content, np.uint8), cv.IMREAD_UNCHANGED)
+    except cv.error as error:  # such as a size beyond what OpenCV allows
+        raise ImageRefused(f"OpenCV cannot read it: {' '.join(str(error).split())[:120]}") from error
     if image is None:
         raise ImageRefused("it is no image that OpenCV can read")
     return np.asarray(image)

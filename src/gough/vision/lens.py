@@ -8,6 +8,8 @@ import numpy as np
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import require
 
+_WIDEST = 1 << 20
+"""Pixels; no sensor has more in a row."""
 PARAMETERS = ("fx", "fy", "cx", "cy", "k1", "k2", "p1", "p2", "k3")
 
 
@@ -36,9 +38,9 @@ class Camera(ArrayValue):
     """(9, 9) of the errors of `parameters`; None where it is not known."""
 
     def __post_init__(self) -> None:
-        size = tuple(int(v) for v in self.size)
-        require(len(size) == 2 and min(size) > 0, f"a camera's size is its width and height in pixels, not {self.size}")
-        object.__setattr__(self, "size", size)
+        whole = len(self.size) == 2 and all(v == v // 1 and 0 < v <= _WIDEST for v in self.size)
+        require(whole, f"a camera's size is its width and height in pixels, not {self.size}")
+        object.__setattr__(self, "size", tuple(int(v) for v in self.size))
         for name, n in (("focal", 2), ("center", 2)):
             values = array(getattr(self, name), name, ndim=1)
             require(len(values) == n and bool(np.isfinite(values).all()), f"{name} of a camera must be two numbers")

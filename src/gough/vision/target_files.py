@@ -1,6 +1,5 @@
 """Targets as TOML files, which lie beside what was printed and tell every command where the dots are."""
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gough.core.errors import InputError, nearest, require
-from gough.core.files import new_file
+from gough.core.files import new_file, read_toml
 from gough.vision.targets import CharucoBoard, CircleGrid, DotTarget
 
 AnyTarget = DotTarget | CircleGrid | CharucoBoard
@@ -80,17 +79,7 @@ def read_target(path: str | Path) -> AnyTarget:
         ...     read_target(file)
         CircleGrid(columns=4, rows=5, spacing=0.02, radius=0.004, staggered=False, bright=False, name='circles')
     """
-    return target_of(read_tables(path), str(path))
-
-
-def read_tables(path: str | Path) -> dict[str, Any]:
-    """The tables of a TOML file; InputError where it is none."""
-    try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{path} is not valid TOML: {error}") from error
+    return target_of(read_toml(path)[0], str(path))
 
 
 def target_of(data: Mapping[str, Any], where: str) -> AnyTarget:
@@ -100,9 +89,9 @@ def target_of(data: Mapping[str, Any], where: str) -> AnyTarget:
         "circles": CircleGrid,
         "charuco": CharucoBoard,
     }
-    kind = data.get("kind")
+    kind = data.get("kind") if isinstance(data, Mapping) else None
     require(
-        kind in kinds,
+        isinstance(kind, str) and kind in kinds,
         f"{where} describes no target: kind must be one of {', '.join(kinds)}, not {kind!r}"
         + (nearest(kind, kinds) if isinstance(kind, str) else ""),
     )
@@ -125,8 +114,9 @@ def _dots(points: Any, radius: float, size: Any, *, bright: bool = True) -> DotT
     try:
         values = np.asarray(points, dtype=float)
         width, height = (float(v) for v in size)
+        r = float(radius)
     except (TypeError, ValueError) as error:
-        raise InputError("points must be [x, y, z] in m each, and size [width, height]") from error
+        raise InputError("points must be [x, y, z] in m each, size [width, height], and radius a number") from error
     if values.ndim == 2 and values.shape[1] == 2:
         values = np.column_stack([values, np.zeros(len(values))])
-    return DotTarget(values, float(radius), (width, height), bright)
+    return DotTarget(values, r, (width, height), bright)

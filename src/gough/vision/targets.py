@@ -41,6 +41,11 @@ class Target(Protocol):
         ...
 
 
+_FAR = 1e6
+"""Metres: no target is so large."""
+_MOST = 1000
+
+
 @dataclass(frozen=True, eq=False)
 class DotTarget(ArrayValue):
     """Dots of which seven lie on one diagonal and six on the other, so that no view of it looks like another one.
@@ -69,7 +74,7 @@ class DotTarget(ArrayValue):
         n = len(points)
         require(points.shape[1] == 3, f"points of a target must be (n, 3), but their shape is {points.shape}")
         require(n >= LONG + SHORT, f"a target has {LONG} + {SHORT} dots on its diagonals, and then others; not {n}")
-        require(bool(np.isfinite(points).all()), "points of a target must be finite")
+        require(bool((abs(points) < _FAR).all()), f"points of a target must be finite, and less than {_FAR:g} m away")
         require(self.radius > 0, f"the radius of the dots must be positive, not {self.radius:g} m")
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "size", (float(self.size[0]), float(self.size[1])))
@@ -116,7 +121,8 @@ class CircleGrid:
     name: str = "circles"
 
     def __post_init__(self) -> None:
-        require(self.columns >= 3 and self.rows >= 3, "a grid of circles has at least 3 rows and 3 columns")
+        counts = 3 <= self.columns <= _MOST and 3 <= self.rows <= _MOST
+        require(counts, f"a grid of circles has 3 to {_MOST} rows and columns")
         require(0 < 2 * self.radius < self.spacing, "circles must not touch: check their spacing and radius")
 
     @cached_property
@@ -159,7 +165,8 @@ class CharucoBoard:
     name: str = "charuco"
 
     def __post_init__(self) -> None:
-        require(self.columns >= 3 and self.rows >= 3, "a ChArUco board has at least 3 rows and 3 columns of squares")
+        counts = 3 <= self.columns <= _MOST and 3 <= self.rows <= _MOST
+        require(counts, f"a ChArUco board has 3 to {_MOST} rows and columns of squares")
         require(0 < self.marker < self.square, "markers of a ChArUco board must be smaller than its squares")
         known = self.dictionary in _DICTIONARIES
         require(known, f"no dictionary is called '{self.dictionary}' (known: {', '.join(_DICTIONARIES)})")

@@ -10,6 +10,7 @@ import numpy as np
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, require
 from gough.core.threads import one_blas_thread
+from gough.core.units import LARGEST
 from gough.experiments._equations import as_parallel
 from gough.experiments.design.criteria import Criterion, DOptimal, criterion_named
 from gough.experiments.design.equations import Equations, base_parameters, design_equations, regressor_kernel
@@ -25,6 +26,7 @@ _FAR = {"m": 1.0, "rad": np.pi}
 """No coordinate is tried further from home than this."""
 _D = DOptimal()
 _STEPS = 100
+_MOST_SAMPLES = 10_000_000
 _WALL = 0.7
 """Share of the least distance to singularity that no step of a search goes below."""
 
@@ -85,7 +87,7 @@ class DesignProblem(ArrayValue):
         object.__setattr__(self, "n_samples", self.n_samples or max(60, 20 * self.n_harmonics))
         require(self._n > 4 * self.n_harmonics, f"{self._n} samples are too few for {self.n_harmonics} harmonics")
         ends = np.sort(np.atleast_1d(array(self.frequency, "frequency", ndim=(0, 1))))
-        good = len(ends) in (1, 2) and bool(np.isfinite(ends).all()) and ends[0] > 0
+        good = len(ends) in (1, 2) and bool((ends > 0).all() and (ends < LARGEST).all())
         require(
             good, f"frequency must be one positive number in Hz, or the least and the greatest, not {self.frequency}"
         )
@@ -98,6 +100,8 @@ class DesignProblem(ArrayValue):
         object.__setattr__(self, "parameters", given)
         object.__setattr__(self, "sigma", _covariance(self.sigma, len(self.robot.actuators)))
         if self.rate is not None:
+            good = 0 < self.rate <= _MOST_SAMPLES * self.frequency[0]
+            require(good, f"a period must have at most {_MOST_SAMPLES:g} samples: lower the rate of {self.rate:g} Hz")
             self.whole_frequency(self.frequency[0])
         self._refuse_home()
 
@@ -245,7 +249,7 @@ class DesignProblem(ArrayValue):
         if least > most:
             raise InputError(
                 f"no period of {low:g} to {high:g} Hz is a whole number of samples at {self.rate:g} Hz: "
-                f"take {self.rate / round(self.rate / low):g} Hz, or another rate"
+                f"take {self.rate / max(round(self.rate / low), 1):g} Hz, or another rate"
             )
         return float(self.rate / np.clip(round(self.rate / frequency), least, most))
 

@@ -13,7 +13,7 @@ from gough.robots.mechanism.imports.parts import Imported, rigid_body
 from gough.robots.mechanism.imports.xml import Element, read_xml
 from gough.robots.mechanism.inertia import Inertia
 from gough.robots.mechanism.parts import BASE, HELD, Body, Closure, Freedom, Friction, Joint, Limits
-from gough.robots.mechanism.placement import Placement, Vector, exact, rotation, turned
+from gough.robots.mechanism.placement import Placement, Vector, exact, rotation, turned, unit
 
 REFUSED = {
     "tendon": "tendons pull along paths",
@@ -138,10 +138,10 @@ class _Reader:
             return Joint(name, "spherical", parent, child, place), pos
         if kind not in {"hinge", "slide"}:
             raise joint.refuse(f"joints of type '{kind}' are not known (known: hinge, slide, ball, free)")
-        axis = np.array(joint.numbers("axis", "0 0 1", 3))
-        if not axis.any():
-            raise joint.refuse("an axis of zero length points nowhere")
-        direction = exact(axis / np.linalg.norm(axis))
+        try:
+            direction = unit(joint.numbers("axis", "0 0 1", 3), "axis")
+        except InputError as error:
+            raise joint.refuse("an axis of zero length points nowhere") from error
         ref = joint.number("ref") * (self.compiler.angle if kind == "hinge" else 1.0)
         if kind == "hinge":
             place @= Placement(rotation=turned(direction, -ref))

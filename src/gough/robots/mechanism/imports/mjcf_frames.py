@@ -1,12 +1,14 @@
 """How MJCF writes frames, angles and defaults."""
 
+import re
 from dataclasses import dataclass, replace
 from math import pi, radians
 
 import numpy as np
 
+from gough.core.errors import InputError, require
 from gough.robots.mechanism.imports.xml import Element
-from gough.robots.mechanism.placement import Placement, Rotation, exact, facing, rotation, turned
+from gough.robots.mechanism.placement import Placement, Rotation, exact, facing, rotation, turned, unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +38,10 @@ class Compiler:
         for block in root.all("default"):
             _defaults(block, block.attributes.get("class", "main"), {}, defaults)
         angle = 1.0 if settings.get("angle", "degree") == "radian" else pi / 180
-        return cls(angle, settings.get("eulerseq", "xyz"), defaults)
+        sequence = settings.get("eulerseq", "xyz")
+        if re.fullmatch("[xyzXYZ]{3}", sequence) is None:
+            raise root.refuse(f"<compiler eulerseq>: '{sequence:.40}' is no order of three axes, such as xyz")
+        return cls(angle, sequence, defaults)
 
     def filled(self, element: Element, style: str) -> Element:
         """The element with the attributes that its class gives it."""
@@ -66,6 +71,15 @@ def frame_of(element: Element, compiler: Compiler) -> Placement:
 
 
 def _orientation(element: Element, compiler: Compiler) -> Rotation:
+    try:
+        return _turned(element, compiler)
+    except InputError as error:
+        if str(error).startswith(str(element.file)):
+            raise
+        raise element.refuse(str(error)) from error
+
+
+def _turned(element: Element, compiler: Compiler) -> Rotation:
     given = [key for key in ("quat", "axisangle", "euler", "xyaxes", "zaxis") if key in element.attributes]
     if not given:
         return Placement().rotation
@@ -91,6 +105,7 @@ def _orientation(element: Element, compiler: Compiler) -> Rotation:
 
 
 def _from_quaternion(q: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Rotation:
+    require(bool(np.linalg.norm(q) > 1e-12), "a quaternion of length zero turns nothing")
     w, x, y, z = q / np.linalg.norm(q)
     return rotation(
         np.array(
@@ -105,7 +120,7 @@ def _from_quaternion(q: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Ro
 
 def _least_turn(z: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Rotation:
     """The shortest turn that brings the z axis there."""
-    z = z / np.linalg.norm(z)
+    z = np.array(unit(z, "zaxis"))
     axis = np.cross([0.0, 0.0, 1.0], z)
     if np.linalg.norm(axis) < 1e-12:
         return turned("x", 0.0 if z[2] > 0 else radians(180))

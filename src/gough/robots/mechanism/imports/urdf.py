@@ -9,7 +9,7 @@ from gough.robots.mechanism.imports.parts import Imported, rigid_body
 from gough.robots.mechanism.imports.xml import Element, read_xml
 from gough.robots.mechanism.inertia import Inertia
 from gough.robots.mechanism.parts import BASE, FREEDOMS, Body, Freedom, Friction, Joint, Kind, Limits
-from gough.robots.mechanism.placement import Placement, Vector, exact, roll_pitch_yaw
+from gough.robots.mechanism.placement import Placement, Vector, roll_pitch_yaw, unit
 
 KINDS: dict[str, Kind] = {
     "revolute": "revolute",
@@ -104,9 +104,10 @@ def _joint(joint: Element, links: dict[str, Element], renamed: dict[str, str]) -
 def _axis(joint: Element) -> Vector:
     found = joint.first("axis")
     x, y, z = found.numbers("xyz", "1 0 0", 3) if found is not None else (1.0, 0.0, 0.0)
-    if x == y == z == 0.0:
-        raise (found or joint).refuse("an axis of zero length points nowhere")
-    return exact(np.array([x, y, z]) / np.linalg.norm([x, y, z]))
+    try:
+        return unit([x, y, z], "axis")
+    except InputError as error:
+        raise (found or joint).refuse("an axis of zero length points nowhere") from error
 
 
 def _across(axis: Vector) -> Vector:

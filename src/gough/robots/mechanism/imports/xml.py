@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from math import isfinite
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
 from gough.core.errors import InputError
+from gough.core.units import LARGEST
+
+_DEEPEST = 200
+"""Elements inside one another: bodies of MJCF hang in one another as a chain."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,9 @@ class Element:
             values = [float(word) for word in text.split()]
         except ValueError as error:
             raise self.refuse(f"'{key}' must be numbers, but is '{text}'") from error
-        if (count is not None and len(values) != count) or not all(isfinite(value) for value in values):
-            raise self.refuse(f"'{key}' must be {count} finite numbers, but is '{text}'")
+        plausible = bool(values) and all(abs(value) <= LARGEST for value in values)
+        if (count is not None and len(values) != count) or not plausible:
+            raise self.refuse(f"'{key}' must be {count or 'some'} finite numbers, but is '{text:.60}'")
         return values
 
     def number(self, key: str, default: float = 0.0) -> float:
@@ -69,11 +73,17 @@ def read_xml(path: Path, root: str) -> Element:
         text = Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:  # a name with the character NUL
+        raise InputError(f"{str(path)!r} cannot be read: {error}") from error
     parser = expat.ParserCreate()
     above: list[Element] = []
     found: list[Element] = []
 
     def start(tag: str, attributes: dict[str, str]) -> None:
+        if len(above) == _DEEPEST:
+            raise InputError(
+                f"{path}, line {parser.CurrentLineNumber}: elements stand in one another more than {_DEEPEST} deep"
+            )
         element = Element(tag, attributes, parser.CurrentLineNumber, Path(path))
         (above[-1].children if above else found).append(element)
         above.append(element)
@@ -88,8 +98,12 @@ def read_xml(path: Path, root: str) -> Element:
     parser.StartDoctypeDeclHandler = refuse  # entities could make a small file endless
     try:
         parser.Parse(text, True)  # noqa: FBT003 - the file is complete
+    except InputError:
+        raise
     except expat.ExpatError as error:
         raise InputError(f"{path} is not valid XML: {error}") from error
+    except (LookupError, ValueError, TypeError) as error:  # an encoding that expat has to ask Python for
+        raise InputError(f"{path} is written in an encoding that is not read ({error}); save it as UTF-8") from error
     if found[0].tag != root:
         raise found[0].refuse(f"a file with <{root}> on top is wanted")
     return found[0]
