@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from gough.core.errors import InputError
+from gough.core.files import read_toml
 from gough.studies.calibration import CalibrationStudy
 from gough.studies.design import DesignStudy
 from gough.studies.pose_selection import PoseSelectionStudy
 from gough.studies.study import Study
-from gough.studies.toml import read_toml
 
 
 def read_study(path: str | Path) -> Study | DesignStudy | CalibrationStudy | PoseSelectionStudy:
