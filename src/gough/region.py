@@ -65,10 +65,12 @@ class Interval(NamedTuple):
         return "empty" if self.is_empty else between(self.lower, self.upper)
 
 
+@np.errstate(all="ignore")
 def _down(x: Array) -> Array:
     return np.nextafter(x, -inf)
 
 
+@np.errstate(all="ignore")
 def _up(x: Array) -> Array:
     return np.nextafter(x, inf)
 
@@ -126,6 +128,7 @@ class Box(ArrayValue):
         return cls(np.full(n, inf), np.full(n, -inf))
 
     @classmethod
+    @np.errstate(all="ignore")
     def around(cls, center: Any, radius: Any) -> "Box":
         """Center ± radius, rounded outward.
 
@@ -150,6 +153,7 @@ class Box(ArrayValue):
         return bool(np.isfinite(self.lower).all() and np.isfinite(self.upper).all())
 
     @property
+    @np.errstate(all="ignore")
     def center(self) -> Array:
         """The midpoint; on half-infinite axes the finite side, on infinite axes 0, NaN if empty."""
         if self.is_empty:
@@ -160,6 +164,7 @@ class Box(ArrayValue):
         return np.where(low & high, middle, np.where(low, a, b))
 
     @property
+    @np.errstate(all="ignore")
     def width(self) -> Array:
         """Upper minus lower, rounded to nearest; negative infinity if empty."""
         return self.upper - self.lower
@@ -186,6 +191,7 @@ class Box(ArrayValue):
         inside = (other.lower <= self.lower) & (self.upper <= other.upper)
         return self.is_empty or bool(inside.all())
 
+    @np.errstate(all="ignore")
     def __add__(self, shift: Any) -> "Box":
         if self.is_empty:
             return self
@@ -215,7 +221,7 @@ class Box(ArrayValue):
         """Natural logarithm of the volume; −∞ if empty or flat."""
         if self.is_empty:
             return -inf
-        with np.errstate(divide="ignore"):
+        with np.errstate(all="ignore"):
             return float(np.log(self.width).sum())
 
 
@@ -241,11 +247,13 @@ class Ellipsoid(ArrayValue):
     def __repr__(self) -> str:
         return f"Ellipsoid({_digits(self.center)}, {_digits(self.shape)})"
 
+    @np.errstate(all="ignore")
     def hull(self) -> Box:
         # sqrt and the two sums err by less than one ulp each in any rounding mode
         square = self.shape.diagonal()
         return Box.around(self.center, np.where(square > 0, _up(np.sqrt(square)), 0.0))
 
+    @np.errstate(all="ignore")
     def distance(self, theta: Any) -> float:
         """√((θ − center)ᵀ shape⁻¹ (θ − center)): 1 on the surface, ∞ off the plane of a flat ellipsoid."""
         point = array(theta, "θ", ndim=1)
@@ -269,6 +277,7 @@ class Ellipsoid(ArrayValue):
         keep = list(axes)
         return Ellipsoid(self.center[keep], self.shape[np.ix_(keep, keep)])
 
+    @np.errstate(all="ignore")
     def outline(self, axes: tuple[int, int], n_points: int = 200) -> Array:
         shadow = self.project(axes)
         eigenvalues, vectors = np.linalg.eigh(shadow.shape)
@@ -276,6 +285,7 @@ class Ellipsoid(ArrayValue):
         circle = np.stack([np.cos(angle), np.sin(angle)])
         return shadow.center + (vectors @ (np.sqrt(np.maximum(eigenvalues, 0))[:, None] * circle)).T
 
+    @np.errstate(all="ignore")
     def log_volume(self) -> float:
         """Natural logarithm of the volume; −∞ if flat."""
         p = len(self.center)
@@ -367,12 +377,14 @@ class ConfidenceEllipsoid(ArrayValue):
         return np.sqrt(self.covariance.diagonal())
 
     @property
+    @np.errstate(all="ignore")
     def correlation(self) -> Array:
         """The covariance scaled to a unit diagonal."""
         sigma = np.where(self.sigma > 0, self.sigma, 1.0)
         return self.covariance / np.outer(sigma, sigma)
 
     @property
+    @np.errstate(all="ignore")
     def ellipsoid(self) -> Ellipsoid:
         """The joint confidence region at `level`."""
         from scipy import special  # noqa: PLC0415 - start-up time
@@ -384,6 +396,7 @@ class ConfidenceEllipsoid(ArrayValue):
             radius_squared = p * special.fdtri(p, self.dof, self.level)
         return Ellipsoid(self.center, radius_squared * self.covariance)
 
+    @np.errstate(all="ignore")
     def interval(self, level: float | None = None) -> Box:
         """Each unknown by itself: center ± the quantile of Student's (or the Gaussian) distribution times σ."""
         from scipy import special  # noqa: PLC0415 - start-up time
@@ -410,6 +423,7 @@ class ConfidenceEllipsoid(ArrayValue):
         return self.ellipsoid.log_volume()
 
 
+@np.errstate(all="ignore")
 def _symmetric(value: Any, what: str, n: int) -> Array:
     """`value` as an n × n matrix, checked to be symmetric and not indefinite beyond rounding."""
     matrix = array(value, what, ndim=2)

@@ -9,6 +9,7 @@ from gough.assemble.probed import printer
 from gough.core import intervals as iv
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import require
+from gough.core.floating import require_ieee
 from gough.core.intervals import Interval
 from gough.data import KlipperDelta
 from gough.estimate import Status
@@ -168,6 +169,7 @@ def height_tolerance(problem: ProbedHeights, *, width: float = 2e-7) -> HeightTo
         >>> found.lower <= found.upper < 1.001e-4
         True
     """
+    require_ieee("the smallest tolerance")
     probes, theta = problem.probes, problem.parameters
     upper = _explains(probes, theta)
     for _ in range(20):

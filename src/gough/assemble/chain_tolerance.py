@@ -10,6 +10,7 @@ from gough.assemble.certified_chain import quadratic_unknowns
 from gough.assemble.leg_tolerance import smallest_need
 from gough.assemble.quadratic_chain import QuadraticChain
 from gough.core.arrays import Array
+from gough.core.floating import require_ieee
 from gough.core.threads import one_blas_thread
 from gough.estimate import Status
 from gough.evidence import LiftedTree
@@ -115,6 +116,7 @@ def lower_end(ask: Callable[[float], QuadraticChain], upper: float, width: float
 
     `ask` makes the problem in which readings may be off by so much more.
     """
+    require_ieee("the smallest tolerance")
     gap, failed, found = width, upper, None
     while found is None and upper - gap > 0:
         found = _refuted(ask, upper - gap)

@@ -63,9 +63,11 @@ class JointProgram:
 
     def _proven(self, axis: int, sign: float, weights: Array) -> LiftedCut:
         """What multipliers prove, every rounding enclosed; only those of the right sign are used."""
-        rows = np.flatnonzero(weights < 0)
-        shares = -weights[rows]
-        factors = shares / self._length[rows]
+        weights = weights[: len(self._length)]
+        with np.errstate(all="ignore"):
+            factors = -weights / self._length[: len(weights)]
+        rows = np.flatnonzero((factors > 0) & (factors < np.inf))
+        shares, factors = -weights[rows], factors[rows]
         value = self._bound(COLUMNS * (axis // 7) + axis % 7, sign, rows, factors)
         return LiftedCut(axis, sign, value, tuple(rows.tolist()), tuple(factors.tolist()), tuple(shares.tolist()))
 

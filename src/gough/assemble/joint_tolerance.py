@@ -9,6 +9,7 @@ from gough.assemble.joint_hull import JointHull
 from gough.assemble.joint_legs import JointProblem
 from gough.assemble.joint_program import JointProgram
 from gough.core.arrays import Array, ArrayValue
+from gough.core.floating import require_ieee
 from gough.core.intervals import Interval
 from gough.core.threads import one_blas_thread
 from gough.estimate import LiftedStats
@@ -64,6 +65,7 @@ def joint_tolerance(problem: JointProblem, start: Array, *, thorough: bool = Fal
         >>> found.is_inconsistent, bool(found.lower <= 0.001 <= found.upper + 1e-9)
         (True, True)
     """
+    require_ieee("the smallest tolerance")
     fitted = best_together(problem, start, enough=ROOM)
     shown = exhibited_together(problem, fitted.points, fitted.errors)
     if shown.needed <= 0:

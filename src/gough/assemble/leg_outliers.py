@@ -9,6 +9,7 @@ from gough.assemble.leg_tolerance import LegTolerance, minimal_tolerance, poses_
 from gough.core.arrays import ArrayValue
 from gough.core.covers import Elements, TooManyCases, cover
 from gough.core.errors import require
+from gough.core.floating import require_ieee
 from gough.evidence import LiftedCut, LiftedStage, LiftedTree
 
 _PROOFS = 60
@@ -59,6 +60,7 @@ def wrong_poses(problem: LegProblem, q: int, suspects: tuple[int, ...] = ()) -> 
         >>> found.at_least, found.named
         (1, (3,))
     """
+    require_ieee("which poses are wrong")
     require(q >= 0, "the number of poses that may be wrong is 0 or more")
     search = _Search(problem, 0.0)
     at_least = 0
@@ -83,6 +85,7 @@ def relaxed_tolerance(problem: LegProblem, q: int, *, width: float = 1e-6) -> Re
         >>> found.left_out, bool(0.001 - 1e-6 <= found.lower <= 0.001 <= found.upper)
         ((3,), True)
     """
+    require_ieee("the smallest tolerance")
     require(0 <= q < problem.n_rows, f"of {problem.n_rows} poses {q} cannot be left out")
     left_out, fit = _greedy(problem, q, width)
     while True:

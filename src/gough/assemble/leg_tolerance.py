@@ -9,6 +9,7 @@ from gough.assemble.certified_leg import LegProblem
 from gough.core import intervals as iv
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import require
+from gough.core.floating import require_ieee
 from gough.core.intervals import Interval
 from gough.core.threads import one_blas_thread
 from gough.estimate import Status
@@ -122,6 +123,7 @@ def minimal_tolerance(problem: LegProblem, *, width: float = 1e-6) -> LegToleran
         >>> bool(0.001 - 1e-6 <= found.lower <= 0.001 <= found.upper), found.is_inconsistent
         (True, True)
     """
+    require_ieee("the smallest tolerance")
     require(problem.prior.is_bounded, "the smallest tolerance is sought in a prior with finite sides: state one")
     require(width > 0, "the width of a bracket is positive")
     point, upper = _best_point(problem, problem.prior.center, problem.prior)

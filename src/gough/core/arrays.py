@@ -192,7 +192,7 @@ def _exactly(one: Any, what: str) -> float:
         return float(_from_long(np.asarray(one), what))
     if isinstance(one, Decimal) and not one.is_finite():
         return float(one)
-    if isinstance(one, bool | np.bool_) or not isinstance(one, Rational | np.integer | Decimal):
+    if isinstance(one, bool | np.bool_ | np.timedelta64) or not isinstance(one, Rational | np.integer | Decimal):
         raise InputError(f"{what} must be a real number, but it is {one!r:.40} of type {type(one).__name__}")
     exact = Fraction(int(one)) if isinstance(one, np.integer) else Fraction(one)
     try:

@@ -41,7 +41,7 @@ class LegMeasurements(ArrayValue):
     """(N,): of the reading, m."""
 
     def __post_init__(self) -> None:
-        n = len(np.atleast_1d(np.asarray(self.reading)))
+        n = array(self.reading, "reading", ndim=(0, 1, 2), copy=False).size
         _take(self, n, {"reading": (n,), "reading_tolerance": (n,)})
 
     def __len__(self) -> int:
@@ -91,7 +91,7 @@ class PlatformMeasurements(ArrayValue):
     """(N, legs), m."""
 
     def __post_init__(self) -> None:
-        shape = np.shape(self.readings)
+        shape = array(self.readings, "readings", ndim=(0, 1, 2, 3), copy=False).shape
         require(len(shape) == 2 and shape[1] > 0, f"readings must be (N, legs), but their shape is {shape}")
         _take(self, shape[0], {"readings": shape, "reading_tolerance": shape})
 

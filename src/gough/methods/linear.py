@@ -21,6 +21,7 @@ from gough.problem import LinearProblem
 from gough.region import Box, ConfidenceEllipsoid
 from gough.unknowns import Unknowns
 
+_LARGE = 1e150
 _NO_NOISE = (
     "As many unknowns as rows: nothing is left to estimate the noise from, so no ± can be given. "
     "Record more, or state the noise and use GaussMarkov."
@@ -48,7 +49,9 @@ def solve(problem: LinearProblem, whiten: Whitening, *, rtol: float | None) -> S
     unknowns = problem.unknowns
     free = np.flatnonzero(~unknowns.is_fixed)
     theta = np.where(unknowns.is_fixed, unknowns.bounds.lower, 0.0)
-    R = triangle(problem, whiten)[:-1]
+    R = triangle(problem, whiten)
+    _require_squares(R, unknowns)
+    R = R[:-1]
     z = R[:, -1] - R[:, :-1] @ theta
     A = R[:, free]
     if isinstance(unknowns.prior, ConfidenceEllipsoid):
@@ -69,6 +72,17 @@ def solve(problem: LinearProblem, whiten: Whitening, *, rtol: float | None) -> S
     theta[free[kept]] = values
     T = np.linalg.inv(S) / scale[:, None] if len(kept) else np.zeros((0, 0))
     return Solution(theta, free[kept], T, None if prior is None else prior[np.ix_(kept, kept)], found, limited)
+
+
+def _require_squares(R: Array, unknowns: Unknowns) -> None:
+    """Refuse data whose squares, or those of the solution, leave the range of floating point: σ is made of squares."""
+    size = abs(R).max(axis=0)
+    for what, own in zip((*(f"W in column '{name}'" for name in unknowns.names), "y"), size, strict=True):
+        if not (own == 0 or 1 / _LARGE <= own <= _LARGE) or (own and size[-1] / own > _LARGE):
+            raise InputError(
+                f"{what} is about {own:.1g}, in units of the noise where it is stated: squares of such numbers, or of "
+                "unknowns in such units, are no floating-point numbers. Choose other units."
+            )
 
 
 def _inverse_root(C: Array) -> Array:

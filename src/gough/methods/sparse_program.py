@@ -101,4 +101,6 @@ class SparseProgram:
         if status == known.kInfeasible:
             outcome = Outcome.INFEASIBLE
         point, weights = np.array(solution.col_value), np.array(solution.row_dual)
+        if outcome is Outcome.OPTIMAL and not (len(point) == self._n and np.isfinite(point).all()):
+            outcome = Outcome.FAILED  # HiGHS may call a vertex optimal that it does not have
         return SparseOptimum(outcome, point, weights, float(self._highs.getInfo().objective_function_value))
