@@ -1,6 +1,6 @@
 """The certification of a delta, H4, Par4 or planar 3-RRR that a study asks for, chain by chain."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import process_time
 
@@ -78,6 +78,16 @@ class Chains:
         tolerances = Tolerances(self.position, half if more else self.readings[:, chain - 1], self.heading)
         return _widened(certified_chain(self.model, self.poses, chain, self.prior(chain), tolerances), self.poses)
 
+    def question(self, chain: int) -> ChainQuestion:
+        """What certificates about a chain speak about."""
+        reading, unit = reading_error(self.model), self.model.reading_unit
+        return chain_question(self.problem(chain), chain, reading=reading, reading_unit=unit)
+
+    def given(self, where: str, chains: Sequence[int]) -> Given:
+        """The centers of the priors of some chains, as numbers that no source states."""
+        centers = [quadratic_unknowns(self.model, self.center, chain).tolist() for chain in chains]
+        return Given(where, tuple(map(tuple, centers)))
+
 
 def _widened(problem: QuadraticChain, poses: Poses) -> QuadraticChain:
     """The chain with p, A and B wide enough for what was rounded when decimals became positions and angles."""
@@ -109,20 +119,17 @@ def certified_chains(study: CalibrationStudy, on_step: OnStep = lambda _: None) 
     Raises:
         InputError: the study asks for what is not there for such machines; with the line.
     """
-    asked, notes = _asked(study)
+    asked, notes = chains_asked(study)
     table, model = study.table.certify, asked.model
     with study.at("certify", "legs"):
         numbers = named(table.legs, len(model.chains), "chain")
     found, questions, premises = [], dict[str, Question](), list[str]()
     where = "calibrated values" if center_of(study) == "calibrated" else "the blueprint"
-    centers = [tuple(quadratic_unknowns(model, asked.center, chain).tolist()) for chain in numbers]
-    source = source_of(study, Given(where, tuple(centers)))
+    source = source_of(study, asked.given(where, numbers))
     for k, chain in enumerate(numbers):
         on_step(Step(k + 1, len(numbers), f"certifying chain {chain}"))
         with study.at("certify"):
-            question = chain_question(
-                asked.problem(chain), chain, reading=reading_error(model), reading_unit=model.reading_unit
-            )
+            question = asked.question(chain)
             raw = require_derived(study, question, source, k)
             premises += source.words(raw) if raw is not None else question_words(question)
             found.append(_finding(asked, _Notary(question, raw), table.width))
@@ -147,7 +154,12 @@ def certified_chains(study: CalibrationStudy, on_step: OnStep = lambda _: None) 
     )
 
 
-def _asked(study: CalibrationStudy) -> tuple[Chains, tuple[str, ...]]:
+def chains_asked(study: CalibrationStudy) -> tuple[Chains, tuple[str, ...]]:
+    """Measurements with half-widths and where chains are sought, as a study states them; and what there is to say.
+
+    Raises:
+        InputError: the study asks for what is not there for such machines; with the line.
+    """
     table, model = study.table.certify, study.model
     with study.at("certify", "outliers"):
         require(not table.outliers, "wrong poses are named for legs of Gough platforms only: leave out outliers")
