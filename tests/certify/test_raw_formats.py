@@ -145,12 +145,16 @@ def test_covariances_in_the_file_and_a_geometry_in_the_study(tmp_path, table):
 
 
 def test_decimals_that_the_reader_takes_are_taken_by_the_checker(tmp_path):
-    cells = ["1e-400", "0." + "1" * 400, "+0.1", "1e-5", ".1", "0.1e0", "0.10000000000000000555", "-0", "00.1"]
     path = write(tmp_path, n=12)
-    lines = path.with_name("poses.csv").read_text().splitlines()
+    lines = [line.split(",") for line in path.with_name("poses.csv").read_text().splitlines()]
+    x = [f"{float(cells[0]):.12f}" for cells in lines[1:]]
+    forms = ["{}", "{}" + "1" * 400, "{}e0", "{}000E+00", "{}0e-0000"]
+    cells = [forms[k % 5].format(each if each[0] == "-" or k % 2 else f"+{each}") for k, each in enumerate(x)]
+    nearest = min(range(12), key=lambda k: abs(float(x[k])))
+    cells[nearest] = "1e-400"
     for row, cell in enumerate(cells, start=1):
-        lines[row] = ",".join([cell, *lines[row].split(",")[1:]])
-    path.with_name("poses.csv").write_text("\n".join(lines) + "\n")
+        lines[row][0] = cell
+    path.with_name("poses.csv").write_text("\n".join(map(",".join, lines)) + "\n")
     raw = derived(CalibrationStudy.read(path))
     assert [position[0].low for position in raw.poses.position[: len(cells)]] == [Fraction(cell) for cell in cells]
 
