@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gough.certify.certificate import Certificate, digest, require_version
+from gough.certify.certificate import Certificate, digest
 from gough.certify.limits import BeyondLimit, bounded_work, remade
 from gough.certify.linear import NotProven, Sides, follow, require_witness
 from gough.certify.proofs import PARTS, Bound, Empty, Inside, RelaxedBound, RelaxedEmpty, Violated, Witness
@@ -63,8 +63,9 @@ def check(certificate: Certificate, problem: LinearProblem) -> Verdict:
         'row 0 is violated: |y − W θ| exceeds its bound by 0.1000'
     """
     try:
-        proof = remade(certificate.proof, PARTS)  # whatever it was made by, its constructors have a say
-        _require_same(certificate, problem)
+        # whatever it was made by, its constructors have a say
+        proof = remade(certificate.proof, PARTS)
+        _require_same(Certificate(certificate.problem, proof, certificate.version), problem)
     except BeyondLimit:
         raise
     except (NotProven, InputError) as short:
@@ -82,7 +83,6 @@ def check(certificate: Certificate, problem: LinearProblem) -> Verdict:
 
 
 def _require_same(certificate: Certificate, problem: LinearProblem) -> None:
-    require_version(certificate.version)
     if certificate.problem != digest(problem):
         raise NotProven("the certificate speaks about another problem, or the problem's data were changed")
 
