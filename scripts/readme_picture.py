@@ -11,7 +11,6 @@ from tempfile import TemporaryDirectory
 
 from PIL import Image
 
-from gough.cli.demo import about
 from gough.experiments.demos import DEMOS
 from gough.report import Report, to_html
 from gough.studies.demonstration import demonstrate
@@ -24,7 +23,7 @@ def main() -> None:
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     done = demonstrate("h4")
     title = f"Identification of a simulated {DEMOS['h4'].robot}"
-    page = to_html(Report(title, (about(done, "h4", full=False),), done.identified, done.truth))
+    page = to_html(Report(title, (done.about,), done.identified, done.truth))
     with TemporaryDirectory() as folder:
         (Path(folder) / "report.html").write_text(page, encoding="utf-8")
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--virtual-time-budget=5000"]

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from scripts import import_graph
 
 from gough.cli.app import run
 
@@ -100,3 +101,18 @@ def test_docstrings_say_what_they_describe(part):
                 and isinstance(node.value.value, str)
             ):
                 assert not FRAGMENT.match(node.value.value), f"{name(file)}, line {node.lineno}: {node.value.value}"
+
+
+def test_the_architecture_is_that_of_the_source():
+    page = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert import_graph.drawn(page) == page, "run python scripts/import_graph.py"
+
+
+def test_a_circle_of_imports_is_named():
+    with pytest.raises(ValueError, match="a -> b -> a"):
+        import_graph.levels({"a": {"b"}, "b": {"a"}})
+
+
+@pytest.mark.parametrize("script", sorted((REPOSITORY / "scripts").glob("*.py")), ids=name)
+def test_scripts_import_what_is_there(script):
+    runpy.run_path(str(script), run_name="scripts")

@@ -1,0 +1,1 @@
+"""Arrays, errors, units, text, intervals and verified arithmetic, for all other packages."""
