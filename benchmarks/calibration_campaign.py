@@ -12,6 +12,7 @@ import numpy as np
 
 from gough import Status
 from gough.calibration import calibrate, held_out
+from gough.core import outward
 from gough.data import averaged
 from gough.experiments import CalibrationCampaign, Faults
 from gough.studies.calibration_demonstration import (
@@ -100,7 +101,7 @@ def faults() -> None:
         print(
             f"  {fault.words:24s} χ²/dof {found.estimate.stats.chi_squared:7.2f}, {verdict:11s}; "
             f"{empty} of 6 legs proven empty, {held} boxes hold the truth; largest ε in [{low:.4f}, {high:.4f}] mm, "
-            f"{separate:.1f} s; together [{1e3 * together.lower:.4f}, {1e3 * together.upper:.4f}] mm, "
+            f"{separate:.1f} s; together {outward.between(together.lower, together.upper, times=1000)} mm, "
             f"{process_time() - began - separate:.1f} s"
         )
 

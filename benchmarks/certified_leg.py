@@ -22,6 +22,7 @@ from gough.assemble.leg_tolerance import needed
 from gough.certify import check_leg, leg_certificate
 from gough.certify.leg_files import render_leg
 from gough.certify.of_leg import outlier_certificate
+from gough.core import outward
 from gough.core.leg_measurements import LegMeasurements, PlatformMeasurements
 from gough.core.rotations import exp, to_quaternion
 from gough.methods import GaussSeidel
@@ -174,7 +175,7 @@ def joint() -> None:
         verdict = "refuted" if answer.status is Status.INCONSISTENT else "not refuted"
         lower = max(together.lower, *(each.lower for each in found)) if together.upper > 0 else -np.inf
         text = f"  {fault!s:22s} {alone} of 6 legs refuted alone; together {verdict}, {test:.2f} s; "
-        text += f"joint ε in [{1e3 * lower:.4f}, {1e3 * together.upper:.4f}] mm, {took:.1f} s"
+        text += f"joint ε {outward.between(lower, together.upper, times=1000)} mm, {took:.1f} s"
         if answer.status is Status.INCONSISTENT:
             certificate = leg_certificate(problem, answer)
             began = time.process_time()
@@ -189,7 +190,7 @@ def known_lengths() -> None:
     data, truth, _ = measured(2, scale=5e-3)
     for around in (0.1, 0.01, 2e-3, 1e-3, 5e-4):
         found = minimal_tolerance(LegProblem(data, Box.around(truth, around)))
-        print(f"  ± {1e3 * around:5.1f} mm: ε in [{1e3 * found.lower:.4f}, {1e3 * found.upper:.4f}] mm", flush=True)
+        print(f"  ± {1e3 * around:5.1f} mm: ε {outward.between(found.lower, found.upper, times=1000)} mm", flush=True)
 
 
 def wrong() -> None:
@@ -206,7 +207,7 @@ def wrong() -> None:
         holds = check_leg(proof, problem).holds
         print(
             f"  {fault}, q = {q}: at least {found.at_least}, named {found.named}, left out {relaxed.left_out}, "
-            f"ε in [{1e3 * relaxed.lower:.4f}, {1e3 * relaxed.upper:.4f}] mm, {took:.1f} s; certificate "
+            f"ε {outward.between(relaxed.lower, relaxed.upper, times=1000)} mm, {took:.1f} s; certificate "
             f"{len(render_leg(proof)) / 1e3:.0f} kB, check {time.process_time() - began:.2f} s, {holds}",
             flush=True,
         )
@@ -242,7 +243,7 @@ def faults() -> None:
         verdict = "refuted" if status is Status.INCONSISTENT else "not refuted"
         print(
             f"  {name:25s} {verdict:11s} {refuted:5.2f} s; "
-            f"ε in [{found.lower * 1e3:9.5f}, {found.upper * 1e3:9.5f}] mm, "
+            f"ε {outward.between(found.lower, found.upper, times=1000)} mm, "
             f"{(found.upper - found.lower) * 1e6:.2f} µm wide, {bracket:.2f} s, {found.boxes} boxes, "
             f"heaviest poses {[pose for pose, _ in found.poses[:3]]}"
         )

@@ -20,6 +20,7 @@ from scipy.optimize import linprog
 
 from benchmarks._dynamics import dynamics_problem, mapped_problem
 from gough import estimate
+from gough.core import outward
 from gough.methods import (
     BoundingEllipsoid,
     Fixpoint,
@@ -116,7 +117,7 @@ def widths() -> None:
         found = rival(problem)
         print(found if isinstance(found, str) else line(found[0], found[1], exact, found[2]))
     seconds, found = timed(lambda: minimal_bound(problem))
-    print(f"  minimal bound {found.lower:.6f} … {found.upper:.6f} of the stated one, {seconds:.3f} s")
+    print(f"  minimal bound {outward.between(found.lower, found.upper, digits=6)} of the stated one, {seconds:.3f} s")
     factors = np.linspace(1, 3, 20)
     seconds, _ = timed(lambda: sweep(problem, factors))
     print(f"  sweep of {len(factors)} error bounds: {seconds:.3f} s")
