@@ -34,7 +34,7 @@ def reading_errors(sound: RebuiltPlatform) -> Drawing:
         "Figure 3. Errors of the leg lengths about the mean of their configuration, mm; the curve has the standard "
         "deviation that the paper prints."
     )
-    return _histograms("figure-3-readings", errors, np.array(READING_SIGMA), names, caption)
+    return _histograms("figure-3-readings", errors, np.array(READING_SIGMA, dtype=np.float64), names, caption)
 
 
 def pose_errors(sound: RebuiltPlatform) -> Drawing:
@@ -44,7 +44,7 @@ def pose_errors(sound: RebuiltPlatform) -> Drawing:
     assert sound.poses.rotation is not None
     turned = log(poses.rotation @ np.swapaxes(sound.poses.rotation[label], 1, 2))
     errors = np.hstack([np.degrees(turned), 1e3 * sound.deviations()[0]])
-    sigma = np.array([value if name in "αβγ" else 1e3 * value for name, value in POSE_SIGMA])
+    sigma = np.array([float(value) if name in "αβγ" else 1e3 * float(value) for name, value in POSE_SIGMA])
     names = [f"{name}, {'°' if name in 'αβγ' else 'mm'}" for name, _ in POSE_SIGMA]
     caption = (
         "Figure 4. Errors of the six degrees of freedom of all images about the mean of their configuration; the "

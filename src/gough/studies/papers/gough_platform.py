@@ -1,18 +1,23 @@
 """The paper's platform rebuilt: its least-squares solution is the truth, measured as described, sound or with play."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
+from gough.assemble.geometric import ChainEquations, geometric
 from gough.assemble.joint_tolerance import JointTolerance
 from gough.calibration import Calibrated, HeldOut, calibrate, held_out
+from gough.calibration.held_out import closure
 from gough.core.arrays import Array
+from gough.core.rotations import exp
 from gough.data import Poses, averaged
 from gough.data.poses import Repeatability
 from gough.estimate import Estimate
 from gough.experiments import CalibrationCampaign, Faults, MeasuredCampaign
+from gough.robots import PlatformPoses
 from gough.studies.calibration_demonstration import (
     LegVerdict,
     joint_verdict,
@@ -24,8 +29,12 @@ from gough.studies.papers.gough_printed import LEAST_SQUARES
 
 Measure = Callable[[CalibrationCampaign, np.random.Generator], MeasuredCampaign]
 """How a campaign is measured."""
+Weights = Literal["right", "printed"]
+"""Of an equation in x_cσ: see `leg_by_leg`."""
 WIDE = 3.0
 """Tolerances of the paper: so many standard deviations of one measurement, around the mean [DACP06, §5.1.1]."""
+_STEPS, _SETTLED = 100, 1e-13
+"""Steps of Gauss and Newton at most, and the size of a step (m) after which there is no other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +52,7 @@ class RebuiltPlatform:
     """x_c."""
     plain_check: HeldOut
     weighted: Calibrated
-    """x_cσ, with weights that are right."""
+    """x_cσ of all legs jointly: the full covariance of a pose's six equations, which share its errors."""
     legs: tuple[LegVerdict, ...]
     """With the paper's tolerances."""
     tight: tuple[LegVerdict, ...]
@@ -62,6 +71,17 @@ class RebuiltPlatform:
         assert within is not None
         assert between is not None
         return np.asarray(np.sqrt(between[:6] ** 2 + within[:6] ** 2 * (1 - 1 / self.campaign.images)))
+
+    @cached_property
+    def by_leg(self) -> Mapping[Weights, Array]:
+        """x_cσ leg by leg, as in the paper, by each kind of weights."""
+        return {kind: leg_by_leg(self, kind) for kind in ("right", "printed")}
+
+    @cached_property
+    def by_leg_check(self) -> Mapping[Weights, HeldOut]:
+        """Predictions of the validation poses by these."""
+        robot, start = self.campaign.robot, self.weighted.start
+        return {kind: held_out(robot, self.others, start, values) for kind, values in self.by_leg.items()}
 
     @cached_property
     def each_run(self) -> tuple[LegVerdict, ...]:
@@ -85,6 +105,58 @@ class RebuiltPlatform:
         """Of every image's position from its configuration's mean (N, 3), and of every reading (N, legs), m."""
         poses, label = self.measured.poses, self.measured.poses.configuration
         return poses.position - self.poses.position[label], poses.readings - self.poses.readings[label]
+
+
+def leg_by_leg(case: RebuiltPlatform, weights: Weights, measured: Poses | None = None) -> Array:
+    """x_cσ of [DACP06, §3.2]: each leg's equations F by themselves, with the σ of Tables 2 and 3 of single images.
+
+    Right weights are the inverse variances of the equations, 1 / Σ_j (∂f/∂m_j)² σ_j². The printed ones,
+    Σ_F⁻¹ = (∂F/∂M) Σ_M⁻¹, are no square matrix; FᵀΣ_F⁻¹Σ_F⁻¹F is read as FᵀAAᵀF with A = (∂F/∂M) Σ_M⁻¹, which weighs an
+    equation by Σ_j (∂f/∂m_j)² / σ_j². Both are evaluated anew at each step of Gauss and Newton. Orientations are
+    measured as rotation vectors.
+    """
+    poses = case.poses if measured is None else measured
+    plain = replace(poses, covariance=None, reading_sigma=None)
+    problem = geometric(case.campaign.robot, plain, start=case.plain.value, form="squared")
+    equations = problem.equations
+    assert isinstance(equations, ChainEquations)
+    sigma = np.concatenate([case.campaign.noise.total, case.campaign.noise.reading])
+    theta = np.array(case.plain.value)
+    for _ in range(_STEPS):
+        f, X, J_m = equations.by_chain(theta, problem.measured)
+        weight = 1 / (J_m**2 @ sigma**2) if weights == "right" else J_m**2 @ sigma**-2.0
+        root = np.sqrt(weight)
+        step = np.zeros_like(theta)
+        for leg, places in enumerate(equations.unknown_columns):
+            step[places] = np.linalg.lstsq(root[:, leg, None] * X[:, leg], -root[:, leg] * f[:, leg])[0]
+        theta += step
+        if abs(step).max() < _SETTLED:
+            break
+    return theta
+
+
+def never_solved(case: RebuiltPlatform, rng: np.random.Generator, *, draws: int) -> tuple[int, float]:
+    """Legs fitted to measurements drawn uniformly from the paper's intervals: how many, and the best fit among them.
+
+    The fit is the largest error of a leg's length (m) over all poses; zero would be a solution.
+    """
+    poses, noise = case.poses, case.campaign.noise
+    assert poses.rotation is not None
+    best = np.inf
+    for _ in range(draws):
+        errors = WIDE * noise.total * rng.uniform(-1, 1, (len(poses), 6))
+        rotation = exp(errors[:, 3:]) @ poses.rotation
+        drawn = replace(
+            poses,
+            position=poses.position + errors[:, :3],
+            rotation=rotation,
+            readings=poses.readings + WIDE * noise.reading * rng.uniform(-1, 1, poses.readings.shape),
+        )
+        theta = leg_by_leg(case, "right", drawn)
+        seen = PlatformPoses(drawn.position, rotation)
+        left = closure(case.campaign.robot, theta, seen, drawn.readings)
+        best = min(best, float(abs(left).max(axis=0).min()))
+    return draws * poses.n_chains, best
 
 
 def rebuilt_platform(

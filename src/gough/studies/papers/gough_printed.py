@@ -1,4 +1,4 @@
-"""The tables of [DACP06] as printed, and what can be said of them without any data."""
+"""The tables of [DACP06] as printed, digit by digit, and what can be said of them without any data."""
 
 from typing import NamedTuple
 
@@ -12,32 +12,56 @@ from gough.robots import GoughPlatform
 ROBOT = GoughPlatform.deltalab()
 """[DACP06, Table 1]."""
 
-READING_SIGMA = (0.0077, 0.0127, 0.0117, 0.0102, 0.0118, 0.0190)
+READING_SIGMA = ("0.0077", "0.0127", "0.0117", "0.0102", "0.0118", "0.0190")
 """[DACP06, Table 2]: standard deviations of the six readings, mm."""
 
-POSE_SIGMA = (("α", 9.23e-3), ("β", 1.19e-2), ("γ", 8.94e-3), ("x", 6.33e-5), ("y", 2.30e-5), ("z", 6.08e-5))
+POSE_SIGMA = (
+    ("α", "9.23e-03"),
+    ("β", "1.19e-02"),
+    ("γ", "8.94e-03"),
+    ("x", "6.33e-05"),
+    ("y", "2.30e-05"),
+    ("z", "6.08e-05"),
+)
 """[DACP06, Table 3]: standard deviations of Euler angles (degrees) and positions (m)."""
 
-_TABLE_4 = (
-    (-220.7358, -148.9040, -1.3908, -20.5951, -191.2210, 0.2772, 334.5216),
-    (220.1908, -148.9040, -1.3908, 18.2577, -191.2210, 0.2772, 334.0422),
-    (240.5155, -116.3502, -1.3908, 176.4621, 78.6322, 0.2772, 337.5156),
-    (20.5843, 264.2345, 3.1014, 156.3954, 110.6810, -0.7735, 333.2639),
-    (-18.3513, 265.3592, 3.9762, -155.1999, 112.7371, -0.7923, 334.7650),
-    (-242.2035, -115.4354, -2.9053, -175.3203, 80.3917, 0.7341, 337.3083),
-)
-_TABLE_5 = (
-    (-226.4666, -148.8772, 7.1414, -24.6547, -191.3399, -5.5916, 345.6908),
-    (226.7834, -148.8772, 7.1414, 15.9240, -191.3399, -5.5916, 345.8367),
-    (244.1771, -121.0730, 7.1414, 178.4731, 75.4911, -5.5916, 345.9741),
-    (17.7684, 270.0970, -16.0551, 158.2606, 109.7645, -2.2261, 347.0417),
-    (-17.9290, 267.6828, -12.0433, -153.4852, 113.8857, 9.4908, 343.6362),
-    (-244.3333, -118.9524, 6.6741, -174.5178, 83.5386, 9.5100, 345.9276),
-)
 
-LEAST_SQUARES: Array = np.array(_TABLE_4).reshape(-1) / 1000
+def _table(text: str) -> tuple[tuple[str, ...], ...]:
+    """A row for each leg: a, b, l as printed, mm."""
+    return tuple(tuple(line.split()) for line in text.strip().splitlines())
+
+
+TABLE_1 = _table("""
+-223.1792 -151.9573 0 -19.9938 -193.9723 0 345
+223.1792 -151.9573 0 19.9938 -193.9723 0 345
+243.1885 -117.3002 0 177.9818 79.6710 0 345
+20.0093 269.2575 0 157.9880 114.3013 0 345
+-20.0093 269.2575 0 -157.9880 114.3013 0 345
+-243.1885 -117.3002 0 -177.9818 79.6710 0 345
+""")
+"""The blueprint as printed, mm."""
+TABLE_4 = _table("""
+-220.7358 -148.9040 -1.3908 -20.5951 -191.2210 0.2772 334.5216
+220.1908 -148.9040 -1.3908 18.2577 -191.2210 0.2772 334.0422
+240.5155 -116.3502 -1.3908 176.4621 78.6322 0.2772 337.5156
+20.5843 264.2345 3.1014 156.3954 110.6810 -0.7735 333.2639
+-18.3513 265.3592 3.9762 -155.1999 112.7371 -0.7923 334.7650
+-242.2035 -115.4354 -2.9053 -175.3203 80.3917 0.7341 337.3083
+""")
+"""x_c as printed, mm."""
+TABLE_5 = _table("""
+-226.4666 -148.8772 7.1414 -24.6547 -191.3399 -5.5916 345.6908
+226.7834 -148.8772 7.1414 15.9240 -191.3399 -5.5916 345.8367
+244.1771 -121.0730 7.1414 178.4731 75.4911 -5.5916 345.9741
+17.7684 270.0970 -16.0551 158.2606 109.7645 -2.2261 347.0417
+-17.9290 267.6828 -12.0433 -153.4852 113.8857 9.4908 343.6362
+-244.3333 -118.9524 6.6741 -174.5178 83.5386 9.5100 345.9276
+""")
+"""x_cσ as printed, mm."""
+
+LEAST_SQUARES: Array = np.array(TABLE_4, dtype=np.float64).reshape(-1) / 1000
 """x_c, m [DACP06, Table 4]: a, b, l of each leg."""
-WEIGHTED: Array = np.array(_TABLE_5).reshape(-1) / 1000
+WEIGHTED: Array = np.array(TABLE_5, dtype=np.float64).reshape(-1) / 1000
 """x_cσ, m [DACP06, Table 5]."""
 
 
@@ -51,15 +75,15 @@ class ValidationErrors(NamedTuple):
 
 
 VALIDATION = {
-    "before": ValidationErrors(1.32, 0.62, 0.34, 0.27),
-    "x_c": ValidationErrors(0.67, 0.4, 0.26, 0.27),
-    "x_cσ": ValidationErrors(1.10, 0.45, 0.26, 0.27),
+    "before": ("1.32", "0.62", "0.34", "0.27"),
+    "x_c": ("0.67", "0.4", "0.26", "0.27"),
+    "x_cσ": ("1.10", "0.45", "0.26", "0.27"),
 }
-"""[DACP06, Table 6], with the units of its second and third row in their places."""
+"""[DACP06, Table 6]: in the order of `ValidationErrors`, with the units of its second and third row in their places."""
 
-EPSILON_CERTIFIED = (27.38, 26.93, 32.78, 33.42, 25.46, 24.01)
+EPSILON_CERTIFIED = ("27.38", "26.93", "32.78", "33.42", "25.46", "24.01")
 """ε_cert by leg, mm [DACP06, Table 7]: with less, no solution exists in x_c ± 100 mm."""
-EPSILON = (27.53, 26.96, 33.12, 33.48, 25.53, 24.24)
+EPSILON = ("27.53", "26.96", "33.12", "33.48", "25.53", "24.24")
 """ε by leg, mm: with this much a point is exhibited."""
 
 
@@ -117,42 +141,3 @@ def epsilon_of(position: float) -> float:
         True
     """
     return 1e-4 * position / moved_by(1e-4).position
-
-
-def inconsistencies() -> tuple[str, ...]:
-    """What the paper's own numbers contradict.
-
-    Examples:
-        >>> len(inconsistencies())
-        5
-    """
-    between = apart(LEAST_SQUARES, WEIGHTED)
-    least = min(EPSILON_CERTIFIED)
-    far = moved_by(1e-3 * least)
-    after = VALIDATION["x_c"].position
-    return (
-        (
-            f"Tables 4 and 5 are two answers from the same poses, and differ by up to {between.largest:.1f} mm "
-            f"({between.parameter}, in a gauge that favors no joint; {between.rms:.1f} mm rms). Least squares and "
-            "weighted least squares of data that a model explains differ by about their standard deviations, which the "
-            "noise of Tables 2 and 3 makes hundredths of a millimetre: the model, or the weights, cannot be right, and "
-            "χ² would have said so."
-        ),
-        (
-            f"Table 7 does not fit Table 6. Leg errors spread over ± {least:.0f} mm would move the platform by "
-            f"{1e3 * far.position:.0f} mm and {np.degrees(far.orientation):.1f}° on average; the calibrated machine is "
-            f"off by {after} mm. Uniform leg errors that leave {after} mm stay within "
-            f"± {1e3 * epsilon_of(1e-3 * after):.1f} mm. (A single bad image among thousands can raise ε to 27 mm: it "
-            "is a maximum.)"
-        ),
-        (
-            "The printed weights Σ_F⁻¹ = (∂F/∂M) Σ_M⁻¹ have the units of no inverse covariance; that of F is "
-            "(J_M Σ_M J_Mᵀ)⁻¹, evaluated anew where the iteration stands. Weights so wrong explain why x_cσ predicts "
-            f"worse than x_c ({VALIDATION['x_cσ'].position:.2f} mm against {after} mm)."
-        ),
-        "In Table 6 the units of the rows 'std dev. position' and 'mean orientation' are swapped.",
-        (
-            "Strict inclusion of an interval Newton step does not prove a solution for every measurement in the "
-            "intervals (§4.3.1) where there are more equations than unknowns: almost all such measurements have none."
-        ),
-    )
