@@ -15,7 +15,6 @@ from gough.experiments import CalibrationCampaign, Faults
 from gough.methods import GaussMarkov, Repeated
 from gough.region import Box
 from gough.robots import GoughPlatform
-from gough.studies.papers import gough_calibration
 from gough.studies.papers.documents import as_text
 from gough.studies.papers.gough_contraction import bisected
 from gough.studies.papers.gough_platform import leg_by_leg, rebuilt_platform
@@ -33,9 +32,9 @@ from gough.studies.papers.gough_printed import (
 )
 
 
-@pytest.fixture(scope="module")
-def found():
-    return gough_calibration.reproduce(seed=1)
+@pytest.fixture
+def found(platform):
+    return platform
 
 
 @pytest.fixture(scope="module")

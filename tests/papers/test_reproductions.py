@@ -3,15 +3,22 @@
 import json
 import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from gough.cli import reproduce as command
 from gough.cli.app import run
+from gough.identification import Step
 from gough.methods import TightEllipsoid
 from gough.region import Ellipsoid
 from gough.studies.papers import PAPERS, h4_ellipsoid, machines
+from gough.studies.papers.documents import as_markdown
 from gough.studies.papers.printed import NCPP, PRV03E, PRV03I, ellipsoid_volume, implied_bound, outside_their_boxes
+
+NAMES = ("h4-interval", "h4-ellipsoid", "par4", "gough")
+PAGES = Path(__file__).parents[2] / "docs" / "reproductions"
 
 
 @pytest.fixture(scope="module")
@@ -139,8 +146,25 @@ def test_figures_are_drawn_and_told(reproduced):
     assert set(found.to_dict()["figures"]) == set(wanted[name])
 
 
-def test_the_command(capsys, monkeypatch):
+@pytest.fixture
+def shown_by(monkeypatch, interval, ellipsoid, par4, platform):
+    """The command with reproductions that are computed already."""
+    known = {"h4-interval": interval, "h4-ellipsoid": ellipsoid, "par4": par4, "gough": platform}
+
+    def kept(name):
+        def reproduce(seed, on_step):
+            assert seed == 1
+            on_step(Step(1, 1, "nothing"))
+            return known[name]
+
+        return reproduce
+
+    monkeypatch.setattr(command, "PAPERS", {name: kept(name) for name in known})
     monkeypatch.setenv("COLUMNS", "160")
+    return known
+
+
+def test_the_command(capsys, shown_by):
     assert run(["reproduce", "par4"]) == 0
     shown = capsys.readouterr()
     assert shown.err == ""
@@ -150,3 +174,71 @@ def test_the_command(capsys, monkeypatch):
     assert json.loads(capsys.readouterr().out)["paper"] == "NCPP"
     assert run(["reproduce", "par5"]) == 2
     assert "did you mean 'par4'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_page_is_written_to_a_new_folder_and_the_command_says_so(capsys, shown_by, tmp_path, name):
+    folder = tmp_path / "new"
+    assert run(["reproduce", name, "--out", str(folder)]) == 0
+    found = shown_by[name]
+    figures = {f"figures/{drawing.name}.{kind}" for drawing in found.drawings for kind in ("svg", "png")}
+    files = {"reproduction.html", "reproduction.txt", "reproduction.json", "gough-manifest.json", *figures}
+    assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == files
+    out = capsys.readouterr().out
+    assert f"Page: {folder / 'reproduction.html'}" in out
+    assert f"reproduction.txt, reproduction.json, and {len(found.drawings)} figures in figures/" in out
+    page = (folder / "reproduction.html").read_text(encoding="utf-8")
+    assert all(f'id="{drawing.name}"' in page for drawing in found.drawings)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_documentation_has_the_numbers_that_are_computed(shown_by, name):
+    """Words are the same; numbers agree as far as another processor or library may round them."""
+    if name == "par4":
+        pytest.importorskip("pinocchio")
+    stored = json.loads((PAGES / f"{name}.json").read_text(encoding="utf-8"))
+    assert stored.pop("command") == f"gough reproduce {name}"
+    agree(stored, json.loads(json.dumps(shown_by[name].to_dict())), name)
+
+
+@pytest.mark.parametrize("path", sorted(PAGES.glob("*.json")), ids=lambda path: path.stem)
+def test_pages_of_the_documentation_are_made_of_their_numbers(path):
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    assert path.with_suffix(".md").read_text(encoding="utf-8") == as_markdown(stored)
+    assert f"(reproductions/{path.stem}.md)" in PAGES.with_suffix(".md").read_text(encoding="utf-8")
+
+
+def agree(stored, found, where):
+    if isinstance(stored, dict):
+        assert list(stored) == list(found), where
+        for key in stored:
+            agree(stored[key], found[key], f"{where}: {key}")
+    elif isinstance(stored, list):
+        assert len(stored) == len(found), where
+        for k, pair in enumerate(zip(stored, found, strict=True)):
+            agree(*pair, f"{where}[{k}]")
+    elif isinstance(stored, str):
+        texts, numbers = zip(*(split(text) for text in (stored, found)), strict=True)
+        assert texts[0] == texts[1], where
+        for one, other in zip(*numbers, strict=True):
+            near = 2 * max(last_place(one), last_place(other))
+            assert abs(float(one) - float(other)) <= near * (1 + 1e-9), f"{where}: {stored}"
+    elif isinstance(stored, float) and abs(stored) < 1e15:  # beyond, it is the condition of a singular matrix
+        assert found == pytest.approx(stored, rel=0.02, abs=1e-9), where
+    else:
+        assert type(stored) is type(found), where
+        assert stored == found or stored > 1e15, where
+
+
+NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]\d+)?")
+
+
+def split(text):
+    return NUMBER.sub("#", text), NUMBER.findall(text)
+
+
+def last_place(number):
+    """One unit of the last digit as printed."""
+    mantissa, _, exponent = number.partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    return 10.0 ** (int(exponent or 0) - decimals)

@@ -69,7 +69,11 @@ def reproduce(
         return
     _show(console(), found)
     if folder is not None:
-        console().print(f"\nPage and figures: {folder / PAGE}", style="bold", soft_wrap=True)
+        drawn = sum(name.endswith(".svg") for name in files)
+        others = [name for name in files if "/" not in name and name != PAGE]
+        console().print(f"\nPage: {folder / PAGE}", style="bold", soft_wrap=True)
+        rest = f"Also written there: {', '.join(others)}, and {drawn} figures in figures/ as SVG and PNG."
+        console().print(rest, soft_wrap=True)
 
 
 def _repetitions(paper: str, asked: int | None, *, full: bool, workers: int) -> int | None:

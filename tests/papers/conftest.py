@@ -1,0 +1,11 @@
+"""Fixtures of the papers' tests."""
+
+import pytest
+
+from gough.studies.papers import gough_calibration
+
+
+@pytest.fixture(scope="session")
+def platform():
+    """[DACP06] reproduced, as `gough reproduce gough` does it."""
+    return gough_calibration.reproduce(seed=1)
