@@ -53,8 +53,9 @@ def as_markdown(stored: Mapping[str, Any]) -> str:
     blocks = [f"# {stored['title']} [{stored['paper']}]"]
     blocks += [_filled(text) for text in (f"Everything below is printed by `{stored['command']}`.", *stored["about"])]
     for each in stored["tables"]:
-        lines = [each["heads"], ["---", *["---:"] * (len(each["heads"]) - 1)], *each["rows"]]
-        text = "\n".join(f"| {' | '.join(signed(cell) for cell in line)} |" for line in lines)
+        rule = ["---", *["---:"] * (len(each["heads"]) - 1)]
+        lines = [each["heads"], rule, *([signed(cell) for cell in row] for row in each["rows"])]
+        text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
         blocks += [f"## {each['caption']}", text]
     for head, remarks in ((CONTRADICTIONS, stored["inconsistencies"]), (DIFFERENCES, stored["differences"])):
         blocks += [f"## {head}", "\n".join(_filled(f"- {remark}", indent="  ") for remark in remarks)]
