@@ -1,6 +1,7 @@
 """Python in the README, the docs and the examples runs, and links lead somewhere."""
 
 import ast
+import json
 import re
 import runpy
 import shlex
@@ -10,9 +11,11 @@ import pytest
 from scripts import import_graph
 
 from gough.cli.app import run
+from gough.studies.papers.documents import as_markdown
 
 REPOSITORY = Path(__file__).parents[1]
 PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
+REPRODUCED = sorted((REPOSITORY / "docs" / "reproductions").glob("*.json"))
 EXAMPLES = sorted((REPOSITORY / "examples").glob("*.py"))
 
 
@@ -47,6 +50,12 @@ def test_examples_run(example, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(example), run_name="__main__")
     assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("stored", REPRODUCED, ids=name)
+def test_pages_of_reproduced_papers_are_made_of_their_json(stored):
+    page = stored.with_suffix(".md").read_text(encoding="utf-8")
+    assert page == as_markdown(json.loads(stored.read_text(encoding="utf-8"))), "run scripts/reproduction_page.py"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

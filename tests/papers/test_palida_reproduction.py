@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,6 +17,7 @@ from gough.studies.papers import palida, palida_machine, palida_printed, palida_
 from gough.studies.papers.palida_machine import ML, STATISTICAL, Designed, Repetition, Size, base_model, campaigns
 from gough.studies.papers.palida_printed import TABLES, value
 
+REPOSITORY = Path(__file__).parents[2]
 SMALL = Size(harmonics=2, readings=360, periods=3, orders=(2, 3), turns=4)
 FILES = {"reproduction.html", "reproduction.txt", "reproduction.json", "gough-manifest.json", "figures"}
 KEYS = {"exact": "D-optimal, exact lengths, GM, 25 Hz", "noisy": "D-optimal, LS, 25 Hz"}
@@ -169,6 +171,24 @@ def test_the_verdict_names_the_drives_that_cog(found):
     assert any("is biased for drive 3 and drive 4. Drive 3" in line for line in found["differences"])
     words = " ".join(benchmark["without cogging, circle"]["verdicts"])
     assert "a ripple of period 0.036" in words
+
+
+def test_the_documented_page_belongs_to_this_code():
+    """Its sentences are made of its numbers, and those of its first repetition are found again."""
+    stored = json.loads((REPOSITORY / "docs" / "reproductions" / "palida.json").read_text(encoding="utf-8"))
+    numbers = stored["numbers"]
+    assert stored["command"] == "gough reproduce palida --full"
+    assert numbers["repetitions"] == palida_printed.REPETITIONS
+    assert tuple(stored["about"]) == palida_words.about(numbers)
+    assert tuple(stored["differences"]) == palida_words.differences(numbers)
+    assert tuple(stored["inconsistencies"]) == palida_printed.inconsistencies()
+    repetition = Repetition(FourierSeries(**numbers["series"][STATISTICAL]))
+    first = repetition(np.random.default_rng([1, 0]))
+    for label, cut_off in (("LS", None), ("LS, 25 Hz", 25.0)):
+        noise = repetition.acceleration_noise(first, cut_off)
+        assert noise == pytest.approx(numbers["cut_off"]["acceleration_noise"][label], rel=1e-6)
+    bound = np.sqrt(repetition.bound(numbers["order"]).diagonal())
+    assert bound == pytest.approx(list(numbers["cramer_rao_sd"].values()), rel=1e-6)
 
 
 def test_progress_rises_to_its_end(done):

@@ -37,7 +37,7 @@ from gough.studies.papers.palida_tables import Results
 from gough.studies.papers.reproduction import Reproduction
 
 FEW = 20
-"""Repetitions by default: about a minute and a half of one core."""
+"""Repetitions by default: about two minutes of one core."""
 _PREPARE, _DESIGN, _ORDER, _REPEAT, _JUDGE, _DRAW = 3, 8, 8, 1, 8, 6
 """About how many seconds each part takes, so that the time left can be told; repeating is per repetition."""
 

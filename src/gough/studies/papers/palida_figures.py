@@ -101,7 +101,7 @@ def covariances(motion: RepeatedMotion) -> Drawing:
         figure,
         "Isolines of the correlation matrices of measured forces and of measured strut lengths.",
         "Figure 5. Isolines of the entries of both covariance matrices, as one recording shows them, scaled to a unit "
-        f"diagonal; blue rising together, orange against each other. Largest correlations {largest[0]:.2f} of forces "
+        f"diagonal; blue is positive, orange negative. Largest correlations {largest[0]:.2f} of forces "
         f"and {largest[1]:.2f} of strut lengths.",
     )
 

@@ -124,9 +124,11 @@ def written(symbol: str) -> str:
     """A row of Table I as text.
 
     Examples:
-        >>> written("p_2"), written("p_9")
-        ('Ixx_2 + Ixx_3 − Iyy_2 − Izz_3', 'sz_E + Σz·m_3')
+        >>> written("p_2"), written("p_9"), written("p_5")
+        ('Ixx_2 + Ixx_3 − Iyy_2 − Izz_3', 'sz_E + Σz·m_3', 'sy_3, read as sz_3')
     """
+    if symbol == "p_5":
+        return "sy_3, read as sz_3"
     text = ""
     for name, factor in TABLE_1[symbol].items():
         size = SUMS[factor][0] if isinstance(factor, str) else f"{abs(factor):g}"

@@ -180,7 +180,7 @@ def errors(results: Results) -> SideBySide:
     for label in (LS, GM, ON_PATH, ML):
         s = results.spreads[STATISTICAL, label]
         parts[f"{label} / bound"] = results.column(s.sd / results.bound_sd, shown="{:.2f}".format)
-    caption = "Bias in units of each estimator's own sd, Cramér–Rao bound of the sd, and sd over that bound"
+    caption = "Bias in units of the estimator's own sd, Cramér–Rao bound of the sd, and sd over that bound"
     return SideBySide(caption, ("parameter", *parts), columns(tuple(TABLES), parts))
 
 
@@ -192,11 +192,13 @@ def gains(results: Results) -> SideBySide:
             cut_offs = [results.cut_off(design, label) for design in (STATISTICAL, rival)] if label != PAPER else [None]
             filtered = " and ".join(f"{hertz:.3g}" for hertz in cut_offs if hertz is not None) or "—"
             better = f"{each['smaller']} of {each['of']}"
-            rows.append((f"{rival}, {label}", filtered, better, f"{each['geometric_mean']:.2f}"))
+            cells = (filtered, better, str(each["undecided"]), f"{each['geometric_mean']:.2f}")
+            rows.append((f"{rival}, {label}", *cells))
     heads = (
         "rival design, estimator",
         "cut-offs, Hz",
         "smaller sd with D-optimal",
+        "undecided: ratio within 2 sd of 1",
         "sd of rival / sd of D-optimal, geometric mean",
     )
     return SideBySide(
@@ -211,10 +213,17 @@ def compared(results: Results) -> dict[str, dict[str, dict[str, float]]]:
         rival: {label: results.spreads[rival, label].sd / results.spreads[STATISTICAL, label].sd for label in COMPARED}
         for rival in (DETERMINISTIC, FAIR)
     }
+    # the logarithm of an sd of n estimates has an sd of 1/√(2(n−1)), that of a ratio of two √2 times as much
+    scatter = dict.fromkeys(COMPARED, 1 / np.sqrt(results.n - 1)) | {PAPER: 1 / np.sqrt(REPETITIONS - 1)}
     ratios[DETERMINISTIC] = {PAPER: printed, **ratios[DETERMINISTIC]}
     return {
         rival: {
-            label: {"smaller": int((r > 1).sum()), "of": len(r), "geometric_mean": float(np.exp(np.log(r).mean()))}
+            label: {
+                "smaller": int((r > 1).sum()),
+                "of": len(r),
+                "undecided": int((abs(np.log(r)) < 2 * scatter[label]).sum()),
+                "geometric_mean": float(np.exp(np.log(r).mean())),
+            }
             for label, r in found.items()
         }
         for rival, found in ratios.items()
@@ -233,7 +242,7 @@ def causes(results: Results) -> SideBySide:
             if (design, label) not in results.spreads:
                 continue
             hertz, is_noisy = results.cut_off(design, label), lengths == "noisy"
-            share = f"{results.acceleration_noise[label]:.1%}" if hertz is not None and is_noisy else "—"
+            share = percent(results.acceleration_noise[label]) if hertz is not None and is_noisy else "—"
             each = bias(results, design, label)
             found = (f"{each['largest_in_sd']:.2f} ({each['parameter']})", f"{each['rms_in_sd']:.2f}")
             chance = f"{each['chance']:.2f}"
@@ -272,10 +281,10 @@ def coverage(results: Results) -> SideBySide:
         if design in (EXACT_LENGTHS, EXACT_FORCES):
             continue
         low, high = s.coverage_interval()
-        single = "—" if s.coverage is None else f"{s.coverage.mean():.1%}"
+        single = "—" if s.coverage is None else percent(float(s.coverage.mean()))
         chi = "—" if s.chi_squared is None else f"{s.chi_squared:.3f}"
         worst = f"{abs(s.bias_in_sd).max():.1f}"
-        together = f"{s.joint_coverage:.1%} ({low:.0%} … {high:.0%})"
+        together = f"{percent(s.joint_coverage)} ({100 * low:.0f} … {100 * high:.0f} %)"
         rows.append((f"{design}, {(ESTIMATORS | OTHERS)[label]}", worst, chi, single, together, str(len(s.failures))))
     heads = ("design, estimator", "largest bias, sd", "χ²/dof", "95 % intervals hold", "95 % regions hold", "failed")
     return SideBySide("Coverage: how often intervals and regions hold the truth", heads, tuple(rows))
@@ -325,7 +334,7 @@ def numbers(results: Results) -> dict[str, Any]:
         "readings": results.size.readings,
         "seconds": results.size.periods * results.designed[STATISTICAL].series.period,
         "seconds_for_printed_sd": _seconds_for_printed(results),
-        "force_sd": _force_sd(results.motion),
+        "force_sd": np.sqrt(np.sort(results.experiments[STATISTICAL].forces.diagonal())[[0, -1]]).tolist(),
         "length_sd": HALL,
         "highest": {name: each.highest for name, each in results.experiments.items()},
         "cut_off": {
@@ -365,17 +374,14 @@ def numbers(results: Results) -> dict[str, Any]:
 
 
 def _seconds_for_printed(results: Results) -> float:
-    """How long a recording would have the printed σ_s, in the median, if σ falls with the root of its length."""
-    ours = results.spreads[STATISTICAL, ML].sd
+    """How long a recording would have the printed σ_s, in the median, if σ falls with the root of its length.
+
+    By least squares, as in the paper's Table II.
+    """
+    ours = results.spreads[STATISTICAL, LS].sd
     ratios = [ours[i] / value(TABLES[symbol].statistical) for symbol, i in results.places.items()]
     seconds = results.size.periods * results.designed[STATISTICAL].series.period
     return float(seconds * np.median(np.square(ratios)))
-
-
-def _force_sd(motion: RepeatedMotion) -> list[float]:
-    """Least and greatest, as one repetition shows them."""
-    sigma = motion.noise.sigma[len(motion.coordinates) :]
-    return [float(sigma.min()), float(sigma.max())]
 
 
 def _first_parameter(results: Results) -> dict[str, float]:
@@ -392,6 +398,16 @@ def _first_parameter(results: Results) -> dict[str, float]:
         "least_beta": float(beta.min()),
         "greatest_beta": float(beta.max()),
     }
+
+
+def percent(share: float) -> str:
+    """With one decimal.
+
+    Examples:
+        >>> percent(0.2314)
+        '23.1 %'
+    """
+    return f"{100 * share:.1f} %"
 
 
 def _shortly(value: float) -> str:

@@ -24,7 +24,7 @@ from gough.studies.papers.palida_machine import (
     STATISTICAL,
 )
 from gough.studies.papers.palida_printed import COGGING, PRINTED_CIRCLE, PRINTED_MIRRORED
-from gough.studies.papers.palida_tables import PAPER
+from gough.studies.papers.palida_tables import PAPER, percent
 
 Numbers = Mapping[str, Any]
 
@@ -43,9 +43,10 @@ def about(n: Numbers) -> tuple[str, ...]:
         ),
         (
             f"A repetition records {n['periods']} periods of {n['readings']} readings. There are {n['repetitions']} "
-            f"repetitions of each experiment (the paper: {n['paper_repetitions']}). LS and GM filter strut lengths and "
-            f"differentiate them. The cut-off is {cut_off['clearance']} times the highest harmonic of the trajectory, "
-            f"as gough advises: {hertz}. ML and GM on the fitted path use a Fourier series instead. {n['order_reason']}"
+            f"repetitions of each experiment (the paper: {n['paper_repetitions']}). LS is least squares, GM "
+            "Gauss–Markov, ML maximum likelihood. LS and GM filter strut lengths and differentiate them. The cut-off "
+            f"is {cut_off['clearance']} times the highest harmonic of the trajectory, as gough advises: {hertz}. ML "
+            f"and GM on the fitted path use a Fourier series instead. {n['order_reason']}"
         ),
     )
 
@@ -59,17 +60,13 @@ def _on_designs(n: Numbers) -> tuple[str, ...]:
     lines = []
     for rival in (DETERMINISTIC, FAIR):
         found = n["designs_compared"][rival]
-        words = {LS: "by least squares", LS_WIDE: f"with a cut-off of {n['cut_off']['wide']:g} Hz", ML: "by ML"}
-        counts = [
-            f"for {found[label]['smaller']} of {found[label]['of']} {text} ({found[label]['geometric_mean']:.2f} times)"
-            for label, text in words.items()
-        ]
-        printed = (
-            f" Table II of the paper: {found[PAPER]['smaller']} of {found[PAPER]['of']}." if PAPER in found else ""
-        )
+        words = {LS: "by LS", LS_WIDE: f"by LS with a cut-off of {n['cut_off']['wide']:g} Hz", ML: "by ML"}
+        counts = [f"for {_count(found[label])} {text} ({_ratio(found[label])})" for label, text in words.items()]
+        printed = f" Table II of the paper, by LS: {_count(found[PAPER])}." if PAPER in found else ""
         lines.append(
             f"Standard deviations are smaller with the D-optimal trajectory than with that of least {rival} "
-            f"{listed(counts)}; in brackets the geometric mean of the ratios.{printed}"
+            f"{listed(counts)}. In brackets: the geometric mean of the ratios, and for how many parameters the ratio "
+            f"is within two of its standard deviations of 1.{printed}"
         )
     criteria = n["criteria"]
     own = criteria[STATISTICAL]
@@ -88,7 +85,7 @@ def _on_designs(n: Numbers) -> tuple[str, ...]:
         (
             "The paper prints neither the geometry nor the length of its recordings. Here a repetition lasts "
             f"{n['seconds']:.3g} s. If σ falls with the square root of the length, the printed σ_s would take "
-            f"{n['seconds_for_printed_sd']:.0f} s by ML, in the median over the parameters."
+            f"{n['seconds_for_printed_sd']:.0f} s by LS, in the median over the parameters."
         ),
     ]
     return tuple(lines)
@@ -106,11 +103,11 @@ def _on_cut_off(n: Numbers) -> tuple[str, ...]:
             f"Cut-off: with the advised {advised:.3g} Hz the largest biases of LS and GM are {largest(LS, GM)} of "
             f"their own standard deviations; with {wide:g} Hz, {wide / highest:.3g} times the highest harmonic, they "
             f"are {largest(LS_WIDE, GM_WIDE)}; with {highest:.3g} Hz, {largest(LS_TOP, GM_TOP)}. Chance alone stays "
-            f"below {_bias(n, ML)['chance']:.2f} with a probability of 99 %."
+            f"below {_bias(n, ML)['chance']:.2f} with a probability of at least 99 %."
         ),
         (
-            f"The noise of the platform's accelerations is {share[LS_WIDE]:.1%} of their rms at {wide:g} Hz, "
-            f"{share[LS]:.1%} at {advised:.3g} Hz and {share[LS_TOP]:.1%} at {highest:.3g} Hz."
+            f"The noise of the platform's accelerations is {percent(share[LS_WIDE])} of their rms at {wide:g} Hz, "
+            f"{percent(share[LS])} at {advised:.3g} Hz and {percent(share[LS_TOP])} at {highest:.3g} Hz."
         ),
         (
             "With exact strut lengths and the same filters the largest biases are "
@@ -133,8 +130,9 @@ def _cause(n: Numbers) -> str:
     if not biased:
         return ""
     return (
-        f" Without noise in the strut lengths no bias beyond chance is left: the bias of {'; '.join(biased)} comes "
-        "from the noise of the strut lengths that the filter lets pass."
+        " Without noise in the strut lengths no bias beyond chance is left: the bias of "
+        f"{listed([_named(n, label) for label in biased])} comes from the noise of the strut lengths that the filter "
+        "lets pass."
     )
 
 
@@ -146,7 +144,8 @@ def _on_estimators(n: Numbers) -> tuple[str, ...]:
     low, high = binomial_interval(hits, runs, 0.95)
     own = _spread(n, ML)
     ratios = [own["sd"][name] / n["cramer_rao_sd"][name] for name in n["truth"]]
-    over = listed([f"{_bias(n, label)['sd_over_bound']:.2f} for {label}" for label in (LS, LS_WIDE, GM, GM_WIDE)])
+    usual = (LS_TOP, LS, LS_WIDE, GM_TOP, GM, GM_WIDE)
+    over = listed([f"{_bias(n, label)['sd_over_bound']:.2f} for {_named(n, label)}" for label in (ML, *usual)])
     p_1 = n["p_1"]
     return (
         (
@@ -156,16 +155,17 @@ def _on_estimators(n: Numbers) -> tuple[str, ...]:
         (
             f"Standard deviations of ML are {min(ratios):.2f} to {max(ratios):.2f} times the Cramér–Rao bound; an "
             f"estimate of a standard deviation from {own['n']} repetitions itself scatters by "
-            f"{100 / sqrt(2 * (own['n'] - 1)):.0f} %. In the geometric mean over the parameters the ratio is "
-            f"{ml['sd_over_bound']:.2f} for {ML}, {path['sd_over_bound']:.2f} for {ON_PATH}, {over}."
+            f"{100 / sqrt(2 * (own['n'] - 1)):.0f} %. In the geometric mean over the parameters the ratio is {over}."
         ),
         (
             f"The 95 % regions of ML for all {len(n['truth'])} parameters hold the truth in {hits} of {runs} "
-            f"repetitions of the three designs: the probability lies between {low:.1%} and {high:.1%} (95 %)."
+            f"repetitions of the three designs: their probability lies between {percent(low)} and {percent(high)} "
+            "(95 %)."
         ),
         (
             "Gauss–Markov on the Fourier series through the strut lengths needs no iteration. Its largest bias is "
-            f"{path['largest_in_sd']:.2f} of its standard deviations."
+            f"{path['largest_in_sd']:.2f} of its standard deviations, which are {path['sd_over_bound']:.2f} times the "
+            "bound in the geometric mean."
         ),
         (
             f"p_1 is badly known: the Cramér–Rao bound of its σ is {p_1['bound_sd']:.2g} kg·m², its value "
@@ -215,6 +215,14 @@ def _on_circles(n: Numbers) -> tuple[str, ...]:
     )
 
 
+def _count(found: Mapping[str, Any]) -> str:
+    return f"{found['smaller']} of {found['of']}"
+
+
+def _ratio(found: Mapping[str, Any]) -> str:
+    return f"{found['geometric_mean']:.2f} times; {found['undecided']} undecided"
+
+
 def _spread(n: Numbers, label: str, design: str = STATISTICAL) -> Mapping[str, Any]:
     found: Mapping[str, Any] = n["spreads"][f"{design}, {label}"]
     return found
@@ -223,6 +231,12 @@ def _spread(n: Numbers, label: str, design: str = STATISTICAL) -> Mapping[str, A
 def _bias(n: Numbers, label: str, design: str = STATISTICAL) -> Mapping[str, Any]:
     found: Mapping[str, Any] = _spread(n, label, design)["bias"]
     return found
+
+
+def _named(n: Numbers, label: str) -> str:
+    """An estimator with its cut-off on the D-optimal trajectory."""
+    cut_off = _spread(n, label)["cut_off"]
+    return label if cut_off is None else f"{label.split(',', maxsplit=1)[0]} at {cut_off:.3g} Hz"
 
 
 def _signed(number: float) -> str:
