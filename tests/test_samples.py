@@ -1,0 +1,71 @@
+"""Estimates, certificates, problems and studies that earlier versions wrote are still read, and mean the same.
+
+A folder of tests/samples has the name of a version and holds what it wrote. Samples are never changed; new versions add
+folders. Certificates about legs and chains are in tests/certify/data.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gough import Claim, Estimate, Status, read_study
+from gough.certify import check, load
+from gough.data import read_problem
+from gough.studies import CalibrationStudy, DesignStudy, PoseSelectionStudy, Study
+
+SAMPLES = Path(__file__).parent / "samples"
+TRUTH = {"mass": 2.0, "friction": 1.0}
+KINDS = {
+    "identify": Study,
+    "repeats": Study,
+    "design": DesignStudy,
+    "calibrate": CalibrationStudy,
+    "select": PoseSelectionStudy,
+}
+
+
+def files(pattern):
+    found = sorted(SAMPLES.glob(f"*/{pattern}"))
+    assert found
+    return pytest.mark.parametrize("file", found, ids=lambda file: f"{file.parent.name}/{file.name}")
+
+
+def same(old, new):
+    """Every value that was written is still there; keys may have been added."""
+    if isinstance(old, dict):
+        return all(key in new and same(value, new[key]) for key, value in old.items())
+    if isinstance(old, list):
+        return len(old) == len(new) and all(map(same, old, new))
+    return old == new
+
+
+@files("estimate-*.json")
+def test_estimates_are_read_bit_for_bit(file):
+    text = file.read_text(encoding="utf-8")
+    answer = Estimate.from_json(text)
+    assert same(json.loads(text), json.loads(answer.to_json()))
+    if answer.status is Status.INCONSISTENT:
+        assert answer.interval("mass").is_empty
+    elif answer.claim > Claim.VALUE:
+        assert all(true in answer.interval(name) for name, true in TRUTH.items())
+
+
+def problems(certificate):
+    """The problem that a certificate is about, and the other one, in which one row is wrong or right."""
+    spoilt = any(word in certificate.name for word in ("relaxed", "contradiction", "outliers"))
+    names = ("spoilt.npz", "problem.npz") if spoilt else ("problem.npz", "spoilt.npz")
+    return [read_problem(certificate.with_name(name)) for name in names]
+
+
+@files("certificate-*.json")
+def test_certificates_still_hold_of_their_problem_only(file):
+    own, other = problems(file)
+    verdict = check(load(file), own)
+    assert verdict.holds, verdict.reason
+    assert not check(load(file), other).holds
+
+
+@files("study-*.toml")
+def test_studies_are_read(file):
+    assert type(read_study(file)) is KINDS[file.stem.removeprefix("study-")]
