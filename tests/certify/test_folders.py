@@ -146,7 +146,13 @@ def test_folders_of_an_older_gough_are_checked(name, count, tmp_path, capsys):
     assert check_folder(folder).holds
 
 
+def test_the_folder_of_all_results_has_them_too(made, capsys):
+    assert run(["check", str(made.parent)]) == 0
+    assert "3 of 3 certificates hold" in capsys.readouterr().out
+
+
 def test_nothing_to_check(tmp_path):
+    (tmp_path / "package.json").write_text("{}")
     with pytest.raises(InputError, match="holds no certificates"):
         check_folder(tmp_path)
     with pytest.raises(InputError, match="is not a folder"):

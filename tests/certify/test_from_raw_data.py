@@ -44,7 +44,7 @@ def test_the_statement_can_be_read_without_the_study(made, capsys):
     assert run(["check", str(made)]) == 0
     out = capsys.readouterr().out
     assert re.search(
-        r"Data: poses\.csv \(sha256:[0-9a-f]{12}…, \d+ bytes\), 12 poses, orientations as quaternions", out
+        r"Data: poses\.csv \(sha256:[0-9a-f]{12}…, \d+ bytes\), 12 poses, counted from 0, orientations as quat", out
     )
     assert re.search(r"study\.toml \(sha256:[0-9a-f]{12}…, \d+ bytes\)", out)
     assert "positions ± 0.1899, 0.069, 0.1824 mm (x, y, z)" in out
@@ -120,6 +120,9 @@ def swap_heads(one, other):
         (change_text("study.toml", "0.0127 mm", "0.0128 mm"), "pose 0, reading of leg 2"),
         (change_text("study.toml", 'around = "3 mm"', 'around = "3.0000001 mm"'), "the prior of a2x"),
         (change_text("study.toml", "[certify]", "[certify]\nsigmas = 3.01"), "pose 0, x"),
+        (change_text("study.toml", "[certify]", "[certify]\nsigmas = -3"), "sigmas is not positive"),
+        (change_text("study.toml", '"3 mm"', '"-3 mm"'), "around is not positive"),
+        (change_text("study.toml", "0.0633 mm", "-0.0633 mm"), "a half-width is negative"),
         (
             change_text("study.toml", "[certify]", '[certify.model_error]\nconstant = "1 nm"\n[certify]'),
             "reading of leg 2",
@@ -128,6 +131,7 @@ def swap_heads(one, other):
         (change_text("study.toml", "[poses]", '[poses]\nunits = {position = "mm"}'), "pose 0, x"),
         (change_text("study.toml", "[poses]", '[poses]\ncolumns = {x = "y"}'), "pose 0, x"),
         (change_text("study.toml", "[certify]", "[certify"), "the study is not TOML"),
+        (change_text("study.toml", "poses.csv", "others.csv"), "the study is about the poses 'others.csv'"),
         (change_text("study.toml", "[certify]", "[[certify]]"), "is not a table"),
     ],
 )
@@ -137,6 +141,7 @@ def test_a_source_that_was_changed(folder, change, message, capsys):
     assert code == 1
     assert "does not follow from the sources" in out
     assert message in out
+    assert "0 of 3 certificates hold." in out
 
 
 def a_copy_more(folder):
@@ -152,7 +157,9 @@ def a_pose_more(folder):
 
 def test_copies_of_rows_say_nothing_new_and_other_rows_do(folder, capsys):
     a_copy_more(folder)
-    assert judged(folder, capsys)[0] == 0
+    code, out = judged(folder, capsys)
+    assert code == 0
+    assert "12 poses (1 copies of rows left out)" in out
     change_cell(12, "y", moved(1e-4))(folder)
     code, out = judged(folder, capsys)
     assert code == 1
@@ -266,7 +273,7 @@ def test_one_certificate_and_what_it_rests_on(folder, capsys):
 def test_what_is_not_derived_is_said(tmp_path, capsys):
     text = ONE_LEG + '[certify.model_error]\norientation = "0.1 mm/rad"\n'
     folder = leg_run(tmp_path, text)
-    capsys.readouterr()
+    assert "how those follow from poses.csv is not checked, because model errors" in capsys.readouterr().out
     assert run(["check", str(folder)]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "The check starts at measurements.json: the step from the measured poses is not checked, because" in out

@@ -17,7 +17,7 @@ from gough.data import write_poses
 from gough.region import Box
 from gough.studies.calibration import CalibrationStudy, machine
 from gough.studies.calibration_schema import MachineTable
-from gough.studies.certification import asked_of, require_derived, source_of
+from gough.studies.certification import asked_of, derived, source_of
 from gough.studies.certification_chains import chains_asked
 from tests.cli.test_certify import STUDY, write
 from tests.methods.legs import extremal_poses
@@ -63,7 +63,7 @@ def write_table(folder, table, form, separator=",", study=STUDY):
 def test_notations(tmp_path, table, form, separator):
     study = CalibrationStudy.read(write_table(tmp_path, table, form, separator))
     asked = asked_of(study)
-    raw = require_derived(study, asked.question, source_of(study, asked.given))
+    raw = derived(study, asked.question, source_of(study, asked.given)).raw
     assert raw is not None
     assert len(raw.poses) == 12
     data = asked.question.data
@@ -83,10 +83,10 @@ def test_notations(tmp_path, table, form, separator):
             assert exact + wide <= near + half
 
 
-def derived(study):
+def stated_by(study):
     """What the sources of a study state, which the question contains."""
     asked = asked_of(study)
-    return require_derived(study, asked.question, source_of(study, asked.given))
+    return derived(study, asked.question, source_of(study, asked.given)).raw
 
 
 def test_degrees_are_not_radians(tmp_path, table):
@@ -95,7 +95,7 @@ def test_degrees_are_not_radians(tmp_path, table):
     text = (tmp_path / "poses.csv").read_text()
     (tmp_path / "poses.csv").write_text(text.replace("[deg]", "[rad]"))
     with pytest.raises(InputError, match=r"orientation|larger than 60 rad"):
-        require_derived(study, asked.question, source_of(study, asked.given))
+        derived(study, asked.question, source_of(study, asked.given))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ orientation = '0 mm/rad'
 def test_tolerances_and_priors(tmp_path, table, more):
     text = STUDY if "around" not in more else STUDY.replace('around = "3 mm"\n', "")
     study = CalibrationStudy.read(write_table(tmp_path, table, "wxyz", study=text + more))
-    assert derived(study) is not None
+    assert stated_by(study) is not None
 
 
 def test_covariances_in_the_file_and_a_geometry_in_the_study(tmp_path, table):
@@ -137,7 +137,7 @@ def test_covariances_in_the_file_and_a_geometry_in_the_study(tmp_path, table):
     read = CalibrationStudy.read(path)
     asked = asked_of(read)
     assert asked.given.center == ""
-    raw = require_derived(read, asked.question, source_of(read, asked.given))
+    raw = derived(read, asked.question, source_of(read, asked.given)).raw
     assert raw is not None
     half = raw.position[0][0]
     assert half.low**2 <= Fraction("2.5e-9") * 9 <= half.high**2
@@ -155,7 +155,7 @@ def test_decimals_that_the_reader_takes_are_taken_by_the_checker(tmp_path):
     for row, cell in enumerate(cells, start=1):
         lines[row][0] = cell
     path.with_name("poses.csv").write_text("\n".join(map(",".join, lines)) + "\n")
-    raw = derived(CalibrationStudy.read(path))
+    raw = stated_by(CalibrationStudy.read(path))
     assert [position[0].low for position in raw.poses.position[: len(cells)]] == [Fraction(cell) for cell in cells]
 
 
@@ -167,7 +167,7 @@ def test_decimals_that_are_refused(tmp_path, cell):
     path.with_name("poses.csv").write_text("\n".join(lines) + "\n")
     study = CalibrationStudy.read(path)
     with pytest.raises(InputError):
-        derived(study)
+        stated_by(study)
 
 
 def chain_case(folder, family):
@@ -183,7 +183,7 @@ def chain_case(folder, family):
     study = CalibrationStudy.read(path)
     asked, _ = chains_asked(study)
     question = asked.question(2)
-    raw = require_derived(study, question, source_of(study, asked.given("the blueprint", (1, 2))), 1)
+    raw = derived(study, question, source_of(study, asked.given("the blueprint", (1, 2))), 1).raw
     assert raw is not None
     return question, raw
 

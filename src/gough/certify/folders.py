@@ -88,6 +88,8 @@ def check_folder(
     """
     place = Path(folder)
     require(place.is_dir(), f"{folder} is not a folder")
+    if (place / "certificates" / MANIFEST).is_file():  # the folder of all results
+        place = place / "certificates"
     check = _Check(place, columns)
     manifest = check.manifest()
     names = check.listed(manifest, only) if manifest is not None else check.found()
@@ -130,6 +132,8 @@ class _Check:
     """Files that are not as listed."""
     raw: dict[str, Raw] = field(default_factory=dict)
     """What the sources state about the unknowns of each question."""
+    underived: set[str] = field(default_factory=set)
+    """Questions that do not follow from the sources."""
     premises: list[str] = field(default_factory=list)
 
     def manifest(self) -> Manifest | None:
@@ -176,16 +180,17 @@ class _Check:
             try:
                 source = self._source(entries, manifest)
                 raw = source.raw(question, place)
-                self.premises += source.words(raw)
                 require_about(question, raw)
+                self.premises += source.words(raw)
                 self.raw[name] = raw
             except NotDerived as reason:
                 self.premises += question_words(question)
                 self.notes.append(
                     f"The check starts at {name}: the step from the measured poses is not checked, because {reason}."
                 )
-            except NotProven as reason:
-                self.faults.append(f"{name} does not follow from the sources: {reason}")
+            except (NotProven, InputError) as reason:
+                self.faults.append(f"{name} does not follow from the sources: {self._inside(reason)}")
+                self.underived.add(name)
 
     def _source(self, entries: Mapping[str, SourceEntry], manifest: Manifest) -> Source:
         texts = {}
@@ -208,10 +213,10 @@ class _Check:
                 self.notes.append(f"{source.found} is not there any more; the copy in {source.file.name} was used.")
                 continue
             try:
-                content = own.read_bytes()
+                same = own.stat().st_size == source.file.size and digest_of(own.read_bytes()) == source.file.digest
             except OSError as error:
                 raise InputError(f"{own} cannot be read: {error.strerror}") from error
-            if digest_of(content) == source.file.digest:
+            if same:
                 continue
             differs = f"{own.name} differs from the copy in {source.file.name}"
             if study is None:
@@ -222,7 +227,10 @@ class _Check:
     def found(self) -> list[str]:
         """All JSON files but questions, where no manifest says which there should be."""
         names = [path.name for path in sorted(self.folder.glob("*.json")) if path.name != MANIFEST]
-        asked = [name for name in names if _kind(self.folder / name) in {QUESTION, EQUATIONS}]
+        kinds = {name: _kind(self.folder / name) for name in names}
+        if not {*kinds.values()} & {CERTIFICATE, CHAIN, QUESTION, EQUATIONS}:
+            return []
+        asked = [name for name in names if kinds[name] in {QUESTION, EQUATIONS}]
         self.questions |= {name: self._question(name) for name in asked}
         for question in self.questions.values():
             self.premises += () if question is None else question_words(question)
@@ -257,6 +265,9 @@ class _Check:
     def _note(self, name: str, about: str, certificate: LegCertificate | ChainCertificate, verdict: Verdict) -> None:
         """Keep a verdict; the certificate must hold about the raw data too, where they are known."""
         question = self.questions[about]
+        if verdict and about in self.underived:
+            reason = f"it holds about {about}, which does not follow from the sources"
+            verdict = replace(verdict, holds=False, reason=reason)
         if verdict and question is not None and about in self.raw:
             try:
                 require_for_raw(certificate, question, self.raw[about])
@@ -295,7 +306,7 @@ class _Check:
             return f"{file.name} cannot be read: {error.strerror}"
         return "" if same else f"{file.name} was changed: it has another digest than {MANIFEST} lists"
 
-    def _inside(self, error: InputError) -> str:
+    def _inside(self, error: Exception) -> str:
         """A message without the folder's path."""
         return str(error).replace(f"{self.folder / 'x'}"[:-1], "")
 

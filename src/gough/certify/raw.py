@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from gough.certify.chain_proofs import ChainCertificate, ChainWitness
@@ -18,7 +18,7 @@ from gough.certify.raw_chains import (
     require_enclosed,
     require_little_more,
 )
-from gough.certify.raw_data import Half, NotDerived, RawTable, span_of, study_of
+from gough.certify.raw_data import Half, NotDerived, RawTable, span_of, study_of, table_in
 from gough.certify.raw_legs import RawLegs, raw_legs, require_contained, require_exhibited
 from gough.certify.raw_numbers import Span
 from gough.core.outward import DEGREES, sides
@@ -75,8 +75,11 @@ class Source(NamedTuple):
             NotProven: they do not state it.
         """
         study, table = study_of(self.study.content), self._table()
+        named = table_in(study, "poses").get("file")
+        if not isinstance(named, str) or PurePosixPath(named.replace("\\", "/")).name != self.poses.name:
+            raise NotProven(f"the study is about the poses {named!r:.60}, not {self.poses.name}")
         if isinstance(question, PlatformQuestion):
-            if study.get("machine", {}).get("family") != "gough":
+            if table_in(study, "machine").get("family") != "gough":
                 raise NotProven("the study is not about a Gough platform")
             return raw_legs(study, table, self.given, question.legs)
         return raw_chain(study, table, self.given, question.chain, place)
@@ -92,7 +95,8 @@ class Source(NamedTuple):
         """What is stated, in sentences that need no other file to be understood."""
         poses = raw.poses
         turned = f", orientations as {poses.form}" if poses.form else ""
-        data = f"Data: {self.poses.words}, {len(poses)} poses{turned}; {self.study.words}."
+        left_out = f" ({poses.copies} copies of rows left out)" if poses.copies else ""
+        data = f"Data: {self.poses.words}, {len(poses)} poses{left_out}, counted from 0{turned}; {self.study.words}."
         return (data, *(_leg_words(raw, self.given) if isinstance(raw, RawLegs) else _chain_words(raw, self.given)))
 
 

@@ -28,11 +28,12 @@ from gough.certify.raw_data import (
     RawTable,
     pose_half_widths,
     poses_of,
+    reach_of,
     reading_half_widths,
     span_of,
     table_in,
 )
-from gough.certify.raw_numbers import Scaled, Span, cosine, quantity, sinc
+from gough.certify.raw_numbers import Scaled, Span, cosine, sinc
 from gough.core.rational import rational, round_down
 
 Entries = dict[tuple[int, int], Span]
@@ -125,7 +126,7 @@ def raw_chain(study: Mapping[str, Any], table: RawTable, given: Given, chain: in
         heading,
         reading_half_widths(study, family.chains, family.reading_unit)[chain - 1],
         tuple(Span.at(rational(x, "a center")) for x in given.values[place]),
-        quantity(around, "m"),
+        reach_of(around),
     )
 
 

@@ -118,6 +118,8 @@ class RawPoses:
     """Of x, y, z in m² and of the rotation vector in rad², where the file has them."""
     form: str
     """How orientations are given, in words."""
+    copies: int
+    """Rows of the file that equal an earlier one and are left out."""
 
     def __len__(self) -> int:
         return len(self.position)
@@ -155,6 +157,7 @@ class _Reader:
             readings=chosen[2],
             variances=None if spread is None else tuple(spread[k] for k in kept),
             form=form,
+            copies=len(position) - len(kept),
         )
 
     def _has(self, name: str) -> bool:
@@ -270,7 +273,7 @@ Half = Scaled | Span
 def pose_half_widths(study: Mapping[str, Any], poses: RawPoses, group: str) -> list[tuple[Half, ...]]:
     """Half-widths of positions or orientations of each pose: as stated in [certify], or so many standard deviations."""
     certify, noise, axis = table_in(study, "certify"), table_in(study, "noise"), "m" if group == "position" else "rad"
-    sigmas = quantity(certify.get("sigmas", 3), "1").number
+    sigmas = _sigmas(certify)
     if certify.get(group) is not None:
         return [_three(certify[group], axis)] * len(poses)
     if noise.get("position") is not None:
@@ -288,7 +291,7 @@ def reading_half_widths(study: Mapping[str, Any], chains: int, reading_unit: str
     certify, noise = table_in(study, "certify"), table_in(study, "noise")
     stated, times = certify.get("readings"), Fraction(1)
     if stated is None:
-        stated, times = noise.get("readings"), quantity(certify.get("sigmas", 3), "1").number
+        stated, times = noise.get("readings"), _sigmas(certify)
     if stated is None:
         raise NotProven("the study states no half-widths of readings")
     given = stated if isinstance(stated, list) else [stated]
@@ -297,6 +300,21 @@ def reading_half_widths(study: Mapping[str, Any], chains: int, reading_unit: str
     each = [quantity(value, reading_unit) * times for value in given]
     _require_half_widths(each)
     return each * (chains // len(each))
+
+
+def _sigmas(certify: Mapping[str, Any]) -> Fraction:
+    sigmas = quantity(certify.get("sigmas", 3), "1").number
+    if sigmas <= 0:
+        raise NotProven("sigmas is not positive")
+    return sigmas
+
+
+def reach_of(stated: Any) -> Scaled:
+    """How far unknowns are sought from the prior's center, m."""
+    reach = quantity(stated, "m")
+    if reach.number <= 0:
+        raise NotProven("around is not positive")
+    return reach
 
 
 def _three(stated: Any, axis: str) -> tuple[Scaled, ...]:

@@ -28,6 +28,7 @@ from gough.certify.raw_data import (
     RawTable,
     pose_half_widths,
     poses_of,
+    reach_of,
     reading_half_widths,
     span_of,
     table_in,
@@ -154,7 +155,7 @@ def _around(certify: Mapping[str, Any]) -> tuple[Scaled, ...]:
     given = stated if isinstance(stated, list) else [stated]
     if len(given) not in {1, 3}:
         raise NotProven("around is one length, or three")
-    base, platform, length = (quantity(x, "m") for x in (given if len(given) == 3 else given * 3))
+    base, platform, length = (reach_of(x) for x in (given if len(given) == 3 else given * 3))
     return (base,) * 3 + (platform,) * 3 + (length,)
 
 
@@ -166,6 +167,8 @@ def _model_error(
     if quantity(stated.get("orientation", 0), "m/rad").number != 0:
         raise NotDerived("model errors grow with the turn from the mean orientation (model_error.orientation)")
     constant, by_position, by_reading = (quantity(stated.get(name, 0), unit).span for name, unit in units.items())
+    if min(constant.low, by_position.low, by_reading.low) < 0:
+        raise NotProven("a model error is negative")
     middle = [_middle(column) for column in zip(*readings, strict=True)]
     center = [_middle(column) for column in zip(*poses.position, strict=True)]
     rows = []

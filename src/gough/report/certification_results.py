@@ -294,6 +294,7 @@ class Certification(ArrayValue):
             joint |= {"left_out": list(self.joint.left_out), "epsilon_without": _finite(self.joint.needed)}
         head = {"written_by": f"gough {gough.__version__}", "poses": self.poses, "refuted": self.refuted}
         words = {"verdicts": list(self.verdicts), "notes": list(self.notes), "around": self.around}
+        words["premises"] = list(self.premises)
         return {**head, **words, "tolerances": list(self.tolerances), f"{self.part}s": legs, "joint": joint}
 
     def to_json(self) -> str:

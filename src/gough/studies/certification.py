@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import process_time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -59,8 +59,8 @@ def certified(study: CalibrationStudy, on_step: OnStep = lambda _: None) -> Cert
     """
     asked, table = asked_of(study), study.table.certify
     source = source_of(study, asked.given)
-    question, raw = asked.question, require_derived(study, asked.question, source)
-    notary = Notary(question, raw)
+    question, stated = asked.question, derived(study, asked.question, source)
+    notary = Notary(question, stated.raw)
     n, joint = len(question.legs), table.joint and len(question.legs) > 1
     steps = n + joint + (joint and table.joint_box)
     legs: list[LegFinding] = []
@@ -89,10 +89,10 @@ def certified(study: CalibrationStudy, on_step: OnStep = lambda _: None) -> Cert
         around=asked.around,
         legs=tuple(legs),
         joint=together,
-        notes=asked.notes,
+        notes=(*asked.notes, *stated.notes),
         questions={MEASUREMENTS: question},
         source=source,
-        premises=source.words(raw) if raw is not None else question_words(question),
+        premises=stated.premises,
     )
 
 
@@ -213,8 +213,18 @@ def source_of(study: CalibrationStudy, given: Given) -> Source:
     return Source(texts[0], texts[1], given, binary_columns)
 
 
-def require_derived(study: CalibrationStudy, question: Question, source: Source, place: int = 0) -> Raw | None:
-    """What the sources state about the unknowns of a question that contains it; None where that is not derived.
+class Derived(NamedTuple):
+    """What the sources state about the unknowns of a question."""
+
+    raw: Raw | None
+    """None where the checker does not derive it."""
+    premises: tuple[str, ...]
+    """What statements are about, in sentences."""
+    notes: tuple[str, ...] = ()
+
+
+def derived(study: CalibrationStudy, question: Question, source: Source, place: int = 0) -> Derived:
+    """What the sources state about the unknowns of a question, which contains it.
 
     Raises:
         InputError: the checker of certificates reads the sources otherwise than they were read here.
@@ -222,14 +232,17 @@ def require_derived(study: CalibrationStudy, question: Question, source: Source,
     try:
         raw = source.raw(question, place)
         require_about(question, raw)
-    except NotDerived:
-        return None
-    except NotProven as reason:
+    except NotDerived as reason:
+        words = (
+            f"Certificates start at the measurements that they list: how those follow from {source.poses.name} is not"
+        )
+        return Derived(None, question_words(question), (f"{words} checked, because {reason}.",))
+    except (NotProven, InputError) as reason:
         raise InputError(
             f"{study.path} cannot be certified: the checker of certificates, which reads study and poses by itself and "
             f"exactly, does not arrive at these measurements: {reason}. Write the numbers in plain decimals"
         ) from reason
-    return raw
+    return Derived(raw, source.words(raw))
 
 
 def named(given: list[int], known: int, what: str) -> tuple[int, ...]:

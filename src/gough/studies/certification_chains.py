@@ -12,7 +12,7 @@ from gough.certify import ChainCertificate, ChainQuestion, NotProven, chain_cert
 from gough.certify.chain_files import equations_name, render_chain
 from gough.certify.manifest import Given, Question
 from gough.certify.of_chain import chain_witness, empty_chain
-from gough.certify.raw import Raw, question_words, require_for_raw
+from gough.certify.raw import Raw, require_for_raw
 from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
@@ -31,12 +31,12 @@ from gough.studies.certification import (
     OnStep,
     center_of,
     certified,
+    derived,
     named,
     outer,
     outer_box,
     pose_tolerance,
     reading_tolerance,
-    require_derived,
     source_of,
     span,
 )
@@ -130,9 +130,9 @@ def certified_chains(study: CalibrationStudy, on_step: OnStep = lambda _: None) 
         on_step(Step(k + 1, len(numbers), f"certifying chain {chain}"))
         with study.at("certify"):
             question = asked.question(chain)
-            raw = require_derived(study, question, source, k)
-            premises += source.words(raw) if raw is not None else question_words(question)
-            found.append(_finding(asked, _Notary(question, raw), table.width))
+            stated = derived(study, question, source, k)
+            premises, notes = [*premises, *stated.premises], (*notes, *stated.notes)
+            found.append(_finding(asked, _Notary(question, stated.raw), table.width))
         questions[equations_name(chain)] = question
     angle = model.reading_unit == "rad"
     unit = "mrad" if angle else "mm"
@@ -145,7 +145,7 @@ def certified_chains(study: CalibrationStudy, on_step: OnStep = lambda _: None) 
         around=f"{model.name}, unknowns of chains within ± {1e3 * asked.around:g} mm of {where}",
         legs=tuple(found),
         joint=None,
-        notes=(*asked.poses.notes, *notes, _NOT_HERE),
+        notes=(*asked.poses.notes, *dict.fromkeys(notes), _NOT_HERE),
         questions=questions,
         source=source,
         premises=tuple(dict.fromkeys(premises)),
