@@ -16,6 +16,7 @@ from gough.certify.quadratic import require_rounds
 from gough.certify.relaxed import follow_relaxed, require_violated
 from gough.certify.words import counted, rows_in_words, statement
 from gough.core.errors import InputError
+from gough.core.text import visible
 from gough.problem import LinearProblem
 
 
@@ -44,7 +45,7 @@ class Verdict:
         answer = "The certificate holds" if self.holds else "The certificate does not hold"
         states = [f"  {line}" for line in self.statement]
         lines = [f"{self.kind} states:", *states, f"Checked: {self.checked}.", f"{answer}: {self.reason}."]
-        return "\n".join(lines)
+        return "\n".join(map(visible, lines))
 
 
 def check(certificate: Certificate, problem: LinearProblem) -> Verdict:

@@ -17,6 +17,22 @@ _WHOLE = 1 << 63
 """Whole numbers of TOML have 64 bits."""
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; names that no file can have, too long or with the character NUL, name none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """The same of a folder."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def read_text(path: str | Path) -> str:
     """The text of a small file in UTF-8, with or without a byte order mark.
 

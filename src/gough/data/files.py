@@ -8,7 +8,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
-from gough.core.files import new_file
+from gough.core.files import is_file, is_folder, new_file
 from gough.core.units import LARGEST, in_si
 from gough.data.array_sources import mat_source, npz_source, write_mat, write_npz
 from gough.data.clock import even_clock
@@ -96,8 +96,9 @@ def write_recording(path: str | Path, recording: Recording, *, overwrite: bool =
 
 def _opened(path: Path) -> Source:
     suffix = path.suffix.lower()
-    require(not path.is_dir(), f"{path} is a folder: give a file in it")
-    require(path.exists(), f"{path} cannot be read: there is no such file{_beside(path)}")
+    if not is_file(path):
+        require(not is_folder(path), f"{path} is a folder: give a file in it")
+        raise InputError(f"{path} cannot be read: there is no such file{_beside(path)}")
     excel = f"{path} is an Excel workbook: save its sheet as 'CSV UTF-8'"
     require(suffix not in _EXCEL, excel)
     known = ", ".join(_READERS)
@@ -111,7 +112,7 @@ def _opened(path: Path) -> Source:
 
 def _beside(path: Path) -> str:
     """The nearest name in the same folder."""
-    if not path.parent.is_dir():
+    if not is_folder(path.parent):
         return f" (nor a folder {path.parent})"
     return nearest(path.name, sorted(other.name for other in path.parent.iterdir())[:1000])
 

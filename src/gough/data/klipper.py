@@ -10,7 +10,7 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError, require
-from gough.core.files import read_text
+from gough.core.files import is_file, read_text
 from gough.core.units import LARGEST
 
 Section = dict[str, str]
@@ -125,7 +125,7 @@ def klipper_block(radius: float, angle: Sequence[float], arm: Sequence[float], e
 
 def _sections(file: Path, seen: tuple[Path, ...] = ()) -> dict[str, Section]:
     """Keys by section; what is saved goes over what is written, what comes later over what comes before."""
-    require(file.is_file(), f"{file} cannot be read: there is no such file")
+    require(is_file(file), f"{file} cannot be read: there is no such file")
     require(len(seen) < _DEEPEST, f"{file}: files include one another more than {_DEEPEST} deep")
     lines = read_text(file).splitlines()
     written = [line for line in lines if not line.startswith(_SAVED)]

@@ -8,7 +8,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
-from gough.core.files import new_file
+from gough.core.files import is_file, new_file
 from gough.core.rotations import exp, from_quaternion, to_quaternion
 from gough.core.units import LARGEST, factor_between, in_si
 from gough.data.array_sources import mat_source, npz_source
@@ -110,7 +110,7 @@ class _Reader:
             groups = ("position", "rotation", "readings")
             require(name in groups, f"units are stated for {', '.join(groups)}, not '{name}'{nearest(name, groups)}")
         suffix = path.suffix.lower()
-        require(path.is_file(), f"{path} cannot be read: there is no such file")
+        require(is_file(path), f"{path} cannot be read: there is no such file")
         require(suffix in _READERS, f"{path} cannot be read: poses come from {', '.join(_READERS)}, not '{suffix}'")
         require(path.stat().st_size > 0, f"{path} is empty")
         self.source = _READERS[suffix](path)

@@ -6,6 +6,7 @@ import numpy as np
 
 from gough.core.errors import InputError, require
 from gough.core.text import written
+from gough.core.units import LARGEST
 from gough.data.motion import FullRate, MeasuredMotion, StepReport
 from gough.data.recording import Recording
 from gough.data.signals import Signals
@@ -45,8 +46,13 @@ def prepare(
 
 
 def _prepared(recording: Recording, coordinates: Channels, efforts: Channels, steps: Sequence[Step]) -> MeasuredMotion:
-    signals = _signals(recording.in_si(), coordinates, efforts, steps)
     whence = recording.source or "recording"
+    with np.errstate(over="ignore", under="ignore"):
+        recording = recording.in_si()
+    for name, channel in zip(recording.names, recording.samples.T, strict=True):
+        plausible = not bool((abs(channel) > LARGEST).any())
+        require(plausible, f"{whence}: channel '{name}' has values beyond {LARGEST:g}: a machine has none, mend them")
+    signals = _signals(recording, coordinates, efforts, steps)
     did = "; ".join([f"{recording.duration:.4g} s at {recording.rate:.10g} Hz", *recording.remarks])
     account = [StepReport(whence, did, signals.n_samples, signals.kept.sum().item())]
     for step in steps:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from gough.core.errors import InputError, nearest, require
-from gough.core.files import new_file
+from gough.core.files import is_file, new_file
 from gough.data.array_sources import require_characters, require_plain_archive
 from gough.noise import Bounded, Gaussian, Noise
 from gough.problem import Groups, LinearProblem
@@ -102,7 +102,7 @@ def _arrays(problem: LinearProblem) -> dict[str, Any]:
 
 
 def _loaded(path: Path, *, map_W: bool) -> dict[str, Any]:
-    require(path.is_file(), f"{path} cannot be read: there is no such file")
+    require(is_file(path), f"{path} cannot be read: there is no such file")
     with path.open("rb") as file:
         try:
             archive = np.load(file, allow_pickle=False)

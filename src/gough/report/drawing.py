@@ -9,6 +9,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings, filterwarnings
 
+from gough.core.text import visible
 from gough.report.curves import Curves
 from gough.report.html import Html, tag, text
 from gough.report.inline import inlined
@@ -88,7 +89,7 @@ class Drawing:
             canvas: Any = FigureCanvasSVG(self.figure)
             canvas.print_svg(target, metadata=metadata)  # savefig would draw it twice
             self.figure.set_layout_engine("none")  # it is laid out now, and need not be again
-        return target.getvalue().decode()
+        return visible(target.getvalue().decode(), lines=True)  # XML knows no control characters
 
     def svg(self) -> bytes:
         """A file of its own, on white."""

@@ -56,7 +56,7 @@ class ResultsFolder:
                 staged[name].write_bytes(content)
             with _undisturbed():
                 _write(folder / MANIFEST, _manifest_text(both))
-                (folder / NOTICE).write_text(_NOTICE_TEXT, encoding="utf-8")
+                _write(folder / NOTICE, _NOTICE_TEXT.encode())
                 for name, complete in staged.items():
                     (folder / name).parent.mkdir(parents=True, exist_ok=True)
                     complete.replace(folder / name)

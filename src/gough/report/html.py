@@ -2,6 +2,8 @@
 
 from html import escape
 
+from gough.core.text import visible
+
 
 class Html(str):
     """Text that is HTML already. Only `tag` and code that vouches for every character makes one."""
@@ -10,13 +12,13 @@ class Html(str):
 
 
 def text(value: str) -> Html:
-    """`value` escaped, or as it is where it is Html already.
+    """`value` escaped, or as it is where it is Html already; control characters become visible.
 
     Examples:
         >>> text("a < b & c")
         'a &lt; b &amp; c'
     """
-    return value if isinstance(value, Html) else Html(escape(value, quote=True))
+    return value if isinstance(value, Html) else Html(_escaped(value))
 
 
 def tag(name: str, *children: str, **attributes: str) -> Html:
@@ -26,7 +28,9 @@ def tag(name: str, *children: str, **attributes: str) -> Html:
         >>> tag("p", "1 < 2 ", tag("b", "true"), class_="note")
         '<p class="note">1 &lt; 2 <b>true</b></p>'
     """
-    given = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(value, quote=True)}"' for key, value in attributes.items()
-    )
+    given = "".join(f' {key.rstrip("_").replace("_", "-")}="{_escaped(value)}"' for key, value in attributes.items())
     return Html(f"<{name}{given}>{''.join(text(child) for child in children)}</{name}>")
+
+
+def _escaped(value: str) -> str:
+    return escape(visible(value, lines=True), quote=True)

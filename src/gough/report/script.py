@@ -8,6 +8,7 @@ from importlib.resources import files
 from math import isfinite
 from typing import Any
 
+from gough.core.text import visible
 from gough.report.html import Html
 
 _PARTS = ("numbers", "curves", "scene", "lines", "intervals", "matrix", "plane", "robot", "start")
@@ -66,6 +67,8 @@ def _plain(data: Any) -> Any:
         return {key: _plain(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
         return [_plain(value) for value in data]
+    if isinstance(data, str):
+        return visible(data, lines=True)
     if isinstance(data, float) and not isfinite(data):
         return None if data != data else "Infinity" if data > 0 else "-Infinity"  # noqa: PLR0124 - NaN
     return float(data) if isinstance(data, float) else data

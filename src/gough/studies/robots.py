@@ -107,6 +107,10 @@ def _dimension(family: str, name: str, value: Any) -> Any:
         )
     unit = known[name].metadata["unit"]
     try:
-        return tuple(quantity(each, unit) for each in value) if isinstance(value, list) else quantity(value, unit)
+        if isinstance(value, list):
+            many = value and not isinstance(known[name].default, int | float)
+            require(bool(many), "must be one number" if value else "the list is empty")
+            return tuple(quantity(each, unit) for each in value)
+        return quantity(value, unit)
     except InputError as error:
         raise InputError(f"{name}: {error}") from error

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from gough.core.units import LARGEST
 from gough.identification import DEFAULT_METHODS
 from gough.studies.quantities import quantity
 
@@ -16,12 +17,13 @@ def _listed(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 
 
-Numbers = Annotated[list[float], BeforeValidator(_listed)]
+Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
+Numbers = Annotated[list[Number], BeforeValidator(_listed)]
 """One number for all actuators, or a list with one for each."""
 Frequency = Annotated[float, _of("Hz"), Field(gt=0)]
 Duration = Annotated[float, _of("s"), Field(ge=0)]
 Period = Annotated[float, _of("s"), Field(gt=0)]
-Positive = Annotated[float, Field(gt=0)]
+Positive = Annotated[float, Field(gt=0, le=LARGEST)]
 Quantities = float | str | list[float | str]
 """Numbers in SI units, or text with a unit, such as "1.2 m/s"; what unit they must have, the robot says."""
 Sigma = list[list[float]] | Quantities
@@ -113,8 +115,8 @@ class MaskTable(Table):
     """[[preparation.mask]]: rows to leave out because a channel of the recording lies between two values."""
 
     channel: str
-    lower: float | None = None
-    upper: float | None = None
+    lower: Number | None = None
+    upper: Number | None = None
     within: Duration = 0.0
 
 
