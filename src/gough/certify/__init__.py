@@ -6,7 +6,8 @@ shows rows that contradict each other, `Inside` puts all consistent θ into an e
 the answers of methods; `check` imports no method: it is the part to trust. Certificates about legs of a platform
 (`LegBound`, `LegEmpty`, `LegWitness`, `LegOutliers`) speak about a `PlatformQuestion`; `check_leg` checks them.
 Certificates about chains of deltas, H4, Par4 and planar 3-RRR (`ChainBound`, `ChainEmpty`, `ChainWitness`) speak about
-a `ChainQuestion`; `check_chain` checks them.
+a `ChainQuestion`; `check_chain` checks them. `check_folder` checks all that `gough certify` wrote, and derives the
+questions anew from the user's study and poses.
 """
 
 from gough.certify.certificate import Certificate, digest
@@ -17,6 +18,7 @@ from gough.certify.chain_questions import ChainQuestion, chain_question
 from gough.certify.chains import Link, Reach, Split, Step
 from gough.certify.check import Verdict, check
 from gough.certify.files import load, save
+from gough.certify.folders import FolderVerdict, check_folder
 from gough.certify.leg_files import load_leg, load_question, save_leg, save_question
 from gough.certify.leg_proofs import (
     LegBound,
@@ -57,6 +59,7 @@ __all__ = [
     "ChainQuestion",
     "ChainWitness",
     "Empty",
+    "FolderVerdict",
     "Inside",
     "LegBound",
     "LegCertificate",
@@ -87,6 +90,7 @@ __all__ = [
     "chain_witness",
     "check",
     "check_chain",
+    "check_folder",
     "check_leg",
     "digest",
     "leg_certificate",
