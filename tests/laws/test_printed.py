@@ -481,6 +481,7 @@ EXAMINED = {
     "report/calibration_tables.py": "test_brackets_of_epsilon",
     "report/certification.py": "test_pages_of_certifications",
     "report/certification_results.py": "test_brackets_of_epsilon, test_pages_of_certifications",
+    "report/efforts.py": "ε* by at_most; bands in report/test_charts.py",
     "report/intervals.py": "hover",
     "report/pose_selection_words.py": "test_single_numbers_and_intervals",
     "report/sections.py": "numbers of bound_table and on_bound",

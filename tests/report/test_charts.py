@@ -1,7 +1,12 @@
 """Curves on their way to a page: packed and thinned without losing what matters."""
 
+import json
+import shutil
+import subprocess
 import zlib
 from base64 import b64decode
+from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+import gough.report
 from gough.report.charts import Band, Chart, Line, Panel, least_and_greatest, on_grid, stretches
 from gough.report.curves import Curves
 from gough.report.inline import relative
@@ -41,6 +47,49 @@ def test_a_curve_comes_back_to_a_part_in_sixteen_thousand(first, second):
             assert reference["step"] <= max(60 * reach / 16_000 * (1 + 1e-9), 1.0)
             error = abs(back - values)[there].max()
             assert error <= reference["step"] * (0.5 + 1e-6) + 1e-12 * abs(values[there]).max()
+
+
+@given(CURVES)
+def test_ends_of_sets_are_rounded_down_or_up(values):
+    curves = Curves()
+    there = np.isfinite(values)
+    references = [curves.add(values, side) for side in ("down", "up")]
+    below, above = (unpacked(curves, reference) for reference in references)
+    assert (below[there] <= values[there]).all()
+    assert (values[there] <= above[there]).all()
+    if there.any():
+        assert (above - below)[there].max() <= 2 * references[0]["step"] + 1e-12 * abs(values[there]).max()
+
+
+@given(st.lists(st.tuples(*[st.floats(-1e6, 1e6)] * 3), min_size=1, max_size=30))
+def test_a_band_on_the_page_contains_the_band(rows):
+    """The page adds two curves, both rounded; what it tells still holds every number of the band."""
+    low, high, around = np.array([(min(a, b), max(a, b), c) for a, b, c in rows]).T
+    band = Band("b", np.nextafter(low - around, -np.inf), np.nextafter(high - around, np.inf), around)
+    curves = Curves()
+    live = band.live(curves)
+    below, above, middle = (unpacked(curves, live[key]) for key in ("lower", "upper", "around"))
+    assert (below + middle <= low).all()
+    assert (above + middle >= high).all()
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no node is installed to run the page's script with")
+def test_the_page_s_script_prints_intervals_outward(rng):
+    """Numbers of the page's own script, read back as exact fractions."""
+    rows = [[0.0, 0.0], [0.1, 0.1], [0.5, 0.5], [-1e-9, 1e-9], [5e-324, 5e-324], [-1e307, 1e307], [0.0, 1e300]]
+    middle = rng.uniform(-1, 1, 3000) * 10.0 ** rng.uniform(-12, 12, 3000)
+    half = abs(middle) * 10.0 ** rng.uniform(-15, 2, 3000)
+    rows += np.column_stack([middle - half, middle + half]).tolist()
+    rows += np.sort(rng.uniform(-100, 100, (1000, 2)).round(3), axis=1).tolist()
+    script = (Path(gough.report.__file__).parent / "assets" / "numbers.js").read_text(encoding="utf-8")
+    script += f";console.log(JSON.stringify({json.dumps(rows)}.map(([a, b]) => outward(a, b))));"
+    done = subprocess.run(["node", "-"], input=script, capture_output=True, text=True, check=True)
+    for (lower, upper), texts in zip(rows, json.loads(done.stdout), strict=True):
+        a, b = (Fraction(text.replace("−", "-")) for text in texts)
+        low, high = Fraction(lower), Fraction(upper)
+        assert a <= low <= high <= b, texts
+        size = max(abs(low), abs(high))
+        assert (low - a) + (b - high) <= max((high - low) / 25, size / 10**11, Fraction(1, 10**290)), texts
 
 
 def test_smooth_curves_are_kept_finely_and_cost_little():

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.report.curves import Curves
+from gough.report.curves import Curves, as_shown
 
 Color: TypeAlias = int | str
 """The number of a series, or one of the page's own colors: `ink`, `quiet`, `faint`."""
@@ -52,8 +52,11 @@ class Band:
 
     def live(self, curves: Curves) -> dict[str, Any]:
         look = {"kind": "bars" if self.as_bars else "band", "label": self.label, "color": self.color, "width": 2}
-        around = None if self.around is None else curves.add(self.around)
-        return {**look, "lower": curves.add(self.below), "upper": curves.add(self.above), "around": around}
+        below, above, around = self.below, self.above, None
+        if self.around is not None:  # the page adds what it has of it, which is rounded
+            around, shown = curves.add(self.around), as_shown(self.around)
+            below, above = np.nextafter(self.lower - shown, -np.inf), np.nextafter(self.upper - shown, np.inf)
+        return {**look, "lower": curves.add(below, "down"), "upper": curves.add(above, "up"), "around": around}
 
     def thinned(self, factor: int) -> "Band":
         lower, upper = -_greatest(-self.lower, factor), _greatest(self.upper, factor)
@@ -67,9 +70,12 @@ class Level:
     label: str
     value: float
     color: Color = "quiet"
+    printed: str = ""
+    """The value as text, where it must not be rounded to nearest."""
 
     def live(self, curves: Curves) -> dict[str, Any]:  # noqa: ARG002 - as for other marks
-        return {"kind": "level", "label": self.label, "color": self.color, "width": 1, "value": self.value}
+        look = {"kind": "level", "label": self.label, "color": self.color, "width": 1}
+        return {**look, "value": self.value, "printed": self.printed}
 
     def thinned(self, factor: int) -> "Level":  # noqa: ARG002 - as for other marks
         return self

@@ -2,7 +2,7 @@
 
 from base64 import b64encode
 from hashlib import sha256
-from typing import TypedDict
+from typing import Literal, TypeAlias, TypedDict
 from zlib import compress
 
 import numpy as np
@@ -12,6 +12,7 @@ from gough.core.arrays import Array
 
 _CODES = 16_000
 """Steps between the least and the greatest value: more than any screen shows."""
+Rounding: TypeAlias = Literal["nearest", "down", "up"]
 _MISSING = 65_535
 """The code of no value."""
 
@@ -46,15 +47,15 @@ class Curves:
         self._n = 0
         self._known: dict[bytes, Reference] = {}
 
-    def add(self, values: Array) -> Reference:
-        """Take in a curve; infinite values count as missing."""
-        key = sha256(np.ascontiguousarray(values, dtype=np.float64).tobytes()).digest()
+    def add(self, values: Array, rounding: Rounding = "nearest") -> Reference:
+        """Take in a curve; infinite values count as missing. Ends of sets are rounded down or up, never inward."""
+        key = rounding.encode() + sha256(np.ascontiguousarray(values, dtype=np.float64).tobytes()).digest()
         if key not in self._known:
-            self._known[key] = self._added(values)
+            self._known[key] = self._added(values, rounding)
         return self._known[key]
 
-    def _added(self, values: Array) -> Reference:
-        low, step, codes = _quantized(values)
+    def _added(self, values: Array, rounding: Rounding) -> Reference:
+        low, step, codes = _quantized(values, rounding)
         order, differences = min(((k, _differences(codes, k)) for k in (1, 2)), key=lambda pair: _cost(pair[1]))
         at, self._n = self._n, self._n + len(codes)
         # 0, −1, 1, −2, … become 0, 1, 2, 3, …: small either way
@@ -68,7 +69,18 @@ class Curves:
         return b64encode(compress(planes.tobytes(), 9)).decode()
 
 
-def _quantized(values: Array) -> tuple[float, float, npt.NDArray[np.uint16]]:
+def as_shown(values: Array) -> Array:
+    """The curve as a page has it, rounded to nearest.
+
+    Examples:
+        >>> as_shown(np.array([0.0, 16.0, np.nan])).tolist()
+        [0.0, 16.0, nan]
+    """
+    low, step, codes = _quantized(values, "nearest")
+    return np.where(codes == _MISSING, np.nan, low + step * codes)
+
+
+def _quantized(values: Array, rounding: Rounding) -> tuple[float, float, npt.NDArray[np.uint16]]:
     there = np.isfinite(values)
     if not there.any():
         return 0.0, 1.0, np.full(len(values), _MISSING, np.uint16)
@@ -76,7 +88,21 @@ def _quantized(values: Array) -> tuple[float, float, npt.NDArray[np.uint16]]:
     step = _step(values[there], low, high)
     with np.errstate(invalid="ignore"):
         codes = np.where(there, np.rint(values / step - low / step), _MISSING)
+        if rounding != "nearest":
+            codes = _directed(codes, values, low, step, 1 if rounding == "up" else -1)
     return low, step, codes.astype(np.uint16)
+
+
+def _directed(codes: Array, values: Array, low: float, step: float, sign: int) -> Array:
+    """Codes whose values, as the page computes them, are not above (sign −1) or not below (sign 1) the given ones.
+
+    It ends: code 0 is the least of all values, and twice as many codes as there are reach beyond the greatest.
+    """
+    there = np.isfinite(values)
+    hop = sign * max(1.0, np.ceil(np.spacing(abs(values[there]).max()) / step))
+    while (wrong := there & (sign * (low + step * codes) < sign * values)).any():
+        codes = np.where(wrong, np.maximum(codes + hop, 0.0), codes)
+    return codes
 
 
 def _step(values: Array, low: float, high: float) -> float:

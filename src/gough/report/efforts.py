@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gough.core import outward
 from gough.core.arrays import Array
 from gough.data import MeasuredMotion
 from gough.identification import ExactBounds, Prediction
@@ -62,7 +63,8 @@ class Comparison:
         around = tuple(replace(band, around=None) for band in bands)
         levels = [Level("error bound", float(self.bound[g]), "quiet")]
         if self.smallest is not None:
-            levels.append(Level("ε*, at most", float(self.smallest[g]), 3))
+            smallest = float(self.smallest[g])
+            levels.append(Level("ε*, at most", smallest, 3, outward.at_most(smallest)))
         lower: tuple[Mark, ...] = (
             *(band for band in around if not band.as_bars),
             Line("measured − predicted", left_over, "ink", 0.8),
@@ -92,7 +94,7 @@ class Comparison:
     def _band(self, g: int, n: int, predicted: Array, given: tuple[str, Array, Array, Integers], *, color: int) -> Band:
         label, lower, upper, at = given
         below, above = (on_grid(side[:, g : g + 1], at, n)[0] - predicted for side in (lower, upper))
-        return Band(label, below, above, predicted, color)
+        return Band(label, np.nextafter(below, -np.inf), np.nextafter(above, np.inf), predicted, color)
 
 
 def effort_figure(name: str, comparison: Comparison, *, where: str) -> Drawing:

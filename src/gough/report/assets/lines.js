@@ -252,13 +252,15 @@ class Lines {
   explain(panel, i, x) {
     const { label, unit, start, step } = this.spec.x;
     const value = (v) => withUnit(significant(v, 5), panel.unit);
+    const level = (mark) => (mark.printed ? withUnit(mark.printed, panel.unit) : value(mark.value));
     const rows = panel.marks
       .filter((mark) => !this.hidden.has(mark.label))
       .map((mark) => {
         if (mark.lower) {
-          return [mark.color, mark.label, `${significant(mark.lower[i], 5)} \u2026 ${value(mark.upper[i])}`];
+          const [from, to] = outward(mark.lower[i], mark.upper[i]);
+          return [mark.color, mark.label, `${from} \u2026 ${withUnit(to, panel.unit)}`];
         }
-        return [mark.color, mark.label, mark.kind === "level" ? `\u00b1${value(mark.value)}` : value(mark.y[i])];
+        return [mark.color, mark.label, mark.kind === "level" ? `\u00b1${level(mark)}` : value(mark.y[i])];
       });
     const at = start + step * i;
     if ((panel.spans ?? []).some(([a, b]) => at >= a && at <= b)) rows.push([null, this.spec.spans, ""]);

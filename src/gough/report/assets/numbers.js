@@ -12,6 +12,39 @@ function significant(value, digits = 4) {
   return withMinus(value.toFixed(Math.max(0, digits - 1 - Math.floor(Math.log10(size)))));
 }
 
+/**
+ * Both ends of an interval, rounded away from each other; the last digit is at most a hundredth of the width.
+ * A text that reads back as a smaller double is less than the value, one that reads back as the same one may not be.
+ */
+function outward(lower, upper) {
+  if (!(lower <= upper && Number.isFinite(lower) && Number.isFinite(upper))) {
+    return [significant(lower, 5), significant(upper, 5)];
+  }
+  const smallest = 1e-290; // below it, a unit of the last digit is no double
+  if (Math.max(Math.abs(lower), Math.abs(upper)) < smallest) {
+    return [lower < 0 ? withMinus(String(-smallest)) : "0", upper > 0 ? String(smallest) : "0"];
+  }
+  const leading = Math.floor(Math.log10(Math.max(Math.abs(lower), Math.abs(upper)) || 1));
+  const wanted = upper > lower ? Math.floor(Math.log10((upper - lower) / 100)) : -Infinity;
+  const power = Math.min(Math.max(wanted, leading - 13), leading);
+  const plain = leading >= -4 && leading < 6;
+  const text = (value) => {
+    if (plain) return value.toFixed(Math.max(0, -power));
+    const own = value === 0 ? leading : Math.floor(Math.log10(Math.abs(value)));
+    return value.toExponential(Math.max(0, own - power));
+  };
+  const unit = plain ? 10 ** Math.min(power, 0) : 10 ** power;
+  return [-1, 1].map((sign) => {
+    const value = sign < 0 ? lower : upper;
+    let near = value;
+    for (let k = 0; k < 4; k += 1, near += sign * unit) {
+      const back = Number(text(near));
+      if (sign * back > sign * value || (back === value && Number.isSafeInteger(value * 1024))) break;
+    }
+    return withMinus(text(near));
+  });
+}
+
 const withUnit = (text, unit) => (unit ? `${text}\u00a0${unit}` : text);
 
 /** About `wanted` round values between two others, and the step from one to the next. */
