@@ -141,6 +141,7 @@ class LinearProblem(ArrayValue):
             require(chosen.shape == (self.n_rows,), f"a mask needs one entry per row, {self.n_rows} in all")
             chosen = np.flatnonzero(chosen)
         require(chosen.size > 0, "no row is left: the selection is empty")
+        require(chosen.dtype.kind in "iu", "a selection is a mask or row numbers")
         groups = self.groups.select(chosen)
         W, y = frozen(self.W[chosen]), frozen(self.y[chosen])
         return replace(self, W=W, y=y, noise=_select_noise(self.noise, chosen), groups=groups)

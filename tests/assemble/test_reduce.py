@@ -1,5 +1,7 @@
 """Problems in base parameters."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -59,11 +61,32 @@ def test_a_belief_is_carried_over(rng):
     assert carried.covariance == pytest.approx(np.array([[5.0, 2.0], [2.0, 2.0]]))
 
 
-def test_radii_of_the_regressor_follow_their_columns(rng):
+def test_errors_of_the_regressor_are_bounded_over_the_prior(rng):
+    """D |θ| depends on all of θ, dropped unknowns too, and not on the combinations that are kept."""
     radius = np.tile([1.0, 2.0, 3.0, 4.0], (40, 1))
-    problem = problem_of(rng, noise=gough.Bounded(0.1, radius))
+    prior = gough.Box([-1.0, 0.0, -3.0, 0.1], [1.0, 0.5, 2.0, 0.7])
+    problem = problem_of(rng, noise=gough.Bounded(0.1, radius), prior=prior)
     noise = reduced(problem, identifiability(problem)).noise
-    assert np.array_equal(noise.regressor, radius[:, :2])
+    exact = Fraction(0.1) + 1 + 2 * Fraction(0.5) + 9 + 4 * Fraction(0.7)
+    assert noise.regressor is None
+    assert all(exact <= Fraction(e) < exact * (1 + Fraction(1, 2**50)) for e in noise.radius.tolist())
+    with pytest.raises(gough.AssumptionError, match="bounded prior"):
+        reduced(problem_of(rng, noise=gough.Bounded(0.1, radius)), identifiability(problem))
+
+
+def test_a_carried_prior_holds_every_combination(rng):
+    for _ in range(50):
+        lower = rng.normal(size=4)
+        prior = gough.Box(lower, lower + rng.random(4))
+        problem = problem_of(rng, prior=prior)
+        found = identifiability(problem)
+        carried = reduced(problem, found).unknowns.prior
+        C = [[Fraction(c) for c in base.coefficients] for base in found.base]
+        for side, wanted in ((carried.lower, min), (carried.upper, max)):
+            ends = [[Fraction(x) for x in end.tolist()] for end in (prior.lower, prior.upper)]
+            for row, end in zip(C, side.tolist(), strict=True):
+                exact = sum(wanted(c * a, c * b) for c, a, b in zip(row, *ends, strict=True))
+                assert end <= exact if wanted is min else end >= exact
 
 
 def test_another_problems_identifiability_is_refused(rng):

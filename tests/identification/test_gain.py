@@ -1,5 +1,7 @@
 """Amplifier gains from static force tests."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -87,3 +89,16 @@ def test_what_cannot_be_used_is_refused(arguments, message):
 def test_a_resolution_must_be_positive():
     with pytest.raises(InputError, match="resolution"):
         gain_from_static_tests([1, 2, 3], [1, 2, 3], 0.1, resolution=0.0)
+
+
+def test_bounds_hold_for_the_exact_products_with_the_lever(rng):
+    """Two tests of the same voltage whose forces differ by twice the resolution leave one torque: the exact one."""
+    for _ in range(50):
+        lever, force, resolution = rng.uniform(0.1, 1), rng.uniform(1, 9), 2.0 ** -rng.integers(2, 9)
+        low = np.ldexp(np.round(np.ldexp(force, 20)), -20)  # so that low + 2 resolution is a double
+        found = gain_from_static_tests(
+            [0.0, 0.0, 1.0, 2.0], [low, low + 2 * resolution, low, low], lever=lever, resolution=resolution
+        )
+        exact = Fraction(lever) * (Fraction(low) + Fraction(resolution))  # the only offset that fits both
+        box = found.hull.region
+        assert box.lower[1] <= exact <= box.upper[1]

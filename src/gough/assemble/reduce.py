@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from gough.core import intervals as iv
 from gough.core.arrays import Array, array
-from gough.core.errors import require
+from gough.core.errors import AssumptionError, require
+from gough.core.intervals import Interval
 from gough.methods.identifiability import Identifiability
 from gough.noise import Bounded, Noise
 from gough.problem import LinearProblem
@@ -18,7 +20,8 @@ def reduced(problem: LinearProblem, found: Identifiability) -> LinearProblem:
     """The same equations in the base parameters alone: W θ = W_kept (C θ), up to rounding.
 
     C holds the coefficients of the base parameters. Nominal values and the prior are carried over through C; a prior's
-    bounds become those of the combinations, which forgets what they say about the rest.
+    bounds become those of the combinations, which forgets what they say about the rest. What is proven of the reduced
+    problem is proven of its own W. A radius of W becomes part of the error bounds, over a bounded prior.
 
     Examples:
         >>> import gough
@@ -41,7 +44,12 @@ def reduced(problem: LinearProblem, found: Identifiability) -> LinearProblem:
         None if old.nominal is None else base_values(found, old.nominal),
         _carried(old.prior, _coefficients(found)),
     )
-    return replace(problem, W=problem.W[:, kept], unknowns=unknowns, noise=_columns(problem.noise, kept))
+    return replace(
+        problem,
+        W=problem.W[:, kept],
+        unknowns=unknowns,
+        noise=_carried_noise(problem.noise, old.bounds, problem.W.shape),
+    )
 
 
 def base_values(found: Identifiability, theta: Any) -> Array:
@@ -64,10 +72,18 @@ def _coefficients(found: Identifiability) -> Array:
     return np.array([base.coefficients for base in found.base])
 
 
-def _columns(noise: Noise, kept: list[int]) -> Noise:
-    if isinstance(noise, Bounded) and noise.regressor is not None and noise.regressor.ndim == 2:
-        return Bounded(noise.radius, noise.regressor[:, kept])
-    return noise
+def _carried_noise(noise: Noise, bounds: Box, shape: tuple[int, int]) -> Noise:
+    """What errors of W do depends on θ itself and not on its combinations: it is bounded over the prior instead."""
+    if not isinstance(noise, Bounded) or noise.regressor is None:
+        return noise
+    if not bounds.is_bounded:
+        raise AssumptionError(
+            "base parameters of a regressor known to ± D need a bounded prior: D |θ| is not a function of the "
+            "combinations. Bound the unknowns, or state an exact W."
+        )
+    greatest = np.maximum(abs(bounds.lower), abs(bounds.upper))
+    total = iv.dot(np.broadcast_to(noise.regressor, shape), greatest) + noise.radius
+    return Bounded(total.upper)
 
 
 def _carried(prior: Box | ConfidenceEllipsoid | None, C: Array) -> Box | ConfidenceEllipsoid | None:
@@ -76,6 +92,5 @@ def _carried(prior: Box | ConfidenceEllipsoid | None, C: Array) -> Box | Confide
         return None
     if isinstance(prior, ConfidenceEllipsoid):
         return ConfidenceEllipsoid(C @ prior.center, C @ prior.covariance @ C.T, prior.level, prior.dof)
-    # 0 · ∞ is not what an unknown without influence contributes
-    ends = np.stack([np.where(C == 0, 0.0, np.where(C == 0, 1.0, C) * side) for side in (prior.lower, prior.upper)])
-    return Box(ends.min(axis=0).sum(axis=1), ends.max(axis=0).sum(axis=1))
+    sums = iv.sum(Interval(C) * Interval(prior.lower, prior.upper))  # rounded outward, and 0 times the line is 0
+    return Box(sums.lower, sums.upper)

@@ -35,11 +35,17 @@ def condensed(
     P, c = _floats(body.shape), _floats(body.center)
     free = P.diagonal() > 0
     scale = np.sqrt(P.diagonal()[free])
-    L = np.linalg.cholesky(P[np.ix_(free, free)] / np.outer(scale, scale)) * scale[:, None]
-    A, m = D[:, free] @ L, middle - D @ c
-    i, j = np.triu_indices(A.shape[1])
-    V = np.column_stack([A[:, i] * A[:, j], m[:, None] * A, half**2 - m**2])
-    few = fewer(V, weights)
+    with np.errstate(all="ignore"):
+        try:
+            L = np.linalg.cholesky(P[np.ix_(free, free)] / np.outer(scale, scale)) * scale[:, None]
+        except np.linalg.LinAlgError:
+            return list(chosen), weights.tolist()
+        A, m = D[:, free] @ L, middle - D @ c
+        i, j = np.triu_indices(A.shape[1])
+        V = np.column_stack([A[:, i] * A[:, j], m[:, None] * A, half**2 - m**2])
+        if not np.isfinite(np.square(weights[:, None] * V).sum()):
+            return list(chosen), weights.tolist()
+        few = fewer(V, weights)
     kept = np.flatnonzero(few)
     return [chosen[k] for k in kept.tolist()], few[kept].tolist()
 
@@ -81,6 +87,9 @@ def _thinned(S: Array) -> Array:
     while len(moves):
         move = moves[0] if moves[0].max() > 0 else -moves[0]
         falling = np.flatnonzero(move > 1e-12 * abs(move).max())
+        if not falling.size:
+            moves = moves[1:]  # a direction that rounding has left nothing of
+            continue
         gone = falling[np.argmin(factors[falling] / move[falling])]
         factors = np.maximum(factors - factors[gone] / move[gone] * move, 0.0)
         factors[gone] = 0.0

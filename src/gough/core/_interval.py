@@ -40,6 +40,8 @@ class Interval:
     _of: Any
 
     def __init__(self, lower: Number, upper: Number | None = None) -> None:
+        masked = any(isinstance(end, np.ma.MaskedArray) and np.ma.is_masked(end) for end in (lower, upper))
+        require(not masked, "an interval has masked ends: leave them out, or fill them with a number")
         try:
             self._of = ival.Interval(lower, upper)
         except (TypeError, ValueError) as error:

@@ -6,6 +6,7 @@ import numpy as np
 
 from gough.core.arrays import Array, array
 from gough.core.errors import require
+from gough.core.intervals import Interval
 from gough.estimate import estimate
 from gough.identification.results import GainEstimate
 from gough.methods import LeastSquares, LinearHull
@@ -55,7 +56,9 @@ def gain_from_static_tests(
     fit = estimate(problem, LeastSquares())
     hull = None
     if resolution is not None:
-        bounded = LinearProblem(W, torque, unknowns, Bounded(np.array(lever * resolution)))
+        product = Interval(lever) * F  # what rounding makes of torques and bound is added to the bound
+        bound = (Interval(lever) * resolution + product.rad).upper
+        bounded = LinearProblem(W, product.mid, unknowns, Bounded(bound))
         hull = estimate(bounded, LinearHull(), strict=False)
     assert isinstance(fit.region, ConfidenceEllipsoid)
     interval = fit.region.interval()

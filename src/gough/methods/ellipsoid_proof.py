@@ -94,6 +94,8 @@ def prove(D: Array, mid: Array, half: Array, weights: Array) -> ProvedEllipsoid 
     if not (np.isfinite(X).all() and abs(X).max(initial=0.0) <= 2.0**300):
         return None
     center = _minimizer(D, mid, w, B, X)
+    if not np.isfinite(center).all():
+        return None
     eta, pull, s = _bounds(D, mid, half, w, X=X, center=center)
     return _ellipsoid(center, X, eta, pull, s)
 
@@ -102,7 +104,7 @@ def _minimizer(D: Array, mid: Array, w: Array, B: Array, X: Array) -> Array:
     """About the center of the ellipsoid; accurate residuals make up for what the first solution lost."""
     T = B @ X
     center: Array = X @ (T.T @ (w * mid))
-    for _ in range(2):
+    for _ in range(2 if np.isfinite(center).all() else 0):
         center = center + X @ (T.T @ (w * accurate_residual(D, center, mid).mid))
     return center
 

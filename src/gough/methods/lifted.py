@@ -15,6 +15,8 @@ from gough.methods.lifted_program import LiftedProgram, Relaxation, envelopes
 from gough.region import Box
 from gough.unknowns import Unknowns
 
+_FAR = 1e150
+"""Squares of radii beyond it are no floating-point numbers, and products would be without bounds."""
 _CONTRADICTION = "No value of the unknowns within the prior fits all measurements within their tolerances"
 
 
@@ -91,6 +93,8 @@ class LiftedHull:
             return Contracted(box, LiftedStage((), (), ()))
         center = box.center
         radius = np.maximum((Interval(box.upper) - center).upper, (Interval(center) - box.lower).upper)
+        if not radius.max() < _FAR:
+            return Contracted(box, LiftedStage((), (), ()))
         rows = problem.relaxation(center, radius)
         program = LiftedProgram(rows, envelopes(problem.products, radius), problem.products, radius)
         cuts, contradiction = program.cuts()

@@ -242,4 +242,6 @@ def prediction_bounds(problem: LinearProblem, directions: Array, *, tolerance: f
         return _range_over(hull, D)
     prover = Prover(problem)
     values = [prover.floor(hull, d, v.rows, v.weights)[0] for d, v in zip(both, found.vertices, strict=True)]
-    return Box(np.array(values[: len(D)]), -np.array(values[len(D) :]))
+    lower, upper = np.array(values[: len(D)]), -np.array(values[len(D) :])
+    # bounds that cross contradict each other, so that no θ is consistent
+    return Box.empty(len(D)) if (lower > upper).any() else Box(lower, upper)

@@ -10,7 +10,7 @@ from gough.core.errors import require
 from gough.core.threads import one_blas_thread
 from gough.estimate import Claim, proof
 from gough.evidence import Evidence
-from gough.methods.exact_bound import Multipliers, evidence
+from gough.methods.exact_bound import Multipliers, evidence, rounded_down
 from gough.methods.relaxed_programs import NO_ROWS, Programs, Rows, robust_strips
 from gough.methods.strips import Strips
 from gough.problem import Integers, LinearProblem
@@ -173,7 +173,7 @@ class _Search:
         if not np.isfinite(cut.value):
             return None
         rows = np.array([row, *cut.multipliers.rows], dtype=np.int64)
-        weights = np.array([sign, *map(float, cut.multipliers.weights)])
+        weights = np.array([sign, *map(rounded_down, cut.multipliers.weights)])  # infinite beyond all doubles: unused
         return self._programs.contradiction(rows, weights)
 
 

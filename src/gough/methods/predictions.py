@@ -62,6 +62,8 @@ def predictions(problem: LinearProblem, directions: Array, *, tolerance: float =
     both = np.vstack([D, -D])
     proofs = proven_ranges(problem, hull, both, tolerance)
     values = np.array([value for value, _ in proofs])
+    if (values[:n] > -values[n:]).any():
+        raise AssumptionError("nothing can be predicted: proven bounds cross, so that no θ satisfies all rows")
     names = problem.unknowns.names
     used = (Evidence(names, tuple(d.tolist()), one.rows, one.weights) for d, (_, one) in zip(both, proofs, strict=True))
     return Predictions(Box(values[:n], -values[n:]), (*answer.stats.evidence, *used), proof())

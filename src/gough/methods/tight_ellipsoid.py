@@ -86,7 +86,7 @@ def _of_strips(problem: LinearProblem, hull: Box, method: TightEllipsoid) -> Fou
     """The ellipsoid of the axes and the rows that matter, flat along what is known exactly; None if it is too thin."""
     free = np.flatnonzero(hull.lower < hull.upper)
     ranges = _ranges(problem, hull, free, method.most) if free.size else None
-    if ranges is None:
+    if ranges is None or (ranges.lower > ranges.upper).any():
         return None
     flat = np.setdiff1d(np.arange(len(hull)), free)
     inside = Interval(ranges.lower, ranges.upper) - dot(ranges.D[:, flat], Interval(hull.lower[flat]))
