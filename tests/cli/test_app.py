@@ -51,7 +51,7 @@ def test_who_interrupts_is_told_what_became_of_the_files(tmp_path, monkeypatch, 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(check, "load", interrupted)
+    monkeypatch.setattr(check, "kind_of_file", interrupted)
     (tmp_path / "certificate.json").write_text("{}")
     assert run(["check", str(tmp_path / "certificate.json"), str(tmp_path / "problem.npz")]) == 130
     shown = capsys.readouterr()
