@@ -105,6 +105,8 @@ def test_whoever_gave_an_array_cannot_change_a_problem():
     for held in (problem.W, problem.y, problem.noise.radius, problem.noise.regressor, problem.unknowns.bounds.lower):
         with pytest.raises(ValueError, match="read-only"):
             held[0] = 3.0
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            held.flags.writeable = True
 
 
 def test_a_read_only_view_of_what_can_be_written_is_copied():

@@ -52,7 +52,9 @@ def array(value: Any, what: str, *, ndim: int | tuple[int, ...], copy: bool = Tr
     if given.ndim not in allowed:
         wanted = " or ".join(str(n) for n in allowed)
         raise InputError(f"{what} must have {wanted} dimension(s), but its shape is {given.shape}")
-    result = _owned(given, what) if copy and not is_new else given.view()
+    if copy:
+        given = frozen(given if is_new else _owned(given, what))
+    result = given.view()  # of memory that is read-only itself, where it is owned: nobody makes it writable by mistake
     result.flags.writeable = False
     return result
 
@@ -69,7 +71,7 @@ def frozen(values: T) -> T:
 def _owned(given: Array, what: str) -> Array:
     """The array itself if nobody can write to it, else a copy."""
     if _is_immutable(given):
-        return given.view()
+        return given
     if isinstance(_base(given), mmap):
         raise InputError(
             f"{what} is a memory map that is open for writing, so that its numbers may change after they were used "

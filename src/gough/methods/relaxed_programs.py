@@ -99,7 +99,9 @@ class Programs:
         known = (index >= 0) & (index < len(self._pool))
         rows = self._pool[np.where(known, index, 0)]
         # a cut of the other rows must not rest on a dropped one, whatever the program says
-        allowed = np.array([~np.isin(some, list(withouts[i])) for i, some in zip(good.tolist(), rows, strict=True)])
+        allowed = np.array(
+            [~np.isin(some, list(withouts[i])) for i, some in zip(good.tolist(), rows, strict=True)], bool
+        )
         weights = np.where(known & allowed.reshape(known.shape), runs.price[good], 0.0)
         weights[~(abs(weights) > _TINY * abs(weights).max(axis=1, keepdims=True, initial=0.0))] = 0.0
         weights = weights * size / self.strips.length[rows]
