@@ -11,8 +11,10 @@ import pytest
 from gough.certify.folders import check_folder
 from gough.certify.manifest import MANIFEST
 from gough.cli.app import run
+from gough.robots import LinearDelta
 from tests.certify.runs import ONE_LEG, edited, leg_run, resealed
 from tests.cli.test_certify import write
+from tests.cli.test_certify_chains import write as write_chains
 
 
 @pytest.fixture(scope="module")
@@ -230,6 +232,90 @@ def test_a_witness_with_errors_beyond_those_stated(folder, change, message, caps
     assert code == 1
     assert "it holds about measurements.json, but not about the data" in out
     assert message in out
+
+
+def test_a_question_that_the_manifest_does_not_list(folder, capsys):
+    def unlisted(data):
+        data["questions"] = {}
+        data["files"] = [file for file in data["files"] if file[0] != "measurements.json"]
+
+    edited(folder / MANIFEST, unlisted)
+    assert run(["check", str(folder)]) == 1
+    assert "measurements.json is not listed" in capsys.readouterr().out
+    assert run(["check", str(folder / "leg-2-box.json")]) == 0
+    out = capsys.readouterr().out
+    assert "The check starts at measurements.json: the step from the measured poses is not checked" in out
+    assert "Derived from the sources" not in out
+
+
+@pytest.fixture(scope="module")
+def delta(tmp_path_factory):
+    """The folder of certificates of one chain of a linear delta that fits."""
+    place = tmp_path_factory.mktemp("delta")
+    path = write_chains(place, LinearDelta(), "linear-delta", "legs = [2]\n", n=10)
+    assert run(["certify", str(path), "--json"]) == 0
+    return place / "results-certified" / "certificates"
+
+
+def first_number(name, by):
+    """Change the first number of a table of the equations that is neither 0 nor ± 1."""
+
+    def change(data):
+        k, i = next((k, i) for k, row in enumerate(data[name]) for i, x in enumerate(row) if x not in {0, 1, -1})
+        data[name][k][i] += by
+
+    return change
+
+
+def zeroed(name):
+    return lambda data: data.update({name: [[0.0] * len(row) for row in data[name]]})
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        (("sources", change_cell(4, "x", moved(1e-9))), "pose 4: the equations do not enclose"),
+        (("sources", change_cell(5, "l2", moved(1e-9))), "pose 5: the equations do not enclose"),
+        (("sources", swap_heads("l1", "l2")), "do not enclose"),
+        (("sources", change_text("study.toml", "0.1 mm", "0.11 mm")), "pose 0: a stated half-width is larger"),
+        (("sources", change_text("study.toml", "50 mm", "51 mm")), "the prior of tower_x_2"),
+        (("sources", change_text("study.toml", "linear-delta", "rotary-delta")), "is not in the manifest"),
+        (("chain-2-equations.json", first_number("p", 1e-9)), "do not enclose"),
+        (("chain-2-equations.json", first_number("tolerance", -1e-12)), "a stated half-width is larger"),
+        (("chain-2-equations.json", zeroed("blur")), "do not enclose"),
+        (
+            ("chain-2-equations.json", lambda data: data["upper"].__setitem__(0, data["upper"][0] - 1e-9)),
+            "the prior of",
+        ),
+        (("chain-2-fits.json", None), "the exhibited rod is too"),
+    ],
+)
+def test_a_chain_of_which_something_was_changed(delta, tmp_path, where, message, capsys):
+    name, change = where
+    folder = Path(shutil.copytree(delta, tmp_path / "certificates"))
+    assert judged(folder, capsys)[0] == 0
+    if change is None:  # a wider question has a witness that the stated intervals do not have
+        edited(folder / "chain-2-equations.json", wider_chain)
+        edited(folder / "chain-2-fits.json", longer_rod)
+        (folder / "chain-2-box.json").unlink()
+        kept = lambda data: data.update(files=[f for f in data["files"] if (folder / f[0]).exists()])  # noqa: E731
+        edited(folder / MANIFEST, kept)
+    elif name == "sources":
+        change(folder)
+    else:
+        edited(folder / name, change)
+    code, out = judged(folder, capsys)
+    assert code == 1
+    assert message in out
+    assert "holds about chain-2-equations.json" in out
+
+
+def wider_chain(data):
+    data["tolerance"] = [[10 * x for x in row] for row in data["tolerance"]]
+
+
+def longer_rod(data):
+    data["values"][-1] = float(data["values"][-1]) + 5e-4
 
 
 def test_the_user_s_own_files(made, folder, tmp_path, capsys):

@@ -37,7 +37,7 @@ _NO_MANIFEST = (
 
 NO_SOURCES = (
     f"The check starts at the question ({MEASUREMENTS} or equations): the step from the measured poses is not checked, "
-    "because there is no manifest with copies of the sources."
+    "because there is no sound manifest with copies of the sources."
 )
 
 
@@ -45,6 +45,8 @@ NO_SOURCES = (
 class FolderVerdict:
     """What the check of a folder found. A verdict is true (`if verdict:`) if everything in it holds."""
 
+    folder: Path
+    """Where the certificates are."""
     verdicts: Mapping[str, Verdict]
     """Of each certificate that could be read, by the name of its file."""
     about: Mapping[str, str]
@@ -101,11 +103,11 @@ def check_folder(
         check.compare(manifest, None if study is None else Path(study))
     for name in names:
         check.judge(name)
-    require(
-        bool(names or check.faults),
-        f"{folder} holds no certificates about legs or chains: give the folder that gough certify wrote",
-    )
+    check.tell_underived()
+    none = "holds no certificates about legs or chains: give the folder that gough certify wrote"
+    require(bool(names or check.faults), f"{folder} {none}")
     return FolderVerdict(
+        place,
         check.verdicts,
         check.about,
         len(names),
@@ -134,6 +136,8 @@ class _Check:
     """What the sources state about the unknowns of each question."""
     underived: set[str] = field(default_factory=set)
     """Questions that do not follow from the sources."""
+    reasons: dict[str, str] = field(default_factory=dict)
+    """Why the checker does not derive a question."""
     premises: list[str] = field(default_factory=list)
 
     def manifest(self) -> Manifest | None:
@@ -141,6 +145,7 @@ class _Check:
         if not (self.folder / MANIFEST).is_file():
             if (self.folder / SOURCES).exists():
                 self.faults.append(f"{MANIFEST} is missing")
+                self.notes.append(NO_SOURCES)
             elif any(self.folder.glob("*.json")):
                 self.notes += (_NO_MANIFEST, NO_SOURCES)
             return None
@@ -148,6 +153,7 @@ class _Check:
             return load_manifest(self.folder / MANIFEST)
         except InputError as error:
             self.faults.append(self._inside(error))
+            self.notes.append(NO_SOURCES)
             return None
 
     def listed(self, manifest: Manifest, only: str | None) -> list[str]:
@@ -185,12 +191,20 @@ class _Check:
                 self.raw[name] = raw
             except NotDerived as reason:
                 self.premises += question_words(question)
-                self.notes.append(
-                    f"The check starts at {name}: the step from the measured poses is not checked, because {reason}."
-                )
+                self.reasons[name] = str(reason)
             except (NotProven, InputError) as reason:
                 self.faults.append(f"{name} does not follow from the sources: {self._inside(reason)}")
                 self.underived.add(name)
+
+    def tell_underived(self) -> None:
+        """Say at which questions the check starts, because they are not derived from the sources."""
+        if NO_SOURCES in self.notes:
+            return
+        for name in dict.fromkeys(self.about.values()):
+            if name not in self.raw and name not in self.underived:
+                why = self.reasons.get(name, f"{MANIFEST} does not list it as a question")
+                step = "the step from the measured poses is not checked"
+                self.notes.append(f"The check starts at {name}: {step}, because {why}.")
 
     def _source(self, entries: Mapping[str, SourceEntry], manifest: Manifest) -> Source:
         texts = {}

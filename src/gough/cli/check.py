@@ -13,6 +13,7 @@ from gough.certify import check as checked
 from gough.certify.chain_files import CHAIN, equations_name
 from gough.certify.folders import MEASUREMENTS, NO_SOURCES, FolderVerdict, check_folder
 from gough.certify.leg_files import CERTIFICATE, kind_of_file
+from gough.certify.linear import NotProven
 from gough.certify.manifest import MANIFEST, digest_of, load_manifest
 from gough.certify.raw import question_words
 from gough.certify.raw_data import RawTable
@@ -54,7 +55,7 @@ def check(
         if problem is not None:
             raise InputError(f"the certificates of a folder speak about files in it: leave out {problem}")
         found = check_folder(certificate, study, binary_columns)
-        _report_folder(certificate, found, as_json=as_json)
+        _report_folder(found, as_json=as_json)
         if not found:
             raise typer.Exit(1)
         return
@@ -102,7 +103,8 @@ def _from_sources(certificate: Path, study: Path | None) -> tuple[Verdict, Path,
         verdict = Verdict(
             holds=False, reason="; ".join(found.faults), kind=kind, statement=statement, rows=(), checked=checked_files
         )
-    return verdict, about, [*found.premises, *found.notes, *([_DERIVED] if found.from_sources else [])]
+    derived = [_DERIVED] if found.from_sources and found else []
+    return verdict, about, [*found.premises, *found.notes, *derived]
 
 
 def _from_question(certificate: Path, kind: str, problem: Path | None) -> tuple[Verdict, Path, list[str]]:
@@ -140,8 +142,11 @@ def _range(values: Array) -> str:
 
 def _decimals(content: bytes) -> str:
     """How far the doubles of a table are the decimals that it states."""
-    table = RawTable.of_csv(content)
-    numbers = [x for place in range(len(table.heads)) for x in table.numbers(place)]
+    try:
+        table = RawTable.of_csv(content)
+        numbers = [x for place in range(len(table.heads)) for x in table.numbers(place)]
+    except NotProven:
+        return "The statement is about the doubles that the numbers of the table were read as."
     rounded = sum(as_double(x) is None for x in numbers)
     if not rounded:
         return f"The {len(numbers)} decimals of the table are doubles without rounding."
@@ -155,14 +160,15 @@ _DERIVED = (
 )
 
 
-def _report_folder(folder: Path, found: FolderVerdict, *, as_json: bool) -> None:
+def _report_folder(found: FolderVerdict, *, as_json: bool) -> None:
     """All certificates about legs or chains in a folder, one line each."""
     if not as_json:
         say(*_folder_in_words(found))
         return
     told: dict[str, Any] = {"holds": found.holds, "n_certificates": found.n_certificates, "faults": found.faults}
     told |= {"premises": found.premises, "notes": found.notes, "from_sources": found.from_sources}
-    told["certificates"] = [_data(folder / name, folder / found.about[name], v) for name, v in found.verdicts.items()]
+    place, verdicts = found.folder, found.verdicts.items()
+    told["certificates"] = [_data(place / name, place / found.about[name], verdict) for name, verdict in verdicts]
     answer(json.dumps(told, ensure_ascii=False, indent=1))
 
 
@@ -175,7 +181,7 @@ def _folder_in_words(found: FolderVerdict) -> list[str]:
         lines.append(said)
     lines += [f"DOES NOT HOLD  {fault}" for fault in found.faults]
     good = sum(map(bool, found.verdicts.values()))
-    lines += [*found.notes, *([_DERIVED] if found.from_sources else [])]
+    lines += [*found.notes, *([_DERIVED] if found.from_sources and found else [])]
     lines.append(f"{good} of {found.n_certificates} certificates hold.")
     if found.faults:
         many = f"{len(found.faults)} files are" if len(found.faults) > 1 else "1 file is"

@@ -84,13 +84,17 @@ def _relative(path: Path, folder: Path) -> str:
 _COMMAND = "gough check certificates"
 _HOW = "Each certificate is checked in exact arithmetic by a program that knows nothing of how it was found. "
 _ABOUT = {
-    "leg": "All speak about measurements.json, which holds poses, readings and intervals to the last digit.",
-    "chain": "Those of a chain speak about its file of equations, which holds every coefficient to the last digit.",
+    "leg": "All are about measurements.json, which has poses, readings and intervals to the last digit. ",
+    "chain": "Those of a chain are about its file of equations, which has every coefficient to the last digit. ",
 }
+_SOURCES = (
+    "The check derives these files anew from copies of study and poses in certificates/sources, and compares all files "
+    "with certificates/manifest.json."
+)
 
 
 def _how(found: Certification) -> str:
-    return _HOW + _ABOUT[found.part]
+    return _HOW + _ABOUT[found.part] + _SOURCES
 
 
 def _cards(found: Certification) -> Html:
