@@ -133,6 +133,15 @@ def test_interval_of_an_ellipsoid_encloses_its_exact_extent():
         assert (Fraction(side) - Fraction(center)) ** 2 >= Fraction(square)
 
 
+def test_no_proven_interval_is_computed_where_the_processor_does_not_follow_the_standard(monkeypatch):
+    monkeypatch.setattr("gough.core.floating.defect", lambda: "it flushes")
+    for region in (ELLIPSOID, Intersection(BOX, ELLIPSOID)):
+        with pytest.raises(AssumptionError, match="interval of 'mass' cannot be proven here, because it flushes"):
+            example(region, claim=Claim.PROOF, stats=STATS[0]).interval("mass")
+        example(region, claim=Claim.ENCLOSURE, stats=STATS[0]).interval("mass")
+    assert example(BOX, claim=Claim.PROOF, stats=STATS[0]).interval("mass") == (0.1, 0.3)  # nothing is computed
+
+
 def test_interval_of_a_confidence_region_is_that_of_one_unknown():
     from scipy import stats
 

@@ -11,7 +11,7 @@ import numpy as np
 from gough.core import codec, outward
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import AssumptionError, GoughError, InputError
-from gough.core.floating import defect
+from gough.core.floating import defect, require_ieee
 from gough.core.text import html_table, number, table
 from gough.evidence import EllipsoidRound, Evidence, Halves, LiftedCut, LiftedStage, Link, Reach, RelaxedSide
 from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Intersection, Interval
@@ -177,7 +177,8 @@ class Estimate(ArrayValue):
 
         Raises:
             InputError: there is no such unknown, or `level` is given for a set, which has none.
-            AssumptionError: the estimate claims VALUE, so that no interval is known.
+            AssumptionError: the estimate claims VALUE, so that no interval is known; or an ellipsoid is proven, and its
+                interval would be computed on a processor that does not follow IEEE 754.
         """
         axis = self._axis(name)
         if self.claim is Claim.VALUE:
@@ -192,6 +193,10 @@ class Estimate(ArrayValue):
             return Interval(float(box.lower[0]), float(box.upper[0]))
         if level is not None:
             raise InputError(f"{self.method} claims {self.claim.name}, which has no confidence level: leave level out")
+        if self.claim is Claim.PROOF and not isinstance(self.region, Box):
+            require_ieee(
+                f"the interval of '{name}'"
+            )  # the sides of a box are returned as they are; others are computed
         hull = self.region.hull()
         return Interval(float(hull.lower[axis]), float(hull.upper[axis]))
 
