@@ -57,7 +57,7 @@ def test_every_paper_has_its_tables_and_its_remarks(reproduced):
     assert found.differences
     for table in found.tables:
         assert all(len(row) == len(table.heads) for row in table.rows)
-    json.dumps(found.to_dict())
+    json.dumps(found.to_dict(), allow_nan=False)
     printed = {"h4-interval": PRV03I, "h4-ellipsoid": PRV03E, "par4": NCPP}[name]
     shown = {row[0] for row in found.tables[0].rows}
     assert set(printed) <= shown
@@ -87,6 +87,8 @@ def test_what_the_papers_numbers_contradict_is_computed_from_them(interval, elli
     name, bound = implied_bound()
     assert (name, round(bound, 3)) == ("F_c3", 0.435)
     assert min(interval.numbers["row_sums_of_dry_friction"].values()) >= 1  # the theorem behind it, on our rows
+    assert interval.numbers["inverse_of_29_against_pseudoinverse"] < 1e-9
+    assert interval.numbers["second_gauss_seidel_step"] == 0
     assert ellipsoid_volume(1.0, 3) == pytest.approx(4.18879020)  # 4π/3
     assert any("F_v2" in line for line in interval.inconsistencies)
     assert any("1.63e-21" in line for line in ellipsoid.inconsistencies)
@@ -129,6 +131,14 @@ def test_the_verdict_on_par4_does_not_contradict_itself(par4):
     assert "lacks the inertia of the rods:" in verdict
     left = par4.numbers["rms_left_by_the_true_parameters"]
     assert par4.numbers["adequacy"]["fits"][-1]["rms"] == pytest.approx(left, rel=0.02)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sentences_that_name_a_cause_have_numbers(shown_by, name):
+    found = shown_by[name]
+    for remark in (*found.inconsistencies, *found.differences):
+        if re.search(r"\b(because|since|due to|explains?|therefore|refutes?)\b", remark, re.IGNORECASE):
+            assert len(numbers_in(remark)) >= 2, remark
 
 
 def test_figures_are_drawn_and_told(reproduced):

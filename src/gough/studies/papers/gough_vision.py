@@ -68,7 +68,7 @@ def _stages(measure: CampaignByCamera, tool: Instrument) -> tuple[SideBySide, Si
     )
     mean = float(np.mean(measure.squares))
     images = (
-        ("images", "14784", str(measure.images)),
+        ("images", "14,784", str(measure.images)),
         ("of them refused", "—", str(len(measure.refused))),
         ("poses more than 1 mm beside the truth", "—", str(measure.wrong)),
         ("squared scatter in units of the covariance: 6 if that is honest", "—", f"{mean:.2f}"),

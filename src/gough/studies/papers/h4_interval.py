@@ -81,6 +81,8 @@ class Growth:
     hull: Array
     second_step: float
     """Largest change of a side by a second Gauss–Seidel step on all rows."""
+    augmented: float
+    """Largest difference of W⁺, relative to its largest entry, from the block of the inverse of (29): fewest rows."""
 
 
 def _growth(rows: Rows, rng: np.random.Generator) -> Growth:
@@ -96,7 +98,23 @@ def _growth(rows: Rows, rng: np.random.Generator) -> Growth:
         np.array([box.width for box in first]),
         np.array([hull.contract(part, rows.start).width for part in parts]),
         float(change),
+        _augmented(rows.W[order[: counts[0]]]),
     )
+
+
+def _augmented(W: Array) -> float:
+    """How far W⁺ is from what the inverse of the matrix (29) makes of Y, relative to its largest entry.
+
+    Preconditioned by that inverse, a step of Gauss and Seidel is [X] = A⁻¹ [b]: A' is the identity.
+
+    Examples:
+        >>> _augmented(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]])) < 1e-12
+        True
+    """
+    n, p = W.shape
+    A = np.block([[W, -np.eye(n)], [np.zeros((p, p)), W.T]])
+    inverse = np.linalg.pinv(W)
+    return float(abs(np.linalg.inv(A)[:p, :n] - inverse).max() / abs(inverse).max())
 
 
 def _numbers(machine: Rebuilt, found: Identified, complete: Identified, rows: Rows, growth: Growth) -> dict[str, Any]:
@@ -129,6 +147,7 @@ def _numbers(machine: Rebuilt, found: Identified, complete: Identified, rows: Ro
                 "hull": float(np.median(growth.hull[-1] / growth.hull[0])),
             },
         },
+        "inverse_of_29_against_pseudoinverse": growth.augmented,
         "second_gauss_seidel_step": growth.second_step,
         "row_sums_of_dry_friction": {
             name: float(total)
@@ -235,11 +254,11 @@ def inconsistencies() -> tuple[str, ...]:
         )
     name, bound = implied_bound()
     found.append(
-        f"The half-width {bound:.5f} of {name} does not go with the error bound of {PRV03I_BOUND:g} N·m. Since "
-        "W⁺W = I, a row of |W⁺| sums to 1/c or more, where c is the largest entry of its column of W, and W⁺Y ± |W⁺|e "
-        f"is at least e/c wide on either side. The column of {name} is sign(q̇): c = 1, and the bound is {bound:.5f} "
-        f"N·m at most. If that column is filtered, c may be larger; {PRV03I_BOUND:g} N·m would need c ≥ "
-        f"{PRV03I_BOUND / bound:.2f}."
+        f"The half-width {bound:.5f} of {name} does not go with the error bound of {PRV03I_BOUND:g} N·m. Of an exact "
+        "W, the Gauss–Seidel step of the system (29), (30) makes W⁺Y ± |W⁺|e, cut to the initial box. Since W⁺W = I, a "
+        "row of |W⁺| sums to 1/c or more, where c is the largest entry of its column of W, and the answer is at least "
+        f"e/c wide on either side. The column of {name} is sign(q̇): c = 1, and the bound is {bound:.5f} N·m at most. "
+        f"If that column is filtered, c may be larger; {PRV03I_BOUND:g} N·m would need c ≥ {PRV03I_BOUND / bound:.2f}."
     )
     printed, corrected = conditions_at_home()
     size = f"above 1e{_SINGULAR}: it is singular" if printed > 10.0**_SINGULAR else f"{printed:.0f}"

@@ -343,7 +343,7 @@ def _figure_6(cycle: AdeptCycle) -> Drawing:
     panels = []
     for i in range(full.shape[1]):
         lines = (Line("complete", full[:, i], 0, 1.6), Line("rods halved", cycle.simplified[:, i], 1, 1.0))
-        panels.append(Panel(f"motor {i + 1}", "N·m", lines, 110, axis=False))
+        panels.append(Panel(f"motor {i + 1}", "N·m", lines, 140, axis=False))
     errors = tuple(Line(f"error, motor {i + 1}", (cycle.simplified - full)[:, i], i + 2) for i in range(full.shape[1]))
     panels.append(Panel("rods halved − complete", "N·m", errors, 110, symmetric=True))
     chart = Chart(0.0, 1 / _RATE, len(full), "time", "s", tuple(panels))
