@@ -1,7 +1,8 @@
-"""Is what a certificate states true? Decided by enumeration in rationals, for one or two unknowns and a bounded prior.
+"""Is what a certificate states true? Decided by enumeration in rationals, for one to three unknowns.
 
-The consistent set is a union of polygons, one for each orthant (for each set of dropped rows, where some may be
-violated), and all that is stated of it is true of it if it is true of its corners.
+The consistent set is a union of polytopes, one for each orthant (for each set of dropped rows, where some may be
+violated), and all that is stated of it is true of it if it is true of its corners. It must be bounded, by the prior or
+by its rows.
 """
 
 from fractions import Fraction
@@ -29,30 +30,49 @@ def half_planes(problem, signs, dropped):
     for j, s in enumerate(signs):
         unit = [Fraction(int(i == j)) for i in range(len(signs))]
         found.append(([-s * x for x in unit], Fraction(0)))
-        found.append((unit, Fraction(float(prior.upper[j]))))
-        found.append(([-x for x in unit], -Fraction(float(prior.lower[j]))))
+        if np.isfinite(prior.upper[j]):
+            found.append((unit, Fraction(float(prior.upper[j]))))
+        if np.isfinite(prior.lower[j]):
+            found.append(([-x for x in unit], -Fraction(float(prior.lower[j]))))
     return found
 
 
+_CORNERS = {}
+
+
 def corners(problem, dropped=()):
-    """Corners of all parts of the consistent set; none if it is empty."""
+    """Corners of all parts of the consistent set; none if it is empty. They are kept: problems do not change."""
+    key = id(problem), frozenset(dropped)
+    if key not in _CORNERS:
+        _CORNERS[key] = problem, corners_anew(problem, dropped)
+    return _CORNERS[key][1]
+
+
+def corners_anew(problem, dropped):
     p, found = len(problem.unknowns), []
     for signs in product((-1, 1), repeat=p):
         sides = half_planes(problem, signs, dropped)
         for chosen in combinations(sides, p):
             point = solved(chosen)
-            if point is not None and all(dot(a, point) <= b for a, b in sides):
+            if point is not None and point not in found and all(dot(a, point) <= b for a, b in sides):
                 found.append(point)
     return found
 
 
 def solved(sides):
-    if len(sides) == 1:
-        [([a], b)] = sides
-        return [b / a] if a else None
-    ([a, b], x), ([c, d], y) = sides
-    det = a * d - b * c
-    return [(x * d - b * y) / det, (a * y - x * c) / det] if det else None
+    """The point on all of these planes, by elimination; None if there is no single one."""
+    rows = [[*a, b] for a, b in sides]
+    n = len(rows)
+    for k in range(n):
+        pivot = next((i for i in range(k, n) if rows[i][k]), None)
+        if pivot is None:
+            return None
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        rows[k] = [x / rows[k][k] for x in rows[k]]
+        for i in range(n):
+            if i != k and rows[i][k]:
+                rows[i] = [x - rows[i][k] * y for x, y in zip(rows[i], rows[k], strict=True)]
+    return [row[-1] for row in rows]
 
 
 def dot(a, b):
@@ -75,14 +95,19 @@ def in_ellipsoid(problem, ellipsoid, point):
     free = [i for i in range(len(x)) if any(P[i])]
     if any(x[i] for i in range(len(x)) if i not in free):
         return False
-    if len(free) == 1:
-        [i] = free
-        return P[i][i] > 0 and x[i] ** 2 <= P[i][i]
-    if not free:
-        return True
-    det = P[0][0] * P[1][1] - P[0][1] ** 2
-    square = P[1][1] * x[0] ** 2 - 2 * P[0][1] * x[0] * x[1] + P[0][0] * x[1] ** 2
-    return P[0][0] > 0 and det > 0 and square <= det
+    # xᵀ P⁻¹ x ≤ 1 with P definite if and only if all leading minors of P are positive, and that of [P, x; xᵀ, 1] is ≥ 0
+    M = [[*(P[i][j] for j in free), x[i]] for i in free] + [[*(x[j] for j in free), Fraction(1)]]
+    minors = [determinant([row[:k] for row in M[:k]]) for k in range(1, len(M) + 1)]
+    return all(minor > 0 for minor in minors[:-1]) and minors[-1] >= 0
+
+
+def determinant(M):
+    if not M:
+        return Fraction(1)
+    return sum(
+        ((-1) ** j * M[0][j] * determinant([[*row[:j], *row[j + 1 :]] for row in M[1:]]) for j in range(len(M))),
+        Fraction(0),
+    )
 
 
 def subsets(problem, q, without=()):
