@@ -88,7 +88,7 @@ def test_no_weights_whatever_prove_more_than_the_truth(rng, legs):
         center = truth + rng.uniform(-0.999, 0.999, len(truth)) * radius
         rows = StageRows(checker, center.tolist(), radius.tolist(), None)
         for _ in range(5):
-            axis, some = int(rng.integers(len(truth))), rng.integers(0, len(legs) * checker.rows_of_a_leg, 6)
+            axis, some = int(rng.integers(len(truth))), rng.choice(len(legs) * checker.rows_of_a_leg, 6, replace=False)
             weights = tuple(
                 (row, float(w)) for row, w in zip(some.tolist(), 10.0 ** rng.uniform(-6, 3, 6), strict=True)
             )

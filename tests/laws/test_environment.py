@@ -8,8 +8,20 @@ import pytest
 
 import gough.methods
 from gough import Bounded, Box, LinearProblem, Unknowns, estimate
+from gough.assemble.certified_leg import LegProblem
+from gough.assemble.leg_tolerance import minimal_tolerance
+from gough.certify import certificate_of, check
 from gough.core.errors import GoughError
-from gough.methods import identifiability, minimal_bound, outliers, prediction_bounds, predictions, sweep
+from gough.core.leg_measurements import LegMeasurements
+from gough.methods import (
+    BoundingEllipsoid,
+    identifiability,
+    minimal_bound,
+    outliers,
+    prediction_bounds,
+    predictions,
+    sweep,
+)
 from tests.core import environments
 from tests.laws.problems import CONTRACTORS, SET_METHODS, STATISTICAL_METHODS, bounded_problem, gaussian_problem
 
@@ -142,6 +154,20 @@ def test_statistical_methods_answer_or_refuse_at_any_scale(method, scale, rng):
             with np.errstate(all="raise"), suppress(GoughError):
                 other = LinearProblem(W, y, problem.unknowns, noise, problem.groups)
                 str(estimate(other, method, strict=False))
+
+
+def test_tolerances_and_certificates_do_not_depend_on_settings_of_numpy():
+    p = np.array([[x, y, z] for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (0.3, 0.5)])
+    data = LegMeasurements(np.tile([1.0, 0, 0, 0], (8, 1)), p, np.linalg.norm(p, axis=1) - 0.2, 1e-5, 0.0, 1e-5)
+    found = []
+    for state in ("ignore", "raise"):
+        with np.errstate(all=state):
+            leg = LegProblem(data, Box([-1e-3] * 3 + [0] * 3 + [0.199], [1e-3] * 3 + [0] * 3 + [0.201]))
+            problem = square(2.0**-400)
+            certificate = certificate_of(problem, estimate(problem, BoundingEllipsoid()))
+            assert check(certificate, problem).holds
+            found.append((minimal_tolerance(leg).upper, certificate))
+    assert found[0] == found[1]
 
 
 def test_regions_do_not_depend_on_settings_of_numpy():

@@ -153,6 +153,7 @@ class HeightTolerance:
     """Of the LinearDelta."""
 
 
+@np.errstate(all="ignore")
 def height_tolerance(problem: ProbedHeights, *, width: float = 2e-7) -> HeightTolerance:
     """The bracket, from parameters that explain the heights well: usually the calibrated ones.
 

@@ -28,6 +28,7 @@ REACH = 4.0
 """Their distance, in standard deviations of the path."""
 
 
+@np.errstate(all="ignore")
 def errors_in_variables(
     robot: DynamicModel,
     motion: RepeatedMotion,

@@ -46,6 +46,7 @@ class JointTolerance(ArrayValue):
         return self.lower > 0
 
 
+@np.errstate(all="ignore")
 @one_blas_thread()
 def joint_tolerance(problem: JointProblem, start: Array, *, thorough: bool = False) -> JointTolerance:
     """The bracket of the smallest ε of all legs together, from legs (legs, 7) that fit by themselves.

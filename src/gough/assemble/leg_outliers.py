@@ -45,6 +45,7 @@ class RelaxedTolerance(ArrayValue):
     contradictions: tuple[LiftedTree, ...]
 
 
+@np.errstate(all="ignore")
 def wrong_poses(problem: LegProblem, q: int, suspects: tuple[int, ...] = ()) -> WrongPoses:
     """How many poses are wrong at least, up to q + 1, and which of the suspects are if at most q are.
 
@@ -71,6 +72,7 @@ def wrong_poses(problem: LegProblem, q: int, suspects: tuple[int, ...] = ()) -> 
     return WrongPoses(at_least, q, named, tuple(search.trees))
 
 
+@np.errstate(all="ignore")
 def relaxed_tolerance(problem: LegProblem, q: int, *, width: float = 1e-6) -> RelaxedTolerance:
     """The bracket of the smallest ε if q poses may be left out, with the poses to leave out.
 

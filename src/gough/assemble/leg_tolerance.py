@@ -111,6 +111,7 @@ def needed(problem: LegProblem, point: Array) -> Array:
     return np.concatenate([side.upper for side in both])
 
 
+@np.errstate(all="ignore")
 @one_blas_thread()
 def minimal_tolerance(problem: LegProblem, *, width: float = 1e-6) -> LegTolerance:
     """The bracket of the smallest ε, at most `width` wide where the proof succeeds, else as narrow as one was found.
@@ -139,6 +140,7 @@ def minimal_tolerance(problem: LegProblem, *, width: float = 1e-6) -> LegToleran
     return LegTolerance(least, max(upper, least), point, (), boxes)
 
 
+@np.errstate(all="ignore")
 def poses_to_blame(problem: LegProblem, most: int = 3, *, width: float = 1e-6) -> tuple[tuple[int, LegTolerance], ...]:
     """Poses without which ε falls most, one after the other: the number of each, and the bracket once it is left out.
 

@@ -27,6 +27,7 @@ from gough.robots.kinematics import KinematicModel, PlatformPoses
 FramesOf = Literal["machine", "instrument"]
 
 
+@np.errstate(all="ignore")
 def calibrate(
     model: KinematicModel,
     poses: Poses,

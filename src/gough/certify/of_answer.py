@@ -62,6 +62,7 @@ class PredictionAnswer(Protocol):
     def evidence(self) -> tuple[Hint, ...]: ...
 
 
+@np.errstate(all="ignore")
 def certificate_of(
     problem: LinearProblem, answer: Estimate | OutlierAnswer | FactorAnswer | PredictionAnswer
 ) -> Certificate:

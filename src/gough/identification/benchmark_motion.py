@@ -137,6 +137,7 @@ def all_parameters(problem: NonlinearProblem, answer: Estimate) -> tuple[Array, 
     return values, covariance
 
 
+@np.errstate(all="ignore")
 def benchmark(
     robot: DynamicModel,
     parameters: Any,

@@ -25,6 +25,7 @@ MARGIN = 1.5
 """Error bound over the smallest one possible, where none is given."""
 
 
+@np.errstate(all="ignore")
 def identify(
     robot: DynamicModel,
     motion: MeasuredMotion,

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gough.calibration import Calibrated, CalibratedPrinter
 from gough.core.errors import InputError
 from gough.experiments.design import Design
@@ -33,6 +35,7 @@ _MAKERS: dict[type, tuple[str, Callable[[str, Any], dict[str, bytes]]]] = {
 }
 
 
+@np.errstate(all="ignore")
 def write_report(answer: Answer, folder: str | Path, *, title: str = "") -> Path:
     """Write the page, figures and JSON of an answer to a folder, and return the path of the page, report.html.
 

@@ -110,6 +110,7 @@ def optimize(
     return Design(problem, tuple(done), stopped)
 
 
+@np.errstate(all="ignore")
 def design(
     robot: DynamicModel,
     limits: MotionLimits,

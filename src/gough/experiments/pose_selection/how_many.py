@@ -90,6 +90,7 @@ def how_many(
     return Curve(curve, target, found, _at_least(problem, target), stopped)
 
 
+@np.errstate(all="ignore")
 def choose_poses(
     machine: KinematicModel,
     limits: PoseLimits,
