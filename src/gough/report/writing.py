@@ -1,5 +1,6 @@
 """The report of any answer, written to a folder in one call."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from gough.report.design import design_documents
 from gough.report.documents import documents, report_on
 from gough.report.folder import results_folder
 from gough.report.pose_selection import selection_documents
+from gough.report.pose_selection_words import summary
 
 Answer = Identified | IdentifiedRepeats | Calibrated | CalibratedPrinter | Design | Selection
 """What `identify`, `identify_repeated`, `calibrate`, `calibrate_printer`, `design` and `choose_poses` return."""
@@ -30,7 +32,10 @@ _MAKERS: dict[type, tuple[str, Callable[[str, Any], dict[str, bytes]]]] = {
     ),
     Selection: (
         "Poses for the calibration of the {}",
-        lambda title, found: {"selection.json": _line(found.to_json()), **selection_documents(title, (), found)},
+        lambda title, found: {
+            "selection.json": _line(json.dumps(summary(found), ensure_ascii=False, indent=1, allow_nan=False)),
+            **selection_documents(title, (), found),
+        },
     ),
 }
 
@@ -38,6 +43,9 @@ _MAKERS: dict[type, tuple[str, Callable[[str, Any], dict[str, bytes]]]] = {
 @np.errstate(all="ignore")
 def write_report(answer: Answer, folder: str | Path, *, title: str = "") -> Path:
     """Write the page, figures and JSON of an answer to a folder, and return the path of the page, report.html.
+
+    These are the files that the commands write, without the trajectory of a design (`Design.write`) and the table of
+    chosen poses (`write_poses(path, selection.poses)`).
 
     Args:
         answer: What `identify`, `calibrate`, `design` or `choose_poses` returned.
