@@ -146,7 +146,8 @@ def _sections(file: Path, seen: tuple[Path, ...] = ()) -> dict[str, Section]:
 def _included(file: Path, pattern: str) -> list[Path]:
     """The files that a line [include …] names, in the order of their names."""
     try:
-        require("**" not in pattern, f"{file}: [include {pattern}]: ** is not allowed; name the folders")
+        require("**" not in pattern, f"{file}: [include {pattern:.60}]: ** is not allowed; name the folders")
+        require(pattern.count("/") <= _DEEPEST, f"{file}: [include {pattern:.60}] leads through too many folders")
         return sorted(other for other in file.parent.glob(pattern) if other.is_file())
     except (ValueError, NotImplementedError, IndexError, OSError) as error:
         if isinstance(error, InputError):

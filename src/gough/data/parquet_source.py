@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
+from gough.data.parquet_pages import require_sound_pages
 from gough.data.recording import Recording
 from gough.data.sources import joined_head, readable, require_kind, require_unpacked_size
 
@@ -24,11 +26,10 @@ class ParquetSource:
         import polars as pl  # noqa: PLC0415 - start-up time
 
         self._path = path
-        _require_whole(path)
+        rows = _require_whole(path)
         with _readable(path):
             self._types = pl.read_parquet_schema(path)
             notes = pl.read_parquet_metadata(path)
-            rows = int(pl.scan_parquet(path, glob=False).select(pl.len()).collect().item())
         require_unpacked_size(path, 8 * rows * len(self._types))
         self.heads = tuple(self._types)
         self.rate: float | None = None
@@ -85,8 +86,8 @@ def frame_of(recording: Recording) -> Any:
     return pl.DataFrame(columns)
 
 
-def _require_whole(path: Path) -> None:
-    """Refuse a file without its beginning or its end: the table of contents of a Parquet file is its last part."""
+def _require_whole(path: Path) -> int:
+    """The number of rows of a file with beginning and end: the table of contents of a Parquet file is its last part."""
     with path.open("rb") as file:
         begin = file.read(8)
         require_kind(path, "Parquet", begin)
@@ -96,6 +97,13 @@ def _require_whole(path: Path) -> None:
         length, end = file.read(4), file.read(4)
     whole = size >= 12 and begin[:4] == end == _MAGIC and int.from_bytes(length, "little") <= size - 12
     require(whole, f"{path} is not a complete Parquet file, perhaps cut off: copy or save it again")
+    try:
+        with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+            return require_sound_pages(data)
+    except InputError as error:
+        raise InputError(
+            f"{path} is not a complete Parquet file but damaged ({error}): copy or save it again"
+        ) from error
 
 
 @contextmanager
