@@ -8,8 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gough.certify import load_question
 from gough.certify.folders import check_folder
-from gough.certify.manifest import MANIFEST
+from gough.certify.manifest import MANIFEST, load_manifest
+from gough.certify.raw import Source, SourceText
+from gough.certify.raw_data import NotDerived
 from gough.cli.app import run
 from gough.robots import LinearDelta
 from tests.certify.runs import ONE_LEG, edited, leg_run, resealed
@@ -321,9 +324,9 @@ def longer_rod(data):
 def test_the_user_s_own_files(made, folder, tmp_path, capsys):
     study = made.parent.parent / "study.toml"
     assert run(["check", str(made), "--study", str(study)]) == 0
-    assert "not there any more" not in capsys.readouterr().out
+    assert "is not compared with it" not in capsys.readouterr().out
     assert run(["check", str(folder)]) == 0  # the copy lies elsewhere
-    assert "study.toml is not there any more; the copy in sources/study.toml was used" in capsys.readouterr().out
+    assert "study.toml is not there: the copy in sources/study.toml is not compared with it" in capsys.readouterr().out
     for name in ("study.toml", "poses.csv"):
         shutil.copy(study.parent / name, tmp_path / name)
     assert run(["check", str(folder), "--study", str(tmp_path / "study.toml")]) == 0
@@ -379,6 +382,14 @@ def test_calibrated_gains_and_centers_are_said_to_be_given(tmp_path, capsys):
     assert "Derived from the sources" in out
     edited(folder / MANIFEST, lambda data: data["given"].update(gains=[data["given"]["gains"][0] * (1 + 1e-9)]))
     assert judged(folder, capsys)[0] == 1
+
+
+def test_averages_are_not_derived(made):
+    study = (made / "sources" / "study.toml").read_text().replace("[poses]", "[poses]\naverage = true")
+    path = made / "sources" / "poses.csv"
+    texts = (SourceText("study.toml", study.encode(), path), SourceText("poses.csv", path.read_bytes(), path))
+    with pytest.raises(NotDerived, match="averages of repeats"):
+        Source(*texts, load_manifest(made / MANIFEST).given).raw(load_question(made / "measurements.json"))
 
 
 def test_poses_in_a_binary_file(tmp_path, capsys):

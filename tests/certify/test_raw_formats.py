@@ -11,6 +11,7 @@ from benchmarks.certified_chain import measured
 from gough.certify.linear import NotProven
 from gough.certify.raw import require_about
 from gough.certify.raw_chains import FAMILIES
+from gough.certify.raw_numbers import Span
 from gough.core.errors import InputError
 from gough.core.rotations import log, to_quaternion
 from gough.data import write_poses
@@ -142,6 +143,36 @@ def test_covariances_in_the_file_and_a_geometry_in_the_study(tmp_path, table):
     half = raw.position[0][0]
     assert half.low**2 <= Fraction("2.5e-9") * 9 <= half.high**2
     assert raw.center[0][0].low == Fraction("223.1792") / 1000
+
+
+def degrees(x):
+    return f'"{x} deg"'
+
+
+def test_joints_on_circles(tmp_path, table):
+    angles = {"base": [-145.7, -34.3, -25.7, 85.7, 94.3, -154.3], "platform": [-95.9, -84.1, 24.1, 35.9, 144.1, 155.9]}
+    lines = [f"{what}_angles = [{', '.join(map(degrees, each))}]" for what, each in angles.items()]
+    geometry = [
+        "[machine.geometry]",
+        *lines,
+        'base_radius = "270 mm"',
+        "platform_radius = 0.195",
+        'length = "345 mm"',
+        "",
+    ]
+    path = write_table(tmp_path, table, "wxyz", study=STUDY.replace('blueprint = "deltalab"\n', "\n".join(geometry)))
+    study = CalibrationStudy.read(path)
+    asked = asked_of(study)
+    raw = derived(study, asked.question, source_of(study, asked.given)).raw
+    assert raw is not None
+    assert asked.given.center == ""
+    x, y, z = raw.center[0][:3]
+    assert x.low**2 + y.high**2 <= Fraction(27, 100) ** 2 <= x.high**2 + y.low**2
+    assert z == Span.at(0)
+    wrong = (tmp_path / "study.toml").read_text().replace("-34.3 deg", "-34.2999999 deg")
+    (tmp_path / "study.toml").write_text(wrong)
+    with pytest.raises(InputError, match="the prior of a2x"):
+        derived(study, asked.question, source_of(study, asked.given))
 
 
 def test_decimals_that_the_reader_takes_are_taken_by_the_checker(tmp_path):

@@ -145,6 +145,17 @@ def test_a_wrong_pose_is_refuted_and_named(refuted):
     assert {f"certificates/leg-5-{name}.json" for name in ("empty", "epsilon-lower", "epsilon-upper")} <= names
 
 
+def test_joint_proofs_and_wrong_poses_hold_about_the_raw_data(refuted, capsys):
+    path, _ = refuted
+    capsys.readouterr()
+    assert run(["check", str(path.parent / "out")]) == 0
+    out = capsys.readouterr().out
+    for kind in ("joint-epsilon-lower", "joint-without-wrong", "leg-2-wrong-poses", "leg-5-epsilon-upper"):
+        assert f"holds  {kind}.json" in out
+    assert "Derived from the sources in exact arithmetic" in out
+    assert "readings: leg 2 ± 0.0381 mm, leg 5 ± 0.0354 mm" in out
+
+
 def test_what_gough_wrote_itself_it_may_replace_and_nothing_else(refuted, capsys):
     path, _ = refuted
     out = path.parent / "other"

@@ -224,7 +224,9 @@ class _Check:
             if study is not None:
                 own = study if source.role == "study" else study.parent / _poses_of(study)
             if study is None and not own.is_file():
-                self.notes.append(f"{source.found} is not there any more; the copy in {source.file.name} was used.")
+                self.notes.append(
+                    f"{source.found} is not there: the copy in {source.file.name} is not compared with it."
+                )
                 continue
             try:
                 same = own.stat().st_size == source.file.size and digest_of(own.read_bytes()) == source.file.digest

@@ -33,7 +33,7 @@ from gough.certify.raw_data import (
     span_of,
     table_in,
 )
-from gough.certify.raw_numbers import Scaled, Span, cosine, sinc
+from gough.certify.raw_numbers import Scaled, Span, turn
 from gough.core.rational import rational, round_down
 
 Entries = dict[tuple[int, int], Span]
@@ -151,7 +151,7 @@ def _equation(raw: RawChain, k: int) -> _Equation:
         A = {(i, i): -_ONE for i in range(3)}
         D = [{0: _ONE}, {1: _ONE}, {2: _ONE}, {2: _ONE}]
         return _Equation(p, A, D, [{}] * 4, [*moved, raw.half.span], {})
-    c, s = _turn(reading)
+    c, s = turn(reading)
     if raw.name == "planar-rrr":
         A = {(0, 0): -_ONE, (1, 1): -_ONE, (0, 2): -c, (0, 3): s, (1, 2): -s, (1, 3): -c}
         turned = {(0, 2): s, (0, 3): c, (1, 2): -c, (1, 3): s}
@@ -173,11 +173,6 @@ def _equation(raw: RawChain, k: int) -> _Equation:
         half.append(span_of(raw.heading[k]))
         bent |= dict.fromkeys((first, first + 1), len(half) - 1)
     return _Equation(p, A, D, B, half, bent)
-
-
-def _turn(angle: Span) -> tuple[Span, Span]:
-    square = (angle * angle).rounded()
-    return cosine(square), (sinc(square) * angle).rounded()
 
 
 def _heading(rotation: Any) -> tuple[Span, Span]:

@@ -33,13 +33,12 @@ from gough.certify.raw_data import (
     span_of,
     table_in,
 )
-from gough.certify.raw_numbers import Scaled, Span, quantity, total
+from gough.certify.raw_numbers import Scaled, Span, quantity, total, turn
 from gough.core.rational import rational
 
 _NEAR = Fraction(1, 4)
 _MOST_TURN = 1
 _AXES = "xyz"
-_GEOMETRY = ("base", "platform", "length")
 
 
 @dataclass(frozen=True)
@@ -132,22 +131,28 @@ def _center(
         if [len(row) for row in given.values] != [7] * len(legs):
             raise NotProven("the center of the prior is not in the manifest")
         return [tuple(Span.at(rational(x, "a center")) for x in row) for row in given.values]
-    if certify.get("center", "blueprint") != "blueprint" or any(key not in geometry for key in _GEOMETRY):
+    if certify.get("center", "blueprint") != "blueprint" or "length" not in geometry:
         raise NotProven("the manifest says that the study states the prior's center, but it does not")
-    base, platform, length = (geometry[key] for key in _GEOMETRY)
-    lengths = length if isinstance(length, list) else [length]
-    lengths = lengths * n if len(lengths) == 1 else lengths
-    for each, what in ((base, "base"), (platform, "platform"), (lengths, "length")):
-        if not isinstance(each, list) or len(each) != n:
-            raise NotProven(f"the study's {what} is not that of {n} legs")
-    rows = [[*_point(base[leg - 1]), *_point(platform[leg - 1]), lengths[leg - 1]] for leg in legs]
-    return [tuple(quantity(x, "m").span for x in row) for row in rows]
+    base, platform = (_points(geometry, what, n) for what in ("base", "platform"))
+    stated = geometry["length"] if isinstance(geometry["length"], list) else [geometry["length"]]
+    lengths = stated * n if len(stated) == 1 else stated
+    if len(lengths) != n:
+        raise NotProven(f"the study states {len(lengths)} lengths of {n} legs")
+    return [(*base[leg - 1], *platform[leg - 1], quantity(lengths[leg - 1], "m").span) for leg in legs]
 
 
-def _point(point: Any) -> list[Any]:
-    if not isinstance(point, list) or len(point) != 3:
+def _points(geometry: Mapping[str, Any], what: str, n: int) -> list[tuple[Span, ...]]:
+    """The joints of base or platform: coordinates, or angles on a circle."""
+    points, angles = geometry.get(what), geometry.get(f"{what}_angles")
+    each = points if points is not None else angles
+    if not isinstance(each, list) or len(each) != n:
+        raise NotProven(f"the study does not state the {what} of {n} legs")
+    if points is None:
+        radius = quantity(geometry.get(f"{what}_radius"), "m").span
+        return [(*(radius * part for part in turn(quantity(x, "rad").span)), Span.at(0)) for x in each]
+    if any(not isinstance(point, list) or len(point) != 3 for point in points):
         raise NotProven("a point of the geometry has not three coordinates")
-    return point
+    return [tuple(quantity(x, "m").span for x in point) for point in points]
 
 
 def _around(certify: Mapping[str, Any]) -> tuple[Scaled, ...]:

@@ -134,6 +134,12 @@ def sinc(square: Span) -> Span:
     return _series(square, 1)
 
 
+def turn(angle: Span) -> tuple[Span, Span]:
+    """Cosine and sine of an angle."""
+    square = (angle * angle).rounded()
+    return cosine(square), (sinc(square) * angle).rounded()
+
+
 def _series(square: Span, first: int) -> Span:
     """Σ (−x²)^k first! / (2 k + first)!, the rest being less than twice the first term left out."""
     if square.high > _FARTHEST:

@@ -199,8 +199,6 @@ def _given(study: CalibrationStudy, center: Array, gain: Array) -> Given:
     words = "calibrated values" if center_of(study) == "calibrated" else ""
     if not words and machine.blueprint is not None:
         words = f"blueprint {machine.blueprint}"
-    elif not words and "base" not in machine.geometry:
-        words = "circles of the blueprint"
     values = tuple(tuple(row) for row in center.tolist()) if words else ()
     return Given(words, values, tuple(gain.tolist()) if machine.gains else ())
 
@@ -313,7 +311,7 @@ def outer(tolerance: Array, value: Array) -> Array:
 
 def outer_box(center: Array, reach: Array) -> Box:
     """A box that contains center ± reach, whatever was rounded when these became doubles."""
-    return Box.around(center, outer(np.broadcast_to(reach, center.shape), center))
+    return Box.around(center, outer(np.broadcast_to(reach, center.shape), abs(center).max()))
 
 
 def reading_tolerance(table: CertifyTable, poses: Poses, model: KinematicModel) -> Array:
