@@ -105,7 +105,7 @@ def test_both_solutions_find_table_4_which_is_the_truth(found):
     half = np.array(column(shown, "± (95 %), jointly"))
     assert (error <= half).mean() > 0.8
     assert (error <= 2 * half).all()
-    fair = np.array(column(shown, "± in a fair gauge"))
+    fair = np.array(column(shown, "±, Procrustes gauge"))
     assert half.max() > 0.5
     assert fair.max() < 0.1
     assert abs(np.array(column(shown, "ours x_c")) - truth).max() < 1.5

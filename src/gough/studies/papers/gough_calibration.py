@@ -227,11 +227,10 @@ def _about(sound: RebuiltPlatform) -> tuple[str, ...]:
 
 
 _TWICE = (
-    f"Twice: a sound machine, and one with {PLAY.words} in each leg, taken up on one side or the other by the load. "
-    "The "
-    "paper's own poses are not published. x_c is least squares of the squared equations, leg by leg. x_cσ is "
-    "weighted least squares: the paper weighs the equations of each leg by themselves; beside that are given all legs "
-    "jointly, whose equations share the errors of a pose, and the weights as printed."
+    f"The experiment is done twice: with a sound machine, and with one that has {PLAY.words} in each leg, taken up on "
+    "one side or the other by the load. The paper's own poses are not published. x_c is least squares of the squared "
+    "equations, leg by leg. x_cσ is weighted least squares: the paper weighs the equations of each leg by themselves; "
+    "beside that are given all legs jointly, whose equations share the errors of a pose, and the weights as printed."
 )
 
 
@@ -283,7 +282,7 @@ def _geometry(sound: RebuiltPlatform) -> SideBySide:
         else:
             texts = [_four(value) for value in in_gauge(sound, column, gauge)]
         parts[head] = dict(zip(ROBOT.names, texts, strict=True))
-    for head, g in (("± (95 %), jointly", gauge), ("± in a fair gauge", Procrustes())):
+    for head, g in (("± (95 %), jointly", gauge), ("±, Procrustes gauge", Procrustes())):
         parts[head] = dict(zip(ROBOT.names, (f"{w:.3f}" for w in half_widths(sound, g)), strict=True))
     caption = "Tables 1, 4 and 5. Geometry by least squares (x_c) and weighted (x_cσ), mm, in the paper's gauge"
     return SideBySide(caption, ("parameter", *parts), columns(ROBOT.names, parts))

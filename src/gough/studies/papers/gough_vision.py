@@ -49,7 +49,7 @@ def reproduce(
             "configurations, and one run less in 64 others), with perspective, distortion, blur, noise and uneven "
             "light; the dots were found and told apart, and each image gave a pose. The camera was calibrated from 20 "
             "more images of the same printed target, whose errors were estimated too. The machine returns to a "
-            "configuration with half the variance of Table 3; what the images add is their own."
+            "configuration with half the variance of Table 3; the images add their own scatter."
         ),
         *found.about[1:],
     )

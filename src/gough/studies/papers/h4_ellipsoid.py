@@ -15,7 +15,9 @@ from gough.identification import Identified, Prediction, Step, identify
 from gough.methods import BoundingEllipsoid, EllipsoidStream, LinearHull, TightEllipsoid
 from gough.problem import LinearProblem
 from gough.region import Ellipsoid
+from gough.report import Drawing
 from gough.report.efforts import Comparison, effort_figure
+from gough.report.numbers import signed
 from gough.studies.papers import h4_figures
 from gough.studies.papers.machines import Rebuilt, Rows, rebuilt, start_box, values
 from gough.studies.papers.printed import (
@@ -331,7 +333,7 @@ def _answers(found: Identified, complete: Identified) -> tuple[tuple[str, Identi
     )
 
 
-def _figure_4(found: Identified) -> Any:
+def _figure_4(found: Identified) -> Drawing:
     """Figure 4: measured torques of the other trajectory, and the bounds that the ellipsoids put on them."""
     assert found.validation is not None
     shown = Comparison(found.validation.motion, _RECURSIVE, found.validation.predictions, found.bound)
@@ -389,8 +391,8 @@ def _differences(numbers: Mapping[str, Any]) -> tuple[str, ...]:
         (
             f"One pass of the recursion gives log₁₀ det M⁻¹ = {recursive:.1f} in the order of the recording, and "
             f"{min(orders):.1f} to {max(orders):.1f} in {len(orders)} random orders. The tight ellipsoid, optimized "
-            f"over all rows at once, has {tight:.1f}; the geometric mean of the semi-axes is {least:.2f} times larger "
-            "for the best of these orders."
+            f"over all rows at once, has {signed(f'{tight:.1f}')}; the geometric mean of the semi-axes is "
+            f"{least:.2f} times larger for the best of these orders."
         ),
         (
             f"A tight ellipsoid of these data with the printed det M⁻¹ = {PRV03E_DETERMINANT} needs a bound of about "

@@ -105,7 +105,7 @@ def _growth(rows: Rows, rng: np.random.Generator) -> Growth:
 def _augmented(W: Array) -> float:
     """How far W⁺ is from what the inverse of the matrix (29) makes of Y, relative to its largest entry.
 
-    Preconditioned by that inverse, a step of Gauss and Seidel is [X] = A⁻¹ [b]: A' is the identity.
+    Preconditioned by that inverse, a Gauss–Seidel step is [X] = A⁻¹ [b]: A' is the identity.
 
     Examples:
         >>> _augmented(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]])) < 1e-12

@@ -317,10 +317,11 @@ def _differences(found: Identified, numbers: Mapping[str, Any]) -> tuple[str, ..
             "noise of the simulated measurement, and what its filtering adds."
         ),
         (
-            f"The paper says that its model and Adams differ by about {NCPP_AGAINST_ADAMS}, and neither relative to "
-            "what nor how heavy its rods are. The error of a model that halves the rods grows with their mass: it is "
-            f"{NCPP_AGAINST_ADAMS} of the peak torque (rms) for rods of {1e3 * masses['rms_over_peak']:.0f} g, and "
-            f"{NCPP_AGAINST_ADAMS} of the rms torque for rods of {1e3 * masses['rms_over_rms']:.0f} g. With the "
+            f"The paper says that its model and Adams differ by about {NCPP_AGAINST_ADAMS}, but says neither "
+            "relative to what nor how heavy its rods are. The error of a model that halves the rods grows with their "
+            f"mass: it is {NCPP_AGAINST_ADAMS} of the peak torque (rms) for rods of "
+            f"{1e3 * masses['rms_over_peak']:.0f} g, and {NCPP_AGAINST_ADAMS} of the rms torque for rods of "
+            f"{1e3 * masses['rms_over_rms']:.0f} g. With the "
             f"{1e3 * numbers['truth']['m_rod']:g} g assumed here it is {100 * errors[0]:.1f} % and "
             f"{100 * errors[1]:.1f} %. Which of the two ratios the paper means cannot be told from its figure."
         ),
