@@ -5,7 +5,8 @@ Verbs, all importable from `gough`:
     estimate(problem, method)                       any problem by any method: an Estimate
     identify(robot, motion)                         dynamic parameters from a recorded motion, by several methods
     calibrate(machine, poses)                       geometric parameters from measured poses
-    check(certificate, problem)                     verify a certificate again, in exact rational arithmetic
+    check(certificate, problem)                     verify a certificate again, in exact rational arithmetic; for legs
+                                                    and chains: gough.certify.check_leg, gough.certify.check_chain
     design(robot, limits)                           optimize a trajectory for identification, within limits
     choose_poses(machine, limits, count=16)         optimize the poses of a calibration, within limits
     read_study("study.toml")                        the study of any kind in a TOML file, as the commands read it
