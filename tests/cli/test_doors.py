@@ -169,10 +169,15 @@ def test_a_fault_of_ours_is_exit_code_3_with_a_file_to_send(hostile, monkeypatch
 def test_a_fault_where_the_folder_cannot_be_written_goes_elsewhere(hostile, monkeypatch, capsys, tmp_path_factory):
     place = tmp_path_factory.mktemp("temporary")
     monkeypatch.setattr(check, "load", lambda *_: {}["x"])
-    monkeypatch.setattr("gough.cli.app.Path.cwd", lambda: Path("/nowhere"))
+    gone = hostile / "gone"
+    gone.mkdir()
+    for name in ("c.json", "problem.npz"):
+        (hostile / name).rename(place / name)
+    monkeypatch.chdir(gone)
+    gone.rmdir()
     monkeypatch.setattr("tempfile.tempdir", str(place))
-    assert run(["check", "c.json", "problem.npz"]) == 3
-    assert [path.name[:11] for path in place.iterdir()] == ["gough-fault"]
+    assert run(["check", str(place / "c.json"), str(place / "problem.npz")]) == 3
+    assert len(list(place.glob("gough-fault-*"))) == 1
 
 
 def python(code, *arguments, cwd=None, **options):
@@ -272,6 +277,34 @@ def test_the_first_user_of_a_folder_is_not_disturbed(tmp_path):
     other.communicate("go on\n", timeout=20)
     assert (folder / "a.txt").read_bytes() == b"theirs"
     assert not (folder / LOCK).exists()
+
+
+def test_ctrl_c_waits_until_files_are_renamed(tmp_path, monkeypatch):
+    """The signal comes with the first rename; a thread that sleeps could receive it."""
+    real, sent = Path.replace, []
+
+    def replace(self, target):
+        if not sent:
+            sent.append(os.kill(os.getpid(), signal.SIGINT))
+        return real(self, target)
+
+    write_folder(tmp_path, {"a": b"1", "b": b"1"})
+    monkeypatch.setattr(Path, "replace", replace)
+    with pytest.raises(KeyboardInterrupt):
+        write_folder(tmp_path, {"a": b"2", "b": b"2"})
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.name != MANIFEST} == {
+        "a": b"2",
+        "b": b"2",
+    }
+
+
+def test_a_study_whose_folder_no_system_knows_is_refused(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("poses.csv").write_text(POSES)
+    for folder in (r"a\u0000b", "x" * 300):
+        Path("study.toml").write_text(CALIBRATION.replace('"results"', f'"{folder}"'))
+        assert run(["calibrate", "study.toml"]) == 2
+    assert capsys.readouterr().err.count("Error: ") == 2
 
 
 def test_work_that_fails_leaves_no_folder(tmp_path):

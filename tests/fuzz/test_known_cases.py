@@ -231,6 +231,25 @@ def test_a_parquet_page_with_a_negative_number_of_values_is_refused(tmp_path):
         read_recording(path)
 
 
+@pytest.mark.parametrize(
+    "contents",
+    [
+        b"\x19" * 4000,
+        b"\x1c" * 4000,
+        b"\x19\xfc\xff\xff\xff\xff\x0f",
+        b"\x15" + b"\xff" * 30,
+        b"",
+        b"\x00",
+        b"\x1d\x00",
+    ],
+)
+def test_a_parquet_file_with_a_hostile_table_of_contents_is_refused(tmp_path, contents):
+    path = tmp_path / "a.parquet"
+    path.write_bytes(b"PAR1" + contents + len(contents).to_bytes(4, "little") + b"PAR1")
+    with pytest.raises(InputError, match="not a complete Parquet file"):
+        read_recording(path)
+
+
 def test_json_certificates_nested_deeply_are_refused(tmp_path):
     path = tmp_path / "c.json"
     path.write_text(json.dumps({"gough": "certificate"})[:-1] + f', "steps": {DEEP}}}')

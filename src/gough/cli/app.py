@@ -148,9 +148,10 @@ def _fault_file(error: BaseException, arguments: Sequence[str]) -> Path | None:
         *traceback.format_exception(error),
     ]
     content = visible("\n".join(lines), lines=True).encode()
-    for folder in (Path.cwd(), Path(tempfile.gettempdir())):
-        path = folder / f"gough-fault-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
-        with suppress(OSError):
+    name = f"gough-fault-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
+    for elsewhere in (False, True):
+        with suppress(OSError):  # a folder that is gone, or may not be written to
+            path = Path(tempfile.gettempdir() if elsewhere else "") / name
             path.write_bytes(content)
             return path
     return None

@@ -37,7 +37,7 @@ def _group_rows(data: bytes | mmap, group: Fields) -> int:
     require(rows >= 0, f"{rows} rows are announced")
     for column in group[1]:
         chunk = column[3]
-        begin = min(place for place in (chunk.get(11), chunk[9]) if place)
+        begin = min((place for place in (chunk.get(11), chunk[9]) if place), default=0)
         count, size = chunk[5], chunk[7]
         inside = begin >= 4 and size >= 0 and begin + size <= len(data) - 8 and count >= 0
         require(inside, "a column does not lie inside the file")
@@ -98,6 +98,7 @@ class _Thrift:
         raise InputError(f"its table of contents holds data of kind {kind}")
 
     def _list(self, depth: int) -> list[Any]:
+        require(depth < _DEEPEST, "its table of contents is nested too deeply")
         head = self._byte()
         size = head >> 4 if head >> 4 != 0xF else self._unsigned()
         require(size <= len(self.data), "its table of contents claims a list that is longer than the file")

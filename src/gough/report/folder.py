@@ -17,6 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 from socket import gethostname
+from threading import current_thread, main_thread
 
 from gough.core.errors import InputError
 from gough.core.text import visible
@@ -187,11 +188,12 @@ def locked_folder(folder: Path) -> Iterator[None]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = _locked(folder)
-    except OSError as error:
+    except InputError:
+        raise
+    except (OSError, ValueError) as error:  # a name with the character NUL is a ValueError
         _remove_empty(made)
-        raise InputError(
-            f"'{folder}' cannot be written to: {error.strerror or error}; choose another folder"
-        ) from error
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"'{folder}' cannot be written to: {why}; choose another folder") from error
     try:
         yield
     finally:
@@ -241,22 +243,33 @@ def _holder(lock: int) -> str:
 
 
 def _remove_empty(folders: Sequence[Path]) -> None:
-    with suppress(OSError):  # it is not empty, or was never made
+    with suppress(OSError, ValueError):  # it is not empty, or was never made
         for folder in folders:
             folder.rmdir()
 
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Ctrl-C and a request to end wait for the few moments in which files are renamed."""
-    if not hasattr(signal, "pthread_sigmask"):
+    """Ctrl-C and a request to end wait for the few moments in which files are renamed.
+
+    A mask of signals would not do: another thread of this process would get them, and Python tells the main one.
+    """
+    if current_thread() is not main_thread():  # handlers belong to that one
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    waiting: list[int] = []
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    for each, handler in before.items():
+        if callable(handler):
+            signal.signal(each, lambda number, _: waiting.append(number))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for each, handler in before.items():
+            if callable(handler):
+                signal.signal(each, handler)
+        for number in waiting[:1]:
+            signal.raise_signal(number)
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from gough.core.errors import InputError, require
+from gough.core.text import visible
 from gough.vision.detector import ImageRefused
 from gough.vision.opencv import opencv
 from gough.vision.spots import Image
@@ -76,5 +77,5 @@ def image_files(places: Iterable[str | Path]) -> list[Path]:
 
 def common_names(files: Sequence[Path]) -> list[str]:
     """Names of files as short as they can be and still differ: without the folders that all of them share."""
-    names = [file.name for file in files]
-    return names if len(set(names)) == len(names) else [str(file) for file in files]
+    names = [visible(file.name) for file in files]
+    return names if len(set(names)) == len(names) else [visible(str(file)) for file in files]
