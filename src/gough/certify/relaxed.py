@@ -11,7 +11,7 @@ from gough.core.covers import MOST_CASES, Elements, TooManyCases, cover
 from gough.problem import LinearProblem
 
 _SETS = 10_000
-"""Cuts of which no few rows may meet all. A relaxed hull of 14 unknowns with q = 3 has some hundred for each side."""
+"""Cuts of which no few rows may meet all.."""
 
 
 def follow_relaxed(problem: LinearProblem, proof: RelaxedBound | RelaxedEmpty) -> Sides:
