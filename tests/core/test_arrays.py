@@ -1,5 +1,6 @@
 """What arrays are taken: numbers that doubles hold exactly, in memory that nobody else can write to."""
 
+from collections import deque
 from decimal import Decimal
 from fractions import Fraction
 
@@ -17,6 +18,7 @@ REFUSED = {
     "negative int64": (np.array([-(2**53) - 1]), "no double equals"),
     "list of ints": ([0, 2**53 + 1], r"y\[1\]"),
     "ints among floats": ([0.5, 2**53 + 1], r"y\[1\]"),
+    "ints among floats in a deque": (deque([0.5, 2**53 + 1]), r"y\[1\]"),
     "int array in a list": ([np.array([2**53 + 1]), np.array([0.5])], r"y\[0, 0\]"),
     "int beyond all doubles": ([10**400], "beyond all doubles"),
     "fraction": ([Fraction(1, 3)], r"y\[0\] is 1/3, which no double equals"),

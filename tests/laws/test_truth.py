@@ -321,6 +321,15 @@ def test_a_radius_is_no_knowledge():
     assert stream.estimate().claim is Claim.VALUE
 
 
+def test_an_outlier_may_miss_where_the_prior_is_open():
+    problem = LinearProblem([[1.0], [1.0], [1.0]], [0.0, 0.5, 50.0], Unknowns(["a"]), Bounded(1.0))
+    answer = estimate(problem, BoundingEllipsoid(radius=1e3, misses=1))
+    assert answer.claim is Claim.VALUE
+    assert abs(answer.value[0]) < 2
+    answer = estimate(problem, BoundingEllipsoid(radius=1e3), strict=False)
+    assert (answer.status, answer.claim) == (Status.INCONSISTENT, Claim.PROOF)
+
+
 def test_a_contradiction_needs_no_radius():
     problem = LinearProblem([[1.0], [1.0]], [0.0, 5.0], Unknowns(["a"]), Bounded(1.0))
     for radius in (1e-3, 1.0, 1e6):

@@ -1,6 +1,6 @@
 """Arrays at the door: checked to be numbers that doubles hold exactly, owned, read-only from then on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
@@ -107,7 +107,7 @@ def _numbers(value: Any, what: str) -> tuple[Array, bool]:
         given = np.asarray(value)
     except (TypeError, ValueError) as error:
         raise InputError(f"{what} must be an array of real numbers, but it cannot be read as one") from error
-    kind, is_list = given.dtype.kind, isinstance(value, list | tuple)
+    kind, is_list = given.dtype.kind, isinstance(value, Sequence)
     if kind in "iuf" and is_list:
         _check_entries(value, what)
     if kind == "f" and given.dtype.itemsize <= 8:
@@ -136,9 +136,9 @@ def _refuse_masks(value: Any, what: str) -> None:
         if masked.size or (value.ndim == 0 and bool(np.ma.getmaskarray(value))):
             place = _place(tuple(masked[0].tolist())) if masked.size else ""
             raise InputError(f"{what}{place} is masked: leave those rows out, or fill them with a number")
-    elif isinstance(value, list | tuple):
+    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
         for one in value:
-            if isinstance(one, list | tuple | np.ma.MaskedArray):
+            if isinstance(one, Sequence | np.ma.MaskedArray):
                 _refuse_masks(one, what)
 
 
@@ -148,7 +148,7 @@ def _place(index: tuple[int, ...]) -> str:
 
 def _leaves(value: Any, index: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Any]]:
     """Entries of nested sequences that are not plain floats, with their place."""
-    if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim):
+    if isinstance(value, Sequence) or (isinstance(value, np.ndarray) and value.ndim):
         if isinstance(value, np.ndarray):
             if value.dtype.kind == "f" and value.dtype.itemsize <= 8:
                 return

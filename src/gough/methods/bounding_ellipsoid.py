@@ -116,25 +116,22 @@ class BoundingEllipsoid:
     def _from(self, problem: LinearProblem, ball: Box) -> Estimate:
         """The answer of a problem whose prior is open, from a start that is no part of it."""
         proven, note = _start(problem, ball)
-        if proven.is_empty:
+        if proven.is_empty and not self.misses:
             return _refuted(self, problem)
-        unknowns = problem.unknowns
-        box = proven if proven.is_bounded else ball
-        answer = self._within(replace(problem, unknowns=replace(unknowns, prior=box)))
-        notes = (*answer.notes, *note)
-        if answer.status is Status.INCONSISTENT and proven.is_bounded:
-            # the prover's box holds every consistent θ: what is proven in it is proven
+        unknowns, is_proven = problem.unknowns, proven.is_bounded and not proven.is_empty
+        answer = self._within(replace(problem, unknowns=replace(unknowns, prior=proven if is_proven else ball)))
+        if answer.status is Status.INCONSISTENT:
             shown = LinearHull().estimate(problem)
             if shown.status is Status.INCONSISTENT:
                 return _refuted(self, problem, shown, answer.notes)
-        if answer.status is Status.INCONSISTENT and not proven.is_bounded:
-            raise AssumptionError(
-                f"no θ within the radius {self.radius} of the nominal values satisfies all rows, and the rows leave "
-                f"{', '.join(_open(unknowns, proven))} open, so that nothing is proven about the problem. "
-                "Give a greater radius, or Unknowns a bounded prior."
-            )
+            if not is_proven:
+                raise AssumptionError(
+                    f"no θ within the radius {self.radius} of the nominal values satisfies all rows, and the rows "
+                    f"leave {', '.join(_open(unknowns, proven))} open, so that nothing is proven about the problem. "
+                    "Give a greater radius, or Unknowns a bounded prior."
+                )
         stats = EllipsoidStats(problem.n_rows, answer.stats.prior_limited)
-        claim = answer.claim if proven.is_bounded else Claim.VALUE
+        claim, notes = answer.claim if is_proven else Claim.VALUE, (*answer.notes, *note)
         return replace(answer, unknowns=unknowns, method=written(self), stats=stats, claim=claim, notes=notes)
 
     def _within(self, problem: LinearProblem) -> Estimate:
@@ -332,8 +329,10 @@ def _start(problem: LinearProblem, ball: Box) -> tuple[Box, tuple[str, ...]]:
     if GaussSeidel().contract(problem, prior) <= ball:  # quick, and often enough; the empty box is in every other
         return ball, ()
     hull = LinearHull().contract(problem, prior)
-    if hull.is_empty or hull <= ball:
-        return (hull, ()) if hull.is_empty else (ball, ())
+    if hull.is_empty:
+        return hull, ("All rows together contradict each other: only θ within the radius were looked at.",)
+    if hull <= ball:
+        return ball, ()
     if not hull.is_bounded:
         names = ", ".join(_open(problem.unknowns, hull))
         within = "The region holds the consistent θ within the radius around the nominal values, and others may exist"
