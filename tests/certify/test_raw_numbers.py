@@ -75,7 +75,8 @@ def test_what_is_no_decimal(text):
 @pytest.mark.parametrize(
     ("given", "wanted"),
     [("mm", "m"), ("deg", "rad"), ("rev/20000", "rad"), ("µm", "m"), ("um", "m"), ("°", "rad"), ("mm²", "m^2"),
-     ("deg", "rev"), ("in", "mm"), ("arcsec", "deg"), ("count", "count"), ("m/rad", "mm/rad"), ("%", "1")],
+     ("deg", "rev"), ("in", "mm"), ("arcsec", "deg"), ("count", "count"), ("mV", "V"), ("uA", "A"),
+     ("m/rad", "mm/rad"), ("%", "1")],
 )  # fmt: skip
 def test_units_are_those_of_the_readers(given, wanted):
     span = converted(Fraction(1), given, wanted).span

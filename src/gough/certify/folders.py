@@ -236,7 +236,8 @@ class _Check:
                 continue
             differs = f"{own.name} differs from the copy in {source.file.name}"
             if study is None:
-                self.notes.append(f"{differs}: it was changed after the run, and the certificates are about the copy.")
+                changed = "it was changed after the run or is another file"
+                self.notes.append(f"{differs}: {changed}. The certificates are about the copy.")
             else:
                 self.faults.append(f"{differs}: the certificates are about other data")
 

@@ -165,7 +165,7 @@ def _leg_words(raw: RawLegs, given: Given) -> list[str]:
     lines = [tolerances, _prior_words(sides, given)]
     if given.gains:
         gains = ", ".join(f"leg {leg}: {g!r}" for leg, g in zip(raw.legs, given.gains, strict=True))
-        lines.append(f"Readings are multiplied by calibrated gains, taken as given ({gains}).")
+        lines.append(f"Readings are multiplied by gains, taken as given ({gains}).")
     return [*lines, _LEG]
 
 

@@ -183,12 +183,14 @@ _UNITS: dict[str, tuple[Fraction, int, str]] = {
     "arcsec": (Fraction(1, 648_000), 1, "rad"), "rev": (Fraction(2), 1, "rad"), "turn": (Fraction(2), 1, "rad"),
     "count": (Fraction(1), 0, "count"), "m": (Fraction(1), 0, "m"), "cm": (Fraction(1, 100), 0, "m"),
     "mm": (Fraction(1, 1000), 0, "m"), "µm": (Fraction(1, 10**6), 0, "m"), "nm": (Fraction(1, 10**9), 0, "m"),
-    "in": (Fraction(254, 10_000), 0, "m"), "%": (Fraction(1, 100), 0, ""),
+    "in": (Fraction(254, 10_000), 0, "m"), "%": (Fraction(1, 100), 0, ""), "V": (Fraction(1), 0, "V"),
+    "mV": (Fraction(1, 1000), 0, "V"), "µV": (Fraction(1, 10**6), 0, "V"), "kV": (Fraction(1000), 0, "V"),
+    "A": (Fraction(1), 0, "A"), "mA": (Fraction(1, 1000), 0, "A"), "µA": (Fraction(1, 10**6), 0, "A"),
 }  # fmt: skip
 """Size of units in SI as number, power of π, and what they measure."""
 _ALSO = {
     "radian": "rad", "radians": "rad", "degree": "deg", "degrees": "deg", "revs": "rev", "turns": "turn",
-    "counts": "count", "um": "µm", "inch": "in",
+    "counts": "count", "um": "µm", "inch": "in", "uV": "µV", "uA": "µA",
 }  # fmt: skip
 _FACTOR = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?|[^\W\d]+|[°%])(?:\^?(-?[0-9]))?")
 _PLAIN = str.maketrans("⁻−⁰¹²³⁴⁵⁶⁷⁸⁹μº", "--0123456789µ°")
