@@ -76,7 +76,8 @@ def improvements(sound: RebuiltPlatform, loose: RebuiltPlatform) -> Drawing:
     for what in ("position", "orientation"):
         lines = []
         for label, case, shade in (("sound", sound, 0), ("with play", loose, 1)):
-            before, after = (getattr(case.check, f"{what}_{when}") for when in ("before", "after"))
+            before = getattr(case.check, f"{what}_before")
+            after = getattr(case.by_leg_check["right"], f"{what}_after")
             plain = getattr(case.plain_check, f"{what}_after")
             lines.append(Line(f"x_cσ, {label}", np.sort(100 * (1 - after / before)), shade))
             lines.append(Line(f"x_c, {label}", np.sort(100 * (1 - plain / before)), shade + 2))
@@ -86,7 +87,7 @@ def improvements(sound: RebuiltPlatform, loose: RebuiltPlatform) -> Drawing:
     description = f"Improvement of {n} predicted poses in percent, in ascending order."
     caption = (
         "Figure 5. 100 · (error before − error after) / error before of every validation pose, each curve sorted by "
-        "itself. Below zero the pose is predicted worse than by the blueprint."
+        "itself; x_cσ is that of each leg by itself. Below zero the pose is predicted worse than by the blueprint."
     )
     name = "figure-5-improvement"
     return Drawing(name, drawn(chart), description, caption, lambda curves: chart.live(description, curves))
