@@ -307,6 +307,7 @@ def test_a_radius_is_no_knowledge():
         problem = LinearProblem([[1.0]], [y], Unknowns(["a"]), Bounded(e))
         answer = estimate(problem, BoundingEllipsoid(radius=1e3))
         assert answer.claim is Claim.PROOF
+        assert not any("prior" in note for note in answer.notes)  # there is none
         assert holds(answer.region, [Fraction(y - e)])
         assert holds(answer.region, [Fraction(y + e)])
     inside = LinearProblem([[1.0, 0.0]], [0.0], Unknowns(["a", "b"]), Bounded(1.0))

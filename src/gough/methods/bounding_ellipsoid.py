@@ -130,8 +130,12 @@ class BoundingEllipsoid:
                     f"leave {', '.join(_open(unknowns, proven))} open, so that nothing is proven about the problem. "
                     "Give a greater radius, or Unknowns a bounded prior."
                 )
-        stats = EllipsoidStats(problem.n_rows, answer.stats.prior_limited)
-        claim, notes = answer.claim if is_proven else Claim.VALUE, (*answer.notes, *note)
+        hull, prior = answer.region.hull(), unknowns.bounds
+        reached = (hull.lower <= prior.lower) | (hull.upper >= prior.upper)
+        limited = tuple(n for n, on in zip(unknowns.names, reached & ~unknowns.is_fixed, strict=True) if on)
+        others = [one for one in answer.notes if one not in _on_the_edge(answer.stats.prior_limited)]
+        stats = EllipsoidStats(problem.n_rows, limited)
+        claim, notes = answer.claim if is_proven else Claim.VALUE, (*others, *_on_the_edge(limited), *note)
         return replace(answer, unknowns=unknowns, method=written(self), stats=stats, claim=claim, notes=notes)
 
     def _within(self, problem: LinearProblem) -> Estimate:
@@ -280,8 +284,7 @@ class _Answer:
             notes += (f"{what} satisfies the others; if an outlier is among those, it may not hold the truth.",)
         elif self.method.misses:
             notes += ("No row missed; still, the region holds the truth only if no error exceeds its bound.",)
-        if limited:
-            notes += (f"Reach the prior's edge, so put in rather than found: {', '.join(limited)}.",)
+        notes += _on_the_edge(limited)
         stats = EllipsoidStats(self.problem.n_rows, limited, rounds=rounds)
         return Estimate(whole, claim, Status.OK, unknowns, written(self.method), stats, notes)
 
@@ -338,6 +341,10 @@ def _start(problem: LinearProblem, ball: Box) -> tuple[Box, tuple[str, ...]]:
         within = "The region holds the consistent θ within the radius around the nominal values, and others may exist"
         return hull, (f"{within}: the rows leave {names} open. Give a bounded prior for a guaranteed set.",)
     return hull, ("The rows allow θ beyond the radius: the ellipsoid starts from the box that they prove instead.",)
+
+
+def _on_the_edge(names: tuple[str, ...]) -> tuple[str, ...]:
+    return (f"Reach the prior's edge, so put in rather than found: {', '.join(names)}.",) if names else ()
 
 
 def _open(unknowns: Unknowns, box: Box) -> list[str]:
