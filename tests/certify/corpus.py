@@ -327,6 +327,17 @@ def endless():
     return split
 
 
+def smaller():
+    """An ellipsoid that is too small, by strips that hold and satisfy all but the sign of the last one's weight."""
+    a, b, w = Fraction(905, 1000), Fraction(22625, 100_000), Fraction(1, 100)  # a + 4 b − 81 w = 1
+    last = forged(
+        Strip, {"of": 2, "middle": Fraction(1), "half": Fraction(9), "weight": -w, "below": None, "above": None}
+    )
+    det = (a - w) * (b - w) - w * w
+    shape = (((b - w) / det,), (w / det, (a - w) / det))
+    return {"strips": (Strip(0, 0, 1, a), Strip("b", 1, 2, b), last), "shape": shape}
+
+
 def further(cut, toward):
     """The next double."""
     return float(np.nextafter(cut["bound"], toward))
@@ -413,6 +424,7 @@ CASES = [
          {"bounds": (("a", Fraction(-2)),), "weights": (("a", ((0, Fraction(-1)),)),)}, WITH),
     # Strip, Round, Inside
     Case("ellipsoid", "weights of strips are not negative", STRIP, {"weight": -HALF}, WITH),
+    Case("ellipsoid", "a negative weight cannot make room for others", ROUND, smaller()),
     Case("ellipsoid", "strips are not turned inside out", STRIP, {"half": Fraction(-1)}, WITH),
     Case("ellipsoid", "strips hold: lower side", STRIP, {"middle": ULP}),
     Case("ellipsoid", "strips hold: upper side", STRIP, {"middle": -ULP}),
