@@ -1,8 +1,10 @@
 """From the user's decimals to the numbers of a proof: what was changed on the way is found by arithmetic alone."""
 
 import json
+import random
 import re
 import shutil
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -412,3 +414,52 @@ def test_poses_in_a_binary_file(tmp_path, capsys):
     assert code == 1
     assert "pose 3, x" in out
     assert not check_folder(certificates).from_sources  # nobody reads the binary file there
+
+
+def test_poses_changed_at_random_are_accepted_only_if_they_say_the_same(made, tmp_path):
+    """Sixty spoilt copies with every digest put right: none breaks the check, and what is accepted is no other data."""
+    folder = Path(shutil.copytree(made, tmp_path / "certificates"))
+    path = folder / "sources" / "poses.csv"
+    whole, rng = path.read_bytes(), random.Random(8)
+    tokens = [
+        b"-",
+        b"+",
+        b"e9",
+        b"e-9",
+        b"_",
+        b",",
+        b";",
+        b"\n",
+        b'"',
+        b"#",
+        b"\xff",
+        b"\x00",
+        b"nan",
+        b"9",
+        b" ",
+        b".",
+    ]
+    accepted = 0
+    for _ in range(60):
+        content = bytearray(whole)
+        at = rng.randrange(len(content))
+        content[at : at + rng.randrange(3)] = rng.choice(tokens)
+        path.write_bytes(bytes(content))
+        resealed(folder)
+        if check_folder(folder):
+            accepted += 1
+            for old, new in zip(rows_of(whole), rows_of(bytes(content)), strict=True):
+                assert all(abs(a - b) <= 1e-13 for a, b in zip(old, new, strict=True))
+    assert 0 < accepted < 40
+
+
+_USED = {*range(7), 8}
+"""Columns of position, quaternion and the reading of leg 2."""
+
+
+def rows_of(content):
+    """What twelve poses and the readings of leg 2 are, as Python reads the decimals."""
+    lines = [line for line in content.decode().split("\n") if line.strip() and not line.startswith("#")]
+    return [
+        [Fraction(cell.strip(' "\r')) for k, cell in enumerate(line.split(",")) if k in _USED] for line in lines[1:]
+    ]
