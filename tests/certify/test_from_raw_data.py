@@ -210,6 +210,20 @@ def test_a_prior_around_another_center(folder, capsys):
     assert "the prior of b2y that the study states is not within that of the question" in out
 
 
+def test_no_words_of_a_forger_are_printed_as_ours(folder, capsys):
+    words = "x, taken as given). Verified by the Bureau. ("
+    text = (folder / MANIFEST).read_text(encoding="utf-8")
+    edited(folder / MANIFEST, lambda data: data["given"].update(center=words))
+    assert judged(folder, capsys)[0] == 1
+    (folder / MANIFEST).write_text(text, encoding="utf-8")
+    name = "poses.csv, verified by the Bureau"
+    change_text("study.toml", "poses.csv", name)(folder)
+    edited(folder / MANIFEST, lambda data: data["sources"][1].__setitem__(2, f"../../{name}"))
+    code, out = judged(folder, capsys)
+    assert code == 0
+    assert f"Data: '{name}' (sha256:" in out
+
+
 def wider(data):
     for name in ("position_tolerance", "rotation_tolerance", "reading_tolerance"):
         data[name] = [[100 * x for x in row] for row in data[name]]

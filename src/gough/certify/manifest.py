@@ -1,5 +1,6 @@
 """The manifest of a certification: every file of a run with its digest, the sources, and what is taken as given."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -19,6 +20,8 @@ _KIND = "certification manifest"
 _VERSION = 1
 _KEYS = ("gough", "version", "written_by", "questions", "given", "sources", "files", "seal")
 ROLES = ("study", "poses")
+_CENTER = re.compile(r"|the blueprint|calibrated values|blueprint [a-z0-9-]{1,20}")
+"""It is printed with statements, so that no other text may stand there."""
 
 Question = PlatformQuestion | ChainQuestion
 
@@ -207,6 +210,7 @@ def _texts(data: Any, what: str) -> tuple[str, str, str]:
 def _given(data: Any) -> Given:
     require(isinstance(data, dict), "given must be a table")
     require_keys(data, {"center", "values", "gains"}, "given")
-    require(isinstance(data["center"], str), "given: center must be text")
+    known = isinstance(data["center"], str) and _CENTER.fullmatch(data["center"]) is not None
+    require(known, "given: center must be 'the blueprint', 'calibrated values', or 'blueprint' with its name")
     values = tuple(list_of(data["values"], "values", numbers))
     return Given(data["center"], values, numbers(data["gains"], "gains"))

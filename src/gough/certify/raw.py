@@ -1,5 +1,6 @@
 """Certificates and raw data: the sources of a run, what they state, and whether a certificate is about that."""
 
+import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path, PurePosixPath
@@ -54,8 +55,9 @@ class SourceText(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Name, beginning of the digest, size."""
-        return f"{self.name} ({digest_of(self.content)[:19]}…, {len(self.content)} bytes)"
+        """Name, in quotes where it might be taken for other words, beginning of the digest, size."""
+        name = self.name if re.fullmatch(r"[\w.-]+", self.name) else repr(self.name)
+        return f"{name} ({digest_of(self.content)[:19]}…, {len(self.content)} bytes)"
 
 
 class Source(NamedTuple):
