@@ -13,6 +13,7 @@ from gough.assemble.leg_tolerance import minimal_tolerance
 from gough.certify import certificate_of, check
 from gough.core.errors import GoughError
 from gough.core.leg_measurements import LegMeasurements
+from gough.core.text import written
 from gough.methods import (
     BoundingEllipsoid,
     identifiability,
@@ -141,7 +142,7 @@ def test_settings_of_numpy_change_nothing(verb, rng):
         assert repr(answers[0]) == repr(answers[1])
 
 
-@pytest.mark.parametrize("method", STATISTICAL_METHODS, ids=repr)
+@pytest.mark.parametrize("method", STATISTICAL_METHODS, ids=written)
 @pytest.mark.parametrize("scale", [1.0, 1e150, 1e200, 1e300, 1e-200, 1e-300])
 def test_statistical_methods_answer_or_refuse_at_any_scale(method, scale, rng):
     problem, _ = gaussian_problem(rng, n_samples=30, p=2, spread=0)
