@@ -93,10 +93,11 @@ def run(arguments: Sequence[str]) -> int:
             return BROKEN_PIPE
         if ended.code in (_INTERRUPTED, _TERMINATED):
             errors.print("Stopped. Files are complete or were not written.")
-        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        code = ended.code if isinstance(ended.code, int) else 0 if ended.code is None else _FAULT
+        if isinstance(ended.__context__, typer.Abort):  # what typer makes of an EOFError, with exit code 1
+            errors.print(_fault(ended.__context__.__cause__ or ended, arguments), soft_wrap=True)
+            code = _FAULT
     except (GoughError, OSError) as error:
-        if _is_broken_pipe(error):
-            return BROKEN_PIPE
         first, *more = str(error).split("\n")
         told = "\n".join([visible(first), *(f"  {visible(line)}" for line in more)])
         errors.print(Text.assemble(("Error: ", "bold red"), told), soft_wrap=True)
@@ -105,7 +106,7 @@ def run(arguments: Sequence[str]) -> int:
         errors.print("Stopped. Files are complete or were not written.")
         code = _INTERRUPTED
     except BaseException as error:  # noqa: BLE001 - whatever is left is our own fault; panics of libraries are no Exception
-        errors.print(Text.assemble(("Fault: ", "bold red"), _told(error, arguments)), soft_wrap=True)
+        errors.print(_fault(error, arguments), soft_wrap=True)
         code = _FAULT
     try:
         flush()
@@ -128,13 +129,14 @@ def _is_broken_pipe(error: BaseException | None) -> bool:
     return isinstance(error, OSError) and error.errno == EPIPE
 
 
-def _told(error: BaseException, arguments: Sequence[str]) -> str:
+def _fault(error: BaseException, arguments: Sequence[str]) -> Text:
     """One line on a fault of ours; what is needed to mend it goes to a file."""
     written = _fault_file(error, arguments)
-    return (
+    told = (
         f"gough failed with {type(error).__name__}. This is a mistake in gough, not in your input; files written "
         f"before are complete. Please report it{f' and send {visible(str(written))}' if written else ''}"
     )
+    return Text.assemble(("Fault: ", "bold red"), told)
 
 
 def _fault_file(error: BaseException, arguments: Sequence[str]) -> Path | None:
