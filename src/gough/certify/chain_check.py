@@ -13,7 +13,7 @@ from gough.certify.check import Verdict
 from gough.certify.dyadic import Dyadic
 from gough.certify.leg_proofs import LegCut, stages_of
 from gough.certify.leg_rows import Row
-from gough.certify.limits import BeyondLimit, bounded_work, remade, spend
+from gough.certify.limits import BeyondLimit, bounded_work, gcd_cost, remade, spend
 from gough.certify.linear import NotProven
 from gough.certify.words import bound, tolerance_condition
 from gough.core.errors import InputError
@@ -176,8 +176,9 @@ def require_fits(values: tuple[Fraction, ...], space: ChainSpace) -> None:
     for number, condition in enumerate(question.conditions, start=1):
         if sum((rational(c, "a coefficient") * values[i] * values[j] for i, j, c in condition), Fraction(0)):
             raise NotProven(f"the exhibited chain does not satisfy condition {number}")
+    digits = max(max(x.numerator.bit_length(), x.denominator.bit_length()) for x in values)
     for k in range(question.n_poses):
-        spend(1_000_000 + 10_000 * question.B[k].size)
+        spend(1_000_000 + (question.A[k].size + 2 * question.B[k].size) * gcd_cost(digits))
         if wrong := misfit(question, k, list(values), space.more):
             raise NotProven(f"the exhibited rod is {wrong} in pose {k}")
 
