@@ -11,7 +11,7 @@ from gough.certify.chain_questions import ChainQuestion
 from gough.certify.leg_proofs import LegCertificate, LegWitness
 from gough.certify.leg_questions import PlatformQuestion
 from gough.certify.linear import NotProven
-from gough.certify.manifest import Given, Question, digest_of
+from gough.certify.manifest import Given, Question, digest_of, summary_of
 from gough.certify.raw_chains import (
     RawChain,
     raw_chain,
@@ -131,27 +131,19 @@ def require_for_raw(certificate: LegCertificate | ChainCertificate, question: Qu
 
 
 def question_words(question: Question) -> tuple[str, ...]:
-    """What a question itself states, where nothing ties it to raw data."""
+    """What a question itself states, where nothing ties it to raw data: its doubles, to the last digit."""
     prior = zip(question.names, question.prior.lower.tolist(), question.prior.upper.tolist(), strict=True)
     spans = [f"{name} in [{low!r}, {high!r}]" for name, low, high in prior]
-    if isinstance(question, PlatformQuestion):
-        data = question.data
-        parts = [
-            ("positions", data.position_tolerance, 1000, "mm"),
-            ("orientations", data.rotation_tolerance, DEGREES, "deg"),
-            ("readings", data.reading_tolerance, 1000, "mm"),
-        ]
-        n = len(data)
-    else:
-        r, t, n = question.reading, question.tolerance, question.n_poses
-        fine = "mm" if question.reading_unit == "m" else "mrad"
-        parts = [("positions", t[:, :r], 1000, "mm"), ("readings", t[:, r], 1000, fine)]
-        parts += [("headings", t[:, r + 1], DEGREES, "deg")] if t.shape[1] > r + 1 else []
+    summary = summary_of(question)
     told = []
-    for what, values, times, unit in parts:
-        low, high = sides(float(values.min()), float(values.max()), times=times)  # type: ignore[arg-type]
-        told.append(f"{what} ± {low} … {high} {unit}")
-    return (f"Data: {n} poses.", f"Tolerances: {', '.join(told)}.", f"Prior: {', '.join(spans)} m.")
+    for what, (low, high) in summary["tolerances"].items():
+        size = f"{low!r}" if low == high else f"{low!r} … {high!r}"
+        told.append(f"{what}s ± {size} {summary['units'][what]}")
+    return (
+        f"Data: {summary['poses']} poses, counted from 0.",
+        f"Tolerances: {', '.join(told)}.",
+        f"Prior: {', '.join(spans)} m.",
+    )
 
 
 def _leg_words(raw: RawLegs, given: Given) -> list[str]:

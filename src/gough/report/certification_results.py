@@ -167,8 +167,6 @@ class Certification(ArrayValue):
     """What a study's certification found. `str()` of it is the account for a terminal."""
 
     poses: int
-    tolerances: tuple[str, ...]
-    """Half-widths in words."""
     around: str
     """Where legs were sought, in words."""
     legs: tuple[LegFinding, ...]
@@ -184,6 +182,11 @@ class Certification(ArrayValue):
     """What a finding is about: a leg of a Gough platform, or a chain of another machine."""
     reading_unit: str = "m"
     """Of readings, and so of ε and of needs."""
+
+    @property
+    def tolerances(self) -> tuple[str, ...]:
+        """Half-widths in words, as stated."""
+        return tuple(line for line in self.premises if line.startswith("Tolerances: "))
 
     @property
     def unit(self) -> str:

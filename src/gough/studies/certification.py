@@ -15,7 +15,6 @@ from gough.certify.linear import NotProven
 from gough.certify.manifest import Given, Question
 from gough.certify.raw import Raw, Source, SourceText, question_words, require_about
 from gough.certify.raw_data import NotDerived
-from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
 from gough.core.leg_measurements import PlatformMeasurements
@@ -45,7 +44,6 @@ class Asked:
     center: Array
     """(legs, 7)."""
     calibrated: Array | None
-    tolerances: tuple[str, ...]
     around: str
     notes: tuple[str, ...]
     given: Given
@@ -85,7 +83,6 @@ def certified(study: CalibrationStudy, on_step: OnStep = lambda _: None) -> Cert
             together = _joint_box(question, together, notary)
     return Certification(
         poses=len(question.data),
-        tolerances=asked.tolerances,
         around=asked.around,
         legs=tuple(legs),
         joint=together,
@@ -185,7 +182,6 @@ def asked_of(study: CalibrationStudy) -> Asked:
         question,
         center,
         least_squares,
-        _words(data),
         f"legs within ± {words} of {around}",
         (*poses.notes, *notes),
         _given(study, center, rows[columns, 7]),
@@ -355,19 +351,3 @@ def _reach(around: list[float]) -> Array:
     require(len(around) in {1, 3}, "state one length, or one for the base's points, the platform's and the lengths")
     base, platform, length = around if len(around) == 3 else around * 3
     return np.array([base] * 3 + [platform] * 3 + [length])
-
-
-def span(values: Array, times: outward.Times, unit: str) -> str:
-    """The smallest and the largest half-width, rounded down: what is proven for errors holds for smaller ones."""
-    low, high = (outward.at_least(end, times=times) for end in (values.min(), values.max()))
-    return f"± {low} {unit}" if low == high else f"± {low} … {high} {unit}"
-
-
-def _words(data: PlatformMeasurements) -> tuple[str, ...]:
-    """Half-widths as they are used."""
-    parts = (
-        f"positions {span(data.position_tolerance, 1000, 'mm')}",
-        f"orientations {span(data.rotation_tolerance, outward.DEGREES, 'deg')}",
-        f"readings {span(data.reading_tolerance, 1000, 'mm')}",
-    )
-    return (f"Intervals: {', '.join(parts)}.",)

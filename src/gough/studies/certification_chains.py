@@ -13,7 +13,6 @@ from gough.certify.chain_files import equations_name, render_chain
 from gough.certify.manifest import Given, Question
 from gough.certify.of_chain import chain_witness, empty_chain
 from gough.certify.raw import Raw, require_for_raw
-from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
 from gough.core.intervals import Interval
@@ -38,7 +37,6 @@ from gough.studies.certification import (
     pose_tolerance,
     reading_tolerance,
     source_of,
-    span,
 )
 from gough.studies.certification_schema import ModelErrorTable
 
@@ -134,14 +132,8 @@ def certified_chains(study: CalibrationStudy, on_step: OnStep = lambda _: None) 
             premises, notes = [*premises, *stated.premises], (*notes, *stated.notes)
             found.append(_finding(asked, _Notary(question, stated.raw), table.width))
         questions[equations_name(chain)] = question
-    angle = model.reading_unit == "rad"
-    unit = "mrad" if angle else "mm"
-    parts = [f"positions {span(asked.position, 1000, 'mm')}"]
-    parts += [f"headings {span(asked.heading, outward.DEGREES, 'deg')}"] if model.has_orientation else []
-    parts += [f"readings {span(asked.readings[:, [c - 1 for c in numbers]], 1000, unit)}"]
     return Certification(
         poses=len(asked.poses),
-        tolerances=(f"Intervals: {', '.join(parts)}.",),
         around=f"{model.name}, unknowns of chains within ± {1e3 * asked.around:g} mm of {where}",
         legs=tuple(found),
         joint=None,
