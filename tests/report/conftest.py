@@ -14,6 +14,8 @@ from gough.identification.validation import validated
 from gough.report import Report
 
 HOSTILE = "</script><script>alert('x')</script><img src=x onerror=alert(1)> & \"co\" \u2028 ]]> {{7*7}}"
+SHOWN = HOSTILE.replace("\u2028", "\\u2028")
+"""How a page shows it: line separators and control characters as visible escapes."""
 METHODS = ("least squares", "Gauss–Markov", "hull")
 
 

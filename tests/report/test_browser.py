@@ -9,7 +9,7 @@ from gough.core import outward
 from gough.report import Report, to_html
 
 from .browser import CHROMIUM, Browser
-from .conftest import HOSTILE, TRUTH, identified
+from .conftest import HOSTILE, SHOWN, TRUTH, identified
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium or Chrome is installed to open the report with")
 
@@ -75,14 +75,14 @@ def test_everything_is_drawn_and_nothing_is_asked_for(browser, path, width, dark
         assert not any(event.get("method") == "Page.javascriptDialogOpening" for event in browser.events)
 
 
-def test_hostile_names_are_shown_as_they_are(desk):
+def test_hostile_names_are_shown_as_text(desk):
     assert desk.evaluate("document.querySelectorAll('img').length") == 0
-    assert desk.evaluate("document.querySelector('h1').textContent") == f"On {HOSTILE}"
+    assert desk.evaluate("document.querySelector('h1').textContent") == f"On {SHOWN}"
     assert desk.evaluate("[...document.querySelectorAll('#fit text.title')][2].textContent").startswith(
-        f"motor {HOSTILE}"
+        f"motor {SHOWN}"
     )
     assert any(
-        HOSTILE in t for t in desk.evaluate("[...document.querySelectorAll('.toolbar button')].map(b => b.textContent)")
+        SHOWN in t for t in desk.evaluate("[...document.querySelectorAll('.toolbar button')].map(b => b.textContent)")
     )
 
 

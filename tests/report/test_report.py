@@ -17,7 +17,7 @@ from gough.identification import identify
 from gough.report import Report, documents, to_html
 from gough.report.script import style_sheet
 
-from .conftest import HOSTILE, TRUTH, Crane, make_report, motion_of
+from .conftest import HOSTILE, SHOWN, TRUTH, Crane, make_report, motion_of
 
 FIGURES = ("parameters", "fit", "validation", "excitation", "motion", "memory", "correlation", "pair", "robot")
 
@@ -113,11 +113,11 @@ def test_hostile_names_stay_text(hostile):
     assert "img" not in page.tags
     assert "<script>alert" not in hostile
     assert "\u2028" not in "".join(content for _, content in page.scripts)
-    assert HOSTILE in page.text
+    assert SHOWN in page.text
     figures = page.data("figures")
     assert figures["parameters"]["items"][0]["unit"] == "kg"
-    assert figures["fit"]["panels"][2]["title"] == f"motor {HOSTILE}"
-    assert any(HOSTILE in method["label"] for method in figures["parameters"]["methods"])
+    assert figures["fit"]["panels"][2]["title"] == f"motor {SHOWN}"
+    assert any(SHOWN in method["label"] for method in figures["parameters"]["methods"])
 
 
 def test_numbers_that_json_does_not_know_are_written_all_the_same(source):
