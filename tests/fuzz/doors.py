@@ -48,6 +48,7 @@ from gough.studies.pose_selection import PoseSelectionStudy
 from gough.vision import CharucoBoard, CircleGrid, design_target, read_camera, read_target, to_png
 from gough.vision.detector import ImageRefused
 from gough.vision.images import read_image
+from gough.vision.opencv import opencv
 from gough.vision.target_files import target_text
 from tests.fuzz import mutators
 from tests.fuzz.mutators import Mutator
@@ -354,7 +355,7 @@ def _files(folder: str, pattern: str) -> Callable[[], list[bytes]]:
 
 
 def _images() -> list[bytes]:
-    cv = __import__("cv2")
+    cv = opencv()
     image = np.arange(48 * 64, dtype=np.uint8).reshape(48, 64)
     others = [cv.imencode(suffix, image)[1].tobytes() for suffix in (".png", ".jpg", ".bmp", ".pgm", ".tif", ".webp")]
     return [to_png(design_target(0.05, 0.05), dpi=36), *others]

@@ -8,11 +8,11 @@ import numpy as np
 from gough.core.errors import InputError, require
 from gough.core.text import visible
 from gough.vision.detector import ImageRefused
-from gough.vision.opencv import opencv
+from gough.vision.opencv import MOST_PIXELS, opencv
 from gough.vision.spots import Image
 
-_MOST = 1 << 28
-"""Pixels of an image."""
+_INFLATED = 8 * 1032
+"""Pixels that a byte of a PNG file can stand for: of one bit, deflated at most 1032 times."""
 SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".pgm", ".webp")
 
 
@@ -40,7 +40,8 @@ def read_image(path: str | Path) -> Image:
     if (png and b"IEND" not in content[-16:]) or (jpeg and b"\xff\xd9" not in content[-64:]):
         raise ImageRefused("the file is cut off: it ends in the middle of the image")
     cv = opencv()
-    if png and int.from_bytes(content[16:20]) * int.from_bytes(content[20:24]) > _MOST:
+    pixels = int.from_bytes(content[16:20]) * int.from_bytes(content[20:24])
+    if png and pixels > min(MOST_PIXELS, _INFLATED * len(content)):
         raise ImageRefused("it claims more pixels than any camera has: it is damaged")
     try:
         image = cv.imdecode(np.frombuffer(content, np.uint8), cv.IMREAD_UNCHANGED)

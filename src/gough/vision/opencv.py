@@ -1,8 +1,12 @@
 """OpenCV, loaded where it is used: it is an extra."""
 
+import os
 from typing import Any
 
 from gough.core.errors import InputError
+
+MOST_PIXELS = 1 << 27
+"""No camera has more; OpenCV refuses files that claim more before it allocates them."""
 
 
 def opencv() -> Any:
@@ -11,6 +15,7 @@ def opencv() -> Any:
     Raises:
         InputError: it is not installed; the message says how to.
     """
+    os.environ.setdefault("OPENCV_IO_MAX_IMAGE_PIXELS", str(MOST_PIXELS))  # read when cv2 is loaded
     try:
         import cv2  # noqa: PLC0415 - an extra, and start-up time
     except ImportError as error:
