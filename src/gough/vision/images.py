@@ -37,7 +37,7 @@ def read_image(path: str | Path) -> Image:
     if not content:
         raise ImageRefused("the file is empty")
     png, jpeg = content.startswith(b"\x89PNG"), content.startswith(b"\xff\xd8")
-    if (png and b"IEND" not in content[-16:]) or (jpeg and b"\xff\xd9" not in content[-64:]):
+    if (png and not _has_whole_chunks(content)) or (jpeg and b"\xff\xd9" not in content[-64:]):
         raise ImageRefused("the file is cut off: it ends in the middle of the image")
     cv = opencv()
     pixels = int.from_bytes(content[16:20]) * int.from_bytes(content[20:24])
@@ -50,6 +50,17 @@ def read_image(path: str | Path) -> Image:
     if image is None:
         raise ImageRefused("it is no image that OpenCV can read")
     return np.asarray(image)
+
+
+def _has_whole_chunks(png: bytes) -> bool:
+    """Whether every part of a PNG file ends inside it, up to the last one: OpenCV would allocate what a part claims."""
+    at = 8
+    while at + 12 <= len(png):
+        kind, after = png[at + 4 : at + 8], at + 12 + int.from_bytes(png[at : at + 4])
+        if kind == b"IEND":
+            return after <= len(png)
+        at = after
+    return False
 
 
 def image_files(places: Iterable[str | Path]) -> list[Path]:
