@@ -11,11 +11,11 @@ import numpy as np
 from gough import Bounded, Box, LinearProblem, Unknowns, estimate
 from gough.core.threads import one_blas_thread
 from gough.methods import BoundingEllipsoid, EllipsoidStream, Form, LinearHull
-from gough.methods.bounding_ellipsoid import bounded_prior
-from gough.methods.bounding_ellipsoid import recursion as compiled_recursion
-from gough.methods.ellipsoid_batch import TRACE, refine
-from gough.methods.ellipsoid_proof import prove
-from gough.methods.ellipsoid_strips import centered, strips_of
+from gough.methods.ellipsoids.batch import TRACE, refine
+from gough.methods.ellipsoids.bounding import bounded_prior
+from gough.methods.ellipsoids.bounding import recursion as compiled_recursion
+from gough.methods.ellipsoids.proof import prove
+from gough.methods.ellipsoids.strips import centered, strips_of
 
 BOUND = 0.05
 

@@ -9,12 +9,12 @@ from time import process_time
 import numpy as np
 from scipy.optimize import least_squares
 
-from gough.assemble.geometric import geometric
-from gough.calibration import calibrate, held_out
-from gough.calibration.descent import approach
 from gough.core.threads import one_blas_thread
 from gough.data import Poses
-from tests.calibration.simulated import ANGLE, EXTREMAL, POSITION, READING, ROBOT, measured, truth
+from gough.geometry import calibrate, held_out
+from gough.geometry.descent import approach
+from gough.geometry.geometric import geometric
+from tests.geometry.simulated import ANGLE, EXTREMAL, POSITION, READING, ROBOT, measured, truth
 
 RUNS = 200
 REPETITIONS = 5

@@ -11,16 +11,16 @@ from time import process_time
 import numpy as np
 
 from gough import Status
-from gough.calibration import calibrate, held_out
 from gough.core import outward
 from gough.data import averaged
-from gough.experiments import CalibrationCampaign, Faults
-from gough.studies.calibration_demonstration import (
+from gough.geometry import calibrate, held_out
+from gough.papers.calibration_demonstration import (
     joint_verdict,
     leg_verdicts,
     mean_tolerance,
     squared_least_squares,
 )
+from gough.simulate import CalibrationCampaign, Faults
 
 RUNS = 200
 CASES = (

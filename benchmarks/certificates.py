@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks._dynamics import dynamics_problem
 from benchmarks.outliers import spoilt
 from gough import Bounded, estimate
-from gough.certify import certificate_of, check, load, save
+from gough.checker import certificate_of, check, load, save
 from gough.methods import BoundingEllipsoid, HullAndEllipsoid, LinearHull, RelaxedHull, TightEllipsoid, outliers
 
 

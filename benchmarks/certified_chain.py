@@ -7,10 +7,10 @@ import numpy as np
 from scipy.optimize import linprog
 
 from gough import Box, Status
-from gough.assemble.certified_chain import Tolerances, certified_chain, quadratic_unknowns
+from gough.closure.certified_chain import Tolerances, certified_chain, quadratic_unknowns
 from gough.core.rotations import exp
 from gough.data import Poses
-from gough.methods.lifted import LiftedHull
+from gough.methods.nonlinear.lifted import LiftedHull
 from gough.robots import H4Kinematics, LinearDelta, Par4Kinematics, PlanarRRR, RotaryDelta
 
 MACHINES = (LinearDelta(), RotaryDelta(), PlanarRRR(), H4Kinematics(), Par4Kinematics())

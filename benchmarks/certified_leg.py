@@ -9,7 +9,10 @@ import numpy as np
 from scipy.optimize import linprog
 
 from gough import Box, Status
-from gough.assemble import (
+from gough.checker import check_leg, leg_certificate
+from gough.checker.leg_files import render_leg
+from gough.checker.of_leg import outlier_certificate
+from gough.closure import (
     JointHull,
     JointProblem,
     LegProblem,
@@ -18,16 +21,13 @@ from gough.assemble import (
     relaxed_tolerance,
     wrong_poses,
 )
-from gough.assemble.leg_tolerance import needed
-from gough.certify import check_leg, leg_certificate
-from gough.certify.leg_files import render_leg
-from gough.certify.of_leg import outlier_certificate
+from gough.closure.leg_tolerance import needed
 from gough.core import outward
 from gough.core.leg_measurements import LegMeasurements, PlatformMeasurements
 from gough.core.rotations import exp, to_quaternion
 from gough.methods import GaussSeidel
-from gough.methods.interval_newton import IntervalNewton
-from gough.methods.lifted import LiftedHull
+from gough.methods.nonlinear.interval_newton import IntervalNewton
+from gough.methods.nonlinear.lifted import LiftedHull
 from gough.robots.gough_platform import GoughPlatform
 
 POSITION = 3e-3 * np.array([6.33e-2, 2.30e-2, 6.08e-2])

@@ -30,7 +30,7 @@ from gough.methods import (
     Then,
     TightEllipsoid,
 )
-from gough.methods.ellipsoid_batch import TRACE
+from gough.methods.ellipsoids.batch import TRACE
 
 STACKED = 12
 POINTS = 12

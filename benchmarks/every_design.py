@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.optimal_design import violation
 from gough.core.errors import InputError
 from gough.core.threads import one_blas_thread
-from gough.experiments.design import DesignProblem, MotionLimits, optimize
+from gough.designs.excitation import DesignProblem, MotionLimits, optimize
 from gough.robots import ROBOTS
 from gough.robots.mechanism import MECHANISMS, MechanismModel
 

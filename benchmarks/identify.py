@@ -14,13 +14,13 @@ import numpy as np
 from gough import Claim, Status, estimate
 from gough.core.text import table
 from gough.data import default_steps, prepare, read_recording, write_recording
-from gough.experiments import h4
-from gough.identification import METHODS, identify
+from gough.dynamics import METHODS, identify
 from gough.methods import LinearHull, minimal_bound
 from gough.noise import Bounded
 from gough.region import ConfidenceEllipsoid
 from gough.robots import H4
-from tests.identification.monte_carlo import bounded_problem, containment, exact_rows, repeated_experiments
+from gough.simulate import h4
+from tests.dynamics.monte_carlo import bounded_problem, containment, exact_rows, repeated_experiments
 
 STATISTICAL = ("least squares", "weighted", "Gauss–Markov", "robust", "Tukey")
 

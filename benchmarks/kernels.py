@@ -9,9 +9,9 @@ from time import perf_counter
 import numpy as np
 
 from benchmarks._timing import seconds
-from gough.experiments.trajectories import FourierSeries
 from gough.kernels.native import available_threads
 from gough.robots import FiveBar
+from gough.simulate.trajectories import FourierSeries
 
 N_SAMPLES = 100_000
 N_CALLS = 2_000

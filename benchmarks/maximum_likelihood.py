@@ -14,9 +14,8 @@ import scipy.optimize
 
 from benchmarks._timing import seconds
 from gough import estimate
-from gough.assemble import by_repeat, errors_in_variables, on_fitted_path
 from gough.core.threads import one_blas_thread
-from gough.experiments import FourierSeries, MonteCarlo, PeriodicExperiment, white
+from gough.dynamics import by_repeat, errors_in_variables, on_fitted_path
 from gough.methods import (
     GaussMarkov,
     InstrumentalVariables,
@@ -25,8 +24,9 @@ from gough.methods import (
     TotalLeastSquares,
     WeightedLeastSquares,
 )
-from gough.methods.normal_equations import inverse_roots
+from gough.methods.nonlinear.normal_equations import inverse_roots
 from gough.robots import H4
+from gough.simulate import FourierSeries, MonteCarlo, PeriodicExperiment, white
 
 ORDER = 5
 FILTER = 20
@@ -97,8 +97,8 @@ def by_rows(experiment, motion):
     """odrpack as most would use it: y = W(x, dx, ddx) p, with errors of each row's kinematics from the repeats."""
     import odrpack  # noqa: PLC0415
 
-    from gough.assemble.path_model import path_model  # noqa: PLC0415
-    from gough.methods.harmonics import Harmonics  # noqa: PLC0415
+    from gough.dynamics.path_model import path_model  # noqa: PLC0415
+    from gough.methods.nonlinear.harmonics import Harmonics  # noqa: PLC0415
 
     model = path_model(experiment.robot)
     harmonics = Harmonics(motion.n_samples, FILTER, 2 * np.pi / motion.period)

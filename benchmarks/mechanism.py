@@ -17,9 +17,9 @@ import numpy as np
 from benchmarks._palida_by_hand import COLUMNS, ByHand
 from benchmarks._timing import seconds
 from gough.core.arrays import Array
-from gough.experiments.multibody.of_mechanism import open_tree
 from gough.kernels.native import available_threads
 from gough.robots.mechanism import MECHANISMS, MechanismModel, Palida
+from gough.simulate.multibody.of_mechanism import open_tree
 
 N_SAMPLES = 10_000
 N_LOOP = 1_000

@@ -10,9 +10,9 @@ from functools import partial
 import numpy as np
 
 from benchmarks._timing import seconds
-from gough.experiments.multibody import DeltaMechanism, FullMechanism, H4Mechanism, Par4Mechanism, compare
-from gough.experiments.pick_and_place import PickAndPlace
-from gough.experiments.trajectories import FourierSeries
+from gough.simulate.multibody import DeltaMechanism, FullMechanism, H4Mechanism, Par4Mechanism, compare
+from gough.simulate.pick_and_place import PickAndPlace
+from gough.simulate.trajectories import FourierSeries
 
 N_SAMPLES = 20_000
 AMPLITUDES = {"H4": (0.12, 0.12, 0.06, 0.7), "Par4": (0.2, 0.2, 0.1, 0.7), "Delta": (0.15, 0.15, 0.1)}

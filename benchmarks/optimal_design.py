@@ -17,9 +17,9 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.threads import one_blas_thread
-from gough.experiments.design import Design, DesignProblem, MotionLimits, optimize
-from gough.experiments.design.measure import measured
-from gough.experiments.design.search import random_start
+from gough.designs.excitation import Design, DesignProblem, MotionLimits, optimize
+from gough.designs.excitation.measure import measured
+from gough.designs.excitation.search import random_start
 from gough.robots.mechanism import MechanismModel, palida_mechanism
 
 STARTS = 3

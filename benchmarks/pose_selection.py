@@ -9,10 +9,10 @@ from time import process_time
 import numpy as np
 
 from gough.core.threads import one_blas_thread
-from gough.experiments.pose_selection import PoseLimits, PoseProblem, candidates, rivals, select
-from gough.experiments.pose_selection.criteria import DCriterion
-from gough.experiments.pose_selection.search import RIDGE, exchange, greedy
-from tests.calibration.simulated import ANGLE, POSITION, READING, ROBOT
+from gough.designs.poses import PoseLimits, PoseProblem, candidates, rivals, select
+from gough.designs.poses.criteria import DCriterion
+from gough.designs.poses.search import RIDGE, exchange, greedy
+from tests.geometry.simulated import ANGLE, POSITION, READING, ROBOT
 
 COUNT = 16
 

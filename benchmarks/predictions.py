@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from benchmarks._dynamics import dynamics_problem
 from gough import estimate
 from gough.methods import BoundingEllipsoid, LinearHull, TightEllipsoid, predict, prediction_bounds
-from gough.methods.strips import reachable
+from gough.methods.bounded.strips import reachable
 
 POINTS = 1000
 

@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 from benchmarks._timing import seconds
-from gough.assemble import recorded
 from gough.data import MeasuredMotion, Recording, Step, default_steps, prepare, read_recording, write_recording
+from gough.dynamics import recorded
 from gough.robots import H4
 
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from benchmarks._timing import seconds
 from gough.core.arrays import Array
-from gough.experiments.multibody import DeltaMechanism, FullMechanism, H4Mechanism, Par4Mechanism
 from gough.kernels.native import available_threads
 from gough.robots import JointMotion, ParallelRobot, efforts
+from gough.simulate.multibody import DeltaMechanism, FullMechanism, H4Mechanism, Par4Mechanism
 
 N_SAMPLES = 20_000
 N_LOOP = 2_000

@@ -12,11 +12,11 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from benchmarks._timing import seconds
-from gough.experiments import ClosedLoop, Instruments, JointPI, Machine, SlowThenFast, VirtualExperiment
-from gough.experiments.closed_loop import step_kernel
 from gough.kernels.recurrence import Recurrence
 from gough.robots import H4, Delta, Par4
 from gough.robots.model import PoseMotion
+from gough.simulate import ClosedLoop, Instruments, JointPI, Machine, SlowThenFast, VirtualExperiment
+from gough.simulate.closed_loop import step_kernel
 
 RATE = 1000.0
 PIECE = 100

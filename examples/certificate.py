@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from gough import Bounded, Box, LinearProblem, Unknowns, estimate
-from gough.certify import Bound, Certificate, certificate_of, check, load, prove, save
+from gough.checker import Bound, Certificate, certificate_of, check, load, prove, save
 from gough.methods import HullAndEllipsoid, outliers
 
 # by hand: half the sum of both rows is a, so a ≥ (2.9 + 0.9)/2

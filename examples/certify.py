@@ -3,8 +3,8 @@
 import numpy as np
 
 from gough import Box, estimate
-from gough.assemble import certified_leg
-from gough.certify import check_leg, leg_certificate
+from gough.checker import check_leg, leg_certificate
+from gough.closure import certified_leg
 from gough.core.rotations import exp
 from gough.data import Poses
 from gough.methods import LiftedHull

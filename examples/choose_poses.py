@@ -4,7 +4,7 @@ import numpy as np
 
 from gough import calibrate, choose_poses
 from gough.data import Poses
-from gough.experiments.pose_selection import PoseLimits
+from gough.designs.poses import PoseLimits
 from gough.robots import LinearDelta
 
 printer = LinearDelta()

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gough import design
-from gough.experiments.design import MotionLimits
+from gough.designs.excitation import MotionLimits
 from gough.robots import Delta, efforts
 
 robot = Delta()

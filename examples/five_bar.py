@@ -3,10 +3,10 @@
 import numpy as np
 
 from gough import Gaussian, estimate
-from gough.assemble import base_values, dynamic
-from gough.experiments import FourierSeries
+from gough.dynamics import base_values, dynamic
 from gough.methods import GaussMarkov, identifiability
 from gough.robots import FiveBar, efforts
+from gough.simulate import FourierSeries
 
 rng = np.random.default_rng(3)
 robot = FiveBar.demo()

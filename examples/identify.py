@@ -3,10 +3,10 @@
 import numpy as np
 
 from gough import identify
-from gough.assemble import base_values
 from gough.data import MeasuredMotion
-from gough.experiments import FourierSeries
+from gough.dynamics import base_values
 from gough.robots import FiveBar, efforts
+from gough.simulate import FourierSeries
 
 # The experiment, simulated: joint motion is known, torques err by less than 0.05 N·m.
 rng = np.random.default_rng(1)

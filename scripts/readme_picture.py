@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 
 from PIL import Image
 
-from gough.experiments.demos import DEMOS
+from gough.papers.demonstration import demonstrate
 from gough.report import Report, to_html
-from gough.studies.demonstration import demonstrate
+from gough.simulate.demos import DEMOS
 
 TARGET = Path(__file__).parents[1] / "docs" / "images" / "report.png"
 WIDTH, HEIGHT = 1120, 2300

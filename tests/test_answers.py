@@ -9,13 +9,13 @@ import pytest
 
 from gough import AssumptionError, InputError, Interval, Status, calibrate, choose_poses, identify, write_report
 from gough.data import Poses
-from gough.estimate import Estimate
-from gough.experiments import FourierSeries
-from gough.experiments.design import Attempt, Design, DesignProblem, MotionLimits
-from gough.experiments.pose_selection import PoseLimits, Selection
-from gough.identification import estimates_from_json
-from gough.identification.example import random_motion
+from gough.designs.excitation import Attempt, Design, DesignProblem, MotionLimits
+from gough.designs.poses import PoseLimits, Selection
+from gough.dynamics import estimates_from_json
+from gough.dynamics.example import random_motion
+from gough.estimates import Estimate
 from gough.robots import Delta, LinearDelta
+from gough.simulate import FourierSeries
 
 LIMITS = PoseLimits(pose={"x": (-0.08, 0.08), "y": (-0.08, 0.08), "z": (0.0, 0.1)})
 FIXED = ("arm_a", "arm_b", "arm_c")

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-import gough.estimate  # noqa: F401 - the module behind the function of the same name
+import gough.estimates  # noqa: F401 - the module behind the function of the same name
 from gough import (
     AssumptionError,
     Box,
@@ -28,7 +28,7 @@ from gough import (
     Unknowns,
     estimate,
 )
-from gough.estimate import FitStats, LiftedStats, Stats
+from gough.estimates import FitStats, LiftedStats, Stats
 from gough.evidence import LiftedCut, LiftedStage
 from gough.methods import LeastSquares
 

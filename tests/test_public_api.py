@@ -16,9 +16,9 @@ import pytest
 import gough
 
 PUBLIC = [
-    "gough", "gough.methods", "gough.kernels", "gough.robots", "gough.certify", "gough.data", "gough.assemble",
-    "gough.calibration", "gough.experiments", "gough.experiments.design", "gough.experiments.multibody",
-    "gough.experiments.pose_selection", "gough.identification", "gough.report", "gough.studies", "gough.vision",
+    "gough", "gough.methods", "gough.kernels", "gough.robots", "gough.checker", "gough.data", "gough.dynamics",
+    "gough.geometry", "gough.closure", "gough.simulate", "gough.simulate.multibody", "gough.designs.excitation",
+    "gough.designs.poses", "gough.report", "gough.studies", "gough.vision",
 ]  # fmt: skip
 REPOSITORY = Path(__file__).parents[1]
 
@@ -104,7 +104,7 @@ except AttributeError as error:
     assert str(error) == "module 'gough' has no attribute 'nothing'"
 else:
     raise AssertionError
-assert gough.certify.check is gough.check and gough.estimate is sys.modules["gough.estimate"].estimate
+assert gough.checker.check is gough.check and gough.estimate is sys.modules["gough.estimates"].estimate
 """
 
 

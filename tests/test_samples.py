@@ -1,7 +1,7 @@
 """Estimates, certificates, problems and studies that earlier versions wrote are still read, and mean the same.
 
 A folder of tests/samples has the name of a version and holds what it wrote. Samples are never changed; new versions add
-folders. Certificates about legs and chains are in tests/certify/data.
+folders. Certificates about legs and chains are in tests/checker/data.
 """
 
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gough import Claim, Estimate, Status, read_study
-from gough.certify import check, load
+from gough.checker import check, load
 from gough.data import read_problem
 from gough.studies import CalibrationStudy, DesignStudy, PoseSelectionStudy, Study
 

@@ -6,7 +6,7 @@ Verbs, all importable from `gough`:
     identify(robot, motion)                         dynamic parameters from a recorded motion, by several methods
     calibrate(machine, poses)                       geometric parameters from measured poses
     check(certificate, problem)                     verify a certificate again, in exact rational arithmetic; for legs
-                                                    and chains: gough.certify.check_leg, gough.certify.check_chain
+                                                    and chains: gough.checker.check_leg, gough.checker.check_chain
     design(robot, limits)                           optimize a trajectory for identification, within limits
     choose_poses(machine, limits, count=16)         optimize the poses of a calibration, within limits
     read_study("study.toml")                        the study of any kind in a TOML file, as the commands read it
@@ -39,40 +39,43 @@ Examples:
     ('PROOF', True, False)
 
 Subpackages load when they are first used: `gough.methods` (least squares to guaranteed hulls), `gough.robots` (models
-and mechanisms), `gough.data` (recordings and poses from files), `gough.assemble` (robot and data to a problem),
-`gough.identification`, `gough.calibration`, `gough.certify` (certificates), `gough.experiments` (trajectories,
-simulated machines, design, choice of poses), `gough.vision` (poses from images), `gough.report`, `gough.studies`,
-`gough.kernels` (expressions to compiled code). The command line is `gough --help`.
+and mechanisms), `gough.data` (recordings and poses from files), `gough.dynamics` (identification), `gough.geometry`
+(calibration), `gough.closure` (certified geometry), `gough.checker` (certificates), `gough.designs` (trajectories and
+poses), `gough.simulate` (virtual experiments), `gough.vision` (poses from images), `gough.report`, `gough.studies`,
+`gough.papers` (reproductions and demonstrations), `gough.kernels` (expressions to compiled code). The command line is
+`gough --help`.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gough.core.errors import AssumptionError, GoughError, InputError
-from gough.estimate import Claim, Contractor, Estimate, EstimationError, Method, Status, estimate
+from gough.estimates import Claim, Contractor, Estimate, EstimationError, Method, Status, estimate
 from gough.noise import Bounded, Gaussian
 from gough.problem import Groups, LinearProblem, NonlinearProblem
 from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Intersection, Interval, Region
 from gough.unknowns import Unknowns
 
 if TYPE_CHECKING:
-    from gough import assemble as assemble
-    from gough import calibration as calibration
-    from gough import certify as certify
+    from gough import checker as checker
+    from gough import closure as closure
     from gough import data as data
-    from gough import experiments as experiments
-    from gough import identification as identification
+    from gough import designs as designs
+    from gough import dynamics as dynamics
+    from gough import geometry as geometry
     from gough import kernels as kernels
     from gough import methods as methods
+    from gough import papers as papers
     from gough import report as report
     from gough import robots as robots
+    from gough import simulate as simulate
     from gough import studies as studies
     from gough import vision as vision
-    from gough.calibration import calibrate
-    from gough.certify import check
-    from gough.experiments.design import design
-    from gough.experiments.pose_selection import choose_poses
-    from gough.identification import identify
+    from gough.checker import check
+    from gough.designs.excitation import design
+    from gough.designs.poses import choose_poses
+    from gough.dynamics import identify
+    from gough.geometry import calibrate
     from gough.report import write_report
     from gough.studies import read_study
 
@@ -112,37 +115,39 @@ __all__ = [
 
 _SUBPACKAGES = frozenset(
     {
-        "assemble",
-        "calibration",
-        "certify",
+        "checker",
+        "closure",
         "data",
-        "experiments",
-        "identification",
+        "designs",
+        "dynamics",
+        "geometry",
         "kernels",
         "methods",
+        "papers",
         "report",
         "robots",
+        "simulate",
         "studies",
         "vision",
     }
 )
 _VERBS = {
-    "calibrate": "gough.calibration",
-    "check": "gough.certify",
-    "choose_poses": "gough.experiments.pose_selection",
-    "design": "gough.experiments.design",
-    "identify": "gough.identification",
+    "calibrate": "gough.geometry",
+    "check": "gough.checker",
+    "choose_poses": "gough.designs.poses",
+    "design": "gough.designs.excitation",
+    "identify": "gough.dynamics",
     "read_study": "gough.studies",
     "write_report": "gough.report",
 }
 """Where each verb is defined that is imported at its first use."""
 _MOVED = {
-    "EllipsoidStats": "gough.estimate",
+    "EllipsoidStats": "gough.estimates",
     "Evidence": "gough.evidence",
-    "FitStats": "gough.estimate",
-    "HullStats": "gough.estimate",
-    "RelaxedStats": "gough.estimate",
-    "Stats": "gough.estimate",
+    "FitStats": "gough.estimates",
+    "HullStats": "gough.estimates",
+    "RelaxedStats": "gough.estimates",
+    "Stats": "gough.estimates",
 }
 """Names that were exported here before 0.2, and where they are."""
 

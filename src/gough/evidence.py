@@ -1,6 +1,6 @@
 """Evidence: what a method hands out so that its answer can be proven again by someone who does not trust it.
 
-These are plain data and claims of nobody: `gough.certify` makes certificates of them, and checks those exactly.
+These are plain data and claims of nobody: `gough.checker` makes certificates of them, and checks those exactly.
 """
 
 from dataclasses import dataclass

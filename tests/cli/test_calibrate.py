@@ -11,7 +11,7 @@ from gough.cli.calibrate import calibrate
 from gough.core.errors import InputError
 from gough.data import write_poses
 from gough.studies.calibration import CalibrationStudy
-from tests.calibration.simulated import EXTREMAL, measured, truth
+from tests.geometry.simulated import EXTREMAL, measured, truth
 
 STUDY = """
 [machine]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from benchmarks.certified_chain import measured
-from gough.assemble.certified_chain import quadratic_unknowns
 from gough.cli.app import run
+from gough.closure.certified_chain import quadratic_unknowns
 from gough.core.errors import InputError
 from gough.data import write_poses
 from gough.robots import LinearDelta, RotaryDelta

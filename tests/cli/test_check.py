@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from gough import Bounded, Gaussian, Groups, LinearProblem, Unknowns
-from gough.certify import (
+from gough.checker import (
     Bound,
     Certificate,
     Empty,

@@ -9,9 +9,9 @@ import pytest
 from gough import Estimate, Status
 from gough.cli import demo
 from gough.cli.app import run
-from gough.estimate import Claim
-from gough.report.words import in_sigma
-from gough.studies.demonstration import demonstrate
+from gough.estimates import Claim
+from gough.papers.demonstration import demonstrate
+from gough.report.base.words import in_sigma
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from gough.cli import demo
 from gough.cli.app import run
-from gough.studies.calibration_demonstration import FAULTS, demonstrate_calibration
+from gough.papers.calibration_demonstration import FAULTS, demonstrate_calibration
 
 
 @pytest.fixture

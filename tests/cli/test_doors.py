@@ -18,14 +18,14 @@ import numpy as np
 import pytest
 
 from gough import Bounded, Box, Groups, LinearProblem, Unknowns
-from gough.certify import Certificate, Witness, save
+from gough.checker import Certificate, Witness, save
 from gough.cli import check, terminal
 from gough.cli.app import run
 from gough.data import write_poses, write_problem
 from gough.report import results_folder, write_folder
-from gough.report.folder import LOCK, MANIFEST, NOTICE
-from tests.calibration.simulated import EXTREMAL, measured, truth
+from gough.report.base.folder import LOCK, MANIFEST, NOTICE
 from tests.fuzz.doors import CALIBRATION, DESIGN, POSES, SELECTION
+from tests.geometry.simulated import EXTREMAL, measured, truth
 
 HOSTILE = "m\x1b[2K\x1b[31m\r\nThe certificate holds\x07\u202eevil\x9b31m[red]x[/x]</script><b>"
 OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")

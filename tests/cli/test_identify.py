@@ -9,8 +9,8 @@ import pytest
 
 from gough.cli.app import run
 from gough.data import read_recording, write_recording
+from gough.papers.demonstration import simulate
 from gough.studies import Study
-from gough.studies.demonstration import simulate
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from gough.cli.app import run
 from gough.data import read_poses, write_poses
 from gough.studies.calibration import CalibrationStudy
 from gough.studies.pose_selection import PoseSelectionStudy
-from tests.calibration.simulated import EXTREMAL, ROBOT, measured, truth
+from tests.geometry.simulated import EXTREMAL, ROBOT, measured, truth
 
 STUDY = """
 [machine]

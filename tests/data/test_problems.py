@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gough import Bounded, Box, ConfidenceEllipsoid, Gaussian, Groups, InputError, LinearProblem, Unknowns
-from gough.certify import digest
+from gough.checker import digest
 from gough.data import read_problem, write_problem
 
 W = np.array([[1.0, -0.0], [5e-324, 1e300], [0.1, 1 / 3], [-2.5, 1e-300]])

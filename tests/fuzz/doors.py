@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from gough import Bounded, Box, Gaussian, LinearProblem, Unknowns, estimate
-from gough.certify import (
+from gough.checker import (
     Witness,
     certificate_of,
     check,
@@ -22,8 +22,8 @@ from gough.certify import (
     load_leg,
     load_question,
 )
-from gough.certify.certificate import Certificate
-from gough.certify.files import render
+from gough.checker.certificate import Certificate
+from gough.checker.files import render
 from gough.data import (
     Poses,
     Recording,
@@ -53,7 +53,7 @@ from gough.vision.target_files import target_text
 from tests.fuzz import mutators
 from tests.fuzz.mutators import Mutator
 
-CERTIFICATES = Path(__file__).parent.parent / "certify" / "data" / "before-manifest"
+CERTIFICATES = Path(__file__).parent.parent / "checker" / "data" / "before-manifest"
 POSES = "x [mm],y [mm],z [mm],qw,qx,qy,qz,l1,l2,l3,l4,l5,l6,configuration,run\n" + "".join(
     f"{k},{-k},{300 + k},1,0,0,0,{0.1 * k},0.2,0.3,0.4,0.5,0.6,{k // 2},{k % 2}\n" for k in range(8)
 )

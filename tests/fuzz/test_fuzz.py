@@ -6,7 +6,7 @@ Every run tries the same files; `make fuzz` tries others for as long as one like
 import pytest
 
 from gough import estimate
-from gough.certify import certificate_of, save
+from gough.checker import certificate_of, save
 from gough.cli.app import run
 from gough.data import write_problem
 from gough.methods import LinearHull

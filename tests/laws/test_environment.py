@@ -8,9 +8,9 @@ import pytest
 
 import gough.methods
 from gough import Bounded, Box, LinearProblem, Unknowns, estimate
-from gough.assemble.certified_leg import LegProblem
-from gough.assemble.leg_tolerance import minimal_tolerance
-from gough.certify import certificate_of, check
+from gough.checker import certificate_of, check
+from gough.closure.certified_leg import LegProblem
+from gough.closure.leg_tolerance import minimal_tolerance
 from gough.core.errors import GoughError
 from gough.core.leg_measurements import LegMeasurements
 from gough.core.text import written
@@ -36,12 +36,12 @@ sys.path.insert(0, {root!r})
 from gough import Bounded, Box, Claim, LinearProblem, Unknowns
 from gough.core.errors import AssumptionError
 from gough.core.leg_measurements import LegMeasurements, PlatformMeasurements
-from gough.assemble.certified_leg import LegProblem
-from gough.assemble.joint_hull import JointHull
-from gough.assemble.joint_legs import JointProblem
-from gough.assemble.leg_tolerance import minimal_tolerance
-from gough.assemble.leg_outliers import relaxed_tolerance, wrong_poses
-from gough.assemble.joint_tolerance import joint_tolerance
+from gough.closure.certified_leg import LegProblem
+from gough.closure.joint_hull import JointHull
+from gough.closure.joint_legs import JointProblem
+from gough.closure.leg_tolerance import minimal_tolerance
+from gough.closure.leg_outliers import relaxed_tolerance, wrong_poses
+from gough.closure.joint_tolerance import joint_tolerance
 from gough.methods import *
 from tests.laws.problems import SET_METHODS
 W, theta = np.array([[1.0, 0.5], [0.25, 2.0], [1.0, -1.0]]), np.array([1.0, 2.0])

@@ -29,32 +29,32 @@ from gough import (
     Unknowns,
     estimate,
 )
-from gough.certify import Bound, Inside, certificate_of, check
-from gough.certify.chains import steps_of
-from gough.certify.raw import _decimal as decimal
-from gough.certify.raw import _one_for_all as one_for_all
-from gough.certify.raw import _written as written
-from gough.certify.raw_numbers import Span
-from gough.certify.words import bound, tolerance_condition
+from gough.checker import Bound, Inside, certificate_of, check
+from gough.checker.chains import steps_of
+from gough.checker.raw import _decimal as decimal
+from gough.checker.raw import _one_for_all as one_for_all
+from gough.checker.raw import _written as written
+from gough.checker.raw_numbers import Span
+from gough.checker.words import bound, tolerance_condition
 from gough.core.outward import DEGREES
-from gough.estimate import Stats
-from gough.identification import gain_from_static_tests, identify
-from gough.identification.example import random_motion
-from gough.identification.tables import adequacy_table, parameter_columns
-from gough.identification.words import on_bound
+from gough.dynamics import gain_from_static_tests, identify
+from gough.dynamics.example import random_motion
+from gough.dynamics.tables import adequacy_table, parameter_columns
+from gough.dynamics.words import on_bound
+from gough.estimates import Stats
 from gough.methods import MinimalBound, minimal_bound, sweep
+from gough.papers.reproduction import set_text
 from gough.region import Interval
-from gough.report.accounts import adequacy_table as html_adequacy_table
-from gough.report.accounts import bound_table
-from gough.report.calibration_tables import CertifiedLeg
-from gough.report.certification import box_table, epsilon_table
-from gough.report.certification_results import Bracket, Certification, Finding, JointFinding, LegFinding, WithoutPoses
-from gough.report.curves import Curves
-from gough.report.intervals import interval_figure
-from gough.report.pose_selection_words import excess_percent
-from gough.report.shown import parameter_tables
-from gough.report.tables import parameter_table as html_table
-from gough.studies.papers.reproduction import set_text
+from gough.report.base.curves import Curves
+from gough.report.base.intervals import interval_figure
+from gough.report.base.tables import parameter_table as html_table
+from gough.report.calibration.tables import CertifiedLeg
+from gough.report.certification.page import box_table, epsilon_table
+from gough.report.certification.results import Bracket, Certification, Finding, JointFinding, LegFinding, WithoutPoses
+from gough.report.identification.accounts import adequacy_table as html_adequacy_table
+from gough.report.identification.accounts import bound_table
+from gough.report.identification.shown import parameter_tables
+from gough.report.poses.words import excess_percent
 from tests.laws.problems import SET_METHODS, bounded_problem
 
 SOURCE = Path(gough.__file__).parent
@@ -464,43 +464,43 @@ def test_premises_of_certificates(one, other, unit):
 
 
 EXAMINED = {
-    "estimate.py": "str, notebook",
+    "estimates.py": "str, notebook",
     "region.py": "interval(name), test_single_numbers_and_intervals",
-    "certify/raw.py": "test_premises_of_certificates",
-    "certify/words.py": "test_statements_of_certificates…, test_conditions…, test_bounds_in_statements",
-    "identification/tables.py": "identification table, test_sentences_and_tables…",
-    "identification/words.py": "test_sentences_and_tables…, test_a_gain…",
-    "methods/minimal_bound.py": "test_the_smallest_factor",
-    "methods/sweep.py": "test_a_sweep",
-    "report/accounts.py": "test_sentences_and_tables…",
-    "report/calibration.py": "at_most of CertifiedLeg.epsilon, as in test_brackets…",
-    "report/calibration_tables.py": "test_brackets_of_epsilon",
-    "report/certification.py": "test_pages_of_certifications",
-    "report/certification_results.py": "test_brackets_of_epsilon, test_pages_of_certifications",
-    "report/efforts.py": "ε* by at_most; bands in report/test_charts.py",
-    "report/intervals.py": "hover",
-    "report/pose_selection_words.py": "test_single_numbers_and_intervals",
-    "report/sections.py": "numbers of bound_table and on_bound",
-    "report/tables.py": "page, terminal",
-    "studies/papers/reproduction.py": "test_single_numbers_and_intervals",
+    "checker/raw.py": "test_premises_of_certificates",
+    "checker/words.py": "test_statements_of_certificates…, test_conditions…, test_bounds_in_statements",
+    "dynamics/tables.py": "identification table, test_sentences_and_tables…",
+    "dynamics/words.py": "test_sentences_and_tables…, test_a_gain…",
+    "methods/bounded/minimal_bound.py": "test_the_smallest_factor",
+    "methods/bounded/sweep.py": "test_a_sweep",
+    "report/identification/accounts.py": "test_sentences_and_tables…",
+    "report/calibration/page.py": "at_most of CertifiedLeg.epsilon, as in test_brackets…",
+    "report/calibration/tables.py": "test_brackets_of_epsilon",
+    "report/certification/page.py": "test_pages_of_certifications",
+    "report/certification/results.py": "test_brackets_of_epsilon, test_pages_of_certifications",
+    "report/identification/efforts.py": "ε* by at_most; bands in report/test_charts.py",
+    "report/base/intervals.py": "hover",
+    "report/poses/words.py": "test_single_numbers_and_intervals",
+    "report/identification/sections.py": "numbers of bound_table and on_bound",
+    "report/base/tables.py": "page, terminal",
+    "papers/reproduction.py": "test_single_numbers_and_intervals",
 }
 """Modules that print by `core.outward`, and what reads their text here."""
 
-PAPERS = "studies/papers/"
+PAPERS = "papers/"
 """Tables of a paper hold single texts of `core.outward`, `set_text` and `bracket_words`."""
 
 STATED = "limits that a user stated"
 TO_NEAREST = {
     "data/steps.py": (r"self\.(lower|upper)", STATED),
-    "experiments/design/problem.py": (r"channel\.(lower|upper)", STATED),
-    "experiments/design/result.py": (r"one\.(lower|upper)", STATED),
-    "report/certification.py": (r"leg\.epsilon\.seconds", "processor time"),
-    "report/certification_results.py": (r"leg\.seconds \+ leg\.epsilon\.seconds", "processor time"),
-    "report/design.py": (r"one\.(lower|upper)", STATED),
-    "report/repeated_tables.py": (r"float\((lower|upper)\[i\]\)", "a confidence interval of σ"),
+    "designs/excitation/problem.py": (r"channel\.(lower|upper)", STATED),
+    "designs/excitation/result.py": (r"one\.(lower|upper)", STATED),
+    "report/certification/page.py": (r"leg\.epsilon\.seconds", "processor time"),
+    "report/certification/results.py": (r"leg\.seconds \+ leg\.epsilon\.seconds", "processor time"),
+    "report/design/page.py": (r"one\.(lower|upper)", STATED),
+    "report/identification/repeated_tables.py": (r"float\((lower|upper)\[i\]\)", "a confidence interval of σ"),
     "robots/mechanism/examination.py": (r"r\.(lower|upper)", "a range found by continuation, nothing is claimed"),
     "robots/mechanism/parts.py": (r"self\.(lower|upper)", STATED),
-    "studies/papers/h4_interval.py": (r"change\['hull'\]", "a median of ratios of widths"),
+    "papers/h4_interval.py": (r"change\['hull'\]", "a median of ratios of widths"),
     "studies/study.py": (r"(lower|upper)\[i\]", STATED),
 }
 """What is formatted to nearest though its name is one of `ENDS_OF_SETS`, and why it may be."""

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from gough import Bounded, Box, Claim, LinearProblem, Status, Unknowns, estimate
-from gough.assemble.certified_leg import LegProblem
-from gough.assemble.joint_hull import JointHull
-from gough.assemble.joint_legs import JointProblem
-from gough.certify import certificate_of, check
+from gough.checker import certificate_of, check
+from gough.closure.certified_leg import LegProblem
+from gough.closure.joint_hull import JointHull
+from gough.closure.joint_legs import JointProblem
 from gough.core.errors import GoughError
 from gough.core.leg_measurements import LegMeasurements, PlatformMeasurements
 from gough.methods import (
@@ -33,8 +33,8 @@ from gough.methods import (
     predictions,
     sweep,
 )
-from gough.methods.simplex import Optimum, Outcome, Simplex
-from gough.methods.sparse_program import SparseProgram
+from gough.methods.programs.simplex import Optimum, Outcome, Simplex
+from gough.methods.programs.sparse_program import SparseProgram
 from tests.laws.oracle import exact, holds, inequalities, is_consistent, relaxed_vertices, vertices
 from tests.laws.problems import SET_METHODS
 

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 
 from gough import Box
-from gough.assemble.certified_leg import LegProblem
+from gough.closure.certified_leg import LegProblem
 from gough.core.leg_measurements import LegMeasurements, PlatformMeasurements
 from gough.core.rotations import exp, to_quaternion
 from gough.robots.gough_platform import GoughPlatform

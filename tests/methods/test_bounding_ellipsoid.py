@@ -22,7 +22,7 @@ from gough import (
     estimate,
 )
 from gough.methods import BoundingEllipsoid, EllipsoidStream, Form, ellipsoid_of_strips, predict
-from gough.methods.ellipsoid_batch import DETERMINANT, TRACE
+from gough.methods.ellipsoids.batch import DETERMINANT, TRACE
 from tests.laws.test_contractors import is_consistent
 
 PROVING = [

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gough import Bounded, Box, LinearProblem, Unknowns
-from gough.methods.exact_bound import Prover, lower_bound, rounded_down, rounded_up
+from gough.methods.bounded.exact_bound import Prover, lower_bound, rounded_down, rounded_up
 from tests.laws.problems import bounded_problem
 
 

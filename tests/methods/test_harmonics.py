@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gough import InputError
-from gough.methods.harmonics import Harmonics
+from gough.methods.nonlinear.harmonics import Harmonics
 
 
 @pytest.mark.parametrize(("n_samples", "order", "m"), [(40, 5, 3), (41, 12, 2), (12, 5, 2), (11, 5, 2), (3, 1, 1)])

@@ -5,7 +5,7 @@ import pytest
 
 from gough import Box, Claim, InputError, Status, Unknowns, estimate
 from gough.methods import HullStream, LinearHull
-from gough.methods.constraint_generation import Vertex
+from gough.methods.bounded.constraint_generation import Vertex
 from tests.methods.test_linear_hull import dense_problem
 
 
@@ -86,7 +86,7 @@ def test_bad_rows_are_refused_whole():
 
 def test_a_contradiction_that_cannot_be_proven_loses_nothing(rng, monkeypatch):
     """The linear programs see one and no proof is found: the box stays, and the stream goes on."""
-    from gough.methods import linear_hull
+    from gough.methods.bounded import linear_hull
 
     problem, theta = dense_problem(rng, 60, 3, prior=Box([-1e3] * 3, [1e3] * 3))
     stream = HullStream(problem.unknowns, keep=20, block=10)

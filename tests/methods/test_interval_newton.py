@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from gough import Box, Claim, Status
-from gough.assemble.certified_leg import LegProblem
+from gough.closure.certified_leg import LegProblem
 from gough.core import intervals as iv
 from gough.core.intervals import Interval
 from gough.core.rotations import exp
 from gough.methods import Fixpoint, GaussSeidel, LinearHull, Then
-from gough.methods.interval_newton import IntervalNewton
-from gough.methods.lifted import LiftedHull
-from tests.assemble.test_certified_leg import hostile_leg
+from gough.methods.nonlinear.interval_newton import IntervalNewton
+from gough.methods.nonlinear.lifted import LiftedHull
+from tests.closure.test_certified_leg import hostile_leg
 from tests.methods.legs import measured_leg
 
 ALL = [IntervalNewton(), IntervalNewton(krawczyk=True), IntervalNewton(GaussSeidel())]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gough import Box, Claim, Status, estimate
-from gough.assemble.certified_leg import LegProblem
+from gough.closure.certified_leg import LegProblem
 from gough.methods import Fixpoint
-from gough.methods.lifted import LiftedHull, blame
+from gough.methods.nonlinear.lifted import LiftedHull, blame
 from tests.methods.legs import leg_problem, measured_leg
 
 

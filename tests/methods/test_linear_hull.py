@@ -8,7 +8,7 @@ import pytest
 import scipy.optimize
 
 from gough import Bounded, Box, Claim, InputError, LinearProblem, Status, Unknowns, estimate
-from gough.certify import certificate_of, check
+from gough.checker import certificate_of, check
 from gough.methods import Fixpoint, GaussSeidel, LinearHull, RowContractor, minimal_bound, prediction_bounds, sweep
 from tests.laws.problems import bounded_problem
 
@@ -140,7 +140,7 @@ def test_fixed_unknowns(rng):
 
 
 def test_an_interrupt_returns_what_is_proven(rng, monkeypatch):
-    from gough.methods import constraint_generation
+    from gough.methods.bounded import constraint_generation
 
     problem, theta = dense_problem(rng, 3000, 5, prior=Box([-1e3] * 5, [1e3] * 5))
     calls = iter(range(100))
@@ -340,7 +340,7 @@ def test_sweep_shrinks_with_the_factor_and_ends_in_a_contradiction(rng):
 
 @pytest.mark.parametrize("uncertain", [False, True])
 def test_sweep_equals_hulls_one_by_one_on_one_program(uncertain, rng, monkeypatch):
-    from gough.methods import constraint_generation
+    from gough.methods.bounded import constraint_generation
 
     problem, _ = dense_problem(rng, 300, 4, prior=None if uncertain else Box([-1e3] * 4, [1e3] * 4))
     D = 0.001 * abs(problem.W) if uncertain else None

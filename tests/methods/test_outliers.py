@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gough import AssumptionError, Bounded, Box, Claim, Gaussian, InputError, LinearProblem, Status, Unknowns, estimate
-from gough.certify import Certificate, Empty, check, prove
+from gough.checker import Certificate, Empty, check, prove
 from gough.methods import LinearHull, RelaxedHull, outliers
 from tests.laws.problems import bounded_problem
 
@@ -268,7 +268,7 @@ def test_words_claim_no_more_than_is_proven():
 
 def test_programs_solved_together_change_nothing(rng, monkeypatch):
     """The programs of a node are solved and proven at once; one by one the answer is the same."""
-    from gough.methods.relaxed_programs import Programs
+    from gough.methods.bounded.relaxed_programs import Programs
 
     problem, _, _ = spoilt_problem(rng, 300, 4, 1)
     together = estimate(problem, RelaxedHull(3)).region

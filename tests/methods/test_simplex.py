@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gough.methods import dense_simplex
-from gough.methods.simplex import Outcome, Simplex
+from gough.methods.programs import dense_simplex
+from gough.methods.programs.simplex import Outcome, Simplex
 
 
 def random_program(rng, kind):
@@ -123,7 +123,7 @@ def test_an_open_program_is_left_to_highs():
 
 
 def test_old_vertices_are_forgotten(rng, monkeypatch):
-    from gough.methods import simplex
+    from gough.methods.programs import simplex
 
     monkeypatch.setattr(simplex, "_MEMORY", 20)
     low, high, A, lower, upper = random_program(rng, "plain")

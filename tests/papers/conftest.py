@@ -2,7 +2,7 @@
 
 import pytest
 
-from gough.studies.papers import gough_calibration
+from gough.papers import gough_calibration
 
 
 @pytest.fixture(scope="session")

@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gough.experiments.multibody import DeltaMechanism, H4Mechanism, Par4Mechanism, compare
-from gough.experiments.pick_and_place import PickAndPlace
-from gough.studies.papers import par4
-from tests.experiments.multibody.motions import NEEDS, named, swing
+from gough.papers import par4
+from gough.simulate.multibody import DeltaMechanism, H4Mechanism, Par4Mechanism, compare
+from gough.simulate.pick_and_place import PickAndPlace
+from tests.simulate.multibody.motions import NEEDS, named, swing
 
 pytest.importorskip("pinocchio", reason=NEEDS)
 pytest.importorskip("mujoco", reason=NEEDS)

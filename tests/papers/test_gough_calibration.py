@@ -7,18 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gough.assemble.gauges import CentroidGauge
-from gough.assemble.geometric import geometric
 from gough.core.rotations import exp
-from gough.estimate import estimate
-from gough.experiments import CalibrationCampaign, Faults
+from gough.estimates import estimate
+from gough.geometry.gauges import CentroidGauge
+from gough.geometry.geometric import geometric
 from gough.methods import GaussMarkov, Repeated
-from gough.region import Box
-from gough.robots import GoughPlatform
-from gough.studies.papers.documents import as_text
-from gough.studies.papers.gough_contraction import bisected
-from gough.studies.papers.gough_platform import leg_by_leg, rebuilt_platform
-from gough.studies.papers.gough_printed import (
+from gough.papers.documents import as_text
+from gough.papers.gough_contraction import bisected
+from gough.papers.gough_platform import leg_by_leg, rebuilt_platform
+from gough.papers.gough_printed import (
     EPSILON,
     EPSILON_CERTIFIED,
     LEAST_SQUARES,
@@ -30,6 +27,9 @@ from gough.studies.papers.gough_printed import (
     epsilon_of,
     moved_by,
 )
+from gough.region import Box
+from gough.robots import GoughPlatform
+from gough.simulate import CalibrationCampaign, Faults
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ import pytest
 
 from gough import Bounded, Claim, Status, estimate
 from gough.data import Decimate, Differentiate, LowPass, Trim, default_steps, prepare
-from gough.identification import Finding, identify
+from gough.dynamics import Finding, identify
 from gough.methods import LinearHull, minimal_bound
 from gough.robots import H4
-from tests.identification.h4_data import efforts_of, measured, variant
-from tests.identification.monte_carlo import bounded_problem, containment, exact_rows, repeated_experiments
+from tests.dynamics.h4_data import efforts_of, measured, variant
+from tests.dynamics.monte_carlo import bounded_problem, containment, exact_rows, repeated_experiments
 
 STATISTICAL = ("least squares", "weighted", "Gauss–Markov", "robust", "Tukey")
 SETS = ("hull", "ellipsoid", "tight ellipsoid", "recursive ellipsoid", "Gauss–Seidel")
@@ -27,7 +27,7 @@ def robot():
 def laboratory():
     """The complete mechanism under joint PI control, encoders, ripple and noise; identified as a user would do it."""
     pytest.importorskip("pinocchio")
-    from gough.experiments import h4
+    from gough.simulate import h4
 
     campaign = h4(np.random.default_rng(1), mechanism=True)
     voltages = {name: f"V{i + 1}" for i, name in enumerate(campaign.robot.actuators)}

@@ -11,11 +11,11 @@ import pytest
 
 from gough.cli import reproduce as command
 from gough.cli.app import run
-from gough.experiments import FourierSeries
+from gough.papers import palida, palida_machine, palida_printed, palida_tables, palida_words
+from gough.papers.palida_machine import ML, STATISTICAL, Designed, Repetition, Size, base_model, campaigns
+from gough.papers.palida_printed import TABLES, value
 from gough.robots.mechanism import Palida, PalidaGeometry
-from gough.studies.papers import palida, palida_machine, palida_printed, palida_tables, palida_words
-from gough.studies.papers.palida_machine import ML, STATISTICAL, Designed, Repetition, Size, base_model, campaigns
-from gough.studies.papers.palida_printed import TABLES, value
+from gough.simulate import FourierSeries
 
 REPOSITORY = Path(__file__).parents[2]
 SMALL = Size(harmonics=2, readings=420, periods=3, orders=(2, 3), turns=4)

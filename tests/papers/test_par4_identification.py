@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gough.data import default_steps, prepare
-from gough.experiments import par4
-from gough.identification import Finding, gain_from_static_tests, identify
+from gough.dynamics import Finding, gain_from_static_tests, identify
+from gough.simulate import par4
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,12 @@ import pytest
 
 from gough.cli import reproduce as command
 from gough.cli.app import run
-from gough.identification import Step
+from gough.dynamics import Step
 from gough.methods import TightEllipsoid
+from gough.papers import PAPERS, h4_ellipsoid, machines
+from gough.papers.documents import as_markdown
+from gough.papers.printed import NCPP, PRV03E, PRV03I, ellipsoid_volume, implied_bound, outside_their_boxes
 from gough.region import Ellipsoid
-from gough.studies.papers import PAPERS, h4_ellipsoid, machines
-from gough.studies.papers.documents import as_markdown
-from gough.studies.papers.printed import NCPP, PRV03E, PRV03I, ellipsoid_volume, implied_bound, outside_their_boxes
 
 NAMES = ("h4-interval", "h4-ellipsoid", "par4", "gough")
 PAGES = Path(__file__).parents[2] / "docs" / "reproductions"

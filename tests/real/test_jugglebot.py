@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gough.calibration import calibrate, cross_validate, held_out, rezero
 from gough.core.rotations import angle_between
 from gough.data import read_poses
+from gough.geometry import calibrate, cross_validate, held_out, rezero
 from gough.robots import GoughPlatform
 
 from .page import printed

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gough.calibration import calibrate_printer
 from gough.data import read_klipper
+from gough.geometry import calibrate_printer
 
 RESIDUALS = {"flsun-v400": 0.0063, "flsun-sr": 0.0759}
 

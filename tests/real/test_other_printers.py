@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
-from gough.calibration import calibrate_printer
 from gough.cli.app import run
 from gough.data import read_klipper
+from gough.geometry import calibrate_printer
 from gough.robots import LinearDelta
 
 TRUE = LinearDelta(

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from gough.calibration import calibrate, held_out
-from gough.experiments.pose_selection import Candidates, PoseProblem, select
+from gough.designs.poses import Candidates, PoseProblem, select
+from gough.geometry import calibrate, held_out
 from tests.real.test_jugglebot import found, platform, poses  # noqa: F401 - fixtures
 
 

@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gough.assemble.certified_leg import certified_leg
-from gough.assemble.leg_tolerance import minimal_tolerance
-from gough.calibration import calibrate, calibrate_printer
+from gough.closure.certified_leg import certified_leg
+from gough.closure.leg_tolerance import minimal_tolerance
 from gough.data import read_klipper
+from gough.geometry import calibrate, calibrate_printer
 from gough.region import Box
 
 from .page import ROWS, printed

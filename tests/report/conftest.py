@@ -9,8 +9,8 @@ import pytest
 import gough
 from gough.data import MeasuredMotion
 from gough.data.motion import StepReport
-from gough.identification import Adequacy, Finding, Identified, VariantFit, identify
-from gough.identification.validation import validated
+from gough.dynamics import Adequacy, Finding, Identified, VariantFit, identify
+from gough.dynamics.validation import validated
 from gough.report import Report
 
 HOSTILE = "</script><script>alert('x')</script><img src=x onerror=alert(1)> & \"co\" \u2028 ]]> {{7*7}}"

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gough.calibration import calibrate, calibrate_printer
 from gough.data import KlipperDelta, averaged
-from gough.experiments import CalibrationCampaign, Faults
-from gough.report.calibration import CertifiedLeg, calibration_documents, headline, printer_documents
-from gough.report.calibration_figures import expected_closure
-from gough.report.calibration_tables import joint_changes
+from gough.geometry import calibrate, calibrate_printer
+from gough.report.calibration.figures import expected_closure
+from gough.report.calibration.page import CertifiedLeg, calibration_documents, headline, printer_documents
+from gough.report.calibration.tables import joint_changes
 from gough.robots import LinearDelta
+from gough.simulate import CalibrationCampaign, Faults
 
 from .browser import CHROMIUM, Browser
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from gough.experiments.design import Attempt, Design, DesignProblem, MotionLimits
-from gough.experiments.trajectories import FourierSeries
-from gough.report.design import criterion_table, design_documents, verdicts
-from gough.report.design_figures import Course
+from gough.designs.excitation import Attempt, Design, DesignProblem, MotionLimits
+from gough.report.design.figures import Course
+from gough.report.design.page import criterion_table, design_documents, verdicts
 from gough.robots import Delta
+from gough.simulate.trajectories import FourierSeries
 
 from .browser import CHROMIUM, Browser
 

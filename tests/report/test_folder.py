@@ -6,7 +6,7 @@ import pytest
 
 from gough.core.errors import InputError
 from gough.report import require_ours, write_folder
-from gough.report.folder import MANIFEST
+from gough.report.base.folder import MANIFEST
 
 FILES = {"report.html": b"one", "figures/a.svg": b"two"}
 

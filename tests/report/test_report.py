@@ -12,10 +12,10 @@ import pytest
 
 import gough
 from gough.core.errors import InputError
-from gough.estimate import Status
-from gough.identification import identify
+from gough.dynamics import identify
+from gough.estimates import Status
 from gough.report import Report, documents, to_html
-from gough.report.script import style_sheet
+from gough.report.base.script import style_sheet
 
 from .conftest import HOSTILE, SHOWN, TRUTH, Crane, make_report, motion_of
 

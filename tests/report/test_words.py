@@ -6,10 +6,10 @@ import pytest
 import gough
 from gough.core.errors import InputError
 from gough.methods import LeastSquares, identifiability
-from gough.report.labels import short_labels, spelled_out
-from gough.report.numbers import plus_minus, power_of_thousand
-from gough.report.regions import correlation_figure
-from gough.report.words import against_truth, determined, listed, near_zero
+from gough.report.base.labels import short_labels, spelled_out
+from gough.report.base.numbers import plus_minus, power_of_thousand
+from gough.report.base.regions import correlation_figure
+from gough.report.base.words import against_truth, determined, listed, near_zero
 
 from .conftest import make_report
 

@@ -6,11 +6,11 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from gough.calibration import held_out
 from gough.core.errors import InputError
 from gough.core.interval_rotations import enclosed_rotation
 from gough.core.rotations import angle_between, exp
 from gough.data import Poses
+from gough.geometry import held_out
 from gough.robots import (
     GoughPlatform,
     H4Kinematics,

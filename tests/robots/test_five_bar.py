@@ -6,8 +6,8 @@ import pytest
 from gough.core import intervals as iv
 from gough.core.errors import InputError
 from gough.core.intervals import Interval
-from gough.experiments.trajectories import FourierSeries
 from gough.robots import DynamicModel, FiveBar, efforts
+from gough.simulate.trajectories import FourierSeries
 
 ROBOTS = {
     "demo": FiveBar.demo(),

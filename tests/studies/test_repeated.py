@@ -9,9 +9,9 @@ import pytest
 from gough.cli.app import run
 from gough.core.errors import InputError
 from gough.data import Recording, write_recording
-from gough.experiments import FourierSeries, PeriodicExperiment
 from gough.robots import FiveBar
 from gough.robots.mechanism import Hexapod, MechanismModel, Palida
+from gough.simulate import FourierSeries, PeriodicExperiment
 from gough.studies import Study
 from gough.studies.repeated import repeated_motion, validation_motions
 from gough.studies.repeated_scaffold import repeated_study_text

@@ -8,8 +8,8 @@ import pytest
 
 from gough.core.errors import InputError
 from gough.core.rotations import exp, log
-from gough.experiments import CalibrationCampaign
-from gough.studies.vision_campaign import CampaignByCamera
+from gough.papers.vision_campaign import CampaignByCamera
+from gough.simulate import CalibrationCampaign
 from gough.studies.vision_poses import read_table, table_of
 from gough.vision import (
     Camera,

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from gough.cli.app import run
-from gough.experiments import CalibrationCampaign
-from gough.studies.papers import gough_vision
-from gough.studies.papers.reproduction import Reproduction
-from gough.studies.vision_campaign import CampaignByCamera, instrument
+from gough.papers import gough_vision
+from gough.papers.reproduction import Reproduction
+from gough.papers.vision_campaign import CampaignByCamera, instrument
+from gough.simulate import CalibrationCampaign
 
 pytest.importorskip("cv2")
 

@@ -7,7 +7,7 @@ import typer
 
 from gough.cli.terminal import answer, console, tell
 from gough.report import results_folder
-from gough.report.calibration import calibration_documents, printer_documents
+from gough.report.calibration.page import calibration_documents, printer_documents
 from gough.studies.calibration import CalibrationStudy
 
 

@@ -8,7 +8,7 @@ import typer
 from gough.cli.progress import steps_shown
 from gough.cli.terminal import answer, console, say, tell
 from gough.report import results_folder
-from gough.report.certification import certification_documents
+from gough.report.certification.page import certification_documents
 from gough.studies.calibration import CalibrationStudy
 from gough.studies.certification_chains import certified_machine
 

@@ -8,15 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
-from gough.certify import Verdict, check_chain, check_leg, load, load_chain, load_equations, load_leg, load_question
-from gough.certify import check as checked
-from gough.certify.chain_files import CHAIN, equations_name
-from gough.certify.folders import MEASUREMENTS, NO_SOURCES, FolderVerdict, check_folder
-from gough.certify.leg_files import CERTIFICATE, kind_of_file
-from gough.certify.linear import NotProven
-from gough.certify.manifest import MANIFEST, digest_of, load_manifest
-from gough.certify.raw import question_words
-from gough.certify.raw_data import RawTable
+from gough.checker import Verdict, check_chain, check_leg, load, load_chain, load_equations, load_leg, load_question
+from gough.checker import check as checked
+from gough.checker.chain_files import CHAIN, equations_name
+from gough.checker.folders import MEASUREMENTS, NO_SOURCES, FolderVerdict, check_folder
+from gough.checker.leg_files import CERTIFICATE, kind_of_file
+from gough.checker.linear import NotProven
+from gough.checker.manifest import MANIFEST, digest_of, load_manifest
+from gough.checker.raw import question_words
+from gough.checker.raw_data import RawTable
 from gough.cli.terminal import answer, say
 from gough.core.arrays import Array
 from gough.core.errors import InputError

@@ -9,12 +9,12 @@ from rich.text import Text
 from gough.cli.progress import steps_shown
 from gough.cli.terminal import answer, console
 from gough.core.errors import InputError, nearest, require
-from gough.experiments.demos import DEMOS
+from gough.papers.calibration_demonstration import CALIBRATIONS
+from gough.papers.demonstration import demonstrate
 from gough.report import documents, report_on, results_folder
-from gough.report.shown import show
-from gough.report.words import against_truth
-from gough.studies.calibration_demonstration import CALIBRATIONS
-from gough.studies.demonstration import demonstrate
+from gough.report.base.words import against_truth
+from gough.report.identification.shown import show
+from gough.simulate.demos import DEMOS
 
 _PROSE = 88
 

@@ -11,7 +11,7 @@ import typer
 
 from gough.cli.progress import progress_bar
 from gough.cli.terminal import answer, console, tell
-from gough.experiments.design import Progress
+from gough.designs.excitation import Progress
 from gough.report import results_folder
 from gough.studies.design import TRAJECTORY, DesignStudy
 

@@ -7,10 +7,10 @@ import typer
 
 from gough.cli.progress import steps_shown
 from gough.cli.terminal import answer, console
-from gough.estimate import Status
-from gough.identification import Identified, IdentifiedRepeats
+from gough.dynamics import Identified, IdentifiedRepeats
+from gough.estimates import Status
 from gough.report import documents, report_on, results_folder
-from gough.report.shown import show
+from gough.report.identification.shown import show
 from gough.studies import Study
 
 

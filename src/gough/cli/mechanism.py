@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from gough.assemble.base_parameters import base_parameters
-from gough.assemble.reduce import base_values
 from gough.cli.terminal import answer, say, tell
 from gough.core.errors import InputError, nearest
 from gough.core.files import new_file
 from gough.core.text import number, table
-from gough.methods.identifiability import Identifiability
+from gough.dynamics.base_parameters import base_parameters
+from gough.dynamics.reduce import base_values
+from gough.methods.statistical.identifiability import Identifiability
 from gough.robots.mechanism import MECHANISMS, MechanismModel
 from gough.robots.mechanism.examination import examine
 from gough.robots.mechanism.regrouping import formula

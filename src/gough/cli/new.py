@@ -12,11 +12,11 @@ from gough.core.errors import require
 from gough.core.files import new_file
 from gough.core.text import visible
 from gough.data import Recording, write_recording
-from gough.experiments.demos import DEMOS
+from gough.papers.demonstration import known_gain, measured_gains, simulate, simulate_repeats
 from gough.report import empty_folder
 from gough.robots import ROBOTS
+from gough.simulate.demos import DEMOS
 from gough.studies import readme_text, study_text
-from gough.studies.demonstration import known_gain, measured_gains, simulate, simulate_repeats
 from gough.studies.repeated_scaffold import Periods, repeated_channels, repeated_readme_text, repeated_study_text
 from gough.studies.robots import FAMILIES, require_family, robot_from_file
 from gough.studies.robots import robot as built_in

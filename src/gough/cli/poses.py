@@ -11,9 +11,9 @@ from typer.core import TyperGroup
 from gough.cli import poses_measure
 from gough.cli.progress import progress_bar
 from gough.cli.terminal import answer, console, tell
-from gough.experiments.pose_selection import Progress
+from gough.designs.poses import Progress
 from gough.report import results_folder
-from gough.report.pose_selection_words import account
+from gough.report.poses.words import account
 from gough.studies.pose_selection import CONFIGURATIONS, PoseSelectionStudy
 
 _DEFAULT = "select"

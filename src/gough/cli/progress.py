@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from gough.cli.terminal import console
-from gough.identification import Step
+from gough.dynamics import Step
 
 
 def progress_bar() -> Progress:

@@ -17,9 +17,9 @@ from rich.text import Text
 from gough.cli.progress import steps_shown
 from gough.cli.terminal import answer, console
 from gough.core.errors import InputError, nearest
+from gough.papers import CAMPAIGNS, LEDGERS, PAPERS, Reproduction
+from gough.papers.documents import PAGE, documents, remarks_of
 from gough.report import results_folder
-from gough.studies.papers import CAMPAIGNS, LEDGERS, PAPERS, Reproduction
-from gough.studies.papers.documents import PAGE, documents, remarks_of
 
 _PROSE = 100
 _REPEATING = ", ".join(f"{name}: {few}" for name, (few, _) in CAMPAIGNS.items())

@@ -1,34 +1,34 @@
 """Methods: each turns a problem into an estimate. None of them has ever seen a robot."""
 
-from gough.methods.bounding_ellipsoid import BoundingEllipsoid, Form, predict
-from gough.methods.ellipsoid_batch import ellipsoid_of_strips
-from gough.methods.ellipsoid_stream import EllipsoidStream
-from gough.methods.fixpoint import Fixpoint
-from gough.methods.gauss_markov import GaussMarkov
-from gough.methods.gauss_seidel import GaussSeidel
-from gough.methods.hull_and_ellipsoid import HullAndEllipsoid
-from gough.methods.hull_stream import HullStream
-from gough.methods.identifiability import BaseParameter, Identifiability, identifiability
-from gough.methods.instrumental_variables import InstrumentalVariables, own_regressor
-from gough.methods.interval_newton import IntervalNewton
-from gough.methods.least_squares import LeastSquares
-from gough.methods.lifted import LiftedHull
-from gough.methods.linear_hull import LinearHull, prediction_bounds
-from gough.methods.maximum_likelihood import MaximumLikelihood, cramer_rao_bound
-from gough.methods.minimal_bound import MinimalBound, minimal_bound
-from gough.methods.noise_tests import NoiseTest
-from gough.methods.outliers import Outliers, outliers
-from gough.methods.predictions import Predictions, predictions
-from gough.methods.relaxed_hull import RelaxedHull
-from gough.methods.repeated import Repeated
-from gough.methods.repeats import RepeatNoise, noise_from_repeats
-from gough.methods.robust import Huber, RobustLeastSquares, Tukey
-from gough.methods.row_contractor import RowContractor
-from gough.methods.sweep import Sweep, sweep
-from gough.methods.then import Then
-from gough.methods.tight_ellipsoid import TightEllipsoid
-from gough.methods.total_least_squares import TotalLeastSquares
-from gough.methods.weighted_least_squares import WeightedLeastSquares
+from gough.methods.bounded.fixpoint import Fixpoint
+from gough.methods.bounded.gauss_seidel import GaussSeidel
+from gough.methods.bounded.hull_stream import HullStream
+from gough.methods.bounded.linear_hull import LinearHull, prediction_bounds
+from gough.methods.bounded.minimal_bound import MinimalBound, minimal_bound
+from gough.methods.bounded.outliers import Outliers, outliers
+from gough.methods.bounded.predictions import Predictions, predictions
+from gough.methods.bounded.relaxed_hull import RelaxedHull
+from gough.methods.bounded.row_contractor import RowContractor
+from gough.methods.bounded.sweep import Sweep, sweep
+from gough.methods.bounded.then import Then
+from gough.methods.ellipsoids.batch import ellipsoid_of_strips
+from gough.methods.ellipsoids.bounding import BoundingEllipsoid, Form, predict
+from gough.methods.ellipsoids.hull_and_ellipsoid import HullAndEllipsoid
+from gough.methods.ellipsoids.stream import EllipsoidStream
+from gough.methods.ellipsoids.tight import TightEllipsoid
+from gough.methods.noise.noise_tests import NoiseTest
+from gough.methods.noise.repeats import RepeatNoise, noise_from_repeats
+from gough.methods.nonlinear.interval_newton import IntervalNewton
+from gough.methods.nonlinear.lifted import LiftedHull
+from gough.methods.nonlinear.maximum_likelihood import MaximumLikelihood, cramer_rao_bound
+from gough.methods.nonlinear.repeated import Repeated
+from gough.methods.statistical.gauss_markov import GaussMarkov
+from gough.methods.statistical.identifiability import BaseParameter, Identifiability, identifiability
+from gough.methods.statistical.instrumental_variables import InstrumentalVariables, own_regressor
+from gough.methods.statistical.least_squares import LeastSquares
+from gough.methods.statistical.robust import Huber, RobustLeastSquares, Tukey
+from gough.methods.statistical.total_least_squares import TotalLeastSquares
+from gough.methods.statistical.weighted_least_squares import WeightedLeastSquares
 
 __all__ = [
     "BaseParameter",

@@ -1,11 +1,11 @@
 """Reports: tables, figures and pages about estimates, for any robot."""
 
-from gough.report.documents import documents, report_on, to_html
-from gough.report.drawing import Drawing
-from gough.report.folder import empty_folder, require_ours, results_folder, write_folder
-from gough.report.page import Section, page
-from gough.report.repeated import RepeatedReport
-from gough.report.report import Report
+from gough.report.base.drawing import Drawing
+from gough.report.base.folder import empty_folder, require_ours, results_folder, write_folder
+from gough.report.base.page import Section, page
+from gough.report.identification.documents import documents, report_on, to_html
+from gough.report.identification.repeated import RepeatedReport
+from gough.report.identification.report import Report
 from gough.report.writing import write_report
 
 __all__ = [

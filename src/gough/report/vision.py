@@ -12,10 +12,10 @@ from gough.core.arrays import Array
 from gough.core.text import number
 from gough.data import Poses, write_poses
 from gough.data.poses import Repeatability
-from gough.report.drawing import INK, SERIES, Drawing, blank, style
-from gough.report.html import Html, tag
-from gough.report.page import Section, page
-from gough.report.tables import cell, table
+from gough.report.base.drawing import INK, SERIES, Drawing, blank, style
+from gough.report.base.html import Html, tag
+from gough.report.base.page import Section, page
+from gough.report.base.tables import cell, table
 from gough.vision import CalibratedCamera, MeasuredImages, Sighting, camera_text
 from gough.vision.lens import PARAMETERS
 

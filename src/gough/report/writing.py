@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from gough.calibration import Calibrated, CalibratedPrinter
 from gough.core.errors import InputError
-from gough.experiments.design import Design
-from gough.experiments.pose_selection import Selection
-from gough.identification import Identified, IdentifiedRepeats
-from gough.report.calibration import calibration_documents, printer_documents
-from gough.report.design import design_documents
-from gough.report.documents import documents, report_on
-from gough.report.folder import results_folder
-from gough.report.pose_selection import selection_documents
-from gough.report.pose_selection_words import summary
+from gough.designs.excitation import Design
+from gough.designs.poses import Selection
+from gough.dynamics import Identified, IdentifiedRepeats
+from gough.geometry import Calibrated, CalibratedPrinter
+from gough.report.base.folder import results_folder
+from gough.report.calibration.page import calibration_documents, printer_documents
+from gough.report.design.page import design_documents
+from gough.report.identification.documents import documents, report_on
+from gough.report.poses.page import selection_documents
+from gough.report.poses.words import summary
 
 Answer = Identified | IdentifiedRepeats | Calibrated | CalibratedPrinter | Design | Selection
 """What `identify`, `identify_repeated`, `calibrate`, `calibrate_printer`, `design` and `choose_poses` return."""

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
 from gough.kernels import Kernel
-from gough.robots._refusal import refuse_where
+from gough.robots.refusal import refuse_where
 
 _STEPS = 30
 _SMALL = 1e-8

@@ -12,9 +12,9 @@ from gough.kernels import Kernel, trace
 from gough.kernels import expression as ex
 from gough.robots._family import Family, kernels, regressors
 from gough.robots._newton import PoseSearch
-from gough.robots._refusal import refuse_where
 from gough.robots._skeleton import Skeleton
 from gough.robots.model import JointMotion, PoseMotion
+from gough.robots.refusal import refuse_where
 
 Parameter = tuple[str, str, float]
 """Name, unit and nominal value."""

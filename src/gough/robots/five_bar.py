@@ -10,7 +10,7 @@ from gough.core.errors import require
 from gough.kernels import Kernel
 from gough.robots._five_bar_equations import kernels
 from gough.robots._geometry import length
-from gough.robots._refusal import refuse_where
+from gough.robots.refusal import refuse_where
 
 _BODIES = tuple(
     (f"{symbol}_{body}", unit)

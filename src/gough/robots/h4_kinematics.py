@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.robots._arm_chain import TurningArms
 from gough.robots._h4_equations import SIDES
 from gough.robots._skeleton import directions
+from gough.robots.arm_chain import TurningArms
 from gough.robots.h4 import H4, H4Geometry
 from gough.robots.kinematics import PlatformPoses, heading
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.robots._arm_chain import TurningArms
 from gough.robots._par4_equations import HALVES
 from gough.robots._skeleton import directions
+from gough.robots.arm_chain import TurningArms
 from gough.robots.kinematics import PlatformPoses, heading
 from gough.robots.par4 import Par4, Par4Geometry
 

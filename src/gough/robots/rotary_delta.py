@@ -11,9 +11,9 @@ from gough.core.arrays import Array, array
 from gough.core.errors import require
 from gough.kernels import Kernel
 from gough.kernels import expression as ex
-from gough.robots._arm_chain import arm_readings, elbows
 from gough.robots._candidates import Candidates, of_spheres
 from gough.robots._own_chains import OwnChains
+from gough.robots.arm_chain import arm_readings, elbows
 from gough.robots.kinematics import PlatformPoses, chain_trace, checked_pose
 
 

@@ -7,17 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from gough.calibration import (
-    Calibrated,
-    CalibratedPrinter,
-    calibrate,
-    calibrate_printer,
-    cross_validate,
-    machine_frame,
-)
 from gough.core.errors import InputError, nearest, require
 from gough.core.files import read_toml
 from gough.data import Poses, averaged, read_klipper, read_poses
+from gough.geometry import Calibrated, CalibratedPrinter, calibrate, calibrate_printer, cross_validate, machine_frame
 from gough.robots import (
     GoughPlatform,
     H4Kinematics,

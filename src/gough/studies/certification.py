@@ -7,23 +7,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gough.assemble import JointHull, JointProblem, LegProblem, joint_tolerance, minimal_tolerance
-from gough.assemble.joint_exhibit import ROOM, best_together, exhibited_together
-from gough.certify import PlatformQuestion
-from gough.certify.folders import MEASUREMENTS
-from gough.certify.linear import NotProven
-from gough.certify.manifest import Given, Question
-from gough.certify.raw import Raw, Source, SourceText, question_words, require_about
-from gough.certify.raw_data import NotDerived
+from gough.checker import PlatformQuestion
+from gough.checker.folders import MEASUREMENTS
+from gough.checker.linear import NotProven
+from gough.checker.manifest import Given, Question
+from gough.checker.raw import Raw, Source, SourceText, question_words, require_about
+from gough.checker.raw_data import NotDerived
+from gough.closure import JointHull, JointProblem, LegProblem, joint_tolerance, minimal_tolerance
+from gough.closure.joint_exhibit import ROOM, best_together, exhibited_together
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
 from gough.core.leg_measurements import PlatformMeasurements
 from gough.core.rotations import log, nearest_rotation, to_quaternion
 from gough.data import Poses
 from gough.data.pose_files import binary_columns
-from gough.identification import Step
+from gough.dynamics import Step
 from gough.region import Box
-from gough.report.certification_results import Bracket, Certification, Finding, JointFinding, LegFinding
+from gough.report.certification.results import Bracket, Certification, Finding, JointFinding, LegFinding
 from gough.robots import GoughPlatform, KinematicModel
 from gough.studies.calibration import CalibrationStudy, quantities
 from gough.studies.certification_legs import Notary, leg_finding, proven_upper

@@ -6,23 +6,23 @@ from time import process_time
 
 import numpy as np
 
-from gough.assemble import QuadraticChain, Tolerances, certified_chain, chain_parameters, quadratic_unknowns
-from gough.assemble.chain_tolerance import best_chain, exact_unknowns, lower_end, needed_by, needs, reading_error
-from gough.certify import ChainCertificate, ChainQuestion, NotProven, chain_certificate, chain_question, check_chain
-from gough.certify.chain_files import equations_name, render_chain
-from gough.certify.manifest import Given, Question
-from gough.certify.of_chain import chain_witness, empty_chain
-from gough.certify.raw import Raw, require_for_raw
+from gough.checker import ChainCertificate, ChainQuestion, NotProven, chain_certificate, chain_question, check_chain
+from gough.checker.chain_files import equations_name, render_chain
+from gough.checker.manifest import Given, Question
+from gough.checker.of_chain import chain_witness, empty_chain
+from gough.checker.raw import Raw, require_for_raw
+from gough.closure import QuadraticChain, Tolerances, certified_chain, chain_parameters, quadratic_unknowns
+from gough.closure.chain_tolerance import best_chain, exact_unknowns, lower_end, needed_by, needs, reading_error
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
 from gough.core.intervals import Interval
 from gough.data import Poses
-from gough.estimate import LiftedStats, Status
+from gough.dynamics import Step
+from gough.estimates import LiftedStats, Status
 from gough.evidence import LiftedTree
-from gough.identification import Step
 from gough.methods import LiftedHull
 from gough.region import Box
-from gough.report.certification_results import Bracket, CertificateFile, Certification, Finding, LegFinding
+from gough.report.certification.results import Bracket, CertificateFile, Certification, Finding, LegFinding
 from gough.robots import GoughPlatform, KinematicModel
 from gough.studies.calibration import CalibrationStudy
 from gough.studies.certification import (

@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from gough.assemble import LegProblem, LegTolerance, relaxed_tolerance, wrong_poses
-from gough.assemble.joint_exhibit import exhibited
-from gough.assemble.leg_tolerance import needed
-from gough.certify import LegCertificate, NotProven, PlatformQuestion, check_leg
-from gough.certify.leg_files import render_leg
-from gough.certify.of_leg import bound_certificate, empty_certificate, outlier_certificate, witness_certificate
-from gough.certify.raw import Raw, require_for_raw
+from gough.checker import LegCertificate, NotProven, PlatformQuestion, check_leg
+from gough.checker.leg_files import render_leg
+from gough.checker.of_leg import bound_certificate, empty_certificate, outlier_certificate, witness_certificate
+from gough.checker.raw import Raw, require_for_raw
+from gough.closure import LegProblem, LegTolerance, relaxed_tolerance, wrong_poses
+from gough.closure.joint_exhibit import exhibited
+from gough.closure.leg_tolerance import needed
 from gough.core.arrays import Array
-from gough.estimate import Estimate, LiftedStats, Status
+from gough.estimates import Estimate, LiftedStats, Status
 from gough.evidence import LiftedTree
 from gough.methods import LiftedHull
 from gough.region import Box
-from gough.report.certification_results import Bracket, CertificateFile, Finding, LegFinding, WithoutPoses
+from gough.report.certification.results import Bracket, CertificateFile, Finding, LegFinding, WithoutPoses
 from gough.studies.certification_schema import CertifyTable
 
 _SLACKS = (0.0, 1e-14, 1e-13, 1e-12, 1e-11)

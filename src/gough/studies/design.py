@@ -12,10 +12,10 @@ from typing import Any
 from gough.core.errors import require
 from gough.core.files import read_toml
 from gough.data import write_recording
-from gough.experiments._equations import as_parallel
-from gough.experiments.design import Design, DesignProblem, MotionLimits, Progress, optimize
-from gough.experiments.design.criteria import criterion_named
-from gough.report.design import design_documents, to_record
+from gough.designs.excitation import Design, DesignProblem, MotionLimits, Progress, optimize
+from gough.designs.excitation.criteria import criterion_named
+from gough.report.design.page import design_documents, to_record
+from gough.simulate.equations import as_parallel
 from gough.studies.quantities import deviations, quantities, quantity
 from gough.studies.schema import DesignTable, RobotTable, StudyTable, Table
 from gough.studies.study import Study

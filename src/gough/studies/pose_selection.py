@@ -13,7 +13,7 @@ import numpy as np
 from gough.core.errors import require
 from gough.core.files import read_toml
 from gough.data import Poses, read_poses, write_poses
-from gough.experiments.pose_selection import (
+from gough.designs.poses import (
     Camera,
     Curve,
     PoseLimits,
@@ -26,8 +26,8 @@ from gough.experiments.pose_selection import (
     rivals,
     select,
 )
-from gough.report.pose_selection import selection_documents
-from gough.report.pose_selection_words import summary
+from gough.report.poses.page import selection_documents
+from gough.report.poses.words import summary
 from gough.studies.calibration import CalibrationStudy
 from gough.studies.calibration_schema import CalibrationStudyTable, PosesTable
 from gough.studies.pose_selection_schema import CameraTable, SelectionTable

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from gough.assemble import RepeatedMotion, periods, runs
-from gough.assemble.fitted_path import stated_covariance
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
-from gough.identification import IdentifiedRepeats, Step, identify_repeated
+from gough.dynamics import IdentifiedRepeats, RepeatedMotion, Step, identify_repeated, periods, runs
+from gough.dynamics.fitted_path import stated_covariance
 from gough.studies.quantities import deviations, quantity
 from gough.studies.schema import MethodsTable, NoiseTable, PreparationTable, RepeatsTable, SourceTable
 from gough.studies.study import Study

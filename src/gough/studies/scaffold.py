@@ -5,7 +5,7 @@ from math import degrees
 from typing import Any
 
 from gough.data.filters import CLEARANCE
-from gough.identification import METHODS
+from gough.dynamics import METHODS
 from gough.robots import DynamicModel
 from gough.studies.robots import dimensions_of, geometry_of, robot
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from gough.core.units import LARGEST
-from gough.identification import DEFAULT_METHODS
+from gough.dynamics import DEFAULT_METHODS
 from gough.studies.quantities import quantity
 
 

@@ -28,8 +28,8 @@ from gough.data import (
     read_recording,
 )
 from gough.data import Step as PreparationStep
-from gough.identification import Identified, IdentifiedRepeats, Step, identify
-from gough.identification.named import chosen_methods
+from gough.dynamics import Identified, IdentifiedRepeats, Step, identify
+from gough.dynamics.named import chosen_methods
 from gough.region import Box
 from gough.robots import DynamicModel
 from gough.studies.quantities import quantity

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gough.core.errors import InputError
 from gough.core.threads import one_blas_thread
-from gough.report.drawing import Drawing
+from gough.report.base.drawing import Drawing
 from gough.report.vision import camera_documents, overlay
 from gough.vision import CalibratedCamera, ImageRefused, Sighting, calibrate_camera, find_target, read_image
 from gough.vision.images import common_names

@@ -7,8 +7,8 @@ accelerations from its Jacobians and their drift, efforts by projection of its i
 import numpy as np
 import pinocchio as pin
 
-from gough.experiments.multibody.of_mechanism import open_tree
 from gough.robots.mechanism.parts import BASE
+from gough.simulate.multibody.of_mechanism import open_tree
 
 
 def skew(v):

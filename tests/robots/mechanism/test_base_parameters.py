@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gough.assemble.base_parameters import base_parameters
-from gough.assemble.reduce import base_values
+from gough.dynamics.base_parameters import base_parameters
+from gough.dynamics.reduce import base_values
 from gough.robots.mechanism import Palida
 from gough.robots.mechanism.regrouping import formula
 from tests.robots.mechanism.machines import GENERAL, ROBOTS
@@ -106,7 +106,7 @@ def test_base_parameters_say_all_that_the_parameters_say(name, rng):
 
 def test_designs_count_the_same_base_parameters():
     """Par4's kernel meets its loops less exactly at the edge of the workspace, which looked like one parameter more."""
-    from gough.experiments.design.equations import base_parameters as of_designs
+    from gough.designs.excitation.equations import base_parameters as of_designs
 
     machine = ROBOTS["par4"]
     assert of_designs(machine, np.asarray(machine.home)).rank == base_parameters(machine).rank

@@ -5,9 +5,9 @@ import pinocchio as pin
 import pytest
 
 from gough import InputError
-from gough.experiments.multibody import H4Mechanism
 from gough.robots.mechanism import Closure, MechanismModel, Placement, Platform
 from gough.robots.mechanism.imports import read_mjcf, read_urdf
+from gough.simulate.multibody import H4Mechanism
 
 ARM = """\
 <robot name="arm">

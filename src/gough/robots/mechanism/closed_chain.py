@@ -11,13 +11,13 @@ import numpy as np
 from gough.core.arrays import Array, array
 from gough.core.errors import InputError, nearest, require
 from gough.kernels import Kernel
-from gough.robots._refusal import refuse_where
 from gough.robots.mechanism._search import run
 from gough.robots.mechanism._skeleton import Segment, segments
 from gough.robots.mechanism.description import Mechanism
 from gough.robots.mechanism.engine import Engine, engine
 from gough.robots.mechanism.parameters import BODIES, COGGING, DRIVES, PASSIVE, Parameter, parameters
 from gough.robots.model import JointMotion, PoseMotion
+from gough.robots.refusal import refuse_where
 
 VARIANTS: dict[str, tuple[frozenset[str], str]] = {
     "bodies and drives": (frozenset({BODIES, DRIVES}), ""),

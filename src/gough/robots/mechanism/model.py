@@ -11,7 +11,7 @@ class MechanismModel(ClosedChain):
     """Any mechanism as a robot that can be identified: kinematics of its loops, and a regressor for its actuators.
 
     Its parameters are those of the description: for each group of identical bodies the ten of a rigid body, or those
-    that its symmetry leaves; rotors; friction; cogging. Not all of them can be told apart: `gough.assemble` finds
+    that its symmetry leaves; rotors; friction; cogging. Not all of them can be told apart: `gough.dynamics` finds
     their combinations that can.
 
     Examples:

@@ -1,0 +1,114 @@
+"""Certificates: a statement with its proof, and the digest of the problem that both are about."""
+
+import re
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from gough.checker.limits import brief
+from gough.checker.proofs import Proof
+from gough.core.arrays import ROWS_PER_BLOCK, Array
+from gough.core.errors import AssumptionError, require
+from gough.noise import Bounded
+from gough.problem import LinearProblem
+
+FORMAT = 2
+"""Version of the certificates that this gough writes, and the newest that it reads; older ones are read too."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A statement with its evidence, and the digest of the problem that it speaks about.
+
+    Examples:
+        >>> from gough import Unknowns
+        >>> from gough.checker import Witness
+        >>> problem = LinearProblem([[1.0]], [2.0], Unknowns(["mass"]), Bounded(0.5))
+        >>> certificate = Certificate.of(problem, Witness({"mass": 2.25}))
+        >>> certificate.kind, certificate.problem == digest(problem)
+        ('Witness', True)
+    """
+
+    problem: str
+    """Digest of the problem, see `digest`."""
+    proof: Proof
+    version: int = FORMAT
+
+    def __post_init__(self) -> None:
+        require_digest(self.problem)
+        require(isinstance(self.proof, Proof), f"a certificate has a proof, not {brief(self.proof)}")
+        require_version(self.version)
+
+    @classmethod
+    def of(cls, problem: LinearProblem, proof: Proof) -> "Certificate":
+        """The certificate of `proof` about `problem`; it is not checked here."""
+        return cls(digest(problem), proof)
+
+    @property
+    def kind(self) -> str:
+        return type(self.proof).__name__
+
+
+def require_digest(given: Any) -> None:
+    """Refuse what is no digest of a problem."""
+    fits = isinstance(given, str) and re.fullmatch("sha256:[0-9a-f]{64}", given) is not None
+    require(fits, 'problem must be a digest, "sha256:" and 64 hexadecimal digits')
+
+
+def require_version(given: Any) -> None:
+    """Refuse formats that this gough does not know."""
+    require(type(given) is int and given >= 1, f"version must be a whole number from 1, but it is {brief(given)}")
+    require(
+        given <= FORMAT,
+        f"the certificate has format {given}, from a newer gough; this one reads up to {FORMAT}. Update gough",
+    )
+
+
+def bounds_of(problem: LinearProblem) -> Bounded:
+    """The noise of a problem that states bounds; others have no consistent set to speak about."""
+    if not isinstance(problem.noise, Bounded):
+        raise AssumptionError(
+            "A certificate speaks about error bounds, but this problem states Gaussian noise. "
+            "State Bounded(radius) as its noise."
+        )
+    return problem.noise
+
+
+def digest(problem: LinearProblem) -> str:
+    """SHA-256 of everything that decides which θ are consistent, and of what its axes and rows are called.
+
+    Hashed are, in this order: names, units, group names; the positions of the rows; the prior's sides; y; the radius
+    of y; the radius of W; W. Each array is preceded by its name, type and shape and goes in as little-endian numbers
+    in C order, each text by its length. Nominal values and a Gaussian belief exclude nothing and are left out. W is
+    walked through by blocks of rows.
+
+    Examples:
+        >>> from gough import Unknowns
+        >>> digest(LinearProblem([[1.0]], [2.0], Unknowns(["mass"]), Bounded(0.5)))[:23]
+        'sha256:3ed7c74f9087a3a8'
+    """
+    noise, prior = bounds_of(problem), problem.unknowns.bounds
+    h = sha256(b"gough linear problem 1\n")
+    for texts in (problem.unknowns.names, problem.unknowns.units, problem.groups.names):
+        h.update(b"%d texts\n" % len(texts))
+        for text in texts:
+            coded = text.encode("utf-8", "surrogatepass")
+            h.update(b"%d:%s" % (len(coded), coded))
+    _update(h, "position", problem.groups.position, "<i8")
+    arrays: dict[str, Array | None] = {"prior_lower": prior.lower, "prior_upper": prior.upper, "y": problem.y}
+    arrays |= {"radius": noise.radius, "regressor": noise.regressor, "W": problem.W}
+    for name, values in arrays.items():
+        _update(h, name, values, "<f8")
+    return f"sha256:{h.hexdigest()}"
+
+
+def _update(h: Any, name: str, values: Any, dtype: str) -> None:
+    if values is None:
+        h.update(f"{name} none\n".encode())
+        return
+    h.update(f"{name} {dtype} {values.shape}\n".encode())
+    for start in range(0, len(values) if values.ndim else 1, ROWS_PER_BLOCK):
+        block = values[start : start + ROWS_PER_BLOCK] if values.ndim else values
+        h.update(np.ascontiguousarray(block, dtype=dtype).data)

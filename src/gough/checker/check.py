@@ -1,0 +1,148 @@
+"""The checker: does a certificate's evidence prove its statement about this very problem?
+
+It trusts nobody: neither the method that made the certificate, nor the file, nor the processor's rounding. All of it
+is integer arithmetic.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gough.checker.certificate import Certificate, digest
+from gough.checker.limits import BeyondLimit, bounded_work, remade
+from gough.checker.linear import NotProven, Sides, follow, require_witness
+from gough.checker.proofs import PARTS, Bound, Empty, Inside, RelaxedBound, RelaxedEmpty, Violated, Witness
+from gough.checker.quadratic import require_rounds
+from gough.checker.relaxed import follow_relaxed, require_violated
+from gough.checker.words import counted, rows_in_words, statement
+from gough.core.errors import InputError
+from gough.core.text import visible
+from gough.problem import LinearProblem
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a certificate holds, and why. A verdict is true (`if verdict:`) if it holds; `str()` puts it in words.
+
+    "Does not hold" means that the evidence falls short; the statement might still be true.
+    """
+
+    holds: bool
+    reason: str
+    """Why, as a sentence without its full stop."""
+    kind: str
+    statement: tuple[str, ...]
+    """What the certificate states, in words, line by line."""
+    rows: tuple[int, ...]
+    """Rows that the proof rests on, counted from 0; empty for a witness, which rests on all of them."""
+    checked: str
+    """What was looked at, in words."""
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        answer = "The certificate holds" if self.holds else "The certificate does not hold"
+        states = [f"  {line}" for line in self.statement]
+        lines = [f"{self.kind} states:", *states, f"Checked: {self.checked}.", f"{answer}: {self.reason}."]
+        return "\n".join(map(visible, lines))
+
+
+def check(certificate: Certificate, problem: LinearProblem) -> Verdict:
+    """Whether the certificate's evidence proves its statement about `problem`, in exact arithmetic.
+
+    Raises:
+        AssumptionError: the problem does not state bounds.
+        BeyondLimit: the certificate is too large to be judged, see `gough.checker.limits`.
+
+    Examples:
+        >>> from gough import Bounded, Unknowns
+        >>> problem = LinearProblem([[1.0]], [2.0], Unknowns(["mass"]), Bounded(0.5))
+        >>> check(Certificate.of(problem, Witness({"mass": 2.5})), problem).holds
+        True
+        >>> check(Certificate.of(problem, Witness({"mass": 2.6})), problem).reason
+        'row 0 is violated: |y − W θ| exceeds its bound by 0.1000'
+    """
+    try:
+        # whatever it was made by, its constructors have a say
+        proof = remade(certificate.proof, PARTS)
+        _require_same(Certificate(certificate.problem, proof, certificate.version), problem)
+    except BeyondLimit:
+        raise
+    except (NotProven, InputError) as short:
+        return Verdict(holds=False, reason=str(short), kind=certificate.kind, statement=(), rows=(), checked="nothing")
+    try:
+        with bounded_work():
+            reason = CHECKERS[type(proof)](proof, problem)
+        holds = True
+    except NotProven as short:
+        reason, holds = str(short), False
+    looked_at = f"all {problem.n_rows} rows" if isinstance(proof, Witness) else rows_in_words(problem, proof.rows)
+    return Verdict(
+        holds, reason, certificate.kind, statement(proof, problem), proof.rows, f"{looked_at}, and the prior"
+    )
+
+
+def _require_same(certificate: Certificate, problem: LinearProblem) -> None:
+    if certificate.problem != digest(problem):
+        raise NotProven("the certificate speaks about another problem, or the problem's data were changed")
+
+
+def _witness(proof: Witness, problem: LinearProblem) -> str:
+    require_witness(problem, proof.theta)
+    return f"the point satisfies all {problem.n_rows} rows and the prior"
+
+
+def _bound(proof: Bound, problem: LinearProblem) -> str:
+    box, count = follow(problem, proof.steps), len(proof.steps)
+    if box.is_empty:
+        return f"nothing is consistent: {_contradiction(problem, box)}"
+    return "the weighted rows prove it" if count == 1 else f"the weighted rows prove each of its {count} steps"
+
+
+def _empty(proof: Empty, problem: LinearProblem) -> str:
+    box = follow(problem, proof.steps)
+    if not box.is_empty:
+        raise NotProven("the steps are right, but they contradict neither each other nor the prior")
+    return _contradiction(problem, box)
+
+
+def _contradiction(problem: LinearProblem, box: Sides) -> str:
+    crossed = box.crossed()
+    if crossed is None:
+        return "the weighted rows say that 0 is positive"
+    return f"the rows bound '{problem.unknowns.names[crossed]}' from below by more than from above"
+
+
+def _inside(proof: Inside, problem: LinearProblem) -> str:
+    require_rounds(problem, follow(problem, proof.steps), proof.rounds)
+    rounds = "" if len(proof.rounds) == 1 else f" of each of {len(proof.rounds)} rounds"
+    return f"{len(proof.ellipsoid.strips)} weighted strips imply the ellipsoid{rounds}"
+
+
+def _relaxed_bound(proof: RelaxedBound, problem: LinearProblem) -> str:
+    if follow_relaxed(problem, proof).is_empty:
+        return f"no θ violates at most {counted(proof.q)}"
+    return f"whichever {counted(proof.q)} may be violated, some cut of each of its {len(proof.steps)} steps is left"
+
+
+def _relaxed_empty(proof: RelaxedEmpty, problem: LinearProblem) -> str:
+    follow_relaxed(problem, proof)
+    return f"whichever {counted(proof.q)} may be violated, some contradiction is left"
+
+
+def _violated(proof: Violated, problem: LinearProblem) -> str:
+    require_violated(problem, proof)
+    return f"every θ violates a row of each of its {len(proof.contradictions)} contradictions"
+
+
+CHECKERS: Mapping[type, Callable[[Any, LinearProblem], str]] = {
+    Witness: _witness,
+    Bound: _bound,
+    Empty: _empty,
+    Inside: _inside,
+    RelaxedBound: _relaxed_bound,
+    RelaxedEmpty: _relaxed_empty,
+    Violated: _violated,
+}
+"""For each kind of proof, what checks it: returns why it holds, or raises NotProven."""

@@ -1,0 +1,349 @@
+"""The folder that `gough certify` writes, judged as a whole: complete, unchanged, every certificate checked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from gough.checker.chain_check import check_chain
+from gough.checker.chain_files import CHAIN, EQUATIONS, equations_name, load_chain, load_equations
+from gough.checker.chain_proofs import ChainCertificate
+from gough.checker.chain_questions import ChainQuestion
+from gough.checker.check import Verdict
+from gough.checker.leg_files import CERTIFICATE, QUESTION, kind_of_file, load_leg, load_question
+from gough.checker.leg_proofs import LegCertificate
+from gough.checker.leg_questions import PlatformQuestion
+from gough.checker.legs import check_leg
+from gough.checker.linear import NotProven
+from gough.checker.manifest import (
+    MANIFEST,
+    ROLES,
+    SOURCES,
+    FileEntry,
+    Manifest,
+    Question,
+    SourceEntry,
+    digest_of,
+    load_manifest,
+    summary_of,
+)
+from gough.checker.raw import Columns, Raw, Source, SourceText, question_words, require_about, require_for_raw
+from gough.checker.raw_data import NotDerived, study_of, table_in
+from gough.core.errors import InputError, require
+
+MEASUREMENTS = "measurements.json"
+_NO_MANIFEST = (
+    f"There is no {MANIFEST}: an older gough wrote this folder. Whether certificates are missing cannot be judged."
+)
+
+NO_SOURCES = (
+    f"The check starts at the question ({MEASUREMENTS} or equations): the step from the measured poses is not checked, "
+    "because there is no sound manifest with copies of the sources."
+)
+
+
+@dataclass(frozen=True)
+class FolderVerdict:
+    """What the check of a folder found. A verdict is true (`if verdict:`) if everything in it holds."""
+
+    folder: Path
+    """Where the certificates are."""
+    verdicts: Mapping[str, Verdict]
+    """Of each certificate that could be read, by the name of its file."""
+    about: Mapping[str, str]
+    """The file that each of these certificates speaks about."""
+    n_certificates: int
+    """How many there should be: those that the manifest lists, or all files that are no questions."""
+    faults: tuple[str, ...]
+    """Files that are missing, changed, unreadable or not listed: sentences without their full stops."""
+    premises: tuple[str, ...] = ()
+    """What all statements are about: data, tolerances and prior, in sentences."""
+    notes: tuple[str, ...] = ()
+    """What a reader must know about this check, in sentences."""
+    from_sources: bool = False
+    """Is every statement about what the user's files state, and not only about questions made from them?"""
+
+    @property
+    def holds(self) -> bool:
+        """Nothing is missing or changed, and every certificate holds."""
+        return not self.faults and all(self.verdicts.values())
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+def check_folder(
+    folder: str | Path,
+    study: str | Path | None = None,
+    columns: Columns | None = None,
+    *,
+    only: str | None = None,
+) -> FolderVerdict:
+    """Every certificate about legs or chains in a folder, and whether the folder is as its manifest says.
+
+    Where the folder has copies of study and poses, the questions are derived from them anew, and each certificate must
+    hold about what they state. They are compared with `study` and its poses, or with the files that the run read where
+    those are still there. `columns` reads poses in binary files. With `only` one certificate is checked, and what it
+    rests on.
+
+    Raises:
+        InputError: there is nothing of `gough certify` in the folder.
+    """
+    place = Path(folder)
+    require(place.is_dir(), f"{folder} is not a folder")
+    if (place / "certificates" / MANIFEST).is_file():  # the folder of all results
+        place = place / "certificates"
+    check = _Check(place, columns)
+    manifest = check.manifest()
+    names = check.listed(manifest, only) if manifest is not None else check.found()
+    if only is not None:
+        require(only in names, f"{only} is not a certificate that {MANIFEST} lists")
+        names = [only]
+    if manifest is not None:
+        check.derive(manifest)
+        check.compare(manifest, None if study is None else Path(study))
+    for name in names:
+        check.judge(name)
+    check.tell_underived()
+    none = "holds no certificates about legs or chains: give the folder that gough certify wrote"
+    require(bool(names or check.faults), f"{folder} {none}")
+    return FolderVerdict(
+        place,
+        check.verdicts,
+        check.about,
+        len(names),
+        tuple(check.faults),
+        tuple(dict.fromkeys(check.premises)),
+        tuple(dict.fromkeys(check.notes)),
+        from_sources=bool(check.about) and set(check.about.values()) <= set(check.raw),
+    )
+
+
+@dataclass
+class _Check:
+    """One check of a folder, and what it has found so far."""
+
+    folder: Path
+    columns: Columns | None
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    about: dict[str, str] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    questions: dict[str, Question | None] = field(default_factory=dict)
+    """Those read so far; None where a file cannot be read."""
+    spoilt: set[str] = field(default_factory=set)
+    """Files that are not as listed."""
+    raw: dict[str, Raw] = field(default_factory=dict)
+    """What the sources state about the unknowns of each question."""
+    underived: set[str] = field(default_factory=set)
+    """Questions that do not follow from the sources."""
+    reasons: dict[str, str] = field(default_factory=dict)
+    """Why the checker does not derive a question."""
+    premises: list[str] = field(default_factory=list)
+
+    def manifest(self) -> Manifest | None:
+        """The manifest; None where there is none that can be read."""
+        if not (self.folder / MANIFEST).is_file():
+            if (self.folder / SOURCES).exists():
+                self.faults.append(f"{MANIFEST} is missing")
+                self.notes.append(NO_SOURCES)
+            elif any(self.folder.glob("*.json")):
+                self.notes += (_NO_MANIFEST, NO_SOURCES)
+            return None
+        try:
+            return load_manifest(self.folder / MANIFEST)
+        except InputError as error:
+            self.faults.append(self._inside(error))
+            self.notes.append(NO_SOURCES)
+            return None
+
+    def listed(self, manifest: Manifest, only: str | None) -> list[str]:
+        """The certificates that the manifest lists, once all files are compared with it, or `only` one and its data."""
+        sources = {source.file.name for source in manifest.sources}
+        for file in manifest.files:
+            if only is not None and file.name not in {only, *sources, *manifest.questions}:
+                continue
+            if fault := self._difference(file):
+                self.faults.append(fault)
+                self.spoilt.add(file.name)
+        for path in sorted(self.folder.rglob("*")) if only is None else ():
+            name = path.relative_to(self.folder).as_posix()
+            if name != MANIFEST and name not in manifest.names and (path.is_symlink() or not path.is_dir()):
+                self.faults.append(f"{name} is not listed in {MANIFEST}")
+        for name, summary in manifest.questions.items():
+            self.questions[name] = None if name in self.spoilt else self._question(name)
+            question = self.questions[name]
+            if question is not None and summary_of(question) != summary:
+                self.faults.append(f"{name} has other tolerances or another prior than {MANIFEST} says")
+        return [file.name for file in manifest.files if file.name not in {*sources, *manifest.questions}]
+
+    def derive(self, manifest: Manifest) -> None:
+        """Derive each question from the sources, and require that it contains what they state."""
+        entries = {source.role: source for source in manifest.sources}
+        for place, name in enumerate(manifest.questions):
+            question = self.questions[name]
+            if question is None:
+                continue
+            try:
+                source = self._source(entries, manifest)
+                raw = source.raw(question, place)
+                require_about(question, raw)
+                self.premises += source.words(raw)
+                self.raw[name] = raw
+            except NotDerived as reason:
+                self.premises += question_words(question)
+                self.reasons[name] = str(reason)
+            except (NotProven, InputError) as reason:
+                self.faults.append(f"{name} does not follow from the sources: {self._inside(reason)}")
+                self.underived.add(name)
+
+    def tell_underived(self) -> None:
+        """Say at which questions the check starts, because they are not derived from the sources."""
+        if NO_SOURCES in self.notes:
+            return
+        for name in dict.fromkeys(self.about.values()):
+            if name not in self.raw and name not in self.underived:
+                why = self.reasons.get(name, f"{MANIFEST} does not list it as a question")
+                step = "the step from the measured poses is not checked"
+                self.notes.append(f"The check starts at {name}: {step}, because {why}.")
+
+    def _source(self, entries: Mapping[str, SourceEntry], manifest: Manifest) -> Source:
+        texts = {}
+        for role in ROLES:
+            if role not in entries:
+                raise NotDerived(f"the run stored no {role}")
+            if entries[role].file.name in self.spoilt:
+                raise NotProven(f"{entries[role].file.name} is not as listed")
+            name, path = Path(entries[role].found).name, self.folder / entries[role].file.name
+            texts[role] = SourceText(name, path.read_bytes(), path)
+        return Source(texts["study"], texts["poses"], manifest.given, self.columns)
+
+    def compare(self, manifest: Manifest, study: Path | None) -> None:
+        """Compare the copies of the sources with the user's own files."""
+        for source in manifest.sources:
+            own = self.folder / source.found
+            if study is not None:
+                own = study if source.role == "study" else study.parent / _poses_of(study)
+            if study is None and not own.is_file():
+                self.notes.append(
+                    f"{source.found} is not there: the copy in {source.file.name} is not compared with it."
+                )
+                continue
+            try:
+                same = own.stat().st_size == source.file.size and digest_of(own.read_bytes()) == source.file.digest
+            except OSError as error:
+                raise InputError(f"{own} cannot be read: {error.strerror}") from error
+            if same:
+                continue
+            differs = f"{own.name} differs from the copy in {source.file.name}"
+            if study is None:
+                changed = "it was changed after the run or is another file"
+                self.notes.append(f"{differs}: {changed}. The certificates are about the copy.")
+            else:
+                self.faults.append(f"{differs}: the certificates are about other data")
+
+    def found(self) -> list[str]:
+        """All JSON files but questions, where no manifest says which there should be."""
+        names = [path.name for path in sorted(self.folder.glob("*.json")) if path.name != MANIFEST]
+        kinds = {name: _kind(self.folder / name) for name in names}
+        if not {*kinds.values()} & {CERTIFICATE, CHAIN, QUESTION, EQUATIONS}:
+            return []
+        asked = [name for name in names if kinds[name] in {QUESTION, EQUATIONS}]
+        self.questions |= {name: self._question(name) for name in asked}
+        for question in self.questions.values():
+            self.premises += () if question is None else question_words(question)
+        return [name for name in names if name not in asked]
+
+    def judge(self, name: str) -> None:
+        """Check one certificate, unless it differs from the one that is listed."""
+        if name in self.spoilt:
+            return
+        path = self.folder / name
+        kind = _kind(path)
+        try:
+            if kind == CERTIFICATE:
+                leg = load_leg(path)
+                question = self._asked(MEASUREMENTS)
+                if isinstance(question, PlatformQuestion):
+                    self._note(name, MEASUREMENTS, leg, check_leg(leg, question))
+            elif kind == CHAIN:
+                chain = load_chain(path)
+                about = equations_name(chain.chain)
+                equations = self._asked(about)
+                if isinstance(equations, ChainQuestion):
+                    self._note(name, about, chain, check_chain(chain, equations))
+            else:
+                self.faults.append(f"{name} is not a certificate: it is empty, damaged or something else")
+        except InputError as error:
+            self.faults.append(self._inside(error))
+            return
+        if name not in self.verdicts and kind in {CERTIFICATE, CHAIN}:
+            self.faults.append(f"{name} cannot be judged without the file that it speaks about")
+
+    def _note(self, name: str, about: str, certificate: LegCertificate | ChainCertificate, verdict: Verdict) -> None:
+        """Keep a verdict; the certificate must hold about the raw data too, where they are known."""
+        question = self.questions[about]
+        if verdict and about in self.underived:
+            reason = f"it holds about {about}, which does not follow from the sources"
+            verdict = replace(verdict, holds=False, reason=reason)
+        if verdict and question is not None and about in self.raw:
+            try:
+                require_for_raw(certificate, question, self.raw[about])
+            except NotProven as short:
+                verdict = replace(
+                    verdict, holds=False, reason=f"it holds about {about}, but not about the data: {short}"
+                )
+        self.verdicts[name], self.about[name] = verdict, about
+
+    def _asked(self, name: str) -> Question | None:
+        if name not in self.questions:
+            self.questions[name] = self._question(name)
+        return self.questions[name]
+
+    def _question(self, name: str) -> Question | None:
+        path = self.folder / name
+        if not path.is_file():
+            self.faults.append(f"{name} is missing")
+            return None
+        try:
+            return (load_question if _kind(path) == QUESTION else load_equations)(path)
+        except InputError as error:
+            self.faults.append(self._inside(error))
+            return None
+
+    def _difference(self, file: FileEntry) -> str:
+        """What is wrong with a listed file, or nothing."""
+        path = self.folder / file.name
+        if not path.is_file():
+            return f"{file.name} is missing"
+        if path.stat().st_size != file.size:
+            return f"{file.name} has {path.stat().st_size} bytes, but {MANIFEST} lists {file.size}"
+        try:
+            same = digest_of(path.read_bytes()) == file.digest
+        except OSError as error:
+            return f"{file.name} cannot be read: {error.strerror}"
+        return "" if same else f"{file.name} was changed: it has another digest than {MANIFEST} lists"
+
+    def _inside(self, error: Exception) -> str:
+        """A message without the folder's path."""
+        return str(error).replace(f"{self.folder / 'x'}"[:-1], "")
+
+
+def _kind(path: Path) -> str:
+    """What a file says it is; empty where it cannot be read."""
+    try:
+        return kind_of_file(path)
+    except InputError:
+        return ""
+
+
+def _poses_of(study: Path) -> str:
+    """The name of the file of poses in a study."""
+    try:
+        name = table_in(study_of(study.read_bytes()), "poses").get("file")
+    except OSError as error:
+        raise InputError(f"{study} cannot be read: {error.strerror}") from error
+    except NotProven as error:
+        raise InputError(f"{study}: {error}") from error
+    if not isinstance(name, str):
+        raise InputError(f"{study} names no file of poses")
+    return name

@@ -1,0 +1,236 @@
+"""Certificates and raw data: the sources of a run, what they state, and whether a certificate is about that."""
+
+import re
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from gough.checker.chain_proofs import ChainCertificate, ChainWitness
+from gough.checker.chain_questions import ChainQuestion
+from gough.checker.leg_proofs import LegCertificate, LegWitness
+from gough.checker.leg_questions import PlatformQuestion
+from gough.checker.linear import NotProven
+from gough.checker.manifest import Given, Question, digest_of, summary_of
+from gough.checker.raw_chains import (
+    RawChain,
+    raw_chain,
+    require_chain_exhibited,
+    require_enclosed,
+    require_little_more,
+)
+from gough.checker.raw_data import Half, NotDerived, RawTable, span_of, study_of, table_in
+from gough.checker.raw_legs import RawLegs, raw_legs, require_contained, require_exhibited
+from gough.checker.raw_numbers import Span
+from gough.core.outward import DEGREES, sides
+from gough.core.rational import as_double, rational
+
+_SHOWN = 12
+_TEXT = (".csv", ".tsv", ".txt")
+_LEG = (
+    "A leg goes from a on the base to b on the platform and is l long at reading zero. It fits a pose with position p "
+    "and rotation R if |exp(ω) R b + p + δ − a| = l + reading + η for some errors δ, ω and η within the tolerances."
+)
+_ARMS = "P = motor, U = arm_at_0, V = arm_at_90, l = rod"
+_TURNED = "p + R c − P − cos q U − sin q V"
+_CHAIN = {
+    "linear-delta": "|p + (0, 0, q) − P| = l with P = (tower_x, tower_y, carriage), l = arm",
+    "rotary-delta": f"|p − P − cos q U − sin q V| = l with {_ARMS}",
+    "h4": f"|{_TURNED}| = l with c = (joint_x, joint_y, 0), {_ARMS}",
+    "par4": f"|{_TURNED}| = l with c = (joint_x, joint_y, 0), {_ARMS}",
+    "planar-rrr": "|p + R c − P − Q U| = l with c = joint, P = base, U = arm, Q being the turn by q, l = rod",
+}
+
+Raw = RawLegs | RawChain
+Columns = Callable[[Path], tuple[tuple[str, ...], Callable[[int], Any]]]
+"""Heads of a binary file, and a function that loads a column by its place."""
+
+
+class SourceText(NamedTuple):
+    """A file of the user: its name, its content, and where it or its copy is."""
+
+    name: str
+    content: bytes
+    path: Path
+
+    @property
+    def words(self) -> str:
+        """Name, in quotes where it might be taken for other words, beginning of the digest, size."""
+        name = self.name if re.fullmatch(r"[\w.-]+", self.name) else repr(self.name)
+        return f"{name} ({digest_of(self.content)[:19]}…, {len(self.content)} bytes)"
+
+
+class Source(NamedTuple):
+    """What the user gave, and what the run adds to it."""
+
+    study: SourceText
+    poses: SourceText
+    given: Given
+    columns: Columns | None = None
+    """Reads poses that are no text."""
+
+    def raw(self, question: Question, place: int = 0) -> Raw:
+        """What the sources state about the unknowns of a question, the `place`-th of the run.
+
+        Raises:
+            NotDerived: the checker does not derive it.
+            NotProven: they do not state it.
+        """
+        study, table = study_of(self.study.content), self._table()
+        named = table_in(study, "poses").get("file")
+        if not isinstance(named, str) or PurePosixPath(named.replace("\\", "/")).name != self.poses.name:
+            raise NotProven(f"the study is about the poses {named!r:.60}, not {self.poses.name}")
+        if isinstance(question, PlatformQuestion):
+            if table_in(study, "machine").get("family") != "gough":
+                raise NotProven("the study is not about a Gough platform")
+            return raw_legs(study, table, self.given, question.legs)
+        return raw_chain(study, table, self.given, question.chain, place)
+
+    def _table(self) -> RawTable:
+        if self.poses.path.suffix.lower() in _TEXT:
+            return RawTable.of_csv(self.poses.content)
+        if self.columns is None:
+            raise NotDerived(f"{self.poses.name} is no text")
+        return RawTable(*self.columns(self.poses.path))
+
+    def words(self, raw: Raw) -> tuple[str, ...]:
+        """What is stated, in sentences that need no other file to be understood."""
+        poses = raw.poses
+        turned = f", orientations as {poses.form}" if poses.form else ""
+        left_out = f" ({poses.copies} copies of rows left out)" if poses.copies else ""
+        data = f"Data: {self.poses.words}, {len(poses)} poses{left_out}, counted from 0{turned}; {self.study.words}."
+        return (data, *(_leg_words(raw, self.given) if isinstance(raw, RawLegs) else _chain_words(raw, self.given)))
+
+
+def require_about(question: Question, raw: Raw) -> None:
+    """Raise NotProven unless a question contains what the sources state, so that what it excludes they exclude."""
+    if isinstance(question, PlatformQuestion):
+        assert isinstance(raw, RawLegs)
+        require_contained(question, raw)
+    else:
+        assert isinstance(raw, RawChain)
+        require_enclosed(question, raw)
+
+
+def require_for_raw(certificate: LegCertificate | ChainCertificate, question: Question, raw: Raw) -> None:
+    """Raise NotProven unless a certificate that holds about a question holds about what the sources state.
+
+    The question contains that, see `require_about`.
+    """
+    if isinstance(certificate, LegCertificate):
+        assert isinstance(question, PlatformQuestion)
+        assert isinstance(raw, RawLegs)
+        if isinstance(certificate.proof, LegWitness):
+            require_exhibited(certificate, question, raw)
+        return
+    assert isinstance(question, ChainQuestion)
+    assert isinstance(raw, RawChain)
+    require_little_more(certificate)
+    if isinstance(certificate.proof, ChainWitness):
+        require_chain_exhibited(certificate, question, raw)
+
+
+def question_words(question: Question) -> tuple[str, ...]:
+    """What a question itself states, where nothing ties it to raw data: its doubles, to the last digit."""
+    prior = zip(question.names, question.prior.lower.tolist(), question.prior.upper.tolist(), strict=True)
+    spans = [f"{name} in [{low!r}, {high!r}]" for name, low, high in prior]
+    summary = summary_of(question)
+    told = []
+    for what, (low, high) in summary["tolerances"].items():
+        size = f"{low!r}" if low == high else f"{low!r} … {high!r}"
+        told.append(f"{what}s ± {size} {summary['units'][what]}")
+    return (
+        f"Data: {summary['poses']} poses, counted from 0.",
+        f"Tolerances: {', '.join(told)}.",
+        f"Prior: {', '.join(spans)} m.",
+    )
+
+
+def _leg_words(raw: RawLegs, given: Given) -> list[str]:
+    names = [f"{stem[0]}{leg}{stem[1:]}" for leg in raw.legs for stem in ("ax", "ay", "az", "bx", "by", "bz", "l")]
+    readings = [_one_for_all([row[i] for row in raw.half], 1000, "mm") for i in range(len(raw.legs))]
+    each = [f"leg {leg} ± {words}" for leg, words in zip(raw.legs, readings, strict=True)]
+    tolerances = (
+        f"Tolerances: positions ± {_axes(raw.position, 'mm')} (x, y, z); "
+        f"orientations ± {_axes(raw.orientation, 'deg')} (left rotation vector); readings: {', '.join(each)}."
+    )
+    centers = [c for row in raw.center for c in row]
+    sides = [(name, c, r.span) for name, c, r in zip(names, centers, raw.around * len(raw.legs), strict=True)]
+    lines = [tolerances, _prior_words(sides, given)]
+    if given.gains:
+        gains = ", ".join(f"leg {leg}: {g!r}" for leg, g in zip(raw.legs, given.gains, strict=True))
+        lines.append(f"Readings are multiplied by gains, taken as given ({gains}).")
+    return [*lines, _LEG]
+
+
+def _chain_words(raw: RawChain, given: Given) -> list[str]:
+    unit = "mm" if raw.family.reading_unit == "m" else "mrad"
+    half = _half([raw.half], unit)
+    headings = f"; headings ± {_axes([(x,) for x in raw.heading], 'deg')}" if raw.family.turns else ""
+    where = f"positions ± {_axes(raw.position, 'mm')} (x, y, z)"
+    tolerances = f"Tolerances: {where}; readings of chain {raw.chain} ± {half}{headings}."
+    names = [f"{stem}_{raw.chain}" for stem in raw.family.unknowns]
+    sides = [(name, c, raw.around.span) for name, c in zip(names, raw.center, strict=True)]
+    pose = "position p and heading R" if raw.family.turns else "position p"
+    errors = "p, q and the heading" if raw.family.turns else "p and q"
+    closes = f"A chain of a {raw.name} fits a pose with {pose} and the reading q if {_CHAIN[raw.name]}"
+    closes = f"{closes}, for some errors of {errors} within the tolerances."
+    return [tolerances, _prior_words(sides, given), closes]
+
+
+def _prior_words(sides: Sequence[tuple[str, Span, Span]], given: Given) -> str:
+    around = [f"{name} = {_written(c)} ± {_written(reach)}" for name, c, reach in sides]
+    shown = ", ".join(around)
+    taken = f" (centers: {given.center}, taken as given)" if given.center else ""
+    return f"Prior: {shown} m{taken}."
+
+
+def _axes(halves: Sequence[Sequence[Half]], unit: str) -> str:
+    """Half-widths by axis, the same for all poses, or their ranges."""
+    columns = list(zip(*halves, strict=True))
+    words = [_half(column, unit) for column in columns]
+    if len(set(words)) == 1:
+        return words[0]
+    if not all(word.endswith(f" {unit}") for word in words):
+        return ", ".join(words)
+    return f"{', '.join(word.removesuffix(f' {unit}') for word in words)} {unit}"
+
+
+def _half(column: Sequence[Half], unit: str) -> str:
+    """One half-width without rounding where it can be written so, else its range rounded outward."""
+    first = column[0]
+    if not isinstance(first, Span) and all(each == first for each in column):
+        if unit == "deg" and first.power == 0 and first.number:
+            return f"{_decimal(first.number * 1000)} mrad"
+        times = {"deg": Fraction(180)}.get(unit, Fraction(1000))
+        if first.power == (unit == "deg") or not first.number:
+            return f"{_decimal(first.number * times)} {unit}"
+    return _one_for_all([span_of(each) for each in column], DEGREES if unit == "deg" else 1000, unit)
+
+
+def _one_for_all(spans: Sequence[Span], times: Any, unit: str) -> str:
+    low, high = min(x.low for x in spans), max(x.high for x in spans)
+    if low == high and isinstance(times, int):
+        return f"{_decimal(low * times)} {unit}"
+    least, most = sides(low, high, times=times)
+    return f"{least} … {most} {unit}"
+
+
+def _decimal(x: Fraction) -> str:
+    """All digits of a number where they end soon, else an interval that contains it."""
+    for places in range(18):
+        if (x * 10**places).denominator == 1:
+            whole = abs(x.numerator * 10**places // x.denominator)
+            digits = f"{whole:0{places + 1}d}"
+            point = f"{digits[:-places]}.{digits[-places:]}" if places else digits
+            return f"{'-' if x < 0 else ''}{point}"
+    low, high = sides(x, x)
+    return f"({low} … {high})"
+
+
+def _written(span: Span) -> str:
+    if span.low != span.high:
+        low, high = sides(span.low, span.high)
+        return f"({low} … {high})"
+    double = as_double(span.low)
+    return repr(double) if double is not None and rational(double, "it") == span.low else _decimal(span.low)

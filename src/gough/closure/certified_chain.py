@@ -1,0 +1,280 @@
+"""One chain of a delta, H4, Par4 or planar 3-RRR with interval data, in unknowns in which it is quadratic.
+
+Angles are replaced by the vectors that they turn: a tower by its place, an arm on a motor at the angle q by
+cos q U + sin q V with U ⟂ V of equal length. Boxes of those unknowns become boxes of the machine's parameters.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gough.closure.quadratic_chain import QuadraticChain
+from gough.core import intervals as iv
+from gough.core.arrays import Array
+from gough.core.errors import InputError, require
+from gough.core.intervals import Interval
+from gough.data.poses import Poses
+from gough.region import Box
+from gough.robots import KinematicModel, LinearDelta, PlanarRRR, RotaryDelta
+from gough.robots.arm_chain import TurningArms
+
+_XYZ = ("x", "y", "z")
+_LEVEL_AXIS = (
+    {(3, 6): 1.0, (4, 7): 1.0, (5, 8): 1.0},
+    {(3, 7): 1.0, (4, 6): -1.0},
+    {(3, 3): 1.0, (4, 4): 1.0, (8, 8): -1.0},
+    {(6, 6): 1.0, (7, 7): 1.0, (5, 5): -1.0},
+    {(3, 5): 1.0, (6, 8): 1.0},
+    {(4, 5): 1.0, (7, 8): 1.0},
+)
+"""Of an arm on a level axis: U ⟂ V, one heading of both, and what is level of one is as long as what is upright of the
+other. Some follow from others, but not from their relaxations."""
+_ON_RADIUS = ({(0, 4): 1.0, (1, 3): -1.0}, {(0, 7): 1.0, (1, 6): -1.0})
+"""The motor lies on the line from the origin in the heading of its arm."""
+
+
+class Tolerances(NamedTuple):
+    """What each measurement may be off by: numbers, or arrays that broadcast over the poses."""
+
+    position: Any
+    """m, axis by axis."""
+    reading: Any
+    """In the unit of the readings."""
+    heading: Any = 0.0
+    """rad, of machines that turn about z."""
+
+
+def certified_chain(
+    model: KinematicModel, poses: Poses, chain: int, prior: Box, tolerances: Tolerances
+) -> QuadraticChain:
+    """The problem of one chain (counted from 1): which of its parameters fit all poses within tolerances?
+
+    The prior is a box of the unknowns of `chain_names`; `quadratic_unknowns` computes them from parameters.
+
+    Examples:
+        >>> from gough.methods import LiftedHull
+        >>> printer, rng = LinearDelta(), np.random.default_rng(1)
+        >>> p = rng.uniform([-0.1, -0.1, 0.0], [0.1, 0.1, 0.1], (30, 3))
+        >>> poses = Poses(p, None, printer.inverse(printer.nominal, p))
+        >>> truth = quadratic_unknowns(printer, printer.nominal, 1)
+        >>> problem = certified_chain(printer, poses, 1, Box.around(truth, 0.3), Tolerances(1e-5, 1e-6))
+        >>> answer = LiftedHull().estimate(problem)
+        >>> answer.claim.name, truth in answer.region, bool(answer.region.width.max() < 2e-3)
+        ('PROOF', True, True)
+    """
+    require(1 <= chain <= len(model.chains), f"there is no chain {chain}: the {model.name} has {len(model.chains)}")
+    require(poses.n_chains == len(model.chains), f"the {model.name} has {len(model.chains)} readings a pose")
+    reading, N = poses.readings[:, chain - 1], len(poses)
+    moved = np.broadcast_to(np.asarray(tolerances.position, dtype=float), (N, 3))
+    read = np.broadcast_to(np.asarray(tolerances.reading, dtype=float), (N,))
+    names = chain_names(model, chain)
+    units = ("m",) * len(names)
+    if isinstance(model, LinearDelta):
+        along = np.array([0.0, 0.0, 1.0])
+        p = _raised(poses.position, reading)
+        parts = _Parts(N, 4)
+        parts.add_position(moved)
+        parts.add(read, D=along)
+        return QuadraticChain(names, units, prior, p, parts.minus_place(), *parts.errors())
+    heading = None
+    if model.has_orientation:
+        require(poses.rotation is not None, f"the {model.name} turns: its chains need measured headings")
+        assert poses.rotation is not None
+        heading = np.arctan2(poses.rotation[:, 1, 0], poses.rotation[:, 0, 0])
+    turned = np.broadcast_to(np.asarray(tolerances.heading, dtype=float), (N,))
+    if isinstance(model, PlanarRRR):
+        assert heading is not None
+        return _planar(names, prior, poses.position, moved, (_Angles(reading, read), _Angles(heading, turned)))
+    if isinstance(model, RotaryDelta | TurningArms):
+        joint = None if heading is None else _Angles(heading, turned)
+        return _spatial(names, prior, poses.position, moved, (_Angles(reading, read), joint))
+    raise InputError(f"chains of a {model.name} are certified by certified_leg()")
+
+
+def chain_names(model: KinematicModel, chain: int) -> tuple[str, ...]:
+    """The unknowns of a chain (counted from 1) in which it is quadratic.
+
+    Examples:
+        >>> chain_names(LinearDelta(), 1)
+        ('tower_x_1', 'tower_y_1', 'carriage_1', 'arm_1')
+    """
+    if isinstance(model, LinearDelta):
+        stems: tuple[str, ...] = ("tower_x", "tower_y", "carriage", "arm")
+    elif isinstance(model, PlanarRRR):
+        stems = ("base_x", "base_y", "arm_x", "arm_y", "joint_x", "joint_y", "rod")
+    else:
+        level, down = (tuple(f"{word}_{axis}" for axis in _XYZ) for word in ("arm_at_0", "arm_at_90"))
+        joint = ("joint_x", "joint_y") if model.has_orientation else ()
+        stems = (*(f"motor_{axis}" for axis in _XYZ), *level, *down, *joint, "rod")
+    return tuple(f"{stem}_{chain}" for stem in stems)
+
+
+def quadratic_unknowns(model: KinematicModel, parameters: Any, chain: int) -> Array:
+    """The unknowns of `chain_names` for the machine's parameters.
+
+    Examples:
+        >>> quadratic_unknowns(PlanarRRR(), PlanarRRR().nominal, 1).round(3) + 0.0
+        array([0.  , 0.45, 0.3 , 0.  , 0.  , 0.12, 0.3 ])
+    """
+    row = np.asarray(parameters, dtype=float)[model.columns[chain - 1]]
+    if isinstance(model, LinearDelta):
+        endstop, radius, angle, arm = row
+        top = endstop + np.sqrt(arm**2 - radius**2)
+        return np.array([radius * np.cos(angle), radius * np.sin(angle), top, arm])
+    if isinstance(model, PlanarRRR):
+        x, y, zero, arm, rod, joint_x, joint_y = row
+        return np.array([x, y, arm * np.cos(zero), arm * np.sin(zero), joint_x, joint_y, rod])
+    if isinstance(model, RotaryDelta):
+        radius, height, angle, zero, arm, rod = row
+        motor, joint = [radius * np.cos(angle), radius * np.sin(angle), height], []
+    else:
+        motor, (angle, zero, arm, rod), joint = list(row[:3]), row[3:7], list(row[7:])
+    radial = np.array([np.cos(angle), np.sin(angle), 0.0])
+    c, s, z = np.cos(zero), np.sin(zero), np.array([0.0, 0.0, 1.0])
+    return np.concatenate([motor, arm * (c * radial - s * z), -arm * (s * radial + c * z), joint, [rod]])
+
+
+def chain_parameters(model: KinematicModel, chain: int, box: Box) -> Box:
+    """The machine's own parameters of a chain (counted from 1), in their order, over a box of its quadratic unknowns.
+
+    Angles are given within half a turn of the blueprint's.
+
+    Examples:
+        >>> box = chain_parameters(LinearDelta(), 1, Box([-0.1, 0.0, 0.7, 0.3], [-0.1, 0.0, 0.7, 0.3]))
+        >>> [round(float(v), 4) for v in box.center]
+        [0.4172, 0.1, 3.1416, 0.3]
+    """
+    if box.is_empty:
+        return Box.empty(model.columns.shape[1])
+    x = [Interval(low, high) for low, high in zip(box.lower, box.upper, strict=True)]
+    if isinstance(model, LinearDelta):
+        square = iv.sqr(x[0]) + iv.sqr(x[1])
+        parts = [x[2] - iv.sqrt(iv.sqr(x[3]) - square), iv.sqrt(square), iv.atan2(x[1], x[0]), x[3]]
+    elif isinstance(model, PlanarRRR):
+        parts = [*x[:2], iv.atan2(x[3], x[2]), iv.sqrt(iv.sqr(x[2]) + iv.sqr(x[3])), x[6], *x[4:6]]
+    else:
+        arm = iv.sqrt(iv.sqr(x[3]) + iv.sqr(x[4]) + iv.sqr(x[5])) & iv.sqrt(iv.sqr(x[6]) + iv.sqr(x[7]) + iv.sqr(x[8]))
+        angle, zero = iv.atan2(x[4], x[3]), iv.atan2(-x[5], -x[8])
+        if isinstance(model, RotaryDelta):
+            parts = [iv.sqrt(iv.sqr(x[0]) + iv.sqr(x[1])), x[2], angle, zero, arm, x[9]]
+        else:
+            parts = [*x[:3], angle, zero, arm, x[11], *x[9:11]]
+    if any(bool(np.any(iv.is_empty(part))) for part in parts):
+        return Box.empty(len(parts))
+    turn = 8 * iv.atan(Interval(1.0))
+    for k, place in enumerate(model.columns[chain - 1]):
+        if model.units[place] == "rad":
+            parts[k] = parts[k] + float(np.round((model.nominal[place] - parts[k].mid) / (2 * np.pi))) * turn
+    return Box(np.array([float(v.lower) for v in parts]), np.array([float(v.upper) for v in parts]))
+
+
+class _Angles(NamedTuple):
+    """Angles (N,) and what each may be off by."""
+
+    value: Array
+    tolerance: Array
+
+    @property
+    def cosine(self) -> Interval:
+        return iv.cos(Interval(self.value))
+
+    @property
+    def sine(self) -> Interval:
+        return iv.sin(Interval(self.value))
+
+
+class _Parts:
+    """Errors of N measurements of a chain with n unknowns, gathered one by one."""
+
+    def __init__(self, N: int, n: int) -> None:
+        self.N, self.n = N, n
+        self._D: list[Interval] = []
+        self._B: list[Interval] = []
+        self._tolerance: list[Array] = []
+        self.bend = np.zeros((N, n))
+
+    def minus_place(self) -> Interval:
+        """A of a point that is subtracted: the first three unknowns."""
+        return Interval(np.tile(np.hstack([-np.eye(3), np.zeros((3, self.n - 3))]), (self.N, 1, 1)))
+
+    def add(self, tolerance: Array, D: Array | None = None, B: Interval | None = None) -> None:
+        """An error with its direction D + B x."""
+        self._tolerance.append(np.asarray(tolerance))
+        self._D.append(Interval(np.tile(np.zeros(3) if D is None else D, (self.N, 1))))
+        self._B.append(Interval(np.zeros((self.N, 3, self.n))) if B is None else B)
+
+    def add_position(self, tolerance: Array, axes: int = 3) -> None:
+        for axis in range(axes):
+            self.add(tolerance[:, axis], D=np.eye(3)[axis])
+
+    def errors(self) -> tuple[Interval, Interval, Array, Array]:
+        """D, B, tolerance, bend."""
+        D, B = (iv.rearrange(lambda *ends: np.stack(ends, axis=1), *parts) for parts in (self._D, self._B))
+        return D, B, np.stack(self._tolerance, axis=1), self.bend
+
+    def matrix(self, entries: dict[tuple[int, int], Interval]) -> Interval:
+        """A matrix (N, 3, n) with some entries."""
+        place = {key: k for k, key in enumerate(entries)}
+
+        def filled(*ends: Array) -> Array:
+            result = np.zeros((self.N, 3, self.n))
+            for (i, j), k in place.items():
+                result[:, i, j] = ends[k]
+            return result
+
+        return iv.rearrange(filled, *entries.values())
+
+
+def _raised(position: Array, reading: Array) -> Interval:
+    """Positions (N, 3) with readings added to z."""
+    z = Interval(position[:, 2]) + reading
+    return iv.rearrange(lambda x, y, top: np.stack([x, y, top], axis=1), *map(Interval, position[:, :2].T), z)
+
+
+def _bent(parts: _Parts, columns: list[int], tolerance: Array) -> None:
+    """What a turn by up to the tolerance leaves of second order of the vectors in these columns: |x| τ²/2."""
+    parts.bend[:, columns] += (iv.sqr(Interval(tolerance)) / 2).upper[:, None]
+
+
+def _turned_joint(parts: _Parts, angle: _Angles, first: int) -> dict[tuple[int, int], Interval]:
+    """The platform's point R(θ) c, whose coordinates begin at column `first`, and the error of its heading."""
+    c, s = angle.cosine, angle.sine
+    derivative = {(0, first): -s, (0, first + 1): -c, (1, first): c, (1, first + 1): -s}
+    parts.add(angle.tolerance, B=parts.matrix(derivative))
+    _bent(parts, [first, first + 1], angle.tolerance)
+    return {(0, first): c, (0, first + 1): -s, (1, first): s, (1, first + 1): c}
+
+
+def _spatial(
+    names: tuple[str, ...], prior: Box, position: Array, moved: Array, turns: tuple[_Angles, _Angles | None]
+) -> QuadraticChain:
+    """The vector d = p + R(θ) c − P − cos q U − sin q V, without c where nothing turns."""
+    N, (q, heading) = len(position), turns
+    parts = _Parts(N, len(names))
+    parts.add_position(moved)
+    c, s, one = q.cosine, q.sine, Interval(np.ones(N))
+    entries = {(i, i): -one for i in range(3)} | {(i, 3 + i): -c for i in range(3)} | {(i, 6 + i): -s for i in range(3)}
+    turn = {(i, 3 + i): s for i in range(3)} | {(i, 6 + i): -c for i in range(3)}
+    parts.add(q.tolerance, B=parts.matrix(turn))
+    _bent(parts, [3, 4, 5, 6, 7, 8], q.tolerance)
+    if heading is not None:
+        entries |= _turned_joint(parts, heading, 9)
+    conditions = _LEVEL_AXIS if heading is not None else (*_LEVEL_AXIS, *_ON_RADIUS)
+    A = parts.matrix(entries)
+    return QuadraticChain(names, ("m",) * len(names), prior, Interval(position), A, *parts.errors(), conditions)
+
+
+def _planar(
+    names: tuple[str, ...], prior: Box, position: Array, moved: Array, turns: tuple[_Angles, _Angles]
+) -> QuadraticChain:
+    """The vector d = p + R(θ) c − P − R(q) U in the plane."""
+    N, (q, heading) = len(position), turns
+    parts = _Parts(N, len(names))
+    parts.add_position(moved, axes=2)
+    c, s, one = q.cosine, q.sine, Interval(np.ones(N))
+    entries = {(0, 0): -one, (1, 1): -one, (0, 2): -c, (0, 3): s, (1, 2): -s, (1, 3): -c}
+    parts.add(q.tolerance, B=parts.matrix({(0, 2): s, (0, 3): c, (1, 2): -c, (1, 3): s}))
+    _bent(parts, [2, 3], q.tolerance)
+    entries |= _turned_joint(parts, heading, 4)
+    p = Interval(position * np.array([1.0, 1.0, 0.0]))
+    return QuadraticChain(names, ("m",) * 7, prior, p, parts.matrix(entries), *parts.errors())

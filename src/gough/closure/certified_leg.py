@@ -1,0 +1,272 @@
+"""One leg of a Gough platform as quadratic equations with interval data, relaxed with every rounding enclosed."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gough.core import intervals as iv
+from gough.core.arrays import Array, ArrayValue
+from gough.core.errors import require
+from gough.core.interval_rotations import enclosed_rotation
+from gough.core.intervals import Interval
+from gough.core.leg_measurements import LegMeasurements
+from gough.core.rotations import nearest_rotation, to_quaternion
+from gough.data.poses import Poses
+from gough.methods.nonlinear.interval_newton import Linearization
+from gough.methods.nonlinear.lifted_program import Relaxation, chord
+from gough.region import Box
+from gough.unknowns import Unknowns
+
+PRODUCTS = (*((i, 3 + j) for i in range(3) for j in range(3)), *((j, j) for j in range(7)))
+"""a_i b_j, then the squares of a, b and l: all products that occur, in any pose."""
+_J, _K = [1, 2, 0], [2, 0, 1]
+"""The axes after each axis."""
+
+
+@dataclass(frozen=True, eq=False)
+class LegProblem(ArrayValue):
+    """|exp(ω) R_k b + p_k + δ − a| = l + reading_k + η for errors within tolerances: which a, b, l are consistent?
+
+    Examples:
+        >>> data = LegMeasurements([[1, 0, 0, 0]], [[0, 0, 0.4]], [0.1], 1e-4, 1e-4, 1e-5)
+        >>> problem = LegProblem(data, Box.around([0, 0, 0, 0, 0, 0, 0.3], 0.01), leg=1)
+        >>> problem.n_rows, problem.unknowns.names
+        (1, ('a1x', 'a1y', 'a1z', 'b1x', 'b1y', 'b1z', 'l1'))
+    """
+
+    data: LegMeasurements
+    prior: Box
+    """Bounds of a, b (m) and l (m)."""
+    leg: int = 1
+    """Number of the leg, from 1, for the names of its unknowns."""
+
+    def __post_init__(self) -> None:
+        require(len(self.prior) == 7, f"a leg has 7 unknowns (a, b, l), but the prior has {len(self.prior)} axes")
+        require(not self.prior.is_empty, "the prior is empty: no value would be allowed")
+
+    @cached_property
+    def unknowns(self) -> Unknowns:
+        """a, b and l with the leg's number."""
+        stems = ("a{}x", "a{}y", "a{}z", "b{}x", "b{}y", "b{}z", "l{}")
+        return Unknowns(tuple(stem.format(self.leg) for stem in stems), ("m",) * 7, prior=self.prior)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of poses."""
+        return len(self.data)
+
+    @property
+    def products(self) -> tuple[tuple[int, int], ...]:
+        """Nine products of a and b, seven squares."""
+        return PRODUCTS
+
+    def select(self, poses: Any) -> "LegProblem":
+        """The problem with some poses only."""
+        return replace(self, data=self.data.select(poses))
+
+    def widened(self, by: Any) -> "LegProblem":
+        """The problem with every reading uncertain by so much more, one number or one for each."""
+        return replace(self, data=self.data.widened(by))
+
+    @cached_property
+    def rotation(self) -> Interval:
+        """R (N, 3, 3), enclosed."""
+        return enclosed_rotation(self.data.quaternion)
+
+    def relaxation(self, center: Array, radius: Array) -> Relaxation:
+        """Two rows a pose, first all that bound the distance from above: see `_Expansion`."""
+        return _Expansion(self, center, radius).rows()
+
+    def shared_relaxation(self, center: Array, radius: Array) -> Relaxation:
+        """The same rows with δ and ω of their pose as columns 23 to 28, for legs that share the errors of poses."""
+        return _Expansion(self, center, radius).shared_rows()
+
+    def linearization(self, center: Array, box: Box) -> Linearization:
+        """The squared equations around a center, and their derivatives over a box, for all data in their intervals."""
+        value = _Expansion(self, center, np.zeros(7)).value()
+        data = self.data
+        w, p, reading = (
+            Interval.centered(middle, radius)
+            for middle, radius in (
+                (np.zeros((self.n_rows, 3)), data.rotation_tolerance),
+                (data.position, data.position_tolerance),
+                (data.reading, data.reading_tolerance),
+            )
+        )
+        x = Interval(box.lower, box.upper)
+        R = self.rotation + iv.sum(_column(_turns(w)) * self.rotation[:, None], axis=2)
+        to_base = p - x[:3]
+        d = iv.sum(R * x[3:6]) + to_base
+        along = x[3:6] + iv.sum(R * _column(to_base), axis=1)  # Rᵀ d, because R is a rotation
+        return Linearization(value, _join(-2 * d, 2 * along, _column(-2 * (reading + x[6]))))
+
+
+def certified_leg(
+    poses: Poses,
+    leg: int,
+    prior: Box,
+    *,
+    position_tolerance: Any,
+    rotation_tolerance: Any,
+    reading_tolerance: Any,
+) -> LegProblem:
+    """The problem of one leg (counted from 1) from measured poses, with what each measurement may be off by.
+
+    Examples:
+        >>> poses = Poses([[0.0, 0.0, 0.4]], [np.eye(3)], [[0.1, 0.2]])
+        >>> prior = Box.around(np.zeros(7), 1.0)
+        >>> problem = certified_leg(
+        ...     poses, 2, prior, position_tolerance=1e-4, rotation_tolerance=1e-4, reading_tolerance=1e-5
+        ... )
+        >>> problem.data.reading
+        array([0.2])
+    """
+    require(poses.rotation is not None, "a leg of a Gough platform needs orientations, but none were measured")
+    assert poses.rotation is not None
+    require(1 <= leg <= poses.n_chains, f"there is no leg {leg}: the poses have readings of {poses.n_chains}")
+    quaternion = to_quaternion(nearest_rotation(poses.rotation))
+    data = LegMeasurements(
+        quaternion,
+        poses.position,
+        poses.readings[:, leg - 1],
+        position_tolerance,
+        rotation_tolerance,
+        reading_tolerance,
+    )
+    return LegProblem(data, prior, leg)
+
+
+class _Expansion:
+    """The equations of a leg around a center, each quantity an interval that holds it without rounding.
+
+    With v = R b, d = v + p − a and m = v × (p − a), all at θ = c + h, the squared distance is |d|² changed by
+    2 d·δ + 2 m·ω, by at most 2 |d| e for what is left of exp(ω), e = |ω|² |b| / 2, and by the square of the change.
+    |d|² − (l + reading)² = f(c) + J h + |h_a|² + |h_b|² − h_l² − 2 h_aᵀ R h_b exactly: R is a rotation.
+    """
+
+    def __init__(self, problem: LegProblem, center: Array, radius: Array) -> None:
+        data, R = problem.data, problem.rotation
+        self.data, self.R, self.n = data, R, len(data)
+        self.r_a, self.r_b, self.r_l = Interval(radius[:3]), Interval(radius[3:6]), Interval(radius[6])
+        self.radius = radius
+        self.v = iv.sum(R * center[3:6])
+        self.p = Interval(data.position) - center[:3]
+        self.d = self.v + self.p
+        self.length = Interval(data.reading) + center[6]
+        self.turned = iv.sum(abs(R) * self.r_b)  # the largest |R h_b|, axis by axis
+        self.b_most = iv.sqrt(iv.sum(iv.sqr(abs(Interval(center[3:6])) + self.r_b)))
+
+    def rows(self) -> Relaxation:
+        F = self._equation()
+        f = iv.sum(iv.sqr(self.d)) - iv.sqr(self.length)
+        forms, constant, reach = self._forms()
+        tolerance = Interval(2 * np.hstack([self.data.position_tolerance, self.data.rotation_tolerance]))
+        slope, height = chord(constant, reach)
+        G = iv.sum(_column(tolerance * slope) * forms, axis=1)
+        g = iv.sum(tolerance * (slope * constant + height))
+        T = Interval(self.data.reading_tolerance)
+        G = G + _column(2 * T) * np.eye(23)[6]
+        rest, square, shorter = self._second_order()
+        g = g + 2 * T * self.length + rest
+        A = iv.rearrange(lambda above, below: np.concatenate([above, below]), F - G, -F - G)
+        b = iv.rearrange(lambda *ends: np.concatenate(ends), g - f + iv.sqr(T), g + f + square + shorter)
+        return self._absorbed(A, b)
+
+    def shared_rows(self) -> Relaxation:
+        """Rows in which δ and ω are columns, multiplied by 2 d and 2 m of the center; what these differ is constant."""
+        F = self._equation()
+        f = iv.sum(iv.sqr(self.d)) - iv.sqr(self.length)
+        _, constant, reach = self._forms()
+        tolerance = np.hstack([self.data.position_tolerance, self.data.rotation_tolerance])
+        T = Interval(self.data.reading_tolerance)
+        G = _column(2 * T) * np.eye(23)[6]
+        rest, square, shorter = self._second_order()
+        g = iv.sum(Interval(2 * tolerance) * reach) + 2 * T * self.length + rest
+        above, below = _join(F - G, 2 * constant), _join(-F - G, -2 * constant)
+        A = iv.rearrange(lambda *ends: np.concatenate(ends), above, below)
+        b = iv.rearrange(lambda *ends: np.concatenate(ends), g - f + iv.sqr(T), g + f + square + shorter)
+        return self._absorbed(A, b, np.vstack([tolerance, tolerance]))
+
+    def value(self) -> Interval:
+        """|d|² − (l + reading)² at the center, for all data in their intervals."""
+        _, constant, _ = self._forms()
+        tolerance = Interval(2 * np.hstack([self.data.position_tolerance, self.data.rotation_tolerance]))
+        rest, square, _ = self._second_order()
+        spread = (iv.sum(tolerance * abs(constant)) + rest).upper
+        around = Interval(-spread, (Interval(spread) + square).upper)
+        T = self.data.reading_tolerance
+        return iv.sum(iv.sqr(self.d)) + around - iv.sqr(self.length + Interval(-T, T))
+
+    def _equation(self) -> Interval:
+        """What |d|² − (l + reading)² adds to its value at the center: coefficients of h and its products (N, 23)."""
+        slope = _join(-self.d, iv.sum(self.R * _column(self.d), axis=1), _column(-self.length))
+        squares = Interval(np.tile([1.0] * 6 + [-1.0], (self.n, 1)))
+        return _join(2 * slope, (-2 * self.R).reshape(self.n, 9), squares)
+
+    def _forms(self) -> tuple[Interval, Interval, Interval]:
+        """Distance d and moment m as forms of h and its products (N, 6, 23), values at the center, and reach."""
+        v, p, R = self.v, self.p, self.R
+        along = R[:, _J, :] * _column(p[:, _K]) - R[:, _K, :] * _column(p[:, _J])
+        moment = v[:, _J] * p[:, _K] - v[:, _K] * p[:, _J]
+        forms = iv.rearrange(_placed, R, -R, v, -v, along)
+        size, turned = abs(v), self.turned
+        reach = iv.sum(abs(along) * self.r_b)
+        reach = reach + (size[:, _J] + turned[:, _J]) * self.r_a[_K] + (size[:, _K] + turned[:, _K]) * self.r_a[_J]
+        return forms, _join(self.d, moment), _join(self.r_a + turned, reach)
+
+    def _second_order(self) -> tuple[Interval, Interval, Interval]:
+        """What exp(ω) leaves, the square of the change, and of the length: −η² where l + reading ≥ η is sure, else 3η².
+
+        Lengths are not negative, so (l + reading + η)² ≥ (l + reading)² − 2 T (l + reading) − 3 T² in any case.
+        """
+        data = self.data
+        turn = iv.sum(iv.sqr(Interval(data.rotation_tolerance)))
+        move = iv.sqrt(iv.sum(iv.sqr(Interval(data.position_tolerance))))
+        e = turn * self.b_most / 2
+        farthest = iv.sqrt(iv.sum(iv.sqr(abs(self.d) + (self.r_a + self.turned))))
+        square = iv.sqr(move + iv.sqrt(turn) * self.b_most + e)
+        T = Interval(data.reading_tolerance)
+        sure = (self.length - self.r_l).lower >= data.reading_tolerance
+        return 2 * farthest * e, square, iv.sqr(T) * np.where(sure, -1.0, 3.0)
+
+    def _absorbed(self, A: Interval, b: Interval, errors: Array | None = None) -> Relaxation:
+        """Rows of doubles that intervals of rows imply: what A is uncertain by, times the largest |y|, goes into b."""
+        first, second = np.array(PRODUCTS).T
+        most = np.concatenate([self.radius, (Interval(self.radius[first]) * self.radius[second]).upper])
+        if errors is not None:
+            most = np.hstack([np.broadcast_to(most, (len(errors), len(most))), errors])
+        middle = A.mid
+        return Relaxation(middle, (b + iv.sum(abs(A - middle) * most)).upper)
+
+
+def _turns(w: Interval) -> Interval:
+    """Matrices exp(w) − 1 (N, 3, 3): w×, and what is left, none of whose entries exceeds |w|² / 2."""
+    half = (iv.sum(iv.sqr(w)) / 2).upper
+    zero = Interval(np.zeros(len(w)))
+    x, y, z = w[:, 0], w[:, 1], w[:, 2]
+    cross = _stack([zero, -z, y, z, zero, -x, -y, x, zero])
+    return (cross + _column(Interval(-half, half))).reshape(len(w), 3, 3)
+
+
+def _placed(R: Array, minus_R: Array, v: Array, minus_v: Array, along: Array) -> Array:
+    """d_i = … − h_a + R h_b and m_i = v_j p_k − v_k p_j, bilinear in h_a and h_b: coefficients by column."""
+    forms = np.zeros((len(R), 6, 23))
+    for i, j, k in zip(range(3), _J, _K, strict=True):
+        forms[:, i, i], forms[:, i, 3:6] = -1.0, R[:, i]
+        forms[:, 3 + i, 3:6], forms[:, 3 + i, k], forms[:, 3 + i, j] = along[:, i], minus_v[:, j], v[:, k]
+        forms[:, 3 + i, 7 + 3 * k : 10 + 3 * k], forms[:, 3 + i, 7 + 3 * j : 10 + 3 * j] = minus_R[:, j], R[:, k]
+    return forms
+
+
+def _join(*parts: Interval) -> Interval:
+    return iv.rearrange(lambda *ends: np.hstack(ends), *parts)
+
+
+def _stack(columns: list[Interval]) -> Interval:
+    return iv.rearrange(lambda *ends: np.stack(ends, axis=-1), *columns)
+
+
+def _column(x: Interval) -> Interval:
+    return iv.rearrange(lambda end: end[..., None], x)

@@ -1,0 +1,1 @@
+"""Design of experiments: exciting trajectories and measurement poses."""

@@ -1,0 +1,35 @@
+"""Optimal design of experiments: the motion that tells most about a robot's parameters, within its limits."""
+
+from gough.designs.excitation.criteria import (
+    CRITERIA,
+    AOptimal,
+    Condition,
+    Criterion,
+    DOptimal,
+    EOptimal,
+    ScaledCondition,
+    criterion_named,
+)
+from gough.designs.excitation.limits import Channel, MotionLimits
+from gough.designs.excitation.problem import DesignProblem
+from gough.designs.excitation.result import Attempt, Design
+from gough.designs.excitation.search import Progress, design, optimize
+
+__all__ = [
+    "CRITERIA",
+    "AOptimal",
+    "Attempt",
+    "Channel",
+    "Condition",
+    "Criterion",
+    "DOptimal",
+    "Design",
+    "DesignProblem",
+    "EOptimal",
+    "MotionLimits",
+    "Progress",
+    "ScaledCondition",
+    "criterion_named",
+    "design",
+    "optimize",
+]

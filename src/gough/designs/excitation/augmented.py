@@ -1,0 +1,127 @@
+"""An augmented Lagrangian: limits become penalties whose prices are learned [NW06, §17.4]."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.designs.excitation.descent import minimize
+from gough.designs.excitation.problem import DesignProblem
+
+_ROOM = 1e-3
+"""Share of a limit's size that is kept free from the beginning."""
+_STEP = 0.1
+"""By which a limit is tightened at most in one correction."""
+_FIRST, _RAISE, _MOST = 30.0, 3.0, 1e3
+"""The penalty of the first round, by which it grows from one round to the next, and how far. Smaller at first, searches
+run into singularities; larger, they stay near where they began."""
+_GAIN = 0.005
+"""A round ends where eight steps gain less than this."""
+
+
+@dataclass
+class Prices:
+    """What one start has learned so far: multipliers of all limits at all samples, and the size of the penalty."""
+
+    upper: Array
+    lower: Array
+    tight: tuple[Array, Array]
+    """By how much the lower and the upper limits are tightened, since values exceed their samples in between."""
+    penalty: float = _FIRST
+    evaluations: int = 0
+
+    @classmethod
+    def free(cls, n_samples: int, n_channels: int) -> "Prices":
+        """Before anything is known."""
+        shape = (n_samples, n_channels)
+        return cls(np.zeros(shape), np.zeros(shape), (np.full(shape, _ROOM), np.full(shape, _ROOM)))
+
+    def refined(self, factor: int) -> "Prices":
+        """The same prices for samples that lie `factor` times as near to each other."""
+        upper, lower, *tight = (
+            np.roll(np.repeat(each, factor, axis=0), -(factor // 2), axis=0)
+            for each in (self.upper / factor, self.lower / factor, *self.tight)
+        )
+        return Prices(upper, lower, (tight[0], tight[1]), self.penalty, self.evaluations)
+
+    def excess(self, h: Array, ends: tuple[Array, Array]) -> tuple[Array, Array]:
+        """How far values lie above and below their tightened ends."""
+        low, high = ends
+        return h - (high - self.tight[1]), (low + self.tight[0]) - h
+
+    def added(self, h: Array, ends: tuple[Array, Array]) -> tuple[float, Array]:
+        """Σ (max(0, λ + ρc)² - λ²) / 2ρ of all limits c <= 0, and its derivative by h."""
+        above, below = self.excess(h, ends)
+        up = np.maximum(0.0, self.upper + self.penalty * above)
+        down = np.maximum(0.0, self.lower + self.penalty * below)
+        total = (up**2).sum() + (down**2).sum() - (self.upper**2).sum() - (self.lower**2).sum()
+        return float(total / (2 * self.penalty)), up - down
+
+    def tighten(self, below: Array, above: Array) -> None:
+        """Tighten limits where they are exceeded between samples, by the excess (N, channels) at N instants.
+
+        A sample answers for the instants nearer to it than to its neighbors, and for those of its neighbors, since the
+        instant of the excess moves while the motion is corrected.
+        """
+        n = len(self.upper)
+        nearest = np.round(np.arange(len(above)) * n / len(above)).astype(int) % n
+        for room, excess in zip(self.tight, (below, above), strict=True):
+            worst = np.zeros_like(room)
+            np.maximum.at(worst, nearest, np.maximum(excess, 0.0))
+            worst = np.maximum(worst, np.maximum(np.roll(worst, 1, axis=0), np.roll(worst, -1, axis=0)))
+            np.add(room, np.where(worst > 0, np.minimum(1.2 * worst, _STEP) + _ROOM / 10, 0.0), out=room)
+
+    def learn(self, h: Array, ends: tuple[Array, Array]) -> float:
+        """Raise the prices of what is violated, lower those of what is not; the worst violation."""
+        above, below = self.excess(h, ends)
+        self.upper = np.maximum(0.0, self.upper + self.penalty * above)
+        self.lower = np.maximum(0.0, self.lower + self.penalty * below)
+        return float(max(above.max(), below.max()))
+
+
+def descend(
+    problem: DesignProblem,
+    z: Array,
+    prices: Prices,
+    ratios: tuple[float, float],
+    *,
+    steps: int,
+    seen: Callable[[Array], object],
+) -> Array:
+    """Minimize the augmented Lagrangian at fixed prices; `seen` is told of every step.
+
+    The frequency, last in z, stays between `ratios`: as their mean and half their distance times a sine.
+    """
+    low, high = ratios
+    mean, half = (low + high) / 2, (high - low) / 2
+
+    def vector(y: Array) -> Array:
+        return np.append(y[:-1], mean + half * np.sin(y[-1]))
+
+    def value(y: Array) -> tuple[float, Array]:
+        prices.evaluations += 1
+        total, gradient = problem.lagrangian(vector(y), lambda h: prices.added(h, problem.ends))
+        return total, np.append(gradient[:-1], gradient[-1] * half * np.cos(y[-1]))
+
+    angle = np.arcsin(np.clip((z[-1] - mean) / half, -1.0, 1.0)) if half > 0 else 0.0
+    start = np.append(z[:-1], angle)
+    return vector(minimize(value, start, steps=steps, decrease=_GAIN, seen=lambda y: seen(vector(y))))
+
+
+def one_round(
+    problem: DesignProblem,
+    z: Array,
+    prices: Prices,
+    ratios: tuple[float, float],
+    *,
+    steps: int,
+    tolerance: float,
+    seen: Callable[[Array], object],
+) -> tuple[Array, bool]:
+    """Descend, then learn the prices: one round. Also, do the limits hold within `tolerance`?"""
+    z = descend(problem, z, prices, ratios, steps=steps, seen=seen)
+    worst = prices.learn(problem.evaluate(z).h, problem.ends)
+    if worst > tolerance:
+        prices.penalty = min(prices.penalty * _RAISE, _MOST)
+    return z, worst <= tolerance

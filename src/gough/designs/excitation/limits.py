@@ -1,0 +1,208 @@
+"""What a designed motion must keep: ranges, speeds, accelerations, efforts, passive joints, tilt, distances."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from math import inf, isfinite
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array, ArrayValue, array
+from gough.core.errors import InputError, nearest, require
+from gough.robots.model import DynamicModel
+from gough.simulate.equations import as_parallel
+
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One quantity that must stay between two numbers at all times.
+
+    Examples:
+        >>> float(Channel("speed", 0, "speed of q1", "rad/s", -8.0, 8.0, 8.0).beyond(6.0))
+        -0.25
+    """
+
+    kind: str
+    """position, speed, acceleration, effort, joint, pose, margin or reach."""
+    index: int
+    """Which actuator, coordinate of the mechanism, or pose coordinate."""
+    name: str
+    """In messages."""
+    unit: str
+    lower: float = -inf
+    upper: float = inf
+    size: float = 1.0
+    """By which a violation is divided to compare it with others: half the range, or the value at home."""
+
+    def beyond(self, value: Any) -> Any:
+        """By how much of `size` values lie outside; negative inside."""
+        return np.maximum(self.lower - value, value - self.upper) / self.size
+
+
+@dataclass(frozen=True, eq=False)
+class MotionLimits(ArrayValue):
+    """What a robot must not exceed during a designed motion, at any time. SI units; one number, or one per actuator.
+
+    Speeds and efforts must be stated, be it as `inf`: a motion that is designed without them is the fastest that the
+    equations allow, and no machine can follow it.
+
+    Examples:
+        >>> limits = MotionLimits(speeds=10.0, efforts=[12.0, 12.0, 15.0, 15.0], pose={"θ": (-0.5, 0.5)})
+        >>> limits.margin
+        0.5
+    """
+
+    speeds: Any = None
+    """Greatest speed of each actuator."""
+    efforts: Any = None
+    """Greatest force or torque of each actuator that the nominal parameters predict."""
+    accelerations: Any = inf
+    """Greatest acceleration of each actuator."""
+    positions: tuple[Any, Any] | None = None
+    """Least and greatest position of each actuator, such as the length of a strut; None where only reach limits it."""
+    joints: Mapping[str, Range] = field(default_factory=dict)
+    """Least and greatest angle of passive joints, by the names of the robot's `coordinate_names`."""
+    pose: Mapping[str, Range] = field(default_factory=dict)
+    """Least and greatest value of coordinates of the pose (or of the joints, where the motion is given in those):
+    a box to stay in, and greatest tilts."""
+    margin: float = 0.5
+    """Least distance to singularity `robot.margin`, as a share of that at home. Without it a design that maximizes
+    information ends in a singularity."""
+    reach: float = 0.1
+    """Least distance of each chain to the edge of its workspace `robot.reach`, as a share of that at home."""
+
+    def __post_init__(self) -> None:
+        for name in ("speeds", "efforts", "accelerations"):
+            value = getattr(self, name)
+            if value is not None:
+                limit = array(value, name, ndim=(0, 1))
+                require(bool((limit > 0).all()), f"{name} must be positive, but is {value}")
+                object.__setattr__(self, name, limit if limit.ndim else float(limit))
+        for name in ("margin", "reach"):
+            share = getattr(self, name)
+            require(0 <= share < 1, f"{name} is a share of what it is at home, from 0 to below 1, but is {share}")
+        require(
+            self.margin > 0,
+            "margin must be positive: a motion designed to be informative ends in a singularity if nothing forbids it",
+        )
+        object.__setattr__(self, "joints", dict(self.joints))
+        object.__setattr__(self, "pose", dict(self.pose))
+        for name, (low, high) in (*self.joints.items(), *self.pose.items()):
+            require(low < high, f"the range of {name} must have lower < upper, but is {low:g} to {high:g}")
+
+    @classmethod
+    def stated(cls, robot: Any, **others: Any) -> "MotionLimits":
+        """The limits that the robot's own description states, with `others` added or put in their place.
+
+        Examples:
+            >>> from gough.robots.mechanism import MechanismModel, palida_mechanism
+            >>> limits = MotionLimits.stated(MechanismModel(palida_mechanism()), margin=0.4)
+            >>> limits.speeds.max(), limits.efforts.max(), limits.positions[1][0]
+            (np.float64(1.2), np.float64(230.0), 1.15)
+        """
+        if not hasattr(robot, "mechanism"):
+            return cls(**others)
+        freedoms = robot.mechanism.freedoms
+        known = {name: freedom.limits for name, freedom in freedoms.items() if freedom.limits is not None}
+        actuated = [known.get(name) for name in robot.coordinates]
+        found: dict[str, Any] = {}
+        for word, key in (("speeds", "speed"), ("efforts", "effort"), ("accelerations", "acceleration")):
+            values = [inf if one is None else getattr(one, key) for one in actuated]
+            if any(map(isfinite, values)):
+                found[word] = values
+        if any(one is not None for one in actuated):
+            found["positions"] = (
+                [-inf if one is None else one.lower for one in actuated],
+                [inf if one is None else one.upper for one in actuated],
+            )
+        passive = (name for name in robot.coordinate_names if name in known and name not in robot.coordinates)
+        found["joints"] = {name: (known[name].lower, known[name].upper) for name in passive if known[name].is_bounded}
+        return cls(**{**found, **others})
+
+    def channels(self, robot: DynamicModel, home: Array) -> tuple[Channel, ...]:
+        """Everything that is limited, as one list.
+
+        Raises:
+            InputError: speeds or efforts are not stated, or a joint or coordinate is not known.
+        """
+        self._require_stated(robot)
+        found = [*self._actuators(robot), *self._joints(robot), *self._pose(robot), *self._distances(robot, home)]
+        return tuple(one for one in found if isfinite(one.lower) or isfinite(one.upper))
+
+    def _require_stated(self, robot: DynamicModel) -> None:
+        units = {"speeds": f"{robot.coordinate_units[0]}/s", "efforts": robot.effort_units[0]}
+        for name, unit in units.items():
+            require(
+                getattr(self, name) is not None,
+                f"the limit '{name}' of {robot.name} is missing: state the greatest that its actuators can do, in "
+                f"{unit}; write inf if there is none",
+            )
+
+    def _actuators(self, robot: DynamicModel) -> Iterator[Channel]:
+        n = len(robot.actuators)
+        for i, (low, high) in enumerate(zip(*self._ends(n), strict=True)):
+            require(low < high, f"the range of {robot.coordinates[i]} must have lower < upper, not {low:g}, {high:g}")
+            size = (high - low) / 2 if isfinite(high - low) else 1.0
+            yield Channel("position", i, robot.coordinates[i], robot.coordinate_units[i], low, high, size)
+        kinds = (
+            ("speed", self.speeds, "/s"),
+            ("acceleration", self.accelerations, "/s²"),
+            ("effort", self.efforts, ""),
+        )
+        for kind, value, per in kinds:
+            for i, most in enumerate(_each(value, n, f"{kind}s")):
+                unit = robot.effort_units[i] if kind == "effort" else robot.coordinate_units[i] + per
+                of = robot.actuators[i] if kind == "effort" else robot.coordinates[i]
+                yield Channel(kind, i, f"{kind} of {of}", unit, -most, most, most)
+
+    def _ends(self, n: int) -> tuple[Array, Array]:
+        if self.positions is None:
+            return np.full(n, -inf), np.full(n, inf)
+        require(len(self.positions) == 2, "positions must be two limits: the least and the greatest")
+        low, high = self.positions
+        return _each(low, n, "the least position"), _each(high, n, "the greatest position")
+
+    def _joints(self, robot: Any) -> Iterator[Channel]:
+        known = getattr(robot, "coordinate_names", ())
+        for name, (low, high) in self.joints.items():
+            if name not in known:
+                has = f"(known: {', '.join(known)})" if known else "(it has no passive joints that can be limited)"
+                raise InputError(f"{robot.name} has no joint '{name}'{nearest(name, known)} {has}")
+            yield Channel("joint", known.index(name), name, "rad", low, high, _half(low, high))
+
+    def _pose(self, robot: DynamicModel) -> Iterator[Channel]:
+        in_pose = as_parallel(robot)
+        names = robot.coordinates if in_pose is None else in_pose.pose_names
+        units = robot.coordinate_units if in_pose is None else in_pose.pose_units
+        for name, (low, high) in self.pose.items():
+            if name not in names:
+                raise InputError(
+                    f"{robot.name} has no coordinate '{name}'{nearest(name, names)} (known: {', '.join(names)})"
+                )
+            i = names.index(name)
+            yield Channel("pose", i, name, units[i], low, high, _half(low, high))
+
+    def _distances(self, robot: Any, home: Array) -> Iterator[Channel]:
+        margin = float(robot.margin(home))
+        require(
+            margin > 0,
+            f"the home of {robot.name} lies in a singularity or beyond one (margin {margin:.3g}): give another home",
+        )
+        yield Channel("margin", 0, "distance to singularity", "", self.margin * margin, size=margin)
+        if hasattr(robot, "reach_kernel"):  # a mechanism's reach is the range of its actuators
+            for i, at_home in enumerate(robot.reach(home)):
+                of = f"reach of {robot.actuators[i]}"
+                yield Channel("reach", i, of, "", self.reach * float(at_home), size=float(at_home))
+
+
+def _each(value: Any, n: int, what: str) -> Array:
+    limit = array(value, what, ndim=(0, 1))
+    require(limit.shape in ((), (n,)), f"{what}: give one number for all actuators or one for each of {n}, not {value}")
+    require(not np.isnan(limit).any(), f"{what} must be numbers, but one is NaN")
+    return np.broadcast_to(limit, (n,))
+
+
+def _half(low: float, high: float) -> float:
+    return (high - low) / 2 if isfinite(high - low) else 1.0

@@ -1,0 +1,86 @@
+"""What a motion really demands, asked of the robot itself and not of the solver's equations; also between samples."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import InputError
+from gough.designs.excitation.limits import Channel
+from gough.robots.refusal import refuse_where
+from gough.simulate.equations import as_parallel
+from gough.simulate.trajectories import FourierSeries
+
+DENSE = 300
+"""Samples in a period of the highest harmonic at which limits are verified."""
+
+
+def measured(robot: Any, parameters: Array, channels: Sequence[Channel], moved: tuple[Array, Array, Array]) -> Array:
+    """The limited quantities (N, channels) of a motion, dry friction with its plain sign.
+
+    Raises:
+        InputError: a pose is out of reach or singular; the message names the first such sample.
+    """
+    x, dx, ddx = moved
+    asked = {one.kind for one in channels}
+    in_pose = as_parallel(robot)
+    q, dq, ddq = (x, dx, ddx) if in_pose is None else in_pose.joint_motion(x, dx, ddx)
+    sources: dict[str, Array] = {"position": q, "speed": dq, "acceleration": ddq, "pose": x}
+    if "effort" in asked:
+        sources["effort"] = robot.regressor_kernel()(x, dx, ddx) @ parameters
+    if "joint" in asked:
+        sources["joint"] = robot.all_coordinates(x)
+    if "margin" in asked:
+        sources["margin"] = robot.margin(x)[:, None]
+    if "reach" in asked:
+        sources["reach"] = robot.reach(x)
+    return np.column_stack([sources[one.kind][:, one.index] for one in channels])
+
+
+def course(robot: Any, parameters: Array, channels: Sequence[Channel], series: FourierSeries) -> tuple[Array, Array]:
+    """The least and greatest values (N, channels) that a periodic motion takes around each of many samples.
+
+    Raises:
+        InputError: the motion leaves the workspace or meets a singularity; the message names the instant.
+    """
+    n = DENSE * series.n_harmonics
+    times = np.arange(n) / n * series.period
+    _, x, dx, ddx = series.at(times)
+    try:
+        values = measured(robot, parameters, channels, (x, dx, ddx))
+        distances = [i for i, one in enumerate(channels) if one.kind == "margin"]
+        beyond = ~np.isfinite(values).all(axis=1) | ~(values[:, distances] > 0).all(axis=1)
+        refuse_where(beyond, "it lies in a singularity, beyond one, or out of reach")
+    except InputError as error:
+        raise InputError(
+            f"{robot.name} cannot follow the motion, sampled {n} times in its period of {series.period:g} s: {error}. "
+            "Make the motion smaller, or keep a distance to singularity"
+        ) from error
+    around = np.abs(np.roll(values, 1, axis=0) - 2 * values + np.roll(values, -1, axis=0)) / 4
+    in_pose = as_parallel(robot)
+    speeds = dx if in_pose is None else in_pose.joint_motion(x, dx, ddx).dq
+    for i, one in enumerate(channels):
+        if one.kind == "effort":
+            around[:, i] = _around_turns(values[:, i], speeds[:, one.index], around[:, i])
+    return values - around, values + around
+
+
+def _around_turns(effort: Array, speed: Array, elsewhere: Array) -> Array:
+    """By how much an effort (N,) strays beyond its samples; where its actuator turns, dry friction makes it jump.
+
+    Up to the turn it is extrapolated from its own side of the jump, to first order and with a second difference.
+    """
+    around = elsewhere.copy()
+    for past in (1, -1):  # from before the turn, and backwards in time from after it
+        turns = np.sign(speed) != np.sign(np.roll(speed, -past))
+        way = speed / np.where(turns, speed - np.roll(speed, -past), 1.0)
+        slope, bend = effort - np.roll(effort, past), effort - 2 * np.roll(effort, past) + np.roll(effort, 2 * past)
+        around = np.where(turns, np.abs(way * slope) + np.abs(bend) / 2, around)
+    return around
+
+
+def extremes(robot: Any, parameters: Array, channels: Sequence[Channel], series: FourierSeries) -> tuple[Array, Array]:
+    """The least and greatest values (channels,) that a periodic motion takes at any time."""
+    low, high = course(robot, parameters, channels, series)
+    return low.min(axis=0), high.max(axis=0)

@@ -1,0 +1,346 @@
+"""A design as a value: which robot, within which limits, judged by what; and its equations for a solver."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gough.core.arrays import Array, ArrayValue, array
+from gough.core.errors import InputError, require
+from gough.core.threads import one_blas_thread
+from gough.core.units import LARGEST
+from gough.designs.excitation.criteria import Criterion, DOptimal, criterion_named
+from gough.designs.excitation.equations import Equations, base_parameters, design_equations, regressor_kernel
+from gough.designs.excitation.limits import Channel, MotionLimits
+from gough.designs.excitation.measure import measured
+from gough.designs.excitation.space import SeriesSpace
+from gough.methods.statistical.identifiability import Identifiability
+from gough.problem import Mask
+from gough.robots.model import DynamicModel
+from gough.simulate.equations import as_parallel
+from gough.simulate.trajectories import FourierSeries, require_count
+
+_FAR = {"m": 1.0, "rad": np.pi}
+"""No coordinate is tried further from home than this."""
+_D = DOptimal()
+_STEPS = 100
+_MOST_SAMPLES = 10_000_000
+_WALL = 0.7
+"""Share of the least distance to singularity that no step of a search goes below."""
+
+
+class Evaluation(NamedTuple):
+    """A motion, sampled, with what follows from it."""
+
+    moved: tuple[Array, Array, Array]
+    W: Array
+    """(samples, actuators, base parameters)."""
+    h: Array
+    """(samples, channels), in units of each channel's size."""
+
+
+@dataclass(frozen=True, eq=False)
+class DesignProblem(ArrayValue):
+    """The search for a periodic motion that is most informative about a robot's parameters within its limits.
+
+    The motion is a Fourier series with a common frequency [AHG, eqs. (13)-(14)] in the pose of a parallel robot, in
+    the joints of another. Parameters that no motion can tell apart are regrouped first.
+
+    Examples:
+        >>> from gough.robots import Delta
+        >>> problem = DesignProblem(Delta(), MotionLimits(speeds=8.0, efforts=10.0), sigma=0.2, n_harmonics=2)
+        >>> problem.n_variables, problem.names
+        (16, ('i_act1', 'i_act2', 'i_act3', 'm_plate', 'gS_arm1', 'gS_arm2', 'gS_arm3', 'f_c1', 'f_c2', 'f_c3', \
+'f_v1', 'f_v2', 'f_v3', 'm_rod'))
+    """
+
+    robot: DynamicModel
+    limits: MotionLimits
+    sigma: Any = 1.0
+    """Standard deviation of the efforts' errors, one for all actuators or one each, or their covariance Σ (n, n)."""
+    criterion: Any = _D
+    """A `Criterion`, or the name of one: D, A, E, condition, scaled condition."""
+    n_harmonics: int = 5
+    frequency: Any = (0.1, 0.5)
+    """Fundamental frequency in Hz: one number, or the least and the greatest."""
+    recorded: int = 1000
+    """How many samples the experiment records in all: information is proportional to it."""
+    rate: float | None = None
+    """Samples a second of the later recording: the period becomes a whole number of samples."""
+    home: Any = None
+    """Pose (or joint positions) about which to move; the robot's own by default."""
+    parameters: Any = None
+    """By which efforts are predicted; the robot's nominal ones by default."""
+    friction_speed: float = 0.03
+    """Dry friction is smoothed below about this speed while searching; limits are verified with its plain sign."""
+    n_samples: int | None = None
+    """At how many instants of a period limits are looked at while searching; 20 per harmonic, and at least 60, by
+    default: even of a single harmonic the robot makes more."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.criterion, str):
+            object.__setattr__(self, "criterion", criterion_named(self.criterion))
+        for name in ("n_harmonics", "recorded"):
+            require_count(getattr(self, name), name)
+        object.__setattr__(self, "n_samples", self.n_samples or max(60, 20 * self.n_harmonics))
+        require(self._n > 4 * self.n_harmonics, f"{self._n} samples are too few for {self.n_harmonics} harmonics")
+        ends = np.sort(np.atleast_1d(array(self.frequency, "frequency", ndim=(0, 1))))
+        good = len(ends) in (1, 2) and bool((ends > 0).all() and (ends < LARGEST).all())
+        require(
+            good, f"frequency must be one positive number in Hz, or the least and the greatest, not {self.frequency}"
+        )
+        object.__setattr__(self, "frequency", (float(ends[0]), float(ends[-1])))
+        require(self.friction_speed > 0, f"friction_speed must be positive, but is {self.friction_speed}")
+        object.__setattr__(self, "home", self._home())
+        given = self.robot.nominal if self.parameters is None else array(self.parameters, "parameters", ndim=1)
+        wanted = len(self.robot.names)
+        require(len(given) == wanted, f"{self.robot.name} has {wanted} parameters, but {len(given)} are given")
+        object.__setattr__(self, "parameters", given)
+        object.__setattr__(self, "sigma", _covariance(self.sigma, len(self.robot.actuators)))
+        if self.rate is not None:
+            good = 0 < self.rate <= _MOST_SAMPLES * self.frequency[0]
+            require(good, f"a period must have at most {_MOST_SAMPLES:g} samples: lower the rate of {self.rate:g} Hz")
+            self.whole_frequency(self.frequency[0])
+        self._refuse_home()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is costly to find travels along to another process."""
+        kept = {field.name for field in fields(self)} | {"found", "equations", "space", "channels"}
+        assert self.equations
+        return {name: value for name, value in self.__dict__.items() if name in kept}
+
+    def refined(self, factor: int) -> "DesignProblem":
+        """The same problem looked at `factor` times as often in a period."""
+        finer = replace(self, n_samples=self._n * factor)
+        for name in ("found", "equations", "channels"):
+            finer.__dict__[name] = getattr(self, name)
+        finer.__dict__["space"] = replace(self.space, n_samples=self._n * factor)
+        return finer
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The base parameters: what can be told apart, with its regrouping."""
+        return tuple(base.name for base in self.found.base)
+
+    @property
+    def n_variables(self) -> int:
+        """Unknowns of the search: offset and amplitudes of each coordinate, and the frequency [AHG, eq. (14)]."""
+        return self.space.n
+
+    @cached_property
+    def channels(self) -> tuple[Channel, ...]:
+        """Everything that is limited."""
+        return self.limits.channels(self.robot, self.home)
+
+    @cached_property
+    def found(self) -> Identifiability:
+        """Rank and regrouping of the parameters."""
+        with one_blas_thread():
+            return base_parameters(self.robot, self.home)
+
+    @cached_property
+    def base_values(self) -> Array:
+        """The base parameters' values."""
+        return np.array([base.coefficients for base in self.found.base]) @ self.parameters
+
+    @cached_property
+    def equations(self) -> Equations:
+        """Regressor and limits as a kernel, with its adjoint."""
+        return design_equations(self.robot, self.found.kept, self.base_values, self.channels, self.friction_speed)
+
+    @cached_property
+    def space(self) -> SeriesSpace:
+        """Series as vectors of numbers near 1."""
+        return SeriesSpace(self.home, self._span(), self.n_harmonics, self.frequency, self._n)
+
+    @cached_property
+    def ends(self) -> tuple[Array, Array]:
+        """Least and greatest values (channels,), in units of each channel's size."""
+        sizes = self._sizes
+        return (
+            np.array([one.lower for one in self.channels]) / sizes,
+            np.array([one.upper for one in self.channels]) / sizes,
+        )
+
+    def evaluate(self, z: Array) -> Evaluation:
+        """The motion of a vector, its regressor and what is limited."""
+        moved = self.space.motion(z)
+        W, h = self._looked(*moved)
+        return Evaluation(moved, W, h / self._sizes)
+
+    def _looked(self, x: Array, dx: Array, ddx: Array) -> tuple[Array, Array]:
+        """Regressor and what is limited; a kernel's output of one entry has no axis of its own."""
+        found, n = self.equations.forward.evaluate(x, dx, ddx), len(x)
+        return found["W"].reshape(n, len(self.robot.actuators), -1), found["h"].reshape(n, len(self.channels))
+
+    def regressor(self, x: Array, dx: Array, ddx: Array) -> Array:
+        """Efforts per unit of each of the robot's parameters (N, actuators, parameters), with plain dry friction."""
+        return np.asarray(regressor_kernel(self.robot)(x, dx, ddx))
+
+    def information(self, W: Array, *, weighted: bool = True) -> Array:
+        """WᵀΣ⁻¹W (p, p) of all recorded samples [AHG, eqs. (7)-(8)], or WᵀW."""
+        rows = (_by_row(self._whitener, W) if weighted else W).reshape(-1, W.shape[-1])
+        return np.asarray(rows.T @ rows) * (self.recorded / len(W))
+
+    def value(self, z: Array, criterion: Criterion | None = None) -> float:
+        """The criterion of a motion; infinite where it cannot be made."""
+        W, by = self.evaluate(z).W, criterion or self.criterion
+        if not np.isfinite(W).all():
+            return np.inf
+        return by.value(self.information(W, weighted=by.is_weighted), self.typical)
+
+    @cached_property
+    def typical(self) -> Array:
+        """The sizes of the base parameters; 1 where one is zero."""
+        return np.where(self.base_values != 0, np.abs(self.base_values), 1.0)
+
+    def lagrangian(self, z: Array, of_limits: Callable[[Array], tuple[float, Array]]) -> tuple[float, Array]:
+        """The criterion plus a function of h (samples, channels), and the gradient of the sum.
+
+        Infinite where the motion cannot be made, or comes too near a singularity.
+
+        Args:
+            z: The motion.
+            of_limits: Value and gradient by h of what is added.
+        """
+        at = self.evaluate(z)
+        if not (np.isfinite(at.W).all() and np.isfinite(at.h).all() and (at.h >= self._walls).all()):
+            return np.inf, np.zeros_like(z)
+        by, typical = self.criterion, self.typical
+        M = self.information(at.W, weighted=by.is_weighted)
+        value = by.value(M, typical)
+        if not np.isfinite(value):
+            return np.inf, np.zeros_like(z)
+        by_M = by.derivative(M, typical) * (2 * self.recorded / len(at.W))
+        by_W = (at.W.reshape(-1, len(by_M)) @ by_M).reshape(at.W.shape)
+        if by.is_weighted:
+            by_W = _by_row(self._whitener.T @ self._whitener, by_W)
+        added, by_h = of_limits(at.h)
+        weights = (by_W, by_h / self._sizes)
+        shapes = (port.shape for port in self.equations.forward.outputs)
+        shaped = (each.reshape(len(each), *shape) for each, shape in zip(weights, shapes, strict=True))
+        back = self.equations.adjoint.evaluate(*at.moved, *shaped)
+        gradient = self.space.pulled_back(z, back["x_adjoint"], back["dx_adjoint"], back["ddx_adjoint"])
+        if not np.isfinite(gradient).all():
+            return np.inf, np.zeros_like(z)
+        return value + added, gradient
+
+    def violation(self, h: Array) -> float:
+        """By how much, in units of the channels' sizes, sampled values lie outside; negative inside."""
+        low, high = self.ends
+        worst = float(np.maximum(low - h, h - high).max())
+        return worst if np.isfinite(h).all() else np.inf
+
+    def holds(self, x: Array, dx: Array, ddx: Array) -> Mask:
+        """Which samples (N,) keep all limits, as the search sees them: dry friction is smooth."""
+        h = self._looked(x, dx, ddx)[1] / self._sizes
+        low, high = self.ends
+        with np.errstate(invalid="ignore"):
+            return np.asarray(((h >= low) & (h <= high)).all(axis=1))
+
+    def whole_frequency(self, frequency: float) -> float:
+        """The nearest frequency whose period is a whole number of samples at `rate`, within the range."""
+        if self.rate is None:
+            return frequency
+        low, high = self.frequency
+        least, most = np.ceil(self.rate / high * (1 - 1e-12)), np.floor(self.rate / low * (1 + 1e-12))
+        if least > most:
+            raise InputError(
+                f"no period of {low:g} to {high:g} Hz is a whole number of samples at {self.rate:g} Hz: "
+                f"take {self.rate / max(round(self.rate / low), 1):g} Hz, or another rate"
+            )
+        return float(self.rate / np.clip(round(self.rate / frequency), least, most))
+
+    def series(self, z: Array) -> FourierSeries:
+        """The motion of a vector."""
+        return self.space.series(z)
+
+    @property
+    def _n(self) -> int:
+        assert self.n_samples is not None
+        return self.n_samples
+
+    @cached_property
+    def _sizes(self) -> Array:
+        return np.array([one.size for one in self.channels])
+
+    @cached_property
+    def _whitener(self) -> Array:
+        return np.linalg.inv(np.linalg.cholesky(self.sigma))
+
+    @cached_property
+    def _walls(self) -> Array:
+        """Least values (channels,) of which not even a search goes beyond: near a singularity information is infinite.
+
+        A penalty, however large, is finite there.
+        """
+        low = self.ends[0]
+        near = np.array([one.kind == "margin" for one in self.channels])
+        return np.where(near, _WALL * low, -np.inf)
+
+    def _home(self) -> Array:
+        in_pose = as_parallel(self.robot)
+        if self.home is not None:
+            home = array(self.home, "home", ndim=1)
+            m = len(self.robot.coordinates if in_pose is None else in_pose.pose_names)
+            require(len(home) == m, f"home of {self.robot.name} must be {m} numbers, but has {len(home)}")
+            return home
+        if in_pose is None:
+            raise InputError(
+                f"{self.robot.name} states no home: give home = the positions of {', '.join(self.robot.coordinates)} "
+                "about which it is to move"
+            )
+        return in_pose.home
+
+    def _refuse_home(self) -> None:
+        """A robot that breaks a limit while it stands at home can keep it in no small motion."""
+        still = np.zeros((1, len(self.home)))
+        values = measured(self.robot, self.parameters, self.channels, (self.home[None], still, still))[0]
+        for channel, value in zip(self.channels, values, strict=True):
+            if not channel.beyond(value) < 0:
+                raise InputError(
+                    f"{self.robot.name} cannot stand at its home: {channel.name} is {value:.4g} {channel.unit} there, "
+                    f"but must lie between {channel.lower:.4g} and {channel.upper:.4g}. Loosen that limit, or give "
+                    "another home"
+                )
+
+    def _span(self) -> Array:
+        """How far each coordinate alone can go from home, at rest, until a limit is met."""
+        in_pose = as_parallel(self.robot)
+        units = self.robot.coordinate_units if in_pose is None else in_pose.pose_units
+        spans = []
+        for i, unit in enumerate(units):
+            steps = _FAR[unit] * np.arange(1, _STEPS + 1) / _STEPS
+            poses = np.repeat(self.home[None], 2 * _STEPS, axis=0)
+            poses[:, i] += np.concatenate([steps, -steps])
+            still = np.zeros_like(poses)
+            kept = self.holds(poses, still, still).reshape(2, _STEPS)
+            first = np.where(kept.all(axis=1), _STEPS, np.argmin(kept, axis=1)).max()
+            spans.append(_FAR[unit] * max(int(first), 1) / _STEPS)
+        return np.array(spans)
+
+
+def _by_row(A: Array, W: Array) -> Array:
+    """A W of each sample, as one product."""
+    rows = np.ascontiguousarray(W.transpose(1, 0, 2)).reshape(len(A), -1)
+    return np.asarray((A @ rows).reshape(len(A), len(W), -1).transpose(1, 0, 2))
+
+
+def _covariance(sigma: Any, n: int) -> Array:
+    given = array(sigma, "sigma", ndim=(0, 1, 2))
+    if given.ndim < 2:
+        require(given.shape in ((), (n,)), f"sigma: give one number, one for each of {n} actuators, or a covariance")
+        require(bool((given > 0).all()), f"sigma must be positive, but is {sigma}")
+        return np.diag(np.broadcast_to(given, (n,)) ** 2)
+    require(given.shape == (n, n), f"the covariance of {n} efforts must be {n} × {n}, but is {given.shape}")
+    require(np.allclose(given, given.T, rtol=1e-9), "the covariance of the efforts must be symmetric")
+    try:
+        np.linalg.cholesky(given)
+    except np.linalg.LinAlgError as error:
+        raise InputError(
+            "the covariance of the efforts is not positive definite: some combination of them would have no error. "
+            "Estimate it from more samples than actuators"
+        ) from error
+    return given

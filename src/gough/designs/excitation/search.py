@@ -1,0 +1,331 @@
+"""Many starts, one design: each start is a task of its own, for any executor; a stopped search keeps its best."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, wait
+from dataclasses import dataclass, fields
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import InputError, nearest, require
+from gough.core.threads import one_blas_thread
+from gough.designs.excitation.augmented import Prices, one_round
+from gough.designs.excitation.limits import MotionLimits
+from gough.designs.excitation.measure import course
+from gough.designs.excitation.problem import DesignProblem
+from gough.designs.excitation.result import Attempt, Design
+from gough.robots.model import DynamicModel
+from gough.simulate.trajectories import require_count
+
+_TOLERANCE = 2e-3
+"""By how much of its size a limit may be exceeded at a sample before the correction."""
+_SETTLED = 0.05
+"""Change of the criterion in a round below which a search ends: 0.2 % of a standard deviation for 24 parameters."""
+_ROUNDS, _STEPS = 8, 400
+_CORRECTIONS, _FEW = 8, 40
+_COARSE, _FINER, _FINEST = 0.15, 3, 9
+"""Where limits are exceeded between samples by more than this share, so many times as many are taken, and at most."""
+_HALVINGS = 12
+_BACK = 0.9
+"""By which a motion that cannot be followed is made smaller at a time."""
+_LEAST = 0.3
+"""A motion that exceeds limits even at this share of its size is given up."""
+_PATIENCE = 2.0
+"""Seconds that a stopped search waits for starts that are about to end."""
+
+
+class Progress(NamedTuple):
+    """How far a search has come.
+
+    Examples:
+        >>> Progress(3, 10, "limits", -41.5).start
+        3
+    """
+
+    start: int
+    """Which start reports, from 1."""
+    of: int
+    stage: str
+    """What it does, in words; "done" at its end."""
+    value: float
+    """The criterion it has reached."""
+
+
+def optimize(
+    problem: DesignProblem,
+    *,
+    starts: int = 10,
+    seed: int = 0,
+    executor: Executor | None = None,
+    on_progress: Callable[[Progress], object] = lambda _: None,
+) -> Design:
+    """The best motion of several starts; the same seed gives the same motion, whatever the executor.
+
+    Each start is a random feasible series. An augmented Lagrangian improves it, by exact derivatives;
+    then limits are verified between samples as well, and the motion is corrected until it keeps them strictly.
+
+    Ctrl-C stops the search, and the best motion so far is the answer; it keeps the limits like any other.
+
+    Args:
+        problem: What to design.
+        starts: Number of random starts.
+        seed: Random seed of the starts.
+        executor: Runs starts in parallel: of `concurrent.futures`, or a Dask client's; in this process by default.
+        on_progress: Called with a `Progress` now and then.
+
+    Raises:
+        InputError: no start found a motion that keeps the limits.
+        KeyboardInterrupt: the search was stopped before it had found one.
+
+    Examples:
+        >>> from gough.designs.excitation import MotionLimits
+        >>> from gough.robots import Delta
+        >>> problem = DesignProblem(Delta(), MotionLimits(speeds=8.0, efforts=10.0), sigma=0.2, n_harmonics=2)
+        >>> found = optimize(problem, starts=1)
+        >>> found.is_stopped, bool(found.worst < 0)
+        (False, True)
+    """
+    require_count(starts, "starts")
+    tasks = _here(problem, starts, seed, on_progress) if executor is None else _there(
+        executor, problem, starts, seed, on_progress
+    )  # fmt: skip
+    done: list[Attempt] = []
+    stopped = False
+    try:
+        for attempt in tasks:
+            done.append(attempt)
+            stopped |= attempt.is_stopped
+    except KeyboardInterrupt:
+        stopped = True
+    done.sort(key=lambda each: each.number)
+    if not any(np.isfinite(each.value) for each in done):
+        if stopped:
+            raise KeyboardInterrupt
+        raise InputError(
+            f"none of {starts} starts found a motion of {problem.robot.name} that keeps its limits at all times: "
+            "loosen the limits, lower the frequency, or take more starts"
+        )
+    return Design(problem, tuple(done), stopped)
+
+
+@np.errstate(all="ignore")
+def design(
+    robot: DynamicModel,
+    limits: MotionLimits,
+    *,
+    starts: int = 10,
+    seed: int = 0,
+    executor: Executor | None = None,
+    on_progress: Callable[[Progress], object] = lambda _: None,
+    **options: Any,
+) -> Design:
+    """The periodic trajectory within limits that identifies the robot's base parameters best.
+
+    Short for `optimize(DesignProblem(robot, limits, **options), ...)`.
+
+    Args:
+        robot: The model whose parameters are to be identified.
+        limits: Limits of positions, speeds, accelerations, efforts and pose.
+        starts: Number of random starts.
+        seed: Random seed; the same seed gives the same trajectory.
+        executor: Runs starts in parallel; in this process by default.
+        on_progress: Called with a `Progress` now and then.
+        options: Further fields of `DesignProblem`, such as `sigma`, `criterion`, `n_harmonics` and `frequency`.
+
+    Raises:
+        InputError: an option is unknown, or no start found a trajectory within the limits.
+
+    Examples:
+        >>> from gough.designs.excitation import MotionLimits
+        >>> from gough.robots import Delta
+        >>> found = design(Delta(), MotionLimits(speeds=8.0, efforts=10.0), n_harmonic=2)
+        Traceback (most recent call last):
+        ...
+        gough.core.errors.InputError: no option of a design is called 'n_harmonic'; did you mean 'n_harmonics'?
+    """
+    known = [field.name for field in fields(DesignProblem) if field.name not in {"robot", "limits"}]
+    for name in options:
+        require(name in known, f"no option of a design is called '{name}'{nearest(name, known)}")
+    problem = DesignProblem(robot, limits, **options)
+    return optimize(problem, starts=starts, seed=seed, executor=executor, on_progress=on_progress)
+
+
+def attempt(
+    problem: DesignProblem, number: int, seed: int, on_stage: Callable[[str, float], object] = lambda *_: None
+) -> Attempt:
+    """One start: a task that can be sent to another process."""
+    begin = perf_counter()
+    run = _Start(problem, on_stage)
+    with one_blas_thread():
+        start = random_start(problem, np.random.default_rng([seed, number]))
+        first = problem.value(start)
+        stopped = False
+        try:
+            z = run.improve(start)
+        except KeyboardInterrupt:
+            stopped, z = True, run.z
+        found = _best_strict(problem, z, start, first)
+    if found is None:
+        return Attempt(number, None, np.inf, first, perf_counter() - begin, run.prices.evaluations, stopped)
+    value = problem.value(found)
+    series = problem.series(found)
+    return Attempt(number, series, value, first, perf_counter() - begin, run.prices.evaluations, stopped)
+
+
+def random_start(problem: DesignProblem, rng: np.random.Generator) -> Array:
+    """A random motion, made as large as the limits allow at its samples."""
+    space = problem.space
+    z = space.drawn(rng)
+    low, high = 0.0, 2.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if problem.violation(problem.evaluate(space.shrunk(z, middle, middle)).h) < 0:
+            low = middle
+        else:
+            high = middle
+    share = low or high / 2
+    return space.shrunk(z, share, share)
+
+
+@dataclass
+class _Start:
+    """The state of one start, so that a stopped one can tell how far it came."""
+
+    problem: DesignProblem
+    on_stage: Callable[[str, float], object]
+
+    def __post_init__(self) -> None:
+        assert self.problem.n_samples is not None
+        self.n_samples = self.problem.n_samples
+        self.prices = Prices.free(self.n_samples, len(self.problem.channels))
+        self.ratios = self.problem.space.bounds[-1]
+        self.z = np.zeros(self.problem.space.n)
+
+    def improve(self, z: Array) -> Array:
+        """Optimize at the samples, then between them."""
+        self.z = z
+        self._rounds(_ROUNDS, _STEPS, "searching")
+        frequency = self.problem.whole_frequency(self.problem.series(self.z).frequency)
+        ratio = 2 * np.pi * frequency / self.problem.space.pulsation
+        self.ratios = (ratio, ratio)
+        self.z = np.append(self.z[:-1], ratio)
+        for _ in range(_CORRECTIONS):
+            below, above = excess(self.problem, self.z)
+            if max(below.max(), above.max()) <= 0:
+                break
+            if max(below.max(), above.max()) > _COARSE and len(self.prices.upper) < _FINEST * self.n_samples:
+                self.problem, self.prices = self.problem.refined(_FINER), self.prices.refined(_FINER)
+                self._draw_back()
+                self._rounds(_ROUNDS, _STEPS, "a finer look")
+                continue
+            self.prices.tighten(below, above)
+            self._rounds(1, _FEW, "limits between samples")
+        return self.z
+
+    def _draw_back(self) -> None:
+        """Make the motion smaller until the robot can follow it: between the samples it had, it could not."""
+        for _ in range(_HALVINGS):
+            if np.isfinite(self.problem.lagrangian(self.z, lambda h: (0.0, np.zeros_like(h)))[0]):
+                return
+            self.z = self.problem.space.shrunk(self.z, _BACK, _BACK)
+
+    def _rounds(self, most: int, steps: int, stage: str) -> None:
+        def seen(z: Array) -> None:
+            self.z = z.copy()
+
+        for _ in range(most):
+            before = self.problem.value(self.z)
+            self.z, settled = one_round(
+                self.problem, self.z, self.prices, self.ratios, steps=steps, tolerance=_TOLERANCE, seen=seen
+            )
+            self.on_stage(stage, self.problem.value(self.z))
+            if settled and abs(self.problem.value(self.z) - before) < _SETTLED:
+                break
+
+
+def excess(problem: DesignProblem, z: Array) -> tuple[Array, Array]:
+    """How far values lie below and above their limits (N, channels), in units of their sizes, at and between samples.
+
+    Infinite where the robot cannot follow.
+    """
+    try:
+        low, high = course(problem.robot, problem.parameters, problem.channels, problem.series(z))
+    except InputError:
+        return (np.full((1, len(problem.channels)), np.inf),) * 2
+    sizes = np.array([one.size for one in problem.channels])
+    least, most = problem.ends
+    return least - low / sizes, high / sizes - most
+
+
+def _best_strict(problem: DesignProblem, z: Array, start: Array, first: float) -> Array | None:
+    """The motion that was found, made strict; the one it began with where that is better."""
+    found = strict(problem, z)
+    if found is not None and problem.value(found) <= first:
+        return found
+    kept = [each for each in (found, strict(problem, start)) if each is not None]
+    return min(kept, key=problem.value, default=None)
+
+
+def strict(problem: DesignProblem, z: Array) -> Array | None:
+    """The motion made just so much smaller that it keeps all limits at all times; None where that does not help."""
+    if _keeps(problem, z, 1.0, towards_home=False):
+        return z
+    for towards_home in (False, True):
+        low, high = _LEAST, 1.0
+        if not _keeps(problem, z, low, towards_home=towards_home):
+            continue
+        for _ in range(_HALVINGS):
+            middle = 1 - np.sqrt((1 - low) * max(1 - high, 1e-6))  # halves the logarithm: little is lost as a rule
+            if _keeps(problem, z, middle, towards_home=towards_home):
+                low = middle
+            else:
+                high = middle
+        return _smaller(problem, z, low, towards_home=towards_home)
+    return None
+
+
+def _smaller(problem: DesignProblem, z: Array, share: float, *, towards_home: bool) -> Array:
+    return problem.space.shrunk(z, share, share if towards_home else 1.0)
+
+
+def _keeps(problem: DesignProblem, z: Array, share: float, *, towards_home: bool) -> bool:
+    return max(each.max() for each in excess(problem, _smaller(problem, z, share, towards_home=towards_home))) <= 0
+
+
+def _here(
+    problem: DesignProblem, starts: int, seed: int, on_progress: Callable[[Progress], object]
+) -> Iterator[Attempt]:
+    for number in range(1, starts + 1):
+
+        def stage(what: str, value: float, number: int = number) -> None:
+            on_progress(Progress(number, starts, what, value))
+
+        done = attempt(problem, number, seed, stage)
+        yield done
+        on_progress(Progress(number, starts, "done", done.value))
+        if done.is_stopped:
+            return
+
+
+def _there(
+    executor: Executor, problem: DesignProblem, starts: int, seed: int, on_progress: Callable[[Progress], object]
+) -> Iterator[Attempt]:
+    assert problem.space  # its kernels are compiled once, here, and not by every worker at the same time
+    problem.lagrangian(np.append(np.full(problem.space.n - 1, 0.01), 1.0), lambda h: (0.0, np.zeros_like(h)))
+    pending: set[Future[Attempt]] = {executor.submit(attempt, problem, k, seed) for k in range(1, starts + 1)}
+    try:
+        while pending:
+            done, pending = wait(pending, return_when="FIRST_COMPLETED")
+            for future in done:
+                found = future.result()
+                on_progress(Progress(found.number, starts, "done", found.value))
+                yield found
+    except KeyboardInterrupt:
+        for future in pending:
+            future.cancel()
+        for future in wait(pending, timeout=_PATIENCE).done:
+            if not future.cancelled() and future.exception() is None:
+                yield future.result()
+        raise

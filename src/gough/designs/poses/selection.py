@@ -1,0 +1,273 @@
+"""The search itself, and the set of poses that it found."""
+
+import json
+from dataclasses import dataclass, replace
+from functools import cached_property
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array, ArrayValue
+from gough.core.errors import InputError, require
+from gough.core.text import html_table, table
+from gough.data import Poses
+from gough.designs.poses.bounds import least_value
+from gough.designs.poses.criteria import DCriterion
+from gough.designs.poses.indices import ObservabilityIndices
+from gough.designs.poses.problem import PoseProblem
+from gough.designs.poses.search import OnProgress, Progress, exchange, greedy
+from gough.designs.poses.workspace import Accuracy
+from gough.geometry.gauges import regauged
+from gough.robots.gough_platform import GoughPlatform
+
+
+@dataclass(frozen=True, eq=False)
+class Selection(ArrayValue):
+    """Poses to measure, in an order in which the first few are a good set too, and what they will tell.
+
+    `str()` of it is a short report. `to_json` and `from_json` keep it in a file, for the same problem.
+    """
+
+    problem: PoseProblem
+    rows: tuple[int, ...]
+    """Numbers of the candidates."""
+    is_stopped: bool = False
+    """Was the search interrupted? Then this is the best so far."""
+
+    @property
+    def poses(self) -> Poses:
+        """Expected poses and readings to command, with the noise of their measurement."""
+        return self.problem.candidates.poses.select(list(self.rows))
+
+    @cached_property
+    def information(self) -> Array:
+        """In the coordinates of the problem's Z."""
+        return self.problem.information.of(self.rows)
+
+    @cached_property
+    def covariance(self) -> Array:
+        """Predicted, of what is identified."""
+        return self.problem.information.covariance(self.information)
+
+    @property
+    def sigma(self) -> Array:
+        """Predicted standard deviation of each identified parameter or combination."""
+        return np.sqrt(self.covariance.diagonal())
+
+    @cached_property
+    def shape_sigma(self) -> Array | None:
+        """σ in frames fitted to its own joints, for a Gough platform whose 42 parameters are all identified.
+
+        What remains if the instrument's place is forgotten (gauge `Procrustes`): the accuracy of the machine's shape.
+        """
+        model, told = self.problem.model, self.problem.information
+        if not isinstance(model, GoughPlatform) or told.columns != tuple(range(len(model.names))):
+            return None
+        carried = regauged(model, self.problem.parameters, self.covariance).covariance
+        assert carried is not None
+        return np.sqrt(np.maximum(carried.diagonal(), 0.0))
+
+    @cached_property
+    def indices(self) -> ObservabilityIndices:
+        """Indices of these poses; parameters are in units of the σ that an average candidate alone would give them."""
+        return ObservabilityIndices.of(self.problem.information.singular_values(self.information), len(self.rows))
+
+    @cached_property
+    def accuracy(self) -> Accuracy:
+        """Standard deviations of predicted poses over the workspace."""
+        return self.problem.workspace.accuracy(self.problem.information, self.information)
+
+    @property
+    def value(self) -> float:
+        """The criterion."""
+        return self.problem.criterion.value(self.information)
+
+    def table(self) -> str:
+        """Readings to command and positions to expect, pose by pose, as aligned text."""
+        return table(*self._columns())
+
+    def _columns(self) -> tuple[list[str], list[list[str]], str]:
+        """Heads, rows and alignment of the table."""
+        poses, model = self.poses, self.problem.model
+        shown, factor = ("mm", 1e3) if model.reading_unit == "m" else (model.reading_unit, 1.0)
+        heads = ["pose", *(f"{chain} [{shown}]" for chain in model.chains), *(f"{axis} [mm]" for axis in "xyz")]
+        rows = [
+            [str(i + 1), *(f"{factor * v:.4f}" for v in reading), *(f"{1e3 * v:.3f}" for v in position)]
+            for i, (reading, position) in enumerate(zip(poses.readings, poses.position, strict=True))
+        ]
+        return heads, rows, "r" * len(heads)
+
+    def _headline(self) -> str:
+        of, told = self.problem, self.accuracy
+        return (
+            f"{len(self.rows)} poses of the {of.model.name} for {of.information.n_parameters} unknowns, chosen by "
+            f"{of.criterion.name}; a calibration from them predicts positions with σ = {1e3 * told.position:.3g} mm "
+            f"(rms over the workspace), at worst {1e3 * told.position_worst:.3g} mm"
+            + ("; the search was interrupted" if self.is_stopped else "")
+        )
+
+    def __str__(self) -> str:
+        return f"{self._headline()}\n{self.table()}"
+
+    def _repr_html_(self) -> str:
+        """The headline and the table for a notebook."""
+        return f"<p>{escape(self._headline())}</p>\n{html_table(*self._columns())}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, in SI units."""
+        of, poses, told = self.problem, self.poses, self.problem.information
+        return {
+            "machine": of.model.name,
+            "count": len(self.rows),
+            "criterion": of.criterion.name,
+            "value": self.value,
+            "is_stopped": self.is_stopped,
+            "rows": list(self.rows),
+            "readings": poses.readings.tolist(),
+            "position": poses.position.tolist(),
+            "rotation": None if poses.rotation is None else poses.rotation.tolist(),
+            "sigma": dict(zip(told.names, self.sigma.tolist(), strict=True)),
+            "units": dict(zip(told.names, told.units, strict=True)),
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str, problem: PoseProblem) -> "Selection":
+        """The selection that `to_json` wrote, of the problem that it was found for.
+
+        Raises:
+            InputError: the text is no such document, or the problem's candidates are other ones.
+        """
+        try:
+            data = json.loads(text)
+            rows, stopped = tuple(int(row) for row in data["rows"]), bool(data["is_stopped"])
+            machine, readings = data["machine"], np.array(data["readings"], dtype=float)
+        except (json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
+            raise InputError(f"not a selection of poses that this version of gough wrote: {error}") from error
+        name = problem.model.name
+        require(machine == name, f"the selection is of the machine '{machine}', not of '{name}'")
+        known = bool(rows) and min(rows) >= 0 and max(rows) < len(problem.candidates)
+        same = known and np.array_equal(problem.candidates.poses.readings[list(rows)], readings)
+        require(same, "the selection was made from other candidates: give the limits, number and seed of those")
+        return cls(problem, rows, stopped)
+
+    @cached_property
+    def excess(self) -> float | None:
+        """By what share standard deviations can at most be larger than those of the best set of as many candidates.
+
+        Of their geometric mean where the criterion is D; of their root mean square where it is a variance; None where
+        no bound is known.
+        """
+        of, told = self.problem, self.problem.information
+        least = least_value(told.Z, len(self.rows), of.criterion, told.known, chosen=self.rows, repeats=of.repeats)
+        if least is None or not np.isfinite(self.value):
+            return None
+        share = 1 / (2 * told.n_parameters) if isinstance(of.criterion, DCriterion) else 1.0
+        return max(0.0, float(np.expm1((self.value - least) * share)))
+
+
+def select(
+    problem: PoseProblem,
+    count: int,
+    *,
+    starts: int = 3,
+    seed: int = 1,
+    on_progress: OnProgress = lambda _: None,
+) -> Selection:
+    """`count` poses to measure: greedily chosen, then exchanged until no single exchange improves the criterion.
+
+    The second start is led by D, whatever the criterion; later ones keep a random half of the best set and choose the
+    rest anew. Interrupted (Ctrl-C), it returns the best
+    set so far, if that identifies what can be identified.
+
+    Raises:
+        InputError: so few poses do not identify the parameters, or there are not so many candidates.
+
+    Examples:
+        >>> from gough.designs.poses import PoseLimits, candidates
+        >>> from gough.robots import GoughPlatform
+        >>> robot = GoughPlatform.deltalab()
+        >>> found = candidates(robot, PoseLimits(readings=(0.0, 0.14)), count=100).with_noise(5e-5, 2e-4, 1e-5)
+        >>> chosen = select(PoseProblem.of(robot, found), 12, starts=1)
+        >>> len(chosen.rows), bool(chosen.excess < 0.2)
+        (12, True)
+    """
+    problem.require_count(count)
+    told, criterion, repeats = problem.information, problem.criterion, problem.repeats
+    rng = np.random.default_rng(seed)
+    best: list[int] = []
+    now: list[int] = []
+    value, stopped = np.inf, False
+    try:
+        for start in range(max(starts, 1)):
+            on_progress(Progress(f"start {start + 1}", start, starts, value))
+            now, lead, kept = [], criterion, rng.permutation(best)[: count // 2].tolist()
+            if start == 1 and not criterion.diminishes:
+                lead, kept = DCriterion(), []
+            greedy(told.Z, count, lead, told.known, first=kept, repeats=repeats, chosen=now)
+            exchange(told.Z, now, criterion, told.known, repeats=repeats, on_progress=on_progress)
+            if (trial := criterion.value(told.of(now))) < value or not best:
+                best, value = list(now), trial
+    except KeyboardInterrupt:
+        stopped = True
+        if not best or (len(now) == count and criterion.value(told.of(now)) < value):
+            best = now
+        if len(best) < count and told.is_singular(told.of(best)):
+            raise
+    return in_order(Selection(problem, tuple(best), stopped))
+
+
+def in_order(selection: Selection) -> Selection:
+    """The same poses so that the first k tell most of all k of them: whoever has to stop early loses least."""
+    told, rows = selection.problem.information, list(selection.rows)
+    order = greedy(told.Z[rows], len(rows), DCriterion(), told.known)
+    return replace(selection, rows=tuple(int(rows[i]) for i in order))
+
+
+@dataclass(frozen=True)
+class Rival:
+    """Another set of poses, for comparison."""
+
+    name: str
+    count: int
+    accuracy: Accuracy
+    indices: ObservabilityIndices
+
+
+def rivals(selection: Selection, *, seed: int = 1, draws: int = 100) -> tuple[Rival, ...]:
+    """What random sets of the same size, the best of the extremal configurations, and all of those would tell.
+
+    Random sets are drawn from the configurations that are not extremal; the median is shown, by accuracy of positions.
+    """
+    of, told = selection.problem, selection.problem.information
+    count, rng = len(selection.rows), np.random.default_rng(seed)
+    inner = np.flatnonzero(~of.candidates.is_extremal)
+    pool = inner if len(inner) >= count else np.arange(len(told.Z))
+    sets = [rng.choice(pool, count, replace=count > len(pool)) for _ in range(draws)]
+    able = [rows for rows in sets if not told.is_singular(told.of(rows))]
+    result = []
+    if able:
+        accuracy = [of.workspace.accuracy(told, told.of(rows)).position for rows in able]
+        middle = able[int(np.argsort(accuracy)[len(accuracy) // 2])]
+        result.append(_rival(of, f"random, median of {draws}", middle))
+    corners = np.flatnonzero(of.candidates.is_extremal)
+    if len(corners) >= count:
+        some: list[int] = []
+        greedy(told.Z[corners], count, of.criterion, told.known, chosen=some)
+        exchange(told.Z[corners], some, of.criterion, told.known)
+        result.append(_rival(of, "extremal, as many", corners[some]))
+    if len(corners) > count:
+        result.append(_rival(of, "extremal, all", corners))
+    return tuple(each for each in result if each is not None)
+
+
+def _rival(problem: PoseProblem, name: str, rows: Any) -> Any:
+    M = problem.information.of(rows)
+    if problem.information.is_singular(M):
+        return None
+    indices = ObservabilityIndices.of(problem.information.singular_values(M), len(rows))
+    return Rival(name, len(rows), problem.workspace.accuracy(problem.information, M), indices)

@@ -1,0 +1,79 @@
+"""Dynamic identification: a robot and its measured motion become a problem, and every method's answer with verdicts."""
+
+from gough.dynamics.adequacy import adequacy_of
+from gough.dynamics.base_parameters import base_parameters
+from gough.dynamics.benchmark_motion import BenchmarkVerdict, Bias, all_parameters, benchmark
+from gough.dynamics.by_repeat import ByRepeat, by_repeat
+from gough.dynamics.dynamic import dynamic
+from gough.dynamics.errors_in_variables import errors_in_variables
+from gough.dynamics.fitted_path import on_fitted_path
+from gough.dynamics.gain import gain_from_static_tests
+from gough.dynamics.identify import MARGIN, identify
+from gough.dynamics.named import DEFAULT_METHODS, METHODS, method_named
+from gough.dynamics.path_order import path_order
+from gough.dynamics.recorded import recorded
+from gough.dynamics.reduce import base_values, reduced
+from gough.dynamics.regressors import measured_regressor
+from gough.dynamics.repeated_identification import IdentifiedRepeats, identify_repeated
+from gough.dynamics.repeated_motion import RepeatedMotion, periods, runs
+from gough.dynamics.results import (
+    Adequacy,
+    EstimatesByMethod,
+    ExactBounds,
+    Finding,
+    GainEstimate,
+    Identified,
+    Prediction,
+    Step,
+    Validation,
+    VariantFit,
+    estimates_from_json,
+)
+from gough.dynamics.series_order import OrderChoice, series_order
+from gough.dynamics.validation import validated
+from gough.dynamics.words import verdicts
+
+__all__ = [
+    "DEFAULT_METHODS",
+    "MARGIN",
+    "METHODS",
+    "Adequacy",
+    "BenchmarkVerdict",
+    "Bias",
+    "ByRepeat",
+    "EstimatesByMethod",
+    "ExactBounds",
+    "Finding",
+    "GainEstimate",
+    "Identified",
+    "IdentifiedRepeats",
+    "OrderChoice",
+    "Prediction",
+    "RepeatedMotion",
+    "Step",
+    "Validation",
+    "VariantFit",
+    "adequacy_of",
+    "all_parameters",
+    "base_parameters",
+    "base_values",
+    "benchmark",
+    "by_repeat",
+    "dynamic",
+    "errors_in_variables",
+    "estimates_from_json",
+    "gain_from_static_tests",
+    "identify",
+    "identify_repeated",
+    "measured_regressor",
+    "method_named",
+    "on_fitted_path",
+    "path_order",
+    "periods",
+    "recorded",
+    "reduced",
+    "runs",
+    "series_order",
+    "validated",
+    "verdicts",
+]

@@ -1,0 +1,130 @@
+"""From a robot and its measured motion to its parameters by every method, with what there is to know about them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import require
+from gough.data import MeasuredMotion
+from gough.dynamics.adequacy import adequacy_of
+from gough.dynamics.answers import answers, without_fixed
+from gough.dynamics.bounds import closed_prior, residual_scale, smallest_factor, stated_bound, with_bounds
+from gough.dynamics.named import DEFAULT_METHODS, chosen_methods
+from gough.dynamics.recorded import recorded
+from gough.dynamics.reduce import reduced
+from gough.dynamics.results import Identified, Step
+from gough.dynamics.validation import validated
+from gough.estimates import Estimate, Method
+from gough.methods import identifiability
+from gough.problem import LinearProblem
+from gough.region import Box, ConfidenceEllipsoid
+from gough.robots.model import DynamicModel
+
+MARGIN = 1.5
+"""Error bound over the smallest one possible, where none is given."""
+
+
+@np.errstate(all="ignore")
+def identify(
+    robot: DynamicModel,
+    motion: MeasuredMotion,
+    *,
+    methods: Mapping[str, Method[LinearProblem]] | Sequence[str] = DEFAULT_METHODS,
+    validation: MeasuredMotion | None = None,
+    prior: Box | ConfidenceEllipsoid | None = None,
+    bound: float | Sequence[float] | Array | None = None,
+    margin: float = MARGIN,
+    compare: bool = True,
+    on_step: Callable[[Step], object] = lambda _: None,
+) -> Identified:
+    """The robot's dynamic parameters by each method, the smallest error bound, and verdicts on model and prediction.
+
+    Statistical methods estimate the noise from the residuals; sets are given an error bound for each actuator. ε*, the
+    smallest bound for which any parameters explain every row, is always computed. A method that fails is in the
+    result with its status and words, and stops no other. Parameters that the prior fixes are taken out; where the data
+    do not determine all others, the problem is reduced to combinations that they do determine.
+
+    Args:
+        robot: The model whose parameters are unknown.
+        motion: What was measured.
+        methods: Names as in `METHODS`, or methods by a name of your own.
+        validation: Another trajectory, on which predictions are compared with measurements.
+        prior: Bounds of the parameters, or a belief about them.
+        bound: No measured effort errs by more, one number or one for each actuator. Without it, the bound of each
+            actuator is `margin` · ε*, in proportion to its residual rms: taken from the data, so that the sets are
+            conditional on it.
+        margin: See `bound`.
+        compare: Judge the robot's variants on held-out data.
+        on_step: Told of each phase when it begins.
+
+    Raises:
+        InputError: a method has an unknown name, or the bound or the prior does not fit the robot.
+
+    Examples:
+        >>> from gough.dynamics import base_values
+        >>> from gough.dynamics.example import random_motion
+        >>> robot, motion = random_motion(1)
+        >>> found = identify(robot, motion, methods=["weighted", "hull"], bound=0.1, compare=False)
+        >>> base_values(found.found, robot.nominal) in found["hull"].region
+        True
+        >>> print(found.verdicts[1].split(";")[0])
+        No parameters explain every row with errors below ε* = 0.0974 N·m, as is proved
+    """
+    chosen = chosen_methods(methods)
+    require(margin >= 1, f"margin must be at least 1, since no parameters explain all rows below ε*; it is {margin}")
+    given = None if bound is None else stated_bound(bound, robot.actuators)
+    begin = _Steps(3 + len(chosen) + bool(compare) + (validation is not None), on_step)
+    begin("assembling the equations")
+    free, fixed = without_fixed(recorded(robot, motion, prior=prior))
+    begin("checking what the data can show")
+    found = identifiability(free)
+    problem = free if found.is_full_rank else reduced(free, found)
+    begin("looking for the smallest error bound")
+    scale = residual_scale(problem) if given is None else given
+    minimal = smallest_factor(problem, scale)
+    used = margin * minimal.upper * scale if given is None else given
+    bounded = with_bounds(problem, used, closed_prior(problem, np.maximum(used, minimal.upper * scale)))
+    estimates, refused = answers(problem, bounded, chosen, lambda label: begin(f"identifying: {label}"))
+    identified = Identified(
+        robot=robot,
+        motion=motion,
+        problem=problem,
+        bounded=bounded,
+        found=found,
+        estimates=estimates,
+        refused=refused,
+        scale=scale,
+        minimal=minimal,
+        bound=used,
+        bound_is_given=given is not None,
+        margin=margin,
+        fixed=fixed,
+    )
+    if compare:
+        begin("comparing models on held-out data")
+        identified = replace(identified, adequacy=adequacy_of(robot, motion, validation, sigma=_printed(estimates)))
+    if validation is not None:
+        begin("predicting the validation trajectory")
+        identified = replace(identified, validation=validated(identified, validation))
+    return identified
+
+
+class _Steps:
+    """Counts the phases as they begin."""
+
+    def __init__(self, total: int, on_step: Callable[[Step], object]) -> None:
+        self._number, self._total, self._on_step = 0, total, on_step
+
+    def __call__(self, what: str) -> None:
+        self._number += 1
+        self._on_step(Step(self._number, self._total, what))
+
+
+def _printed(estimates: Mapping[str, Estimate]) -> dict[str, float]:
+    """The σ of the first method that prints any."""
+    for estimate in estimates.values():
+        if isinstance(estimate.region, ConfidenceEllipsoid):
+            return dict(zip(estimate.unknowns.names, estimate.region.sigma.tolist(), strict=True))
+    return {}

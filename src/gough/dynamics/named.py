@@ -1,0 +1,111 @@
+"""The library's methods by name, for studies and command lines."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+from gough.core.errors import InputError, nearest, require
+from gough.estimates import Method
+from gough.methods import (
+    BoundingEllipsoid,
+    Fixpoint,
+    GaussMarkov,
+    GaussSeidel,
+    HullAndEllipsoid,
+    LeastSquares,
+    LinearHull,
+    RelaxedHull,
+    RobustLeastSquares,
+    RowContractor,
+    TightEllipsoid,
+    Tukey,
+    WeightedLeastSquares,
+)
+from gough.problem import LinearProblem
+
+METHODS: Mapping[str, Method[LinearProblem]] = MappingProxyType(
+    {
+        "least squares": LeastSquares(),
+        "weighted": WeightedLeastSquares(),
+        "Gauss–Markov": GaussMarkov(),
+        "robust": RobustLeastSquares(),
+        "Tukey": RobustLeastSquares(Tukey()),
+        "hull": LinearHull(),
+        "ellipsoid": BoundingEllipsoid(),
+        "tight ellipsoid": TightEllipsoid(),
+        "hull and ellipsoid": HullAndEllipsoid(),
+        "recursive ellipsoid": BoundingEllipsoid(cut=False, rounds=0),
+        "Gauss–Seidel": Fixpoint(GaussSeidel()),
+        "relaxed hull": RelaxedHull(1),
+        "rows": Fixpoint(RowContractor()),
+    }
+)
+"""Every method that solves a linear problem without more to be told, by the name that studies, tables and reports use.
+`recursive ellipsoid` and `Gauss–Seidel` are the methods of [PRV03e] and [PRV03i]; `relaxed hull` tolerates one row
+beyond its bound. Methods that need instruments or covariances of W are given as values."""
+
+DEFAULT_METHODS = ("least squares", "weighted", "Gauss–Markov", "robust", "hull", "ellipsoid", "tight ellipsoid")
+"""What an identification uses unless told otherwise."""
+
+_OTHER_NAMES = {
+    "ls": "least squares",
+    "ordinary least squares": "least squares",
+    "wls": "weighted",
+    "weighted least squares": "weighted",
+    "gm": "Gauss–Markov",
+    "huber": "robust",
+    "robust least squares": "robust",
+    "linear hull": "hull",
+    "bounding ellipsoid": "ellipsoid",
+    "obe": "recursive ellipsoid",
+    "row contractor": "rows",
+}
+
+
+def _plain(name: str) -> str:
+    """Small letters, and blanks for dashes and underscores of any kind."""
+    return " ".join(name.casefold().translate(str.maketrans("–—-_", "    ")).split())
+
+
+def method_named(name: str) -> tuple[str, Method[LinearProblem]]:
+    """A method and its name in tables; capitals, dashes, underscores and abbreviations may be as they like.
+
+    Raises:
+        InputError: no method has that name; the message says which one is nearest.
+
+    Examples:
+        >>> method_named("gauss-markov")
+        ('Gauss–Markov', GaussMarkov(level=0.95, rtol=1e-06, max_steps=50, rank_tolerance=None))
+        >>> method_named("elipsoid")
+        Traceback (most recent call last):
+        ...
+        gough.core.errors.InputError: no method is called 'elipsoid'; did you mean 'ellipsoid'? (known: least squares, \
+weighted, Gauss–Markov, robust, Tukey, hull, ellipsoid, tight ellipsoid, hull and ellipsoid, recursive ellipsoid, \
+Gauss–Seidel, relaxed hull, rows)
+    """
+    require(isinstance(name, str), f"a method is asked for by name, but this is {name!r}")
+    spelled = {_plain(known): known for known in METHODS} | _OTHER_NAMES
+    if _plain(name) not in spelled:
+        close = nearest(_plain(name), spelled)
+        for plain, known in spelled.items():
+            close = close.replace(f"'{plain}'", f"'{known}'")
+        raise InputError(f"no method is called '{name}'{close} (known: {', '.join(METHODS)})")
+    label = spelled[_plain(name)]
+    return label, METHODS[label]
+
+
+def chosen_methods(
+    methods: Mapping[str, Method[LinearProblem]] | Sequence[str] | Iterable[str],
+) -> dict[str, Method[LinearProblem]]:
+    """Methods by label: a mapping as it is, names looked up.
+
+    Examples:
+        >>> list(chosen_methods(["LS", "hull"]))
+        ['least squares', 'hull']
+    """
+    if isinstance(methods, Mapping):
+        chosen = dict(methods)
+    else:
+        require(not isinstance(methods, str), f"methods must be a list of names, not the one string {methods!r}")
+        chosen = dict(method_named(name) for name in methods)
+    require(len(chosen) > 0, f"no method is asked for; known are {', '.join(METHODS)}")
+    return chosen

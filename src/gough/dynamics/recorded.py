@@ -1,0 +1,142 @@
+"""A measured motion as a linear problem: the rows that a preparation kept, on the grid of time."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from gough.core.arrays import frozen
+from gough.core.errors import InputError, require
+from gough.core.units import same_kind
+from gough.data.motion import MeasuredMotion
+from gough.dynamics.regressors import regressor_blocks
+from gough.noise import Gaussian, Noise
+from gough.problem import Groups, LinearProblem
+from gough.region import Box, ConfidenceEllipsoid
+from gough.robots.model import DynamicModel
+from gough.unknowns import Unknowns
+
+_SIZE_UNKNOWN = Gaussian()
+
+
+def recorded(
+    robot: DynamicModel,
+    motion: MeasuredMotion,
+    *,
+    noise: Noise = _SIZE_UNKNOWN,
+    prior: Box | ConfidenceEllipsoid | None = None,
+    nominal: Any = None,
+) -> LinearProblem:
+    """The problem efforts = regressor · parameters + noise, with a row for each row of the motion that is kept.
+
+    If the efforts have passed a low-pass, the regressor passes it too, at the rate of the recording: both sides are
+    filtered alike [PRV03i, §4.1]. Rows stand sample by sample and actuator by actuator. Masked rows leave gaps in the
+    groups' grid, and so do the seams between recordings: time stays time.
+
+    Args:
+        robot: The model whose dynamic parameters are unknown.
+        motion: As `gough.data.prepare` returns it, with the robot's coordinates by their names.
+        noise: What is known of the errors of the efforts; without it their size is estimated from the residuals.
+        prior: What is known of the parameters beforehand.
+        nominal: The blueprint's parameters; None takes the robot's own.
+
+    Raises:
+        InputError: the motion is not one of this robot by names, number or units, or the robot cannot be at one of
+            its samples; the message names it.
+
+    Examples:
+        >>> from gough.data import MeasuredMotion
+        >>> from gough.robots import FiveBar
+        >>> robot, still = FiveBar.demo(), np.zeros((2, 2))
+        >>> motion = MeasuredMotion(
+        ...     100.0, still + [2.0, 1.0], still, still, still + [-0.99, 1.16], [[True, True], [False, True]],
+        ...     coordinates=robot.coordinates, coordinate_units=robot.coordinate_units,
+        ...     actuators=robot.actuators, effort_units=robot.effort_units,
+        ... )
+        >>> problem = recorded(robot, motion)
+        >>> problem.W.shape, problem.groups.position
+        ((3, 21), array([0, 1, 3]))
+    """
+    require_fit(robot, motion)
+    kept = motion.kept
+    require(motion.n_rows > 0, "every row of the motion is masked: nothing is left to identify from")
+    W, filled = np.empty((motion.n_rows, len(robot.names))), 0
+    for samples, block in regressor_blocks(robot, motion, np.flatnonzero(kept.any(axis=1))):
+        rows = block[kept[samples]]
+        W[filled : filled + len(rows)] = rows
+        filled += len(rows)
+    unknowns = Unknowns(robot.names, robot.units, robot.nominal if nominal is None else nominal, prior)
+    return LinearProblem(frozen(W), motion.efforts[kept], unknowns, noise, _groups(robot, motion))
+
+
+def _groups(robot: DynamicModel, motion: MeasuredMotion) -> Groups:
+    n = len(robot.actuators)
+    grid = (motion.positions[:, None] * n + np.arange(n))[motion.kept]
+    complete = len(grid) == grid[-1] + 1
+    return Groups(robot.actuators, None if complete else grid)
+
+
+class Channels(Protocol):
+    """Names and units of what was measured: of positions and of efforts."""
+
+    @property
+    def coordinates(self) -> tuple[str, ...]: ...
+
+    @property
+    def coordinate_units(self) -> tuple[str, ...]: ...
+
+    @property
+    def actuators(self) -> tuple[str, ...]: ...
+
+    @property
+    def effort_units(self) -> tuple[str, ...]: ...
+
+
+def require_fit(robot: DynamicModel, motion: Channels) -> None:
+    """Refuse a motion that is not one of this robot by number, order or units."""
+    for what, wanted, given in (
+        ("coordinates", robot.coordinates, motion.coordinates),
+        ("actuators", robot.actuators, motion.actuators),
+    ):
+        require(
+            len(wanted) == len(given),
+            f"{robot.name} has {len(wanted)} {what} ({', '.join(wanted)}), but the motion has {len(given)} "
+            f"({', '.join(given)})",
+        )
+    _require_order("coordinates", robot, robot.coordinates, motion.coordinates)
+    _require_order("efforts", robot, robot.actuators, motion.actuators)
+    _require_units(robot, motion.coordinates, motion.coordinate_units, robot.coordinate_units)
+    _require_units(robot, motion.actuators, motion.effort_units, robot.effort_units)
+
+
+def _require_order(what: str, robot: DynamicModel, wanted: Sequence[str], given: Sequence[str]) -> None:
+    """Refuse names in another order than the robot's, by the names or by the numbers in them."""
+    if tuple(wanted) == tuple(given):
+        return
+    same = sorted(wanted) == sorted(given)
+    ranks = _ranks(wanted), _ranks(given)
+    ordered = None in ranks or ranks[0] == ranks[1]
+    require(
+        ordered and not same,
+        f"the {what} of the motion are ({', '.join(given)}), but those of {robot.name} are ({', '.join(wanted)}), in "
+        "this order: name them so, in this order, in prepare()",
+    )
+
+
+def _ranks(names: Sequence[str]) -> list[int] | None:
+    """The order of the last numbers in the names, if each has one."""
+    numbers = [re.findall(r"\d+", name) for name in names]
+    if not all(numbers):
+        return None
+    last = [int(digits[-1]) for digits in numbers]
+    return sorted(range(len(last)), key=last.__getitem__)
+
+
+def _require_units(robot: DynamicModel, names: Sequence[str], given: Sequence[str], wanted: Sequence[str]) -> None:
+    for name, unit, right in zip(names, given, wanted, strict=True):
+        if not unit:
+            raise InputError(f"the unit of '{name}' is not stated: {robot.name} needs {right}; state it in units=")
+        if not same_kind(unit, right):
+            volts = ": EffortFromVoltage(gain) makes volts efforts" if same_kind(unit, "V") else ""
+            raise InputError(f"'{name}' is measured in {unit}, but {robot.name} needs {right}{volts}")

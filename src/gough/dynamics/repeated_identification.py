@@ -1,0 +1,321 @@
+"""From repeats of a periodic motion to parameters by every estimator, beside each other as in [AHG, table III]."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import GoughError, InputError, require
+from gough.core.text import html_table, number, table
+from gough.data import advised_cutoff
+from gough.dynamics.benchmark_motion import BenchmarkVerdict, Bias, all_parameters, benchmark
+from gough.dynamics.by_repeat import by_repeat
+from gough.dynamics.errors_in_variables import without_fixed
+from gough.dynamics.fitted_path import on_fitted_path, reading_covariance
+from gough.dynamics.path_order import path_criterion
+from gough.dynamics.reduce import reduced
+from gough.dynamics.repeated_motion import RepeatedMotion
+from gough.dynamics.results import EstimatesByMethod, Step
+from gough.dynamics.series_order import OrderChoice, series_order
+from gough.estimates import Estimate
+from gough.methods import (
+    GaussMarkov,
+    Identifiability,
+    InstrumentalVariables,
+    LeastSquares,
+    TotalLeastSquares,
+    identifiability,
+)
+from gough.methods.noise.repeats import RepeatNoise
+from gough.problem import LinearProblem
+from gough.region import Box, ConfidenceEllipsoid
+from gough.robots.model import DynamicModel
+from gough.unknowns import Unknowns
+
+DOUBTED = 1e-4
+"""Probability below which an estimator is said to be further from maximum likelihood than its σ allows."""
+_EXACT_REGRESSOR = ("least squares", "Gauss–Markov")
+"""Estimators that take filtered and differentiated positions as exact."""
+_INSTRUMENTS = "instrumental variables"
+
+
+@dataclass(frozen=True, eq=False)
+class IdentifiedRepeats(EstimatesByMethod):
+    """A robot's parameters from repeats of a periodic motion, by every estimator. `str()` is a table with verdicts."""
+
+    robot: DynamicModel
+    motion: RepeatedMotion
+    order: OrderChoice
+    """How many harmonics the path has, and why; its estimate is that of maximum likelihood."""
+    by_positions: Mapping[int, float]
+    """BIC of the positions alone for each number of harmonics, up to a constant."""
+    found: Identifiability
+    """What the motion can show; all estimates are in its base parameters."""
+    estimates: Mapping[str, Estimate]
+    refused: Mapping[str, str]
+    """Estimators that failed, with the reason."""
+    covariance: Array
+    """(positions + efforts)² of one reading, as stated or as the repeats show it: [AHG]'s Δ and Σ."""
+    noise: RepeatNoise | None
+    """What the repeats show of the errors; None where they do not show those of a channel, and so it was stated."""
+    fit: BenchmarkVerdict
+    """Maximum likelihood on the motion that it was found from."""
+    benchmarks: Mapping[str, BenchmarkVerdict]
+    """The same on motions that were not used, by their names."""
+    fixed: Mapping[str, float]
+    """Parameters that the prior fixes, with their values."""
+
+    def __post_init__(self) -> None:
+        for field in ("by_positions", "estimates", "refused", "benchmarks", "fixed"):
+            object.__setattr__(self, field, MappingProxyType(dict(getattr(self, field))))
+
+    @property
+    def cut_off(self) -> int:
+        """Harmonics to which positions are filtered before they are differentiated, for the usual estimators."""
+        return _cut_off(self.motion, self.order.order)
+
+    @property
+    def likeliest(self) -> Estimate:
+        """Maximum likelihood."""
+        return self.order.estimate
+
+    @property
+    def likeliest_first(self) -> Mapping[str, Estimate]:
+        """The estimates, maximum likelihood before all others: for tables that may be too wide to be seen whole."""
+        name = next(name for name, estimate in self.estimates.items() if estimate is self.likeliest)
+        return {name: self.likeliest, **self.estimates}
+
+    @property
+    def is_refuted(self) -> bool:
+        """Does χ² refute model and noise together, or a benchmark motion the model of an actuator?"""
+        return self.order.is_refuted or not all(verdict.is_unbiased for verdict in self.benchmarks.values())
+
+    @property
+    def disagreement(self) -> Mapping[str, float]:
+        """Probability that each estimator is as far from maximum likelihood as it is, if both were right.
+
+        Maximum likelihood is efficient, so their difference spreads no more than the other estimate does by itself
+        (Hausman's argument); small: the other is biased, or its covariance too small.
+        """
+        from scipy.special import chdtrc  # noqa: PLC0415 - start-up time
+
+        best, result = self.likeliest.value, {}
+        for name, other in self.estimates.items():
+            away = other.value - best
+            assert isinstance(other.region, ConfidenceEllipsoid)
+            scale = other.region.sigma
+            squares = away / scale @ np.linalg.solve(other.region.correlation, away / scale)
+            result[name] = float(chdtrc(len(away), squares))
+        return result
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """What a reader must know, in sentences."""
+        return (*self.on_noise, self.order.reason, *self.on_estimates, *self.on_benchmarks)
+
+    @property
+    def on_noise(self) -> tuple[str, ...]:
+        """What the repeats say of the errors, in sentences."""
+        if self.noise is None:
+            return ("The repeats do not show the errors of every channel: what is stated of them is not tested.",)
+        test = self.noise.independence(len(self.motion.coordinates))
+        together = (
+            f"Positions and efforts err together (correlation up to {test.statistic:.2f}, p = {test.p:.2g}): state "
+            "independent = false, so that this counts."
+            if test.is_refuted
+            else f"Positions and efforts err independently: not refuted (p = {test.p:.2g})."
+        )
+        return (*self.noise.verdicts, together)
+
+    @property
+    def on_estimates(self) -> tuple[str, ...]:
+        """Whether the residuals are noise, which estimators are biased, and which failed, in sentences."""
+        words = [*self.likeliest.notes]
+        chances = self.disagreement
+        far = {name: p for name, p in chances.items() if p < DOUBTED}
+        if far:
+            named = ", ".join(f"{name} (p = {p:.2g})" for name, p in far.items())
+            words.append(f"Further from maximum likelihood than their own uncertainty allows: {named}.")
+        if far.keys() & _EXACT_REGRESSOR and chances.get(_INSTRUMENTS, 0.0) >= DOUBTED:
+            words.append(
+                f"Instrumental variables use the same positions, filtered at {self.cut_off} harmonics and "
+                "differentiated, and allow for their noise. They agree with maximum likelihood "
+                f"(p = {chances[_INSTRUMENTS]:.2g}), which points to that noise as the cause."
+            )
+        return (*words, *(f"{name} failed: {reason}" for name, reason in self.refused.items()))
+
+    @property
+    def on_benchmarks(self) -> tuple[str, ...]:
+        """How the model did on each motion that was not used, in a sentence."""
+        words = []
+        for motion, verdict in self.benchmarks.items():
+            biased = [name for name, bias in zip(verdict.actuators, verdict.bias, strict=True) if bias is Bias.LARGE]
+            said = f"biased for {', '.join(biased)}" if biased else "unbiased for every actuator"
+            words.append(f"On the motion “{motion}” the model is {said}.")
+        return tuple(words)
+
+    def table(self) -> str:
+        """A row for each parameter, a column for each estimator, as aligned text."""
+        return table(*self._columns())
+
+    def _repr_html_(self) -> str:
+        """The table and the verdicts for a notebook."""
+        return html_table(*self._columns(), notes=self.verdicts)
+
+    def _columns(self) -> tuple[list[str], list[list[str]], str]:
+        """Heads, rows and alignment of the table."""
+        names, units = self.likeliest.unknowns.names, self.likeliest.unknowns.units
+        best = _sigma(self.likeliest)
+        columns = [[number(v, s) for v, s in zip(e.value, best, strict=True)] for e in self.estimates.values()]
+        sigma = [number(s, digits=2) for s in best]
+        rows = [list(row) for row in zip(names, units, *columns, sigma, strict=True)]
+        heads = ["parameter", "unit", *self.estimates, "σ (ML)"]
+        return heads, rows, "ll" + "r" * (len(heads) - 2)
+
+    def __str__(self) -> str:
+        return "\n".join([self.table(), *self.verdicts])
+
+
+def _sigma(estimate: Estimate) -> Array:
+    region = estimate.region
+    return region.sigma if isinstance(region, ConfidenceEllipsoid) else np.zeros(len(estimate.value))
+
+
+def identify_repeated(
+    robot: DynamicModel,
+    motion: RepeatedMotion,
+    *,
+    orders: Sequence[int] | None = None,
+    independent: bool = True,
+    slower_than: float = 0.0,
+    positions_covariance: Any = None,
+    efforts_covariance: Any = None,
+    prior: Box | None = None,
+    validation: Mapping[str, RepeatedMotion] | None = None,
+    on_step: Callable[[Step], object] = lambda _: None,
+) -> IdentifiedRepeats:
+    """The robot's parameters from repeats of a periodic motion: usual estimators, and maximum likelihood.
+
+    `least squares` and `Gauss–Markov` use positions that were filtered and differentiated in each repeat for itself, as
+    usual; so do `instrumental variables` and `total least squares`, which know of the noise from the other repeats.
+    `Gauss–Markov, fitted path` and `maximum likelihood` use the mean over the repeats and a path of few harmonics.
+
+    Args:
+        robot: The model; it offers `regressor_kernel()`.
+        motion: Repeats of one period.
+        orders: Numbers of harmonics to choose from; None tries as many as the positions need, and two more.
+        independent: Positions err independently of efforts.
+        slower_than: Efforts of an actuator that moves slower are left out of the last two, and of benchmarks.
+        positions_covariance: Δ, of the errors of one reading of all positions; None takes it from the repeats.
+        efforts_covariance: Σ, the same of the efforts.
+        prior: Bounds of the robot's parameters: equal sides fix one; others hold for maximum likelihood alone.
+        validation: Repeats of other motions by name, such as a circle, on which the model is tried.
+        on_step: Told of each phase when it begins.
+
+    Examples:
+        >>> from gough.simulate import FourierSeries, PeriodicExperiment
+        >>> from gough.robots import H4
+        >>> rng, robot = np.random.default_rng(1), H4()
+        >>> series = FourierSeries.random(rng, offset=robot.home, amplitude=[0.1, 0.1, 0.06, 0.5], frequency=1.0)
+        >>> experiment = PeriodicExperiment(robot, series, rate=200.0, periods=5, positions=2e-3, efforts=0.3)
+        >>> found = identify_repeated(robot, experiment.run(rng), orders=[4, 5, 6])
+        >>> found.order.order, [name for name, p in found.disagreement.items() if p < 1e-4]
+        (5, ['least squares', 'Gauss–Markov'])
+    """
+    others = dict(validation or {})
+    steps = _announced(on_step, 5 + len(others))
+    stated = {"positions_covariance": positions_covariance, "efforts_covariance": efforts_covariance}
+    covariance, _ = reading_covariance(motion, **stated, independent=independent)
+    steps("choosing the order of the path, maximum likelihood")
+    by_positions = path_criterion(robot, motion, positions_covariance=positions_covariance)
+    if orders is None:
+        least = min(by_positions, key=lambda order: by_positions[order])
+        orders = range(least, least + 3)
+    options = {**stated, "slower_than": slower_than}
+    order = series_order(robot, motion, orders, independent=independent, prior=prior, **options)
+    steps("efforts on the fitted path")
+    fitted, known = without_fixed(on_fitted_path(robot, motion, order=order.order, prior=prior, **options))
+    found = identifiability(fitted)
+    require(
+        len(order.estimate.unknowns) == found.rank,
+        "the motion is on the edge of what it can show: fewer rows make fewer parameters visible. Excite the robot",
+    )
+    steps("each repeat for itself")
+    estimates, refused = _usual(robot, motion, order.order, found, prior)
+    steps("Gauss–Markov on the fitted path")
+    estimates["Gauss–Markov, fitted path"] = GaussMarkov().estimate(_base(fitted, found))
+    estimates["maximum likelihood"] = order.estimate
+    steps("what the model leaves")
+    values, spread = all_parameters(order.problem, order.estimate)
+    fit = benchmark(robot, values, motion, order=order.order, **options)
+    benchmarks = {}
+    for name, other in others.items():
+        steps(f"trying it on {name}")
+        benchmarks[name] = benchmark(robot, values, other, covariance=spread, **options)
+    fixed = {name: float(value) for name, value in zip(robot.names, known, strict=True) if name not in found.names}
+    noise = _noise(motion, is_stated=positions_covariance is not None or efforts_covariance is not None)
+    return IdentifiedRepeats(
+        robot, motion, order, by_positions, found, estimates, refused, covariance, noise, fit, benchmarks, fixed
+    )
+
+
+def _cut_off(motion: RepeatedMotion, order: int) -> int:
+    """The advised cut-off in harmonics; half of the readings of a period at most."""
+    return min(round(advised_cutoff(order / motion.period) * motion.period), (motion.n_samples - 1) // 2)
+
+
+def _noise(motion: RepeatedMotion, *, is_stated: bool) -> RepeatNoise | None:
+    try:
+        return motion.noise
+    except InputError:
+        if not is_stated:
+            raise
+        return None
+
+
+def _announced(on_step: Callable[[Step], object], total: int) -> Callable[[str], None]:
+    number_of = iter(range(1, total + 1))
+
+    def announce(what: str) -> None:
+        on_step(Step(next(number_of), total, what))
+
+    return announce
+
+
+def _base(problem: LinearProblem, found: Identifiability) -> LinearProblem:
+    return problem if found.is_full_rank else reduced(problem, found)
+
+
+def _usual(
+    robot: DynamicModel, motion: RepeatedMotion, order: int, found: Identifiability, prior: Box | None
+) -> tuple[dict[str, Estimate], dict[str, str]]:
+    """Estimates from noisy regressors; those that fail are named with the reason."""
+    estimates: dict[str, Estimate] = {}
+    refused: dict[str, str] = {}
+    complete = motion.select(np.flatnonzero(np.isfinite(motion.readings).all(axis=(1, 2))))
+    rows = by_repeat(robot, complete, order=_cut_off(motion, order))
+    unknowns = Unknowns(robot.names, robot.units, robot.nominal, prior)
+    free, known = without_fixed(replace(rows.problem, unknowns=unknowns))
+    problem = _base(free, found)
+    kept = [robot.names.index(found.names[i]) for i in found.kept]
+    # errors of the kept columns, and of what is left of an effort once fixed parameters are taken out
+    picked = np.vstack([np.eye(len(known) + 1)[kept], np.append(-known, 1.0)])
+    for name, method in (
+        ("least squares", LeastSquares()),
+        ("Gauss–Markov", GaussMarkov()),
+        ("instrumental variables", InstrumentalVariables(rows.instruments[:, kept])),
+        ("total least squares", TotalLeastSquares(picked @ rows.covariance @ picked.T)),
+    ):
+        try:
+            answer = method.estimate(problem)
+        except GoughError as error:
+            refused[name] = str(error)
+            continue
+        if len(answer.unknowns) == len(kept):
+            estimates[name] = answer
+        else:
+            refused[name] = answer.status.value
+    return estimates, refused

@@ -1,0 +1,301 @@
+"""From a blueprint and measured poses to a calibrated machine."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import InputError, nearest, require
+from gough.core.rotations import cross_matrix, nearest_rotation
+from gough.core.text import number
+from gough.data import Poses
+from gough.estimates import Estimate, EstimationError, Status
+from gough.geometry.descent import approach, approach_robustly
+from gough.geometry.frames import Frames, Motion, hand_eye, procrustes, refined
+from gough.geometry.geometric import SCALE, geometric
+from gough.geometry.held_out import HeldOut, closure, held_out
+from gough.geometry.results import Calibrated, ChainFit
+from gough.geometry.suspects import likely_cause, suspects_of
+from gough.methods import GaussMarkov, Huber, Repeated, RobustLeastSquares, WeightedLeastSquares, identifiability
+from gough.problem import LinearProblem, NonlinearProblem
+from gough.region import Box, ConfidenceEllipsoid
+from gough.robots.gough_platform import GoughPlatform
+from gough.robots.kinematics import KinematicModel, PlatformPoses
+
+FramesOf = Literal["machine", "instrument"]
+
+
+@np.errstate(all="ignore")
+def calibrate(
+    model: KinematicModel,
+    poses: Poses,
+    *,
+    frames: FramesOf = "machine",
+    start: Any = None,
+    prior: Box | ConfidenceEllipsoid | None = None,
+    fixed: Sequence[str] = (),
+    scale: bool = False,
+    robust: bool = False,
+    validation: Poses | None = None,
+) -> Calibrated:
+    """The machine's parameters from measured poses, by least squares weighted with the covariance of what was measured.
+
+    Where the poses state their noise, each pose's equations are weighted by Σ_F⁻¹ = (J_M Σ_M J_Mᵀ)⁻¹, re-evaluated at
+    each step, and χ² tells whether the noise explains the residuals. Where they do not, every chain's weight is found
+    from its own residuals.
+
+    Args:
+        model: The machine with its blueprint.
+        poses: What was measured, in any frames.
+        frames: "machine" if poses are already of the platform in the base's frame, roughly; "instrument" if the
+            instrument has a frame of its own: then the blueprint is moved there first, by hand–eye calibration.
+        start: Values to begin with, instead of the blueprint.
+        prior: Bounds or a belief on the parameters.
+        fixed: Names of parameters that keep the values they start with.
+        scale: Also find the scale of measured positions, where the instrument's metre is in doubt.
+        robust: Limit the pull of outliers (Huber), rather than trust the stated noise.
+        validation: Poses that take no part, to judge the result by.
+
+    Raises:
+        InputError: model and poses do not fit together; the message says what is probably wrong.
+        EstimationError: the poses do not determine the parameters; the message says which combinations they do.
+
+    Examples:
+        >>> from gough.core.rotations import exp
+        >>> robot, rng = GoughPlatform.deltalab(), np.random.default_rng(1)
+        >>> truth = robot.nominal + rng.normal(0, 1e-3, 42)
+        >>> p, R = rng.normal([0, 0, 0.35], 0.03, (40, 3)), exp(rng.normal(0, 0.15, (40, 3)))
+        >>> seen = Poses(p + rng.normal(0, 1e-5, p.shape), R, robot.inverse(truth, p, R)).with_noise(1e-5, 1e-6, 1e-7)
+        >>> found = calibrate(robot, seen)
+        >>> bool(found.rms[1] < 2e-5 < 1e-4 < found.rms[0]), found.refuted
+        (True, False)
+    """
+    for name in fixed:
+        require(name in model.names, f"no parameter is called '{name}'{nearest(name, model.names)}")
+    theta = np.array(model.nominal if start is None else start, dtype=float)
+    aligned, found_frames = _aligned(model, poses, theta, frames)
+    form: Literal["squared", "length"] = "squared" if _states_noise(poses) and not robust else "length"
+    free = None if not fixed else [*(n for n in model.names if n not in set(fixed)), *([SCALE] if scale else [])]
+    problem = geometric(model, poses, start=aligned, prior=prior, free=free, form=form, scale=scale)
+    try:
+        answer = _answered(problem, _method(poses, robust=robust), robust=robust)
+    except (InputError, np.linalg.LinAlgError) as error:
+        why = _elsewhere(model, poses, aligned, frames) or likely_cause(model, poses, problem)
+        why = why or "the search runs away from the blueprint: check units, frames and the order of the readings"
+        raise InputError(f"the {model.name} cannot be calibrated from these poses: {why} ({error})") from error
+    values = np.append(aligned, 1.0) if scale else aligned.copy()
+    for name, value in zip(answer.unknowns.names, answer.value, strict=True):
+        if name in problem.unknowns.names:
+            values[problem.unknowns.index(name)] = value
+    factor = float(values[-1]) if scale else 1.0
+    parameters = values[: len(model.names)]
+    chains = _chain_fits(model, poses, aligned, parameters, factor)
+    rms = float(np.sqrt(np.mean([chain.rms_after**2 for chain in chains])))
+    suspects = suspects_of(model, poses, problem, parameters, answer, rms=rms)
+    if answer.status is not Status.OK:
+        why = _elsewhere(model, poses, aligned, frames) or " ".join(suspects)
+        if why and answer.status is Status.MAX_STEPS:
+            raise InputError(f"the {model.name} cannot be calibrated from these poses. {why}")
+        raise EstimationError(replace(answer, notes=("\n".join([*suspects, *answer.notes]),)))
+    return Calibrated(
+        model,
+        poses,
+        problem,
+        aligned,
+        parameters,
+        factor,
+        answer,
+        chains,
+        identifiability(_free_columns(problem.linearize(values))),
+        found_frames,
+        None if validation is None else held_out(model, validation, aligned, parameters, scale=factor),
+        suspects,
+    )
+
+
+def cross_validate(model: KinematicModel, poses: Poses, *, folds: int = 6, **options: Any) -> HeldOut:
+    """Each pose predicted by a calibration that has not seen it: contiguous parts are left out in turn.
+
+    Contiguous, because what was measured one after the other errs alike. Options are those of `calibrate`.
+
+    Examples:
+        >>> from gough.robots import LinearDelta
+        >>> printer, rng = LinearDelta(), np.random.default_rng(1)
+        >>> p = rng.uniform([-0.08, -0.08, 0.0], [0.08, 0.08, 0.1], (30, 3))
+        >>> poses = Poses(p, None, printer.inverse(printer.nominal + 1e-3, p) + rng.normal(0, 1e-5, p.shape))
+        >>> bool(cross_validate(printer, poses, folds=3).position_after.max() < 1e-4)
+        True
+    """
+    require(2 <= folds <= len(poses), f"{len(poses)} poses cannot be parted in {folds}")
+    parts = []
+    part = np.arange(len(poses)) * folds // len(poses)
+    for fold in range(folds):
+        found = calibrate(model, poses.select(part != fold), validation=poses.select(part == fold), **options)
+        assert found.validation is not None
+        parts.append(found.validation)
+
+    def joined(field: str) -> Any:
+        values = [getattr(part, field) for part in parts]
+        return None if any(v is None for v in values) else np.concatenate(values)
+
+    return HeldOut(**{name: joined(name) for name in HeldOut.__dataclass_fields__})
+
+
+def rezero(model: KinematicModel, parameters: Any, poses: Poses) -> Array:
+    """The parameters with the sensors' zeros found anew from a few poses: a machine that was switched off lost them.
+
+    Examples:
+        >>> robot = GoughPlatform.deltalab()
+        >>> p = np.array([[0.0, 0.0, 0.33], [0.01, 0.0, 0.35]])
+        >>> today = robot.inverse(robot.nominal, p) + [0.001, -0.002, 0.0, 0.003, 0.0, 0.0]
+        >>> poses = Poses(p, np.repeat(np.eye(3)[None], 2, axis=0), today)
+        >>> found = rezero(robot, robot.nominal, poses)
+        >>> (1000 * (found - robot.nominal)[6::7]).round(6) + 0.0
+        array([-1.,  2.,  0., -3.,  0.,  0.])
+    """
+    theta = np.array(parameters, dtype=float)
+    problem = geometric(model, poses, start=theta, free=model.zeros, form="length")
+    return approach(problem, theta).theta
+
+
+def _states_noise(poses: Poses) -> bool:
+    return poses.covariance is not None or poses.reading_sigma is not None
+
+
+def _method(poses: Poses, *, robust: bool) -> Repeated:
+    if robust:
+        return Repeated(RobustLeastSquares(Huber(), rtol=1e-6), rtol=1e-3, max_steps=8)
+    return Repeated(GaussMarkov(), rtol=1e-8) if _states_noise(poses) else Repeated(WeightedLeastSquares(), rtol=1e-5)
+
+
+def _answered(problem: NonlinearProblem, method: Repeated, *, robust: bool) -> Estimate:
+    """The method's answer, from a start near it."""
+    unknowns = problem.unknowns
+    assert unknowns.nominal is not None
+    bounds = unknowns.bounds.project(np.flatnonzero(~unknowns.is_fixed).tolist())
+    unbounded = not np.isfinite(bounds.lower).any() and not np.isfinite(bounds.upper).any()
+    if unbounded and isinstance(unknowns.prior, Box):
+        near = (approach_robustly if robust else approach)(problem, unknowns.nominal)
+        if not near.converged:
+            method = replace(method, max_steps=3)
+        problem = replace(problem, unknowns=replace(unknowns, nominal=near.theta))
+    return method.estimate(problem)
+
+
+def _aligned(model: KinematicModel, poses: Poses, theta: Array, frames: FramesOf) -> tuple[Array, Frames | None]:
+    """The blueprint in the frames of the measurement."""
+    require(frames in ("machine", "instrument"), f"frames are 'machine' or 'instrument', not '{frames}'")
+    if frames == "machine":
+        return theta, None
+    if not isinstance(model, GoughPlatform):
+        raise InputError(
+            f"frames='instrument' moves the joints of a Gough platform; bring the poses of a {model.name} into its own "
+            "frame with machine_frame() first"
+        )
+    require(poses.rotation is not None, "hand–eye calibration needs measured orientations")
+    assert poses.rotation is not None
+    modeled = model.forward(theta, poses.readings)
+    measured = Motion(poses.rotation, poses.position)
+    B = Motion(modeled.rotation, modeled.position)
+    found = refined(hand_eye(measured, B), measured, B)
+    rows = model.rows(theta).copy()
+    rows[:, :3] = found.base.of(rows[:, :3])
+    rows[:, 3:6] = found.target.of(rows[:, 3:6])
+    return model.parameters(rows), found
+
+
+def _elsewhere(model: KinematicModel, poses: Poses, theta: Array, frames: FramesOf) -> str:
+    """Does the blueprint close, once the frame of the instrument is looked for?"""
+    if frames == "instrument" or not isinstance(model, GoughPlatform) or poses.rotation is None:
+        return ""
+    try:
+        aligned, _ = _aligned(model, poses, theta, "instrument")
+    except (InputError, np.linalg.LinAlgError):
+        return ""
+    seen = PlatformPoses(poses.position, poses.rotation)
+    here, there = (float(np.sqrt((closure(model, x, seen, poses.readings) ** 2).mean())) for x in (theta, aligned))
+    travel = float(np.sqrt((model.rows(theta)[:, 7] ** 2 * poses.readings.var(axis=0)).mean()))
+    if not there < min(here / 5, travel / 5):
+        return ""
+    return (
+        f"The legs of the blueprint close to {number(1e3 * here, digits=3)} mm (rms), but to "
+        f"{number(1e3 * there, digits=3)} mm once the frame of the instrument is looked for: the poses are probably "
+        'not in the frame of the machine; state frames = "instrument".'
+    )
+
+
+def machine_frame(model: KinematicModel, poses: Poses) -> Poses:
+    """Poses that an instrument saw, moved into the machine's frame as the blueprint predicts them best.
+
+    For machines that do not turn, or about z only: the tracked point may be anywhere on the platform, and its mark may
+    point anywhere. How high it sits, no pose tells.
+
+    Examples:
+        >>> from gough.robots import LinearDelta
+        >>> printer, rng = LinearDelta(), np.random.default_rng(1)
+        >>> p = rng.uniform([-0.08, -0.08, 0.0], [0.08, 0.08, 0.1], (30, 3))
+        >>> poses = Poses(p + [1.0, 2.0, 3.0], None, printer.inverse(printer.nominal, p))
+        >>> bool(abs(machine_frame(printer, poses).position - p).max() < 1e-12)
+        True
+    """
+    require(3 not in model.freedoms, "for a machine that tilts, calibrate with frames='instrument'")
+    modeled = model.forward(model.nominal, poses.readings)
+    offset = np.zeros(3)
+    motion, left = procrustes(poses.position, modeled.position)
+    for _ in range(100 if model.has_orientation else 0):  # the tracked point turns with the platform
+        before = left
+        missing = motion.of(poses.position) - modeled.position
+        offset = np.einsum("nij,ni->j", modeled.rotation, missing) / len(poses) * [1.0, 1.0, 0.0]
+        motion, left = procrustes(poses.position, modeled.position + modeled.rotation @ offset)
+        if left > (1 - 1e-3) * before:
+            break
+    position, rotation, covariance = motion.of(poses.position), None, poses.covariance
+    carried: Array = motion.R
+    if model.has_orientation and poses.rotation is not None:
+        seen = motion.R @ poses.rotation
+        rotation = seen @ nearest_rotation(np.einsum("nji,njk->ik", seen, modeled.rotation))
+        arm = rotation @ offset
+        position = position - arm
+        carried = np.tile(np.kron(np.eye(2), motion.R), (len(poses), 1, 1))
+        carried[:, :3, 3:] = cross_matrix(arm) @ motion.R
+    if covariance is not None:
+        size = carried.shape[-1]
+        covariance = carried @ covariance[..., :size, :size] @ np.swapaxes(carried, -1, -2)
+    return replace(poses, position=position, rotation=rotation, covariance=covariance)
+
+
+def _chain_fits(model: KinematicModel, poses: Poses, before: Array, after: Array, scale: float) -> tuple[ChainFit, ...]:
+    rotation = np.repeat(np.eye(3)[None], len(poses), axis=0) if poses.rotation is None else poses.rotation
+    seen = PlatformPoses(poses.position * scale, rotation)
+    first, second = (closure(model, theta, seen, poses.readings) for theta in (before, after))
+    travel = np.sign(np.diff(poses.readings, axis=0, prepend=poses.readings[:1]))
+    return tuple(
+        ChainFit(
+            name,
+            float(np.sqrt((first[:, i] ** 2).mean())),
+            float(np.sqrt((second[:, i] ** 2).mean())),
+            float(abs(second[:, i]).max()),
+            int(abs(second[:, i]).argmax()),
+            _correlation(second[:, i], poses.readings[:, i]),
+            _correlation(second[:, i], travel[:, i]),
+        )
+        for i, name in enumerate(model.chains)
+    )
+
+
+def _correlation(a: Array, b: Array) -> float:
+    a, b = a - a.mean(), b - b.mean()
+    size = float(np.sqrt((a @ a) * (b @ b)))
+    return float(a @ b) / size if size > 0 else 0.0
+
+
+def _free_columns(problem: LinearProblem) -> LinearProblem:
+    """The tangent problem in the unknowns that are not fixed."""
+    fixed = problem.unknowns.is_fixed
+    if not fixed.any():
+        return problem
+    names = [name for name, known in zip(problem.unknowns.names, fixed, strict=True) if not known]
+    y = problem.y - problem.W[:, fixed] @ problem.unknowns.bounds.lower[fixed]
+    return replace(problem, W=problem.W[:, ~fixed], y=y, unknowns=problem.unknowns.select(names))

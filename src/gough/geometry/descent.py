@@ -1,0 +1,139 @@
+"""A quick way near the answer: damped Gauss–Newton on the normal equations, one evaluation a step."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.threads import one_blas_thread
+from gough.geometry.geometric import ChainEquations
+from gough.methods.statistical.robust import Huber
+from gough.problem import NonlinearProblem
+
+_NEAR = 1e-2
+"""A step this small in standard deviations ends the descent: the next one would be about its square."""
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """Where the descent ended."""
+
+    theta: Array
+    rms: float
+    """Root mean square of the residuals there, in the unit of the equations and not weighted."""
+    converged: bool
+
+
+@one_blas_thread()
+def approach(problem: NonlinearProblem, theta: Array, *, max_steps: int = 60) -> Arrived:
+    """Near the weighted least-squares solution, from θ; fixed unknowns stay. Answers are for the methods to give.
+
+    The weights are those of each point, re-evaluated as long as a step moves by more than a standard deviation:
+    (J_M Σ_M J_Mᵀ)⁻¹. Steps are judged by the weights of their start.
+    """
+    equations, measured = problem.equations, problem.measured
+    assert isinstance(equations, ChainEquations)
+    free = np.flatnonzero(~problem.unknowns.is_fixed)
+    theta, part = theta.copy(), np.ix_(free, free)
+    damping, converged, far, W = 0.0, False, True, None
+    now = equations.by_chain(theta, measured)
+    while max_steps > 0 and damping <= 1e6:
+        max_steps -= 1
+        with np.errstate(all="ignore"):
+            W = _weights(problem, now[2]) if far else W
+            H, g, cost = _normal(equations, now[0], now[1], W)
+            H, g = H[part], g[free]
+            scale = np.sqrt(H.diagonal()) + 1e-300
+        if not (np.isfinite(scale).all() and np.isfinite(cost) and cost >= 0):
+            break
+        try:
+            step = -np.linalg.solve(H / np.outer(scale, scale) + damping * np.eye(len(free)), g / scale)
+        except np.linalg.LinAlgError:
+            damping = max(10 * damping, 1e-8)
+            continue
+        moved = theta.copy()
+        moved[free] += step / scale
+        with np.errstate(all="ignore"):
+            trial = equations.by_chain(moved, measured)
+            better = _squares(trial[0], W) <= cost * (1 + 1e-12)
+        if better:
+            theta, now, damping = moved, trial, damping / 10 if damping > 1e-7 else 0.0
+            unit = max(np.sqrt(cost / now[0].size), 1e-300)
+            far = bool(abs(step).max() > unit)
+            converged = bool(abs(step).max() <= _NEAR * unit)
+        else:
+            damping = max(10 * damping, 1e-8)
+            converged = bool(abs(step).max() < 1e-6 * np.sqrt(cost + 1.0))
+        if converged:
+            break
+    return Arrived(theta, float(np.sqrt((now[0] ** 2).mean())), converged)
+
+
+def _normal(equations: ChainEquations, f: Array, X: Array, W: Array | None) -> tuple[Array, Array, float]:
+    """Jᵀ W J, Jᵀ W f and fᵀ W f, summed over all poses, from each chain's own derivatives X (N, n, k).
+
+    W is (n, n, N): many small matrices multiply fastest as a few long vectors.
+    """
+    columns, p = equations.unknown_columns, equations.n_unknowns
+    H, g = np.zeros(p * p), np.zeros(p)
+    x = np.ascontiguousarray(np.moveaxis(X, 0, 2))
+    weighted = f.T if W is None else _times(W, f)
+    np.add.at(g, columns, (x @ weighted[..., None])[..., 0])
+    if W is None:
+        np.add.at(H, p * columns[:, :, None] + columns[:, None], x @ np.swapaxes(x, 1, 2))
+    else:  # block i, j: Σ W_ij x_i x_jᵀ
+        blocks = (x[:, None] * W[:, :, None]) @ np.swapaxes(x, 1, 2)
+        np.add.at(H, p * columns[:, None, :, None] + columns[None, :, None], blocks)
+    return H.reshape(p, p), g, float((f.T * weighted).sum())
+
+
+def _times(W: Array, f: Array) -> Array:
+    """W f of each pose: (n, N)."""
+    return np.asarray((W * f.T).sum(axis=1))
+
+
+def _squares(f: Array, W: Array | None) -> float:
+    """The sum of fᵀ W f."""
+    return float(f.reshape(-1) @ f.reshape(-1)) if W is None else float((f.T * _times(W, f)).sum())
+
+
+@one_blas_thread()
+def approach_robustly(problem: NonlinearProblem, theta: Array, *, max_steps: int = 50) -> Arrived:
+    """Near the solution of Huber's loss, whose scale is that of each chain's residuals: reweighted Gauss–Newton."""
+    equations = problem.equations
+    assert isinstance(equations, ChainEquations)
+    loss = Huber()
+    free = np.flatnonzero(~problem.unknowns.is_fixed)
+    theta, converged = approach(problem, theta).theta.copy(), False
+    for _ in range(max_steps):
+        f, J, _ = equations.both(theta, problem.measured)
+        scale = np.maximum(np.median(abs(f), axis=0) / 0.6744897501960817, 1e-12)
+        root = np.sqrt(loss.weight(f / scale)) / scale
+        A, u = (root[..., None] * J[..., free]).reshape(-1, len(free)), (root * f).reshape(-1)
+        size = np.sqrt((A * A).sum(axis=0)) + 1e-300
+        step = -np.linalg.lstsq(A / size, u, rcond=None)[0]
+        theta[free] += step / size
+        if abs(step).max() <= 1e-4:
+            converged = True
+            break
+    return Arrived(theta, float(np.sqrt((f**2).mean())), converged)
+
+
+def _weights(problem: NonlinearProblem, J_m: Array) -> Array | None:
+    """(J_m Σ J_mᵀ)⁻¹ of each pose (n, n, N); None where no noise is stated."""
+    C = problem.noise.covariance
+    if C is None:
+        return None
+    pushed = (J_m.reshape(-1, len(C)) @ C).reshape(J_m.shape) if C.ndim == 2 else J_m @ C
+    return _inverses(np.ascontiguousarray(np.moveaxis(pushed @ np.swapaxes(J_m, 1, 2), 0, 2)))
+
+
+def _inverses(A: Array) -> Array:
+    """Inverses of positive definite matrices (n, n, N), in place: Gauss–Jordan, which needs no pivots there."""
+    for k in range(len(A)):
+        pivot, column = 1 / A[k, k], A[:, k].copy()
+        row = A[k] * pivot
+        A -= column[:, None] * row
+        A[k], A[:, k] = row, -column * pivot
+        A[k, k] = pivot
+    return A

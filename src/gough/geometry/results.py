@@ -1,0 +1,248 @@
+"""What a calibration found, and what it says about itself."""
+
+import json
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array, ArrayValue
+from gough.core.errors import InputError, nearest
+from gough.core.text import html_table, number, table
+from gough.data import Poses
+from gough.estimates import Estimate, FitStats
+from gough.geometry.frames import Frames
+from gough.geometry.held_out import HeldOut, closure
+from gough.geometry.outliers import outlier_words
+from gough.geometry.predicted_pose import pose_sensitivity, pose_sigma
+from gough.methods.statistical.identifiability import Identifiability
+from gough.problem import NonlinearProblem
+from gough.region import Interval
+from gough.robots.kinematics import KinematicModel, PlatformPoses
+
+_ROUNDING = 1e-9
+"""m: what is left where as many unknowns as equations are fitted follows nothing."""
+
+
+@dataclass(frozen=True)
+class ChainFit:
+    """How well one chain closes, in m, and what its residuals still follow."""
+
+    name: str
+    rms_before: float
+    rms_after: float
+    peak_after: float
+    peak_pose: int
+    """Number of the pose with the largest residual."""
+    follows_reading: float
+    """Correlation of the residuals with the reading; near 0 if its gain is right."""
+    follows_travel: float
+    """Correlation with the direction that the reading came from; near 0 without backlash."""
+
+    @property
+    def words(self) -> str:
+        """What the residuals hint at; empty if at nothing."""
+        hints = []
+        if abs(self.follows_reading) > 0.4:
+            hints.append(f"residuals follow the reading (r = {self.follows_reading:.2f}): a wrong gain or a bent scale")
+        if abs(self.follows_travel) > 0.4:
+            hints.append(f"residuals follow the direction of travel (r = {self.follows_travel:.2f}): backlash")
+        return f"{self.name}: {'; '.join(hints)}." if hints else ""
+
+
+class CalibratedParameters:
+    """The parameters of a calibrated machine by name: `found["radius"]`, `found.interval("radius")`, in SI units."""
+
+    model: KinematicModel
+    parameters: Array
+    estimate: Estimate
+
+    def __getitem__(self, name: str) -> float:
+        if name in self.model.names:
+            return float(self.parameters[self.model.names.index(name)])
+        return self.estimate[name] if name in self.estimate.unknowns.names else self._unknown(name)
+
+    def interval(self, name: str, level: float | None = None) -> Interval:
+        """The confidence interval of one parameter, in SI units, at the estimate's level or another one.
+
+        Raises:
+            InputError: there is no such parameter, or it was held at its value.
+            AssumptionError: the measurements do not show their noise, so that no interval is known.
+        """
+        if name in self.estimate.unknowns.names:
+            return self.estimate.interval(name, level)
+        value = self[name]
+        raise InputError(f"'{name}' was held at {number(value)} and has no interval; free it to have it estimated")
+
+    def _unknown(self, name: str) -> float:
+        known = dict.fromkeys((*self.model.names, *self.estimate.unknowns.names))
+        raise InputError(f"no parameter of the {self.model.name} is called '{name}'{nearest(name, known)}")
+
+
+@dataclass(frozen=True, eq=False)
+class Calibrated(CalibratedParameters, ArrayValue):
+    """A machine's calibrated geometry. `str()` of it is the account: parameters, verdicts, errors before and after.
+
+    `found["l1_length"]` is a parameter, `found.interval("l1_length")` its confidence interval, both in SI units.
+    """
+
+    model: KinematicModel
+    poses: Poses
+    problem: NonlinearProblem
+    start: Array
+    """The parameters before: the blueprint, in the frames of the measurement."""
+    parameters: Array
+    """The parameters after; those that were fixed at their value."""
+    scale: float
+    """Factor of measured positions; 1 unless it was estimated."""
+    estimate: Estimate
+    chains: tuple[ChainFit, ...]
+    identifiability: Identifiability
+    frames: Frames | None
+    """Where the instrument stands by the blueprint, if that was asked for."""
+    validation: HeldOut | None
+    suspects: tuple[str, ...]
+    """What is probably wrong with the data, in sentences."""
+
+    @property
+    def rms(self) -> tuple[float, float]:
+        """Root mean square closure error of all chains before and after, m."""
+        before, after = (np.array([getattr(c, f"rms_{when}") for c in self.chains]) for when in ("before", "after"))
+        return float(np.sqrt((before**2).mean())), float(np.sqrt((after**2).mean()))
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the residuals are larger than the stated noise explains (p < 0.001)."""
+        stats = self.estimate.stats
+        if not isinstance(stats, FitStats) or stats.chi_squared is None or stats.chi_squared_p is None:
+            return False
+        return stats.chi_squared > 1 and stats.chi_squared_p < 1e-3
+
+    def predicted_sigma(self, poses: PlatformPoses) -> tuple[Array, Array]:
+        """Standard deviations of predicted positions (N,) in m and orientations (N,) in rad: a map of the workspace.
+
+        What the uncertainty of the parameters makes of a pose that is predicted from exact readings.
+        """
+        names = [name for name in self.estimate.unknowns.names if name in self.model.names]
+        C = self.estimate.marginal(*names).region.covariance  # type: ignore[union-attr]
+        free = [self.model.names.index(name) for name in names]
+        return pose_sigma(pose_sensitivity(self.model, self.parameters, poses)[..., free], C)
+
+    def table(self) -> str:
+        """Parameters before and after, in mm and degrees where they are lengths and angles."""
+        return table(*self._columns())
+
+    def _repr_html_(self) -> str:
+        """The headline, the table and the verdicts for a notebook."""
+        return f"<p>{escape(self._headline())}</p>\n{html_table(*self._columns(), notes=self.verdicts)}"
+
+    def _columns(self) -> tuple[list[str], list[list[str]], str]:
+        """Heads, rows and alignment of the table."""
+        sigma = dict(zip(self.estimate.unknowns.names, self.estimate.intervals().width / 2, strict=True))
+        rows = []
+        for i, (name, unit) in enumerate(zip(self.model.names, self.model.units, strict=True)):
+            shown, factor = shown_unit(unit)
+            before, after = self.start[i] * factor, self.parameters[i] * factor
+            half = sigma[name] * factor if name in sigma else None
+            rows.append(
+                [
+                    name,
+                    shown,
+                    number(before, half),
+                    number(after, half),
+                    "fixed" if half is None else number(half, digits=2),
+                    number(after - before, half),
+                ]
+            )
+        return ["parameter", "unit", "before", "after", "± (95%)", "change"], rows, "llrrrr"
+
+    def chain_table(self) -> str:
+        """Closure errors by chain."""
+        rows = [
+            [
+                c.name,
+                *(number(1e3 * v, digits=3) for v in (c.rms_before, c.rms_after, c.peak_after)),
+                str(c.peak_pose),
+                f"{c.follows_reading:+.2f}",
+                f"{c.follows_travel:+.2f}",
+            ]
+            for c in self.chains
+        ]
+        heads = ["closure [mm]", "rms before", "rms after", "peak", "at pose", "r(reading)", "r(travel)"]
+        return table(heads, rows, "lrrrrrr")
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """Sentences: what is wrong, what is explained, what is determined."""
+        hints = tuple(c.words for c in self.chains if c.words and c.rms_after > _ROUNDING)
+        doubts = (self.validation.words,) if self.validation is not None and self.validation.words else ()
+        far = tuple(filter(None, (outlier_words(self.residuals),)))
+        return (*self.poses.notes, *self.suspects, *far, *self.estimate.notes, *hints, *doubts)
+
+    @property
+    def residuals(self) -> Array:
+        """What is left of the closure of each chain at each pose (N, chains), m."""
+        poses = self.poses
+        rotation = np.repeat(np.eye(3)[None], len(poses), axis=0) if poses.rotation is None else poses.rotation
+        return closure(
+            self.model, self.parameters, PlatformPoses(poses.position * self.scale, rotation), poses.readings
+        )
+
+    def _headline(self) -> str:
+        before, after = self.rms
+        return (
+            f"{self.model.name}: {len(self.estimate.unknowns)} parameters from {len(self.poses)} poses; closure "
+            f"{number(1e3 * before)} mm before, {number(1e3 * after)} mm after (rms)."
+        )
+
+    def __str__(self) -> str:
+        parts = [
+            self._headline(),
+            *self.verdicts,
+            "",
+            self.table(),
+            "",
+            self.chain_table(),
+            "",
+            str(self.identifiability),
+        ]
+        if self.validation is not None:
+            parts += ["", "On poses that took no part:", str(self.validation)]
+        return "\n".join(parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, in SI units."""
+        before, after = self.rms
+        return {
+            "model": self.model.name,
+            "poses": len(self.poses),
+            "parameters": dict(zip(self.model.names, self.parameters.tolist(), strict=True)),
+            "before": dict(zip(self.model.names, self.start.tolist(), strict=True)),
+            "units": dict(zip(self.model.names, self.model.units, strict=True)),
+            "scale": self.scale,
+            "closure_rms": {"before": before, "after": after},
+            "chains": [c.__dict__ for c in self.chains],
+            "refuted": self.refuted,
+            "verdicts": list(self.verdicts),
+            "validation": None
+            if self.validation is None
+            else [{"what": what, "before": b, "after": a} for what, b, a in self.validation.rows()],
+            "estimate": self.estimate.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def shown_unit(unit: str) -> tuple[str, float]:
+    """The unit in which a person reads a length or an angle, and the factor to it.
+
+    Examples:
+        >>> shown_unit("m"), shown_unit("m/rev")
+        (('mm', 1000.0), ('mm/rev', 1000.0))
+    """
+    if unit == "m" or unit.startswith("m/"):
+        return f"m{unit}", 1e3
+    return ("°", 180 / np.pi) if unit == "rad" else (unit, 1.0)

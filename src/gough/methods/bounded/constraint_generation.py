@@ -1,0 +1,229 @@
+"""Linear programs over millions of rows, of which a few hundred matter."""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gough.core.arrays import Array
+from gough.methods.bounded.strips import Strips, with_radius
+from gough.methods.programs.simplex import Optimum, Outcome, Simplex
+from gough.problem import Integers, LinearProblem
+from gough.region import Box
+
+_FIRST = 20
+"""Rows to begin with, per unknown."""
+_PER_VERTEX = 4
+"""Rows added for each violating vertex and round."""
+_NEAR = 10
+"""Rows nearer to a vertex than so many times the worst violation are looked at again before all rows are."""
+_SMALL = 1000
+"""Rows per unknown up to which a problem is solved at once."""
+_MUCH_SMALLER = 0.1
+_STRIDE = 10
+_SKETCH_TOLERANCE = 1e-3
+
+
+class Vertex(NamedTuple):
+    """A minimizer of a direction over the consistent set, with the rows and weights that prove its value."""
+
+    theta: Array
+    rows: Integers
+    weights: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Extremes:
+    """What the linear programs propose; nothing here is proven."""
+
+    vertices: tuple[Vertex, ...]
+    """One for each direction; without weights where none was found."""
+    contradiction: Vertex | None
+    """Rows and weights that seem to contradict each other."""
+    pool: Integers
+    """Rows that were looked at by the simplex method."""
+    stopped: bool = False
+    """Interrupted: the vertices belong to a part of the rows."""
+
+    def of_rows(self, rows: Integers) -> "Extremes":
+        """The same, found in a part of the rows, with the numbers that the rows have in the whole."""
+        vertices = tuple(v._replace(rows=rows[v.rows]) for v in self.vertices)
+        wrong = self.contradiction
+        return Extremes(
+            vertices, wrong and wrong._replace(rows=rows[wrong.rows]), rows[self.pool], stopped=self.stopped
+        )
+
+
+def extremes(problem: LinearProblem, box: Box, directions: Array, tolerance: float) -> Extremes:
+    """Minimizers of each direction (m, p) over {θ in the box : |y − W θ| ≤ e}."""
+    return Warm().extremes(problem, box, directions, tolerance)
+
+
+class Warm:
+    """Extremes of problems that differ in their error bounds only: rows, vertices and coordinates of the last serve."""
+
+    def __init__(self) -> None:
+        self._generation: _Generation | None = None
+
+    def extremes(self, problem: LinearProblem, box: Box, directions: Array, tolerance: float) -> Extremes:
+        """Minimizers of each direction (m, p) over {θ in the box : |y − W θ| ≤ e}; later boxes lie in the first."""
+        try:
+            if self._generation is None:
+                found = self._begin(problem, box, len(directions), tolerance)
+                if found is not None:
+                    return found
+            else:
+                self._generation = self._generation.with_bounds_of(problem, box)
+            assert self._generation is not None
+            self._generation.run(directions, tolerance)
+        except KeyboardInterrupt:
+            if self._generation is None:
+                raise
+            return self._generation.result(len(directions), stopped=True)
+        return self._generation.result(len(directions))
+
+    def _begin(self, problem: LinearProblem, box: Box, n_directions: int, tolerance: float) -> Extremes | None:
+        """Rows to begin with, in good coordinates; an answer where the rows contradict each other at once.
+
+        Every tenth row, and of those every tenth, show first where the set is and how large: coordinates are then such
+        that the set is about a unit box, whatever its size and the units of the unknowns, and few rows are left to be
+        found.
+        """
+        p = len(problem.unknowns)
+        axes = np.vstack([np.eye(p), -np.eye(p)])
+        if problem.n_rows > _SMALL * p:
+            some = np.arange(0, problem.n_rows, _STRIDE)
+            sketch = extremes(problem.select(some), box, axes, _SKETCH_TOLERANCE)
+            if sketch.contradiction is not None or sketch.stopped:
+                return sketch.of_rows(some)
+            pool, theta = some[sketch.pool], np.array([vertex.theta for vertex in sketch.vertices])
+            strips = Strips.of(problem, box, "LinearHull")
+        else:
+            self._generation = _Generation(Strips.of(problem, box, "LinearHull"), box)
+            if not self._generation.solve(axes):
+                return self._generation.result(n_directions)
+            strips, pool, theta = self._generation.strips, self._generation.pool, self._generation.theta
+        strips = strips.fitted(theta[:p].diagonal(), theta[p:].diagonal())
+        self._generation = _Generation(strips, box, pool)
+        self._generation.look_at(theta, tolerance)
+        return None
+
+
+class _Generation:
+    """A pool of rows in a linear program, grown until no row outside it is violated at any vertex."""
+
+    def __init__(self, strips: Strips, box: Box, pool: Integers | None = None) -> None:
+        self.strips = strips
+        self._program = Simplex(*strips.box(box))
+        self.pool = np.zeros(0, dtype=np.int64)
+        self._outside = np.ones(strips.problem.n_rows, dtype=bool)
+        self._optima: dict[int, Optimum] = {}
+        self._contradiction: Optimum | None = None
+        self.add(_nearest_rows(strips) if pool is None else pool)
+
+    def add(self, rows: Integers) -> None:
+        self._program.add_rows(*self.strips.rows(rows))
+        self._outside[rows] = False
+        self.pool = np.concatenate([self.pool, rows])
+
+    def with_bounds_of(self, problem: LinearProblem, box: Box) -> "_Generation":
+        """The same rows with the error bounds of another problem; in new coordinates where the set is much smaller."""
+        strips = with_radius(self.strips, problem)
+        if (box.width < _MUCH_SMALLER * strips.scale).any():
+            return _Generation(strips.fitted(box.lower, box.upper), box, self.pool)
+        _, lower, upper = strips.rows(self.pool)
+        self._program.set_sides(lower, upper)
+        self.strips, self._contradiction = strips, None
+        return self
+
+    def solve(self, directions: Array, which: Integers | None = None) -> bool:
+        """Minimize these directions over the pool; False if the pool contradicts itself."""
+        for i in range(len(directions)) if which is None else which:
+            cost, size = self.strips.cost(directions[i])
+            optimum = self._program.minimize(cost)
+            if optimum.outcome is Outcome.INFEASIBLE:
+                self._contradiction = optimum
+                return False
+            self._optima[int(i)] = replace(optimum, weights=size * optimum.weights)
+        return True
+
+    @property
+    def theta(self) -> Array:
+        return self.strips.theta(self._points(np.arange(len(self._optima))))
+
+    def _points(self, which: Integers) -> Array:
+        return np.array([self._optima[int(i)].point for i in which])
+
+    def look_at(self, theta: Array, tolerance: float) -> None:
+        """Add the rows that these points violate."""
+        points = (theta - self.strips.center) / self.strips.scale
+        found = self._violated(points, self.strips.excess(points), None, tolerance)
+        if found.size:
+            self.add(found)
+
+    def run(self, directions: Array, tolerance: float) -> None:
+        """Solve, look for violated rows, add them, until there are none: near rows first, all rows in the end."""
+        pending, near = np.arange(len(directions)), None
+        while self.solve(directions, pending):
+            everyone = np.arange(len(directions))
+            points = self._points(everyone if near is None else pending)
+            excess = self.strips.excess(points, near)
+            found = self._violated(points, excess, near, tolerance)
+            if found.size == 0 and near is None:
+                return
+            if found.size == 0:
+                near, pending = None, everyone[:0]
+                continue
+            if near is None:
+                near = np.flatnonzero(excess > -_NEAR * excess.max())
+            self.add(found)
+            pending = everyone[self._cut(found, self._points(everyone), tolerance)]
+
+    def _violated(self, points: Array, excess: Array, near: Integers | None, tolerance: float) -> Integers:
+        """Rows outside the pool that the points violate: the worst few for each point."""
+        index = np.flatnonzero(excess > tolerance)
+        rows = index if near is None else near[index]
+        keep = self._outside[rows]
+        rows, index = rows[keep], index[keep]
+        limit = 50 * _PER_VERTEX * len(points)
+        if len(rows) > limit:
+            rows = rows[np.argpartition(-excess[index], limit)[:limit]]
+        if len(rows) <= _PER_VERTEX:
+            return rows
+        A, lower, upper = self.strips.rows(rows)
+        reach = A @ points.T
+        violation = np.maximum(reach - upper[:, None], lower[:, None] - reach)
+        violation = violation.reshape(len(rows), self.strips.sides, -1).max(axis=1)
+        worst = np.argsort(-violation, axis=0)[:_PER_VERTEX]
+        chosen = worst[np.take_along_axis(violation, worst, axis=0) > tolerance]
+        return rows[np.unique(chosen)]
+
+    def _cut(self, rows: Integers, points: Array, tolerance: float) -> npt.NDArray[np.bool_]:
+        """Which points violate one of these rows."""
+        A, lower, upper = self.strips.rows(rows)
+        reach = A @ points.T
+        violated = (reach > upper[:, None] + tolerance) | (reach < lower[:, None] - tolerance)
+        return np.asarray(violated.any(axis=0))
+
+    def result(self, n_directions: int, *, stopped: bool = False) -> Extremes:
+        contradiction = None if self._contradiction is None else self._vertex(self._contradiction)
+        nothing = Vertex(self.strips.center, np.zeros(0, dtype=np.int64), np.zeros(0))
+        vertices = tuple(self._vertex(self._optima[i]) if i in self._optima else nothing for i in range(n_directions))
+        return Extremes(vertices if contradiction is None else (), contradiction, self.pool, stopped)
+
+    def _vertex(self, optimum: Optimum) -> Vertex:
+        rows, weights = optimum.on(np.repeat(self.pool, self.strips.sides))
+        if self.strips.sides > 1:
+            rows, position = np.unique(rows, return_inverse=True)
+            weights = np.bincount(position, weights, len(rows)).astype(np.float64)
+        return Vertex(self.strips.theta(optimum.point), rows, weights / self.strips.length[rows])
+
+
+def _nearest_rows(strips: Strips) -> Integers:
+    """The rows whose sides are nearest to the center."""
+    n_rows, wanted = strips.problem.n_rows, _FIRST * len(strips.center)
+    if n_rows <= wanted:
+        return np.arange(n_rows)
+    nearness = (abs(strips.middle) - strips.radius) / strips.length
+    return np.sort(np.argpartition(-nearness, wanted)[:wanted])

@@ -1,0 +1,200 @@
+"""How large must the error bounds be? The question behind every bounded-error answer."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import inf
+
+import numpy as np
+
+from gough.core import outward
+from gough.core.arrays import Array, ArrayValue
+from gough.core.errors import AssumptionError
+from gough.core.products import residual
+from gough.core.threads import one_blas_thread
+from gough.estimates import Claim, proof
+from gough.evidence import Evidence
+from gough.methods.bounded.exact_bound import evidence, lower_bound, rounded_down, rounded_up
+from gough.methods.bounded.misfit import misfit
+from gough.methods.bounded.strips import Strips, bounds_of
+from gough.methods.programs.simplex import Optimum, Outcome, Simplex
+from gough.problem import Integers, LinearProblem
+from gough.region import Box
+
+_PER_ROUND = 8
+"""Rows added each round, per unknown."""
+_EXACT_ROWS = 200
+"""Rows that may be computed in rational arithmetic."""
+
+
+@dataclass(frozen=True, eq=False)
+class MinimalBound(ArrayValue):
+    """The smallest factor on all error bounds for which some θ of the prior satisfies them, enclosed rigorously.
+
+    A factor above 1 is a proof that the problem as stated is inconsistent, and the rows are the culprits; a factor up
+    to 1 is a proof that it is consistent, and `point` is the witness.
+    """
+
+    lower: float
+    """No θ satisfies |y − W θ| ≤ factor · e for a factor below this."""
+    upper: float
+    """`point` satisfies |y − W θ| ≤ upper · e."""
+    point: Array
+    rows: tuple[int, ...]
+    """The at most p + 1 rows that forbid anything smaller."""
+    evidence: tuple[Evidence, ...]
+    """Weights on those rows: a contradiction if `lower` exceeds 1."""
+    claim: Claim = Claim.PROOF
+    """Of both ends: PROOF, or ENCLOSURE where the processor does not compute by IEEE 754."""
+
+    @property
+    def is_consistent(self) -> bool:
+        """Is there a point that satisfies every row and the prior? It is exhibited."""
+        return self.upper <= 1
+
+    @property
+    def is_inconsistent(self) -> bool:
+        """Is it proven that there is none?"""
+        return self.lower > 1
+
+    def __str__(self) -> str:
+        rows = ", ".join(map(str, self.rows))
+        if self.lower == inf:
+            return f"No factor helps: rows {rows} have error bounds of zero and contradict each other or the prior."
+        if self.upper == inf:
+            return (
+                "Some rows have error bounds of zero, which no factor enlarges, and no floating-point point was found "
+                "that satisfies them exactly; give them bounds of the size of rounding."
+            )
+        if self.upper == 0:
+            return "No error bounds are needed: the point exhibited satisfies all rows exactly."
+        verdict = "not decided: the factor is 1 to within rounding"
+        if self.is_consistent:
+            verdict = "consistent, by the point exhibited"
+        elif self.is_inconsistent:
+            verdict = f"inconsistent: rows {rows} contradict each other or the prior"
+        factor = outward.between(self.lower, self.upper, digits=6)
+        return f"The smallest factor on the error bounds lies in {factor}; {verdict}."
+
+
+@np.errstate(all="ignore")
+@one_blas_thread()
+def minimal_bound(problem: LinearProblem) -> MinimalBound:
+    """The minimum over θ in the prior of max_k |y_k − W_k θ| / e_k, as an interval that holds in floats.
+
+    The upper end is what a Chebyshev point attains, the lower end follows from the multipliers of the linear program in
+    rational arithmetic: Σ λ_k (y_k − W_k θ) ≤ factor · Σ |λ_k| e_k for every θ.
+
+    Examples:
+        >>> import gough
+        >>> problem = gough.LinearProblem([[1.0], [1.0]], [0.0, 3.0], gough.Unknowns(["a"]), gough.Bounded(1.0))
+        >>> found = minimal_bound(problem)
+        >>> found.lower, round(found.upper, 12), found.is_inconsistent, found.rows
+        (1.5, 1.5, True, (0, 1))
+    """
+    if bounds_of(problem, "minimal_bound").regressor is not None:
+        raise AssumptionError("minimal_bound needs an exact W; state Bounded(radius) without a radius of W.")
+    box = problem.unknowns.bounds
+    strips = Strips.of(problem, box, "minimal_bound")
+    pool, optimum = _chebyshev(strips, box)
+    theta, upper = _exhibited(problem, np.clip(strips.theta(optimum.point[:-1]), box.lower, box.upper))
+    index, given = optimum.on(np.arange(len(pool)).repeat(2))
+    weights = np.bincount(index, given, len(pool)) / strips.length[pool]
+    proposals = [weights]
+    if optimum.outcome is not Outcome.OPTIMAL:  # equations, which no factor helps: their weights may have any sign
+        proposals += [-weights, _of_equations(problem, pool)]
+    lower, used = max((_proven(problem, box, pool, w) for w in proposals), key=lambda one: one[0])
+    return MinimalBound(lower, max(lower, upper), theta, used.rows, (used,), proof())
+
+
+def _exhibited(problem: LinearProblem, theta: Array) -> tuple[Array, float]:
+    """The point and what it attains; if it misses equations by rounding, a point of fewer digits may not."""
+    found, bounds = (attained(problem, theta), theta), problem.unknowns.bounds
+    for digits in (14, 12, 9):
+        if found[0] < inf:
+            break
+        short = np.clip([float(f"{v:.{digits}g}") for v in theta.tolist()], bounds.lower, bounds.upper)
+        found = min(found, (attained(problem, short), short), key=lambda one: one[0])
+    return found[1], found[0]
+
+
+def _chebyshev(strips: Strips, box: Box) -> tuple[Integers, Optimum]:
+    """The linear program min t, |y − W θ| ≤ t e, by constraint generation."""
+    low, high = strips.box(box)
+    program = Simplex(np.append(low, 0.0), np.append(high, inf))
+    n_rows, p = strips.problem.n_rows, len(low)
+    badness = abs(strips.middle) / np.maximum(strips.radius, 1e-300)
+    pool = np.arange(n_rows) if n_rows <= 20 * p else np.argpartition(-badness, 20 * p)[: 20 * p]
+    outside = np.ones(n_rows, dtype=bool)
+    added = pool
+    while True:
+        _add(program, strips, added)
+        outside[added] = False
+        optimum = program.minimize(np.append(np.zeros(p), 1.0))
+        if optimum.outcome is not Outcome.OPTIMAL:
+            return pool, optimum
+        relaxed = replace(strips, radius=optimum.point[-1] * strips.radius)
+        excess = np.where(outside, relaxed.excess(optimum.point[None, :-1]), -inf)
+        wrong = np.flatnonzero(excess > 1e-10)
+        if wrong.size == 0:
+            return pool, optimum
+        limit = _PER_ROUND * p
+        added = wrong if len(wrong) <= limit else wrong[np.argpartition(-excess[wrong], limit)[:limit]]
+        pool = np.concatenate([pool, added])
+
+
+def _of_equations(problem: LinearProblem, pool: Integers) -> Array:
+    """Weights on rows whose bound is zero and that seem to contradict each other."""
+    radius = np.broadcast_to(bounds_of(problem, "minimal_bound").radius, problem.y.shape)[pool]
+    weights, exact = np.zeros(len(pool)), pool[radius == 0]
+    weights[radius == 0] = misfit(problem.W[exact], problem.y[exact])
+    return weights
+
+
+def _add(program: Simplex, strips: Strips, rows: Integers) -> None:
+    """Two rows for each strip: d z + h t ≥ m and d z − h t ≤ m."""
+    A, _, _ = strips.rows(rows)
+    half, middle = strips.radius[rows] / strips.length[rows], strips.middle[rows] / strips.length[rows]
+    both = np.repeat(np.column_stack([A, half]), 2, axis=0)
+    both[1::2, -1] *= -1
+    low, high = np.full(len(both), -inf), np.full(len(both), inf)
+    low[0::2], high[1::2] = middle, middle
+    program.add_rows(both, low, high)
+
+
+def _proven(problem: LinearProblem, box: Box, pool: Integers, weights: Array) -> tuple[float, Evidence]:
+    nothing = np.zeros(len(box))
+    value, used = lower_bound(problem, box, nothing, pool, weights)
+    radius = np.broadcast_to(bounds_of(problem, "minimal_bound").radius, problem.y.shape)
+    terms = zip(used.rows, used.weights, strict=True)
+    total = sum((abs(w) * Fraction(float(radius[row])) for row, w in terms), Fraction(0))
+    if value is None or total == 0:
+        return (inf if value is not None and value > 0 else 0.0), evidence((), (), used)
+    return max(rounded_down(1 + value / total), 0.0), evidence((), (), used)
+
+
+def attained(problem: LinearProblem, theta: Array) -> float:
+    """max_k |y_k − W_k θ| / e_k, rounded up; 0/0 counts as 0.
+
+    Floating point with error bounds says which rows can have the maximum; those are computed exactly.
+    """
+    radius = np.broadcast_to(bounds_of(problem, "minimal_bound").radius, problem.y.shape)
+    highest, lowest = np.empty(problem.n_rows), 0.0
+    for rows in problem.blocks():
+        r = residual(problem.W[rows], theta[:, None], problem.y[rows][:, None])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            highest[rows] = np.where(r.mag[:, 0] == 0, 0.0, np.nextafter(r.mag[:, 0] / radius[rows], inf))
+            at_least = np.maximum(abs(r.mid[:, 0]) - r.rad[:, 0], 0.0) / radius[rows]
+        lowest = max(lowest, float(np.nan_to_num(at_least, posinf=inf).max()) * (1 - 1e-15))
+    possible = np.flatnonzero(highest >= lowest)
+    if lowest == inf or len(possible) > _EXACT_ROWS:
+        return float(highest.max())
+    x = [Fraction(v) for v in theta.tolist()]
+    return max(_factor(problem, int(k), float(radius[k]), x) for k in possible)
+
+
+def _factor(problem: LinearProblem, row: int, e: float, theta: list[Fraction]) -> float:
+    W, y = problem.W[row].tolist(), float(problem.y[row])
+    misfit = abs(Fraction(y) - sum((Fraction(w) * x for w, x in zip(W, theta, strict=True)), Fraction(0)))
+    if misfit == 0:
+        return 0.0
+    return inf if e == 0 else rounded_up(misfit / Fraction(e))

@@ -1,0 +1,251 @@
+"""Linear programs over a problem of which some rows are dropped, each answered by a bound that is proven.
+
+The pool of rows is shared by all programs: a dropped row is given infinite sides and gets them back afterwards, so that
+the next program starts where the last one ended.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.methods.bounded.exact_bound import Multipliers, Prover, rounded_down
+from gough.methods.bounded.strips import Outline, Strips, least_squares, reachable
+from gough.methods.programs.simplex import Optimum, Outcome, Simplex, Start
+from gough.noise import Bounded
+from gough.problem import Integers, LinearProblem
+from gough.region import Box
+
+Rows = frozenset[int]
+NO_ROWS: Rows = frozenset()
+NO_MULTIPLIERS = Multipliers((), ())
+
+_FIRST = 10
+"""Rows to begin with, per unknown."""
+_ADDED = 8
+"""Rows added at most where a vertex violates rows."""
+_ROUNDS = 200
+"""Rounds of adding rows, after which what was found must do."""
+_TINY = 1e-11
+"""Weights below this part of the largest are set to zero before anything is proven with them."""
+_WIDE = 1e6
+"""Sides of a box that are wider, in units of the error bounds, come from the prior and say nothing about scales."""
+_SAMPLE = 20000
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """direction · θ ≥ value for every θ of the box that satisfies `rows`; ∞ if none does, −∞ if nothing was proven."""
+
+    value: float
+    rows: Rows = NO_ROWS
+    multipliers: Multipliers = NO_MULTIPLIERS
+    start: Start | None = None
+    """The vertex of it, where similar programs may begin."""
+
+
+class Programs:
+    """minimize direction · θ over the box and all rows but some; every answer is proven in rational arithmetic."""
+
+    def __init__(self, problem: LinearProblem, box: Box, strips: Strips, tolerance: float) -> None:
+        self.problem, self.box, self.strips = problem, box, strips
+        self._tolerance = tolerance
+        self._prover = Prover(problem)
+        self._program = Simplex(*strips.box(box))
+        self._reachable = reachable(problem, box)
+        self._outside = np.ones(problem.n_rows, dtype=bool)
+        self._place: dict[int, int] = {}
+        self._pool = np.zeros(0, dtype=np.int64)
+        self._sides: list[tuple[float, float]] = []
+        self._outline: Outline | None = None
+        """Rows outside the pool that may be violated."""
+        self._off: Rows = NO_ROWS
+        self._solved: dict[tuple[bytes, Rows], Cut] = {}
+        self._proven: dict[tuple[bytes, Rows], Cut] = {}
+        self._add(_nearest(strips, self._reachable))
+
+    @property
+    def pool(self) -> int:
+        """Rows that a linear program looked at."""
+        return len(self._pool)
+
+    def cut(self, direction: Array, without: Rows, near: Cut | None = None) -> Cut:
+        """The best proven bound of direction · θ that uses none of the rows `without`; `near` is a similar one."""
+        key = (direction.tobytes(), without)
+        if key not in self._solved:
+            self._solved[key] = self._proposed(direction, without, near)
+        return self._solved[key]
+
+    def cuts(self, direction: Array, withouts: list[Rows], near: list[Cut]) -> list[Cut]:
+        """Several of them at once, which is quicker."""
+        key = direction.tobytes()
+        new = [i for i, without in enumerate(withouts) if (key, without) not in self._solved and near[i].start]
+        if len(new) > 1 and self._outline is not None:
+            self._solve_each(direction, [withouts[i] for i in new], [near[i] for i in new])
+        return [self.cut(direction, without, one) for without, one in zip(withouts, near, strict=True)]
+
+    def _solve_each(self, direction: Array, withouts: list[Rows], near: list[Cut]) -> None:
+        """Enter cuts that need nothing but the pool; the others are left to be solved one by one."""
+        cost, size = self.strips.cost(direction)
+        self._switch(NO_ROWS)
+        place = self._place
+        dropped = [[place[row] for row in without if row in place] for without in withouts]
+        runs = self._program.minimize_each(cost, dropped, [one.start for one in near if one.start])
+        assert self._outline is not None
+        excess = self._outline.excess(runs.point).max(axis=0, initial=-np.inf)
+        good = ((runs.outcome == 0) & (excess <= self._tolerance)).nonzero()[0]
+        index = runs.basis[good] - len(self.box)
+        known = (index >= 0) & (index < len(self._pool))
+        rows = self._pool[np.where(known, index, 0)]
+        # a cut of the other rows must not rest on a dropped one, whatever the program says
+        allowed = np.array(
+            [~np.isin(some, list(withouts[i])) for i, some in zip(good.tolist(), rows, strict=True)], bool
+        )
+        weights = np.where(known & allowed.reshape(known.shape), runs.price[good], 0.0)
+        weights[~(abs(weights) > _TINY * abs(weights).max(axis=1, keepdims=True, initial=0.0))] = 0.0
+        weights = weights * size / self.strips.length[rows]
+        key = direction.tobytes()
+        for i, (value, used) in zip(
+            good.tolist(), self._prover.floors(self.box, direction, rows, weights), strict=True
+        ):
+            start = Start(cost, runs.basis[i], runs.sign[i], runs.value[i])
+            self._solved[key, withouts[i]] = Cut(value, used.support, used, start)
+
+    def contradiction(self, rows: Integers, weights: Array) -> Multipliers | None:
+        """Multipliers that prove 0 ≥ value > 0, so that no θ of the box satisfies these rows; None if they do not."""
+        for sign in (1, -1):
+            value, used = self._bound(np.zeros(len(self.box)), rows, sign * weights)
+            if value > 0:
+                return used
+        return None
+
+    def _proposed(self, direction: Array, without: Rows, near: Cut | None) -> Cut:
+        cost, size = self.strips.cost(direction)
+        optimum = self._optimum(cost, without, None if near is None else near.start)
+        rows, weights = optimum.on(self._pool)
+        # a cut of the other rows must not rest on a dropped one, whatever the program says
+        kept = (abs(weights) > _TINY * abs(weights).max(initial=0.0)) & ~np.isin(rows, list(without))
+        rows, weights = rows[kept], weights[kept]
+        weights = weights / self.strips.length[rows]
+        match optimum.outcome:
+            case Outcome.INFEASIBLE:
+                wrong = self.contradiction(rows, weights) if rows.size else None
+                return Cut(-np.inf) if wrong is None else Cut(np.inf, wrong.support, wrong)
+            case Outcome.OPTIMAL:
+                weights = weights * size
+                return replace(self._prove(direction, rows, weights), start=optimum.start)
+        return Cut(-np.inf)
+
+    def _prove(self, direction: Array, rows: Integers, weights: Array) -> Cut:
+        key = (direction.tobytes(), frozenset(rows.tolist()))
+        if key not in self._proven:  # bounds that were proven in a wider box hold in this one
+            value, used = self._bound(direction, rows, weights)
+            self._proven[key] = Cut(value, used.support, used)
+        return self._proven[key]
+
+    def _bound(self, direction: Array, rows: Integers, weights: Array) -> tuple[float, Multipliers]:
+        if weights.any():
+            return self._prover.floor(self.box, direction, rows, weights)
+        return rounded_down(_least(self.box, direction)), NO_MULTIPLIERS
+
+    def _optimum(self, cost: Array, without: Rows, start: Start | None) -> Optimum:
+        """Solve, add the rows that the vertex violates, until there are none."""
+        self._switch(without)
+        optimum = self._program.minimize(cost, start)
+        for _ in range(_ROUNDS):
+            if optimum.outcome is not Outcome.OPTIMAL:
+                break
+            found = self._violated(optimum.point, without)
+            if found.size == 0:
+                break
+            self._add(found)
+            optimum = self._program.minimize(cost, optimum.start)
+        return optimum
+
+    def _violated(self, point: Array, without: Rows) -> Integers:
+        rows = self._reachable if self._outline is None else self._outline.rows
+        if self._outline is None:
+            excess = self.strips.excess(point[None, :], rows)
+        else:
+            excess = self._outline.excess(point[None, :])[:, 0]
+        index = (excess > self._tolerance).nonzero()[0]
+        if index.size:
+            unseen = [row for row in without if row not in self._place]
+            index = index[self._outside[rows[index]] & ~np.isin(rows[index], unseen)]
+        return rows[index[np.argsort(-excess[index], kind="stable")[:_ADDED]]]
+
+    def _add(self, rows: Integers) -> None:
+        if rows.size:
+            A, lower, upper = self.strips.rows(rows)
+            self._program.add_rows(A, lower, upper)
+            self._sides += zip(lower.tolist(), upper.tolist(), strict=True)
+        self._place |= {int(row): len(self._pool) + i for i, row in enumerate(rows)}
+        self._outside[rows] = False
+        self._pool = np.concatenate([self._pool, rows])
+        self._outline = self.strips.outline(self._reachable[self._outside[self._reachable]])
+        for row in self._off.intersection(rows.tolist()):
+            self._program.set_row(self._place[row], -np.inf, np.inf)
+
+    def _switch(self, without: Rows) -> None:
+        for row in sorted(without - self._off):
+            if row in self._place:
+                self._program.set_row(self._place[row], -np.inf, np.inf)
+        for row in sorted(self._off - without):
+            if row in self._place:
+                self._program.set_row(self._place[row], *self._sides[self._place[row]])
+        self._off = without
+
+
+def robust_strips(problem: LinearProblem, box: Box, method: str) -> Strips:
+    """Strips around a point near which most rows hold: least absolute residuals of a sample, roughly."""
+    strips = replace(Strips.of(problem, box, method), chord=None)
+    A, lower, upper = strips.rows(np.arange(0, problem.n_rows, max(1, problem.n_rows // _SAMPLE)))
+    known = np.isfinite(lower) & np.isfinite(upper)
+    A, b = A[known], lower[known] / 2 + upper[known] / 2
+    z: Array = np.zeros(A.shape[1])
+    for _ in range(20 if len(A) else 0):
+        residual: Array = abs(b - A @ z)
+        weight = 1 / np.sqrt(np.maximum(residual, 1e-6 * np.median(residual) + 1e-300))
+        z = least_squares(A * weight[:, None], b * weight)
+    center = np.clip(strips.theta(z), box.lower, box.upper)
+    return widened(strips.recentered(center, center), box)
+
+
+def around(strips: Strips, box: Box) -> Strips:
+    """The same strips in coordinates where the box, as far as rows bound it, is about the unit box."""
+    bounded = box.width < _WIDE * strips.scale
+    center = np.clip(strips.center, box.lower, box.upper)
+    lower, upper = np.where(bounded, box.lower, center), np.where(bounded, box.upper, center)
+    return widened(strips.recentered(lower, upper), box)
+
+
+def widened(strips: Strips, box: Box) -> Strips:
+    """Strips with radius e + D |θ| at its largest in the box, if W has a radius D and the box is bounded."""
+    noise = strips.problem.noise
+    assert isinstance(noise, Bounded)
+    if noise.regressor is None or not box.is_bounded:
+        return strips
+    D = np.broadcast_to(noise.regressor, strips.problem.W.shape)
+    radius = noise.radius + D @ np.maximum(abs(box.lower), abs(box.upper))
+    return replace(strips, radius=np.where(np.isnan(radius), np.inf, radius))
+
+
+def _least(box: Box, direction: Array) -> Fraction | None:
+    """The minimum of direction · θ over the box; None for −∞."""
+    total = Fraction(0)
+    for d, low, high in zip(direction.tolist(), box.lower.tolist(), box.upper.tolist(), strict=True):
+        side = low if d > 0 else high
+        if d and not np.isfinite(side):
+            return None
+        total += Fraction(d) * Fraction(side) if d else 0
+    return total
+
+
+def _nearest(strips: Strips, among: Integers) -> Integers:
+    """The rows whose sides are nearest to the center."""
+    wanted = _FIRST * len(strips.center)
+    if len(among) <= wanted:
+        return among
+    nearness = ((abs(strips.middle) - strips.radius) / strips.length)[among]
+    return np.sort(among[np.argpartition(-nearness, wanted)[:wanted]])

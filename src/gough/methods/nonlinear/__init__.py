@@ -1,0 +1,1 @@
+"""Nonlinear problems: repeated linearization, maximum likelihood, interval Newton, lifted hulls."""

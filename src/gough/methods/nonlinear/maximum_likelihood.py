@@ -1,0 +1,310 @@
+"""Maximum likelihood with errors in all that was measured."""
+
+from dataclasses import dataclass, replace
+from math import log, pi
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import AssumptionError
+from gough.core.text import written
+from gough.core.threads import one_blas_thread
+from gough.estimates import Claim, Estimate, LikelihoodStats, Status
+from gough.methods.nonlinear.normal_equations import (
+    GeneralTarget,
+    Normal,
+    StructuredEquations,
+    StructuredTarget,
+    Target,
+    inverse_roots,
+    sample_covariances,
+)
+from gough.methods.nonlinear.remembered import Remembered, remembered
+from gough.methods.nonlinear.repeated import asked_for
+from gough.methods.statistical.gauss_markov import GaussMarkov
+from gough.methods.statistical.goodness import goodness, verdict, widening
+from gough.problem import NonlinearProblem
+from gough.region import Box, ConfidenceEllipsoid
+
+REFUTED = 0.001
+"""Probability of χ² below which its excess is taken into σ."""
+
+_Fit = tuple[float | None, float | None]
+"""χ² over its degrees of freedom, and its probability."""
+
+
+@dataclass(frozen=True)
+class MaximumLikelihood:
+    """θ̂ makes what was measured most likely: it minimizes Σ (m − m̂)ᵀ Σ⁻¹ (m − m̂) subject to f(θ, m̂) = 0 [AHG, eq. (6)].
+
+    Gauss–Newton steps, damped where the likelihood would fall; unknowns that enter linearly are solved for anew at
+    every step, so the first of them is the Gauss–Markov estimate [AHG, §V]. Where the problem's equations bring their
+    own normal equations (`StructuredEquations`), these are used. With a known covariance of the noise the answer's is
+    the inverse of Fisher's information at θ̂: the Cramér–Rao bound [AHG, eq. (9)]. An estimated covariance widens it a
+    little, residuals that remember widen it, and so does a χ² that refutes noise or model; a note says so.
+
+    Examples:
+        >>> import gough
+        >>> class Circle:  # |m| = r
+        ...     def residuals(self, theta, m):
+        ...         return np.linalg.norm(m, axis=1, keepdims=True) - theta
+        ...     def jacobians(self, theta, m):
+        ...         return np.full((len(m), 1, 1), -1.0), (m / np.linalg.norm(m, axis=1, keepdims=True))[:, None]
+        >>> measured, r = [[1.0, 0.1], [0.0, 1.02], [-0.97, 0.0]], gough.Unknowns(["r"], nominal=[2.0])
+        >>> problem = gough.NonlinearProblem(Circle(), measured, r, gough.Gaussian(1e-4))
+        >>> round(gough.estimate(problem, MaximumLikelihood())["r"], 4)
+        0.9983
+    """
+
+    level: float = 0.95
+    rtol: float = 1e-6
+    """Step, in units of the answer's standard deviation, below which θ stays."""
+    max_steps: int = 50
+
+    @np.errstate(all="ignore")
+    @one_blas_thread()
+    def estimate(self, problem: NonlinearProblem) -> Estimate:
+        search = _Search(problem)
+        status, steps = search.climb(self.rtol, self.max_steps)
+        if status is Status.SINGULAR:
+            answer = GaussMarkov(self.level).estimate(problem.linearize(search.theta))
+            return asked_for(problem, replace(answer, method=written(self), status=Status.SINGULAR))
+        return self._answer(search, status, steps)
+
+    def _answer(self, search: "_Search", status: Status, steps: int) -> Estimate:
+        problem, free = search.problem, search.free
+        prior = None if search.prior is None else search.prior[np.ix_(free, free)]
+        u = search.target.whitened(search.theta)
+        seen = remembered(problem, search.theta, search.inverse_information, u, prior)
+        dof = search.n_rows - int(free.sum())
+        chi_squared, p = goodness(search.squares / dof, dof, problem.noise) if dof > 0 else (None, None)
+        covariance, notes = seen.covariance * widening(problem.noise), []
+        if chi_squared is not None and p is not None:
+            notes.append(verdict(chi_squared, p))
+            if p < REFUTED and chi_squared > 1:
+                covariance = covariance * chi_squared
+                notes.append(_WIDENED.format(np.sqrt(chi_squared)))
+        notes += [*seen.notes, *_on_prior(search.on_edge)]
+        unknowns = problem.unknowns
+        hidden = [unknowns.index(name) for name in problem.nuisance]
+        chosen = [i for i in np.flatnonzero(free) if i not in set(hidden)]
+        place = np.cumsum(free) - 1
+        rows = place[chosen]
+        region = ConfidenceEllipsoid(search.theta[chosen], covariance[np.ix_(rows, rows)], self.level)
+        stats = self._stats(search, seen, steps, fit=(chi_squared, p), nuisance=search.theta[hidden])
+        asked = unknowns.select([unknowns.names[i] for i in chosen])
+        return Estimate(region, Claim.CONFIDENCE, status, asked, written(self), stats, tuple(notes))
+
+    @staticmethod
+    def _stats(search: "_Search", seen: Remembered, steps: int, *, fit: _Fit, nuisance: Array) -> LikelihoodStats:
+        k = int(search.free.sum())
+        log_likelihood = -0.5 * (search.squares + search.log_determinant)
+        return LikelihoodStats(
+            n_rows=search.n_rows,
+            prior_limited=search.on_edge,
+            dof=float(search.n_rows - k),
+            groups=seen.groups,
+            residual_rms=seen.rms,
+            autocorrelation=seen.lag_one,
+            correlation_length=seen.length,
+            chi_squared=fit[0],
+            chi_squared_p=fit[1],
+            condition=search.condition,
+            iterations=steps,
+            log_likelihood=log_likelihood,
+            n_unknowns=k,
+            aic=2 * k - 2 * log_likelihood,
+            bic=k * log(search.n_rows) - 2 * log_likelihood,
+            nuisance=nuisance if len(nuisance) else None,
+        )
+
+
+_WIDENED = (
+    "Noise and model together are refuted, so each σ is widened by {:.3g}; that covers noise that is larger than "
+    "stated, not an error of the model."
+)
+
+
+def _on_prior(names: tuple[str, ...]) -> list[str]:
+    return [f"On the prior's edge, so put in rather than found: {', '.join(names)}."] if names else []
+
+
+@np.errstate(all="ignore")
+def cramer_rao_bound(problem: NonlinearProblem, theta: Any) -> Array:
+    """The smallest covariance that unbiased estimates of the wanted unknowns can have where θ is true.
+
+    The inverse of Fisher's information of all unknowns, nuisances too, without any prior [AHG, eqs. (8)-(9)]; what was
+    measured is taken at its value, so give it a problem whose measurements are those of θ.
+
+    Examples:
+        >>> import gough
+        >>> class Scale:  # m = θ
+        ...     def residuals(self, theta, m):
+        ...         return m - theta
+        ...     def jacobians(self, theta, m):
+        ...         return np.full((len(m), 1, 1), -1.0), np.ones((len(m), 1, 1))
+        >>> problem = gough.NonlinearProblem(Scale(), np.ones((25, 1)), gough.Unknowns(["a"]), gough.Gaussian(1.0))
+        >>> cramer_rao_bound(problem, [1.0])
+        array([[0.04]])
+    """
+    normal = _target(problem)[0].normal(np.asarray(theta, dtype=np.float64))
+    wanted = [problem.unknowns.index(name) for name in problem.wanted]
+    return _inverse(normal.information)[np.ix_(wanted, wanted)]
+
+
+def _target(problem: NonlinearProblem) -> tuple[Target, float]:
+    """The likelihood, and Σ ln det(2π C) over the covariances C of what it is a likelihood of."""
+    C, n_samples = sample_covariances(problem), len(problem.measured)
+    if isinstance(problem.equations, StructuredEquations):
+        roots, logdet = inverse_roots(C, n_samples, problem.kept)
+        count = problem.measured.size if problem.kept is None else int(problem.kept.sum())
+        return StructuredTarget(problem, problem.equations, roots), logdet + count * log(2 * pi)
+    logdet = inverse_roots(C, n_samples, None)[1]
+    return GeneralTarget(problem, C), logdet + problem.measured.size * log(2 * pi)
+
+
+def _inverse(information: Array) -> Array:
+    """The inverse of a positive definite matrix whose diagonal may span many decades."""
+    scale = np.sqrt(information.diagonal())
+    inverse = np.linalg.inv(information / np.outer(scale, scale)) / np.outer(scale, scale)
+    return np.asarray((inverse + inverse.T) / 2)
+
+
+class _Search:
+    """Levenberg's damped Gauss–Newton iteration, with its state."""
+
+    def __init__(self, problem: NonlinearProblem) -> None:
+        unknowns = problem.unknowns
+        if unknowns.nominal is None:
+            raise AssumptionError("MaximumLikelihood needs a starting point: Unknowns(..., nominal=blueprint values)")
+        self.problem = problem
+        self.free = ~unknowns.is_fixed
+        self.bounds = unknowns.bounds
+        self.target, self.log_determinant = _target(problem)
+        self.theta = np.where(
+            self.free, np.clip(unknowns.nominal, self.bounds.lower, self.bounds.upper), self.bounds.lower
+        )
+        belief = unknowns.prior if isinstance(unknowns.prior, ConfidenceEllipsoid) else None
+        self.prior = None if belief is None else _inverse(belief.covariance)
+        """Information that a belief adds."""
+        self._believed = self.theta if belief is None else belief.center
+        self.squares = np.inf
+        self.inverse_information = np.zeros((0, 0))
+        self.condition = np.inf
+        f = problem.equations.residuals(self.theta, problem.measured)
+        self.n_rows = f.size if problem.kept is None else int(problem.kept.sum())
+
+    @property
+    def on_edge(self) -> tuple[str, ...]:
+        """Unknowns whose value lies on the prior."""
+        edge = self.free & ((self.theta == self.bounds.lower) | (self.theta == self.bounds.upper))
+        return tuple(self.problem.unknowns.names[i] for i in np.flatnonzero(edge))
+
+    def climb(self, rtol: float, max_steps: int) -> tuple[Status, int]:
+        """Steps until one is small; the status, and how many there were.
+
+        As long as steps shrink tenfold the information hardly changes, and that of an earlier step serves.
+        """
+        self.theta, _ = self._with_linear(self.theta)
+        bare, damping, last = self.target.normal(self.theta), 0.0, np.inf
+        for step in range(1, max_steps + 1):
+            normal = self._with_prior(bare, self.theta)
+            self.squares = normal.squares
+            if not (np.isfinite(normal.squares) and self._accept(normal)):
+                return Status.SINGULAR, step
+            moved, damping = self._step(normal, damping)
+            size = self._size(moved - self.theta, normal)
+            self.theta = moved
+            if size <= rtol:
+                return Status.OK, step
+            quick = damping == 0.0 and size < 0.1 * last
+            bare = self.target.nearby(moved, bare) if quick else self.target.normal(moved)
+            last = size
+        return Status.MAX_STEPS, max_steps
+
+    def _accept(self, normal: Normal) -> bool:
+        """Take the inverse information; False if the information is singular."""
+        H = normal.information[np.ix_(self.free, self.free)]
+        diagonal = H.diagonal()
+        if not (diagonal > 0).all():
+            return False
+        scale = np.sqrt(diagonal)
+        values = np.linalg.eigvalsh(H / np.outer(scale, scale))
+        self.condition = float(np.sqrt(values[-1] / max(values[0], 1e-300)))
+        if values[0] <= len(H) * np.finfo(float).eps * values[-1]:
+            return False
+        self.inverse_information = _inverse(H)
+        return True
+
+    def _step(self, normal: Normal, damping: float) -> tuple[Array, float]:
+        """The next θ and the damping that it took: no step makes the sum of squares larger."""
+        for _ in range(40):
+            moved, squares = self._with_linear(self._minimizer(normal, self.theta, damping))
+            if squares <= normal.squares * (1 + 1e-12) + 1e-12:
+                return moved, damping / 10 if damping > 1e-10 else 0.0
+            damping = max(10.0 * damping, 1e-6)
+        return self.theta, damping
+
+    def _with_linear(self, theta: Array) -> tuple[Array, float]:
+        """θ with the unknowns that enter linearly at their best for the others, and the sum of squares there."""
+        k = self.target.n_linear
+        found = self.target.linear_normal(theta)
+        if not k or not np.isfinite(found.squares):
+            return theta, found.squares + self._prior_squares(theta)
+        padded = Normal(found.squares, np.zeros(len(theta)), np.zeros((len(theta), len(theta))))
+        padded.gradient[:k], padded.information[:k, :k] = found.gradient, found.information
+        padded = self._with_prior(padded, theta)
+        moved = self._minimizer(padded, theta, 0.0, slice(0, k))
+        step = moved - theta
+        return moved, float(padded.squares - 2 * padded.gradient @ step + step @ padded.information @ step)
+
+    def _minimizer(self, normal: Normal, theta: Array, damping: float, among: slice = slice(None)) -> Array:
+        """Where the quadratic model is least within the bounds, over some of the free unknowns."""
+        axes = np.arange(len(theta))[among]
+        axes = axes[self.free[axes]]
+        H, g = normal.information[np.ix_(axes, axes)], normal.gradient[axes]
+        scale = np.sqrt(H.diagonal())
+        scale = np.where(scale > 0, scale, 1.0)
+        damped = H / np.outer(scale, scale) + damping * np.eye(len(axes))
+        try:
+            step = np.linalg.solve(damped, g / scale) / scale
+        except np.linalg.LinAlgError:
+            return theta
+        moved = theta.copy()
+        moved[axes] += step
+        box = self.bounds.project(axes.tolist())
+        if moved[axes] not in box:
+            moved[axes] = _bounded(damped, g / scale, scale, theta[axes], box)
+        return moved
+
+    def _size(self, step: Array, normal: Normal) -> float:
+        """The step in units of the answer's standard deviation."""
+        squared = float(step @ normal.information @ step)
+        return float(np.sqrt(max(squared, 0.0) / max(int(self.free.sum()), 1)))
+
+    def _with_prior(self, normal: Normal, theta: Array) -> Normal:
+        """The normal equations of likelihood and belief together."""
+        if self.prior is None:
+            return normal
+        pull = self.prior @ (self._believed - theta)
+        squares = normal.squares + self._prior_squares(theta)
+        return Normal(squares, normal.gradient + pull, normal.information + self.prior)
+
+    def _prior_squares(self, theta: Array) -> float:
+        away = self._believed - theta
+        return 0.0 if self.prior is None else float(away @ self.prior @ away)
+
+
+def _bounded(H: Array, g: Array, scale: Array, theta: Array, box: Box) -> Array:
+    """θ + step, where the step minimizes a quadratic model in scaled unknowns within the bounds."""
+    from scipy.optimize import lsq_linear  # noqa: PLC0415 - start-up time
+
+    R = np.linalg.cholesky(H).T
+    z = np.linalg.solve(R.T, g)
+    sides = ((box.lower - theta) * scale, (box.upper - theta) * scale)
+    wide = np.maximum(sides[1] - sides[0], 0) > 0
+    assert wide.all()
+    found = lsq_linear(R, z, bounds=sides, method="bvls")
+    value = theta + found.x / scale
+    return np.where(found.active_mask < 0, box.lower, np.where(found.active_mask > 0, box.upper, value))

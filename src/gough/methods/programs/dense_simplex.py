@@ -1,0 +1,356 @@
+"""The simplex method for few unknowns and some hundred rows, compiled by numba; importing this module imports numba.
+
+minimize c·x subject to lower ≤ G x ≤ upper, where the first n rows of G are the unknowns themselves. A vertex is n rows
+that are worked with, each at one of its sides. C holds the columns of the inverse of their matrix, one in each row:
+
+    x = Σ value_i C_i,    prices λ_i = c · C_i,    c = Σ λ_i g_i
+
+so that to leave row i means to move along C_i. At a minimum prices are ≥ 0 at lower and ≤ 0 at upper sides. `repair`
+mends a vertex outside some rows whose prices are right (dual simplex, sides flipped on the way [MAR03, §10]); `travel`
+mends the prices of a vertex inside all rows (primal simplex, steepest edge, tolerant ratio test [HAR73]). Nothing here
+is trusted: prices become bounds elsewhere, exactly.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gough.core.arrays import Array
+from gough.methods.programs.compiled_algebra import compiled, dot, invert, spread
+
+Numbers = npt.NDArray[np.int64]
+
+OPTIMAL, INFEASIBLE, FAILED = 0, 1, 2
+_TOLERANCE = 1e-10
+"""How far a row may be violated, or a price be wrong."""
+_SLACK = 1e-12
+"""By how much the ratio tests let others go too far, in order to choose a greater pivot."""
+_ROUNDED = 1.0 + 1e-14
+"""So that the least of some ratios, times its divisor, is not below its dividend."""
+_PIVOT = 1e-9
+"""Pivots that are smaller are taken for zero."""
+_FRESH = 50
+"""Exchanges after which the inverse is computed anew."""
+_STALLED = 60
+"""Steps of length zero after which rows are chosen by number, which cannot cycle [BLA77]."""
+
+
+class Tableau(NamedTuple):
+    """A program and a vertex of it; everything changes in place."""
+
+    G: Array
+    """(n, capacity): rows of the program, as columns."""
+    lower: Array
+    upper: Array
+    basis: Numbers
+    """The n rows that are worked with."""
+    sign: Array
+    """1 where such a row is at its lower side, −1 at its upper."""
+    value: Array
+    """Its value there; kept if the row has lost its sides."""
+    C: Array
+    x: Array
+    price: Array
+    alpha: Array
+    """Of the row about to come in: g = Σ alpha_i g_i."""
+    place: Numbers
+    """Position of each row in the basis, or −1."""
+    reach: Array
+    """G x."""
+    rate: Array
+    """G times the direction of travel."""
+    flips: Numbers
+    """Of the rows in the basis: 1 if one goes to its other side, 2 if it stays whatever happens, else 0."""
+
+
+@compiled
+def refresh(T: Tableau, m: int, cost: Array) -> bool:
+    """Everything anew from the rows of the basis; False if they depend on each other."""
+    G, C, basis = T.G, T.C, T.basis
+    n = len(basis)
+    for j in range(n):
+        for i in range(n):
+            C[j, i] = G[j, basis[i]]
+    if not invert(C):
+        return False
+    appraise(T, cost)
+    locate(T, m)
+    return True
+
+
+@compiled
+def appraise(T: Tableau, cost: Array) -> None:
+    """Prices of the rows in the basis."""
+    for i in range(len(cost)):
+        T.price[i] = dot(T.C[i], cost)
+
+
+@compiled
+def locate(T: Tableau, m: int) -> None:
+    """X and what the rows reach there."""
+    C, x, value = T.C, T.x, T.value
+    x[:] = 0.0
+    for i in range(len(x)):
+        if value[i] != 0.0:
+            for j in range(len(x)):
+                x[j] += value[i] * C[i, j]
+    spread(T.G, m, x, T.reach)
+
+
+@compiled
+def settle(T: Tableau, i: int, sign: float) -> None:
+    """Put the row at position i of the basis on one of its sides."""
+    T.sign[i] = sign
+    side = T.lower[T.basis[i]] if sign > 0.0 else T.upper[T.basis[i]]
+    if np.isfinite(side):
+        T.value[i] = side
+
+
+@compiled
+def exchange(T: Tableau, r: int, k: int) -> None:
+    """Row k = Σ alpha_i g_i comes in, and the row at position r goes."""
+    C, price, alpha = T.C, T.price, T.alpha
+    n, pivot = len(alpha), alpha[r]
+    theta = price[r] / pivot
+    for j in range(n):
+        C[r, j] /= pivot
+    for i in range(n):
+        a = alpha[i]
+        if i != r and a != 0.0:
+            price[i] -= theta * a
+            for j in range(n):
+                C[i, j] -= a * C[r, j]
+    price[r] = theta
+    T.place[T.basis[r]] = -1
+    T.basis[r], T.place[k] = k, r
+
+
+@compiled
+def worst(T: Tableau, m: int) -> int:
+    """The row outside the basis that is violated most, or −1."""
+    lower, upper, reach, place = T.lower, T.upper, T.reach, T.place
+    far, found = 0.0, -1
+    for v in T.x:
+        far = max(far, abs(v))
+    most = max(_TOLERANCE, 1e-14 * np.sqrt(len(T.x)) * far)  # rounding of far corners must not look like a violation
+    for k in range(m):
+        wrong = max(lower[k] - reach[k], reach[k] - upper[k])
+        if wrong > most and place[k] < 0:
+            most, found = wrong, k
+    return found
+
+
+@compiled
+def express(T: Tableau, k: int) -> None:
+    """Row k as a sum of the rows in the basis: alpha."""
+    C, G = T.C, T.G
+    for i in range(len(C)):
+        total = 0.0
+        for j in range(len(C)):
+            total += C[i, j] * G[j, k]
+        T.alpha[i] = total
+
+
+@compiled
+def yielding(T: Tableau, k: int, sign: float) -> int:
+    """The position whose row makes way for the violated row k; −1 if none can.
+
+    Prices fall as the new row's grows. A row with two sides whose price reaches zero goes to its other side instead of
+    leaving, as long as the new row stays violated by that.
+    """
+    price, alpha, basis, flips = T.price, T.alpha, T.basis, T.flips
+    n = len(basis)
+    wrong = max(T.lower[k] - T.reach[k], T.reach[k] - T.upper[k])
+    for i in range(n):
+        yields = T.sign[i] * sign * alpha[i] > _PIVOT and T.lower[basis[i]] < T.upper[basis[i]]
+        flips[i] = 0 if yields else 2
+    while True:
+        limit, r = np.inf, -1
+        for i in range(n):
+            if flips[i] == 0:
+                limit = min(limit, (max(T.sign[i] * price[i], 0.0) + _SLACK) / abs(alpha[i]))
+        for i in range(n):
+            near = flips[i] == 0 and max(T.sign[i] * price[i], 0.0) <= limit * abs(alpha[i]) * _ROUNDED
+            if near and (r < 0 or abs(alpha[i]) > abs(alpha[r])):
+                r = i
+        if r < 0:
+            return -1
+        wrong -= abs(alpha[r]) * (T.upper[basis[r]] - T.lower[basis[r]])
+        if not wrong > 0.0:
+            return r
+        flips[r] = 1
+
+
+@compiled
+def steepest(T: Tableau, by_number: bool) -> int:  # noqa: FBT001
+    """The position whose row is best left, or −1 if all prices are right; rows that lost their sides go first."""
+    basis, found, most = T.basis, -1, 0.0
+    for i in range(len(basis)):
+        k = basis[i]
+        if T.lower[k] == -np.inf and T.upper[k] == np.inf:
+            T.sign[i] = -1.0 if T.price[i] > 0.0 else 1.0
+            return i
+        wrong = -T.sign[i] * T.price[i]
+        if wrong <= _TOLERANCE or T.lower[k] == T.upper[k]:
+            continue
+        gain = wrong * wrong / dot(T.C[i], T.C[i]) if not by_number else 1.0 / (1.0 + k)
+        if gain > most:
+            most, found = gain, i
+    return found
+
+
+@compiled
+def blocking(T: Tableau, m: int, by_number: bool) -> int:  # noqa: FBT001
+    """The row that one meets first at these rates, or −1; of rows met at about the same time the surest pivot."""
+    lower, upper, reach, rate, place = T.lower, T.upper, T.reach, T.rate, T.place
+    limit, most, found = np.inf, 0.0, -1
+    for k in range(m):
+        v = rate[k]
+        if abs(v) > _PIVOT and place[k] < 0:
+            gap = upper[k] - reach[k] if v > 0.0 else reach[k] - lower[k]
+            limit = min(limit, (max(gap, 0.0) + _SLACK) / abs(v))
+    if limit == np.inf:
+        return -1
+    for k in range(m):
+        v = rate[k]
+        if abs(v) > _PIVOT and place[k] < 0:
+            gap = upper[k] - reach[k] if v > 0.0 else reach[k] - lower[k]
+            preferred = abs(v) if not by_number else 1.0 / (1.0 + k)
+            if preferred > most and max(gap, 0.0) <= limit * abs(v) * _ROUNDED:
+                most, found = preferred, k
+    return found
+
+
+@compiled
+def travel(T: Tableau, m: int, r: int, by_number: bool) -> tuple[int, float]:  # noqa: FBT001
+    """Leave the row at position r as far as others allow: the row that is met and the length of the way.
+
+    The row is −1 if it is the other side of the one that was left; the length is infinite if nothing is met.
+    """
+    n, reach, rate = len(T.basis), T.reach, T.rate
+    length = T.sign[r] / np.sqrt(dot(T.C[r], T.C[r]))
+    for j in range(n):
+        T.alpha[j] = T.C[r, j] * length
+    spread(T.G, m, T.alpha, rate)
+    here = T.basis[r]
+    k, way = blocking(T, m, by_number), (T.upper[here] - T.lower[here]) / abs(length)
+    if k >= 0:
+        gap = T.upper[k] - reach[k] if rate[k] > 0.0 else reach[k] - T.lower[k]
+        gap = max(gap, 0.0) / abs(rate[k])
+        k, way = (k, gap) if gap < way else (-1, way)
+    if way < np.inf:
+        for j in range(n):
+            T.x[j] += way * T.alpha[j]
+        for i in range(m):
+            reach[i] += way * rate[i]
+    return k, way
+
+
+@compiled
+def prepare(T: Tableau, m: int) -> None:
+    """Where the rows of the basis are, and their values."""
+    for k in range(m):
+        T.place[k] = -1
+    for i in range(len(T.basis)):
+        T.place[T.basis[i]] = i
+        settle(T, i, T.sign[i])
+
+
+@compiled
+def repair(T: Tableau, k: int, sign: float) -> int:
+    """Who makes way for the violated row k, the others being where they belong by then; −1 if the rows contradict k."""
+    express(T, k)
+    r = yielding(T, k, sign)
+    if r >= 0:
+        for i in range(len(T.basis)):
+            if T.flips[i] == 1:
+                settle(T, i, -T.sign[i])
+    return r
+
+
+@compiled
+def minimize(  # noqa: C901, PLR0912 - one loop
+    T: Tableau, m: int, before: Array, cost: Array, limit: int
+) -> tuple[int, int]:
+    """The minimum, from a vertex whose prices are right for the cost `before`: (outcome, row that cannot be satisfied).
+
+    First the vertex is mended at its own cost, then its prices at the new one; rows of the basis that lost their sides
+    are kept meanwhile. A minimum is looked at again with a fresh inverse before it is called one.
+    """
+    prepare(T, m)
+    current, outside, stale, stalled = before, True, _FRESH, 0
+    for _ in range(limit):
+        if stale >= _FRESH:
+            if not refresh(T, m, current):
+                return FAILED, -1
+            stale = 0
+        if outside:
+            k = worst(T, m)
+            if k < 0:
+                current, outside, stalled = cost, False, 0
+                appraise(T, cost)
+                continue
+            sign = 1.0 if T.reach[k] < T.lower[k] else -1.0
+            r = repair(T, k, sign)
+            if r < 0 and stale == 0:
+                return INFEASIBLE, k
+        else:
+            r = steepest(T, stalled > _STALLED)
+            if r < 0 and stale == 0:
+                return OPTIMAL, -1
+            if r < 0:
+                outside = True
+        if r < 0:
+            stale = _FRESH
+            continue
+        if not outside:
+            k, way = travel(T, m, r, stalled > _STALLED)
+            stalled = stalled + 1 if way < 1e-13 else 0
+            stale += 1
+            if way == np.inf:
+                return FAILED, -1
+            if k < 0:
+                settle(T, r, -T.sign[r])
+                continue
+            sign = -1.0 if T.rate[k] > 0.0 else 1.0
+            express(T, k)
+        exchange(T, r, k)
+        settle(T, r, sign)
+        if outside:
+            locate(T, m)
+            stale += 1
+    return FAILED, -1
+
+
+class Runs(NamedTuple):
+    """Programs that differ by the rows they lack: where each begins, and then where it ended."""
+
+    basis: Numbers
+    """(runs, n), as the fields below."""
+    sign: Array
+    value: Array
+    point: Array
+    price: Array
+    outcome: Numbers
+    """(runs,)."""
+    row: Numbers
+    """The row that cannot be satisfied, if there is one."""
+
+
+@compiled
+def minimize_each(  # noqa: PLR0917
+    T: Tableau, m: int, before: Array, cost: Array, limit: int, dropped: Numbers, first: Numbers, runs: Runs
+) -> None:
+    """As `minimize`, without the rows `dropped[first[s] : first[s + 1]]` in run s."""
+    low, high = np.empty(len(dropped)), np.empty(len(dropped))
+    for s in range(len(runs.outcome)):
+        for i in range(first[s], first[s + 1]):
+            k = dropped[i]
+            low[i], high[i], T.lower[k], T.upper[k] = T.lower[k], T.upper[k], -np.inf, np.inf
+        T.basis[:], T.sign[:], T.value[:] = runs.basis[s], runs.sign[s], runs.value[s]
+        runs.outcome[s], runs.row[s] = minimize(T, m, before, cost, limit)
+        runs.basis[s], runs.sign[s], runs.value[s] = T.basis, T.sign, T.value
+        runs.point[s], runs.price[s] = T.x, T.price
+        for i in range(first[s + 1] - 1, first[s] - 1, -1):
+            T.lower[dropped[i]], T.upper[dropped[i]] = low[i], high[i]

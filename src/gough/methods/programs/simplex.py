@@ -1,0 +1,228 @@
+"""A linear program that is changed a little and solved again, from where a similar one ended; not trusted.
+
+Few unknowns and some hundred rows suit the compiled simplex method of `dense_simplex`; where it gives up, HiGHS tries
+from scratch. Beside `sparse_program` the only module that imports highspy. What it returns are proposals; bounds are
+made from them elsewhere, exactly.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.problem import Integers
+
+_DOUBTFUL = 1e-7
+"""Contradictions by less than this, in rows of length one, may come from rounding: HiGHS is asked too."""
+_MEMORY = 4096
+"""Costs whose vertices are remembered, the oldest forgotten first."""
+
+
+class Outcome(Enum):
+    """How a run ended."""
+
+    OPTIMAL = "optimal"
+    INFEASIBLE = "infeasible"
+    FAILED = "failed"
+
+
+class Start(NamedTuple):
+    """A vertex to begin with: the least for some cost, though perhaps of other rows."""
+
+    cost: Array
+    basis: Integers
+    sign: Array
+    value: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """A vertex and the multipliers of the rows; of an infeasible program, the multipliers of a contradiction."""
+
+    outcome: Outcome
+    point: Array
+    rows: Integers
+    """Rows whose multiplier is not zero, rising."""
+    weights: Array
+    """Their multipliers."""
+    start: Start | None = None
+    """Where a similar program may begin."""
+
+    def on(self, pool: Integers) -> tuple[Integers, Array]:
+        """The multipliers that are numbers, and the entries of `pool` that they belong to; others are left out."""
+        used = min(len(self.rows), len(self.weights))
+        rows, weights = self.rows[:used], self.weights[:used]
+        usable = np.isfinite(weights) & (rows >= 0) & (rows < len(pool))
+        return pool[rows[usable]], weights[usable]
+
+
+class Simplex:
+    """minimize c·x subject to lower ≤ A x ≤ upper and x in a box; rows are added, costs change, vertices are kept."""
+
+    def __init__(self, lower: Array, upper: Array) -> None:
+        from gough.methods.programs import dense_simplex  # noqa: PLC0415 - numba
+
+        self._kernel: Any = dense_simplex
+        n = self._n = len(lower)
+        self._G = np.empty((n, 0))
+        self._sides = np.empty((2, 0))
+        self._m = 0
+        self._memory = _Memory(n)
+        self._extend(np.eye(n), lower, upper)
+
+    def add_rows(self, A: Array, lower: Array, upper: Array) -> None:
+        self._extend(A.T, lower, upper)
+
+    def _extend(self, columns: Array, lower: Array, upper: Array) -> None:
+        n, m = self._n, self._m + len(lower)
+        if m > self._G.shape[1]:
+            G, sides = np.empty((n, 2 * m)), np.empty((2, 2 * m))
+            G[:, : self._m], sides[:, : self._m] = self._G[:, : self._m], self._sides[:, : self._m]
+            self._G, self._sides = G, sides
+            small = [np.empty(n) for _ in range(4)]
+            sign, value, x, price = small
+            self._tableau = self._kernel.Tableau(
+                G, sides[0], sides[1], np.arange(n), sign, value, np.empty((n, n)), x, price, np.empty(n),
+                np.empty(2 * m, dtype=np.int64), np.empty(2 * m), np.empty(2 * m), np.empty(n, dtype=np.int64),
+            )  # fmt: skip
+        self._G[:, self._m : m] = columns
+        self._sides[0, self._m : m], self._sides[1, self._m : m] = lower, upper
+        self._m = m
+
+    def set_row(self, row: int, lower: float, upper: float) -> None:
+        self._sides[:, self._n + row] = lower, upper
+
+    def set_sides(self, lower: Array, upper: Array) -> None:
+        """Of all rows."""
+        self._sides[0, self._n : self._m], self._sides[1, self._n : self._m] = lower, upper
+
+    def minimize(self, cost: Array, start: Start | None = None) -> Optimum:
+        """The optimum for this cost, from `start` or the vertex of the most similar cost, or a corner; or by HiGHS."""
+        if not np.isfinite(cost).all():
+            return self._optimum(Outcome.FAILED, np.zeros(self._n), np.arange(0), np.zeros(0))
+        start = start or self._memory.nearest(cost)
+        answer = None if start is None else self._run(start, cost)
+        if answer is None:
+            corner = self._corner(cost)
+            answer = None if corner is None else self._run(corner, cost)
+        return answer or self._by_highs(cost)
+
+    def minimize_each(self, cost: Array, dropped: list[list[int]], starts: list[Start]) -> Any:
+        """The optima without some rows each, from vertices that are the least for the same cost: `Runs`."""
+        rows = np.array([self._n + row for some in dropped for row in some], dtype=np.int64)
+        first = np.cumsum([0, *map(len, dropped)])
+        basis, sign, value = (np.array([start[i] for start in starts]) for i in (1, 2, 3))
+        number = np.zeros((2, len(starts)), dtype=np.int64)
+        runs = self._kernel.Runs(basis, sign, value, np.empty(sign.shape), np.empty(sign.shape), *number)
+        n, m = self._n, self._m
+        self._kernel.minimize_each(self._tableau, m, cost, cost, 50 * (n + 10) + m, rows, first, runs)
+        return runs
+
+    def _corner(self, cost: Array) -> Start | None:
+        """The corner of the box that is least for the cost, if there is one."""
+        lower, upper = self._sides[:, : self._n]
+        sign = np.where((cost > 0) | ((cost == 0) & np.isfinite(lower)), 1.0, -1.0)
+        value = np.where(sign > 0, lower, upper)
+        return Start(cost, np.arange(self._n), sign, value) if np.isfinite(value).all() else None
+
+    def _run(self, start: Start, cost: Array) -> Optimum | None:
+        """What the compiled method finds from a vertex; None if it gives up."""
+        T, n, m = self._tableau, self._n, self._m
+        T.basis[:], T.sign[:], T.value[:] = start.basis, start.sign, start.value
+        outcome, row = self._kernel.minimize(T, m, start.cost, cost, 50 * (n + 10) + m)
+        if outcome == self._kernel.FAILED:
+            return None
+        if outcome == self._kernel.INFEASIBLE:
+            missed = max(self._sides[0, row] - T.reach[row], T.reach[row] - self._sides[1, row])
+            if missed < _DOUBTFUL:
+                return None
+            weights = np.where(abs(T.alpha) > 1e-9, -T.alpha, 0.0)
+            if weights[np.isinf(self._sides[:, T.basis]).all(axis=0)].any():  # it rests on a row that is dropped by now
+                return None
+            basis = np.append(T.basis, row)
+            return self._optimum(Outcome.INFEASIBLE, np.zeros(n), basis, np.append(weights, 1.0))
+        start = Start(cost, T.basis.copy(), T.sign.copy(), T.value.copy())
+        self._memory.remember(start)
+        return self._optimum(Outcome.OPTIMAL, T.x.copy(), T.basis, T.price, start)
+
+    def _optimum(
+        self, outcome: Outcome, point: Array, basis: Integers, weights: Array, start: Start | None = None
+    ) -> Optimum:
+        rows = basis - self._n
+        used = np.flatnonzero((rows >= 0) & (weights != 0))
+        used = used[rows[used].argsort()]
+        return Optimum(outcome, point, rows[used], weights[used], start)
+
+    def _by_highs(self, cost: Array) -> Optimum:
+        import highspy as untyped  # noqa: PLC0415 - start-up time
+
+        n, m, highspy = self._n, self._m - self._n, cast("Any", untyped)
+        highs = highspy.Highs()
+        for option, value in (
+            ("output_flag", False),
+            ("presolve", "off"),
+            ("threads", 1),
+            ("primal_feasibility_tolerance", 1e-10),
+            ("dual_feasibility_tolerance", 1e-10),
+        ):
+            highs.setOptionValue(option, value)
+        lower, upper = self._sides[:, : self._m]
+        highs.addVars(n, lower[:n], upper[:n])
+        starts, index = np.arange(m, dtype=np.int32) * n, np.tile(np.arange(n, dtype=np.int32), m)
+        highs.addRows(m, lower[n:], upper[n:], m * n, starts, index, self._G[:, n : self._m].T.ravel())
+        highs.changeColsCost(n, np.arange(n, dtype=np.int32), cost)
+        highs.run()
+        rows = np.arange(n, n + m)
+        status, known = highs.getModelStatus(), highspy.HighsModelStatus
+        if status == known.kOptimal:
+            solution = highs.getSolution()
+            point, weights = np.array(solution.col_value), np.array(solution.row_dual)
+            if point.shape == (n,) and np.isfinite(point).all():
+                return self._optimum(Outcome.OPTIMAL, point, rows, _of_length(weights, m))
+        if status == known.kInfeasible:
+            _, exists, ray = highs.getDualRay()
+            weights = np.array(ray) if exists else np.zeros(m)
+            return self._optimum(Outcome.INFEASIBLE, np.zeros(n), rows, _of_length(weights, m))
+        return self._optimum(Outcome.FAILED, np.zeros(n), rows, np.zeros(m))
+
+
+def _of_length(weights: Array, m: int) -> Array:
+    """Multipliers of m rows; zeros where HiGHS has none, though it calls a vertex optimal."""
+    return weights if weights.shape == (m,) else np.zeros(m)
+
+
+class _Memory:
+    """Vertices that were the best for some cost."""
+
+    def __init__(self, n: int) -> None:
+        self._place: dict[bytes, int] = {}
+        self._starts: list[Start] = []
+        self._units = np.zeros((16, n))
+
+    def nearest(self, cost: Array) -> Start | None:
+        """What is remembered of this cost, or else of the one at the smallest angle to it."""
+        place = self._place.get(cost.tobytes())
+        if place is None:
+            if not self._starts:
+                return None
+            place = int((self._units[: len(self._starts)] @ cost).argmax())
+        return self._starts[place]
+
+    def remember(self, start: Start) -> None:
+        key = start.cost.tobytes()
+        place = self._place.get(key)
+        if place is not None:
+            self._starts[place] = start
+            return
+        if len(self._starts) < _MEMORY:
+            place = len(self._starts)
+            self._starts.append(start)
+            if place == len(self._units):
+                self._units = np.concatenate([self._units, np.zeros_like(self._units)])
+        else:
+            place = self._place.pop(next(iter(self._place)))
+            self._starts[place] = start
+        self._place[key] = place
+        self._units[place] = start.cost / (np.sqrt(start.cost @ start.cost) or 1.0)

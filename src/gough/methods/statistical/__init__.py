@@ -1,0 +1,1 @@
+"""Least squares and its relatives, with honest covariance: estimates that claim CONFIDENCE."""

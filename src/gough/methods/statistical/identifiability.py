@@ -1,0 +1,170 @@
+"""Which unknowns the data determine, before any number is printed.
+
+Columns are scaled to unit length first, so that units do not decide what counts as small.
+"""
+
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from gough.core.arrays import Array, ArrayValue
+from gough.core.text import number
+from gough.core.threads import one_blas_thread
+from gough.methods.statistical.triangle import triangle
+from gough.methods.statistical.whitening import Unweighted
+from gough.problem import LinearProblem
+
+
+@dataclass(frozen=True, eq=False)
+class BaseParameter(ArrayValue):
+    """A combination of unknowns that the data determine: `name` spells it, e.g. `I_1 + 0.3·m_4`."""
+
+    name: str
+    coefficients: Array
+    """One factor per unknown of the problem."""
+
+
+@dataclass(frozen=True, eq=False)
+class Identifiability(ArrayValue):
+    """What can be known from these rows: rank, condition, base parameters, and the weakest direction.
+
+    `str()` of it is the verdict in words.
+    """
+
+    names: tuple[str, ...]
+    rank: int
+    condition: float
+    """Largest over smallest singular value of the independent columns, each scaled to unit length."""
+    base: tuple[BaseParameter, ...]
+    kept: tuple[int, ...]
+    """Columns of the independent set; the value found there is the base parameter's."""
+    not_identifiable: tuple[str, ...]
+    """Unknowns that have no value of their own: without effect, or seen only in combination with others."""
+    without_effect: tuple[str, ...]
+    weakest: str
+    """The direction that the data see least, in words."""
+
+    @property
+    def is_full_rank(self) -> bool:
+        return self.rank == len(self.names)
+
+    def __str__(self) -> str:
+        lines = [f"{self.rank} of {len(self.names)} unknowns can be told apart; condition {self.condition:.3g}."]
+        combined = [b.name for b in self.base if np.count_nonzero(b.coefficients) > 1]
+        if self.without_effect:
+            lines.append(f"Without any effect on the data: {', '.join(self.without_effect)}.")
+        if combined:
+            lines.append("Seen only in combination:")
+            lines += [f"  {name}" for name in combined]
+        lines.append(f"Weakest direction: {self.weakest}.")
+        return "\n".join(lines)
+
+
+@np.errstate(all="ignore")
+@one_blas_thread()
+def identifiability(problem: LinearProblem, *, rtol: float | None = None) -> Identifiability:
+    """Rank, base parameters and weakest direction of a problem's regressor W, the prior left aside.
+
+    A direction counts as unseen if its singular value is below `rtol` times the largest (default: what rounding of
+    max(N, p) terms can do).
+
+    Examples:
+        >>> import gough
+        >>> W = [[1.0, 2.0, 0.0], [0.0, 0.0, 1.0], [1.0, 2.0, 3.0]]
+        >>> print(identifiability(gough.LinearProblem(W, [0, 0, 0], gough.Unknowns(["m_1", "m_2", "f"]))))
+        2 of 3 unknowns can be told apart; condition 2.25.
+        Seen only in combination:
+          m_1 + 2·m_2
+        Weakest direction: (m_1 + 2·m_2) − 0.447·f, seen 2.253 times less than the strongest.
+    """
+    R = triangle(problem, Unweighted())[:-1, :-1]
+    return analyze(R, problem.unknowns.names, n_rows=problem.n_rows, rtol=rtol)
+
+
+def analyze(R: Array, names: tuple[str, ...], *, n_rows: int, rtol: float | None = None) -> Identifiability:
+    """Identifiability from the triangle of W's QR factorization, or any matrix with the same RᵀR."""
+    p = len(names)
+    tolerance = rtol if rtol is not None else max(n_rows, p) * np.finfo(float).eps
+    norms = np.linalg.norm(R, axis=0)
+    seen = norms > 0
+    scaled = R / np.where(seen, norms, 1.0)
+    kept = _independent_columns(scaled, tolerance)
+    rank = len(kept)
+    base = _regroup(R, norms, kept, names, tolerance)
+    values = np.linalg.svd(scaled[:, kept], compute_uv=False) if rank else np.zeros(0)
+    involved = np.array([b.coefficients for b in base]).reshape(rank, p) != 0
+    alone = {int(np.flatnonzero(row)[0]) for row in involved if row.sum() == 1}
+    return Identifiability(
+        names=names,
+        rank=rank,
+        condition=float(values[0] / values[-1]) if rank else inf,
+        base=base,
+        kept=tuple(kept),
+        not_identifiable=tuple(name for i, name in enumerate(names) if i not in alone),
+        without_effect=tuple(name for i, name in enumerate(names) if not seen[i]),
+        weakest=_weakest(scaled, norms, kept, base),
+    )
+
+
+def _independent_columns(scaled: Array, tolerance: float) -> list[int]:
+    """The first columns that are independent of those before them, judged by what is left after projection.
+
+    The order of the unknowns decides which names stay, so that a regrouping reads the way its author thinks
+    [GAU91]; the number kept is the rank that the singular values show.
+    """
+    p = scaled.shape[1]
+    values = np.linalg.svd(scaled, compute_uv=False) if p else np.zeros(1)
+    rank = int((values > tolerance * max(values[0], 1e-300)).sum())
+    basis = np.zeros((scaled.shape[0], 0))
+    left = np.zeros(p)
+    for j in range(p):
+        rest = scaled[:, j] - basis @ (basis.T @ scaled[:, j])
+        rest -= basis @ (basis.T @ rest)
+        left[j] = np.linalg.norm(rest)
+        if left[j] > 10 * np.sqrt(p) * tolerance:
+            basis = np.column_stack([basis, rest / left[j]])
+    return sorted(np.argsort(-left, kind="stable")[:rank].tolist())
+
+
+def _regroup(
+    R: Array, norms: Array, kept: list[int], names: tuple[str, ...], tolerance: float
+) -> tuple[BaseParameter, ...]:
+    """θ_kept + β θ_dropped, where W_dropped = W_kept β [GAU91]; factors that are rounding noise become 0."""
+    p = len(names)
+    dropped = [j for j in range(p) if j not in kept]
+    coefficients = np.zeros((len(kept), p))
+    coefficients[range(len(kept)), kept] = 1.0
+    if dropped and kept:
+        scaled = R[:, kept] / norms[kept]
+        beta, *_ = np.linalg.lstsq(scaled, R[:, dropped], rcond=None)
+        negligible = abs(beta) <= np.sqrt(tolerance) * np.maximum(norms[dropped], 1e-300)
+        coefficients[:, dropped] = np.where(negligible, 0.0, beta) / norms[kept][:, None]
+    return tuple(BaseParameter(_spell(row, names), row) for row in coefficients)
+
+
+def _spell(factors: Array, names: tuple[str, ...], digits: int = 4) -> str:
+    """A linear combination as text, in the order of the unknowns: `I_1 + 0.3·m_4 − 2·m_5`."""
+    text = ""
+    for factor, name in zip(factors, names, strict=True):
+        if factor == 0:
+            continue
+        size = f"{abs(factor):.{digits}g}"
+        term = name if size == "1" else f"{size}·{name}"
+        sign = "−" if factor < 0 else "+"
+        text += f" {sign} {term}" if text else (f"−{term}" if factor < 0 else term)
+    return text
+
+
+def _weakest(scaled: Array, norms: Array, kept: list[int], base: tuple[BaseParameter, ...]) -> str:
+    """The right singular vector of the smallest singular value, in the units of the unknowns."""
+    if not kept:
+        return "all of them: W is zero"
+    _, values, vectors = np.linalg.svd(scaled[:, kept])
+    direction = vectors[-1] / norms[kept]
+    direction /= direction[np.abs(direction).argmax()]
+    names = tuple(b.name if " " not in b.name else f"({b.name})" for b in base)
+    matters = np.abs(vectors[-1]) >= 0.1
+    direction = np.where(matters, direction, 0.0)
+    text = _spell(direction * np.sign(direction[matters][0]), names, digits=3)
+    return f"{text}, seen {number(values[0] / values[-1])} times less than the strongest"

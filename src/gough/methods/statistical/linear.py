@@ -1,0 +1,215 @@
+"""The linear fit that all statistical methods share: triangle, identifiability, prior, solution, honest covariance."""
+
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import InputError
+from gough.core.text import written
+from gough.core.threads import one_blas_thread
+from gough.estimates import Claim, Estimate, FitStats, Status
+from gough.methods.statistical.goodness import goodness, verdict
+from gough.methods.statistical.identifiability import Identifiability, analyze
+from gough.methods.statistical.residuals import Fitted, NoiseModel, covariance, noise_model, unknown_noise
+from gough.methods.statistical.triangle import row_blocks, triangle
+from gough.methods.statistical.whitening import Whitening, stated
+from gough.noise import Gaussian
+from gough.problem import LinearProblem
+from gough.region import Box, ConfidenceEllipsoid
+from gough.unknowns import Unknowns
+
+_LARGE = 1e150
+_NO_NOISE = (
+    "As many unknowns as rows: nothing is left to estimate the noise from, so no ± can be given. "
+    "Record more, or state the noise and use GaussMarkov."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Minimizer of ‖Σ^(-1/2)(y − W θ)‖² (plus the prior), and which unknowns it means something for."""
+
+    theta: Array
+    """All unknowns; fixed ones at their value, those outside the independent set at 0."""
+    columns: Array
+    """Numbers of the unknowns that were estimated."""
+    inverse_root: Array
+    """T with T Tᵀ = (AᵀA + P)⁻¹."""
+    prior_information: Array | None
+    identifiability: Identifiability
+    prior_limited: tuple[str, ...]
+
+
+@one_blas_thread()
+def solve(problem: LinearProblem, whiten: Whitening, *, rtol: float | None) -> Solution:
+    """The weighted least-squares solution, within the prior."""
+    unknowns = problem.unknowns
+    free = np.flatnonzero(~unknowns.is_fixed)
+    theta = np.where(unknowns.is_fixed, unknowns.bounds.lower, 0.0)
+    R = triangle(problem, whiten)
+    _require_squares(R, unknowns)
+    R = R[:-1]
+    z = R[:, -1] - R[:, :-1] @ theta
+    A = R[:, free]
+    if isinstance(unknowns.prior, ConfidenceEllipsoid):
+        root = _inverse_root(unknowns.prior.covariance)
+        A, z = np.vstack([A, root]), np.concatenate([z, root @ unknowns.prior.center])
+        prior = root.T @ root
+    else:
+        root, prior = np.zeros((0, len(free))), None
+    names = tuple(unknowns.names[i] for i in free)
+    found = analyze(A, names, n_rows=problem.n_rows, rtol=rtol)
+    kept = np.array(found.kept, dtype=int)
+    scale = np.linalg.norm(A[:, kept], axis=0)
+    Q, S = np.linalg.qr(A[:, kept] / scale)
+    values = np.linalg.solve(S, Q.T @ z) / scale if len(kept) else np.zeros(0)
+    limited: tuple[str, ...] = ()
+    if found.is_full_rank and len(free):
+        values, limited = _within(unknowns.bounds.project(free.tolist()), A, z, values, names)
+    theta[free[kept]] = values
+    T = np.linalg.inv(S) / scale[:, None] if len(kept) else np.zeros((0, 0))
+    return Solution(theta, free[kept], T, None if prior is None else prior[np.ix_(kept, kept)], found, limited)
+
+
+def _require_squares(R: Array, unknowns: Unknowns) -> None:
+    """Refuse data whose squares, or those of the solution, leave the range of floating point: σ is made of squares."""
+    size = abs(R).max(axis=0)
+    for what, own in zip((*(f"W in column '{name}'" for name in unknowns.names), "y"), size, strict=True):
+        if not (own == 0 or 1 / _LARGE <= own <= _LARGE) or (own and size[-1] / own > _LARGE):
+            raise InputError(
+                f"{what} is about {own:.1g}, in units of the noise where it is stated: squares of such numbers, or of "
+                "unknowns in such units, are no floating-point numbers. Choose other units."
+            )
+
+
+def _inverse_root(C: Array) -> Array:
+    try:
+        return np.asarray(np.linalg.inv(np.linalg.cholesky(C)))
+    except np.linalg.LinAlgError as error:
+        raise InputError(
+            "the prior's covariance is singular; to fix an unknown, use a Box prior with equal sides"
+        ) from error
+
+
+def _within(bounds: Box, A: Array, z: Array, values: Array, names: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
+    """The minimizer inside the bounds, and the unknowns that lie on one."""
+    if values in bounds:
+        return values, ()
+    from scipy.optimize import lsq_linear  # noqa: PLC0415 - start-up time
+
+    scale = np.linalg.norm(A, axis=0)
+    found = lsq_linear(A / scale, z, bounds=(bounds.lower * scale, bounds.upper * scale), method="bvls")
+    active = found.active_mask != 0
+    values = np.where(found.active_mask < 0, bounds.lower, np.where(active, bounds.upper, found.x / scale))
+    return values, tuple(name for name, on in zip(names, active, strict=True) if on)
+
+
+@one_blas_thread()
+def answer(
+    problem: LinearProblem,
+    whiten: Whitening,
+    solution: Solution,
+    method: Any,
+    *,
+    level: float,
+    scale_known: bool = False,
+    status: Status = Status.OK,
+    stats: dict[str, Any] | None = None,
+    influence: Any = None,
+    directions: Array | None = None,
+) -> Estimate:
+    """The estimate that belongs to a solution: covariance from what the residuals show, statistics, notes."""
+    T = solution.inverse_root
+    fit = Fitted(problem, whiten, solution.theta, solution.columns, T, influence, directions)
+    spare = problem.n_rows - len(solution.columns)
+    noise = noise_model(fit) if spare > 0 else unknown_noise(fit)
+    if scale_known:
+        noise = replace(noise, covariance=np.eye(len(problem.groups)))
+    chi_squared, p_value = _chi_squared(problem, solution, noise)
+    dof = inf if scale_known else noise.dof
+    unknowns, status = _named(problem.unknowns, solution, status)
+    fit_stats = FitStats(
+        n_rows=problem.n_rows,
+        prior_limited=solution.prior_limited,
+        dof=noise.dof,
+        groups=problem.groups.names,
+        residual_rms=np.sqrt(noise.mean_square),
+        autocorrelation=noise.lag_one,
+        correlation_length=noise.length,
+        chi_squared=chi_squared,
+        chi_squared_p=p_value,
+        condition=solution.identifiability.condition,
+        not_identifiable=solution.identifiability.not_identifiable,
+        **(stats or {}),
+    )
+    notes = _notes(fit_stats, noise, solution)
+    value = solution.theta[solution.columns]
+    if spare <= 0 and not scale_known:
+        notes += (_NO_NOISE,)
+        return Estimate(Box(value, value), Claim.VALUE, status, unknowns, written(method), fit_stats, notes)
+    region = ConfidenceEllipsoid(value, covariance(fit, noise, prior=solution.prior_information), level, dof)
+    return Estimate(region, Claim.CONFIDENCE, status, unknowns, written(method), fit_stats, notes)
+
+
+def _named(unknowns: Unknowns, solution: Solution, status: Status) -> tuple[Unknowns, Status]:
+    """The estimated unknowns; base parameters under their regrouped names where the data are singular."""
+    found = solution.identifiability
+    kept = [unknowns.names[i] for i in solution.columns]
+    if found.is_full_rank:
+        return unknowns.select(kept), status
+    units = tuple(unknowns.units[i] for i in solution.columns)
+    return Unknowns(tuple(b.name for b in found.base), units), Status.SINGULAR
+
+
+def _chi_squared(problem: LinearProblem, solution: Solution, noise: NoiseModel) -> tuple[float | None, float | None]:
+    """χ² over its degrees of freedom for the noise that was stated, and its two-sided probability."""
+    if not isinstance(problem.noise, Gaussian) or problem.noise.covariance is None:
+        return None, None
+    whiten = stated(problem, "χ²")
+    total = 0.0
+    for rows in row_blocks(problem, whiten):
+        total += float((whiten(rows, problem.residuals(solution.theta, rows)) ** 2).sum())
+    dof = problem.n_rows - len(solution.columns)
+    if dof <= 0:
+        return None, None
+    return goodness(total / dof, noise.dof, problem.noise)
+
+
+def _notes(stats: FitStats, noise: NoiseModel, solution: Solution) -> tuple[str, ...]:
+    notes = []
+    found = solution.identifiability
+    if not found.is_full_rank:
+        notes.append(f"Not identifiable by itself: {', '.join(found.not_identifiable)}.")
+        notes.append(
+            "The table gives the combinations that are. Move the robot so that these unknowns differ in effect, "
+            "or fix some of them with a prior."
+        )
+    if stats.chi_squared is not None and stats.chi_squared_p is not None:
+        notes.append(verdict(stats.chi_squared, stats.chi_squared_p))
+    if noise.length:
+        lags = noise.length // 2
+        samples = "the last sample" if lags == 1 else f"the last {lags} samples"
+        notes.append(f"Residuals remember {samples}; σ accounts for it ({noise.dof:.0f} degrees of freedom left).")
+    if noise.at_limit:
+        notes.append("They remember longer than that can be measured: take σ as a lower limit, or decimate the data.")
+    if stats.prior_limited:
+        notes.append(f"On the prior's edge, so put in rather than found: {', '.join(stats.prior_limited)}.")
+    return tuple(notes)
+
+
+def rounding(problem: LinearProblem, theta: Array) -> float:
+    """What rounding alone can make of a residual: residuals and weights below it mean nothing."""
+    largest = 0.0
+    for rows in problem.blocks():
+        largest = max(largest, float((abs(problem.y[rows]) + abs(problem.W[rows]) @ abs(theta)).max()))
+    return 4 * (len(theta) + 1) * float(np.finfo(float).eps) * largest or float(np.finfo(float).tiny)
+
+
+def with_information_of(solution: Solution, other: Solution) -> Solution:
+    """`solution` with the information of `other`: a robust fit's errors spread over the unweighted rows."""
+    return replace(
+        solution, columns=other.columns, inverse_root=other.inverse_root, identifiability=other.identifiability
+    )

@@ -1,0 +1,299 @@
+"""What residuals say about the noise: their size, their memory, and the σ that follows from both.
+
+Filtered measurements have errors that remember the last samples. The textbook covariance σ²(WᵀW)⁻¹ then promises too
+much, often several times. Here the errors of each group (actuator) are a stationary series whose autocovariance is
+estimated from the residuals over as many lags as stand out of chance [PR95] [POL03], freed from the bias that the fit
+itself puts into residuals, and carried through the estimator. White residuals give the textbook's answer back.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.methods.statistical.series import LaggedSums, fast_length, filtered, with_past
+from gough.methods.statistical.whitening import Whitening
+from gough.problem import LinearProblem
+
+MAX_LAG = 1000
+"""Memory of the residuals beyond this many samples is not looked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A linear fit in whitened rows A = Σ^(-1/2) W[:, columns]: what the statistics of its residuals need."""
+
+    problem: LinearProblem
+    whiten: Whitening
+    theta: Array
+    """All unknowns, so that y − W θ are the residuals."""
+    columns: Array
+    """Numbers of the unknowns whose value was estimated."""
+    inverse_root: Array
+    """T, where T Tᵀ is the inverse of the information AᵀA (plus a prior's): A T has orthonormal columns without one."""
+    influence: Callable[[Array], Array] | None = None
+    """What a robust loss makes of the whitened residuals."""
+    directions: Array | None = None
+    """(N, p) what stands in W's place where errors are carried to θ: instruments; None: W itself."""
+
+    def errors(self, rows: slice, residuals: Array) -> Array:
+        """The whitened errors that these residuals stand for."""
+        u = self.whiten(rows, residuals)
+        return u if self.influence is None else self.influence(u)
+
+    def orthonormal(self, rows: slice) -> Array:
+        """A T, a block of rows."""
+        regressor = self.problem.W if self.directions is None else self.directions
+        return self.whiten(rows, regressor[rows][:, self.columns]) @ self.inverse_root
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseModel:
+    """Whitened errors as stationary series: size and autocorrelation of each group, covariance between groups."""
+
+    mean_square: Array
+    """(n,) of the residuals in the unit of y."""
+    lag_one: Array
+    """(n,) autocorrelation of the residuals at a lag of one sample."""
+    covariance: Array
+    """(n, n) of the whitened errors of one sample."""
+    autocorrelation: Array
+    """(n, L + 1) of the whitened errors for lags 0 … L; 1 at lag 0."""
+    dof: float
+    """Independent samples in the residuals."""
+    sum_of_squares: float
+    """Of the whitened residuals."""
+    at_limit: bool
+    """The residuals still remember after the longest lag looked at."""
+
+    @property
+    def length(self) -> int:
+        return self.autocorrelation.shape[1] - 1
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Sums over the residuals, each (n, …) for n groups."""
+
+    count: Array
+    pairs: Array
+    """(n, lags) how many pairs of samples each lag has."""
+    lagged: Array
+    """(n, lags) Σ u_k u_{k−l} of the whitened residuals."""
+    cross: Array
+    """(n, n) Σ u_k u_kᵀ."""
+    squares: Array
+    """Σ r_k² in the unit of y."""
+
+
+def noise_model(fit: Fitted) -> NoiseModel:
+    """The noise model that the residuals of `fit` show."""
+    sums = _accumulate(fit)
+    mean_square = np.where(sums.lagged[:, 0] > 0, sums.lagged[:, 0] / sums.count, 1.0)
+    pairs = sums.pairs.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        raw = np.where(sums.pairs > 0, sums.lagged / (sums.pairs * mean_square[:, None]), 0.0)
+        pooled = np.where(pairs > 0, (sums.lagged / mean_square[:, None]).sum(axis=0) / pairs, 0.0)
+    length = max(_memory(rho, counts) for rho, counts in [(pooled, pairs), *zip(raw, sums.pairs, strict=True)])
+    lags = slice(0, min(length, raw.shape[1] - 1) + 1)
+    corrected = _without_fit_bias(fit, (pooled * pairs)[lags], pairs[lags])
+    rho = np.array([_correlation(row) for row in raw[:, lags] + corrected - pooled[lags]])
+    shared = _correlation(corrected)
+    memory = 1 + 2 * (rho[:, 1:] ** 2).sum(axis=1)
+    C = _covariance_of_errors(fit, sums, shared)
+    # the fit takes the same share of independent samples as it takes of the power
+    freedom = sums.lagged[:, 0] / np.where(C.diagonal() > 0, C.diagonal(), 1.0)
+    return NoiseModel(
+        mean_square=sums.squares / sums.count,
+        lag_one=raw[:, 1] if raw.shape[1] > 1 else np.zeros(len(raw)),
+        covariance=C,
+        autocorrelation=rho,
+        dof=max(float((np.minimum(freedom, sums.count) / memory).sum()), 1.0),
+        sum_of_squares=float(sums.lagged[:, 0].sum()),
+        at_limit=length >= raw.shape[1],
+    )
+
+
+def _correlation(covariances: Array) -> Array:
+    """Covariances at lags 0, 1, … as a correlation that can be; that of white noise where all vanish."""
+    if covariances[0] <= 0:
+        return np.eye(1, len(covariances))[0]
+    return _positive(covariances / covariances[0])
+
+
+def unknown_noise(fit: Fitted) -> NoiseModel:
+    """White noise of unit size, for a fit that leaves no residuals to learn from."""
+    n = len(fit.problem.groups)
+    nothing = np.zeros(n)
+    return NoiseModel(nothing, nothing, np.eye(n), np.ones((n, 1)), dof=1.0, sum_of_squares=0.0, at_limit=False)
+
+
+def covariance(fit: Fitted, noise: NoiseModel, *, prior: Array | None = None) -> Array:
+    """Cov θ̂ = T (Qᵀ S Q + Tᵀ P T) Tᵀ, with Q = A T, S the covariance of all whitened errors, P the prior's information.
+
+    S = H C Hᵀ, where H filters white noise of each group into noise with the group's autocorrelation and C correlates
+    the groups: filtering the columns of Q gives Qᵀ S Q as a sum of squares.
+    """
+    T, n = fit.inverse_root, len(noise.covariance)
+    k = T.shape[1]
+    if noise.length == 0 and n == 1:
+        filling = noise.covariance[0, 0] * (np.eye(k) - (0 if prior is None else T.T @ prior @ T))
+    else:
+        taps = _shaping_filters(noise.autocorrelation)
+        root = _root_of_excitation(noise.covariance, taps)
+        filling = np.zeros((k, k))
+        for block in with_past(fit.problem, fit.whiten, fit.orthonormal, len(taps) - 1, flush=True):
+            X = (root.T @ filtered(block, taps)).reshape(-1, k)
+            filling += X.T @ X
+    if prior is not None:
+        filling = filling + T.T @ prior @ T
+    result: Array = T @ filling @ T.T
+    return (result + result.T) / 2
+
+
+def _accumulate(fit: Fitted) -> _Sums:
+    problem = fit.problem
+    n = len(problem.groups)
+    n_samples = int(problem.groups.positions(slice(problem.n_rows - 1, problem.n_rows))[0]) // n + 1
+    max_lag = min(MAX_LAG, n_samples // 4)
+    complete = problem.groups.position is None
+    count, squares, cross = np.zeros(n), np.zeros(n), np.zeros((n, n))
+    products, places = LaggedSums(max_lag), LaggedSums(max_lag)
+
+    def columns(rows: slice) -> Array:
+        # one walk for all: whitened residuals, squared raw ones, a mark where there is a row
+        r = problem.residuals(fit.theta, rows)
+        u = fit.errors(rows, r)
+        return np.column_stack([u, r**2] if complete else [u, r**2, np.ones_like(u)])
+
+    for block in with_past(problem, fit.whiten, columns, max_lag):
+        own = block[max_lag:]
+        products.add(block[:, :, 0])
+        cross += own[:, :, 0].T @ own[:, :, 0]
+        squares += own[:, :, 1].sum(axis=0)
+        if not complete:
+            places.add(block[:, :, 2])
+            count += own[:, :, 2].sum(axis=0)
+    if complete:
+        count[:] = n_samples
+        pairs = np.tile(n_samples - np.arange(max_lag + 1.0), (n, 1))
+    else:
+        pairs = np.rint(places.total())
+    lagged = products.total()
+    # FFT sums err by rounding of the whole block; lag 0 deserves better
+    lagged[:, 0] = cross.diagonal()
+    return _Sums(np.maximum(count, 1), pairs, lagged, cross, squares)
+
+
+def _memory(rho: Array, pairs: Array) -> int:
+    """Lags to keep: twice the first lag m after which ρ stays within chance for as long again, at least 5 lags [POL03].
+
+    Chance is Bartlett's variance of an estimated ρ behind the last true one, (1 + 2 Σ_{l ≤ m} ρ_l²) over the pairs.
+    """
+    if len(rho) <= 5:
+        return 0
+    spread = np.cumsum(np.append(1.0, 2 * rho[1:] ** 2))
+    m = 0
+    for lag in range(1, len(rho)):
+        if lag > m + max(5, m):
+            break
+        if rho[lag] ** 2 * pairs[lag] >= 2.5**2 * spread[m]:
+            m = lag
+    return 2 * m
+
+
+def _positive(rho: Array) -> Array:
+    """A flat-topped taper [PR95], then no negative power at any frequency: an autocorrelation that noise can have."""
+    L = len(rho) - 1
+    if L == 0:
+        return np.ones(1)
+    tapered = rho * np.clip(2 * (1 - np.arange(L + 1) / L), 0, 1)
+    ring = np.concatenate([tapered, np.zeros(6 * L), tapered[:0:-1]])
+    result = np.fft.irfft(np.maximum(np.fft.rfft(ring).real, 0), len(ring))[: L + 1]
+    return result / result[0]
+
+
+def _shaping_filters(autocorrelation: Array) -> Array:
+    """(taps, n): filters that turn white noise of unit variance into noise with these autocorrelations, symmetric."""
+    n, L = len(autocorrelation), autocorrelation.shape[1] - 1
+    if L == 0:
+        return np.ones((1, n))
+    ring = np.concatenate([autocorrelation, np.zeros((n, 6 * L)), autocorrelation[:, :0:-1]], axis=1)
+    response = np.sqrt(np.maximum(np.fft.rfft(ring, axis=1).real, 0))
+    taps = np.roll(np.fft.irfft(response, ring.shape[1], axis=1), 2 * L, axis=1)[:, : 4 * L + 1].T
+    return taps / np.linalg.norm(taps, axis=0)
+
+
+def _root_of_excitation(covariance: Array, taps: Array) -> Array:
+    """A root of the covariance that white noise must have for the filtered noise to have the given one."""
+    values, vectors = np.linalg.eigh(covariance / (taps.T @ taps))
+    return vectors * np.sqrt(np.maximum(values, 0))
+
+
+def _covariance_of_errors(fit: Fitted, sums: _Sums, rho: Array) -> Array:
+    """(n, n) covariance C of the errors of one sample, from the products of the residuals u = (I − Q Qᵀ) ε.
+
+    With Cov ε = C ⊗ Toeplitz(ρ) the expected products are linear in C:
+    E Σ_k u_k u_kᵀ [g, h] = Σ_ab C_ab (δ_ga δ_hb N − δ_ga tr F_hb − δ_hb tr F_ag + tr(F_ab G_hg)),
+    where G_ab = Q_aᵀ Q_b and F_ab = Q_aᵀ Toeplitz(ρ) Q_b. For one group and white noise it divides by N − p.
+    """
+    n, k = len(sums.count), fit.inverse_root.shape[1]
+    present = np.sqrt(np.outer(sums.count, sums.count))
+    if n * k * len(rho) * 200 < fit.problem.n_rows:
+        return sums.cross / (present * (1 - k / fit.problem.n_rows))  # what is left to correct is below half a percent
+    taps = np.repeat(_shaping_filters(rho[None]), n, axis=1)
+    F, G = np.zeros((n * k, n * k)), np.zeros((n * k, n * k))
+    for block in with_past(fit.problem, fit.whiten, fit.orthonormal, len(taps) - 1, flush=True):
+        plain, shaped = block[len(taps) - 1 :].reshape(-1, n * k), filtered(block, taps).reshape(-1, n * k)
+        G += plain.T @ plain
+        F += shaped.T @ shaped
+    F4, G4 = (M.reshape(n, k, n, k).transpose(0, 2, 1, 3) for M in (F, G))  # [a, b] is a k × k matrix
+    trace = np.trace(F4, axis1=2, axis2=3)
+    one = np.eye(n)
+    expected = np.einsum("abij,hgji->ghab", F4, G4)
+    expected -= np.einsum("ga,hb->ghab", one, trace) + np.einsum("hb,ag->ghab", one, trace)
+    expected += np.einsum("ga,hb,gh->ghab", one, one, present)
+    C = np.linalg.lstsq(expected.reshape(n * n, n * n), sums.cross.reshape(-1), rcond=1e-6)[0].reshape(n, n)
+    values, vectors = np.linalg.eigh((C + C.T) / 2)
+    result: Array = (vectors * np.maximum(values, 0)) @ vectors.T
+    return result
+
+
+def _without_fit_bias(fit: Fitted, lagged: Array, pairs: Array) -> Array:
+    """Autocovariances of the errors from the lagged sums of the residuals u = M ε, M = I − Q Qᵀ.
+
+    With Toeplitz covariance Σ_m ρ_m T_m (T_0 = I, T_m the shifts by ±m samples) the expected sums are linear in ρ:
+    E Σ_k u_k u_{k−l} = ½ Σ_m ρ_m tr(T_l M T_m M), up to the ends of the recording. The fit takes out most where
+    regressors and noise share their frequencies, and there σ is needed; solving for ρ puts it back.
+    """
+    L = len(lagged) - 1
+    p = fit.inverse_root.shape[1]
+    if L == 0 or p * (2 * L + 1) * 200 < fit.problem.n_rows:
+        return lagged / (pairs * (1 - p / fit.problem.n_rows))  # what is left to correct is below half a percent
+    B = _shifted_products(fit, 2 * L)
+    trace = np.trace(B, axis1=1, axis2=2)
+    lag = np.arange(L + 1)
+    both = trace[lag[:, None] + lag] + trace[abs(lag[:, None] - lag)] * np.where(lag[:, None] == lag, 2, 1)
+    both[0], both[:, 0] = trace[: L + 1], trace[: L + 1]
+    flat = B[: L + 1].reshape(L + 1, -1)
+    expected = -2 * both + flat @ flat.T
+    expected[lag, lag] += np.where(lag == 0, 1, 2) * pairs
+    expected[1:] /= 2
+    result: Array = np.linalg.lstsq(expected, lagged, rcond=1e-6)[0]
+    return result
+
+
+def _shifted_products(fit: Fitted, max_lag: int) -> Array:
+    """Qᵀ T_l Q for l = 0 … max_lag: (max_lag + 1, p, p)."""
+    spectra: dict[int, Any] = {}
+    for block in with_past(fit.problem, fit.whiten, fit.orthonormal, max_lag):
+        size = fast_length(len(block))
+        own = block.copy()
+        own[:max_lag] = 0.0  # what wraps around meets these zeros
+        ahead, past = (np.fft.rfft(x, size, axis=0) for x in (own, block))
+        spectra[size] = spectra.get(size, 0) + np.swapaxes(ahead, 1, 2) @ past.conj()
+    result: Array = np.sum([np.fft.irfft(S, n, axis=0)[: max_lag + 1] for n, S in spectra.items()], axis=0)
+    result[1:] += np.swapaxes(result[1:], 1, 2)
+    return result

@@ -1,0 +1,146 @@
+"""Figures as files: the same input gives the same bytes, and the page's copy follows the reader's color scheme."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+from warnings import catch_warnings, filterwarnings
+
+from gough.core.text import visible
+from gough.report.base.curves import Curves
+from gough.report.base.html import Html, tag, text
+from gough.report.base.inline import inlined
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+INK, QUIET, FAINT = "#22303c", "#5b6770", "#c9d1d9"
+SERIES = ("#0072b2", "#c76a00", "#00845f", "#b04a86", "#5b5fc7", "#7a6a00", "#a83a2c", "#5f6b73")
+"""Colors that stay apart for readers who see few of them, darker than Okabe and Ito's so that thin lines show."""
+
+_VARIABLES = {
+    INK: "--ink",
+    QUIET: "--quiet",
+    FAINT: "--faint",
+    **{color: f"--series-{i + 1}" for i, color in enumerate(SERIES)},
+}
+_STYLE: dict[Any, Any] = {
+    "font.size": 9.5,
+    "font.family": "DejaVu Sans",
+    "axes.titlesize": 9.5,
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": FAINT,
+    "grid.linewidth": 0.5,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "text.color": INK,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "lines.linewidth": 1.2,
+    "path.simplify_threshold": 0.4,
+    "text.parse_math": False,
+    "svg.fonttype": "none",
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """A figure with the words that go with it.
+
+    Examples:
+        >>> with style():
+        ...     figure = blank(2.0, 1.0)
+        >>> drawing = Drawing("empty", figure, "An empty figure.", "Nothing < something.")
+        >>> drawing.png()[1:4], "Nothing &lt; something." in drawing.html()
+        (b'PNG', True)
+    """
+
+    name: str
+    """File name without ending; also keeps its identifiers apart from other drawings' on one page."""
+    figure: "Figure"
+    description: str
+    """What the figure shows, for those who do not see it."""
+    caption: str
+    live: Callable[[Curves], dict[str, Any]] | None = None
+    """What the page's script draws in its place, for those who have one; its curves are added to those of the page."""
+
+    @cached_property
+    def _source(self) -> str:
+        """The SVG without a background."""
+        from matplotlib.backends.backend_svg import FigureCanvasSVG  # noqa: PLC0415 - start-up time
+
+        # matplotlib puts dates and its address into metadata unless told not to
+        metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        target = BytesIO()
+        with _quiet_style(self.name):
+            canvas: Any = FigureCanvasSVG(self.figure)
+            canvas.print_svg(target, metadata=metadata)  # savefig would draw it twice
+            self.figure.set_layout_engine("none")  # it is laid out now, and need not be again
+        return visible(target.getvalue().decode(), lines=True)  # XML knows no control characters
+
+    def svg(self) -> bytes:
+        """A file of its own, on white."""
+        white = '<rect width="100%" height="100%" fill="#ffffff"/>'
+        return re.sub(r"<svg [^>]*>", lambda opening: f"{opening[0]}\n {white}", self._source, count=1).encode()
+
+    def png(self, dpi: int = 150) -> bytes:
+        """A file of its own, on white."""
+        from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - start-up time
+
+        assert self._source  # lays the figure out
+        target, drawn_at = BytesIO(), self.figure.dpi
+        with _quiet_style(self.name):
+            self.figure.set_dpi(dpi)
+            self.figure.set_facecolor("white")
+            canvas: Any = FigureCanvasAgg(self.figure)
+            canvas.print_png(target, metadata={"Software": None})  # savefig would draw it twice
+            self.figure.set_facecolor("none")
+            self.figure.set_dpi(drawn_at)
+        return target.getvalue()
+
+    def html(self) -> Html:
+        """The figure for a page: colors become the page's, identifiers its own, and nothing refers to elsewhere."""
+        source = inlined(self._source, self.name)
+        label = f'role="img" aria-label="{text(self.description)}"'
+        source = re.sub(
+            r'<svg [^>]*?(viewBox="[^"]*")[^>]*>', lambda found: f"<svg {label} {found[1]}>", source, count=1
+        )
+        for color, variable in _VARIABLES.items():
+            source = source.replace(color, f"var({variable})")
+        return tag("figure", tag("div", Html(source), class_="plot"), tag("figcaption", self.caption), id=self.name)
+
+
+@contextmanager
+def _quiet_style(salt: str) -> Iterator[None]:
+    with style(salt), catch_warnings():
+        filterwarnings("ignore", "Glyph .* missing", UserWarning)  # a name in another script shows as boxes
+        yield
+
+
+@contextmanager
+def style(salt: str = "gough") -> Iterator[None]:
+    """The look of all figures, while drawing and while saving."""
+    import matplotlib as mpl  # noqa: PLC0415 - start-up time
+
+    with mpl.rc_context({**_STYLE, "svg.hashsalt": salt}):
+        yield
+
+
+def blank(width: float, height: float) -> "Figure":
+    """An empty figure of so many inches that belongs to nobody: no window, no global list."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - start-up time
+
+    return Figure(figsize=(width, height), layout="constrained")

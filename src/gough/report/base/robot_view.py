@@ -1,0 +1,109 @@
+"""The robot along its trajectory: a drawing in perspective, which the page's script lets one turn and play."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.report.base.charts import Color
+from gough.report.base.curves import Curves
+from gough.report.base.drawing import Drawing, blank, style
+from gough.report.base.static import WIDTH, color_of
+
+FRAMES = 400
+"""Postures on the page; the script goes smoothly from one to the next."""
+YAW, PITCH = -0.9, 0.45
+_LOOKS: dict[str, tuple[Color, float]] = {
+    "base": ("quiet", 2.5),
+    "arm": (0, 3.5),
+    "rod": ("ink", 1.2),
+    "platform": (1, 3.0),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Postures:
+    """What a robot looks like at instants start, start + step, …"""
+
+    start: float
+    step: float
+    kinds: tuple[str, ...]
+    """Kind of each segment: base, arm, rod or platform."""
+    segments: Array
+    """End points (instants, segments, 2, 3) in meters."""
+    poses: Array
+    """(instants, coordinates of the platform)"""
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    counted: str = "s"
+    """What instants are counted in: seconds, or the number of a "pose"."""
+
+    @property
+    def trace(self) -> Array:
+        """The middle of the platform at every instant; empty where there is no platform, or no way between poses."""
+        own = [kind == "platform" and self.counted == "s" for kind in self.kinds]
+        return self.segments[:, own].mean(axis=(1, 2)) if any(own) else np.zeros((0, 3))
+
+    def live(self, description: str, clock: str, curves: Curves) -> dict[str, Any]:
+        """What the page's script needs to draw it."""
+        n = len(self.segments)
+        return {
+            "kind": "robot",
+            "description": description,
+            "clock": clock,
+            "x": {"start": self.start, "step": self.step, "n": n, "counted": self.counted},
+            "kinds": list(self.kinds),
+            "tracks": [curves.add(track) for track in self.segments.reshape(n, -1).T],
+            "pose": [
+                {"name": name, "unit": unit, "values": curves.add(values)}
+                for name, unit, values in zip(self.names, self.units, self.poses.T, strict=True)
+            ],
+        }
+
+
+def robot_figure(name: str, postures: Postures, clock: str) -> Drawing:
+    """The robot in the posture it has in the middle of its trajectory, with the way of its platform."""
+    n = len(postures.segments)
+    if postures.counted == "s":
+        description = (
+            f"The {name} along {postures.step * (n - 1):.3g} s of its trajectory, with the way of its platform."
+        )
+        caption = f"The {name} as the model sees it, and the way that the middle of its platform takes."
+    else:
+        description = f"The {name} in {n} poses."
+        caption = f"The {name} as the model sees it, in each of {n} poses."
+    shape = postures.segments[len(postures.segments) // 2]
+    middle = (postures.segments.min(axis=(0, 1, 2)) + postures.segments.max(axis=(0, 1, 2))) / 2
+    with style():
+        figure = blank(WIDTH, 4.2)
+        axes = figure.subplots()
+        trace = seen(postures.trace - middle)
+        axes.plot(trace[:, 0], trace[:, 1], color=color_of(1), linewidth=0.6, alpha=0.5)
+        for kind, ends in _back_to_front(postures.kinds, seen(shape - middle)):
+            color, width = _LOOKS.get(kind, _LOOKS["rod"])
+            axes.plot(ends[:, 0], ends[:, 1], color=color_of(color), linewidth=width, solid_capstyle="round")
+        axes.set_aspect("equal")
+        axes.axis("off")
+    return Drawing("robot", figure, description, caption, lambda curves: postures.live(description, clock, curves))
+
+
+def seen(points: Array) -> Array:
+    """Points (…, 3) as the camera sees them: across, up, and how near.
+
+    Examples:
+        >>> seen(np.array([0.0, 0.0, 1.0])).round(3)
+        array([0.   , 0.9  , 0.435])
+    """
+    x, y, z = np.moveaxis(points, -1, 0)
+    away = np.sin(YAW) * x + np.cos(YAW) * y
+    across = np.cos(YAW) * x - np.sin(YAW) * y
+    return np.stack(
+        [across, np.cos(PITCH) * z + np.sin(PITCH) * away, np.sin(PITCH) * z - np.cos(PITCH) * away], axis=-1
+    )
+
+
+def _back_to_front(kinds: Sequence[str], segments: Array) -> list[tuple[str, Array]]:
+    order = np.argsort(segments[:, :, 2].mean(axis=1), kind="stable")
+    return [(kinds[k], segments[k]) for k in order]

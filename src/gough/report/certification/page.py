@@ -1,0 +1,215 @@
+"""The page of a certification: verdicts, the smallest tolerance of each leg, boxes, certificates, what is proven."""
+
+from fractions import Fraction
+from os.path import relpath
+from pathlib import Path
+
+import gough
+from gough.checker import PlatformQuestion
+from gough.checker.chain_files import render_equations
+from gough.checker.leg_files import render_question
+from gough.checker.manifest import MANIFEST, SOURCES, SourceFile, render_manifest
+from gough.core import outward
+from gough.report.base.charts import Chart, Line, Panel
+from gough.report.base.curves import Curves
+from gough.report.base.drawing import Drawing
+from gough.report.base.html import Html, tag
+from gough.report.base.numbers import signed
+from gough.report.base.page import Section, bullets, number_cards, page, paragraphs
+from gough.report.base.static import drawn
+from gough.report.base.tables import cell, head_cell, row_head, table, word_cell
+from gough.report.certification.results import Certification, Finding, LegFinding
+
+_PROVEN = """
+Proven is what holds for every value of the unknowns within the prior and every error within its interval: nothing here
+is a probability. A leg that is refuted cannot fit, whatever the measurements within their intervals.
+"""
+_NOT_PROVEN = """
+Not proven: that the intervals hold the errors, and that legs outside the prior do not fit. A leg that fits is one that
+the measurements allow; it need not be the true one.
+"""
+_EPSILON = """
+ε is what every reading's interval must grow by for some leg to fit [DACP06, eqs. (15), (16)]. Its lower end is a proof
+that less does not suffice, its upper end exhibits a leg and measurements that do. Where ε ≤ 0 the intervals as stated
+suffice.
+"""
+
+
+def certification_documents(title: str, lead: tuple[str, ...], found: Certification, folder: Path) -> dict[str, bytes]:
+    """The files of a folder by name: report, certification.json, certificates with manifest and sources, figures."""
+    drawing, curves = needs_figure(found), Curves()
+    assert drawing.live is not None
+    live = {drawing.name: drawing.live(curves)}
+    parts = [
+        Section("Verdicts", (bullets(*found.verdicts, *found.notes),)),
+        Section("What the verdicts are about", (bullets(*found.premises),)),
+        Section("The smallest tolerance", (epsilon_table(found), drawing.html())),
+        Section(found.worded("Where the legs are"), tuple(box_table(found))),
+        Section("Certificates", (paragraphs(_how(found)), tag("pre", _COMMAND), certificate_table(found))),
+        Section("What this proves, and what not", (paragraphs(*map(found.worded, (_PROVEN, _NOT_PROVEN, _EPSILON))),)),
+    ]
+    lead = (*lead, *found.tolerances, f"{found.poses} poses; {found.around}.")
+    html = page(title, lead, tuple(parts), cards=_cards(found), figures=live, curves=curves)
+    files = {"report.html": html.encode(), "certification.json": f"{found.to_json()}\n".encode()}
+    files |= {f"certificates/{name}": content for name, content in _proofs(found, folder / "certificates").items()}
+    return files | {f"figures/{drawing.name}.svg": drawing.svg(), f"figures/{drawing.name}.png": drawing.png()}
+
+
+def _proofs(found: Certification, folder: Path) -> dict[str, bytes]:
+    """The files of the folder of certificates: what they speak about, themselves, the sources and the manifest."""
+    files = {
+        name: (render_question(question) if isinstance(question, PlatformQuestion) else render_equations(question))
+        for name, question in found.questions.items()
+    }
+    files |= {file.name: file.text for file in found.files}
+    contents = {name: text.encode() for name, text in files.items()}
+    source = found.source
+    sources = tuple(
+        SourceFile(role, f"{SOURCES}/{role}{each.path.suffix.lower()}", _relative(each.path, folder), each.content)
+        for role, each in (("study", source.study), ("poses", source.poses))
+    )
+    written_by = f"gough {gough.__version__}"
+    manifest = render_manifest(written_by, contents, found.questions, sources, source.given)
+    return contents | {each.name: each.content for each in sources} | {MANIFEST: manifest.encode()}
+
+
+def _relative(path: Path, folder: Path) -> str:
+    """A path as seen from a folder; absolute where there is no way between them."""
+    try:
+        return Path(relpath(path.absolute(), folder.absolute())).as_posix()
+    except ValueError:  # on another drive
+        return path.absolute().as_posix()
+
+
+_COMMAND = "gough check certificates"
+_HOW = "Each certificate is checked in exact arithmetic by a program that knows nothing of how it was found. "
+_ABOUT = {
+    "leg": "All are about measurements.json, which has poses, readings and intervals to the last digit. ",
+    "chain": "Those of a chain are about its file of equations, which has every coefficient to the last digit. ",
+}
+_SOURCES = (
+    "The check derives these files anew from copies of study and poses in certificates/sources, and compares all files "
+    "with certificates/manifest.json."
+)
+
+
+def _how(found: Certification) -> str:
+    return _HOW + _ABOUT[found.part] + _SOURCES
+
+
+def _cards(found: Certification) -> Html:
+    worst = max(found.legs, key=lambda leg: leg.epsilon.upper)
+    files = list(found.files)
+    refuted = sum(leg.finding is Finding.REFUTED for leg in found.legs)
+    return number_cards(
+        (_verdict(found), "verdict on the model with these intervals"),
+        (f"{refuted} of {len(found.legs)}", f"{found.part}s refuted by themselves"),
+        (f"{worst.epsilon.words} {found.unit}", f"ε of {found.part} {worst.leg}, the largest"),
+        (str(len(files)), "certificates, all checked" if all(f.holds for f in files) else "certificates, some FAIL"),
+    )
+
+
+def _verdict(found: Certification) -> str:
+    if found.refuted:
+        return "refuted"
+    judged = (*found.legs, *(() if found.joint is None else (found.joint,)))
+    return "it fits" if all(each.finding is Finding.FITS for each in judged) else "not refuted"
+
+
+def epsilon_table(found: Certification) -> Html:
+    """Verdict and ε of each leg, and of all together."""
+    rows = [
+        [
+            row_head(f"{found.part} {leg.leg}"),
+            word_cell(leg.finding.value),
+            cell(leg.epsilon.words),
+            cell(leg.epsilon.width),
+            cell(f"{leg.epsilon.seconds:.2f}"),
+            cell(signed(leg.needed_by_least_squares)),
+            word_cell(", ".join(map(str, leg.blame[:3])) or "—"),
+        ]
+        for leg in found.legs
+    ]
+    if found.joint is not None:
+        e = found.joint.epsilon
+        shown = [cell(e.words), cell(e.width), cell(f"{e.seconds:.2f}"), cell(""), word_cell("")]
+        rows.append([row_head("all together"), word_cell(found.joint.finding.value), *shown])
+    words = [head_cell(label, kind="words") for label in ("verdict", "blamed poses")]
+    fine, squares = f"width, µ{found.unit[1:]}", head_cell("least squares", f"its ε, {found.unit}")
+    heads = [found.part, words[0], f"ε, {found.unit}", fine, "time, s", squares, words[1]]
+    return table(heads, rows, f"The smallest tolerance of each {found.part}")
+
+
+def box_table(found: Certification) -> list[Html]:
+    """The box of each unknown, about its center."""
+    heads = ["unknown", "sought around, mm", "lower, mm", "upper, mm", "width, mm"]
+    rows = [row for leg in found.legs for row in _box_rows(leg)]
+    if not rows:
+        return [paragraphs(found.worded("No leg is consistent: there is no box to show."))]
+    blocks = [table(heads, rows, "Guaranteed box of each unknown")]
+    own = [row for leg in found.legs for row in _parameter_rows(leg)]
+    if own:
+        words = paragraphs("The machine's own parameters over these boxes, enclosed in interval arithmetic:")
+        blocks += [words, table(["parameter", "lower", "upper", "unit"], own, "Guaranteed box of each parameter")]
+    if found.joint is not None and found.joint.box is not None:
+        names = [name for leg in found.legs for name in leg.names]
+        box = found.joint.box
+        joint = [
+            [row_head(name), *_sides(low, high)] for name, low, high in zip(names, box.lower, box.upper, strict=True)
+        ]
+        words = paragraphs("All legs together, the errors of poses being shared:")
+        blocks += [words, table(["unknown", *heads[2:]], joint, "Guaranteed box of all legs together")]
+    return blocks
+
+
+def _box_rows(leg: LegFinding) -> list[list[Html]]:
+    if leg.box is None:
+        return []
+    sides = zip(leg.names, leg.center, leg.box.lower, leg.box.upper, strict=True)
+    return [[row_head(name), cell(signed(f"{1e3 * c:.4f}")), *_sides(low, high)] for name, c, low, high in sides]
+
+
+def _parameter_rows(leg: LegFinding) -> list[list[Html]]:
+    return [
+        [row_head(name), *(cell(signed(side)) for side in outward.sides(low, high, times=1000)), cell(f"m{unit}")]
+        for name, unit, low, high in leg.parameters
+    ]
+
+
+def _sides(low: float, high: float) -> list[Html]:
+    """Both sides and the width in mm, rounded outward."""
+    width = outward.at_most(Fraction(high) - Fraction(low), times=1000, digits=3)
+    return [cell(signed(side)) for side in (*outward.sides(low, high, times=1000), width)]
+
+
+def certificate_table(found: Certification) -> Html:
+    """What each certificate states, its size and the time of its check."""
+    rows = [
+        [
+            row_head(file.name),
+            word_cell(file.words),
+            cell(f"{file.size / 1e3:.1f}"),
+            cell(f"{file.seconds:.2f}"),
+            word_cell("holds" if file.holds else "does not hold"),
+        ]
+        for file in found.files
+    ]
+    heads = ["certificate", head_cell("states", kind="words"), "kB", "check, s", head_cell("and", kind="words")]
+    return table(heads, rows, "Certificates")
+
+
+def needs_figure(found: Certification) -> Drawing:
+    """What the best leg needs beyond its tolerance at each pose; if poses may be wrong, the best one without them."""
+    lines = tuple(Line(f"{found.part} {leg.leg}", 1e3 * leg.needs, k) for k, leg in enumerate(found.legs))
+    panel = Panel("needed beyond the tolerance", found.unit, lines, 220)
+    chart = Chart(0.0, 1.0, found.poses, "pose", "", (panel,))
+    description = (
+        f"What the best choice of each {found.part} needs beyond its tolerance at each of {found.poses} poses."
+    )
+    caption = (
+        "Above zero, a reading must be off by more than its interval allows. One peak is a wrong pose; many poses at "
+        "the same height, alternating between legs, are a wrong model."
+    )
+    return Drawing(
+        "needs", drawn(chart), description, found.worded(caption), lambda curves: chart.live(description, curves)
+    )

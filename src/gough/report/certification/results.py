@@ -1,0 +1,353 @@
+"""What a certification found: a verdict for each leg and for all together, brackets, boxes, and certificate files."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+import gough
+from gough.checker.manifest import Question
+from gough.checker.raw import Source
+from gough.core import outward
+from gough.core.arrays import Array, ArrayValue
+from gough.core.text import table
+from gough.region import Box
+
+_FINE = {"mm": "µm", "mrad": "µrad"}
+
+
+class Finding(Enum):
+    """What is proven; the value says it in a word or two."""
+
+    FITS = "fits"
+    REFUTED = "refuted"
+    OPEN = "not decided"
+
+
+@dataclass(frozen=True)
+class CertificateFile:
+    """A certificate, what it states, and how its check went."""
+
+    name: str
+    """Of the file, in the folder `certificates`."""
+    text: str
+    statement: tuple[str, ...]
+    holds: bool
+    seconds: float
+    """Processor time of the exact check."""
+    more: float = 0.0
+    """By how much more than stated it lets readings be off, m."""
+
+    @property
+    def words(self) -> str:
+        """The beginning of what it states, which says whether it is a box or a verdict."""
+        shown = 2 if self.more else 1
+        return f"{' '.join(self.statement[:shown])}{' …' if len(self.statement) > shown else ''}"
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return len(self.text.encode())
+
+
+def bracket_words(lower: float, upper: float) -> str:
+    """A bracket of ε in thousandths of its unit, rounded outward; "≤ 0" where none is needed.
+
+    Examples:
+        >>> bracket_words(0.00012304, 0.00012401), bracket_words(-np.inf, 0.00012401), bracket_words(-np.inf, -2e-5)
+        ('0.123039 … 0.124011', '≤ 0.1241', '≤ 0')
+    """
+    return "≤ 0" if upper <= 0 else outward.between(lower, upper, times=1000)
+
+
+@dataclass(frozen=True, eq=False)
+class Bracket(ArrayValue):
+    """lower ≤ ε ≤ upper, m, each end with its certificate; −∞ where a lower end was not sought or not proven."""
+
+    lower: float
+    upper: float
+    seconds: float
+    boxes: int = 1
+
+    @property
+    def words(self) -> str:
+        """In mm, rounded outward; only the upper end where there is no other."""
+        return bracket_words(self.lower, self.upper)
+
+    @property
+    def width(self) -> str:
+        """In µm, rounded up, where both ends are sought."""
+        if self.upper <= 0 or not np.isfinite(self.lower):
+            return "—"
+        return outward.at_most(Fraction(self.upper) - Fraction(self.lower), times=10**6, digits=3)
+
+
+@dataclass(frozen=True, eq=False)
+class WithoutPoses(ArrayValue):
+    """What is proven if some poses may be wrong."""
+
+    q: int
+    at_least: int
+    """So many are wrong, whatever the leg."""
+    named: tuple[int, ...]
+    """These are, if at most q are."""
+    left_out: tuple[int, ...]
+    """Leaving these out helps most."""
+    bracket: Bracket
+
+    @property
+    def words(self) -> str:
+        """In sentences."""
+        poses = ", ".join(map(str, self.left_out))
+        if not self.at_least:
+            return "no pose needs to be wrong."
+        wrong = f"at least {self.at_least} {'pose is' if self.at_least == 1 else 'poses are'} wrong, whatever the leg."
+        named = ""
+        if self.named:
+            which = ", ".join(map(str, self.named))
+            named = f" If at most {self.q} may be, pose{'s' if len(self.named) > 1 else ''} {which} must be: proven."
+        more = f" More than {self.q} are: raise outliers to name them." if self.at_least > self.q else ""
+        if not named and not more:
+            more = " Which one is not decided: leaving out others would do as well."
+        rest = f" Without pose {poses}: ε {self.bracket.words} mm." if self.left_out else ""
+        return wrong + named + more + rest
+
+
+@dataclass(frozen=True, eq=False)
+class LegFinding(ArrayValue):
+    """One leg."""
+
+    leg: int
+    finding: Finding
+    names: tuple[str, ...]
+    center: Array
+    box: Box | None
+    """Where every consistent leg is; None where there is none."""
+    steps: int
+    seconds: float
+    """Processor time of the box, or of its refutation."""
+    epsilon: Bracket
+    least_squares: float | None
+    """What readings must be off by beyond their tolerance for the calibrated leg to fit, m; None: not calibrated."""
+    needs: Array
+    """The same for the best leg at each pose (N,), m; if poses may be wrong, for the best one without them."""
+    blame: tuple[int, ...]
+    """Poses that forbid a smaller ε, heaviest first."""
+    without: WithoutPoses | None
+    files: tuple[CertificateFile, ...]
+    parameters: tuple[tuple[str, str, float, float], ...] = ()
+    """Of a chain: names, units and sides of the machine's own parameters over its box."""
+
+    @property
+    def needed_by_least_squares(self) -> str:
+        """`least_squares` in thousandths, rounded up."""
+        return "—" if self.least_squares is None else outward.at_most(self.least_squares, times=1000, digits=3)
+
+
+@dataclass(frozen=True, eq=False)
+class JointFinding(ArrayValue):
+    """All legs together."""
+
+    finding: Finding
+    epsilon: Bracket
+    box: Box | None
+    files: tuple[CertificateFile, ...]
+    left_out: tuple[int, ...] = ()
+    """Wrong poses, without which it was tried again."""
+    needed: float = np.inf
+    """What readings must be off by beyond their tolerance for all legs to fit without those, m."""
+
+
+@dataclass(frozen=True, eq=False)
+class Certification(ArrayValue):
+    """What a study's certification found. `str()` of it is the account for a terminal."""
+
+    poses: int
+    around: str
+    """Where legs were sought, in words."""
+    legs: tuple[LegFinding, ...]
+    joint: JointFinding | None
+    notes: tuple[str, ...]
+    questions: Mapping[str, Question]
+    """What the certificates speak about, by the name of its file: measurements of legs, or equations of each chain."""
+    source: Source
+    """The user's files, and numbers that they do not state."""
+    premises: tuple[str, ...]
+    """What all statements are about, in sentences: data, tolerances, prior."""
+    part: str = "leg"
+    """What a finding is about: a leg of a Gough platform, or a chain of another machine."""
+    reading_unit: str = "m"
+    """Of readings, and so of ε and of needs."""
+
+    @property
+    def tolerances(self) -> tuple[str, ...]:
+        """Half-widths in words, as stated."""
+        return tuple(line for line in self.premises if line.startswith("Tolerances: "))
+
+    @property
+    def unit(self) -> str:
+        """A thousandth of the unit of readings."""
+        return "mm" if self.reading_unit == "m" else "mrad"
+
+    def worded(self, text: str) -> str:
+        """A text about legs, with the word for what this is about."""
+        for word in (str, str.capitalize):
+            text = text.replace(word("leg"), word(self.part))
+        return text
+
+    @property
+    def refuted(self) -> bool:
+        """Is it proven that no machine of this kind fits the measurements within their intervals?"""
+        joint = self.joint is not None and self.joint.finding is Finding.REFUTED
+        return joint or any(leg.finding is Finding.REFUTED for leg in self.legs)
+
+    @property
+    def files(self) -> Iterator[CertificateFile]:
+        """All certificates."""
+        for each in (*self.legs, *(() if self.joint is None else (self.joint,))):
+            yield from each.files
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """What is proven, in sentences."""
+        by = {finding: [leg.leg for leg in self.legs if leg.finding is finding] for finding in Finding}
+        says = []
+        if by[Finding.REFUTED]:
+            one = "it" if len(by[Finding.REFUTED]) == 1 else "each of them"
+            says.append(
+                f"Refuted: {self._listed(by[Finding.REFUTED])}. Whatever its values within the prior, {one} misses "
+                "some pose: proven."
+            )
+        if by[Finding.FITS]:
+            says.append(f"Each of these fits every pose, by exhibited measurements: {self._listed(by[Finding.FITS])}.")
+        if by[Finding.OPEN]:
+            says.append(f"Not decided: {self._listed(by[Finding.OPEN])}. State wider tolerances or a smaller prior.")
+        says += _on_joint(self.joint, alone=bool(by[Finding.REFUTED]))
+        says += _on_joint_without(self.joint)
+        by_words: dict[str, list[int]] = {}
+        for leg in self.legs:
+            if leg.without is not None:
+                by_words.setdefault(leg.without.words, []).append(leg.leg)
+        says += [f"{self._listed(legs).capitalize()}: {words}" for words, legs in by_words.items()]
+        spoilt = [file.name for file in self.files if not file.holds]
+        if spoilt:
+            says.append(f"These certificates do not hold: {', '.join(spoilt)}.")
+        return tuple(says)
+
+    def _listed(self, numbers: list[int]) -> str:
+        return f"{self.part}{'' if len(numbers) == 1 else 's'} {', '.join(map(str, numbers))}"
+
+    def __str__(self) -> str:
+        heads = [
+            self.part,
+            "verdict",
+            f"ε, {self.unit}",
+            f"{_FINE[self.unit]} wide",
+            "s",
+            "ε of least squares",
+            "boxes",
+        ]
+        rows = [
+            [
+                str(leg.leg),
+                leg.finding.value,
+                leg.epsilon.words,
+                leg.epsilon.width,
+                f"{leg.seconds + leg.epsilon.seconds:.2f}",
+                leg.needed_by_least_squares,
+                str(leg.epsilon.boxes),
+            ]
+            for leg in self.legs
+        ]
+        if self.joint is not None:
+            e = self.joint.epsilon
+            rows.append(["all", self.joint.finding.value, e.words, e.width, f"{e.seconds:.2f}", "", ""])
+        files = list(self.files)
+        kept = f"{len(files)} certificates, {sum(f.size for f in files) / 1e3:.0f} kB, checked in "
+        checked = f"{sum(f.seconds for f in files):.1f} s of exact arithmetic."
+        account = [f"{self.poses} poses; {self.around}.", *self.tolerances, "", table(heads, rows, "llrrrrr"), ""]
+        return "\n".join([*account, *self.verdicts, *self.notes, kept + checked])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        legs = [
+            {
+                self.part: leg.leg,
+                "finding": leg.finding.value,
+                "box": _box(leg.box, leg.names),
+                "epsilon": _bracket(leg.epsilon),
+                "least_squares_epsilon": leg.least_squares,
+                "poses_to_blame": list(leg.blame),
+                "without_poses": None if leg.without is None else _without(leg.without),
+                "seconds": leg.seconds + leg.epsilon.seconds,
+                "certificates": [_file(file) for file in leg.files],
+            }
+            | ({"parameters": {name: [low, high] for name, _, low, high in leg.parameters}} if leg.parameters else {})
+            for leg in self.legs
+        ]
+        names = tuple(name for leg in self.legs for name in leg.names)
+        joint: dict[str, Any] | None = None
+        if self.joint is not None:
+            joint = {"finding": self.joint.finding.value, "epsilon": _bracket(self.joint.epsilon)}
+            joint |= {"box": _box(self.joint.box, names), "certificates": [_file(file) for file in self.joint.files]}
+            joint |= {"left_out": list(self.joint.left_out), "epsilon_without": _finite(self.joint.needed)}
+        head = {"written_by": f"gough {gough.__version__}", "poses": self.poses, "refuted": self.refuted}
+        words = {"verdicts": list(self.verdicts), "notes": list(self.notes), "around": self.around}
+        words["premises"] = list(self.premises)
+        return {**head, **words, "tolerances": list(self.tolerances), f"{self.part}s": legs, "joint": joint}
+
+    def to_json(self) -> str:
+        """As text; lengths in m."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def _on_joint(joint: JointFinding | None, *, alone: bool) -> list[str]:
+    if joint is None:
+        return []
+    if joint.finding is Finding.FITS:
+        return ["All legs fit together, with one error of each pose for all of them: exhibited."]
+    if joint.finding is Finding.OPEN:
+        return ["Whether all legs fit together is not decided."]
+    if alone:
+        return ["Together the legs are refuted too."]
+    why = "no one error of each pose explains all of them. It is proven. Backlash and a wrong scale look like this."
+    return [f"Together the legs are refuted, though each fits alone: {why}"]
+
+
+def _on_joint_without(joint: JointFinding | None) -> list[str]:
+    if joint is None or not joint.left_out:
+        return []
+    poses = f"pose{'s' if len(joint.left_out) > 1 else ''} {', '.join(map(str, joint.left_out))}"
+    if joint.needed <= 0:
+        return [f"Without {poses} all legs fit together: exhibited."]
+    more = outward.at_most(joint.needed, times=1000)
+    return [f"Without {poses} all legs fit together if readings may be off by {more} mm more."]
+
+
+def _finite(x: float) -> float | None:
+    return float(x) if np.isfinite(x) else None
+
+
+def _bracket(e: Bracket) -> dict[str, Any]:
+    return {"lower": _finite(e.lower), "upper": _finite(e.upper), "seconds": e.seconds, "boxes": e.boxes}
+
+
+def _box(box: Box | None, names: tuple[str, ...]) -> dict[str, list[float]] | None:
+    if box is None:
+        return None
+    sides = zip(names, box.lower.tolist(), box.upper.tolist(), strict=True)
+    return {name: [low, high] for name, low, high in sides}
+
+
+def _without(w: WithoutPoses) -> dict[str, Any]:
+    poses = {"q": w.q, "at_least": w.at_least, "named": list(w.named), "left_out": list(w.left_out)}
+    return {**poses, "epsilon": _bracket(w.bracket)}
+
+
+def _file(file: CertificateFile) -> dict[str, Any]:
+    about = {"file": f"certificates/{file.name}", "bytes": file.size, "holds": file.holds}
+    return {**about, "check_seconds": file.seconds, "states": list(file.statement)}

@@ -1,0 +1,208 @@
+"""What a report tells of: an identification, the truth where it is known, and the figures made from them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array, array
+from gough.core.errors import GoughError, require
+from gough.dynamics import Identified, Prediction, base_values
+from gough.dynamics.validation import validated
+from gough.estimates import Estimate
+from gough.region import ConfidenceEllipsoid
+from gough.report.base.charts import on_grid
+from gough.report.base.drawing import Drawing
+from gough.report.base.intervals import bounded_box, interval_figure
+from gough.report.base.regions import correlation_figure, memory_figure, pair_figure, weakest_pair
+from gough.report.base.robot_view import FRAMES, Postures, robot_figure
+from gough.report.identification.efforts import Comparison, effort_figure, motion_figure
+from gough.report.identification.excitation import Excitation, excitation, excitation_figure
+
+_PREFERRED = ("Gauss–Markov", "weighted", "robust", "least squares")
+CLOCK = "fit"
+"""Figures of the identified motion share it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """All that a report on the identification of one robot tells.
+
+    Examples:
+        >>> from gough.data import MeasuredMotion
+        >>> from gough.dynamics import identify
+        >>> from gough.robots import FiveBar, efforts
+        >>> rng, robot = np.random.default_rng(1), FiveBar.demo()
+        >>> q, dq, ddq = [2.0, 1.0] + 0.3 * rng.normal(size=(300, 2)), *rng.normal(size=(2, 300, 2))
+        >>> torque = efforts(robot, robot.nominal, q, dq, ddq) + rng.uniform(-0.1, 0.1, size=(300, 2))
+        >>> motion = MeasuredMotion(
+        ...     100.0, q, dq, ddq, torque, torque == torque,
+        ...     coordinates=robot.coordinates, coordinate_units=robot.coordinate_units,
+        ...     actuators=robot.actuators, effort_units=robot.effort_units,
+        ... )
+        >>> found = identify(robot, motion, methods=["weighted", "hull"], compare=False)
+        >>> report = Report("A five-bar", ["Simulated."], found, robot.nominal)
+        >>> report.reference, [drawing.name for drawing in report.drawings][:2]
+        ('weighted', ['parameters', 'fit'])
+    """
+
+    title: str
+    lead: tuple[str, ...]
+    """Paragraphs on the robot and its data."""
+    identified: Identified
+    truth: Array | None = None
+    """Where the robot is simulated: given as true values of its parameters, kept as those of the problem's unknowns."""
+    poses: Array | None = None
+    """Poses of the platform for each sample of the motion, where they are known; else found by forward kinematics."""
+    reference: str = ""
+    """The method whose prediction, residuals and correlations are shown; empty means the best statistical one."""
+
+    def __post_init__(self) -> None:
+        motion, estimates = self.identified.motion, self.identified.estimates
+        require(not isinstance(self.lead, str), "lead must be a sequence of paragraphs, not one string")
+        object.__setattr__(self, "lead", tuple(self.lead))
+        if self.truth is not None:
+            object.__setattr__(self, "truth", _of_unknowns(self.identified, array(self.truth, "truth", ndim=1)))
+        if self.poses is not None:
+            poses = array(self.poses, "poses", ndim=2)
+            require(len(poses) == motion.n_samples, f"poses must have a row for each of {motion.n_samples} samples")
+            object.__setattr__(self, "poses", poses)
+        if self.reference:
+            known = ", ".join(estimates)
+            require(self.reference in estimates, f"no estimate is called '{self.reference}'; there are: {known}")
+        else:
+            object.__setattr__(self, "reference", _best(self.identified))
+
+    @property
+    def estimates(self) -> Mapping[str, Estimate]:
+        """By the name of the method, in the order of the tables."""
+        return self.identified.estimates
+
+    @property
+    def chosen(self) -> Estimate:
+        """The reference method's estimate."""
+        return self.estimates[self.reference]
+
+    @cached_property
+    def excitation(self) -> Excitation:
+        """How well the motion shows each unknown."""
+        return excitation(self.identified.problem)
+
+    @cached_property
+    def best_set(self) -> str:
+        """The method with the smallest guaranteed region; empty where there is none."""
+        sizes = {
+            label: estimate.region.log_volume()
+            for label, estimate in self.identified.succeeded.items()
+            if bounded_box(estimate) is not None
+        }
+        return min(sizes, key=lambda label: sizes[label]) if sizes else ""
+
+    @cached_property
+    def fit(self) -> Comparison | None:
+        """Measured and predicted efforts of the motion that was identified from; None where no method has a value."""
+        found = self.identified
+        wanted = {label: found.estimates[label] for label in (self.reference, self.best_set) if label}
+        again = validated(replace(found, estimates=wanted), found.motion, samples=0)
+        return self._comparison(again.predictions, found.motion, found.bound, smallest=found.smallest_bound)
+
+    @cached_property
+    def validation(self) -> Comparison | None:
+        """The same on the trajectory that was not used."""
+        given = self.identified.validation
+        if given is None:
+            return None
+        shown = {
+            label: given.predictions[label] for label in (self.reference, self.best_set) if label in given.predictions
+        }
+        return self._comparison(shown, given.motion, given.bound, exact=given.exact)
+
+    def _comparison(self, shown: Mapping[str, Prediction], motion: Any, bound: Array, **more: Any) -> Comparison | None:
+        return Comparison(motion, self.reference, shown, bound, **more) if self.reference in shown else None
+
+    @cached_property
+    def residuals(self) -> Array | None:
+        """Measured − predicted efforts (instants, actuators) on the even grid of instants; NaN where left out."""
+        if self.fit is None:
+            return None
+        motion = self.identified.motion
+        left_over = motion.efforts - self.fit.predictions[self.reference].efforts
+        n = int(motion.positions[-1]) + 1
+        return on_grid(np.where(motion.kept, left_over, np.nan), motion.positions, n).T
+
+    @cached_property
+    def postures(self) -> Postures | None:
+        """What the robot looks like along the motion; None where it cannot be drawn or its pose is not found."""
+        return _postures(self.identified, self.poses)
+
+    @cached_property
+    def drawings(self) -> tuple[Drawing, ...]:
+        """Its figures, in the order of the page."""
+        return tuple(_drawings(self))
+
+
+def _of_unknowns(identified: Identified, truth: Array) -> Array:
+    """True values of the problem's unknowns, combinations among them, from those of the robot's parameters."""
+    names, found = identified.robot.names, identified.found
+    n = len(identified.problem.unknowns)
+    if len(truth) == n and n != len(names):
+        return truth
+    require(len(truth) == len(names), f"truth must have {len(names)} entries, one for each parameter of the robot")
+    return base_values(found, [truth[names.index(name)] for name in found.names])
+
+
+def _best(identified: Identified) -> str:
+    """The statistical method that knows most of those that ended well; else any that has values; else nothing."""
+    good = identified.succeeded
+    beliefs = [label for label, e in good.items() if isinstance(e.region, ConfidenceEllipsoid)]
+    for label in (*_PREFERRED, *beliefs, *good):
+        if label in (beliefs or good):
+            return label
+    return next((label for label, e in identified.estimates.items() if np.isfinite(e.value).all()), "")
+
+
+def _drawings(report: Report) -> list[Drawing]:
+    found, truth = report.identified, report.truth
+    motion = found.motion
+    drawings = [interval_figure(report.estimates, truth)] if report.estimates else []
+    if report.fit is not None:
+        drawings.append(effort_figure("fit", report.fit, where="the motion that was identified from"))
+    if report.validation is not None:
+        drawings.append(effort_figure("validation", report.validation, where="another motion"))
+    drawings += [excitation_figure(report.excitation), motion_figure(motion, CLOCK)]
+    if report.residuals is not None:
+        drawings.append(memory_figure(report.residuals, motion.actuators, rate=motion.rate))
+    if report.reference and len(report.chosen.value) > 1 and isinstance(report.chosen.region, ConfidenceEllipsoid):
+        drawings.append(correlation_figure(report.chosen))
+        drawings.append(pair_figure(found.succeeded, weakest_pair(report.chosen), truth=truth))
+    if report.postures is not None:
+        drawings.append(robot_figure(found.robot.name, report.postures, CLOCK))
+    return drawings
+
+
+def _postures(identified: Identified, poses: Array | None) -> Postures | None:
+    robot: Any = identified.robot
+    motion = identified.motion
+    last = int(motion.positions[-1])
+    n = min(FRAMES, last + 1)
+    instants = np.linspace(0, last, n)
+    # where the grid has a gap, the robot stays where it was last seen
+    samples = np.searchsorted(motion.positions, instants, side="right") - 1
+    samples = np.maximum(samples, 0)
+    step = (last / max(n - 1, 1)) / motion.rate
+    return postures(robot, motion.q[samples], None if poses is None else poses[samples], (motion.start, step))
+
+
+def postures(robot: Any, q: Array, poses: Array | None, clock: tuple[float, float]) -> Postures | None:
+    """A robot at positions q, at instants from a start on by a step; None where it cannot be drawn there."""
+    if not hasattr(robot, "skeleton"):
+        return None
+    try:
+        x = robot.forward(q) if poses is None else poses
+        segments = robot.skeleton(x)
+    except GoughError:
+        return None
+    kinds, names, units = tuple(robot.segments), tuple(robot.pose_names), tuple(robot.pose_units)
+    return Postures(*clock, kinds, segments, np.asarray(x), names, units)

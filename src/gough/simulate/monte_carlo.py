@@ -1,0 +1,218 @@
+"""Monte-Carlo campaigns: the same experiment again and again, to see how estimates spread around the truth."""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import nullcontext
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gough import __version__
+from gough.core.errors import GoughError, InputError, nearest, require
+from gough.core.threads import one_blas_thread
+from gough.estimates import Estimate, Status
+from gough.region import ConfidenceEllipsoid
+from gough.simulate.ledger import Ledger, digest
+from gough.simulate.spread import Spread, spread_of
+
+Design = Callable[[np.random.Generator], Any]
+"""An experiment: data from a source of randomness."""
+Estimator = Callable[[Any], Estimate]
+"""An estimate from the data of a design."""
+
+
+class Progress(NamedTuple):
+    """How far a campaign is.
+
+    Examples:
+        >>> Progress(done=25, total=100).done
+        25
+    """
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, eq=False)
+class MonteCarlo:
+    """`repetitions` of each design, each estimated by every estimator.
+
+    Designs and estimators are functions or callable values; to run in other processes they must be importable there
+    (functions at the top of a module, frozen values, functools.partial). Repetition i draws from a generator seeded by
+    (seed, i) for every design alike, so that results do not depend on the order, the executor, or on interruptions.
+
+    Examples:
+        >>> from gough import LinearProblem, Unknowns
+        >>> from gough.methods import LeastSquares
+        >>> def weighings(rng):
+        ...     return LinearProblem(np.ones((5, 1)), 2.0 + 0.1 * rng.normal(size=5), Unknowns(["mass"]))
+        >>> campaign = MonteCarlo({"five": weighings}, {"LS": LeastSquares().estimate}, {"mass": 2.0}, repetitions=200)
+        >>> print(campaign.run().table())
+        design  estimator  unknown  truth    mean      sd  bias/sd  σ/sd  coverage
+        ──────  ─────────  ───────  ─────  ──────  ──────  ───────  ────  ────────
+        five    LS         mass     2.000  1.9924  0.0449    -0.17  0.98    94.5 %
+    """
+
+    designs: Mapping[str, Design]
+    estimators: Mapping[str, Estimator]
+    truth: Mapping[str, float]
+    """True values by name of the unknown; estimates of others are not compared."""
+    repetitions: int = 100
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for field in ("designs", "estimators", "truth"):
+            value = getattr(self, field)
+            require(isinstance(value, Mapping) and len(value) > 0, f"{field} must be a mapping by name, not empty")
+            object.__setattr__(self, field, MappingProxyType(dict(value)))
+        require(self.repetitions >= 1, f"repetitions must be at least 1, but is {self.repetitions}")
+
+    def __reduce__(self) -> Any:
+        parts = (dict(self.designs), dict(self.estimators), dict(self.truth))
+        return MonteCarlo, (*parts, self.repetitions, self.seed)
+
+    @property
+    def digest(self) -> str:
+        """Fingerprint of all that decides the results of a repetition; their number does not."""
+        return digest((__version__, self.designs, self.estimators, self.truth, self.seed))
+
+    def run(
+        self,
+        path: str | Path | None = None,
+        *,
+        executor: Executor | None = None,
+        window: int = 32,
+        on_progress: Callable[[Progress], object] = lambda _: None,
+    ) -> "Campaigned":
+        """All repetitions, those that `path` has already left out.
+
+        Args:
+            path: A file to which each result is appended when it is there; a campaign that was killed goes on from it,
+                and one with more repetitions adds to it.
+            executor: Runs repetitions elsewhere; None runs them here, one after the other.
+            window: Number of repetitions that are handed to the executor at a time.
+            on_progress: Told after each repetition.
+
+        Raises:
+            InputError: the file belongs to another campaign, or is in use.
+        """
+        keys = [(design, i) for design in self.designs for i in range(self.repetitions)]
+        with Ledger(path, self.digest) if path is not None else nullcontext() as ledger:
+            results: dict[str, Any] = {} if ledger is None else ledger.results
+            missing = [key for key in keys if _name(*key) not in results]
+            done = count(len(keys) - len(missing))
+            on_progress(Progress(next(done), len(keys)))
+
+            def arrived(key: tuple[str, int], result: Any) -> None:
+                if ledger is None:
+                    results[_name(*key)] = result
+                else:
+                    ledger.append(_name(*key), result)
+                on_progress(Progress(next(done), len(keys)))
+
+            if executor is None:
+                for key in missing:
+                    arrived(key, _repetition(self, *key))
+            else:
+                self._parallel(missing, executor, window, arrived)
+        return Campaigned(self, MappingProxyType({name: results[name] for name in (_name(*key) for key in keys)}))
+
+    def _parallel(
+        self,
+        keys: Sequence[tuple[str, int]],
+        executor: Executor,
+        window: int,
+        arrived: Callable[[tuple[str, int], Any], None],
+    ) -> None:
+        """Keep so many repetitions under way; when one fails or the user interrupts, the others are called off."""
+        waiting = list(reversed(keys))
+        under_way: dict[Future[Any], tuple[str, int]] = {}
+        try:
+            while waiting or under_way:
+                while waiting and len(under_way) < window:
+                    key = waiting.pop()
+                    under_way[executor.submit(_repetition, self, *key)] = key
+                for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+                    arrived(under_way.pop(future), future.result())
+        finally:
+            for future in under_way:
+                future.cancel()
+
+
+def _name(design: str, number: int) -> str:
+    return f"{design}/{number}"
+
+
+def _repetition(campaign: MonteCarlo, design: str, number: int) -> dict[str, Any]:
+    """What each estimator says about one repetition, as plain data; in one thread, since others run beside it."""
+    with one_blas_thread():
+        data = campaign.designs[design](np.random.default_rng([campaign.seed, number]))
+        return {label: _outcome(campaign, estimator, data) for label, estimator in campaign.estimators.items()}
+
+
+def _outcome(campaign: MonteCarlo, estimator: Estimator, data: Any) -> dict[str, Any]:
+    try:
+        answer = estimator(data)
+    except GoughError as error:
+        return {"failed": str(error)}
+    if answer.status is not Status.OK:
+        return {"failed": answer.status.value}
+    names = [name for name in answer.unknowns.names if name in campaign.truth]
+    if not names:
+        known, found = list(campaign.truth), answer.unknowns.names
+        raise InputError(
+            f"none of the estimated unknowns ({', '.join(found[:5])}, …) has a true value{nearest(found[0], known)}: "
+            "name them in truth as the estimate does"
+        )
+    own = answer.marginal(*names)
+    truth = np.array([campaign.truth[name] for name in names])
+    outcome: dict[str, Any] = {"names": names, "value": own.value.tolist()}
+    if isinstance(own.region, ConfidenceEllipsoid):
+        interval = own.region.interval()
+        inside = (interval.lower <= truth) & (truth <= interval.upper)
+        outcome |= {"sigma": own.region.sigma.tolist(), "each": inside.tolist(), "level": own.region.level}
+    outcome["joint"] = bool(truth in own.region)
+    chi_squared = getattr(answer.stats, "chi_squared", None)
+    return outcome if chi_squared is None else {**outcome, "chi_squared": float(chi_squared)}
+
+
+@dataclass(frozen=True, eq=False)
+class Campaigned:
+    """What a campaign found. `str()` of it is the table with a summary of each estimator."""
+
+    campaign: MonteCarlo
+    results: Mapping[str, Any]
+    """By design and number of the repetition, then by estimator."""
+
+    def spread(self, design: str, estimator: str) -> Spread:
+        """How one estimator's answers spread around the truth.
+
+        Raises:
+            InputError: no design or estimator has that name.
+        """
+        for given, known, what in (
+            (design, self.campaign.designs, "design"),
+            (estimator, self.campaign.estimators, "estimator"),
+        ):
+            require(given in known, f"no {what} is called '{given}'{nearest(given, known)}")
+        outcomes = [self.results[_name(design, i)][estimator] for i in range(self.campaign.repetitions)]
+        return spread_of(outcomes, self.campaign.truth)
+
+    @property
+    def spreads(self) -> Mapping[tuple[str, str], Spread]:
+        """All of them, by design and estimator."""
+        return {(d, e): self.spread(d, e) for d in self.campaign.designs for e in self.campaign.estimators}
+
+    def table(self) -> str:
+        """Truth, mean, sd, bias, σ and coverage of each unknown, as aligned text."""
+        from gough.simulate.spread import spread_table  # noqa: PLC0415 - text is made of results
+
+        return spread_table(self.spreads)
+
+    def __str__(self) -> str:
+        lines = [f"{design}, {estimator}: {spread.verdict}" for (design, estimator), spread in self.spreads.items()]
+        return "\n".join([self.table(), *lines])

@@ -1,0 +1,212 @@
+"""Virtual experiments: a machine whose parameters are known moves, and is recorded as in a laboratory."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gough.core.arrays import Array, ArrayValue
+from gough.core.errors import InputError, require
+from gough.data.recording import Recording
+from gough.robots.model import DynamicModel, PoseMotion
+from gough.simulate.closed_loop import ClosedLoop
+from gough.simulate.control import Controller
+from gough.simulate.instruments import Instruments
+from gough.simulate.machine import Machine
+from gough.simulate.trajectories import Motion, Trajectory
+
+
+@dataclass(frozen=True, eq=False)
+class TrueMotion(ArrayValue):
+    """What a machine did at the N instants of sampling, without the errors of any instrument.
+
+    Examples:
+        >>> zeros = np.zeros((3, 2))
+        >>> TrueMotion(np.arange(3.0), *[zeros] * 6, wanted=zeros + 0.1).error[0]
+        array([0.1, 0.1])
+    """
+
+    times: Array
+    """(N,) in seconds."""
+    q: Array
+    """(N, n) joint positions."""
+    dq: Array
+    ddq: Array
+    """Where the effort jumps at an instant of sampling: the mean of the accelerations before and after."""
+    x: Array
+    """(N, m) poses; the joint positions, where the robot's equations are written in those."""
+    dx: Array
+    ddx: Array
+    wanted: Array
+    """(N, n) joint positions of the reference."""
+
+    @property
+    def error(self) -> Array:
+        """(N, n) how far the joints were from what was wanted."""
+        return np.abs(self.wanted - self.q)
+
+    @property
+    def pose(self) -> PoseMotion:
+        """x, dx and ddx."""
+        return PoseMotion(self.x, self.dx, self.ddx)
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedRecording(ArrayValue):
+    """What a virtual experiment yields: the recording, and all that a laboratory would not know.
+
+    Examples:
+        >>> from gough.simulate.demos import five_bar
+        >>> simulated = five_bar(np.random.default_rng(1), periods=1).experiment.run(np.random.default_rng(2))
+        >>> simulated.recording.names
+        ('q1', 'q2', 'V1', 'V2')
+        >>> simulated.measured_efforts.shape, simulated.truth.shape
+        ((1000, 2), (21,))
+    """
+
+    recording: Recording
+    """Channels q1 … as the encoders show them, V1 … as the converters do: effort = gain · voltage."""
+    truth: Array
+    """(p,) the parameters."""
+    motion: TrueMotion
+    efforts: Array
+    """(N, n) that acted on the mechanism, ripple included."""
+    gain: Array
+    """(n,) effort per volt."""
+    robot: str = field(default="")
+    """Its name."""
+
+    @property
+    def measured_efforts(self) -> Array:
+        """(N, n) gain times recorded voltages."""
+        return self.recording.samples[:, -len(self.gain) :] * self.gain
+
+    @property
+    def errors(self) -> Array:
+        """Measured minus true efforts."""
+        return self.measured_efforts - self.efforts
+
+
+@dataclass(frozen=True, eq=False)
+class VirtualExperiment(ArrayValue):
+    """A machine that follows a trajectory, exactly or under control, and is recorded by its instruments.
+
+    Without a controller the machine follows exactly: its motion is that of the trajectory, its efforts are those that
+    the motion needs, dry friction with a plain sign. This is exact: efforts = regressor · parameters to rounding.
+
+    With a controller the closed loop is simulated (`ClosedLoop`), and the efforts are those that really acted: the
+    recording is consistent with the machine's motion, however badly it followed. At an instant of sampling, where the
+    held voltage jumps, effort and acceleration are the means of their values before and after.
+
+    A `mechanism` of the machine takes no part in the control. The robot's own equations decide how the machine moves
+    under control; the efforts are then those that the complete mechanism needs for that very motion. So motion and
+    efforts are again consistent, with the mechanism; the voltages are those a controller of the mechanism would have
+    had to give, and differ from those that were given in the simulation by the terms that the equations lack.
+
+    Examples:
+        >>> from gough.simulate.trajectories import FourierSeries, Periodic
+        >>> from gough.robots import FiveBar
+        >>> robot = FiveBar.demo()
+        >>> swing = Periodic(FourierSeries([2.0, 1.1], [[0.5], [0.4]], [[0.0], [0.2]], frequency=0.5))
+        >>> experiment = VirtualExperiment(Machine(robot, robot.nominal), swing, Instruments(noise=0.1), rate=100.0)
+        >>> experiment.run(np.random.default_rng(1)).efforts.shape
+        (200, 2)
+    """
+
+    machine: Machine
+    trajectory: Trajectory
+    instruments: Instruments
+    rate: float = 1000.0
+    """Samples a second, of the recording and of the controller."""
+    controller: Controller | None = None
+    """None follows the trajectory exactly."""
+    substeps: int | None = None
+    """Steps of integration in each sampling period, with a controller; None chooses."""
+
+    def __post_init__(self) -> None:
+        require(np.isfinite(self.rate) and self.rate > 0, f"rate must be positive, in Hz, but is {self.rate}")
+        n, name = self.machine.n_actuators, self.machine.robot.name
+        for what, check in (("noise", self.instruments.errors), ("gain", self.instruments.gains)):
+            try:
+                check(n)
+            except InputError as error:
+                raise InputError(f"the {what} does not fit {name}: {error}") from error
+
+    @property
+    def robot(self) -> DynamicModel:
+        """The robot whose parameters are to be found."""
+        return self.machine.robot
+
+    @property
+    def parameters(self) -> Array:
+        """The truth (p,)."""
+        return self.machine.parameters
+
+    def run(self, rng: np.random.Generator) -> SimulatedRecording:
+        """One recording; a generator in the same state gives the same one, bit for bit.
+
+        Raises:
+            InputError: the trajectory is out of reach, or the machine cannot follow it.
+        """
+        phases, losses = rng.spawn(2)
+        reference = self._reference()
+        n = self.machine.n_actuators
+        phase, gain = self.instruments.phases(phases, n), self.instruments.gains(n)
+        motion, efforts = self._exactly(reference) if self.controller is None else self._under(reference, phase)
+        ripple = self.instruments.ripple
+        added = 0.0 if ripple is None else ripple.with_phase(phase).torque(motion.q)
+        voltages = (efforts - added) / gain
+        if self.controller is None:
+            self._refuse_beyond_limit(voltages)
+        read = self.instruments.read_voltages(voltages, self.rate, rng)
+        samples = self.instruments.log(np.hstack([self.instruments.read_positions(motion.q), read]), losses)
+        names = (*self.robot.coordinates, *(f"V{i + 1}" for i in range(n)))
+        units = (*self.robot.coordinate_units, *("V",) * n)
+        recording = Recording(names, units, samples, self.rate, source=f"simulated {self.robot.name}")
+        return SimulatedRecording(recording, self.parameters, motion, efforts, gain, self.robot.name)
+
+    def _reference(self) -> Motion | PoseMotion:
+        reference = self.trajectory.sample(self.rate)
+        is_pose, name = isinstance(reference, PoseMotion), self.robot.name
+        if is_pose != self.machine.moves_in_pose:
+            raise InputError(
+                f"{name} is moved by a trajectory of its {'joints' if is_pose else 'pose'}, not of its "
+                f"{'pose' if is_pose else 'joints'}"
+            )
+        return reference
+
+    def _exactly(self, reference: Motion | PoseMotion) -> tuple[TrueMotion, Array]:
+        return self._true_motion(reference, reference), self.machine.efforts(reference)
+
+    def _under(self, reference: Motion | PoseMotion, phase: Array) -> tuple[TrueMotion, Array]:
+        """The motion under control, and the efforts of that motion."""
+        machine, tools = self.machine, self.instruments
+        assert self.controller is not None
+        followed = ClosedLoop(machine, self.controller, tools, self.rate, phase, self.substeps).follow(reference)
+        x, dx, held = followed.x, followed.dx, followed.voltages
+        averaged = np.vstack([held[:1], (held[1:] + held[:-1]) / 2])
+        in_pose = isinstance(reference, PoseMotion)
+        q = machine.joint_motion(PoseMotion(x, dx, np.zeros_like(x))).q if in_pose else x
+        efforts = tools.gains(machine.n_actuators) * averaged
+        if tools.ripple is not None:
+            efforts = efforts + tools.ripple.with_phase(phase).torque(q)
+        ddx = machine.accelerations(x, dx, efforts)
+        moved = PoseMotion(x, dx, ddx) if in_pose else Motion(np.arange(len(x)) / self.rate, x, dx, ddx)
+        if machine.mechanism is not None:
+            efforts = machine.mechanism.efforts(x, dx, ddx) + machine.friction_efforts(x, dx)
+        return self._true_motion(moved, reference), efforts
+
+    def _true_motion(self, moved: Motion | PoseMotion, reference: Motion | PoseMotion) -> TrueMotion:
+        joints = self.machine.joint_motion(moved)
+        wanted = joints.q if moved is reference else self.machine.joint_motion(reference).q
+        own = moved if isinstance(moved, PoseMotion) else PoseMotion(*joints)
+        return TrueMotion(np.arange(len(joints.q)) / self.rate, *joints, *own, wanted=wanted)
+
+    def _refuse_beyond_limit(self, voltages: Array) -> None:
+        limit = self.instruments.voltage_limit
+        most = np.abs(voltages).max(axis=0)
+        worst = int(most.argmax())
+        require(
+            bool(most[worst] <= limit),
+            f"{self.robot.actuators[worst]} would need {most[worst]:.3g} V to follow the trajectory, but voltage_limit "
+            f"is {limit:g} V: slow the motion, or raise the limit",
+        )

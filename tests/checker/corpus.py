@@ -1,0 +1,606 @@
+"""For each hypothesis of each statement the checker can make: a certificate that violates exactly that one.
+
+A case names a base certificate that holds, the part of it that is changed, and who refuses the change: the constructor
+of that part, or the checker, where only the problem can tell.
+"""
+
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from gough import Bounded, Box, LinearProblem, Unknowns
+from gough.checker import (
+    Bound,
+    Certificate,
+    ChainBound,
+    ChainCertificate,
+    ChainEmpty,
+    ChainQuestion,
+    ChainWitness,
+    Empty,
+    Inside,
+    LegBound,
+    LegCertificate,
+    LegCut,
+    LegEmpty,
+    LegOutliers,
+    LegSplit,
+    LegStage,
+    LegWitness,
+    PlatformQuestion,
+    Reach,
+    RelaxedBound,
+    RelaxedEmpty,
+    RelaxedStep,
+    Round,
+    Split,
+    Step,
+    Strip,
+    Violated,
+    Witness,
+    check,
+    check_chain,
+    check_leg,
+)
+from gough.checker.of_leg import empty_certificate
+from gough.closure import LegProblem
+from gough.closure.leg_tolerance import refuted
+from gough.core.leg_measurements import LegMeasurements, PlatformMeasurements
+
+HALF = Fraction(1, 2)
+NAN, INF = float("nan"), float("inf")
+ULP = Fraction(1, 10**400)
+"""Less than the distance of any two doubles."""
+
+
+class Case(NamedTuple):
+    base: str
+    hypothesis: str
+    path: tuple
+    """To the part that is changed, from the certificate on."""
+    changes: dict
+    by: str = "checker"
+    """Who refuses it."""
+
+
+def again(value, path, changes, make):
+    """A copy in which one part is changed; it and all around it are made by `make`."""
+    if isinstance(value, tuple):
+        head, *rest = path
+        return (*value[:head], again(value[head], rest, changes, make), *value[head + 1 :])
+    if path:
+        head, *rest = path
+        return again(value, (), {head: again(getattr(value, head), rest, changes, make)}, make)
+    known = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+    return make(type(value), {**known, **{name: new(known) if callable(new) else new for name, new in changes.items()}})
+
+
+def by_constructor(kind, content):
+    return kind(**content)
+
+
+def forged(kind, content):
+    """Without its constructor."""
+    value = object.__new__(kind)
+    for field in fields(kind):
+        object.__setattr__(value, field.name, content.get(field.name, 1))
+    return value
+
+
+def plain_parts(value):
+    """All parts of a certificate."""
+    if isinstance(value, tuple):
+        for each in value:
+            yield from plain_parts(each)
+    elif is_dataclass(value):
+        yield value
+        for field in fields(value):
+            yield from plain_parts(getattr(value, field.name))
+
+
+# bases: problems whose consistent sets are known by hand
+
+LINE = LinearProblem([[1.0]], [0.0], Unknowns(["a"]), Bounded(1.0))  # |a| ≤ 1
+BETWEEN = LinearProblem([[1.0], [1.0]], [0.0, 1.0], Unknowns(["a"], prior=Box([-9], [9])), Bounded(1.0))  # 0 ≤ a ≤ 1
+APART = LinearProblem([[1.0], [1.0]], [0.0, 5.0], Unknowns(["a"], prior=Box([-9], [9])), Bounded(1.0))  # nothing
+TOUCHING = LinearProblem([[1.0], [1.0]], [0.0, 2.0], Unknowns(["a"], prior=Box([-9], [9])), Bounded(1.0))  # a = 1
+BLURRED = LinearProblem([[1.0]], [3.0], Unknowns(["a"], prior=Box([-8], [8])), Bounded(0.5, [[0.25]]))  # 2 ≤ a ≤ 14/3
+OPEN = LinearProblem([[1.0, 0.125], [0.125, 1.0]], [3.0, 2.0], Unknowns(["a", "b"]), Bounded(0.5))
+PLANE = LinearProblem(
+    [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0.0, 1.0, 1.0], Unknowns(["a", "b"], prior=Box([-8, -1], [8, 3])),
+    Bounded([1.0, 2.0, 9.0]),
+)  # fmt: skip
+SIX = LinearProblem(np.ones((6, 1)), [0.0, 0.25, 0.5, 0.75, 1.0, 8.0], BETWEEN.unknowns, Bounded(1.0))
+
+
+def _ellipsoid():
+    strips = (Strip(0, 0, 1, HALF), Strip("b", 1, 2, Fraction(1, 8)))
+    return Round({"a": 0, "b": 1}, [[2], [0, 8]], strips)
+
+
+def _two_rounds():
+    one = _ellipsoid()
+    second = (*one.strips[:1], Strip("b", 1, 3, Fraction(1, 18), below=0, above=0))
+    return Inside([Step({"b": 1}, -1)], [one, Round({"a": 0, "b": 1}, [[2], [0, 18]], second)])
+
+
+LINEAR = {
+    "witness": (BETWEEN, Witness({"a": HALF})),
+    "bound": (BETWEEN, Bound([Step({"a": 1}, 0, {1: 1}), Step({"a": -1}, -1, {0: -1})])),
+    "open bound": (LINE, Bound([Step({"a": 1}, -1, {0: 1})])),
+    "blurred bound": (BLURRED, Bound([Step({"a": 1}, -9, {}), Step({"a": 1}, Fraction(1, 2), {0: 1})])),
+    "chain": (PLANE, Bound([Step({"a": 1}, -1, {0: 1}), Step({"a": 1, "b": 1}, -2, {})])),
+    "cases": (
+        BLURRED,
+        Bound([Split("a", 0, [Step({}, HALF, {0: 1})], [Step({"a": 1}, 2, {0: Fraction(4, 5)})]), Step({"a": 1}, 2)]),
+    ),
+    "empty": (APART, Empty([Step({}, 3, {0: -1, 1: 1})])),
+    "crossed": (APART, Empty([Step({"a": 1}, 4, {1: 1}), Step({"a": -1}, -1, {0: -1})])),
+    "crossed cases": (APART, Empty([Split("a", 2, [Step({"a": 1}, 4, {1: 1})], [Step({"a": -1}, -1, {0: -1})])])),
+    "reach": (BLURRED, Bound([Reach({"a": 5}, {"a": {0: 1}}), Step({"a": -1}, -5)])),
+    "reaches": (OPEN, Bound([Reach({"a": 5, "b": 4}, {"a": {0: 1}, "b": {1: 1}}), Step({"a": 1}, -5)])),
+    "reach in a case": (
+        APART,
+        Empty([Split("a", 2, [Step({"a": 1}, 4, {1: 1})], [Reach({"a": Fraction(3, 2)}, {"a": {0: 1}})])]),
+    ),
+    "ellipsoid": (PLANE, Inside([], [_ellipsoid()])),
+    "rounds": (PLANE, _two_rounds()),
+    "relaxed": (SIX, RelaxedBound(1, [RelaxedStep({"a": 1}, Fraction(-3, 4), [{1: 1}, {2: 1}])])),
+    "relaxed empty": (SIX, RelaxedEmpty(0, [], [{0: -1, 5: 1}])),
+    "violated": (SIX, Violated(1, 1, [5], [{0: -1, 5: 1}, {1: -1, 5: 1}])),
+}  # fmt: skip
+
+# legs: a = b = 0 at p = (0, 0, 0.5), so that l + reading = 0.5 ± tolerance of the reading
+
+
+def _measured(readings, tolerance=0.0625, position=0.0, rotation=0.0):
+    readings = np.atleast_2d(np.array(readings).T).T
+    n = len(readings)
+    poses = (np.tile([1.0, 0, 0, 0], (n, 1)), np.tile([0, 0, 0.5], (n, 1)))
+    return PlatformMeasurements(*poses, readings, position, rotation, tolerance)
+
+
+def _asked(readings, legs=(1,), **options):
+    prior = Box([0] * 6 * 1 + [0.125], [0] * 6 + [0.75])
+    sides = [np.tile(side, len(legs)) for side in (prior.lower, prior.upper)]
+    return PlatformQuestion(_measured(readings, **options), Box(*sides), legs)
+
+
+FITTING = _asked([0.125, 0.1875])  # 5/16 … 7/16 of pose 0, 4/16 … 6/16 of pose 1: l from 5/16 to 6/16
+MOVING = _asked([0.125, 0.1875], position=0.0625, rotation=0.125)
+FAR = _asked([0.125, 0.375])
+SEVERAL = _asked([0.125, 0.125, 0.125, 0.375])
+BOTH = _asked([[0.125, 0.25], [0.1875, 0.25]], legs=(1, 2))
+CENTER, RADIUS = (0.0,) * 6 + (0.4375,), (0.0,) * 6 + (0.3125,)
+
+
+def _empty_links(question, pose=slice(None)):
+    data = question.data.leg(0)
+    chosen = data.select(pose)
+    problem = LegProblem(LegMeasurements(*(getattr(chosen, f.name) for f in fields(LegMeasurements))), question.prior)
+    return empty_certificate(problem, refuted(problem)).proof.links
+
+
+def _renumbered(links, question, poses):
+    """Rows of some poses as rows of all."""
+    few, n = len(poses), len(question.data)
+
+    def number(row):
+        side, k = divmod(row, few)
+        return side * n + poses[k] if row < 2 * few else row - 2 * few + 2 * n
+
+    def cut(each):
+        return LegCut(each.unknown, each.side, each.bound, tuple((number(row), w) for row, w in each.weights))
+
+    return tuple(LegStage(s.center, s.radius, tuple(cut(each) for each in s.cuts), s.leg) for s in links)
+
+
+def _tight(question, leg=1, first=0):
+    """l ≥ the largest double that row N (pose 0 is not too short) and its tangents prove, from CENTER ± RADIUS."""
+    from gough.checker.legs import Legs
+    from gough.core.rational import round_down
+
+    legs, n = Legs(question, question.legs, 0.0), len(question.data)
+    size = 7 * len(question.legs)
+    rows = legs.rows(CENTER, RADIUS, leg if len(question.legs) > 1 else None)
+    cuts = []
+    for side, weights in (("lower", ((0, 1.5),)), ("upper", ((n + 1, 1.0), (2 * n + 4 * 15 + 1, 0.5)))):
+        cut = LegCut(f"l{leg}", side, 0.0, weights)
+        v = rows.proven(cut, first + 6)
+        at = round_down(v + Fraction(CENTER[6])) if side == "lower" else -round_down(v - Fraction(CENTER[6]))
+        cuts.append(LegCut(f"l{leg}", side, at, weights))
+    assert size
+    return LegStage(CENTER, RADIUS, tuple(cuts), leg if len(question.legs) > 1 else None)
+
+
+def _still(n):
+    return tuple((0.0, 0.0, 0.0) for _ in range(n))
+
+
+@cache
+def legs():
+    stage = _tight(FITTING)
+    half = LegSplit("l1", 0.5, (stage,), ())
+    empty = _empty_links(FAR)
+    pairs = tuple(_renumbered(_empty_links(SEVERAL, [k, 3]), SEVERAL, (k, 3)) for k in (0, 1))
+    moved = ((0.0, 0.0, 0.0625), (0.0, 0.0, 0.0625))
+    turned = ((0.0, 0.0625, 0.0), (0.0, 0.0, 0.0))
+    value = (0.0,) * 6 + (0.34375,)
+    longer = (0.0,) * 6 + (0.40625,)
+    made = {
+        "leg bound": (FITTING, LegBound((stage,))),
+        "leg cases": (FITTING, LegBound((half,))),
+        "leg empty": (FAR, LegEmpty(empty)),
+        "leg empty cases": (FAR, LegEmpty((LegSplit("l1", 0.4375, empty, empty),))),
+        "leg witness": (FITTING, LegWitness(value, _still(2), _still(2))),
+        "leg witness, moved": (MOVING, LegWitness(longer, moved, turned)),
+        "leg witness but one": (FAR, LegWitness(value, _still(2), _still(2), (1,))),
+        "leg outliers": (SEVERAL, LegOutliers(1, 1, (3,), pairs)),
+        "joint bound": (BOTH, LegBound((_tight(BOTH), _tight(BOTH, 2, 7)))),
+        "joint witness": (BOTH, LegWitness((*value, *value[:6], 0.25), _still(2), _still(2))),
+    }
+    return {
+        name: (question, LegCertificate(question.digest(), question.legs, proof))
+        for name, (question, proof) in made.items()
+    }
+
+
+# chains: a rod from (0, 0, 0.5) moved by x along z to the origin, |0.5 + x + ε| = l
+
+
+def _chain(readings=(0.5, 0.5), tolerance=0.0625, conditions=()):
+    n, N = 2, len(readings)
+    p, A, D = np.zeros((N, 3)), np.zeros((N, 3, n)), np.zeros((N, 1, 3))
+    p[:, 2], A[:, 2, 0], D[:, 0, 2] = readings, 1.0, 1.0
+    arrays = (p, A, D, np.zeros((N, 1, 3, n)), np.full((N, 1), tolerance), np.zeros((N, n)), np.zeros(N))
+    prior = Box([-0.125, 0.25], [0.125, 0.75])
+    return ChainQuestion(3, ("x", "rod"), prior, *arrays, ((0, 0), (0, 1), (1, 1)), conditions)
+
+
+ROD, ROD_APART = _chain(), _chain((0.5, 0.875), 0.0625)
+STRAIGHT = _chain(conditions=(((0, 0, 1.0), (0, 1, 0.25)),))  # x (x + rod / 4) = 0
+
+
+@cache
+def chains():
+    from gough.checker.chain_check import ChainSpace
+    from gough.core.rational import round_down
+
+    center, radius = (0.0, 0.5), (0.125, 0.25)
+
+    def cut(question, side, weights, name="rod"):
+        rows = ChainSpace(question, 0.0).rows(center, radius, None)
+        axis = question.names.index(name)
+        v = rows.proven(LegCut(name, side, 0.0, weights), axis)
+        middle = Fraction(center[axis])
+        bound = round_down(v + middle) if side == "lower" else -round_down(v - middle)
+        return LegCut(name, side, bound, weights)
+
+    stage = LegStage(center, radius, (cut(ROD, "lower", ((0, 1.0), (14, 1.0))), cut(ROD, "upper", ((2, 1.0),))))
+    contradiction = LegCut("x", "empty", 0.0, ((1, 1.0), (2, 1.0)))
+    made = {
+        "chain bound": (ROD, ChainBound((stage,))),
+        "chain cases": (ROD, ChainBound((LegSplit("x", 0.0, (stage,), (stage,)),))),
+        "chain empty": (ROD_APART, ChainEmpty((LegStage(center, radius, (contradiction,)),))),
+        "chain witness": (ROD, ChainWitness((Fraction(1, 48), Fraction(26, 48)))),
+        "chain witness, condition": (STRAIGHT, ChainWitness((Fraction(0), Fraction(1, 2)))),
+    }
+    return {
+        name: (question, ChainCertificate(question.digest(), question.chain, proof))
+        for name, (question, proof) in made.items()
+    }
+
+
+@cache
+def base(name):
+    """What it speaks about, the certificate, and its checker."""
+    if name in LINEAR:
+        problem, proof = LINEAR[name]
+        return problem, Certificate.of(problem, proof), check
+    if name in legs():
+        return (*legs()[name], check_leg)
+    return (*chains()[name], check_chain)
+
+
+def nested(count):
+    """So many cases within each other, below none of which is anything: made without the constructor."""
+    split = Split("a", 0)
+    for _ in range(count):
+        split = forged(Split, {"name": "a", "at": Fraction(0), "below": (split,), "above": ()})
+    return split
+
+
+def halved(count):
+    split = LegSplit("l1", 0.5, (), ())
+    for _ in range(count):
+        split = forged(LegSplit, {"unknown": "l1", "at": 0.5, "below": (split,), "above": ()})
+    return split
+
+
+def endless():
+    """A case within itself."""
+    split = forged(Split, {"name": "a", "at": Fraction(0), "below": (), "above": ()})
+    object.__setattr__(split, "below", (split, split))
+    return split
+
+
+def smaller():
+    """An ellipsoid that is too small, by strips that hold and satisfy all but the sign of the last one's weight."""
+    a, b, w = Fraction(905, 1000), Fraction(22625, 100_000), Fraction(1, 100)  # a + 4 b − 81 w = 1
+    last = forged(
+        Strip, {"of": 2, "middle": Fraction(1), "half": Fraction(9), "weight": -w, "below": None, "above": None}
+    )
+    det = (a - w) * (b - w) - w * w
+    shape = (((b - w) / det,), (w / det, (a - w) / det))
+    return {"strips": (Strip(0, 0, 1, a), Strip("b", 1, 2, b), last), "shape": shape}
+
+
+def further(cut, toward):
+    """The next double."""
+    return float(np.nextafter(cut["bound"], toward))
+
+
+STEP = ("proof", "steps", 0)
+ROUND, STRIP = ("proof", "rounds", 0), ("proof", "rounds", 0, "strips", 0)
+LATER = ("proof", "rounds", 1, "strips", 1)
+STAGE, CUT = ("proof", "links", 0), ("proof", "links", 0, "cuts", 0)
+WITH = "constructor"
+
+CASES = [
+    # who the certificate is about
+    Case("witness", "the format is known", (), {"version": 3}, WITH),
+    Case("witness", "the format is a whole number from 1", (), {"version": 0}, WITH),
+    Case("witness", "the format is no truth value", (), {"version": True}, WITH),
+    Case("witness", "it is about this problem", (), {"problem": "sha256:" + 64 * "0"}),
+    Case("witness", "the problem is named by a digest", (), {"problem": "sha256:0"}, WITH),
+    Case("witness", "it has a proof", (), {"proof": None}, WITH),
+    Case("witness", "the proof is of a known kind", (), {"proof": Step({"a": 1}, 0)}, WITH),
+    # Witness
+    Case("witness", "every row is satisfied", ("proof",), {"theta": (("a", Fraction(1) + ULP),)}),
+    Case("witness", "the prior is satisfied", ("proof",), {"theta": (("a", Fraction(10)),)}),
+    Case("witness", "every unknown has a value", ("proof",), {"theta": ()}, WITH),
+    Case("witness", "no other unknown has one", ("proof",), {"theta": (("a", HALF), ("b", HALF))}),
+    Case("witness", "an unknown has one value", ("proof",), {"theta": (("a", Fraction(9)), ("a", HALF))}, WITH),
+    Case("witness", "values are finite", ("proof",), {"theta": (("a", NAN),)}, WITH),
+    Case("witness", "values are numbers", ("proof",), {"theta": (("a", True),)}, WITH),
+    # Step, in a Bound
+    Case("bound", "no more is stated than proven", STEP, {"value": ULP}),
+    Case("bound", "a sign of a weight matters", STEP, {"weights": ((1, Fraction(-1)),)}),
+    Case("bound", "a weight's size matters", STEP, {"weights": ((1, Fraction(2)),)}),
+    Case("bound", "the unknown exists", STEP, {"direction": (("b", Fraction(1)),)}),
+    Case("bound", "an unknown has one coefficient", STEP,
+         {"direction": (("a", Fraction(9)), ("a", Fraction(1))), "value": Fraction(0)}, WITH),
+    Case("bound", "the row exists", STEP, {"weights": ((2, Fraction(1)),)}),
+    Case("bound", "rows are counted from 0, not from the end", STEP, {"weights": ((-1, Fraction(1)),)}, WITH),
+    Case("bound", "a row is no truth value", STEP, {"weights": ((True, Fraction(1)),)}, WITH),
+    Case("bound", "a row has one weight", STEP, {"weights": ((1, HALF), (1, HALF))}, WITH),
+    Case("bound", "weights are finite", STEP, {"weights": ((1, INF),)}, WITH),
+    Case("bound", "values are finite", STEP, {"value": -INF}, WITH),
+    Case("bound", "something is stated", ("proof",), {"steps": ()}, WITH),
+    Case("bound", "something is stated of every θ", ("proof",), {"steps": (Split("a", 0),)}, WITH),
+    Case("bound", "a chain is made of links", ("proof",), {"steps": (Strip("a", 0, 1, 1),)}, WITH),
+    Case("bound", "numbers are not endless", STEP, {"value": Fraction(-1, 3**20000)}, WITH),
+    Case("open bound", "nothing is left over where there is no side", STEP, {"weights": ((0, HALF),)}),
+    Case("blurred bound", "the radius of W counts by |weight|", ("proof", "steps", 1), {"value": Fraction(5, 2)}),
+    Case("chain", "a step may use the steps before it only", ("proof",), {"steps": lambda p: p["steps"][::-1]}),
+    # Split
+    Case("cases", "both cases are proven: below", STEP, {"below": ()}),
+    Case("cases", "both cases are proven: above", STEP, {"above": ()}),
+    Case("cases", "each case is proven in its own half", STEP, {"at": Fraction(4)}),
+    Case("cases", "the unknown exists", STEP, {"name": "b"}),
+    Case("cases", "the unknown has a name", STEP, {"name": 0}, WITH),
+    Case("cases", "a case is at a number", STEP, {"at": NAN}, WITH),
+    Case("cases", "what holds in one case is not used in the other", STEP,
+         {"below": (Step({"a": 1}, 2, {0: Fraction(4, 5)}),)}),
+    Case("cases", "cases are not nested without end", ("proof",), {"steps": (nested(480), Step({"a": 1}, 2))}),
+    Case("cases", "a case is not within itself", ("proof",), {"steps": (endless(), Step({"a": 1}, 2))}),
+    # Empty
+    Case("empty", "0 ≥ value with value > 0", STEP, {"value": Fraction(0)}),
+    Case("empty", "no more than proven", STEP, {"value": Fraction(3) + ULP}),
+    Case("empty", "both rows are needed", STEP, {"weights": ((0, Fraction(-1)),)}),
+    Case("empty", "there is a step", ("proof",), {"steps": ()}, WITH),
+    Case("crossed", "sides that touch leave a point", ("proof", "steps", 0), {"value": Fraction(1)}),
+    Case("crossed", "both sides are needed", ("proof",), {"steps": lambda p: p["steps"][:1]}),
+    Case("crossed cases", "one empty case is not enough", STEP, {"above": ()}),
+    Case("crossed cases", "the other is not enough either", STEP, {"below": ()}),
+    # Reach
+    Case("reach", "the bound is positive: negative", STEP, {"bounds": (("a", Fraction(-9)),)}, WITH),
+    Case("reach", "the bound is positive: zero", STEP, {"bounds": (("a", Fraction(0)),)}, WITH),
+    Case("reach", "r + G b < b, not ≤", STEP, {"bounds": (("a", Fraction(14, 3)),)}),
+    Case("reach", "the rows isolate the unknown", STEP, {"weights": (("a", ()),)}),
+    Case("reach", "each bound has weights", STEP, {"weights": ()}, WITH),
+    Case("reach", "weights are of the same unknowns", STEP, {"weights": (("b", ((0, Fraction(1)),)),)}, WITH),
+    Case("reach", "something is bounded", STEP, {"bounds": (), "weights": ()}, WITH),
+    Case("reaches", "all unknowns left over are bounded", STEP,
+         {"bounds": (("a", Fraction(5)),), "weights": (("a", ((0, Fraction(1)),)),)}),
+    Case("reaches", "one negative bound among others", STEP,
+         {"bounds": (("a", Fraction(5)), ("b", Fraction(-4)))}, WITH),
+    Case("reaches", "an unknown has one bound", STEP,
+         {"bounds": (("a", Fraction(5)), ("b", Fraction(4)), ("b", Fraction(1, 9)))}, WITH),
+    Case("reach in a case", "the bound is positive in a case too", (*STEP, "above", 0),
+         {"bounds": (("a", Fraction(-2)),), "weights": (("a", ((0, Fraction(-1)),)),)}, WITH),
+    # Strip, Round, Inside
+    Case("ellipsoid", "weights of strips are not negative", STRIP, {"weight": -HALF}, WITH),
+    Case("ellipsoid", "a negative weight cannot make room for others", ROUND, smaller()),
+    Case("ellipsoid", "strips are not turned inside out", STRIP, {"half": Fraction(-1)}, WITH),
+    Case("ellipsoid", "strips hold: lower side", STRIP, {"middle": ULP}),
+    Case("ellipsoid", "strips hold: upper side", STRIP, {"middle": -ULP}),
+    Case("ellipsoid", "strips hold: width", STRIP, {"half": Fraction(99, 100)}),
+    Case("ellipsoid", "the row of a strip exists", STRIP, {"of": 3}),
+    Case("ellipsoid", "its row is counted from 0", STRIP, {"of": -3}, WITH),
+    Case("ellipsoid", "its unknown exists", STRIP, {"of": "c"}),
+    Case("ellipsoid", "a strip is finite", STRIP, {"middle": NAN}, WITH),
+    Case("ellipsoid", "a round does not prove its own strips", STRIP, {"below": 0}, WITH),
+    Case("ellipsoid", "rounds are counted from 0", STRIP, {"below": -1}, WITH),
+    Case("ellipsoid", "a round is no truth value", STRIP, {"below": False}, WITH),
+    Case("ellipsoid", "the strips imply the ellipsoid", ROUND, {"shape": ((Fraction(2),), (0, Fraction(8) - ULP))}),
+    Case("ellipsoid", "its center", ROUND, {"center": (("a", ULP), ("b", Fraction(1)))}),
+    Case("ellipsoid", "strips are needed", ROUND, {"strips": ()}),
+    Case("ellipsoid", "all strips are needed", ROUND, {"strips": lambda p: p["strips"][:1]}),
+    Case("ellipsoid", "flat is what the box fixes", ROUND, {"shape": ((Fraction(2),), (0, 0))}),
+    Case("ellipsoid", "a shape has no negative diagonal", ROUND, {"shape": ((Fraction(-2),), (0, Fraction(8)))}, WITH),
+    Case("ellipsoid", "a shape is semidefinite", ROUND, {"shape": ((Fraction(2),), (5, Fraction(8)))}, WITH),
+    Case("ellipsoid", "a shape is a triangle", ROUND, {"shape": ((Fraction(2),), (Fraction(8),))}, WITH),
+    Case("ellipsoid", "the center names all unknowns", ROUND, {"center": (("a", 0),), "shape": ((Fraction(2),),)}),
+    Case("ellipsoid", "the center names each once", ROUND, {"center": (("a", 0), ("a", 0), ("b", 1)),
+         "shape": ((Fraction(2),), (0, 2), (0, 0, Fraction(8)))}, WITH),
+    Case("ellipsoid", "there is an ellipsoid", ("proof",), {"rounds": ()}, WITH),
+    Case("ellipsoid", "strips are strips", ROUND, {"strips": (Step({"a": 1}, 0),)}, WITH),
+    Case("rounds", "an earlier round reaches no further", LATER, {"half": Fraction(282, 100)}),
+    Case("rounds", "it reaches no further on the other side", LATER, {"middle": Fraction(118, 100)}),
+    Case("rounds", "a round is before: itself", LATER, {"below": 1}, WITH),
+    Case("rounds", "a round is before: one that is not", LATER, {"above": 2}, WITH),
+    Case("rounds", "all rounds hold", STRIP, {"middle": ULP}),
+    Case("rounds", "its steps hold", STEP, {"value": Fraction(-1) + ULP}),
+    # RelaxedStep, RelaxedBound, RelaxedEmpty, Violated
+    Case("relaxed", "each cut proves it", STEP, {"value": Fraction(-3, 4) + ULP}),
+    Case("relaxed", "no q rows meet all cuts", ("proof",), {"q": 2}),
+    Case("relaxed", "a cut cannot count twice", STEP, {"cuts": lambda p: (p["cuts"][1],) * 2}),
+    Case("relaxed", "rows of weight 0 are no part of a cut", STEP,
+         {"cuts": (((1, Fraction(1)), (0, Fraction(0))), ((1, Fraction(1)), (2, Fraction(0))))}),
+    Case("relaxed", "q is not negative", ("proof",), {"q": -1}, WITH),
+    Case("relaxed", "q is no truth value", ("proof",), {"q": True}, WITH),
+    Case("relaxed", "rows are counted from 0", STEP, {"cuts": (((-5, Fraction(1)),), ((2, Fraction(1)),))}, WITH),
+    Case("relaxed", "there is a step", ("proof",), {"steps": ()}, WITH),
+    Case("relaxed", "there are cuts", STEP, {"cuts": ()}),
+    Case("relaxed", "contradictions contradict", ("proof",), {"contradictions": (((0, Fraction(1)),),)}),
+    Case("relaxed", "contradictions of a step do too", STEP, {"contradictions": (((0, Fraction(1)),),)}),
+    Case("relaxed empty", "no q rows meet all", ("proof",), {"q": 1}),
+    Case("relaxed empty", "there is a contradiction", ("proof",), {"contradictions": ()}, WITH),
+    Case("relaxed empty", "rows contradict each other", ("proof",),
+         {"contradictions": (((0, Fraction(-1)), (4, Fraction(1))),)}),
+    Case("violated", "so many are", ("proof",), {"at_least": 2}),
+    Case("violated", "at most q may be", ("proof",), {"q": 2}),
+    Case("violated", "the row is among all covers", ("proof",), {"outliers": (0,)}),
+    Case("violated", "the row exists", ("proof",), {"outliers": (6,)}),
+    Case("violated", "rows are counted from 0", ("proof",), {"outliers": (-1,)}, WITH),
+    Case("violated", "a row is named once", ("proof",), {"outliers": (5, 5)}, WITH),
+    Case("violated", "something is stated", ("proof",), {"at_least": 0, "outliers": ()}, WITH),
+    Case("violated", "there is evidence", ("proof",), {"contradictions": ()}, WITH),
+    Case("violated", "counts are not negative", ("proof",), {"at_least": -1}, WITH),
+    Case("violated", "contradictions contradict", ("proof",),
+         {"contradictions": (((0, Fraction(-1)), (4, Fraction(1))), ((1, Fraction(-1)), (5, Fraction(1))))}),
+    Case("violated", "none is left out", ("proof",), {"contradictions": lambda p: p["contradictions"][:1]}),
+    # legs: who it is about
+    Case("leg bound", "it is about these measurements", (), {"problem": "sha256:" + 64 * "0"}),
+    Case("leg bound", "the leg was measured", (), {"legs": (2,)}),
+    Case("leg bound", "some leg is named", (), {"legs": ()}, WITH),
+    Case("joint bound", "a leg is named once", (), {"legs": (1, 1)}, WITH),
+    Case("joint witness", "legs keep their order", (), {"legs": (2, 1)}),
+    Case("leg bound", "tolerances are finite", (), {"more": NAN}, WITH),
+    Case("leg bound", "larger tolerances need another proof", (), {"more": 0.0625}),
+    Case("leg bound", "tolerances are doubles", (), {"more": Fraction(1, 3)}, WITH),
+    Case("leg bound", "the proof is about legs", (), {"proof": Witness({"a": 1})}, WITH),
+    # LegCut, LegStage, LegSplit
+    Case("leg bound", "no more is stated than proven: lower", CUT, {"bound": lambda p: further(p, 1.0)}),
+    Case("leg bound", "no more is stated than proven: upper", ("proof", "links", 0, "cuts", 1),
+         {"bound": lambda p: further(p, 0.0)}),
+    Case("leg bound", "weights are not negative", CUT, {"weights": ((0, -1.5),)}, WITH),
+    Case("leg bound", "weights are finite", CUT, {"weights": ((0, INF),)}, WITH),
+    Case("leg bound", "weights are doubles", CUT, {"weights": ((0, Fraction(10, 3)),)}, WITH),
+    Case("leg bound", "the row exists", CUT, {"weights": ((68, 1.5),)}),
+    Case("leg bound", "rows are counted from 0", CUT, {"weights": ((-68, 1.5),)}, WITH),
+    Case("leg bound", "a row is no truth value", CUT, {"weights": ((False, 1.5),)}, WITH),
+    Case("leg bound", "a row has one weight", CUT, {"weights": ((0, 0.75), (0, 0.75))}, WITH),
+    Case("leg bound", "the other side needs other rows", CUT, {"side": "upper"}),
+    Case("leg bound", "a side is lower, upper or empty", CUT, {"side": "left"}, WITH),
+    Case("leg bound", "a contradiction is one", CUT, {"side": "empty", "bound": 0.0}),
+    Case("leg empty", "a contradiction has no bound", CUT, {"bound": 1.0}, WITH),
+    Case("leg bound", "the unknown exists", CUT, {"unknown": "l2"}),
+    Case("leg bound", "the unknown has a name", CUT, {"unknown": None}, WITH),
+    Case("leg bound", "a bound is finite", CUT, {"bound": -INF}, WITH),
+    Case("leg bound", "a stage covers what is left: below", STAGE, {"center": (*CENTER[:6], 0.5)}),
+    Case("leg bound", "a stage covers what is left: size", STAGE, {"radius": (*RADIUS[:6], 0.25)}),
+    Case("leg bound", "a radius is not negative", STAGE, {"radius": (*RADIUS[:6], -0.3125)}, WITH),
+    Case("leg bound", "a center is finite", STAGE, {"center": (NAN, *CENTER[1:])}, WITH),
+    Case("leg bound", "centers and radii are as many", STAGE, {"radius": RADIUS[:6]}, WITH),
+    Case("leg bound", "as many as unknowns", STAGE, {"radius": RADIUS[:6], "center": CENTER[:6]}),
+    Case("leg bound", "a stage is about a leg that is named", STAGE, {"leg": 2}),
+    Case("leg bound", "legs are counted from 1", STAGE, {"leg": 0}, WITH),
+    Case("leg bound", "cuts are cuts", STAGE, {"cuts": (None,)}, WITH),
+    Case("leg bound", "a chain is made of stages", ("proof",), {"links": (Step({"l1": 1}, 0),)}, WITH),
+    Case("leg cases", "the unknown exists", STAGE, {"unknown": "l2"}),
+    Case("leg cases", "a box is halved at a number", STAGE, {"at": INF}, WITH),
+    Case("leg cases", "stages cover each half", STAGE, {"below": lambda p: (), "above": lambda p: (
+        LegStage(CENTER, (*RADIUS[:6], 0.0625), p["below"][0].cuts),)}),
+    Case("leg cases", "boxes are not halved without end", ("proof",), {"links": (halved(480),)}),
+    Case("joint bound", "a stage bounds its own leg", CUT, {"unknown": "l2"}),
+    Case("joint bound", "a stage of one leg is no stage of all", STAGE, {"leg": None}),
+    Case("joint bound", "a stage of one leg is not of another", STAGE, {"leg": 2}),
+    # LegEmpty
+    Case("leg empty", "something is cut", STAGE, {"cuts": ()}),
+    Case("leg empty", "there is a stage", ("proof",), {"links": ()}, WITH),
+    Case("leg empty", "weights matter", CUT, {"weights": lambda p: p["weights"][:1]}),
+    Case("leg empty", "larger tolerances need another proof", (), {"more": 0.0625}),
+    Case("leg empty cases", "both halves are empty: below", STAGE, {"below": ()}),
+    Case("leg empty cases", "both halves are empty: above", STAGE, {"above": ()}),
+    # LegWitness
+    Case("leg witness", "the leg is not too long", ("proof",), {"values": (0.0,) * 6 + (0.375 + 2.0**-50,)}),
+    Case("leg witness", "the leg is not too short", ("proof",), {"values": (0.0,) * 6 + (0.3125 - 2.0**-50,)}),
+    Case("leg witness", "the prior holds it", ("proof",), {"values": (2.0**-60, *(0.0,) * 5, 0.34375)}),
+    Case("leg witness", "it has all values", ("proof",), {"values": (0.0,) * 6}, WITH),
+    Case("leg witness", "it has values of the legs named", ("proof",), {"values": (0.0,) * 14}, WITH),
+    Case("leg witness", "values are finite", ("proof",), {"values": (NAN, *(0.0,) * 5, 0.34375)}, WITH),
+    Case("leg witness", "every pose has errors", ("proof",), {"move": _still(1), "turn": _still(1)}),
+    Case("leg witness", "errors are of both kinds", ("proof",), {"turn": _still(1)}, WITH),
+    Case("leg witness", "errors have three numbers", ("proof",), {"move": ((0.0,), (0.0,))}, WITH),
+    Case("leg witness", "smaller tolerances may be too small", (), {"more": -0.0625}),
+    Case("leg witness, moved", "positions are within tolerance", ("proof",),
+         {"move": ((0.0, 0.0, 0.0625 + 2.0**-50), (0.0, 0.0, 0.0625))}),
+    Case("leg witness, moved", "orientations are within tolerance", ("proof",),
+         {"turn": ((0.0, 0.0625 + 2.0**-50, 0.0), (0.0, 0.0, 0.0))}),
+    Case("leg witness, moved", "errors have a sign", ("proof",), {"move": ((0.0, 0.0, -0.0625), (0.0, 0.0, 0.0625))}),
+    Case("leg witness but one", "poses that are left out are named", ("proof",), {"left_out": ()}),
+    Case("leg witness but one", "poses are counted from 0", ("proof",), {"left_out": (-1,)}, WITH),
+    Case("leg witness but one", "poses left out exist", ("proof",), {"left_out": (1, 2)}, WITH),
+    Case("leg witness but one", "poses are left out once", ("proof",), {"left_out": (1, 1)}, WITH),
+    Case("joint witness", "each leg fits", ("proof",), {"values": (*(0.0,) * 6, 0.34375, *(0.0,) * 6, 0.34375)}),
+    # LegOutliers
+    Case("leg outliers", "so many are wrong", ("proof",), {"at_least": 2}),
+    Case("leg outliers", "at most q are", ("proof",), {"q": 2}),
+    Case("leg outliers", "the pose is in all covers", ("proof",), {"outliers": (0,)}),
+    Case("leg outliers", "the pose was measured", ("proof",), {"outliers": (4,)}),
+    Case("leg outliers", "poses are counted from 0", ("proof",), {"outliers": (-1,)}, WITH),
+    Case("leg outliers", "a pose is named once", ("proof",), {"outliers": (3, 3)}, WITH),
+    Case("leg outliers", "something is stated", ("proof",), {"at_least": 0, "outliers": ()}, WITH),
+    Case("leg outliers", "there is evidence", ("proof",), {"contradictions": ()}, WITH),
+    Case("leg outliers", "a contradiction has a box", ("proof",), {"contradictions": ((),)}, WITH),
+    Case("leg outliers", "none is left out", ("proof",), {"contradictions": lambda p: p["contradictions"][:1]}),
+    Case("leg outliers", "contradictions leave nothing", ("proof",), {"contradictions": lambda p: (
+        *p["contradictions"], (LegStage(CENTER, RADIUS, ()),))}),
+    Case("leg outliers", "counts are whole", ("proof",), {"q": True}, WITH),
+    # chains
+    Case("chain bound", "it is about these equations", (), {"problem": "sha256:" + 64 * "0"}),
+    Case("chain bound", "it is about this chain", (), {"chain": 2}),
+    Case("chain bound", "chains are counted from 1", (), {"chain": 0}, WITH),
+    Case("chain bound", "tolerances are finite", (), {"more": INF}, WITH),
+    Case("chain bound", "larger tolerances need another proof", (), {"more": 0.0625}),
+    Case("chain bound", "the proof is about a chain", (), {"proof": Witness({"a": 1})}, WITH),
+    Case("chain bound", "no more is stated than proven: lower", CUT, {"bound": lambda p: further(p, 1.0)}),
+    Case("chain bound", "no more is stated than proven: upper", ("proof", "links", 0, "cuts", 1),
+         {"bound": lambda p: further(p, 0.0)}),
+    Case("chain bound", "weights are not negative", CUT, {"weights": ((0, -1.0), (14, 1.0))}, WITH),
+    Case("chain bound", "the row exists", CUT, {"weights": ((0, 1.0), (16, 1.0))}),
+    Case("chain bound", "rows are counted from 0", CUT, {"weights": ((0, 1.0), (-2, 1.0))}, WITH),
+    Case("chain bound", "the unknown exists", CUT, {"unknown": "y"}),
+    Case("chain bound", "a stage covers what is left", STAGE, {"radius": (0.125, 0.125)}),
+    Case("chain bound", "a stage has all unknowns", STAGE, {"center": (0.0,), "radius": (0.125,)}),
+    Case("chain bound", "a stage of a chain names no leg", STAGE, {"leg": 3}),
+    Case("chain cases", "the unknown exists", STAGE, {"unknown": "y"}),
+    Case("chain empty", "there is a stage", ("proof",), {"links": ()}, WITH),
+    Case("chain empty", "a contradiction is one", CUT, {"weights": ((1, 1.0),)}),
+    Case("chain empty", "both rows are needed", CUT, {"weights": ((1, 1.0), (3, 1.0))}),
+    Case("chain empty", "larger tolerances need another proof", (), {"more": 0.5}),
+    Case("chain witness", "the rod is not too short", ("proof",),
+         {"values": (Fraction(1, 48), Fraction(22, 48) - ULP)}),
+    Case("chain witness", "the rod is not too long", ("proof",), {"values": (Fraction(1, 48), Fraction(28, 48) + ULP)}),
+    Case("chain witness", "the prior holds it", ("proof",), {"values": (Fraction(1, 8) + ULP, Fraction(30, 48))}),
+    Case("chain witness", "it has all values", ("proof",), {"values": (Fraction(1, 48),)}),
+    Case("chain witness", "there are values", ("proof",), {"values": ()}, WITH),
+    Case("chain witness", "values are finite", ("proof",), {"values": (NAN, NAN)}, WITH),
+    Case("chain witness", "smaller tolerances may be too small", (), {"more": -0.0625}),
+    Case("chain witness, condition", "conditions hold exactly", ("proof",), {"values": (ULP, Fraction(1, 2))}),
+]  # fmt: skip

@@ -1,0 +1,199 @@
+"""Certificates about chains of deltas, H4, Par4 and 3-RRR: they hold, and changed ones do not."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from benchmarks.certified_chain import MACHINES, measured, problem_of
+from gough import Box
+from gough.checker import (
+    ChainCertificate,
+    ChainQuestion,
+    ChainWitness,
+    chain_certificate,
+    chain_question,
+    chain_witness,
+    check_chain,
+    load_chain,
+    load_equations,
+    save_chain,
+    save_equations,
+)
+from gough.checker.chain_files import render_chain, render_equations
+from gough.checker.chain_rows import ChainRows
+from gough.checker.dyadic import Dyadic
+from gough.checker.files import sealed, unsealed
+from gough.core.errors import InputError
+from gough.evidence import LiftedTree
+from gough.methods import LiftedHull
+from gough.robots import LinearDelta, PlanarRRR
+
+PRIOR = Box([-1, -1, -1, 0], [1, 1, 1, 1])
+
+
+def asked(model, n=12, bad=None, around=0.05):
+    rng = np.random.default_rng(7)
+    poses = measured(model, rng, n)
+    if bad is not None:
+        off = poses.position.copy()
+        off[bad] += 0.02
+        poses = replace(poses, position=off)
+    problem, truth = problem_of(model, poses, around, rng)
+    reading = 2 if isinstance(model, PlanarRRR) else 3
+    return problem, chain_question(problem, 1, reading=reading, reading_unit=model.reading_unit), truth
+
+
+def certified(problem, question, steps=2):
+    return chain_certificate(question, LiftedTree(LiftedHull(max_steps=steps).estimate(problem).stats.stages))
+
+
+def states(verdict, truth):
+    """Does a verdict state a box that holds the truth?"""
+    sides = [line.split(" ≤ ") for line in verdict.statement if " ≤ " in line]
+    return all(float(low) <= x <= float(high[:-2]) for (low, _, high), x in zip(sides, truth, strict=True))
+
+
+@pytest.fixture(scope="module")
+def printer():
+    problem, question, truth = asked(LinearDelta())
+    return question, certified(problem, question, 9), truth
+
+
+@pytest.mark.parametrize("model", MACHINES, ids=lambda m: m.name)
+def test_contradictions_and_boxes_hold(model, tmp_path):
+    problem, question, _ = asked(model, 20, bad=4)
+    certificate = certified(problem, question)
+    assert certificate.kind == "ChainEmpty"
+    assert check_chain(certificate, question).holds
+    save_chain(certificate, tmp_path / "empty.json")
+    save_equations(question, tmp_path / "equations.json")
+    again = load_equations(tmp_path / "equations.json")
+    assert again.digest() == question.digest()
+    assert load_chain(tmp_path / "empty.json") == certificate
+    assert check_chain(load_chain(tmp_path / "empty.json"), again).holds
+    problem, question, truth = asked(model)
+    verdict = check_chain(certified(problem, question, 1), question)
+    assert verdict.kind == "ChainBound"
+    assert states(verdict, truth)
+
+
+def test_the_box_is_the_methods(printer):
+    question, certificate, _ = printer
+    problem, _, _ = asked(LinearDelta())
+    region = LiftedHull(max_steps=9).estimate(problem).region
+    sides = [line.split(" ≤ ") for line in check_chain(certificate, question).statement]
+    widths = [float(high[:-2]) - float(low) for low, _, high in sides]
+    np.testing.assert_allclose(widths, region.width, rtol=1e-8)
+
+
+def changed(certificate, link, change):
+    links = list(certificate.proof.links)
+    links[link] = change(links[link])
+    return replace(certificate, proof=type(certificate.proof)(tuple(links)))
+
+
+def test_cuts_that_claim_more_do_not_hold(printer):
+    question, certificate, _ = printer
+    for number, link in enumerate(certificate.proof.links):
+        for k, cut in enumerate(link.cuts):
+            sign = 1 if cut.side == "lower" else -1
+            more = replace(cut, bound=cut.bound + sign * 1e-12)
+            spoilt = changed(
+                certificate, number, lambda s, k=k, more=more: replace(s, cuts=(*s.cuts[:k], more, *s.cuts[k + 1 :]))
+            )
+            verdict = check_chain(spoilt, question)
+            assert not verdict.holds
+            assert "its rows prove" in verdict.reason
+
+
+def test_boxes_that_leave_something_out_do_not_hold(printer):
+    question, certificate, _ = printer
+    spoilt = changed(certificate, 0, lambda s: replace(s, radius=tuple(0.9 * r for r in s.radius)))
+    assert "does not cover" in check_chain(spoilt, question).reason
+    short = changed(certificate, 0, lambda s: replace(s, center=s.center[:3], radius=s.radius[:3]))
+    assert "3 unknowns" in check_chain(short, question).reason
+    far = changed(certificate, 0, lambda s: replace(s, cuts=(replace(s.cuts[0], weights=((10**6, 1.0),)), *s.cuts[1:])))
+    assert "no row 1000000" in check_chain(far, question).reason
+
+
+@pytest.mark.parametrize("name", ["p", "A", "D", "tolerance", "bend", "blur"])
+def test_other_equations_are_not_meant(printer, name):
+    question, certificate, _ = printer
+    values = getattr(question, name).copy()
+    values.reshape(-1)[-1] += 2.0**-40
+    assert "other equations" in check_chain(certificate, replace(question, **{name: values})).reason
+    assert "other equations" in check_chain(replace(certificate, chain=2), question).reason
+
+
+def test_one_changed_digit_of_a_file(printer, tmp_path):
+    """The seal is broken; sealed again, the check fails, or what it states is still true."""
+    question, certificate, truth = printer
+    path = tmp_path / "file.json"
+    for text, load in ((render_chain(certificate), load_chain), (render_equations(question), load_equations)):
+        for at in [i for i, c in enumerate(text[:-90]) if c.isdigit() and text[i - 1].isdigit()][40::211]:
+            spoilt = text[:at] + str((int(text[at]) + 1) % 10) + text[at + 1 :]
+            path.write_text(spoilt)
+            with pytest.raises(InputError):
+                load(path)
+            path.write_text(sealed(unsealed(spoilt)))  # whoever changes a digit can seal the file again
+            try:
+                other = load(path)
+            except InputError:
+                continue
+            if load is load_equations:
+                assert not check_chain(certificate, other).holds
+            else:
+                verdict = check_chain(other, question)
+                assert not verdict.holds or states(verdict, truth)
+
+
+def test_exhibited_chains(printer):
+    question, _, truth = printer
+    values = tuple(Fraction(x) for x in truth.tolist())
+    assert check_chain(chain_witness(question, values), question).holds
+    for change, reason in ((Fraction(1, 100), "too long"), (Fraction(-1, 100), "too short"), (Fraction(1), "outside")):
+        off = ChainWitness((*values[:-1], values[-1] + change))
+        assert reason in check_chain(ChainCertificate(question.digest(), 1, off), question).reason
+    few = ChainCertificate(question.digest(), 1, ChainWitness(values[:2]))
+    assert "2 numbers" in check_chain(few, question).reason
+    # without any tolerance the doubles do not solve the equations exactly
+    exact = replace(question, tolerance=0 * question.tolerance)
+    assert not check_chain(ChainCertificate(exact.digest(), 1, ChainWitness(values)), exact).holds
+    less = ChainCertificate(question.digest(), 1, ChainWitness(values), more=-3e-5)
+    assert check_chain(less, question).statement[0] == "if every reading may be off by 0.03000 mm less than stated:"
+
+
+def small(rng, *shape):
+    """Numbers of ten binary digits: sums of products of three are exact doubles."""
+    return rng.integers(-512, 513, shape) / 1024
+
+
+def test_rows_hold_exactly_for_consistent_chains(rng):
+    """Positions are computed backwards from a distance that is a whole number, in doubles without any rounding."""
+    for turns in (True, False):
+        for _ in range(6):
+            n, E, N = 4, 2, 2
+            x = small(rng, n)
+            x[-1] = 0.375  # |(2, 1, 2)| = 3
+            A, D, B = small(rng, N, 3, n), small(rng, N, E, 3), small(rng, N, E, 3, n)
+            A[..., -1] = B[..., -1] = 0
+            t, bend = abs(small(rng, N, E)) / 16, abs(small(rng, N, n)) / 64
+            off = t * rng.choice([-1, -0.5, 0, 1], (N, E))
+            rest = np.zeros((N, 3))
+            rest[:, 1] = (bend * abs(x)).sum(axis=1) * rng.choice([-1, 1], N)
+            p = np.array([2, 1, 2]) / 8 - A @ x - np.einsum("ne,nei->ni", off, D + B @ x) - rest
+            products = ((0, 0), (0, 1), (3, 3))
+            arrays = (p, A, D, B, t, bend, np.zeros(N))
+            unit = "rad" if turns else "m"
+            question = ChainQuestion(1, ("x", "y", "z", "l"), PRIOR, *arrays, products)
+            question = replace(question, reading=1, reading_unit=unit)
+            r = abs(small(rng, n)) / 4
+            h = r * rng.choice([-1, -0.5, 0, 0.25, 1], n)
+            box = [[Dyadic.of(v) for v in side.tolist()] for side in (x - h, r)]
+            rows, y = ChainRows(question, *box), [Fraction(v) for v in h.tolist()]
+            y += [y[i] * y[j] for i, j in products]
+            for number in range(rows.n_rows):
+                row = rows.row(number)
+                assert sum(a * b for a, b in zip(row.coefficients, y, strict=True)) <= row.side

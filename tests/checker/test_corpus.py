@@ -1,0 +1,133 @@
+"""The adversarial corpus: what a hypothesis excludes is refused by constructor, reader and checker."""
+
+import json
+from dataclasses import fields
+from typing import get_args
+
+import pytest
+
+from gough import InputError
+from gough.checker import (
+    Certificate,
+    LegCertificate,
+    Proof,
+    chain_files,
+    check,
+    leg_files,
+    load,
+    load_chain,
+    load_leg,
+    records,
+)
+from gough.checker.chain_proofs import ChainProof
+from gough.checker.check import CHECKERS
+from gough.checker.files import sealed
+from gough.checker.leg_proofs import LegProof
+from gough.checker.linear import NotProven
+from tests.checker.corpus import CASES, LINEAR, again, base, by_constructor, chains, forged, legs
+from tests.checker.oracle import is_true
+
+BASES = [*LINEAR, *legs(), *chains()]
+
+
+def named(case):
+    return f"{case.base}: {case.hypothesis}"
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_bases_hold(name):
+    """The positive twin of every case: without the violation the certificate holds."""
+    problem, certificate, checker = base(name)
+    verdict = checker(certificate, problem)
+    assert verdict, verdict.reason
+    same = again(certificate, (), {}, forged)
+    assert checker(same, problem)  # made without its constructor, and right: so cases fail for their own reason
+
+
+def judged(checker, certificate, problem):
+    """Is it accepted? Refusals by a limit count as refusals."""
+    try:
+        return checker(certificate, problem).holds
+    except InputError:
+        return False
+
+
+@pytest.mark.parametrize("case", CASES, ids=named)
+def test_constructors_refuse_what_they_can_tell(case):
+    _, certificate, _ = base(case.base)
+    if case.by == "constructor":
+        with pytest.raises(InputError):
+            again(certificate, case.path, case.changes, by_constructor)
+    else:
+        again(certificate, case.path, case.changes, by_constructor)
+
+
+@pytest.mark.parametrize("case", CASES, ids=named)
+def test_the_checker_refuses_it_whoever_made_it(case):
+    problem, certificate, checker = base(case.base)
+    assert not judged(checker, again(certificate, case.path, case.changes, forged), problem)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.base in LINEAR and case.path], ids=named)
+def test_no_line_of_the_checker_rests_on_a_constructor(case):
+    """The checker's own lines, with every constructor bypassed, accept nothing that enumeration finds false."""
+    problem, certificate, _ = base(case.base)
+    proof = again(certificate, case.path, case.changes, forged).proof
+    try:
+        CHECKERS[type(proof)](proof, problem)
+    except (NotProven, InputError, TypeError, ValueError, AttributeError, RecursionError, LookupError):
+        return
+    assert is_true(proof, problem)
+
+
+def written(certificate):
+    """The text of its file, with a right seal, whatever is in it."""
+    proof = certificate.proof
+    head = {"version": certificate.version} if isinstance(certificate, Certificate) else {"version": leg_files.VERSION}
+    head |= {"kind": type(proof).__name__, "problem": certificate.problem}
+    if isinstance(certificate, Certificate):
+        content = {"gough": "certificate", **head, **records.plain(proof)}
+    elif isinstance(certificate, LegCertificate):
+        about = {"legs": list(certificate.legs), "more": certificate.more}
+        content = {"gough": leg_files.CERTIFICATE, **head, **about, **leg_files._plain(proof)}
+    else:
+        about = {"chain": certificate.chain, "more": certificate.more}
+        witness = hasattr(proof, "values")
+        body = {"values": [records.plain_number(x) for x in proof.values]} if witness else {
+            "links": [leg_files.plain_link(link) for link in proof.links]}  # fmt: skip
+        content = {"gough": chain_files.CHAIN, **head, **about, **body}
+    return sealed(json.dumps(content)[:-1])
+
+
+@pytest.mark.parametrize("case", CASES, ids=named)
+def test_a_file_of_it_is_refused_though_its_seal_is_right(case, tmp_path):
+    problem, certificate, checker = base(case.base)
+    path = tmp_path / "c.json"
+    try:
+        path.write_text(written(again(certificate, case.path, case.changes, forged)))
+    except (InputError, TypeError, ValueError, AttributeError, RecursionError):
+        return  # JSON has no way to say it
+    reader = load if checker is check else load_leg if isinstance(certificate, LegCertificate) else load_chain
+    try:
+        read = reader(path)
+    except InputError:
+        return
+    if judged(checker, read, problem):  # JSON said something else: keys cannot stand twice, and True is 1
+        assert read == certificate or is_true(read.proof, problem)
+
+
+def test_it_is_written_as_it_is_read(tmp_path):
+    """The files above are those of the real writer, but for their layout."""
+    for name in BASES:
+        _, certificate, checker = base(name)
+        path = tmp_path / f"{name}.json"
+        path.write_text(written(certificate))
+        reader = load if checker is check else load_leg if isinstance(certificate, LegCertificate) else load_chain
+        assert reader(path) == certificate
+
+
+def test_cases_are_many_and_have_names_of_their_own():
+    assert len({named(case) for case in CASES}) == len(CASES) >= 200
+    kinds = {type(base(case.base)[1].proof) for case in CASES}
+    assert kinds == {*get_args(Proof), *get_args(LegProof), *get_args(ChainProof)}
+    assert all(fields(kind) for kind in kinds)

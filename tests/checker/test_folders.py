@@ -1,0 +1,159 @@
+"""Folders of certificates: complete or refused, whatever happened to one file."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gough.checker.files import sealed, unsealed
+from gough.checker.folders import check_folder
+from gough.checker.manifest import MANIFEST, load_manifest
+from gough.cli.app import run
+from gough.core.errors import InputError
+from tests.checker.runs import leg_run
+
+OLD = Path(__file__).parent / "data" / "before-manifest"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The folder of certificates of one leg that fits twelve poses."""
+    return leg_run(tmp_path_factory.mktemp("leg"))
+
+
+@pytest.fixture
+def folder(made, tmp_path):
+    return Path(shutil.copytree(made, tmp_path / "certificates"))
+
+
+def files_of(folder):
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def test_the_manifest_lists_every_file(made, capsys):
+    manifest = load_manifest(made / MANIFEST)
+    names = {path.relative_to(made).as_posix() for path in files_of(made)}
+    assert manifest.names == names - {MANIFEST}
+    assert {"sources/study.toml", "sources/poses.csv", "measurements.json", "leg-2-box.json"} <= names
+    assert manifest.written_by.startswith("gough ")
+    assert run(["check", str(made)]) == 0
+    assert "3 of 3 certificates hold" in capsys.readouterr().out
+
+
+def spoil(path, how):
+    content = path.read_bytes()
+    if how == "deleted":
+        path.unlink()
+    elif how == "emptied":
+        path.write_bytes(b"")
+    elif how == "truncated":
+        path.write_bytes(content[: len(content) // 2])
+    elif how == "cut to its first line":
+        path.write_bytes(content[: content.index(b"\n") + 1])
+    elif how == "unsealed" and path.suffix == ".json":
+        path.write_text(unsealed(content.decode()) + "\n}\n")
+    elif how == "one digit":
+        at = next(i for i in range(len(content) // 2, 0, -1) if content[i : i + 1].isdigit())
+        path.write_bytes(content[:at] + (b"1" if content[at : at + 1] != b"1" else b"2") + content[at + 1 :])
+    elif how == "a folder":
+        path.unlink()
+        path.mkdir()
+    elif how == "not text":
+        path.write_bytes(b"\xff\xfe" + content)
+    else:
+        path.write_bytes(content + b"\n")
+
+
+@pytest.mark.parametrize(
+    "how",
+    ["deleted", "emptied", "truncated", "cut to its first line", "unsealed", "one digit", "a folder", "not text"],
+)
+def test_whatever_happened_to_one_file_the_folder_does_not_hold(folder, how, capsys):
+    for path in files_of(folder):
+        content, name = path.read_bytes(), path.relative_to(folder).as_posix()
+        spoil(path, how)
+        assert run(["check", str(folder)]) == 1, name
+        shown = capsys.readouterr()
+        assert name in shown.out, name
+        assert "The folder does not hold" in shown.out, name
+        assert not shown.err
+        if how == "deleted":
+            assert run(["check", str(folder), "--json"]) == 1
+            told = json.loads(capsys.readouterr().out)
+            assert told["holds"] is False
+            assert any(name in fault for fault in told["faults"])
+        if path.is_dir():
+            path.rmdir()
+        path.write_bytes(content)
+    assert run(["check", str(folder)]) == 0
+
+
+def test_extra_and_swapped_files(folder, capsys):
+    (folder / "leg-3-fits.json").write_bytes((folder / "leg-2-fits.json").read_bytes())
+    assert run(["check", str(folder)]) == 1
+    assert "leg-3-fits.json is not listed" in capsys.readouterr().out
+    (folder / "leg-3-fits.json").unlink()
+    (folder / "sources" / "more.csv").write_text("x\n1\n")
+    assert run(["check", str(folder)]) == 1
+    assert "sources/more.csv is not listed" in capsys.readouterr().out
+    (folder / "sources" / "more.csv").unlink()
+    one, other = folder / "leg-2-fits.json", folder / "leg-2-box.json"
+    first = one.read_bytes()
+    one.write_bytes(other.read_bytes())
+    other.write_bytes(first)
+    assert run(["check", str(folder)]) == 1
+    told = capsys.readouterr().out
+    assert "leg-2-fits.json has" in told
+    assert "leg-2-box.json has" in told
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"version": 1', '"version": 2', "this gough reads format 1"),
+        ('["leg-2-box.json"', '["../leg-2-box.json"', "no name of a file in this folder"),
+        ('["leg-2-box.json"', '["/leg-2-box.json"', "no name of a file in this folder"),
+        ('["leg-2-box.json"', '["leg-2-fits.json"', "more than once"),
+        ('["study",', '["plan",', "sources are study and poses"),
+        ('"written_by"', '"wrote"', "wrote"),
+        ('"lower":[0.22', '"lower":[0.21', "another prior"),
+    ],
+)
+def test_a_manifest_that_was_rewritten(folder, old, new, message, capsys):
+    path = folder / MANIFEST
+    text = unsealed(path.read_text(encoding="utf-8"))
+    assert old in text
+    path.write_text(sealed(text.replace(old, new, 1)), encoding="utf-8")
+    assert run(["check", str(folder)]) == 1
+    assert message in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(("name", "count"), [("leg", 3), ("chain", 3)])
+def test_folders_of_an_older_gough_are_checked(name, count, tmp_path, capsys):
+    folder = Path(shutil.copytree(OLD / name, tmp_path / name))
+    assert run(["check", str(folder)]) == 0
+    out = capsys.readouterr().out
+    assert f"{count} of {count} certificates hold" in out
+    assert "Whether certificates are missing cannot be judged" in out
+    for path in files_of(folder):
+        content = path.read_bytes()
+        for how in ("emptied", "truncated", "unsealed", "one digit"):
+            spoil(path, how)
+            assert run(["check", str(folder)]) == 1, (path.name, how)
+            assert path.name in capsys.readouterr().out
+            path.write_bytes(content)
+    assert check_folder(folder).holds
+
+
+def test_the_folder_of_all_results_has_them_too(made, capsys):
+    assert run(["check", str(made.parent)]) == 0
+    assert "3 of 3 certificates hold" in capsys.readouterr().out
+
+
+def test_nothing_to_check(tmp_path):
+    (tmp_path / "package.json").write_text("{}")
+    with pytest.raises(InputError, match="holds no certificates"):
+        check_folder(tmp_path)
+    with pytest.raises(InputError, match="is not a folder"):
+        check_folder(tmp_path / "none")

@@ -1,0 +1,347 @@
+"""A hundred thousand changed certificates of all kinds: none that is accepted states anything false.
+
+Changes bypass all constructors, and so does the check: the lines that decide are called directly. What they accept is
+judged by enumeration in rationals, by consistent sets known by hand, or by truths that must not be excluded.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from itertools import combinations
+from math import isfinite
+from random import Random
+
+import numpy as np
+import pytest
+
+from gough import Bounded, Box, GoughError, LinearProblem, Unknowns, estimate
+from gough.checker import (
+    Certificate,
+    ChainBound,
+    ChainCertificate,
+    ChainEmpty,
+    ChainWitness,
+    Empty,
+    LegBound,
+    LegCertificate,
+    LegCut,
+    LegEmpty,
+    LegOutliers,
+    LegStage,
+    LegWitness,
+    Step,
+    certificate_of,
+    check,
+    check_chain,
+    check_leg,
+    leg_certificate,
+)
+from gough.checker.box_trees import follow
+from gough.checker.chain_check import ChainSpace
+from gough.checker.chain_check import _checked as chain_checked
+from gough.checker.check import CHECKERS
+from gough.checker.legs import Legs
+from gough.checker.legs import _checked as leg_checked
+from gough.checker.limits import bounded_work
+from gough.checker.linear import Sides, largest_value
+from gough.closure import LegProblem
+from gough.core.leg_measurements import LegMeasurements
+from gough.core.rational import round_down
+from gough.methods import LiftedHull, LinearHull, TightEllipsoid
+from tests.checker import corpus
+from tests.checker.mutations import mutant, put, slots
+from tests.checker.oracle import is_true
+
+EACH = {"linear": 44_000, "relaxed": 34_000, "ellipsoid": 8_000, "leg": 4_000, "joint": 2_000, "chain": 8_000}
+"""Mutations of a run."""
+WORK = 50_000_000
+"""Of one mutant: a few hundredths of a second."""
+WRONG = (GoughError, TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError)
+"""What the checker's own lines may raise about values that never met their constructors."""
+
+# linear problems, by enumeration
+
+CUBE = LinearProblem(
+    [[1.0, 0.5, 0.0], [0.0, 1.0, -0.25], [0.5, 0.0, 1.0], [1.0, 1.0, 1.0]], [1.0, 0.5, -0.5, 1.0],
+    Unknowns(["a", "b", "c"], prior=Box([-4] * 3, [4] * 3)), Bounded([0.5, 0.5, 0.5, 1.0]),
+)  # fmt: skip
+
+
+@cache
+def certificates(kind):
+    """Problems with certificates of a kind that hold."""
+    kinds = {"linear": ("Witness", "Bound", "Empty"), "ellipsoid": ("Inside",)}
+    names = kinds.get(kind, ("RelaxedBound", "RelaxedEmpty", "Violated"))
+    found = [corpus.base(name)[:2] for name in corpus.LINEAR]
+    for twin in (corpus.BETWEEN, corpus.TOUCHING, corpus.LINE, corpus.OPEN):  # consistent: nothing may be empty there
+        found += [(twin, Certificate.of(twin, corpus.LINEAR[name][1])) for name in ("empty", "crossed cases", "reach")]
+    few = [(problem, each) for problem, each in found if each.kind in names]
+    found = [(CUBE, certificate_of(CUBE, estimate(CUBE, method))) for method in (LinearHull(), TightEllipsoid())]
+    return max(1, 40 // len(few)) * few + [(problem, each) for problem, each in found if each.kind in names]
+
+
+def best(rng, changed, problem):
+    """Half of them state the most that the checker's own lines find proven, as a clever forger would."""
+    if rng.random() < 0.5:
+        return changed
+    for path, part in list(slots(changed)):
+        if isinstance(part, Step) and len(path) == 3:
+            value = largest_value(problem, Sides.of_prior(problem), part.direction, part.weights)
+            changed = put(changed, (*path, "value"), value)
+    return changed
+
+
+def best_cuts(rng, changed, space):
+    """The same for cuts of boxes."""
+    if rng.random() < 0.5:
+        return changed
+    for path, part in list(slots(changed)):
+        if isinstance(part, LegStage):
+            rows = space.rows(part.center, part.radius, part.leg)
+            for i, cut in enumerate(part.cuts):
+                if cut.side != "empty":
+                    axis = space.axis(cut.unknown)
+                    sign = 1 if cut.side == "lower" else -1
+                    middle = rows.center[axis - rows.first].fraction
+                    value = sign * round_down(rows.proven(cut, axis) + sign * middle)
+                    changed = put(changed, (*path, "cuts", i, "bound"), value)
+    return changed
+
+
+def parts(found):
+    return [part for _, each in found for _, part in slots(each) if not isinstance(part, int | float | str)]
+
+
+@pytest.mark.parametrize("kind", ["linear", "relaxed", "ellipsoid"])
+def test_nothing_false_is_accepted_about_linear_problems(kind):
+    found, rng, accepted = certificates(kind), Random(20260116), 0
+    donors = parts(found)
+    for _ in range(EACH[kind]):
+        problem, certificate = rng.choice(found)
+        changed = mutant(rng, certificate, donors, list(problem.unknowns.names), problem.n_rows)
+        try:
+            with bounded_work(WORK):
+                changed = best(rng, changed, problem)
+                CHECKERS[type(changed.proof)](changed.proof, problem)
+        except WRONG:
+            continue
+        accepted += 1
+        assert is_true(changed.proof, problem), changed.proof
+    assert EACH[kind] // 100 < accepted < EACH[kind] * 9 // 10
+
+
+# legs and chains, by sets known by hand
+
+
+def interval(question, column, more, out=()):
+    """The l that fit all poses: dist ± moves of the position along z, a = b = 0. Inner for tolerances of positions."""
+    data = question.data
+    low, high = (Fraction(float(side[7 * column + 6])) for side in (question.prior.lower, question.prior.upper))
+    for k in range(len(data)):
+        if k in out:
+            continue
+        T = max(Fraction(float(data.reading_tolerance[k, column])) + Fraction(more), Fraction(0))
+        moves = Fraction(float(data.position_tolerance[k, 2])) if len(question.legs) == 1 else Fraction(0)
+        middle = Fraction(1, 2) - Fraction(float(data.readings[k, column]))
+        low, high = max(low, middle - T - moves), min(high, middle + T + moves)
+    return (low, high) if low <= high else None
+
+
+def leg_is_true(certificate, question):
+    """Is what is stated true, as far as these sets tell?"""
+    proof, more = certificate.proof, certificate.more
+    columns = [question.legs.index(leg) for leg in certificate.legs]
+    sets = [interval(question, column, more) for column in columns]
+    fits = all(each is not None for each in sets)
+    match proof:
+        case LegEmpty():
+            return not fits
+        case LegBound():
+            legs = Legs(question, certificate.legs, more)
+            box = follow(proof.links, legs, legs.prior())
+            return not fits or (
+                not box.is_empty and all(box.lower[7 * i + 6] <= low and high <= box.upper[7 * i + 6]
+                                         for i, (low, high) in enumerate(sets))
+            )  # fmt: skip
+        case LegWitness(values=values, left_out=out) if not question.data.position_tolerance.any():
+            sets = [interval(question, column, more, out) for column in columns]
+            still = not any(x for i, x in enumerate(values) if i % 7 < 6)
+            lengths = [Fraction(x) for x in values[6::7]]
+            return still and all(each and each[0] <= x <= each[1] for each, x in zip(sets, lengths, strict=True))
+        case LegOutliers(at_least, q, outliers, _):
+
+            def can(count, without=()):
+                poses = [k for k in range(len(question.data)) if k not in without]
+                return any(interval(question, columns[0], more, out) for size in range(count + 1)
+                           for out in combinations(poses, min(size, len(poses))))  # fmt: skip
+
+            return not (at_least and can(at_least - 1)) and not any(can(q, (pose,)) for pose in outliers)
+    return True
+
+
+def shared_stage(question):
+    """A stage about both legs at once, the errors of poses shared."""
+    legs = Legs(question, question.legs, 0.0)
+    center, radius = corpus.CENTER * 2, corpus.RADIUS * 2
+    rows, cuts = legs.rows(center, radius, None), []
+    for name, row in (("l1", 0), ("l2", legs.rows_of_a_leg)):
+        cut = LegCut(name, "lower", 0.0, ((row, 1.5),))
+        axis = legs.axis(name)
+        bound = round_down(rows.proven(cut, axis) + Fraction(center[axis]))
+        cuts.append(replace(cut, bound=bound))
+    return LegCertificate(question.digest(), question.legs, LegBound((LegStage(center, radius, tuple(cuts)),)))
+
+
+@cache
+def about_legs(kind):
+    found = [(question, each) for question, each in corpus.legs().values() if (len(each.legs) > 1) == (kind == "joint")]
+    if kind == "joint":
+        found.append((corpus.BOTH, shared_stage(corpus.BOTH)))
+    fitting = corpus.BOTH if kind == "joint" else corpus.FITTING
+    for _, each in list(found):  # the evidence of boxes, stated to leave nothing where a leg fits
+        if isinstance(each.proof, LegBound | LegEmpty):
+            found.append((fitting, replace(each, problem=fitting.digest(), proof=LegEmpty(each.proof.links))))
+    return found
+
+
+@pytest.mark.parametrize("kind", ["leg", "joint"])
+def test_nothing_false_is_accepted_about_legs(kind):
+    found, rng, accepted = about_legs(kind), Random(20260117), 0
+    donors = parts(found)
+    for _ in range(EACH[kind]):
+        question, certificate = rng.choice(found)
+        changed = mutant(rng, certificate, donors, list(question.names), 2 * len(question.data) + 64)
+        try:
+            with bounded_work(WORK):
+                legs = Legs(question, changed.legs, changed.more)
+                changed = best_cuts(rng, changed, legs)
+                leg_checked(changed, legs)
+        except WRONG:
+            continue
+        accepted += 1
+        assert leg_is_true(changed, question), changed
+    assert EACH[kind] // 100 < accepted < EACH[kind] * 9 // 10
+
+
+def test_a_known_leg_is_never_excluded():
+    """Seven unknowns, turned poses, all tolerances at work: the truth is consistent, so no box may leave it out."""
+    rng = np.random.default_rng(5)
+    n, truth = 6, np.array([0.125, -0.0625, 0.0, 0.0625, 0.03125, -0.015625, 0.25])
+    quaternion = np.column_stack([np.ones(n), rng.integers(-8, 9, (n, 3)) / 64])
+    position = rng.integers(-16, 17, (n, 3)) / 128 + [0, 0, 0.5]
+    reading = []
+    for q, p in zip(quaternion, position, strict=True):
+        w, v = q[0], q[1:]
+        b = truth[3:6] + 2 * np.cross(v, np.cross(v, truth[3:6]) + w * truth[3:6]) / (q @ q)
+        reading.append(np.linalg.norm(b + p - truth[:3]) - truth[6])
+    data = LegMeasurements(quaternion, position, reading, 2.0**-12, 2.0**-12, 2.0**-12)
+    problem = LegProblem(data, Box.around(truth + 0.002, 0.01), leg=1)
+    still = tuple((0.0, 0.0, 0.0) for _ in range(n))
+    certificate = leg_certificate(problem, estimate(problem, LiftedHull(max_steps=1), strict=False))
+    witness = LegCertificate(certificate.problem, (1,), LegWitness(tuple(truth.tolist()), still, still))
+    assert check_leg(witness, problem)  # by squares of lengths, which share no line with the rows of boxes
+    exact, chance = [Fraction(x) for x in truth.tolist()], Random(7)
+    links = certificate.proof.links
+    [stage] = links
+    few = LegStage(stage.center, stage.radius, stage.cuts[:3])
+    question = corpus.PlatformQuestion(corpus.PlatformMeasurements.of_leg(data), problem.prior, (1,))
+    base = LegCertificate(question.digest(), (1,), LegBound((few,)))
+    donors, accepted = parts([(question, certificate)]), 0
+    for _ in range(400):
+        changed = mutant(chance, base, donors, list(question.names), 2 * n + 64)
+        legs = None
+        try:
+            with bounded_work(20 * WORK):
+                legs = Legs(question, changed.legs, max(changed.more, 0.0))  # at smaller tolerances it may not fit
+                changed = best_cuts(chance, changed, legs)
+                box = follow(changed.proof.links, legs, legs.prior())
+        except WRONG:
+            continue
+        accepted += 1
+        assert not box.is_empty, changed
+        assert all(low <= x <= high for low, x, high in zip(box.lower, exact, box.upper, strict=True)), changed
+    assert accepted > 40
+
+
+def consistent_chains(question, more):
+    """Points that fit: corners of |rod − 0.5 − x| ≤ T in every pose, those that satisfy the condition."""
+    T = max(Fraction(1, 16) + Fraction(more), Fraction(0))
+    low = max(Fraction(float(z)) for z in question.p[:, 2]) - T
+    high = min(Fraction(float(z)) for z in question.p[:, 2]) + T
+    x = [Fraction(0), Fraction(-1, 10)] if question.conditions else [Fraction(-1, 8), Fraction(0), Fraction(1, 8)]
+    points = [(at, at + side) for at in x for side in (low, high)] if low <= high else []
+    if question.conditions:
+        points = [(at, rod) for at, rod in points if at * (at + rod / 4) == 0]
+        points += [(Fraction(-1, 10), Fraction(2, 5))] if low <= Fraction(1, 2) <= high else []
+    return [(at, rod) for at, rod in points if Fraction(1, 4) <= rod <= Fraction(3, 4)]
+
+
+def chain_is_true(certificate, question):
+    proof, points = certificate.proof, consistent_chains(question, certificate.more)
+    T = max(Fraction(1, 16) + Fraction(certificate.more), Fraction(0))
+    match proof:
+        case ChainEmpty():
+            return not points
+        case ChainBound():
+            space = ChainSpace(question, certificate.more)
+            box = follow(proof.links, space, space.prior())
+            return not points or (not box.is_empty and all(
+                low <= each <= high for point in points
+                for low, each, high in zip(box.lower, point, box.upper, strict=True)))  # fmt: skip
+        case ChainWitness(values=(x, rod)):
+            fits = all(abs(rod - Fraction(float(z)) - x) <= T for z in question.p[:, 2])
+            return fits and (not question.conditions or x * (x + rod / 4) == 0)
+    return False
+
+
+def test_nothing_false_is_accepted_about_chains():
+    found, rng, accepted = list(corpus.chains().values()), Random(20260118), 0
+    for question in (corpus.ROD, corpus.STRAIGHT):
+        for _, each in corpus.chains().values():
+            if not isinstance(each.proof, ChainWitness):
+                found += [(question, ChainCertificate(question.digest(), 3, kind(each.proof.links)))
+                          for kind in (ChainBound, ChainEmpty)]  # fmt: skip
+    donors = parts(found)
+    for _ in range(EACH["chain"]):
+        question, certificate = rng.choice(found)
+        changed = mutant(rng, certificate, donors, list(question.names), 2 * question.n_rows + 12)
+        if not isfinite(changed.more):
+            continue
+        try:
+            with bounded_work(WORK):
+                space = ChainSpace(question, changed.more)
+                changed = best_cuts(rng, changed, space)
+                chain_checked(changed, space)
+        except WRONG:
+            continue
+        accepted += 1
+        assert chain_is_true(changed, question), changed
+    assert EACH["chain"] // 100 < accepted < EACH["chain"] * 9 // 10
+
+
+def test_the_whole_checker_accepts_no_more_than_its_lines():
+    """Constructors in front of them refuse more, and nothing else is added."""
+    rng = Random(20260119)
+    for kind in ("linear", "relaxed", "ellipsoid"):
+        found = certificates(kind)
+        for _ in range(300):
+            problem, certificate = rng.choice(found)
+            changed = mutant(rng, certificate, [], list(problem.unknowns.names), problem.n_rows)
+            try:
+                holds = check(changed, problem).holds
+            except GoughError:
+                continue
+            assert not holds or is_true(changed.proof, problem)
+    for question, certificate in (*about_legs("leg"), *about_legs("joint")):
+        for _ in range(15):
+            changed = mutant(rng, certificate, [], list(question.names), 2 * len(question.data) + 64)
+            assert not check_leg(changed, question).holds or leg_is_true(changed, question)
+    for question, certificate in corpus.chains().values():
+        for _ in range(40):
+            changed = mutant(rng, certificate, [], list(question.names), 2 * question.n_rows + 12)
+            assert not check_chain(changed, question).holds or chain_is_true(changed, question)
+
+
+def test_a_hundred_thousand():
+    assert sum(EACH.values()) >= 100_000
+    assert isinstance(corpus.LINEAR["empty"][1], Empty)

@@ -1,0 +1,264 @@
+"""Every way in which poses may be written: what the readers took contains what the decimals say, without tolerance."""
+
+from dataclasses import replace
+from fractions import Fraction
+from math import factorial
+
+import numpy as np
+import pytest
+
+from benchmarks.certified_chain import measured
+from gough.checker.linear import NotProven
+from gough.checker.raw import require_about
+from gough.checker.raw_chains import FAMILIES
+from gough.checker.raw_numbers import Span
+from gough.core.errors import InputError
+from gough.core.rotations import log, to_quaternion
+from gough.data import write_poses
+from gough.region import Box
+from gough.studies.calibration import CalibrationStudy, machine
+from gough.studies.calibration_schema import MachineTable
+from gough.studies.certification import asked_of, derived, source_of
+from gough.studies.certification_chains import chains_asked
+from tests.cli.test_certify import STUDY, write
+from tests.methods.legs import extremal_poses
+
+HEAD = "x [mm],y [mm],z [mm],{turn},l1 [mm],l2 [mm],l3 [mm],l4 [mm],l5 [mm],l6 [mm]"
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Positions and readings in mm with a few decimals, and rotations, of twelve poses."""
+    robot, poses = extremal_poses()
+    some = np.random.default_rng(3).permutation(64)[:12]
+    p, R = poses.position[some], poses.rotation[some]
+    return (1e3 * p).round(4), R, (1e3 * robot.inverse(robot.nominal, p, R)).round(4)
+
+
+def turns(R, form):
+    if form == "deg":
+        return "rx [deg],ry [deg],rz [deg]", np.degrees(log(R)).round(5)
+    if form == "rad":
+        return "rx,ry,rz", log(R).round(7)
+    if form == "matrix":
+        return ",".join(f"r{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3)), R.reshape(-1, 9).round(6)
+    q = to_quaternion(R).round(6)
+    return ("q1,q2,q3,q4", np.roll(q, -1, axis=1)) if form == "xyzw" else ("qw,qx,qy,qz", q)
+
+
+def write_table(folder, table, form, separator=",", study=STUDY):
+    p, R, readings = table
+    head, turned = turns(R, form)
+    rows = [",".join(format(x, ".10g") for x in row) for row in np.hstack([p, turned, readings])]
+    text = "\n".join([HEAD.format(turn=head), *rows]) + "\n"
+    if separator == ";":
+        text = text.replace(",", ";").replace(".", ",")
+    (folder / "poses.csv").write_text(text)
+    path = folder / "study.toml"
+    path.write_text(study)
+    return path
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+@pytest.mark.parametrize("form", ["deg", "rad", "matrix", "wxyz", "xyzw"])
+def test_notations(tmp_path, table, form, separator):
+    study = CalibrationStudy.read(write_table(tmp_path, table, form, separator))
+    asked = asked_of(study)
+    raw = derived(study, asked.question, source_of(study, asked.given)).raw
+    assert raw is not None
+    assert len(raw.poses) == 12
+    data = asked.question.data
+    stated = [Fraction(text) * 3 / 1000 for text in ("0.0633", "0.023", "0.0608")]
+    for k in range(12):
+        for i in range(3):
+            exact = Fraction(format(table[0][k, i], ".10g")) / 1000
+            near, half = (Fraction(x) for x in (data.position[k, i], data.position_tolerance[k, i]))
+            assert near - half <= exact - stated[i]
+            assert exact + stated[i] <= near + half
+            assert half < stated[i] * (1 + Fraction(1, 10**10))
+        for column, (leg, sigma) in enumerate(((2, "0.0127"), (5, "0.0118"))):
+            exact = Fraction(format(table[2][k, leg - 1], ".10g")) / 1000
+            near, half = (Fraction(x) for x in (data.readings[k, column], data.reading_tolerance[k, column]))
+            wide = Fraction(sigma) * 3 / 1000
+            assert near - half <= exact - wide
+            assert exact + wide <= near + half
+
+
+def stated_by(study):
+    """What the sources of a study state, which the question contains."""
+    asked = asked_of(study)
+    return derived(study, asked.question, source_of(study, asked.given)).raw
+
+
+def test_degrees_are_not_radians(tmp_path, table):
+    study = CalibrationStudy.read(write_table(tmp_path, table, "deg"))
+    asked = asked_of(study)
+    text = (tmp_path / "poses.csv").read_text()
+    (tmp_path / "poses.csv").write_text(text.replace("[deg]", "[rad]"))
+    with pytest.raises(InputError, match=r"orientation|larger than 60 rad"):
+        derived(study, asked.question, source_of(study, asked.given))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        'position = "0.1 mm"\norientation = "1 arcmin"\nreadings = ["10 um", 2e-5, 2e-5, 2e-5, "0.002 cm", 2e-5]\n',
+        "position = [0, 1e-4, 1_0e-5]\norientation = 0\nreadings = 0\n",
+        """sigmas = 2.5
+around = ['3 mm', 2e-3, '0.1 in']
+[certify.model_error]
+constant = '0.01 mm'
+reading = 1e-3
+position = 2e-4
+orientation = '0 mm/rad'
+""",
+    ],
+)
+def test_tolerances_and_priors(tmp_path, table, more):
+    text = STUDY if "around" not in more else STUDY.replace('around = "3 mm"\n', "")
+    study = CalibrationStudy.read(write_table(tmp_path, table, "wxyz", study=text + more))
+    assert stated_by(study) is not None
+
+
+def test_covariances_in_the_file_and_a_geometry_in_the_study(tmp_path, table):
+    rows = 1e3 * extremal_poses()[0].nominal.reshape(6, 7)
+    points, joints = (
+        [", ".join(f'"{x:.4f} mm"' for x in row) for row in rows[:, columns]] for columns in (slice(3), slice(3, 6))
+    )
+    listed = [f"[{', '.join(f'[{row}]' for row in rows)}]" for rows in (points, joints)]
+    geometry = f"[machine.geometry]\nbase = {listed[0]}\nplatform = {listed[1]}\nlength = '345 mm'\n"
+    study = STUDY.replace('blueprint = "deltalab"\n', geometry)
+    study = study.replace("position = [", "# [").replace("orientation = [", "# [")
+    path = write_table(tmp_path, table, "wxyz", study=study)
+    names = [f"c{i}{j}" for i in range(1, 7) for j in range(i, 7)]
+    head, *rows = (tmp_path / "poses.csv").read_text().splitlines()
+    values = ["2.5e-9" if name[1] == name[2] else "0" for name in names]
+    lines = [",".join([head, *names]), *(",".join([row, *values]) for row in rows)]
+    (tmp_path / "poses.csv").write_text("\n".join(lines) + "\n")
+    read = CalibrationStudy.read(path)
+    asked = asked_of(read)
+    assert asked.given.center == ""
+    raw = derived(read, asked.question, source_of(read, asked.given)).raw
+    assert raw is not None
+    half = raw.position[0][0]
+    assert half.low**2 <= Fraction("2.5e-9") * 9 <= half.high**2
+    assert raw.center[0][0].low == Fraction("223.1792") / 1000
+
+
+def degrees(x):
+    return f'"{x} deg"'
+
+
+def test_joints_on_circles(tmp_path, table):
+    angles = {"base": [-145.7, -34.3, -25.7, 85.7, 94.3, -154.3], "platform": [-95.9, -84.1, 24.1, 35.9, 144.1, 155.9]}
+    lines = [f"{what}_angles = [{', '.join(map(degrees, each))}]" for what, each in angles.items()]
+    geometry = [
+        "[machine.geometry]",
+        *lines,
+        'base_radius = "270 mm"',
+        "platform_radius = 0.195",
+        'length = "345 mm"',
+        "",
+    ]
+    path = write_table(tmp_path, table, "wxyz", study=STUDY.replace('blueprint = "deltalab"\n', "\n".join(geometry)))
+    study = CalibrationStudy.read(path)
+    asked = asked_of(study)
+    raw = derived(study, asked.question, source_of(study, asked.given)).raw
+    assert raw is not None
+    assert asked.given.center == ""
+    x, y, z = raw.center[0][:3]
+    assert x.low**2 + y.high**2 <= Fraction(27, 100) ** 2 <= x.high**2 + y.low**2
+    assert z == Span.at(0)
+    wrong = (tmp_path / "study.toml").read_text().replace("-34.3 deg", "-34.2999999 deg")
+    (tmp_path / "study.toml").write_text(wrong)
+    with pytest.raises(InputError, match="the prior of a2x"):
+        derived(study, asked.question, source_of(study, asked.given))
+
+
+def test_decimals_that_the_reader_takes_are_taken_by_the_checker(tmp_path):
+    path = write(tmp_path, n=12)
+    lines = [line.split(",") for line in path.with_name("poses.csv").read_text().splitlines()]
+    x = [f"{float(cells[0]):.12f}" for cells in lines[1:]]
+    forms = ["{}", "{}" + "1" * 400, "{}e0", "{}000E+00", "{}0e-0000"]
+    cells = [forms[k % 5].format(each if each[0] == "-" or k % 2 else f"+{each}") for k, each in enumerate(x)]
+    nearest = min(range(12), key=lambda k: abs(float(x[k])))
+    cells[nearest] = "1e-400"
+    for row, cell in enumerate(cells, start=1):
+        lines[row][0] = cell
+    path.with_name("poses.csv").write_text("\n".join(map(",".join, lines)) + "\n")
+    raw = stated_by(CalibrationStudy.read(path))
+    assert [position[0].low for position in raw.poses.position[: len(cells)]] == [Fraction(cell) for cell in cells]
+
+
+@pytest.mark.parametrize("cell", ["1_0", "", "0,1", "1e999", "0x1p-3", "٣", "1e-6000"])
+def test_decimals_that_are_refused(tmp_path, cell):
+    path = write(tmp_path, n=12)
+    lines = path.with_name("poses.csv").read_text().splitlines()
+    lines[3] = ",".join([cell, *lines[3].split(",")[1:]])
+    path.with_name("poses.csv").write_text("\n".join(lines) + "\n")
+    study = CalibrationStudy.read(path)
+    with pytest.raises(InputError):
+        stated_by(study)
+
+
+def chain_case(folder, family):
+    """The question of chain 2 of a machine, and what its sources state."""
+    model = machine(MachineTable(family=family))
+    poses = measured(model, np.random.default_rng(3), 14)
+    write_poses(folder / "poses.csv", poses if model.has_orientation else replace(poses, rotation=None))
+    unit = "mm" if model.reading_unit == "m" else "mrad"
+    turn = 'orientation = "0.01 deg"\n' if model.has_orientation else ""
+    certify = f'[certify]\nposition = "0.1 mm"\nreadings = "0.03 {unit}"\n{turn}around = "50 mm"\n'
+    path = folder / "study.toml"
+    path.write_text(f'[machine]\nfamily = "{family}"\n[poses]\nfile = "poses.csv"\n{certify}')
+    study = CalibrationStudy.read(path)
+    asked, _ = chains_asked(study)
+    question = asked.question(2)
+    raw = derived(study, question, source_of(study, asked.given("the blueprint", (1, 2))), 1).raw
+    assert raw is not None
+    return question, raw
+
+
+def changed(values, by):
+    """One of the numbers that are not 0 is changed."""
+    result = values.copy()
+    place = tuple(np.argwhere(values)[len(np.argwhere(values)) // 2])
+    result[place] += by * (1 if result[place] > 0 else -1)
+    return result
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_equations_of_other_machines_enclose_the_raw_poses(tmp_path, family):
+    question, raw = chain_case(tmp_path, family)
+    turned = family != "linear-delta"
+    forged = {"p": changed(question.p, 1e-12), "A": changed(question.A, 1e-12)}
+    forged |= {"D": changed(question.D, 1e-12), "tolerance": changed(question.tolerance, -1e-12)}
+    forged["blur"] = np.zeros_like(question.blur)
+    if turned:
+        forged |= {"B": changed(question.B, 1e-12), "bend": changed(question.bend, -1e-12)}
+    for name, values in forged.items():
+        with pytest.raises(NotProven, match=r"pose \d+"):
+            require_about(replace(question, **{name: values}), raw)
+    lower, upper = question.prior.lower, question.prior.upper
+    for prior in (Box(changed(lower, 0) + 1e-12, upper), Box(lower, upper - 1e-12)):
+        with pytest.raises(NotProven, match="the prior of"):
+            require_about(replace(question, prior=prior), raw)
+    others = [{"chain": 1}, {"reading_unit": "rad" if not turned else "m"}, {"reading": 0}]
+    others += [{"conditions": question.conditions[:-1]}, {"conditions": ()}] if question.conditions else []
+    others.append({"conditions": (*question.conditions, ((0, 0, 1.0),))})
+    for change in others:
+        with pytest.raises(NotProven):
+            require_about(replace(question, **change), raw)
+
+
+@pytest.mark.parametrize("family", ["rotary-delta", "h4", "planar-rrr"])
+def test_coefficients_contain_cosines_of_the_decimals(tmp_path, family):
+    """Against sums of Taylor's series in fractions, at zero tolerance."""
+    question, raw = chain_case(tmp_path, family)
+    place = (0, 2) if family == "planar-rrr" else (0, 3)
+    for k in range(question.n_poses):
+        q = raw.poses.readings[k][1].low
+        cos = sum((-1) ** i * q ** (2 * i) / factorial(2 * i) for i in range(30))
+        rest = q**60 / factorial(60)
+        room = Fraction(float(question.bend[k, place[1]]))
+        assert abs(-cos - Fraction(float(question.A[k][place]))) + rest <= room
