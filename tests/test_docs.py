@@ -91,7 +91,7 @@ def test_the_workflow_runs_what_ci_runs():
     assert f'"{oldest[1]}"' in text
 
 
-PLAIN = ("cli", "core", "data", "experiments", "kernels", "robots", "vision", "*.py")
+PLAIN = ("cli", "core", "data", "designs", "kernels", "robots", "simulate", "vision", "*.py")
 """Parts of the library whose docstrings follow docs/contributing/voice.md; the list grows."""
 FRAGMENT = re.compile(r"\s*Of |(?:.*\n)*? +\w+: (?:Of|How many|Another) ")
 
