@@ -262,6 +262,20 @@ def _chain(readings=(0.5, 0.5), tolerance=0.0625, conditions=()):
 
 ROD, ROD_APART = _chain(), _chain((0.5, 0.875), 0.0625)
 STRAIGHT = _chain(conditions=(((0, 0, 1.0), (0, 1, 0.25)),))  # x (x + rod / 4) = 0
+EQUATIONS = {
+    "a term of a condition stands once": {"conditions": (((0, 0, 1.0), (0, 0, 1.0), (0, 1, 0.25)),)},
+    "a condition has terms": {"conditions": ((),)},
+    "a coefficient of a condition is not zero": {"conditions": (((0, 0, 1.0), (0, 1, 0.0)),)},
+    "a coefficient of a condition is finite": {"conditions": (((0, 0, 1.0), (0, 1, INF)),)},
+    "a condition is about unknowns": {"conditions": (((0, 0, 1.0), (0, 2, 0.25)),)},
+    "a product is a pair in order": {"conditions": (((1, 0, 0.25),),)},
+    "a product has one column": {"products": ((0, 0), (0, 1), (0, 1))},
+    "the reading is an error": {"reading": 1},
+    "a length is not negative": {"prior": Box([-0.125, -0.25], [0.125, 0.75])},
+    "a tolerance is not negative": {"tolerance": np.full((2, 1), -0.0625)},
+    "what is left out is not negative": {"blur": np.array([0.0, -0.0625])},
+}
+"""Equations that violate one hypothesis each; without the change they are those of STRAIGHT."""
 
 
 @cache

@@ -1,7 +1,8 @@
 """The adversarial corpus: what a hypothesis excludes is refused by constructor, reader and checker."""
 
 import json
-from dataclasses import fields
+from copy import copy
+from dataclasses import fields, replace
 from typing import get_args
 
 import pytest
@@ -16,6 +17,7 @@ from gough.checker import (
     leg_files,
     load,
     load_chain,
+    load_equations,
     load_leg,
     records,
 )
@@ -24,7 +26,7 @@ from gough.checker.check import CHECKERS
 from gough.checker.files import sealed
 from gough.checker.leg_proofs import LegProof
 from gough.checker.linear import NotProven
-from tests.checker.corpus import CASES, LINEAR, again, base, by_constructor, chains, forged, legs
+from tests.checker.corpus import CASES, EQUATIONS, LINEAR, STRAIGHT, again, base, by_constructor, chains, forged, legs
 from tests.checker.oracle import is_true
 
 BASES = [*LINEAR, *legs(), *chains()]
@@ -114,6 +116,24 @@ def test_a_file_of_it_is_refused_though_its_seal_is_right(case, tmp_path):
         return
     if judged(checker, read, problem):  # JSON said something else: keys cannot stand twice, and True is 1
         assert read == certificate or is_true(read.proof, problem)
+
+
+@pytest.mark.parametrize("changes", EQUATIONS.values(), ids=EQUATIONS)
+def test_equations_that_violate_a_hypothesis_are_refused(changes, tmp_path):
+    path = tmp_path / "equations.json"
+    path.write_text(chain_files.render_equations(STRAIGHT))
+    assert load_equations(path).digest() == STRAIGHT.digest()  # the positive twin
+    with pytest.raises(InputError):
+        replace(STRAIGHT, **changes)
+    lie = copy(STRAIGHT)
+    for name, value in changes.items():
+        object.__setattr__(lie, name, value)
+    try:
+        path.write_text(chain_files.render_equations(lie))
+    except (InputError, ValueError):
+        return  # JSON has no way to say it
+    with pytest.raises(InputError):
+        load_equations(path)
 
 
 def test_it_is_written_as_it_is_read(tmp_path):

@@ -76,6 +76,11 @@ class ChainQuestion(ArrayValue):
         pairs = [*self.products, *((i, j) for condition in self.conditions for i, j, _ in condition)]
         require(all(0 <= i <= j < n for i, j in pairs), "products are pairs i ≤ j of unknowns")
         require(len(set(self.products)) == len(self.products), "a product stands more than once")
+        for condition in self.conditions:  # a term that stands twice would count twice
+            pairs = [(i, j) for i, j, _ in condition]
+            require(0 < len(set(pairs)) == len(pairs), "a condition has terms, and a product stands once in it")
+            finite = all(np.isfinite(c) and c for _, _, c in condition)
+            require(finite, "coefficients of a condition are finite, and none is zero")
         require(0 <= self.reading < E, f"there is no error {self.reading}")
         require(self.reading_unit in {"m", "rad"}, "readings are in m or rad")
 

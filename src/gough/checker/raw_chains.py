@@ -198,8 +198,7 @@ def require_enclosed(question: ChainQuestion, raw: RawChain) -> None:
     reading = len(first.half) - 1 - raw.family.turns
     if not same or question.reading != reading or question.tolerance.shape[1] != len(first.half):
         raise NotProven(f"the equations are not those of chain {raw.chain} of a {raw.name}")
-    conditions = {frozenset((i, j, rational(c, "it")) for i, j, c in each) for each in question.conditions}
-    if conditions != {frozenset((i, j, Fraction(c)) for i, j, c in each) for each in raw.family.conditions}:
+    if _in_order(question.conditions) != _in_order(raw.family.conditions):
         raise NotProven(f"the conditions of the equations are not those of a {raw.name}")
     if set(question.turned) != {j for j, e in first.bent.items() if e == reading}:
         raise NotProven(f"the reading does not turn what it turns in a {raw.name}")
@@ -212,6 +211,11 @@ def require_enclosed(question: ChainQuestion, raw: RawChain) -> None:
     for name, (low, high), (least, most) in zip(names, sides, _prior(raw, outer=True), strict=True):
         if rational(low, "a side") > least or rational(high, "a side") < most:
             raise NotProven(f"the prior of {name} that the study states is not within that of the question")
+
+
+def _in_order(conditions: Sequence[Any]) -> list[list[tuple[int, int, Fraction]]]:
+    """All terms of all conditions, whatever order they stand in; what stands twice is twice in it."""
+    return sorted(sorted((i, j, rational(c, "a coefficient")) for i, j, c in each) for each in conditions)
 
 
 def _require_pose(question: ChainQuestion, k: int, stated: _Equation) -> None:

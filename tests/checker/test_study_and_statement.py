@@ -1,0 +1,68 @@
+"""What the study states goes before what a manifest or a question says, and statements say all that they rest on."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gough.checker.manifest import MANIFEST
+from gough.cli.app import run
+from gough.robots import RotaryDelta
+from tests.checker.runs import edited, resealed
+from tests.cli.test_certify_chains import write as write_chains
+
+
+def judged(folder, capsys):
+    """Exit code and output of the check of a folder whose seals and digests were all put right."""
+    resealed(folder)
+    code = run(["check", str(folder)])
+    return code, " ".join(capsys.readouterr().out.split())
+
+
+@pytest.fixture(scope="module")
+def delta(tmp_path_factory):
+    """The folder of certificates of one chain of a rotary delta that fits."""
+    place = tmp_path_factory.mktemp("rotary")
+    path = write_chains(place, RotaryDelta(), "rotary-delta", "legs = [1]\n", n=12)
+    path.write_text(path.read_text().replace("50 mm", "5 mm"))
+    assert run(["certify", str(path), "--json"]) == 0
+    return place / "results-certified" / "certificates"
+
+
+@pytest.fixture
+def arm(delta, tmp_path):
+    return Path(shutil.copytree(delta, tmp_path / "certificates"))
+
+
+def twice(data):
+    data["conditions"][2][0][2] = 2.0
+
+
+def more(data):
+    data["conditions"].append(data["conditions"][2])
+
+
+def fewer(data):
+    del data["conditions"][-1]
+
+
+def in_another_order(data):
+    data["conditions"] = [each[::-1] for each in reversed(data["conditions"])]
+
+
+@pytest.mark.parametrize("change", [twice, more, fewer])
+def test_conditions_of_a_chain_are_those_of_its_family(arm, change, capsys):
+    edited(arm / "chain-1-equations.json", change)
+    code, out = judged(arm, capsys)
+    assert code == 1
+    assert "the conditions of the equations are not those of a rotary-delta" in out
+
+
+def test_the_order_of_conditions_and_terms_says_nothing(arm, capsys):
+    edited(arm / "chain-1-equations.json", in_another_order)
+    for path in (*arm.glob("*-box.json"), *arm.glob("*-epsilon-*.json")):  # their weights go by the order of rows
+        path.unlink()
+    edited(arm / MANIFEST, lambda data: data.update(files=[f for f in data["files"] if (arm / f[0]).exists()]))
+    code, out = judged(arm, capsys)
+    assert code == 0
+    assert "1 of 1 certificates hold." in out
