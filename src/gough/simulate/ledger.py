@@ -87,6 +87,7 @@ def _of_function(value: Any) -> Iterator[bytes]:
     if inspect.ismethod(value):
         yield from _parts(value.__self__)
         value = value.__func__
+    value = inspect.unwrap(value)  # a decorator that keeps numpy's settings says nothing about the campaign
     yield from _of_code(value.__code__)
     yield from _parts((value.__defaults__, value.__kwdefaults__))
     if value.__closure__:
