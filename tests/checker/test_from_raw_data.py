@@ -173,6 +173,28 @@ def test_copies_of_rows_say_nothing_new_and_other_rows_do(folder, capsys):
     assert "the file has 13 poses" in out
 
 
+def with_covariances(folder, last):
+    """The poses and a copy of row 3, all with one covariance but the copy, whose triangle ends with `last`."""
+    path = folder / "sources" / "poses.csv"
+    head, *rows = path.read_text().splitlines()
+    names = [f"c{i}{j}" for i in range(1, 7) for j in range(i, 7)]
+    lines = [[head, *names], *([row, *["1e-9"] * 20, "1e-9"] for row in rows), [rows[3], *["1e-9"] * 20, last]]
+    path.write_text("\n".join(map(",".join, lines)) + "\n")
+
+
+def test_a_row_with_another_covariance_is_no_copy(folder, capsys):
+    first = (folder / "sources" / "poses.csv").read_text()
+    with_covariances(folder, "0.000000001")
+    code, out = judged(folder, capsys)
+    assert code == 0
+    assert "12 poses (1 copies of rows left out)" in out
+    (folder / "sources" / "poses.csv").write_text(first)
+    with_covariances(folder, "1e-24")
+    code, out = judged(folder, capsys)
+    assert code == 1
+    assert "the file has 13 poses" in out
+
+
 def change_entry(name, row, column, by):
     def change(data):
         place = data[name] if column is None else data[name][row]

@@ -119,6 +119,15 @@ def test_readings_are_in_the_machines_unit(tmp_path, rng):
         read_poses(path, chains=3, reading_unit="m")
 
 
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+def test_the_same_numbers_with_another_covariance_are_no_copy(order):
+    C = np.array([np.eye(3) * 1e-8, np.eye(3) * 1e-24])
+    poses = Poses([[0.0, 0.0, 0.3]] * 2, None, [[0.1, 0.2, 0.3]] * 2, C).select(order)
+    assert len(poses.without_copies()) == 2
+    assert len(poses.select([0, 0, 1]).without_copies()) == 2
+    assert len(poses.with_noise(1e-4).without_copies()) == 1  # one covariance for all
+
+
 def test_bad_files(tmp_path, rng):
     given = poses(rng)
     p, q, l = given.position, to_quaternion(given.rotation), given.readings

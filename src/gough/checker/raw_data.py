@@ -106,7 +106,7 @@ def table_in(study: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class RawPoses:
-    """What one file states of each pose, without copies of rows; half-widths are not part of it."""
+    """What one file states of each pose, without copies of rows, which equal others in covariances too."""
 
     position: tuple[tuple[Span, ...], ...]
     """x, y, z, m."""
@@ -148,14 +148,19 @@ class _Reader:
         if len({*map(len, axes), *map(len, readings), len(rotation)}) != 1:
             raise NotProven("columns have different lengths")
         position, read = (list(zip(*columns, strict=True)) for columns in (axes, readings))
-        spread = self._variances(6 if rotation[0] is not None else 3)
-        kept = _first_of_each([(p, _upright(q), r) for p, q, r in zip(position, rotation, read, strict=True)])
+        size = 6 if rotation[0] is not None else 3
+        spread = self._covariances(size)
+        stated = [()] * len(position) if spread is None else spread
+        kept = _first_of_each(
+            [(p, _upright(q), r, c) for p, q, r, c in zip(position, rotation, read, stated, strict=True)]
+        )
+        diagonal = [size * i - i * (i - 1) // 2 for i in range(size)]
         chosen = [tuple(values[k] for k in kept) for values in (position, rotation, read)]
         return RawPoses(
             position=chosen[0],
             rotation=chosen[1],
             readings=chosen[2],
-            variances=None if spread is None else tuple(spread[k] for k in kept),
+            variances=None if spread is None else tuple(tuple(spread[k][i] for i in diagonal) for k in kept),
             form=form,
             copies=len(position) - len(kept),
         )
@@ -200,10 +205,12 @@ class _Reader:
             return "rotation matrices", list(zip(*(self._column(name, "", "1") for name in _MATRIX), strict=True))
         return "", [None] * n
 
-    def _variances(self, size: int) -> list[tuple[Span, ...]] | None:
+    def _covariances(self, size: int) -> list[tuple[Span, ...]] | None:
+        """Upper triangles, row by row: c11, c12, …"""
         if not self._has("c11"):
             return None
-        return list(zip(*(self._column(f"c{i + 1}{i + 1}", "", None) for i in range(size)), strict=True))
+        names = [f"c{i}{j}" for i in range(1, size + 1) for j in range(i, size + 1)]
+        return list(zip(*(self._column(name, "", None) for name in names), strict=True))
 
 
 def split_head(head: str) -> tuple[str, str | None]:

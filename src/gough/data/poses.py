@@ -145,6 +145,8 @@ class Poses(ArrayValue):
     def without_copies(self) -> "Poses":
         """Without poses that equal another one in every digit: copies of a line, since repeats never do.
 
+        Covariances of each pose count too: the same numbers with another covariance are another measurement.
+
         Examples:
             >>> poses = Poses([[0.0, 0.0, 0.3]] * 2, None, [[0.1, 0.2, 0.3]] * 2).without_copies()
             >>> len(poses), poses.notes
@@ -153,6 +155,10 @@ class Poses(ArrayValue):
         parts = [self.position, self.readings]
         if self.rotation is not None:
             parts.append(self.rotation.reshape(len(self), 9))
+        if self.covariance is not None and self.covariance.ndim == 3:
+            parts.append(self.covariance.reshape(len(self), -1))
+        if self.reading_sigma is not None and self.reading_sigma.ndim == 2:
+            parts.append(self.reading_sigma)
         _, first, where = np.unique(np.hstack(parts), axis=0, return_index=True, return_inverse=True)
         if len(first) == len(self):
             return self
