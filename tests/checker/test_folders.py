@@ -11,7 +11,7 @@ from gough.checker.folders import check_folder
 from gough.checker.manifest import MANIFEST, load_manifest
 from gough.cli.app import run
 from gough.core.errors import InputError
-from tests.checker.runs import leg_run
+from tests.checker.runs import edited, leg_run
 
 OLD = Path(__file__).parent / "data" / "before-manifest"
 
@@ -127,6 +127,28 @@ def test_a_manifest_that_was_rewritten(folder, old, new, message, capsys):
     path.write_text(sealed(text.replace(old, new, 1)), encoding="utf-8")
     assert run(["check", str(folder)]) == 1
     assert message in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("length", [300, 5000])
+def test_names_that_no_file_can_have(folder, length, capsys):
+    name = length * "n"
+    edited(folder / MANIFEST, lambda manifest: manifest["sources"][1].__setitem__(2, f"{name}/poses.csv"))
+    assert run(["check", str(folder)]) == 0  # the original is not there: said, and no fault
+    assert "nnn is not there: the copy in sources/poses.csv is not compared with it." in capsys.readouterr().out
+    edited(folder / MANIFEST, lambda manifest: manifest["files"].append([name, "sha256:0", 1]))
+    assert run(["check", str(folder)]) == 1
+    shown = capsys.readouterr()
+    assert "nnn is missing" in shown.out
+    assert not shown.err
+
+
+def test_certificates_hold_only_by_themselves_where_the_folder_does_not(folder, capsys):
+    edited(folder / MANIFEST, lambda manifest: manifest.update(wrote=manifest.pop("written_by")))
+    assert run(["check", str(folder)]) == 1
+    told = capsys.readouterr().out
+    assert "holds by itself  leg-2-fits.json" in told
+    assert "\nholds  " not in told
+    assert "not derived. By themselves, 3 of 3 certificates hold." in told.splitlines()[-1]
 
 
 @pytest.mark.parametrize(("name", "count"), [("leg", 3), ("chain", 3)])

@@ -283,9 +283,9 @@ def test_a_question_that_the_manifest_does_not_list(folder, capsys):
     edited(folder / MANIFEST, unlisted)
     assert run(["check", str(folder)]) == 1
     assert "measurements.json is not listed" in capsys.readouterr().out
-    assert run(["check", str(folder / "leg-2-box.json")]) == 0
+    assert run(["check", str(folder / "leg-2-box.json")]) == 1
     out = capsys.readouterr().out
-    assert "The check starts at measurements.json: the step from the measured poses is not checked" in out
+    assert "measurements.json is not listed as a question in manifest.json" in out
     assert "Derived from the sources" not in out
 
 
@@ -382,6 +382,45 @@ def test_the_user_s_own_files(made, folder, tmp_path, capsys):
         "it was changed after the run or is another file. The certificates are about the copy."
         in capsys.readouterr().out
     )
+
+
+def without_sources(folder, *roles):
+    """Leave the copies of some sources out of a folder and of its manifest."""
+
+    def remove(manifest):
+        gone = {name for role, name, _ in manifest["sources"] if role in roles}
+        manifest["sources"] = [source for source in manifest["sources"] if source[0] not in roles]
+        manifest["files"] = [file for file in manifest["files"] if file[0] not in gone]
+        for name in gone:
+            (folder / name).unlink()
+
+    edited(folder / MANIFEST, remove)
+
+
+@pytest.mark.parametrize("roles", [("study", "poses"), ("poses",), ("study",)])
+def test_the_user_s_own_files_cannot_be_compared_without_copies(made, folder, roles, capsys):
+    study = str(made.parent.parent / "study.toml")
+    without_sources(folder, *roles)
+    assert run(["check", str(folder)]) == 0
+    assert "3 of 3 certificates hold." in capsys.readouterr().out
+    for path in (folder, folder / "leg-2-fits.json"):
+        assert run(["check", str(path), "--study", study]) == 1
+        told = capsys.readouterr().out
+        for role, name in (("study", "study.toml"), ("poses", "poses.csv")):
+            lacking = f"{name} cannot be compared: there is no sound manifest.json with a copy of the {role}"
+            assert (lacking in told) == (role in roles)
+    (folder / MANIFEST).unlink()
+    shutil.rmtree(folder / "sources", ignore_errors=True)
+    assert run(["check", str(folder)]) == 0
+    assert run(["check", str(folder), "--study", study]) == 1
+    assert run(["check", str(folder), "--study", "/nonexistent/none.toml"]) == 2
+    assert "/nonexistent/none.toml cannot be read" in capsys.readouterr().err
+
+
+def test_the_user_s_own_poses_must_be_there(made, tmp_path, capsys):
+    shutil.copy(made.parent.parent / "study.toml", tmp_path)
+    assert run(["check", str(made), "--study", str(tmp_path / "study.toml")]) == 2
+    assert "poses.csv cannot be read" in " ".join(capsys.readouterr().err.split())
 
 
 def test_one_certificate_and_what_it_rests_on(folder, capsys):

@@ -1,8 +1,9 @@
 """The folder that `gough certify` writes, judged as a whole: complete, unchanged, every certificate checked."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from gough.checker.chain_check import check_chain
 from gough.checker.chain_files import CHAIN, EQUATIONS, equations_name, load_chain, load_equations
@@ -29,6 +30,7 @@ from gough.checker.manifest import (
 from gough.checker.raw import Columns, Raw, Source, SourceText, question_words, require_about, require_for_raw
 from gough.checker.raw_data import NotDerived, study_of, table_in
 from gough.core.errors import InputError, require
+from gough.core.files import is_file
 
 MEASUREMENTS = "measurements.json"
 _NO_MANIFEST = (
@@ -81,14 +83,15 @@ def check_folder(
     """Every certificate about legs or chains in a folder, and whether the folder is as its manifest says.
 
     Where the folder has copies of study and poses, the questions are derived from them anew, and each certificate must
-    hold about what they state. They are compared with `study` and its poses, or with the files that the run read where
-    those are still there. `columns` reads poses in binary files. With `only` one certificate is checked, and what it
-    rests on.
+    hold about what they state. They are compared with the files that the run read where those are still there. With
+    `study`, they must equal it and its poses: a folder without copies of both does not hold then. `columns` reads poses
+    in binary files. With `only` one certificate is checked, and what it rests on.
 
     Raises:
-        InputError: there is nothing of `gough certify` in the folder.
+        InputError: there is nothing of `gough certify` in the folder, or `study` or its poses cannot be read.
     """
     place = Path(folder)
+    own = None if study is None else _own_files(Path(study))
     require(place.is_dir(), f"{folder} is not a folder")
     if (place / "certificates" / MANIFEST).is_file():  # the folder of all results
         place = place / "certificates"
@@ -100,7 +103,10 @@ def check_folder(
         names = [only]
     if manifest is not None:
         check.derive(manifest)
-        check.compare(manifest, None if study is None else Path(study))
+    if own is not None:
+        check.require_equal(() if manifest is None else manifest.sources, own)
+    elif manifest is not None:
+        check.compare(manifest.sources)
     for name in names:
         check.judge(name)
     check.tell_underived()
@@ -142,7 +148,7 @@ class _Check:
 
     def manifest(self) -> Manifest | None:
         """The manifest; None where there is none that can be read."""
-        if not (self.folder / MANIFEST).is_file():
+        if not is_file(self.folder / MANIFEST):
             if (self.folder / SOURCES).exists():
                 self.faults.append(f"{MANIFEST} is missing")
                 self.notes.append(NO_SOURCES)
@@ -201,10 +207,11 @@ class _Check:
         if NO_SOURCES in self.notes:
             return
         for name in dict.fromkeys(self.about.values()):
-            if name not in self.raw and name not in self.underived:
-                why = self.reasons.get(name, f"{MANIFEST} does not list it as a question")
+            if name in self.reasons:
                 step = "the step from the measured poses is not checked"
-                self.notes.append(f"The check starts at {name}: {step}, because {why}.")
+                self.notes.append(f"The check starts at {name}: {step}, because {self.reasons[name]}.")
+            elif name not in self.raw and name not in self.underived:
+                self.faults.append(f"{name} is not listed as a question in {MANIFEST}")
 
     def _source(self, entries: Mapping[str, SourceEntry], manifest: Manifest) -> Source:
         texts = {}
@@ -217,29 +224,35 @@ class _Check:
             texts[role] = SourceText(name, path.read_bytes(), path)
         return Source(texts["study"], texts["poses"], manifest.given, self.columns)
 
-    def compare(self, manifest: Manifest, study: Path | None) -> None:
-        """Compare the copies of the sources with the user's own files."""
-        for source in manifest.sources:
-            own = self.folder / source.found
-            if study is not None:
-                own = study if source.role == "study" else study.parent / _poses_of(study)
-            if study is None and not own.is_file():
-                self.notes.append(
-                    f"{source.found} is not there: the copy in {source.file.name} is not compared with it."
-                )
+    def require_equal(self, sources: Sequence[SourceEntry], own: Mapping[str, "_Own"]) -> None:
+        """Require that the folder has copies of the user's own study and poses, equal to them byte by byte."""
+        entries = {source.role: source.file for source in sources}
+        for role, (name, content) in own.items():
+            if role not in entries:
+                self.faults.append(f"{name} cannot be compared: there is no sound {MANIFEST} with a copy of the {role}")
+            elif FileEntry.of(entries[role].name, content) != entries[role]:
+                differs = f"{name} differs from the copy in {entries[role].name}"
+                self.faults.append(f"{differs}: the certificates are about other data")
+
+    def compare(self, sources: Sequence[SourceEntry]) -> None:
+        """Compare the copies of the sources with the files that the run read, where they are still there."""
+        for source in sources:
+            original, copy = self.folder / source.found, f"the copy in {source.file.name}"
+            if not is_file(original):
+                self.notes.append(f"{source.found:.200} is not there: {copy} is not compared with it.")
                 continue
             try:
-                same = own.stat().st_size == source.file.size and digest_of(own.read_bytes()) == source.file.digest
-            except OSError as error:
-                raise InputError(f"{own} cannot be read: {error.strerror}") from error
-            if same:
+                same = (
+                    original.stat().st_size == source.file.size and digest_of(_content(original)) == source.file.digest
+                )
+            except (InputError, OSError) as error:
+                self.notes.append(f"{original.name} is not compared with {copy}: {error}.")
                 continue
-            differs = f"{own.name} differs from the copy in {source.file.name}"
-            if study is None:
+            if not same:
                 changed = "it was changed after the run or is another file"
-                self.notes.append(f"{differs}: {changed}. The certificates are about the copy.")
-            else:
-                self.faults.append(f"{differs}: the certificates are about other data")
+                self.notes.append(
+                    f"{original.name} differs from {copy}: {changed}. The certificates are about the copy."
+                )
 
     def found(self) -> list[str]:
         """All JSON files but questions, where no manifest says which there should be."""
@@ -301,7 +314,7 @@ class _Check:
 
     def _question(self, name: str) -> Question | None:
         path = self.folder / name
-        if not path.is_file():
+        if not is_file(path):
             self.faults.append(f"{name} is missing")
             return None
         try:
@@ -313,7 +326,7 @@ class _Check:
     def _difference(self, file: FileEntry) -> str:
         """What is wrong with a listed file, or nothing."""
         path = self.folder / file.name
-        if not path.is_file():
+        if not is_file(path):
             return f"{file.name} is missing"
         if path.stat().st_size != file.size:
             return f"{file.name} has {path.stat().st_size} bytes, but {MANIFEST} lists {file.size}"
@@ -336,14 +349,31 @@ def _kind(path: Path) -> str:
         return ""
 
 
-def _poses_of(study: Path) -> str:
-    """The name of the file of poses in a study."""
+class _Own(NamedTuple):
+    """A file of the user with which a copy is compared."""
+
+    name: str
+    content: bytes
+
+
+def _own_files(study: Path) -> dict[str, _Own]:
+    """The user's study and the poses that it names, by role."""
+    content = _content(study)
     try:
-        name = table_in(study_of(study.read_bytes()), "poses").get("file")
-    except OSError as error:
-        raise InputError(f"{study} cannot be read: {error.strerror}") from error
+        named = table_in(study_of(content), "poses").get("file")
     except NotProven as error:
         raise InputError(f"{study}: {error}") from error
-    if not isinstance(name, str):
+    if not isinstance(named, str):
         raise InputError(f"{study} names no file of poses")
-    return name
+    poses = study.parent / named
+    return {"study": _Own(study.name, content), "poses": _Own(poses.name, _content(poses))}
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a file of the user."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:  # a name with the character NUL
+        raise InputError(f"{str(path)!r} cannot be read: {error}") from error

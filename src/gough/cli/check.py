@@ -177,16 +177,17 @@ def _folder_in_words(found: FolderVerdict) -> list[str]:
     for name, verdict in found.verdicts.items():
         shown = 2 if verdict.statement and verdict.statement[0].endswith(":") else 1
         states = f"{' '.join(verdict.statement[:shown])}{' …' if len(verdict.statement) > shown else ''}"
-        said = f"holds  {name}: {states}" if verdict else f"DOES NOT HOLD  {name}: {verdict.reason}"
-        lines.append(said)
+        holds = "holds by itself" if found.faults else "holds"
+        lines.append(f"{holds}  {name}: {states}" if verdict else f"DOES NOT HOLD  {name}: {verdict.reason}")
     lines += [f"DOES NOT HOLD  {fault}" for fault in found.faults]
-    good = sum(map(bool, found.verdicts.values()))
     lines += [*found.notes, *([_DERIVED] if found.from_sources and found else [])]
-    lines.append(f"{good} of {found.n_certificates} certificates hold.")
-    if found.faults:
-        many = f"{len(found.faults)} files are" if len(found.faults) > 1 else "1 file is"
-        lines.append(f"The folder does not hold: {many} missing, changed, unreadable, not listed or not derived.")
-    return lines
+    good = sum(map(bool, found.verdicts.values()))
+    if not found.faults:
+        return [*lines, f"{good} of {found.n_certificates} certificates hold."]
+    alone = f"By themselves, {good} of {found.n_certificates} certificates hold."
+    many = f"{len(found.faults)} files are" if len(found.faults) > 1 else "1 file is"
+    faulty = f"{many} missing, changed, unreadable, not listed or not derived"
+    return [*lines, f"The folder does not hold: {faulty}. {alone}"]
 
 
 def _data(certificate: Path, problem: Path, verdict: Verdict) -> dict[str, Any]:
