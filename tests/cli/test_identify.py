@@ -83,6 +83,18 @@ def test_a_bound_that_is_too_small_is_refuted_with_exit_code_1(study, capsys):
     assert (study.parent / "results" / "report.html").exists()
 
 
+def test_an_inadequate_model_is_refuted_with_exit_code_1(study, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    rows = [row.split(",") for row in lines(study.parent / "recording.csv")]
+    turned = [rows[0], *([row[0], str(-float(row[1])), *row[2:]] for row in rows[1:])]
+    (study.parent / "recording.csv").write_text("\n".join(",".join(row) for row in turned) + "\n")
+    assert run(["identify", str(study)]) == 1
+    assert "is not adequate" in " ".join(capsys.readouterr().out.split())
+    report = json.loads((study.parent / "results" / "report.json").read_text())
+    assert (report["is_refuted"], report["adequacy"]["finding"]) == (True, "INADEQUATE")
+    assert not any(method["status"] == "INCONSISTENT" for method in report["methods"].values())
+
+
 def test_a_new_study_never_touches_what_is_there(tmp_path, capsys):
     (tmp_path / "mine.txt").write_text("mine")
     assert run(["new", str(tmp_path)]) == 2

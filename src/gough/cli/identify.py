@@ -7,8 +7,6 @@ import typer
 
 from gough.cli.progress import steps_shown
 from gough.cli.terminal import answer, console
-from gough.dynamics import Identified, IdentifiedRepeats
-from gough.estimates import Status
 from gough.report import documents, report_on, results_folder
 from gough.report.identification.shown import show
 from gough.studies import Study
@@ -23,7 +21,10 @@ def identify(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
-    """Identify a robot from recordings. Exits with 1 if the data refute the stated error bound or the model."""
+    """Identify a robot from recordings. Exits with 1 if the data refute the stated error bound or the model.
+
+    The model is refuted if the verdict is that it is not adequate.
+    """
     asked = Study.read(study)
     folder = out or asked.folder
     with results_folder(folder) as results, steps_shown() as on_step:
@@ -35,12 +36,5 @@ def identify(
     else:
         show(console(), identified)
         console().print(f"\nReport: {folder / 'report.html'}", style="bold", soft_wrap=True)
-    if refuted(identified):
+    if identified.is_refuted:
         raise typer.Exit(1)
-
-
-def refuted(identified: Identified | IdentifiedRepeats) -> bool:
-    """Do no parameters satisfy the bounds that the study states, or do repeats refute the model?"""
-    if isinstance(identified, IdentifiedRepeats):
-        return identified.is_refuted
-    return any(estimate.status is Status.INCONSISTENT for estimate in identified.estimates.values())

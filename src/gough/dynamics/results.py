@@ -347,6 +347,15 @@ class Identified(EstimatesByMethod):
         return -rounded_up(-self.minimal.lower, self.scale)
 
     @property
+    def is_refuted(self) -> bool:
+        """Do the data refute the stated error bound, or is the model that was used found inadequate?"""
+        return (
+            (self.bound_is_given and self.minimal.is_inconsistent)
+            or any(estimate.status is Status.INCONSISTENT for estimate in self.estimates.values())
+            or (self.adequacy is not None and self.adequacy.finding is Finding.INADEQUATE)
+        )
+
+    @property
     def succeeded(self) -> Mapping[str, Estimate]:
         """The estimates whose status is OK."""
         return MappingProxyType({name: e for name, e in self.estimates.items() if e.status is Status.OK})

@@ -28,6 +28,7 @@ def summary(report: Report) -> dict[str, Any]:
         "fixed": dict(found.fixed),
         "reference": report.reference,
         "verdicts": list(found.verdicts),
+        "is_refuted": found.is_refuted,
         "methods": {
             label: {"claim": e.claim.name, "status": e.status.name, "method": e.method, "notes": list(e.notes)}
             for label, e in report.estimates.items()
