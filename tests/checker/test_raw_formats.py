@@ -11,6 +11,7 @@ from benchmarks.certified_chain import measured
 from gough.checker.linear import NotProven
 from gough.checker.raw import require_about
 from gough.checker.raw_chains import FAMILIES
+from gough.checker.raw_data import NotDerived, RawTable, poses_of
 from gough.checker.raw_numbers import Span
 from gough.core.errors import InputError
 from gough.core.rotations import log, to_quaternion
@@ -97,6 +98,25 @@ def test_degrees_are_not_radians(tmp_path, table):
     (tmp_path / "poses.csv").write_text(text.replace("[deg]", "[rad]"))
     with pytest.raises(InputError, match=r"orientation|larger than 60 rad"):
         derived(study, asked.question, source_of(study, asked.given))
+
+
+def test_units_that_contradict_a_head(tmp_path, table):
+    path = write_table(tmp_path, table, "wxyz", study=STUDY.replace("[poses]", '[poses]\nunits = {position = "m"}'))
+    with pytest.raises(InputError, match=r"column 'x \[mm\]' is in mm by its head, but units state 'm'"):
+        asked_of(CalibrationStudy.read(path))
+    raw = RawTable.of_csv((tmp_path / "poses.csv").read_bytes())
+    unknown = replace(raw, heads=("x [furlong]", *raw.heads[1:]))
+
+    def x_of(unit, table=raw):
+        return poses_of(table, {"poses": {"units": {"position": unit}}}, 6, "m", planar=False).position[0][0]
+
+    assert x_of("mm") == x_of("0.001 m") == x_of("mm", replace(raw, heads=("x", *raw.heads[1:])))
+    with pytest.raises(NotProven, match=r"'x \[mm\]' is in mm by its head, but the study states 'm'"):
+        x_of("m")
+    with pytest.raises(NotProven, match="the unit of position is not text"):
+        x_of(1)
+    with pytest.raises(NotDerived, match=r"'x \[furlong\]' states what the checker does not know"):
+        x_of("mm", unknown)
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ BROKEN_CSV = {
     "units against heads": (
         GOOD.replace("q1", "q1 [deg]"),
         {"units": {"q1": "mm"}},
-        ": column 'q1 [deg]' is in deg by its head, but units state 'mm': mend one of them",
+        ": column 'q1 [deg]' is in deg by its head, but units state 'mm': correct one of them",
     ),
     "cut off": (
         GOOD + "0.005,1",

@@ -119,6 +119,19 @@ def test_readings_are_in_the_machines_unit(tmp_path, rng):
         read_poses(path, chains=3, reading_unit="m")
 
 
+def test_units_that_contradict_a_head(tmp_path, rng):
+    given = poses(rng)
+    path = csv(
+        tmp_path / "mm.csv", ["x [mm]", "y [raw]", "z", "l1 [mm]", "l2", "l3"], [given.position, given.readings[:, :3]]
+    )
+    read = read_poses(path, chains=3, units={"position": "mm", "readings": "0.001 m"})
+    assert np.array_equal(read.position, given.position * 1e-3)
+    with pytest.raises(InputError, match=r"column 'x \[mm\]' is in mm by its head, but units state 'm': correct one"):
+        read_poses(path, chains=3, units={"position": "m"})
+    with pytest.raises(InputError, match=r"column 'l1 \[mm\]' is in mm by its head, but units state 'deg'"):
+        read_poses(path, chains=3, units={"position": "mm", "readings": "deg"})
+
+
 @pytest.mark.parametrize("order", [[0, 1], [1, 0]])
 def test_the_same_numbers_with_another_covariance_are_no_copy(order):
     C = np.array([np.eye(3) * 1e-8, np.eye(3) * 1e-24])

@@ -180,9 +180,12 @@ class _Reader:
 
     def _column(self, name: str, group: str, si: str | None) -> list[Span]:
         place = self._place(name)
-        given = self._units.get(group) or self._names[place][1]
-        if not isinstance(given, str | None):
+        written, said = self._names[place][1], self._units.get(group)
+        if not isinstance(said, str | None):
             raise NotProven(f"the unit of {group} is not text")
+        if said is not None and written is not None and written.strip():
+            _require_same_unit(self._table.heads[place], written, said)
+        given = written if said is None else said
         return [converted(number, given, si).span for number in self._table.numbers(place)]
 
     def _rotation(self, n: int) -> tuple[str, list[Any]]:
@@ -231,6 +234,17 @@ def split_head(head: str) -> tuple[str, str | None]:
             return head, None
         return found[1], found[2]
     return head, None
+
+
+def _require_same_unit(head: str, written: str, said: str) -> None:
+    """Refuse a head that contradicts the unit in the study."""
+    stated = unit(said)
+    try:
+        known = unit(written)
+    except NotProven as unknown:
+        raise NotDerived(f"the head '{head:.40}' states what the checker does not know as a unit") from unknown
+    if known != stated:
+        raise NotProven(f"the column '{head:.40}' is in {written:.40} by its head, but the study states '{said:.40}'")
 
 
 def of_vector(vector: Sequence[Span]) -> Quaternion:

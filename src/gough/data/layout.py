@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gough.core.errors import InputError, require
-from gough.core.units import in_si, same_kind
-from gough.data.sources import Source, find_column, is_unit, nearest_name, require_unique, split_head
+from gough.core.units import same_kind
+from gough.data.sources import Source, find_column, nearest_name, require_unique, split_head, unit_of
 
 
 @dataclass(frozen=True)
@@ -82,19 +82,4 @@ def _channels(
 
 def _units(heads: Mapping[str, str], given: Mapping[str, str], path: Path) -> tuple[str, ...]:
     """The unit of each channel, by what its head says and what the user says."""
-    return tuple(_unit(head, given.get(name), path) for name, head in heads.items())
-
-
-def _unit(head: str, said: str | None, path: Path) -> str:
-    written = split_head(head)[1]
-    unit = (written or "") if said is None else said
-    try:
-        size = in_si(unit)
-    except InputError as error:
-        raise InputError(f"{path}, column '{head}': {error}") from error
-    if said is not None and written is not None and is_unit(written):
-        agree = in_si(written) == size
-        require(
-            agree, f"{path}: column '{head}' is in {written} by its head, but units state '{said}': mend one of them"
-        )
-    return unit
+    return tuple(unit_of(head, given.get(name), path) or "" for name, head in heads.items())

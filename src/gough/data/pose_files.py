@@ -15,7 +15,7 @@ from gough.data.array_sources import mat_source, npz_source
 from gough.data.csv_source import CsvSource
 from gough.data.parquet_source import ParquetSource
 from gough.data.poses import Poses
-from gough.data.sources import Source, find_column, split_head
+from gough.data.sources import Source, find_column, split_head, unit_of
 
 Order = Literal["wxyz", "xyzw"]
 _READERS: dict[str, Callable[[Path], Source]] = {
@@ -52,7 +52,8 @@ def read_poses(
     Args:
         path: The file.
         columns: Where the file names them otherwise: {"x": "position_x", "l1": "leg_length_1", …}.
-        units: Units of "position", "rotation" and "readings" in the file; heads such as "x [mm]" state them too.
+        units: Units of "position", "rotation" and "readings" in the file, where heads such as "x [mm]" do not state
+            them. A head that states another unit is refused.
         quaternion: "wxyz" or "xyzw", the order of q1…q4. Left out, the data must tell it: a platform turns little,
             so its scalar part is the large one.
         chains: Number of readings.
@@ -130,7 +131,7 @@ class _Reader:
             if bad.size:
                 where = f"{self.path}: {self.source.place(int(bad[0]))}, column '{head}'"
                 raise InputError(f"{where} is not a finite number: leave that pose out")
-            unit = self.units.get(group) or split_head(head)[1]
+            unit = unit_of(head, self.units.get(group), self.path)
             if unit is not None and unit != si:
                 try:
                     values[:, i] *= in_si(unit)[0] if si is None else factor_between(unit, si)

@@ -142,6 +142,34 @@ def require_unpacked_size(path: Path, unpacked: int) -> None:
     )
 
 
+def unit_of(head: str, said: str | None, path: Path) -> str | None:
+    """The unit of a column, by its head and by what the user says; None where neither states one.
+
+    Raises:
+        InputError: the unit is not known, or the two contradict each other.
+
+    Examples:
+        >>> unit_of("x [mm]", None, Path("poses.csv")), unit_of("x", "mm", Path("poses.csv"))
+        ('mm', 'mm')
+        >>> unit_of("x [mm]", "m", Path("poses.csv"))
+        Traceback (most recent call last):
+        ...
+        gough.core.errors.InputError: poses.csv: column 'x [mm]' is in mm by its head, but units state 'm': ...
+    """
+    written = split_head(head)[1]
+    unit = written if said is None else said
+    try:
+        size = in_si(unit or "")
+    except InputError as error:
+        raise InputError(f"{path}, column '{head}': {error}") from error
+    if said is not None and written is not None and is_unit(written):
+        require(
+            in_si(written) == size,
+            f"{path}: column '{head}' is in {written} by its head, but units state '{said}': correct one of them",
+        )
+    return unit
+
+
 def is_unit(text: str) -> bool:
     """Whether gough knows a unit of that name."""
     try:
