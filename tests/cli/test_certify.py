@@ -10,6 +10,7 @@ from gough.cli.app import run
 from gough.core.errors import InputError
 from gough.core.rotations import exp
 from gough.data import Poses, write_poses
+from gough.report.certification.results import Bracket, Certification, Finding, LegFinding, WithoutPoses
 from gough.studies.calibration import CalibrationStudy
 from gough.studies.certification import asked_of
 from tests.methods.legs import EDGE, POSITION, READING, ROTATION, extremal_poses
@@ -33,12 +34,12 @@ around = "3 mm"
 """
 
 
-def write(folder, text=STUDY, bad=None, n=64):
+def write(folder, text=STUDY, bad=None, n=64, built=0.0):
     rng = np.random.default_rng(3)
     robot, poses = extremal_poses()
     some = rng.permutation(64)[:n]
     p, R = poses.position[some], poses.rotation[some]
-    readings = robot.inverse(robot.nominal, p, R)
+    readings = robot.inverse(robot.nominal + built, p, R)
     p = p + EDGE * rng.uniform(-1, 1, p.shape) * POSITION
     if bad is not None:
         p[bad] += [0, 0, 5e-3]
@@ -143,6 +144,62 @@ def test_a_wrong_pose_is_refuted_and_named(refuted):
     assert 0 < epsilon["lower"] < epsilon["upper"] < epsilon["lower"] + 1.1e-6
     names = {file["file"] for file in leg["certificates"]}
     assert {f"certificates/leg-5-{name}.json" for name in ("empty", "epsilon-lower", "epsilon-upper")} <= names
+
+
+@pytest.fixture(scope="module")
+def excluded(tmp_path_factory):
+    """Right data of a machine that the prior excludes: joints are up to 1 mm off, and sought within 0.1 mm."""
+    built = np.random.default_rng(5).uniform(-1e-3, 1e-3, 42)
+    text = STUDY.replace('around = "3 mm"', 'around = "0.1 mm"\noutliers = 1')
+    path = write(tmp_path_factory.mktemp("excluded"), text, n=24, built=built)
+    return json.loads(_certified(path, 1).read_text(encoding="utf-8"))
+
+
+def _certified(path, code):
+    assert run(["certify", str(path)]) == code
+    return path.parent / "results-certified" / "certification.json"
+
+
+def test_right_poses_are_wrong_only_on_conditions(excluded):
+    """The prior is wrong and every pose is right: no sentence may say otherwise."""
+    assert excluded["refuted"]
+    sentences = [part for verdict in excluded["verdicts"] for part in re.split(r"(?<=\.) ", verdict)]
+    about = [words for words in sentences if "wrong" in words or "must be" in words]
+    assert len(about) > 1
+    for words in about:
+        assert words.startswith("If the prior, the tolerances and the model are right") or "or the prior" in words
+    for words in sentences:
+        if "proven" in words:
+            assert re.search("prior|within ± 0.1 mm of the blueprint", words)
+            assert "tolerance" in words
+
+
+def _without(q, at_least, named, upper=1e-5):
+    return WithoutPoses(q, at_least, named, named, Bracket(-np.inf, upper, 0.0))
+
+
+def _refuted_legs(*without):
+    zeros, epsilon = np.zeros(7), Bracket(1e-5, 2e-5, 0.0)
+    names = tuple("abcdefg")
+    legs = tuple(
+        LegFinding(k + 1, Finding.REFUTED, names, zeros, None, 1, 0.0, epsilon, None, zeros, (), each, ())
+        for k, each in enumerate(without)
+    )
+    return Certification(24, "within ± 1 mm of the blueprint", legs, None, (), {}, None, ())
+
+
+def test_legs_that_name_more_poses_than_may_be_wrong_are_said_to_disagree():
+    (words,) = [v for v in _refuted_legs(_without(1, 1, (3,)), _without(1, 1, (5,))).verdicts if "different" in v]
+    assert "Legs 1, 2 name different poses, 2 in all" in words
+    assert "or the prior excludes the machine" in words
+    for agreeing in ((_without(1, 1, (3,)), _without(1, 1, (3,))), (_without(2, 1, (3,)), _without(2, 1, (5,)))):
+        assert not any("different" in v for v in _refuted_legs(*agreeing).verdicts)
+
+
+def test_a_number_of_wrong_poses_that_is_not_certified_is_not_said_to_be_none():
+    assert _without(1, 0, ()).words == "how many poses must be wrong is not proven."
+    assert "at least 2 poses are wrong: raise outliers above 1" in _without(1, 2, ()).words
+    assert "is not proven" in _without(2, 1, ()).words
 
 
 def test_joint_proofs_and_wrong_poses_hold_about_the_raw_data(refuted, capsys):

@@ -1,6 +1,6 @@
 """The certification that a study asks for: measurements with intervals, proofs, and their certificates."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import process_time
 from typing import Any, NamedTuple
@@ -175,17 +175,28 @@ def asked_of(study: CalibrationStudy) -> Asked:
         center = rows[columns, :7]
         reach = _reach(table.around)
         question = PlatformQuestion(data, outer_box(center.reshape(-1), np.tile(reach, len(legs))), legs)
-    around = "calibrated values" if center_of(study) == "calibrated" else "the blueprint"
-    words = " / ".join(f"{1e3 * x:g} mm" for x in table.around)
+    around = "the calibrated values" if center_of(study) == "calibrated" else "the blueprint"
     least_squares = None if calibrated is None else calibrated[columns, :7]
     return Asked(
         question,
         center,
         least_squares,
-        f"legs within ± {words} of {around}",
+        f"{within(table.around)} of {around}",
         (*poses.notes, *notes),
         _given(study, center, rows[columns, 7]),
     )
+
+
+def within(around: Sequence[float]) -> str:
+    """The reach of a prior in words, with the decimals that were stated.
+
+    Examples:
+        >>> within([0.0005]), within([0.001, 0.002, 0.0031])
+        ('within ± 0.5 mm', 'within ± 1 mm (base), ± 2 mm (platform), ± 3.1 mm (length)')
+    """
+    reach = [f"± {1e3 * x:.15g} mm" for x in around]
+    parts = [f"{x} ({part})" for x, part in zip(reach, ("base", "platform", "length"), strict=False)]
+    return f"within {', '.join(parts if len(reach) > 1 else reach)}"
 
 
 def _given(study: CalibrationStudy, center: Array, gain: Array) -> Given:

@@ -37,6 +37,7 @@ from gough.studies.certification import (
     pose_tolerance,
     reading_tolerance,
     source_of,
+    within,
 )
 from gough.studies.certification_schema import ModelErrorTable
 
@@ -134,7 +135,7 @@ def certified_chains(study: CalibrationStudy, on_step: OnStep = lambda _: None) 
         questions[equations_name(chain)] = question
     return Certification(
         poses=len(asked.poses),
-        around=f"{model.name}, unknowns of chains within ± {1e3 * asked.around:g} mm of {where}",
+        around=f"{within([asked.around])} of {where}",
         legs=tuple(found),
         joint=None,
         notes=(*asked.poses.notes, *dict.fromkeys(notes), _NOT_HERE),
@@ -143,6 +144,7 @@ def certified_chains(study: CalibrationStudy, on_step: OnStep = lambda _: None) 
         premises=tuple(dict.fromkeys(premises)),
         part="chain",
         reading_unit=model.reading_unit,
+        machine=model.name,
     )
 
 

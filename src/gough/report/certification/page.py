@@ -21,12 +21,14 @@ from gough.report.base.tables import cell, head_cell, row_head, table, word_cell
 from gough.report.certification.results import Certification, Finding, LegFinding
 
 _PROVEN = """
-Proven is what holds for every value of the unknowns within the prior and every error within its interval: nothing here
-is a probability. A leg that is refuted cannot fit, whatever the measurements within their intervals.
+A statement that is proven holds for every value of the unknowns within the prior and every error within its tolerance:
+nothing here is a probability. If a leg is refuted, no values within the prior fit all poses. Then a pose, a tolerance,
+the model or the prior is wrong, and the proof does not say which. The same holds for a pose that is named as wrong: it
+is wrong if the prior, the tolerances and the model are right and no more poses are wrong than stated.
 """
 _NOT_PROVEN = """
-Not proven: that the intervals hold the errors, and that legs outside the prior do not fit. A leg that fits is one that
-the measurements allow; it need not be the true one.
+Not proven: that the tolerances hold the errors, that the prior holds the machine, and that legs outside the prior do
+not fit. A leg that fits is one that the measurements allow; it need not be the true one.
 """
 _EPSILON = """
 ε is what every reading's interval must grow by for some leg to fit [DACP06, eqs. (15), (16)]. Its lower end is a proof
@@ -48,7 +50,7 @@ def certification_documents(title: str, lead: tuple[str, ...], found: Certificat
         Section("Certificates", (paragraphs(_how(found)), tag("pre", _COMMAND), certificate_table(found))),
         Section("What this proves, and what not", (paragraphs(*map(found.worded, (_PROVEN, _NOT_PROVEN, _EPSILON))),)),
     ]
-    lead = (*lead, *found.tolerances, f"{found.poses} poses; {found.around}.")
+    lead = (*lead, *found.tolerances, found.sought)
     html = page(title, lead, tuple(parts), cards=_cards(found), figures=live, curves=curves)
     files = {"report.html": html.encode(), "certification.json": f"{found.to_json()}\n".encode()}
     files |= {f"certificates/{name}": content for name, content in _proofs(found, folder / "certificates").items()}
@@ -134,7 +136,7 @@ def epsilon_table(found: Certification) -> Html:
         e = found.joint.epsilon
         shown = [cell(e.words), cell(e.width), cell(f"{e.seconds:.2f}"), cell(""), word_cell("")]
         rows.append([row_head("all together"), word_cell(found.joint.finding.value), *shown])
-    words = [head_cell(label, kind="words") for label in ("verdict", "blamed poses")]
+    words = [head_cell(label, kind="words") for label in ("verdict", "poses that determine ε")]
     fine, squares = f"width, µ{found.unit[1:]}", head_cell("least squares", f"its ε, {found.unit}")
     heads = [found.part, words[0], f"ε, {found.unit}", fine, "time, s", squares, words[1]]
     return table(heads, rows, f"The smallest tolerance of each {found.part}")
@@ -207,8 +209,9 @@ def needs_figure(found: Certification) -> Drawing:
         f"What the best choice of each {found.part} needs beyond its tolerance at each of {found.poses} poses."
     )
     caption = (
-        "Above zero, a reading must be off by more than its interval allows. One peak is a wrong pose; many poses at "
-        "the same height, alternating between legs, are a wrong model."
+        "Above zero, the reading of the best leg of the prior must be off by more than its tolerance. A single peak "
+        "suggests a wrong pose. Many poses at the same height suggest a wrong model, tolerances stated too small, or a "
+        "prior that excludes the machine."
     )
     return Drawing(
         "needs", drawn(chart), description, found.worded(caption), lambda curves: chart.live(description, curves)

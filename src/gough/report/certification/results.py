@@ -1,7 +1,7 @@
 """What a certification found: a verdict for each leg and for all together, brackets, boxes, and certificate files."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -92,29 +92,44 @@ class WithoutPoses(ArrayValue):
 
     q: int
     at_least: int
-    """So many are wrong, whatever the leg."""
+    """Every leg of the prior misses at least so many; 0 where no number is certified."""
     named: tuple[int, ...]
-    """These are, if at most q are."""
+    """Every leg of the prior that misses at most q poses misses these."""
     left_out: tuple[int, ...]
     """Leaving these out helps most."""
     bracket: Bracket
 
     @property
     def words(self) -> str:
-        """In sentences."""
-        poses = ", ".join(map(str, self.left_out))
+        """In sentences, each with its conditions. A refuted leg misses a pose also where no number is certified."""
         if not self.at_least:
-            return "no pose needs to be wrong."
-        wrong = f"at least {self.at_least} {'pose is' if self.at_least == 1 else 'poses are'} wrong, whatever the leg."
-        named = ""
-        if self.named:
-            which = ", ".join(map(str, self.named))
-            named = f" If at most {self.q} may be, pose{'s' if len(self.named) > 1 else ''} {which} must be: proven."
-        more = f" More than {self.q} are: raise outliers to name them." if self.at_least > self.q else ""
-        if not named and not more:
-            more = " Which one is not decided: leaving out others would do as well."
-        rest = f" Without pose {poses}: ε {self.bracket.words} mm." if self.left_out else ""
-        return wrong + named + more + rest
+            return "how many poses must be wrong is not proven."
+        count = poses_counted(self.at_least)
+        says = [f"every leg of the prior misses at least {count}, with errors within the tolerances: proven."]
+        if self.at_least > self.q:
+            are = "is" if self.at_least == 1 else "are"
+            says.append(f"{_IF_RIGHT}, at least {count} {are} wrong: raise outliers above {self.q} to name them.")
+        elif self.named:
+            rest = f"at most {poses_counted(self.q)} {'is' if self.q == 1 else 'are'} wrong"
+            says.append(f"{_IF_RIGHT} and {rest}, {poses_listed(self.named)} must be: proven.")
+        else:
+            says.append("Which pose it is, is not proven.")
+        if self.left_out:
+            says.append(f"Without {poses_listed(self.left_out)}: ε {self.bracket.words} mm.")
+        return " ".join(says)
+
+
+_IF_RIGHT = "If the prior, the tolerances and the model are right"
+
+
+def poses_counted(count: int) -> str:
+    """A number of poses in words."""
+    return "1 pose" if count == 1 else f"{count} poses"
+
+
+def poses_listed(numbers: Sequence[int]) -> str:
+    """Poses by their numbers."""
+    return f"pose{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +183,7 @@ class Certification(ArrayValue):
 
     poses: int
     around: str
-    """Where legs were sought, in words."""
+    """The prior in words: "within ± 5 mm of the blueprint"."""
     legs: tuple[LegFinding, ...]
     joint: JointFinding | None
     notes: tuple[str, ...]
@@ -182,6 +197,8 @@ class Certification(ArrayValue):
     """What a finding is about: a leg of a Gough platform, or a chain of another machine."""
     reading_unit: str = "m"
     """Of readings, and so of ε and of needs."""
+    machine: str = ""
+    """Family of a machine that is certified by chains."""
 
     @property
     def tolerances(self) -> tuple[str, ...]:
@@ -192,6 +209,13 @@ class Certification(ArrayValue):
     def unit(self) -> str:
         """A thousandth of the unit of readings."""
         return "mm" if self.reading_unit == "m" else "mrad"
+
+    @property
+    def sought(self) -> str:
+        """Poses and prior, in words."""
+        what = f"unknowns of {self.part}s" if self.part == "chain" else f"{self.part}s"
+        machine = f" of a {self.machine}" if self.machine else ""
+        return f"{self.poses} poses{machine}; {what} sought {self.around}."
 
     def worded(self, text: str) -> str:
         """A text about legs, with the word for what this is about."""
@@ -213,30 +237,55 @@ class Certification(ArrayValue):
 
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """What is proven, in sentences."""
+        """What is proven, in sentences with their conditions."""
         by = {finding: [leg.leg for leg in self.legs if leg.finding is finding] for finding in Finding}
         says = []
         if by[Finding.REFUTED]:
-            one = "it" if len(by[Finding.REFUTED]) == 1 else "each of them"
+            none = f"This {self.part}" if len(by[Finding.REFUTED]) == 1 else f"Each of these {self.part}s"
             says.append(
-                f"Refuted: {self._listed(by[Finding.REFUTED])}. Whatever its values within the prior, {one} misses "
-                "some pose: proven."
+                f"Refuted: {self._listed(by[Finding.REFUTED])}. {none} misses at least one pose, for all values "
+                f"{self.around} and all errors within the tolerances: proven. So a pose, a tolerance, the model or the "
+                "prior is wrong."
             )
         if by[Finding.FITS]:
-            says.append(f"Each of these fits every pose, by exhibited measurements: {self._listed(by[Finding.FITS])}.")
+            says.append(
+                f"Fits: {self._listed(by[Finding.FITS])}. Values {self.around} and errors within the tolerances that "
+                f"satisfy all poses are exhibited, for each {self.part} by itself."
+            )
         if by[Finding.OPEN]:
-            says.append(f"Not decided: {self._listed(by[Finding.OPEN])}. State wider tolerances or a smaller prior.")
-        says += _on_joint(self.joint, alone=bool(by[Finding.REFUTED]))
+            says.append(
+                f"Not decided: {self._listed(by[Finding.OPEN])}. Neither a refutation nor values that fit were found. "
+                "A smaller prior may decide it."
+            )
+        says += _on_joint(self.joint, alone=bool(by[Finding.REFUTED]), fits=len(by[Finding.FITS]) == len(self.legs))
         says += _on_joint_without(self.joint)
         by_words: dict[str, list[int]] = {}
         for leg in self.legs:
             if leg.without is not None:
                 by_words.setdefault(leg.without.words, []).append(leg.leg)
         says += [f"{self._listed(legs).capitalize()}: {words}" for words, legs in by_words.items()]
+        says += self._disagreement()
         spoilt = [file.name for file in self.files if not file.holds]
         if spoilt:
             says.append(f"These certificates do not hold: {', '.join(spoilt)}.")
         return tuple(says)
+
+    def _disagreement(self) -> list[str]:
+        """Legs that name more poses between them than may be wrong: their common condition is false."""
+        without = {leg.leg: leg.without for leg in self.legs if leg.without is not None}
+        named = {leg: each for leg, each in without.items() if each.named and each.at_least <= each.q}
+        poses = sorted({pose for each in named.values() for pose in each.named})
+        q = max((each.q for each in named.values()), default=0)
+        if len(poses) <= q:
+            return []
+        listed = self._listed(list(named)).capitalize()
+        return [
+            (
+                f"{listed} name different poses, {len(poses)} in all: these conditions cannot all hold. More than "
+                f"{poses_counted(q)} {'is' if q == 1 else 'are'} wrong, or the prior excludes the machine, or a "
+                "tolerance or the model is wrong: proven. The poses named may be right."
+            )
+        ]
 
     def _listed(self, numbers: list[int]) -> str:
         return f"{self.part}{'' if len(numbers) == 1 else 's'} {', '.join(map(str, numbers))}"
@@ -269,7 +318,7 @@ class Certification(ArrayValue):
         files = list(self.files)
         kept = f"{len(files)} certificates, {sum(f.size for f in files) / 1e3:.0f} kB, checked in "
         checked = f"{sum(f.seconds for f in files):.1f} s of exact arithmetic."
-        account = [f"{self.poses} poses; {self.around}.", *self.tolerances, "", table(heads, rows, "llrrrrr"), ""]
+        account = [self.sought, *self.tolerances, "", table(heads, rows, "llrrrrr"), ""]
         return "\n".join([*account, *self.verdicts, *self.notes, kept + checked])
 
     def to_dict(self) -> dict[str, Any]:
@@ -305,27 +354,38 @@ class Certification(ArrayValue):
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
 
 
-def _on_joint(joint: JointFinding | None, *, alone: bool) -> list[str]:
+def _on_joint(joint: JointFinding | None, *, alone: bool, fits: bool) -> list[str]:
     if joint is None:
         return []
     if joint.finding is Finding.FITS:
-        return ["All legs fit together, with one error of each pose for all of them: exhibited."]
+        return [
+            (
+                "All legs fit together: legs of the prior, with one error of each pose for all of them and all errors "
+                "within the tolerances, are exhibited."
+            )
+        ]
     if joint.finding is Finding.OPEN:
         return ["Whether all legs fit together is not decided."]
     if alone:
         return ["Together the legs are refuted too."]
-    why = "no one error of each pose explains all of them. It is proven. Backlash and a wrong scale look like this."
-    return [f"Together the legs are refuted, though each fits alone: {why}"]
+    though = "each fits" if fits else "none is refuted"
+    return [
+        (
+            f"Together the legs are refuted, though {though} by itself: no legs of the prior fit all poses with one "
+            "error of each pose for all of them, within the tolerances: proven. Backlash and a wrong scale look like "
+            "this; so do a wrong pose, tolerances stated too small, or a prior that excludes the machine."
+        )
+    ]
 
 
 def _on_joint_without(joint: JointFinding | None) -> list[str]:
     if joint is None or not joint.left_out:
         return []
-    poses = f"pose{'s' if len(joint.left_out) > 1 else ''} {', '.join(map(str, joint.left_out))}"
+    without = f"Without {poses_listed(joint.left_out)} all legs fit together"
     if joint.needed <= 0:
-        return [f"Without {poses} all legs fit together: exhibited."]
+        return [f"{without}: legs of the prior and errors within the tolerances are exhibited."]
     more = outward.at_most(joint.needed, times=1000)
-    return [f"Without {poses} all legs fit together if readings may be off by {more} mm more."]
+    return [f"{without} if every reading may be off by {more} mm more than stated: legs of the prior are exhibited."]
 
 
 def _finite(x: float) -> float | None:
