@@ -129,6 +129,17 @@ def test_a_manifest_that_was_rewritten(folder, old, new, message, capsys):
     assert message in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.parametrize("name", [MANIFEST, "measurements.json", "chain-2-equations.json", "sources/study.toml"])
+def test_files_that_are_no_certificates_lead_to_their_folder(made, tmp_path, name, capsys):
+    place = Path(shutil.copytree(OLD / "chain" if "chain" in name else made, tmp_path / "my folder"))
+    assert run(["check", str(place / name)]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "not a certificate" in told
+    assert ".npz" not in told
+    wanted = "the folder that gough certify wrote" if name.endswith("toml") else f"gough check '{place}'"
+    assert wanted in told
+
+
 @pytest.mark.parametrize("length", [300, 5000])
 def test_names_that_no_file_can_have(folder, length, capsys):
     name = length * "n"

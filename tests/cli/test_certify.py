@@ -2,6 +2,9 @@
 
 import json
 import re
+import shlex
+from contextlib import redirect_stdout
+from io import StringIO
 
 import numpy as np
 import pytest
@@ -54,8 +57,17 @@ def write(folder, text=STUDY, bad=None, n=64, built=0.0):
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
     """A study of two legs that fit."""
-    path = write(tmp_path_factory.mktemp("fits"), n=24)
-    return path, run(["certify", str(path)])
+    path = write(tmp_path_factory.mktemp("two 'legs"), n=24)
+    with redirect_stdout(StringIO()) as printed:
+        code = run(["certify", str(path)])
+    path.with_name("printed.txt").write_text(printed.getvalue(), encoding="utf-8")
+    return path, code
+
+
+def test_the_printed_command_may_be_pasted(done):
+    printed = (done[0].parent / "printed.txt").read_text(encoding="utf-8")
+    command = printed.partition("Check the proofs again: ")[2]
+    assert shlex.split(command) == ["gough", "check", str(done[0].parent / "results-certified" / "certificates")]
 
 
 @pytest.fixture(scope="module")

@@ -158,7 +158,10 @@ def test_bad_input_is_a_message_and_exit_code_2(call, certify, tmp_path):
         (("c.json", "none.npz"), "no such file"),
         (("torn.json", "problem.npz"), "not a complete JSON document"),
         (("edited.json", "problem.npz"), "changed after it was saved"),
-        (("c.json", "c.json"), "not a complete .npz file"),
+        (
+            ("c.json", "c.json"),
+            "c.json is not a complete .npz file: it does not begin like one. Problems are .npz files",
+        ),
         (("c.json", "gaussian.npz"), "Gaussian noise"),
         (("c.json",), "say which problem"),
     ]:
@@ -166,6 +169,7 @@ def test_bad_input_is_a_message_and_exit_code_2(call, certify, tmp_path):
         assert code == 2
         assert out == ""
         assert message in err
+        assert "pickle" not in err
 
 
 def test_another_problem_is_exit_code_1(call, certify, tmp_path):

@@ -89,6 +89,8 @@ def test_from_poses(rng):
     ("change", "words"),
     [
         ({"quaternion": np.zeros((2, 4))}, "zeros"),
+        ({"quaternion": [[1.0, 0, 0, 0], [0, 1e-160, 0, 0]]}, "quaternion of pose 1 .* 1e-160, which .*: give unit"),
+        ({"quaternion": [[1.0, 0, 0, -1e200], [0, 1, 0, 0]]}, "quaternion of pose 0 .* 1e\\+200, which .*: give unit"),
         ({"position": np.full((2, 3), np.nan)}, "position of pose 0 is NaN"),
         ({"reading_tolerance": -1.0}, "must not be negative"),
         ({"position": np.zeros((3, 3))}, "shape"),

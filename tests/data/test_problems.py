@@ -173,7 +173,7 @@ def test_beliefs_are_complete_and_scalar(path):
 
 def test_a_pickled_array_is_never_opened(arrays, path):
     np.savez(path, **{**arrays, "units": np.array(["kg", {}], dtype=object)})
-    with pytest.raises(InputError, match="'units' cannot be read"):
+    with pytest.raises(InputError, match="'units' cannot be read: it holds pickled Python objects"):
         read_problem(path)
 
 

@@ -16,7 +16,7 @@ from gough.core.errors import require
 
 MANIFEST = "manifest.json"
 SOURCES = "sources"
-_KIND = "certification manifest"
+KIND = "certification manifest"
 _VERSION = 1
 _KEYS = ("gough", "version", "written_by", "questions", "given", "sources", "files", "seal")
 ROLES = ("study", "poses")
@@ -139,7 +139,7 @@ def render_manifest(
     files += [FileEntry.of(source.name, source.content) for source in sources]
     return rendered(
         {
-            "gough": _KIND,
+            "gough": KIND,
             "version": _VERSION,
             "written_by": written_by,
             "questions": {name: summary_of(question) for name, question in questions.items()},
@@ -163,8 +163,8 @@ def load_manifest(path: str | Path) -> Manifest:
 
 
 def _manifest(data: Any) -> Manifest:
-    known = isinstance(data, dict) and data.get("gough") == _KIND
-    require(known, f'not a manifest of certificates: no "gough": "{_KIND}"')
+    known = isinstance(data, dict) and data.get("gough") == KIND
+    require(known, f'not a manifest of certificates: no "gough": "{KIND}"')
     version = data.get("version")
     fits = type(version) is int and version == _VERSION
     require(fits, f"the manifest has format {version!r:.20}, but this gough reads format {_VERSION}: update gough")

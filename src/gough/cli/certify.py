@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from gough.cli.progress import steps_shown
-from gough.cli.terminal import answer, console, say, tell
+from gough.cli.terminal import answer, command_line, console, say, tell
 from gough.report import results_folder
 from gough.report.certification.page import certification_documents
 from gough.studies.calibration import CalibrationStudy
@@ -37,7 +37,6 @@ def certify(
     else:
         tell(str(found))
         console().print(f"\nReport: {folder / 'report.html'}", style="bold", soft_wrap=True)
-        check = f"gough check {folder / 'certificates'}"
-        say(f"Check the proofs again: {check}")
+        say(f"Check the proofs again: {command_line('gough', 'check', folder / 'certificates')}")
     if found.refuted:
         raise typer.Exit(1)

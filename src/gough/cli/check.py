@@ -10,14 +10,14 @@ import typer
 
 from gough.checker import Verdict, check_chain, check_leg, load, load_chain, load_equations, load_leg, load_question
 from gough.checker import check as checked
-from gough.checker.chain_files import CHAIN, equations_name
+from gough.checker.chain_files import CHAIN, EQUATIONS, equations_name
 from gough.checker.folders import MEASUREMENTS, NO_SOURCES, FolderVerdict, check_folder
-from gough.checker.leg_files import CERTIFICATE, kind_of_file
+from gough.checker.leg_files import CERTIFICATE, QUESTION, kind_of_file
 from gough.checker.linear import NotProven
-from gough.checker.manifest import MANIFEST, digest_of, load_manifest
+from gough.checker.manifest import KIND, MANIFEST, digest_of, load_manifest
 from gough.checker.raw import question_words
 from gough.checker.raw_data import RawTable
-from gough.cli.terminal import answer, say
+from gough.cli.terminal import answer, command_line, say
 from gough.core.arrays import Array
 from gough.core.errors import InputError
 from gough.core.rational import as_double
@@ -69,9 +69,24 @@ def check(
         raise typer.Exit(1)
 
 
+_PARTS = {
+    KIND: "a manifest of certificates",
+    QUESTION: "the file of measurements that certificates are about",
+    EQUATIONS: "the file of equations that certificates are about",
+}
+"""Files of gough certify that state nothing to check by themselves."""
+
+
 def _judged(certificate: Path, problem: Path | None, study: Path | None) -> tuple[Verdict, Path, list[str]]:
     """The verdict on one certificate, the file it speaks about, and what its statement is about."""
     kind = kind_of_file(certificate)
+    if certificate.suffix.lower() == ".toml":
+        raise InputError(
+            f"{certificate} is a study, not a certificate: give the folder that gough certify wrote for it"
+        )
+    if kind in _PARTS:
+        folder = command_line("gough", "check", certificate.parent)
+        raise InputError(f"{certificate} is {_PARTS[kind]}, not a certificate: check its folder by {folder}")
     if kind in {CERTIFICATE, CHAIN}:
         listed = problem is None and _is_listed(certificate)
         if study is not None and not listed:

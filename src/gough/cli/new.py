@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from gough.cli.progress import steps_shown
-from gough.cli.terminal import say
+from gough.cli.terminal import command_line, say
 from gough.core.errors import require
 from gough.core.files import new_file
 from gough.core.text import visible
@@ -62,7 +62,7 @@ def new(
                 target.write(text.encode())
     say(f"Wrote {', '.join(str(folder / name) for name in (*texts, *recordings))}.")
     first = "" if example else "Fill in study.toml, then: "
-    say(f"{first}gough identify {folder / 'study.toml'}")
+    say(f"{first}{command_line('gough', 'identify', folder / 'study.toml')}")
 
 
 Files = tuple[dict[str, str], dict[str, Recording]]

@@ -8,8 +8,10 @@ import codecs
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import NoReturn
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -46,6 +48,18 @@ def answer(text: str) -> None:
         return letter if unicode and visible(letter) == letter else json.dumps(letter)[1:-1]
 
     _write(_NOT_PLAIN.sub(shown, text).removesuffix("\n") + "\n")
+
+
+def command_line(*words: str | Path) -> str:
+    """A command as a user may paste it into a shell, with quotes where names need them.
+
+    Examples:
+        >>> command_line("gough", "check", Path("my results")), command_line("ls", Path("-l"))
+        ("gough check 'my results'", 'ls ./-l')
+    """
+    return shlex.join(
+        f"./{word}" if isinstance(word, Path) and str(word).startswith("-") else str(word) for word in words
+    )
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array, first_not_finite
-from gough.core.errors import require
+from gough.core.errors import InputError, require
+from gough.core.units import LARGEST, SMALLEST
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +20,7 @@ class LegMeasurements(ArrayValue):
 
         |exp(ω) R_k b + p_k + δ − a| = l + reading_k + η.
 
-    R_k is exactly the rotation of the quaternion, whatever its length, so that nothing is lost by rounding a matrix.
+    R_k is exactly the rotation of the quaternion, which need not have unit length, so that nothing is lost by rounding.
 
     Examples:
         >>> leg = LegMeasurements([[1, 0, 0, 0]], [[0, 0, 0.4]], [0.1], 1e-4, 1e-4, 1e-5)
@@ -153,4 +154,9 @@ def _take(data: Any, n: int, own: dict[str, tuple[int, ...]]) -> None:
         values.flags.writeable = False
         object.__setattr__(data, name, values)
     require(n > 0, "a leg needs at least one pose")
-    require(bool((abs(data.quaternion).max(axis=1) > 0).all()), "a quaternion of zeros is no rotation")
+    largest = abs(data.quaternion).max(axis=1)
+    require(bool((largest > 0).all()), "a quaternion of zeros is no rotation")
+    off = np.flatnonzero((largest < SMALLEST) | (largest > LARGEST))  # their squares would over- or underflow
+    if off.size:
+        size = f"the quaternion of pose {off[0]} has the largest component {largest[off[0]]:.3g}"
+        raise InputError(f"{size}, which is not between {SMALLEST:g} and {LARGEST:g}: give unit quaternions")

@@ -104,11 +104,17 @@ def _arrays(problem: LinearProblem) -> dict[str, Any]:
 def _loaded(path: Path, *, map_W: bool) -> dict[str, Any]:
     require(is_file(path), f"{path} cannot be read: there is no such file")
     with path.open("rb") as file:
+        begin = file.read(6)
+        file.seek(0)
+        single = f"{path} is a single array, not a complete .npz file of a problem"
+        require(not begin.startswith(b"\x93NUMPY"), single)
+        other = f"{path} is not a complete .npz file: it does not begin like one"
+        require(begin.startswith(b"PK"), f"{other}. Problems are .npz files that write_problem wrote")
         try:
             archive = np.load(file, allow_pickle=False)
         except _UNREADABLE as error:
             raise InputError(f"{path} is not a complete .npz file: {error}") from error
-        require(isinstance(archive, np.lib.npyio.NpzFile), f"{path} is a single array, not an .npz file of a problem")
+        require(isinstance(archive, np.lib.npyio.NpzFile), single)
         try:
             require_plain_archive(archive, path)
         except InputError:
@@ -150,7 +156,9 @@ def _field(archive: Mapping[str, Any], field: str, path: Path) -> Any:
     try:
         values = archive[field]
     except _UNREADABLE as error:
-        raise InputError(f"{path}: array '{field}' cannot be read: {error}") from error
+        pickled = "it holds pickled Python objects, which may run code when they are read"
+        reason = pickled if "allow_pickle" in str(error) else error
+        raise InputError(f"{path}: array '{field}' cannot be read: {reason}") from error
     require(isinstance(values, np.ndarray), f"{path}: '{field}' is not an array")
     require_characters(values, f"{path}: array '{field}'")
     return values
