@@ -12,11 +12,13 @@ import pytest
 
 from gough.checker import load_question
 from gough.checker.folders import check_folder
-from gough.checker.manifest import MANIFEST, load_manifest
+from gough.checker.manifest import MANIFEST, Given, load_manifest
 from gough.checker.raw import Source, SourceText
 from gough.checker.raw_data import NotDerived
+from gough.checker.raw_legs import BLUEPRINTS
 from gough.cli.app import run
 from gough.robots import LinearDelta
+from gough.studies.calibration import BLUEPRINTS as KNOWN
 from tests.checker.runs import ONE_LEG, edited, leg_run, resealed
 from tests.cli.test_certify import write
 from tests.cli.test_certify_chains import write as write_chains
@@ -57,7 +59,7 @@ def test_the_statement_can_be_read_without_the_study(made, capsys):
     assert "positions ± 0.1899, 0.069, 0.1824 mm (x, y, z)" in out
     assert "orientations ± 0.02769, 0.0357, 0.02682 deg" in out
     assert "leg 2 ± 0.0381 mm" in out
-    assert "a2x = 0.22317920000000002 ± 0.003, " in out
+    assert "a2x = 0.2231792 ± 0.003, " in out
     assert "|exp(ω) R b + p + δ − a| = l + reading + η" in out
     page = (made.parent / "report.html").read_text(encoding="utf-8")
     assert "0.1899, 0.069, 0.1824 mm" in page
@@ -140,6 +142,20 @@ def swap_heads(one, other):
         (change_text("study.toml", "[certify]", "[certify"), "the study is not TOML"),
         (change_text("study.toml", "poses.csv", "others.csv"), "the study is about the poses 'others.csv'"),
         (change_text("study.toml", "[certify]", "[[certify]]"), "is not a table"),
+        (change_text("study.toml", "[certify]", '[certify]\nsigmas = "540 deg/rad"'), "sigmas is not positive, or"),
+        (change_text("study.toml", "[poses]", "[calibrations]\n[poses]"), "know what 'calibrations' in the study"),
+        (change_text("study.toml", "[certify]", "[certify.modelerror]\n[certify]"), "'modelerror' in [certify]"),
+        (change_text("study.toml", "[poses]", "[poses]\nunits = {heading = 'deg'}"), "'heading' in [poses.units]"),
+        (change_text("study.toml", '"deltalab"', '"nonsense"'), "the checker knows no blueprint 'nonsense'"),
+        (change_text("study.toml", '"deltalab"', '"deltalab"\nreading_unit = "mm"'), "another unit of readings"),
+        (change_text("study.toml", "[poses]", '[machine.geometry]\nlength = "1 m"\n[poses]'), "and a geometry"),
+        (change_text("study.toml", '"deltalab"', '"deltalab"\ngains = 1'), "neither true nor false"),
+        (
+            change_text("study.toml", "[poses]", '[calibration]\nframes = "instrument"\n[poses]'),
+            "the calibrated center",
+        ),
+        (change_text("study.toml", "[poses]", '[calibration]\nframes = "moon"\n[poses]'), "'frames' or 'center'"),
+        (change_text("study.toml", "[certify]", '[certify]\ncenter = "origin"'), "'frames' or 'center'"),
     ],
 )
 def test_a_source_that_was_changed(folder, change, message, capsys):
@@ -225,11 +241,55 @@ def test_a_question_that_was_changed(folder, change, message, capsys):
     assert message in out
 
 
-def test_a_prior_around_another_center(folder, capsys):
-    edited(folder / MANIFEST, lambda data: data["given"]["values"][0].__setitem__(4, -0.19))
+CENTER = [[0.22, -0.15, 0.0, 0.02, -0.19, 0.0, 0.345]]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"center": "calibrated values", "values": CENTER}, "gives a center of the prior, but the study states it"),
+        ({"center": "the blueprint", "values": CENTER}, "gives a center of the prior, but the study states it"),
+        ({"values": CENTER}, "gives a center of the prior, but the study states it"),
+        ({"gains": [7.0]}, "gives gains, but the study does not ask for calibrated ones"),
+        ({"center": "blueprint deltalab", "values": CENTER}, "center must be 'the blueprint', 'calibrated values'"),
+    ],
+)
+def test_a_manifest_replaces_nothing_that_the_study_states(folder, given, message, capsys):
+    edited(folder / MANIFEST, lambda data: data["given"].update(given))
     code, out = judged(folder, capsys)
     assert code == 1
-    assert "the prior of b2y that the study states is not within that of the question" in out
+    assert message in out
+    assert "7.0" not in out
+
+
+def test_keys_that_say_nothing_about_what_is_certified(folder, capsys):
+    table = "[calibration]\nscale = true\nrobust = true\n[output]\nfolder = 'x'\n[poses]"
+    change_text("study.toml", "[poses]", table)(folder)
+    assert judged(folder, capsys)[0] == 0
+
+
+def test_the_checkers_blueprints_are_those_of_the_robots():
+    assert set(BLUEPRINTS) == set(KNOWN)
+    for name, made in KNOWN.items():
+        rows = [[float(Fraction(x) / 1000) for x in row.split()] for row in BLUEPRINTS[name]]
+        assert abs(np.array(rows) - made().nominal.reshape(6, 7)).max() < 1e-16
+
+
+def test_a_gain_with_units_of_angles_keeps_its_power_of_pi(made):
+    """The gain is π m/m, neither 1 nor 180."""
+    legs = "\n".join(f"{what} = {[[0.1 * i, 0.2, 0.0] for i in range(6)]}" for what in ("base", "platform"))
+    study = (made / "sources" / "study.toml").read_text().replace(
+        'blueprint = "deltalab"', f'[machine.geometry]\n{legs}\nlength = 0.345\ngain = "180 deg/rad"')  # fmt: skip
+    path = made / "sources" / "poses.csv"
+    texts = (SourceText("study.toml", study.encode(), path), SourceText("poses.csv", path.read_bytes(), path))
+    raw = Source(*texts, Given()).raw(load_question(made / "measurements.json"))
+    lines = [line.split(",") for line in path.read_text().splitlines()]
+    for line, (span,), (half,) in zip(lines[1:], raw.readings, raw.half, strict=True):
+        reading = Fraction(line[lines[0].index("l2")])
+        low, high = (Fraction(x) for x in ("3.14159265358979323846", "3.14159265358979323847"))
+        least, most = sorted((reading * low, reading * high))
+        assert least < span.low <= span.high < most
+        assert Fraction("3.81e-5") * low < half.low <= half.high < Fraction("3.81e-5") * high
 
 
 def test_no_words_of_a_forger_are_printed_as_ours(folder, capsys):
@@ -428,7 +488,7 @@ def test_one_certificate_and_what_it_rests_on(folder, capsys):
     assert run(["check", str(path), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["holds"]
-    assert any("a2x = 0.22317920000000002 ± 0.003" in line for line in told["premises"])
+    assert any("a2x = 0.2231792 ± 0.003" in line for line in told["premises"])
     (folder / "leg-2-box.json").unlink()
     assert run(["check", str(path)]) == 0  # another certificate
     change_cell(4, "x", moved(1e-9))(folder)
@@ -460,8 +520,25 @@ def test_calibrated_gains_and_centers_are_said_to_be_given(tmp_path, capsys):
     assert "Readings are multiplied by gains, taken as given (leg 2: " in out
     assert "(centers: calibrated values, taken as given)" in out
     assert "Derived from the sources" in out
+    text = (folder / MANIFEST).read_text(encoding="utf-8")
     edited(folder / MANIFEST, lambda data: data["given"].update(gains=[data["given"]["gains"][0] * (1 + 1e-9)]))
     assert judged(folder, capsys)[0] == 1
+    for change, message in (
+        (
+            lambda given: given["values"][0].__setitem__(4, -0.19),
+            "the prior of b2y that the study states is not within",
+        ),
+        (lambda given: given.update(center=""), "the calibrated center of the prior is not in the manifest"),
+        (
+            lambda given: given.update(center="the blueprint"),
+            "the calibrated center of the prior is not in the manifest",
+        ),
+    ):
+        (folder / MANIFEST).write_text(text, encoding="utf-8")
+        edited(folder / MANIFEST, lambda data, change=change: change(data["given"]))
+        code, out = judged(folder, capsys)
+        assert code == 1
+        assert message in out
 
 
 def test_averages_are_not_derived(made):

@@ -66,3 +66,48 @@ def test_the_order_of_conditions_and_terms_says_nothing(arm, capsys):
     code, out = judged(arm, capsys)
     assert code == 0
     assert "1 of 1 certificates hold." in out
+
+
+def stated(folder, text):
+    path = folder / "sources" / "study.toml"
+    path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[certify.model_error]\nconstant = "5 mm"\n', "the study states model errors"),
+        ('[calibration]\nframes = "instrument"\n', "the poses are in an instrument's frame"),
+        ('[certify.modelerror]\nconstant = "9 m"\n', "does not know what 'modelerror' in [certify] means"),
+        ("[chains]\n", "does not know what 'chains' in the study means"),
+    ],
+)
+def test_a_study_of_chains_that_asks_for_more(arm, text, message, capsys):
+    stated(arm, text)
+    code, out = judged(arm, capsys)
+    assert code == 1
+    assert message in out
+    assert "0 of" in out
+
+
+def test_a_study_of_chains_that_asks_for_nothing_more(arm, capsys):
+    stated(arm, "[calibration]\nscale = true\n[certify.model_error]\nconstant = 0\n[output]\nfolder = 'x'\n")
+    code, out = judged(arm, capsys)
+    assert code == 0
+    assert "Derived from the sources" in out
+    assert "(centers: built-in blueprint of a rotary-delta, taken as given)" in out
+
+
+def test_a_geometry_of_which_no_center_is_computed(arm, capsys):
+    stated(arm, '[machine.geometry]\nradius = "500 mm"\n')
+    _, out = judged(arm, capsys)
+    assert "does not compute the center of a chain's prior from [machine.geometry]" in out
+    assert "Derived from the sources" not in out
+
+
+@pytest.mark.parametrize("given", [{"center": ""}, {"center": "calibrated values"}, {"values": []}, {"gains": [1.0]}])
+def test_centers_of_chains_are_taken_as_given_where_the_study_says_so(arm, given, capsys):
+    edited(arm / MANIFEST, lambda data: data["given"].update(given))
+    code, out = judged(arm, capsys)
+    assert code == 1
+    assert "does not follow from the sources" in out

@@ -1,6 +1,5 @@
 """The manifest of a certification: every file of a run with its digest, the sources, and what is taken as given."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -20,8 +19,8 @@ KIND = "certification manifest"
 _VERSION = 1
 _KEYS = ("gough", "version", "written_by", "questions", "given", "sources", "files", "seal")
 ROLES = ("study", "poses")
-_CENTER = re.compile(r"|the blueprint|calibrated values|blueprint [a-z0-9-]{1,20}")
-"""It is printed with statements, so that no other text may stand there."""
+BLUEPRINT = "the blueprint"
+CALIBRATED = "calibrated values"
 
 Question = PlatformQuestion | ChainQuestion
 
@@ -63,9 +62,10 @@ class Given(NamedTuple):
     """Numbers that the run computed or built in and that no source states; every statement takes them as given."""
 
     center: str = ""
-    """What the prior is centered at: "blueprint deltalab", "calibrated values", …; empty where the study states it."""
+    """What the prior is centered at, `BLUEPRINT` or `CALIBRATED`; empty where the study states it. Must agree with the
+    study: it may replace nothing that the study states."""
     values: tuple[tuple[float, ...], ...] = ()
-    """The center of each question's unknowns: one row a leg, or a chain."""
+    """The center of each question's unknowns: one row a leg, or a chain; empty where the study states it."""
     gains: tuple[float, ...] = ()
     """What readings of each leg are multiplied by, m per unit; empty where the study states it."""
 
@@ -210,7 +210,7 @@ def _texts(data: Any, what: str) -> tuple[str, str, str]:
 def _given(data: Any) -> Given:
     require(isinstance(data, dict), "given must be a table")
     require_keys(data, {"center", "values", "gains"}, "given")
-    known = isinstance(data["center"], str) and _CENTER.fullmatch(data["center"]) is not None
-    require(known, "given: center must be 'the blueprint', 'calibrated values', or 'blueprint' with its name")
+    known = data["center"] in ("", BLUEPRINT, CALIBRATED)
+    require(known, f"given: center must be '{BLUEPRINT}', '{CALIBRATED}', or empty")
     values = tuple(list_of(data["values"], "values", numbers))
     return Given(data["center"], values, numbers(data["gains"], "gains"))

@@ -19,7 +19,7 @@ from gough.checker.raw_chains import (
     require_enclosed,
     require_little_more,
 )
-from gough.checker.raw_data import Half, NotDerived, RawTable, span_of, study_of, table_in
+from gough.checker.raw_data import Half, NotDerived, RawTable, require_known, span_of, study_of, table_in
 from gough.checker.raw_legs import RawLegs, raw_legs, require_contained, require_exhibited
 from gough.checker.raw_numbers import Span
 from gough.core.outward import DEGREES, sides
@@ -77,6 +77,7 @@ class Source(NamedTuple):
             NotProven: they do not state it.
         """
         study, table = study_of(self.study.content), self._table()
+        require_known(study)
         named = table_in(study, "poses").get("file")
         if not isinstance(named, str) or PurePosixPath(named.replace("\\", "/")).name != self.poses.name:
             raise NotProven(f"the study is about the poses {named!r:.60}, not {self.poses.name}")
@@ -99,7 +100,7 @@ class Source(NamedTuple):
         turned = f", orientations as {poses.form}" if poses.form else ""
         left_out = f" ({poses.copies} copies of rows left out)" if poses.copies else ""
         data = f"Data: {self.poses.words}, {len(poses)} poses{left_out}, counted from 0{turned}; {self.study.words}."
-        return (data, *(_leg_words(raw, self.given) if isinstance(raw, RawLegs) else _chain_words(raw, self.given)))
+        return (data, *(_leg_words(raw) if isinstance(raw, RawLegs) else _chain_words(raw)))
 
 
 def require_about(question: Question, raw: Raw) -> None:
@@ -146,7 +147,7 @@ def question_words(question: Question) -> tuple[str, ...]:
     )
 
 
-def _leg_words(raw: RawLegs, given: Given) -> list[str]:
+def _leg_words(raw: RawLegs) -> list[str]:
     names = [f"{stem[0]}{leg}{stem[1:]}" for leg in raw.legs for stem in ("ax", "ay", "az", "bx", "by", "bz", "l")]
     readings = [_one_for_all([row[i] for row in raw.half], 1000, "mm") for i in range(len(raw.legs))]
     each = [f"leg {leg} ± {words}" for leg, words in zip(raw.legs, readings, strict=True)]
@@ -156,14 +157,14 @@ def _leg_words(raw: RawLegs, given: Given) -> list[str]:
     )
     centers = [c for row in raw.center for c in row]
     sides = [(name, c, r.span) for name, c, r in zip(names, centers, raw.around * len(raw.legs), strict=True)]
-    lines = [tolerances, _prior_words(sides, given)]
-    if given.gains:
-        gains = ", ".join(f"leg {leg}: {g!r}" for leg, g in zip(raw.legs, given.gains, strict=True))
+    lines = [tolerances, _prior_words(sides, raw.centers)]
+    if raw.gains:
+        gains = ", ".join(f"leg {leg}: {g!r}" for leg, g in zip(raw.legs, raw.gains, strict=True))
         lines.append(f"Readings are multiplied by gains, taken as given ({gains}).")
     return [*lines, _LEG]
 
 
-def _chain_words(raw: RawChain, given: Given) -> list[str]:
+def _chain_words(raw: RawChain) -> list[str]:
     unit = "mm" if raw.family.reading_unit == "m" else "mrad"
     half = _half([raw.half], unit)
     headings = f"; headings ± {_axes([(x,) for x in raw.heading], 'deg')}" if raw.family.turns else ""
@@ -175,13 +176,13 @@ def _chain_words(raw: RawChain, given: Given) -> list[str]:
     errors = "p, q and the heading" if raw.family.turns else "p and q"
     closes = f"A chain of a {raw.name} fits a pose with {pose} and the reading q if {_CHAIN[raw.name]}"
     closes = f"{closes}, for some errors of {errors} within the tolerances."
-    return [tolerances, _prior_words(sides, given), closes]
+    return [tolerances, _prior_words(sides, raw.centers), closes]
 
 
-def _prior_words(sides: Sequence[tuple[str, Span, Span]], given: Given) -> str:
+def _prior_words(sides: Sequence[tuple[str, Span, Span]], centers: str) -> str:
     around = [f"{name} = {_written(c)} ± {_written(reach)}" for name, c, reach in sides]
     shown = ", ".join(around)
-    taken = f" (centers: {given.center}, taken as given)" if given.center else ""
+    taken = f" (centers: {centers})" if centers else ""
     return f"Prior: {shown} m{taken}."
 
 

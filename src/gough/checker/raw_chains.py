@@ -21,11 +21,13 @@ from gough.checker.chain_check import ChainSpace, require_fits
 from gough.checker.chain_proofs import ChainCertificate, ChainWitness
 from gough.checker.chain_questions import ChainQuestion
 from gough.checker.linear import NotProven
-from gough.checker.manifest import Given
+from gough.checker.manifest import BLUEPRINT, CALIBRATED, Given
 from gough.checker.raw_data import (
     Half,
+    NotDerived,
     RawPoses,
     RawTable,
+    center_of,
     pose_half_widths,
     poses_of,
     reach_of,
@@ -33,7 +35,7 @@ from gough.checker.raw_data import (
     span_of,
     table_in,
 )
-from gough.checker.raw_numbers import Scaled, Span, turn
+from gough.checker.raw_numbers import Scaled, Span, quantity, turn
 from gough.core.rational import rational, round_down
 
 Entries = dict[tuple[int, int], Span]
@@ -90,6 +92,8 @@ class RawChain:
     """Half-width of the reading, in its unit."""
     center: tuple[Span, ...]
     around: Scaled
+    centers: str
+    """Where the prior's center is from, in words."""
 
 
 def raw_chain(study: Mapping[str, Any], table: RawTable, given: Given, chain: int, place: int) -> RawChain:
@@ -112,8 +116,12 @@ def raw_chain(study: Mapping[str, Any], table: RawTable, given: Given, chain: in
         if poses.rotation[0] is None:
             raise NotProven("the poses have no orientations")
         heading = [row[2] for row in pose_half_widths(study, poses, "orientation")]
-    if place >= len(given.values) or len(given.values[place]) != len(family.unknowns):
+    _require_plain(study)
+    centers = CALIBRATED if center_of(study) == "calibrated" else BLUEPRINT
+    if given.center != centers or place >= len(given.values) or len(given.values[place]) != len(family.unknowns):
         raise NotProven("the center of the prior is not in the manifest")
+    if given.gains:
+        raise NotProven("the manifest gives gains, but readings of chains have none")
     around = certify.get("around", Fraction(1, 10))
     if isinstance(around, list) and len(around) == 1:
         around = around[0]
@@ -127,7 +135,24 @@ def raw_chain(study: Mapping[str, Any], table: RawTable, given: Given, chain: in
         reading_half_widths(study, family.chains, family.reading_unit)[chain - 1],
         tuple(Span.at(rational(x, "a center")) for x in given.values[place]),
         reach_of(around),
+        f"{CALIBRATED}, taken as given" if centers == CALIBRATED else f"built-in blueprint of a {name}, taken as given",
     )
+
+
+def _require_plain(study: Mapping[str, Any]) -> None:
+    """Raise NotProven or NotDerived if a study asks for what is not taken into account for chains."""
+    machine = table_in(study, "machine")
+    stated = [key for key in ("blueprint", "gains", "reading_unit") if key in machine]
+    if stated:
+        raise NotProven(f"'{stated[0]}' of the machine is for Gough platforms, not for chains")
+    if table_in(study, "calibration").get("frames", "machine") != "machine":
+        raise NotProven("the poses are in an instrument's frame, but chains are derived in the machine's frame")
+    model = table_in(table_in(study, "certify"), "model_error")
+    if any(quantity(x, "m/rad" if key == "orientation" else "m" if key == "constant" else "1").number
+           for key, x in model.items()):  # fmt: skip
+        raise NotProven("the study states model errors, which are not taken into account for chains")
+    if table_in(machine, "geometry") and center_of(study) == "blueprint":
+        raise NotDerived("the checker does not compute the center of a chain's prior from [machine.geometry]")
 
 
 @dataclass(frozen=True)

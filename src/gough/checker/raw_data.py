@@ -30,6 +30,22 @@ _ANGLES = range(3, 6)
 
 Quaternion = tuple[Span, Span, Span, Span]
 
+_KEYS = {
+    "": {"machine", "poses", "noise", "calibration", "selection", "certify", "output"},
+    "machine": {"family", "blueprint", "geometry", "gains", "reading_unit"},
+    "poses": {"file", "validation", "columns", "units", "quaternion", "average"},
+    "poses.units": {"position", "rotation", "readings"},
+    "noise": {"position", "orientation", "readings"},
+    "calibration": {"frames", "fixed", "scale", "robust", "folds"},
+    "certify": {
+        "position", "orientation", "readings", "sigmas", "around", "center", "legs", "outliers", "joint", "joint_box",
+        "width", "model_error",
+    },
+    "certify.model_error": {"constant", "reading", "position", "orientation"},
+}  # fmt: skip
+"""Keys of a study. Those of [selection] and [output] say nothing about what is certified, nor do `validation`, `fixed`,
+`scale`, `robust`, `folds`, `legs`, `outliers`, `joint`, `joint_box` and `width`; all others are taken into account."""
+
 
 class NotDerived(Exception):  # noqa: N818 - it tells what was not done, as NotProven does
     """The checker does not derive the numbers of a proof from raw data of this kind; the message says why."""
@@ -102,6 +118,27 @@ def table_in(study: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     if not isinstance(table, dict):
         raise NotProven(f"'{name}' is not a table")
     return table
+
+
+def require_known(study: Mapping[str, Any]) -> None:
+    """Raise NotProven if a study has a key whose meaning the checker does not know."""
+    for path, known in _KEYS.items():
+        table = study
+        for name in path.split(".") if path else ():
+            table = table_in(table, name)
+        for key in table:
+            if key not in known:
+                where = f"[{path}]" if path else "the study"
+                raise NotProven(f"the checker does not know what {key!r:.40} in {where} means")
+
+
+def center_of(study: Mapping[str, Any]) -> str:
+    """What unknowns are sought around: "blueprint" or "calibrated"."""
+    framed = table_in(study, "calibration").get("frames", "machine")
+    stated = table_in(study, "certify").get("center", "calibrated" if framed == "instrument" else "blueprint")
+    if framed not in {"machine", "instrument"} or stated not in {"blueprint", "calibrated"}:
+        raise NotProven("'frames' or 'center' of the study has a value that the checker does not know")
+    return str(stated)
 
 
 @dataclass(frozen=True)
@@ -324,10 +361,10 @@ def reading_half_widths(study: Mapping[str, Any], chains: int, reading_unit: str
 
 
 def _sigmas(certify: Mapping[str, Any]) -> Fraction:
-    sigmas = quantity(certify.get("sigmas", 3), "1").number
-    if sigmas <= 0:
-        raise NotProven("sigmas is not positive")
-    return sigmas
+    sigmas = quantity(certify.get("sigmas", 3), "1")
+    if sigmas.number <= 0 or sigmas.power:
+        raise NotProven("sigmas is not positive, or is written with units of angles")
+    return sigmas.number
 
 
 def reach_of(stated: Any) -> Scaled:

@@ -20,12 +20,13 @@ from gough.checker.leg_questions import PlatformQuestion
 from gough.checker.leg_rows import rotation
 from gough.checker.leg_witness import exhibited_distances
 from gough.checker.linear import NotProven
-from gough.checker.manifest import Given
+from gough.checker.manifest import CALIBRATED, Given
 from gough.checker.raw_data import (
     Half,
     NotDerived,
     RawPoses,
     RawTable,
+    center_of,
     pose_half_widths,
     poses_of,
     reach_of,
@@ -39,6 +40,19 @@ from gough.core.rational import rational
 _NEAR = Fraction(1, 4)
 _MOST_TURN = 1
 _AXES = "xyz"
+_POINTS = {"base", "platform", "length", "gain"}
+_CIRCLES = {"base_radius", "platform_radius", "base_angles", "platform_angles", "length", "gain"}
+BLUEPRINTS = {
+    "deltalab": (
+        "-223.1792 -151.9573 0 -19.9938 -193.9723 0 345",
+        "223.1792 -151.9573 0 19.9938 -193.9723 0 345",
+        "243.1885 -117.3002 0 177.9818 79.6710 0 345",
+        "20.0093 269.2575 0 157.9880 114.3013 0 345",
+        "-20.0093 269.2575 0 -157.9880 114.3013 0 345",
+        "-243.1885 -117.3002 0 -177.9818 79.6710 0 345",
+    )
+}
+"""Geometries that a study may name: a, b, l of each leg in mm [DACP06, Table 1]."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +74,10 @@ class RawLegs:
     """Half-widths of the prior of a leg's seven unknowns, m."""
     legs: tuple[int, ...]
     """Their numbers."""
+    centers: str
+    """Where the prior's center is from, in words; empty where the study states its numbers."""
+    gains: tuple[float, ...]
+    """Calibrated gains that are taken as given; empty where the study states them."""
 
 
 def raw_legs(study: Mapping[str, Any], table: RawTable, given: Given, legs: Sequence[int]) -> RawLegs:
@@ -72,9 +90,10 @@ def raw_legs(study: Mapping[str, Any], table: RawTable, given: Given, legs: Sequ
     machine, certify = table_in(study, "machine"), table_in(study, "certify")
     geometry = table_in(machine, "geometry")
     n = _count(machine, geometry)
+    center, centers = _center(study, given, legs, n)
     if any(leg > n for leg in legs):
         raise NotProven(f"the machine has {n} legs")
-    read_in = machine.get("reading_unit", "m") if machine.get("blueprint") is None else "m"
+    read_in = machine.get("reading_unit", "m")
     if not isinstance(read_in, str):
         raise NotProven("reading_unit is not text")
     poses = poses_of(table, study, n, read_in, planar=False)
@@ -83,7 +102,7 @@ def raw_legs(study: Mapping[str, Any], table: RawTable, given: Given, legs: Sequ
     half = reading_half_widths(study, n, read_in)
     gains = _gains(machine, geometry, given, legs, n)
     readings = [tuple(row[leg - 1] * g for leg, g in zip(legs, gains, strict=True)) for row in poses.readings]
-    own = [half[leg - 1].span * abs(g) for leg, g in zip(legs, gains, strict=True)]
+    own = [half[leg - 1].span * g.size for leg, g in zip(legs, gains, strict=True)]
     more = _model_error(table_in(certify, "model_error"), poses, readings)
     return RawLegs(
         poses,
@@ -91,15 +110,24 @@ def raw_legs(study: Mapping[str, Any], table: RawTable, given: Given, legs: Sequ
         pose_half_widths(study, poses, "orientation"),
         readings,
         [tuple(a + b for a, b in zip(own, row, strict=True)) for row in more],
-        _center(geometry, certify, given, legs, n),
+        center,
         _around(certify),
         tuple(legs),
+        centers,
+        given.gains,
     )
 
 
 def _count(machine: Mapping[str, Any], geometry: Mapping[str, Any]) -> int:
-    if machine.get("blueprint") is not None:
-        return 6
+    blueprint = machine.get("blueprint")
+    if blueprint is not None:
+        if not isinstance(blueprint, str) or blueprint not in BLUEPRINTS:
+            raise NotProven(f"the checker knows no blueprint {blueprint!r:.40}")
+        if geometry or machine.get("reading_unit", "m") != "m":
+            raise NotProven("the study states a blueprint, and a geometry or another unit of readings")
+        return len(BLUEPRINTS[blueprint])
+    if not set(geometry) <= (_CIRCLES if "base_radius" in geometry else _POINTS):
+        raise NotProven("the geometry has a dimension that the checker does not know")
     points = geometry.get("base", geometry.get("base_angles"))
     if not isinstance(points, list):
         raise NotProven("the study states no points of the base")
@@ -108,37 +136,49 @@ def _count(machine: Mapping[str, Any], geometry: Mapping[str, Any]) -> int:
 
 def _gains(
     machine: Mapping[str, Any], geometry: Mapping[str, Any], given: Given, legs: Sequence[int], n: int
-) -> list[Fraction]:
+) -> list[Span]:
     """What readings are multiplied by: as the study states, or calibrated and taken as given."""
-    if machine.get("gains", False):
+    calibrated = machine.get("gains", False)
+    if not isinstance(calibrated, bool):
+        raise NotProven("'gains' of the machine is neither true nor false")
+    if calibrated:
         if len(given.gains) != len(legs):
             raise NotProven("the gains that readings were multiplied by are not in the manifest")
-        return [rational(gain, "a gain") for gain in given.gains]
+        return [Span.at(rational(gain, "a gain")) for gain in given.gains]
+    if given.gains:
+        raise NotProven("the manifest gives gains, but the study does not ask for calibrated ones")
     stated = geometry.get("gain", 1)
     each = stated if isinstance(stated, list) else [stated] * n
     if len(each) == 1:
         each = each * n
     if len(each) != n:
         raise NotProven(f"the study states {len(each)} gains of {n} legs")
-    return [quantity(each[leg - 1], "1").number for leg in legs]
+    return [quantity(each[leg - 1], "1").span for leg in legs]
 
 
-def _center(
-    geometry: Mapping[str, Any], certify: Mapping[str, Any], given: Given, legs: Sequence[int], n: int
-) -> list[tuple[Span, ...]]:
-    """Of the prior: points and lengths that the study states, or numbers that are taken as given."""
-    if given.center:
-        if [len(row) for row in given.values] != [7] * len(legs):
-            raise NotProven("the center of the prior is not in the manifest")
-        return [tuple(Span.at(rational(x, "a center")) for x in row) for row in given.values]
-    if certify.get("center", "blueprint") != "blueprint" or "length" not in geometry:
-        raise NotProven("the manifest says that the study states the prior's center, but it does not")
+def _center(study: Mapping[str, Any], given: Given, legs: Sequence[int], n: int) -> tuple[list[tuple[Span, ...]], str]:
+    """Of the prior, and where it is from: what the study states, or calibrated values, which are taken as given."""
+    machine = table_in(study, "machine")
+    geometry = table_in(machine, "geometry")
+    if center_of(study) == "calibrated":
+        if given.center != CALIBRATED or [len(row) for row in given.values] != [7] * len(legs):
+            raise NotProven("the calibrated center of the prior is not in the manifest")
+        rows = [tuple(Span.at(rational(x, "a center")) for x in row) for row in given.values]
+        return rows, f"{CALIBRATED}, taken as given"
+    if given.center or given.values:
+        raise NotProven("the manifest gives a center of the prior, but the study states it")
+    blueprint = machine.get("blueprint")
+    if blueprint is not None:
+        table = [BLUEPRINTS[blueprint][leg - 1].split() for leg in legs]
+        return [tuple(quantity(f"{x} mm", "m").span for x in row) for row in table], f"blueprint {blueprint}"
+    if "length" not in geometry:
+        raise NotProven("the study states no lengths of legs")
     base, platform = (_points(geometry, what, n) for what in ("base", "platform"))
     stated = geometry["length"] if isinstance(geometry["length"], list) else [geometry["length"]]
     lengths = stated * n if len(stated) == 1 else stated
     if len(lengths) != n:
         raise NotProven(f"the study states {len(lengths)} lengths of {n} legs")
-    return [(*base[leg - 1], *platform[leg - 1], quantity(lengths[leg - 1], "m").span) for leg in legs]
+    return [(*base[leg - 1], *platform[leg - 1], quantity(lengths[leg - 1], "m").span) for leg in legs], ""
 
 
 def _points(geometry: Mapping[str, Any], what: str, n: int) -> list[tuple[Span, ...]]:

@@ -185,11 +185,15 @@ def machine(table: MachineTable) -> KinematicModel:
     given = table.geometry
     if table.family != "gough":
         require(table.blueprint is None, f"no blueprint of a {table.family} is built in: give its geometry")
+        own = not table.model_fields_set & {"gains", "reading_unit"}
+        require(own, f"gains and reading_unit are for Gough platforms, not for a {table.family}: leave them out")
         return _machine_of(table.family, given)
     if table.blueprint is not None:
         if table.blueprint not in BLUEPRINTS:
             raise InputError(f"no blueprint is called '{table.blueprint}'{nearest(table.blueprint, BLUEPRINTS)}")
         require(not given, "give either a blueprint or a geometry, not both")
+        metres = table.reading_unit == "m"
+        require(metres, "legs of a built-in blueprint read metres: leave out reading_unit, state units of [poses]")
         return replace(BLUEPRINTS[table.blueprint](), gains=table.gains)
     options: dict[str, Any] = {"gains": table.gains, "reading_unit": table.reading_unit}
     circles = "base_radius" in given

@@ -10,7 +10,7 @@ import numpy as np
 from gough.checker import PlatformQuestion
 from gough.checker.folders import MEASUREMENTS
 from gough.checker.linear import NotProven
-from gough.checker.manifest import Given, Question
+from gough.checker.manifest import CALIBRATED, Given, Question
 from gough.checker.raw import Raw, Source, SourceText, question_words, require_about
 from gough.checker.raw_data import NotDerived
 from gough.closure import JointHull, JointProblem, LegProblem, joint_tolerance, minimal_tolerance
@@ -200,14 +200,11 @@ def within(around: Sequence[float]) -> str:
 
 
 def _given(study: CalibrationStudy, center: Array, gain: Array) -> Given:
-    """Numbers that the study does not state: a built-in or calibrated center, and calibrated gains."""
-    machine = study.table.machine
-    assert machine is not None
-    words = "calibrated values" if center_of(study) == "calibrated" else ""
-    if not words and machine.blueprint is not None:
-        words = f"blueprint {machine.blueprint}"
+    """Numbers that the study does not state: a calibrated center, and calibrated gains."""
+    assert study.table.machine is not None
+    words = CALIBRATED if center_of(study) == "calibrated" else ""
     values = tuple(tuple(row) for row in center.tolist()) if words else ()
-    return Given(words, values, tuple(gain.tolist()) if machine.gains else ())
+    return Given(words, values, tuple(gain.tolist()) if study.table.machine.gains else ())
 
 
 def source_of(study: CalibrationStudy, given: Given) -> Source:

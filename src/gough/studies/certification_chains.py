@@ -8,7 +8,7 @@ import numpy as np
 
 from gough.checker import ChainCertificate, ChainQuestion, NotProven, chain_certificate, chain_question, check_chain
 from gough.checker.chain_files import equations_name, render_chain
-from gough.checker.manifest import Given, Question
+from gough.checker.manifest import BLUEPRINT, CALIBRATED, Given, Question
 from gough.checker.of_chain import chain_witness, empty_chain
 from gough.checker.raw import Raw, require_for_raw
 from gough.closure import QuadraticChain, Tolerances, certified_chain, chain_parameters, quadratic_unknowns
@@ -123,7 +123,7 @@ def certified_chains(study: CalibrationStudy, on_step: OnStep = lambda _: None) 
     with study.at("certify", "legs"):
         numbers = named(table.legs, len(model.chains), "chain")
     found, questions, premises = [], dict[str, Question](), list[str]()
-    where = "calibrated values" if center_of(study) == "calibrated" else "the blueprint"
+    where = CALIBRATED if center_of(study) == "calibrated" else BLUEPRINT
     source = source_of(study, asked.given(where, numbers))
     for k, chain in enumerate(numbers):
         on_step(Step(k + 1, len(numbers), f"certifying chain {chain}"))
