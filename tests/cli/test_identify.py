@@ -95,6 +95,26 @@ def test_an_inadequate_model_is_refuted_with_exit_code_1(study, capsys, monkeypa
     assert not any(method["status"] == "INCONSISTENT" for method in report["methods"].values())
 
 
+def test_dimensions_that_are_not_stated_are_named_first(study, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    text = study.read_text()
+    for name in ("proximal", "distal"):
+        line = next(line for line in text.splitlines() if line.startswith(f"{name} = "))
+        text = text.replace(line, "")
+    study.write_text(text)
+    taken = "proximal = [250 mm, 250 mm], distal = [350 mm, 350 mm]"
+    said = f"Not stated in [robot.geometry], taken from the library: {taken}."
+    run(["identify", str(study)])
+    assert " ".join(capsys.readouterr().out.split()).startswith(said)
+    results = study.parent / "results"
+    report = json.loads((results / "report.json").read_text())
+    assert report["verdicts"][0].startswith(said)
+    assert report["premises"] == report["verdicts"][:1]
+    estimates = json.loads((results / "estimate.json").read_text())
+    assert all(each["notes"][0] == report["verdicts"][0] for each in estimates.values())
+    assert f'<ul class="verdicts"><li class="bad">{said}' in (results / "report.html").read_text(encoding="utf-8")
+
+
 def test_a_new_study_never_touches_what_is_there(tmp_path, capsys):
     (tmp_path / "mine.txt").write_text("mine")
     assert run(["new", str(tmp_path)]) == 2

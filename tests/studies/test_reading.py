@@ -60,3 +60,28 @@ def test_what_is_no_study_is_refused(tmp_path, text, why):
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
         read_study(tmp_path / "study.toml")
+
+
+@pytest.mark.parametrize(
+    ("machine", "named"),
+    [
+        ('family = "rotary-delta"\ngeometry = {radius = 0.1, arm = 0.26, angle = 0, zero = 0}', "rod = 700 mm, height"),
+        (
+            'family = "h4"\ngeometry = {arm = 0.26, d = 0.06, h = 0.06, base = 0.14}',
+            "rod = 480 mm, alpha = [0 deg, 180",
+        ),
+        (
+            'family = "planar-rrr"\n'
+            "geometry = {base_radius = 0.5, platform_radius = 0.1, arm = 0.3, rod = 0.3, zero = 0, elbow = 1}",
+            "base_angles = [90 deg, 210 deg, 330 deg], platform_angles = [90 deg",
+        ),
+        ('family = "linear-delta"\ngeometry = {radius = 0.16, arm = 0.345, endstop = 0.4, angle = [0, 2, 4]}', ""),
+        ('family = "gough"\nblueprint = "deltalab"', ""),
+    ],
+)
+def test_dimensions_that_a_machine_takes_from_the_library_are_named(tmp_path, machine, named):
+    file = tmp_path / "study.toml"
+    file.write_text(f'[machine]\n{machine}\n[poses]\nfile = "poses.csv"\n')
+    expected = (f"Not stated in [machine.geometry], taken from the library: {named}",) if named else ()
+    said = CalibrationStudy.read(file).premises
+    assert tuple(each[: len(expected[0])] for each in said) == expected

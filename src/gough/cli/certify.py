@@ -30,11 +30,12 @@ def certify(
     with results_folder(folder) as results, steps_shown() as on_step:
         found = certified_machine(asked, on_step)
         title = asked.table.output.title or f"Certification of {study.name}"
-        files = certification_documents(title, (), found, folder)
+        files = certification_documents(title, asked.premises, found, folder)
         results.write(files)
     if as_json:
         answer(files["certification.json"].decode())
     else:
+        say(*asked.premises)
         tell(str(found))
         console().print(f"\nReport: {folder / 'report.html'}", style="bold", soft_wrap=True)
         say(f"Check the proofs again: {command_line('gough', 'check', folder / 'certificates')}")

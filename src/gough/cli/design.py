@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from gough.cli.progress import progress_bar
-from gough.cli.terminal import answer, console, tell
+from gough.cli.terminal import answer, console, say, tell
 from gough.designs.excitation import Progress
 from gough.report import results_folder
 from gough.studies.design import TRAJECTORY, DesignStudy
@@ -37,6 +37,7 @@ def design(
     if as_json:
         answer(json.dumps(json.loads(files["design.json"]), ensure_ascii=False, indent=1))
         return
+    say(*asked.study.premises)
     tell(str(found))
     tell(f"\n{asked.to_record(found)}")
     console().print(f"\nTrajectory: {folder / TRAJECTORY}", style="bold", soft_wrap=True)

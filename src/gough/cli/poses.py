@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from gough.cli import poses_measure
 from gough.cli.progress import progress_bar
-from gough.cli.terminal import answer, console, tell
+from gough.cli.terminal import answer, console, say, tell
 from gough.designs.poses import Progress
 from gough.report import results_folder
 from gough.report.poses.words import account
@@ -72,6 +72,7 @@ def select(
     if as_json:
         answer(files["selection.json"].decode())
     else:
+        say(*asked.study.premises)
         tell(account(chosen.selection, chosen.rivals, chosen.curve))
         console().print(f"\nConfigurations: {folder / CONFIGURATIONS}", style="bold", soft_wrap=True)
         console().print(f"Report: {folder / 'report.html'}", style="bold", soft_wrap=True)

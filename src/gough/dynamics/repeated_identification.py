@@ -67,6 +67,8 @@ class IdentifiedRepeats(EstimatesByMethod):
     """The same on motions that were not used, by their names."""
     fixed: Mapping[str, float]
     """Parameters that the prior fixes, with their values."""
+    premises: tuple[str, ...] = ()
+    """What the answer rests on besides the data and was not stated, such as dimensions; the first of the verdicts."""
 
     def __post_init__(self) -> None:
         for field in ("by_positions", "estimates", "refused", "benchmarks", "fixed"):
@@ -114,7 +116,7 @@ class IdentifiedRepeats(EstimatesByMethod):
     @property
     def verdicts(self) -> tuple[str, ...]:
         """What a reader must know, in sentences."""
-        return (*self.on_noise, self.order.reason, *self.on_estimates, *self.on_benchmarks)
+        return (*self.premises, *self.on_noise, self.order.reason, *self.on_estimates, *self.on_benchmarks)
 
     @property
     def on_noise(self) -> tuple[str, ...]:

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -232,6 +232,7 @@ class EstimatesByMethod:
 
     estimates: Mapping[str, Estimate]
     fixed: Mapping[str, float]
+    premises: tuple[str, ...]
 
     def __getitem__(self, method: str) -> Estimate:
         if method not in self.estimates:
@@ -259,10 +260,16 @@ class EstimatesByMethod:
             raise InputError(f"no unknown is called '{name}'{nearest(name, known)}")
         return {label: each.interval(name) for label, each in able.items() if name in each.unknowns.names}
 
+    def to_dict(self) -> dict[str, Any]:
+        """All estimates by the name of their method as plain data; the notes of each begin with the premises."""
+        return {
+            label: replace(estimate, notes=(*self.premises, *estimate.notes)).to_dict()
+            for label, estimate in self.estimates.items()
+        }
+
     def to_json(self) -> str:
         """All estimates by the name of their method, as `gough identify` writes them; see `estimates_from_json`."""
-        data = {label: estimate.to_dict() for label, estimate in self.estimates.items()}
-        return json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False)
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
 
 
 def estimates_from_json(text: str) -> dict[str, Estimate]:
@@ -331,6 +338,8 @@ class Identified(EstimatesByMethod):
     adequacy: Adequacy | None = None
     validation: Validation | None = None
     notes: tuple[str, ...] = ()
+    premises: tuple[str, ...] = ()
+    """What the answer rests on besides the data and was not stated, such as dimensions; the first of the verdicts."""
 
     def __post_init__(self) -> None:
         for name in ("estimates", "refused", "fixed"):

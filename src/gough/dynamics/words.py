@@ -19,7 +19,7 @@ _NAMED = 3
 
 
 def verdicts(identified: Identified) -> tuple[str, ...]:
-    """What a reader must know about an identification, a paragraph each: data, bound, methods, model, prediction.
+    """What a reader must know, a paragraph each: what was not stated, data, bound, methods, model, prediction.
 
     Examples:
         >>> from gough.dynamics import identify
@@ -32,7 +32,7 @@ def verdicts(identified: Identified) -> tuple[str, ...]:
         paragraphs.append(on_adequacy(identified.adequacy))
     if identified.validation is not None:
         paragraphs.append(on_validation(identified.validation))
-    return tuple(" ".join(sentences) for sentences in (*paragraphs, identified.notes) if sentences)
+    return tuple(" ".join(sentences) for sentences in (identified.premises, *paragraphs, identified.notes) if sentences)
 
 
 def on_data(identified: Identified) -> tuple[str, ...]:

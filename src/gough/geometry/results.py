@@ -104,6 +104,8 @@ class Calibrated(CalibratedParameters, ArrayValue):
     validation: HeldOut | None
     suspects: tuple[str, ...]
     """What is probably wrong with the data, in sentences."""
+    premises: tuple[str, ...] = ()
+    """What the answer rests on besides the data and was not stated, such as dimensions; the first of the verdicts."""
 
     @property
     def rms(self) -> tuple[float, float]:
@@ -178,7 +180,7 @@ class Calibrated(CalibratedParameters, ArrayValue):
         hints = tuple(c.words for c in self.chains if c.words and c.rms_after > _ROUNDING)
         doubts = (self.validation.words,) if self.validation is not None and self.validation.words else ()
         far = tuple(filter(None, (outlier_words(self.residuals),)))
-        return (*self.poses.notes, *self.suspects, *far, *self.estimate.notes, *hints, *doubts)
+        return (*self.premises, *self.poses.notes, *self.suspects, *far, *self.estimate.notes, *hints, *doubts)
 
     @property
     def residuals(self) -> Array:
@@ -198,8 +200,9 @@ class Calibrated(CalibratedParameters, ArrayValue):
 
     def __str__(self) -> str:
         parts = [
+            *self.premises,
             self._headline(),
-            *self.verdicts,
+            *self.verdicts[len(self.premises) :],
             "",
             self.table(),
             "",
@@ -224,6 +227,7 @@ class Calibrated(CalibratedParameters, ArrayValue):
             "closure_rms": {"before": before, "after": after},
             "chains": [c.__dict__ for c in self.chains],
             "refuted": self.refuted,
+            "premises": list(self.premises),
             "verdicts": list(self.verdicts),
             "validation": None
             if self.validation is None

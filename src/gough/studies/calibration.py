@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from gough.robots import (
 )
 from gough.studies.calibration_schema import CalibrationStudyTable, MachineTable, PosesTable
 from gough.studies.quantities import quantity
-from gough.studies.robots import robot
+from gough.studies.robots import dimension_text, left_out, not_stated, robot
 from gough.studies.toml import validated, where
 
 _GOUGH = {"base": "m", "platform": "m", "length": "m", "gain": "1"}
@@ -103,6 +104,12 @@ class CalibrationStudy:
         with self.at("machine"):
             return machine(self.table.machine)
 
+    @property
+    def premises(self) -> tuple[str, ...]:
+        """A sentence that names the dimensions which the study leaves to the library; nothing where it states all."""
+        machine = self.table.machine
+        return () if machine is None else not_stated(_left_out(machine), "machine.geometry")
+
     def poses(self) -> Poses:
         """What was measured, with its noise."""
         assert self.table.poses is not None
@@ -116,6 +123,9 @@ class CalibrationStudy:
 
     def calibrate(self) -> Calibrated:
         """Read and calibrate, as the study asks."""
+        return replace(self._calibrated(), premises=self.premises)
+
+    def _calibrated(self) -> Calibrated:
         asked, model = self.table.calibration, self.model
         poses, validation = self.poses(), self.validation()
         options: dict[str, Any] = {"fixed": asked.fixed, "scale": asked.scale, "robust": asked.robust}
@@ -218,6 +228,24 @@ def _machine_of(family: str, given: Mapping[str, Any]) -> KinematicModel:
     known, kind = _CHAINS[family]
     made: KinematicModel = kind(**_dimensions(family, given, known))
     return made
+
+
+def _left_out(table: MachineTable) -> dict[str, str]:
+    """Dimensions that a study does not state, with the library's values in words."""
+    family, given = table.family, table.geometry
+    if family == "gough":
+        return {}  # all are required, or those of a named blueprint
+    if family in _ROBOTS:
+        return left_out(family, given)
+    units, kind = _CHAINS[family]
+    circles = {"base", "platform"} if "base_radius" in given else set()
+    values = {
+        each.name: each.default_factory() if callable(each.default_factory) else each.default for each in fields(kind)
+    }
+    left = {name: dimension_text(values[name], unit) for name, unit in units.items() if name not in {*given, *circles}}
+    angles = {"base_angles", "platform_angles"} - set(given) if circles else set()
+    default = signature(PlanarRRR.of_circles).parameters
+    return left | {name: dimension_text(default[name].default, "rad") for name in sorted(angles)}
 
 
 def _dimensions(family: str, given: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any]:

@@ -109,7 +109,8 @@ def certified_machine(study: CalibrationStudy, on_step: OnStep = lambda _: None)
     with study.at("printer"):
         printed = study.table.printer is not None
         require(not printed, "gough certify needs measured poses: heights that a printer probed are not enough")
-    return (certified if isinstance(study.model, GoughPlatform) else certified_chains)(study, on_step)
+    found = (certified if isinstance(study.model, GoughPlatform) else certified_chains)(study, on_step)
+    return replace(found, premises=(*study.premises, *found.premises))
 
 
 def certified_chains(study: CalibrationStudy, on_step: OnStep = lambda _: None) -> Certification:

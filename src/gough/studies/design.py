@@ -101,7 +101,10 @@ class DesignStudy:
         title = f"{of.robot.name}: a motion designed for identification"
         asked = f"criterion {of.criterion.name}, {of.criterion.meaning}"
         recorded = f"{self.table.duration:g} s recorded at {self.table.rate:g} Hz"
-        lead = (f"{len(of.names)} base parameters, {len(of.channels)} limits; {asked}, for {recorded}.",)
+        lead = (
+            *self.study.premises,
+            f"{len(of.names)} base parameters, {len(of.channels)} limits; {asked}, for {recorded}.",
+        )
         with TemporaryDirectory() as place:
             path = Path(place) / TRAJECTORY
             write_recording(path, found.recording(self.table.rate, periods=periods, ramps=True))

@@ -178,7 +178,9 @@ class PoseSelectionStudy:
             f"The study is {self.study.path.name}. {CONFIGURATIONS} has the readings to command and the poses to "
             "expect, in SI units, in an order in which the first few are a good set too."
         )
-        pages = selection_documents(self.title, (words,), chosen.selection, chosen.rivals, chosen.curve)
+        pages = selection_documents(
+            self.title, (*self.study.premises, words), chosen.selection, chosen.rivals, chosen.curve
+        )
         text = json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False)
         return {CONFIGURATIONS: table, "selection.json": f"{text}\n".encode(), **pages}
 

@@ -4,9 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import Field, fields, replace
 from functools import partial
 from inspect import signature
+from math import degrees
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+import numpy as np
 
 from gough.core.errors import InputError, nearest, require
 from gough.robots import ROBOTS, DynamicModel
@@ -97,6 +100,48 @@ def geometry_of(family: str) -> Any:
 def dimensions_of(family: str) -> dict[str, Field[Any]]:
     """The dimensions of a family by name: fields whose metadata hold their unit and meaning."""
     return {each.name: each for each in fields(geometry_of(family)) if "unit" in each.metadata}
+
+
+def dimension_text(value: Any, unit: str) -> str:
+    """A length in mm, an angle in degrees; lists in brackets.
+
+    Examples:
+        >>> dimension_text(0.25, "m"), dimension_text((0.5, 0.25), "m"), dimension_text(1.0, "1")
+        ('250 mm', '[500 mm, 250 mm]', '1')
+    """
+    if np.ndim(value):
+        return f"[{', '.join(dimension_text(each, unit) for each in value)}]"
+    shown, factor = {"m": (" mm", 1e3), "rad": (" deg", degrees(1.0))}.get(unit, ("", 1.0))
+    return f"{round(factor * value, 9) + 0.0:g}{shown}"
+
+
+def not_stated(left: Mapping[str, str], table: str) -> tuple[str, ...]:
+    """A sentence on dimensions, in words, that a study leaves to the library; nothing where it leaves none.
+
+    Examples:
+        >>> not_stated({"rod": "700 mm"}, "robot.geometry")[0].split(". ")[0]
+        'Not stated in [robot.geometry], taken from the library: rod = 700 mm'
+        >>> not_stated({}, "robot.geometry")
+        ()
+    """
+    listed = ", ".join(f"{name} = {value}" for name, value in left.items())
+    warning = "If the machine's dimensions differ, the results may be wrong without any other sign: state them."
+    return (f"Not stated in [{table}], taken from the library: {listed}. {warning}",) if left else ()
+
+
+def left_out(family: str, dimensions: Mapping[str, Any]) -> dict[str, str]:
+    """The dimensions of a family that are not given, with their defaults in words.
+
+    Examples:
+        >>> left_out("five-bar", {"base": "180 mm", "distal": "330 mm"})["proximal"]
+        '[250 mm, 250 mm]'
+    """
+    holder, known = geometry_of(family)(), dimensions_of(family)
+    return {
+        name: dimension_text(getattr(holder, name), each.metadata["unit"])
+        for name, each in known.items()
+        if name not in dimensions
+    }
 
 
 def _dimension(family: str, name: str, value: Any) -> Any:

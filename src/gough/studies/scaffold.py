@@ -1,13 +1,12 @@
 """A new study: the file that a user fills in, and the page that says how."""
 
 from collections.abc import Sequence
-from math import degrees
 from typing import Any
 
 from gough.data.filters import CLEARANCE
 from gough.dynamics import METHODS
 from gough.robots import DynamicModel
-from gough.studies.robots import dimensions_of, geometry_of, robot
+from gough.studies.robots import dimension_text, dimensions_of, geometry_of, robot
 
 RECORDING, VALIDATION = "recording.csv", "validation.csv"
 _STUDY = """\
@@ -153,4 +152,4 @@ def _dimension_lines(family: str) -> list[str]:
 def _written(value: Any, unit: str) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(_written(each, unit) for each in value)}]"
-    return f'"{1000 * value:g} mm"' if unit == "m" else f'"{degrees(value):g} deg"'
+    return f'"{dimension_text(value, unit)}"'

@@ -48,7 +48,8 @@ class RobotTable(Table):
     variant: str | None = None
     """One of the robot's nested models; the most detailed one by default."""
     geometry: dict[str, Any] | str = {}
-    """Its dimensions, with units, or the name of a TOML file that holds them; defaults where nothing is said."""
+    """Its dimensions, with units, or the name of a TOML file that holds them; the report names those that are not
+    stated, and so taken from the library."""
 
     @model_validator(mode="after")
     def _named_once(self) -> Self:

@@ -33,7 +33,7 @@ from gough.dynamics.named import chosen_methods
 from gough.region import Box
 from gough.robots import DynamicModel
 from gough.studies.quantities import quantity
-from gough.studies.robots import effort_letter, robot, robot_from_file
+from gough.studies.robots import effort_letter, left_out, not_stated, robot, robot_from_file
 from gough.studies.schema import SourceTable, StudyTable
 from gough.studies.toml import Place, validated, where
 
@@ -96,16 +96,24 @@ class Study:
         if table.file is not None:
             with self.at("robot", "file"):
                 return robot_from_file(self.path.parent / table.file, table.variant)
-        dimensions: Mapping[str, Any]
-        if isinstance(table.geometry, str):
-            with self.at("robot", "geometry"):
-                file = self.path.parent / table.geometry
-                dimensions = read_toml(file)[0]
-        else:
-            dimensions = table.geometry
         with self.at("robot"):
             assert table.family is not None
-            return robot(table.family, dimensions, table.variant)
+            return robot(table.family, self._dimensions, table.variant)
+
+    @cached_property
+    def _dimensions(self) -> Mapping[str, Any]:
+        """The dimensions that the study states."""
+        given = self.table.robot.geometry
+        if not isinstance(given, str):
+            return given
+        with self.at("robot", "geometry"):
+            return read_toml(self.path.parent / given)[0]
+
+    @property
+    def premises(self) -> tuple[str, ...]:
+        """A sentence that names the dimensions which the study leaves to the library; nothing where it states all."""
+        family = self.table.robot.family
+        return () if family is None else not_stated(left_out(family, self._dimensions), "robot.geometry")
 
     def prior(self) -> Box:
         """Bounds of the robot's parameters; infinite where the study says nothing."""
@@ -157,7 +165,7 @@ class Study:
         if self.table.repeats is not None:
             from gough.studies.repeated import identify_repeats  # noqa: PLC0415 - it is about studies
 
-            return identify_repeats(self, on_step)
+            return replace(identify_repeats(self, on_step), premises=self.premises)
         for which in ("recordings", "validation"):
             for i, source in enumerate(getattr(self.table.data, which)):
                 with self.at("data", which, i):
@@ -170,7 +178,7 @@ class Study:
             require(fits, f"give one bound for all actuators or one for each of {n}, not {len(bound or ())}")
         with self.at("methods", "use"):
             chosen = chosen_methods(self.table.methods.use)
-        return identify(
+        identified = identify(
             self.robot,
             self.motion(),
             methods=chosen,
@@ -179,6 +187,7 @@ class Study:
             bound=bound[0] if bound is not None and len(bound) == 1 else bound,
             on_step=on_step,
         )
+        return replace(identified, premises=self.premises)
 
     @property
     def channels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -157,10 +157,10 @@ def headline(found: Calibrated) -> tuple[str, str]:
 
 def _verdicts(found: Calibrated, against: Sequence[str]) -> Html:
     words, kind = headline(found)
-    items = [tag("li", words, class_=kind)]
+    items = [*(tag("li", premise, class_="bad") for premise in found.premises), tag("li", words, class_=kind)]
     if found.validation is not None:
         items.append(_improvement(found.validation))
-    items += [tag("li", verdict, class_="plain") for verdict in found.verdicts]
+    items += [tag("li", verdict, class_="plain") for verdict in found.verdicts[len(found.premises) :]]
     if against:
         items.append(tag("li", "Against the truth:", bullets(*against)))
     return tag("ul", *items, class_="verdicts")

@@ -50,7 +50,7 @@ def documents(report: Report | RepeatedReport, *, on_file: Callable[[str], objec
         ['estimate.json', 'report.json', 'report.html', 'figures/parameters.svg', 'figures/parameters.png']
     """
     makers: dict[str, Callable[[], bytes]] = {
-        "estimate.json": lambda: _json({label: e.to_dict() for label, e in report.estimates.items()}),
+        "estimate.json": lambda: _json(_found(report).to_dict()),
         "report.json": lambda: _json(
             repeated_summary(report) if isinstance(report, RepeatedReport) else summary(report)
         ),
@@ -89,6 +89,10 @@ def to_html(report: Report | RepeatedReport) -> str:
     else:
         parts, numbers = sections(report, drawn), cards(report)
     return page(report.title, report.lead, parts, cards=numbers, figures=figures, curves=curves)
+
+
+def _found(report: Report | RepeatedReport) -> Identified | IdentifiedRepeats:
+    return report.found if isinstance(report, RepeatedReport) else report.identified
 
 
 def _json(data: object) -> bytes:

@@ -148,7 +148,8 @@ class RepeatedReport:
 
     def _verdicts(self) -> Html:
         found = self.found
-        items = [tag("li", verdict) for verdict in (*found.on_noise, found.order.reason)]
+        items = [tag("li", premise, class_="bad") for premise in found.premises]
+        items += [tag("li", verdict) for verdict in (*found.on_noise, found.order.reason)]
         good = "bad" if found.order.is_refuted else "good"
         items += [
             tag("li", verdict, class_=good if verdict.startswith("χ²") else "plain") for verdict in found.on_estimates

@@ -26,6 +26,7 @@ def repeated_summary(report: RepeatedReport) -> dict[str, Any]:
         "regrouping": regroupings(found),
         "truth": report.truth,
         "fixed": dict(found.fixed),
+        "premises": list(found.premises),
         "verdicts": list(found.verdicts),
         "is_refuted": found.is_refuted,
         "data": {

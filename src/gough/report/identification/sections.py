@@ -91,6 +91,8 @@ def _verdicts(report: Report) -> Html:
         kind = "plain"
         if found.adequacy is not None and verdict == found.adequacy.verdict:
             kind = {Finding.ADEQUATE: "good", Finding.INADEQUATE: "bad"}.get(found.adequacy.finding, "plain")
+        if verdict == " ".join(found.premises):
+            kind = "bad"
         items.append(tag("li", verdict, class_=kind))
     truth = report.truth
     if truth is not None:

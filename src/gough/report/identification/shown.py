@@ -34,6 +34,7 @@ def show(console: Console, identified: Identified | IdentifiedRepeats, truth: Ar
         identified: The answers.
         truth: True values of the problem's unknowns, where the robot is simulated; values that miss it are red.
     """
+    prose(console, identified.premises, style="bold red")
     if isinstance(identified, IdentifiedRepeats):
         _show_repeats(console, identified, truth)
         return
@@ -201,10 +202,10 @@ def heading(console: Console, words: str) -> None:
     console.print(words, style="bold blue")
 
 
-def prose(console: Console, sentences: Sequence[str]) -> None:
+def prose(console: Console, sentences: Sequence[str], style: str = "") -> None:
     """Sentences as a paragraph that is not too wide to read."""
     if sentences:
-        console.print(Text(" ".join(sentences)), width=min(console.width, _PROSE))
+        console.print(Text(" ".join(sentences), style), width=min(console.width, _PROSE))
 
 
 def _lines(console: Console, text: str) -> None:

@@ -27,6 +27,7 @@ def summary(report: Report) -> dict[str, Any]:
         "truth": None if truth is None else truth,
         "fixed": dict(found.fixed),
         "reference": report.reference,
+        "premises": list(found.premises),
         "verdicts": list(found.verdicts),
         "is_refuted": found.is_refuted,
         "methods": {
