@@ -71,8 +71,8 @@ def test_a_missing_file_is_refused(tmp_path):
             "rod = 480 mm, alpha = [0 deg, 180",
         ),
         (
-            'family = "planar-rrr"\ngeometry = {base_radius = 0.5, platform_radius = 0.1, arm = 1, rod = 1, zero = 0, elbow = 1}',
-            "base_angles = [90 deg, 210 deg, 330 deg], platform_angles = [90 deg",
+            'family = "planar-rrr"\ngeometry = {base_radius = 0.5, platform_radius = 0.1, arm = 1, rod = 1, zero = 0}',
+            "elbow = 1, base_angles = [90 deg, 210 deg, 330 deg], platform_angles = [90 deg",
         ),
         ('family = "linear-delta"\ngeometry = {radius = 0.16, arm = 0.345, endstop = 0.4, angle = [0, 2, 4]}', ""),
         ('family = "gough"\nblueprint = "deltalab"', ""),
