@@ -1,5 +1,6 @@
 """Every command, with hostile names, odd streams, signals, closed pipes, faults of its own, and a folder in use."""
 
+import errno
 import io
 import json
 import os
@@ -233,6 +234,41 @@ def test_a_command_that_is_stopped_says_so(hostile, sent, code):
     out, err = process.communicate(timeout=120)
     assert (process.returncode, out) == (code, "")
     assert err == "Stopped. Files are complete or were not written.\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_to_a_full_disk(hostile, unbuffered):
+    code = "import os, sys; os.dup2(os.open('/dev/full', os.O_WRONLY), 1); from gough.cli import main; main()"
+    process = python(code, "check", "c.json", "problem.npz", cwd=hostile, PYTHONUNBUFFERED=unbuffered)
+    _, err = process.communicate(timeout=120)
+    advice = "free some space, or send it elsewhere"
+    assert err == f"Error: standard output cannot be written: No space left on device; {advice}\n"
+    assert process.returncode == 2
+
+
+def full(self, *_):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_is_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gough.cli.new._single", lambda *_: ({"study.toml": _Full()}, {}))
+    assert run(["new", "made"]) == 2
+    advice = "free some space, or write to another disk"
+    wanted = f"Error: made/study.toml cannot be written: No space left on device; {advice}"
+    assert " ".join(capsys.readouterr().err.split()) == wanted
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*/results/report\.html'"):
+        write_folder(tmp_path / "results", {"report.html": b"x"})
+    assert not (tmp_path / "results").exists()
+
+
+class _Full(str):
+    """A text that finds the disk full when it is written."""
+
+    __slots__ = ()
+    encode = full
 
 
 def test_a_closed_pipe_ends_the_command_without_a_word(hostile):

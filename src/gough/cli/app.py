@@ -9,7 +9,7 @@ import time
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
-from errno import EPIPE
+from errno import EDQUOT, ENOSPC, EPIPE
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated
@@ -33,7 +33,7 @@ from gough.cli import (
     target,
 )
 from gough.cli.terminal import BROKEN_PIPE, console, flush, prepare_streams, say
-from gough.core.errors import GoughError, require
+from gough.core.errors import GoughError, InputError, require
 from gough.core.text import visible
 
 _EXIT_CODES = (
@@ -78,7 +78,7 @@ def _options(
 
 
 _INTERRUPTED, _TERMINATED = 130, 143
-_FAULT = 3
+_BAD_INPUT, _FAULT = 2, 3
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -98,10 +98,8 @@ def run(arguments: Sequence[str]) -> int:
             errors.print(_fault(ended.__context__.__cause__ or ended, arguments), soft_wrap=True)
             code = _FAULT
     except (GoughError, OSError) as error:
-        first, *more = str(error).split("\n")
-        told = "\n".join([visible(first), *(f"  {visible(line)}" for line in more)])
-        errors.print(Text.assemble(("Error: ", "bold red"), told), soft_wrap=True)
-        code = 2
+        errors.print(_in_words(error), soft_wrap=True)
+        code = _BAD_INPUT
     except KeyboardInterrupt:
         errors.print("Stopped. Files are complete or were not written.")
         code = _INTERRUPTED
@@ -112,7 +110,20 @@ def run(arguments: Sequence[str]) -> int:
         flush()
     except SystemExit:
         return BROKEN_PIPE
+    except InputError as error:
+        errors.print(_in_words(error), soft_wrap=True)
+        return max(code, _BAD_INPUT)
     return code
+
+
+def _in_words(error: GoughError | OSError) -> Text:
+    """The message of an error that is no fault of ours."""
+    said = str(error)
+    if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT):
+        where = error.filename or "a file or standard output"
+        said = f"{where} cannot be written: {error.strerror}; free some space, or write to another disk"
+    first, *more = said.split("\n")
+    return Text.assemble(("Error: ", "bold red"), "\n".join([visible(first), *(f"  {visible(line)}" for line in more)]))
 
 
 def _require_printable(arguments: Sequence[str]) -> None:

@@ -17,6 +17,7 @@ from typing import NoReturn
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
+from gough.core.errors import InputError
 from gough.core.text import visible
 
 BROKEN_PIPE = 141
@@ -76,11 +77,12 @@ def prepare_streams() -> None:
 
 
 def flush() -> None:
-    """Write out what is buffered; a reader that has gone away ends the process without a word."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _leave()
+    """Write out what is buffered; a reader that has gone away ends the process without a word.
+
+    Raises:
+        InputError: standard output cannot be written, for instance to a file on a full disk.
+    """
+    _write("")
 
 
 class _Literal(Console):
@@ -100,12 +102,21 @@ def _write(text: str) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         _leave()
+    except OSError as error:
+        _drop_output()
+        advice = "free some space, or send it elsewhere"
+        raise InputError(f"standard output cannot be written: {error.strerror or error}; {advice}") from error
 
 
 def _leave() -> NoReturn:
-    """End where nobody reads any more, and let the interpreter's own last flush succeed."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    """End where nobody reads any more."""
+    _drop_output()
     raise SystemExit(BROKEN_PIPE)
+
+
+def _drop_output() -> None:
+    """Let what is still buffered go nowhere, so that the interpreter's own last flush succeeds."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _substitute(error: UnicodeError) -> tuple[str | bytes, int]:

@@ -83,6 +83,25 @@ def read_toml(path: str | Path) -> tuple[dict[str, Any], str]:
 
 
 @contextmanager
+def naming(target: Path, temporary: Path) -> Iterator[None]:
+    """Let errors of the system name the file that is written: they name a temporary one, or none if a disk is full.
+
+    Examples:
+        >>> with naming(Path("a.txt"), Path(".a.txt")):
+        ...     raise OSError(28, "No space left on device")
+        Traceback (most recent call last):
+        ...
+        OSError: [Errno 28] No space left on device: 'a.txt'
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or str(error.filename) == str(temporary):
+            error.filename = str(target)
+        raise
+
+
+@contextmanager
 def new_file(path: str | Path, *, overwrite: bool = False) -> Iterator[BinaryIO]:
     """A file open for writing that gets its name only once it is complete; an existing one stays unless asked.
 
@@ -99,7 +118,7 @@ def new_file(path: str | Path, *, overwrite: bool = False) -> Iterator[BinaryIO]
     require(target.parent.is_dir(), f"{path} cannot be written: there is no folder {target.parent}")
     temporary = target.with_name(f".{target.name}.{uuid4().hex}")
     try:
-        with temporary.open("xb") as file:
+        with naming(target, temporary), temporary.open("xb") as file:
             yield file
         if not overwrite:
             target.touch(exist_ok=False)  # fails if another process was faster

@@ -20,6 +20,7 @@ from socket import gethostname
 from threading import current_thread, main_thread
 
 from gough.core.errors import InputError
+from gough.core.files import naming
 from gough.core.text import visible
 
 MANIFEST = "gough-manifest.json"
@@ -54,7 +55,8 @@ class ResultsFolder:
         try:
             for name, content in files.items():
                 staged[name] = folder / f"{_TEMPORARY}{token_hex(8)}"
-                staged[name].write_bytes(content)
+                with naming(folder / name, staged[name]):
+                    staged[name].write_bytes(content)
             with _undisturbed():
                 _write(folder / MANIFEST, _manifest_text(both))
                 _write(folder / NOTICE, _NOTICE_TEXT.encode())
@@ -308,7 +310,7 @@ def _write(path: Path, content: bytes) -> None:
     """All of it or nothing: written under a temporary name, then renamed."""
     temporary = path.with_name(f"{_TEMPORARY}{token_hex(8)}")
     try:
-        with temporary.open("xb") as file:
+        with naming(path, temporary), temporary.open("xb") as file:
             file.write(content)
         temporary.replace(path)
     except BaseException:
