@@ -4,6 +4,8 @@ import json
 import re
 import shlex
 from contextlib import redirect_stdout
+from dataclasses import replace
+from fractions import Fraction
 from io import StringIO
 
 import numpy as np
@@ -13,9 +15,18 @@ from gough.cli.app import run
 from gough.core.errors import InputError
 from gough.core.rotations import exp
 from gough.data import Poses, write_poses
-from gough.report.certification.results import Bracket, Certification, Finding, LegFinding, WithoutPoses
+from gough.region import Box
+from gough.report.certification.page import box_table
+from gough.report.certification.results import (
+    Bracket,
+    Certification,
+    Finding,
+    JointFinding,
+    LegFinding,
+    WithoutPoses,
+)
 from gough.studies.calibration import CalibrationStudy
-from gough.studies.certification import asked_of
+from gough.studies.certification import asked_of, at_least_each, outer_box
 from tests.methods.legs import EDGE, POSITION, READING, ROTATION, extremal_poses
 
 STUDY = """
@@ -212,6 +223,59 @@ def test_a_number_of_wrong_poses_that_is_not_certified_is_not_said_to_be_none():
     assert _without(1, 0, ()).words == "how many poses must be wrong is not proven."
     assert "at least 2 poses are wrong: raise outliers above 1" in _without(1, 2, ()).words
     assert "is not proven" in _without(2, 1, ()).words
+
+
+def _leg(low, high, reach=0.005, center=0.0):
+    box, prior = Box([low], [high]), outer_box(np.array([center]), np.array([reach]))
+    zeros, epsilon = np.array([center]), Bracket(-np.inf, -1e-5, 0.0)
+    return LegFinding(1, Finding.FITS, ("a1z",), zeros, box, 1, 0.0, epsilon, None, zeros, (), None, (), prior=prior)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (None, None, ("as the prior: the data do not narrow it", "−5", "5", "10")),
+        (None, 2**-10, ("lower side as the prior", "−5", "0.98", "5.98")),
+        (-(2**-10), None, ("upper side as the prior", "−0.98", "5", "5.98")),
+        (-(2**-10), 2**-10, ("narrowed", "−0.98", "0.98", "1.96")),
+    ],
+)
+def test_sides_that_are_those_of_the_prior_are_marked_and_printed_as_stated(low, high, words):
+    prior = outer_box(np.zeros(1), np.array([0.005]))
+    leg = _leg(prior.lower[0] if low is None else low, prior.upper[0] if high is None else high)
+    found = Certification(9, "within ± 5 mm of the blueprint", (leg,), None, (), {}, None, ())
+    (page,) = re.findall(r"<tr><th[^>]*>a1z</th>(.*?)</tr>", "".join(box_table(found)).replace("\n", ""))
+    shown = re.findall(r"<td[^>]*>(.*?)</td>", page)[1:]
+    assert tuple(shown) == words
+    same = (low is None) + (high is None)
+    assert found.to_dict()["legs"][0]["sides_as_prior"] == ({"a1z": [low is None, high is None]} if same else {})
+    assert (f"{same} of 2 sides of boxes are as the prior" in str(found)) == bool(same)
+    assert (leg.widest == "as the prior") == (same == 2)
+
+
+def test_a_prior_that_no_short_decimal_states_is_rounded_outward():
+    center = 0.123456789123456
+    prior = outer_box(np.array([center]), np.array([0.005]))
+    leg = _leg(prior.lower[0], prior.upper[0], center=center)
+    found = Certification(9, "within ± 5 mm of the blueprint", (leg,), None, (), {}, None, ())
+    lower, upper = re.findall(r"<td[^>]*>([\d.]+)</td>", "".join(box_table(found)))[1:3]
+    assert Fraction(lower) <= 1000 * Fraction(prior.lower[0]) < 1000 * Fraction(prior.upper[0]) <= Fraction(upper)
+    assert Fraction(upper) - Fraction(lower) < 10 + Fraction(1, 10**5)
+
+
+def test_a_lower_end_of_all_legs_that_one_leg_proves_is_said_to_be_that_leg_s():
+    legs = list(_refuted_legs(None, None).legs)
+    legs[1] = replace(legs[1], epsilon=Bracket(4.277e-5, 4.3e-5, 0.0))
+    alone = JointFinding(Finding.REFUTED, Bracket(3.418e-5, 5e-5, 0.0), None, ())
+    joint = at_least_each(alone, legs)
+    assert joint.epsilon.lower == 4.277e-5
+    assert (joint.lower_of, joint.own_lower) == (2, 3.418e-5)
+    (words,) = [v for v in replace(_refuted_legs(), joint=joint).verdicts if "lower end" in v]
+    assert "leg-2-epsilon-lower.json" in words
+    assert "joint-epsilon-lower.json, proves 0.03417 mm" in words or "proves 0.03418 mm" in words
+    stronger = at_least_each(replace(alone, epsilon=Bracket(4.9e-5, 5e-5, 0.0)), legs)
+    assert stronger.lower_of is None
+    assert not any("lower end" in v for v in replace(_refuted_legs(), joint=stronger).verdicts)
 
 
 def test_joint_proofs_and_wrong_poses_hold_about_the_raw_data(refuted, capsys):

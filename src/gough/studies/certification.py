@@ -76,7 +76,7 @@ def certified(study: CalibrationStudy, on_step: OnStep = lambda _: None) -> Cert
     together = None
     if joint:
         on_step(Step(n + 1, steps, "certifying all legs together"))
-        together = _at_least(_together(question, np.array(points), notary), legs)
+        together = at_least_each(_together(question, np.array(points), notary), legs)
         together = _without_wrong(question, together, legs, np.array(points), notary)
         if table.joint_box and together.finding is not Finding.REFUTED:
             on_step(Step(n + 2, steps, "bounding all legs together"))
@@ -113,14 +113,18 @@ def _together(question: PlatformQuestion, points: Array, notary: Notary) -> Join
     return JointFinding(finding, Bracket(lower, upper, took), None, tuple(files))
 
 
-def _at_least(found: JointFinding, legs: list[LegFinding]) -> JointFinding:
+def at_least_each(found: JointFinding, legs: list[LegFinding]) -> JointFinding:
     """What one leg needs, or cannot have, holds for all together."""
-    lower = max(found.epsilon.lower, *(leg.epsilon.lower for leg in legs))
+    own = found.epsilon.lower
+    strongest = max(legs, key=lambda leg: leg.epsilon.lower)
+    lower = max(own, strongest.epsilon.lower)
     refuted = any(leg.finding is Finding.REFUTED for leg in legs)
     return replace(
         found,
         finding=Finding.REFUTED if refuted else found.finding,
         epsilon=replace(found.epsilon, lower=min(lower, found.epsilon.upper)),
+        lower_of=strongest.leg if lower > own else None,
+        own_lower=own,
     )
 
 

@@ -261,6 +261,7 @@ def _finding(asked: Chains, notary: _Notary, width: float) -> LegFinding:
         without=None,
         files=tuple(notary.files),
         parameters=() if empty else _parameters(model, chain, answer.region.hull()),
+        prior=problem.prior,
     )
 
 

@@ -143,6 +143,7 @@ def leg_finding(
         blame=tuple(pose for pose, _ in found.poses[:5]),
         without=without,
         files=tuple(file for file in files if file is not None),
+        prior=problem.prior,
     )
 
 

@@ -1,8 +1,11 @@
 """The page of a certification: verdicts, the smallest tolerance of each leg, boxes, certificates, what is proven."""
 
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from os.path import relpath
 from pathlib import Path
+
+import numpy as np
 
 import gough
 from gough.checker import PlatformQuestion
@@ -10,6 +13,7 @@ from gough.checker.chain_files import render_equations
 from gough.checker.leg_files import render_question
 from gough.checker.manifest import MANIFEST, SOURCES, SourceFile, render_manifest
 from gough.core import outward
+from gough.region import Box
 from gough.report.base.charts import Chart, Line, Panel
 from gough.report.base.curves import Curves
 from gough.report.base.drawing import Drawing
@@ -18,7 +22,7 @@ from gough.report.base.numbers import signed
 from gough.report.base.page import Section, bullets, number_cards, page, paragraphs
 from gough.report.base.static import drawn
 from gough.report.base.tables import cell, head_cell, row_head, table, word_cell
-from gough.report.certification.results import Certification, Finding, LegFinding
+from gough.report.certification.results import Certification, Finding, LegFinding, sides_as_prior
 
 _PROVEN = """
 A statement that is proven holds for every value of the unknowns within the prior and every error within its tolerance:
@@ -143,22 +147,20 @@ def epsilon_table(found: Certification) -> Html:
 
 
 def box_table(found: Certification) -> list[Html]:
-    """The box of each unknown, about its center."""
-    heads = ["unknown", "sought around, mm", "lower, mm", "upper, mm", "width, mm"]
+    """The box of each unknown, about its center; sides that are only the prior's are marked."""
+    against = head_cell("against the prior", kind="words")
+    heads = ["unknown", "sought around, mm", against, "lower, mm", "upper, mm", "width, mm"]
     rows = [row for leg in found.legs for row in _box_rows(leg)]
     if not rows:
         return [paragraphs(found.worded("No leg is consistent: there is no box to show."))]
-    blocks = [table(heads, rows, "Guaranteed box of each unknown")]
+    blocks = [table(heads, rows, "Guaranteed box of each unknown"), *map(paragraphs, found.unnarrowed)]
     own = [row for leg in found.legs for row in _parameter_rows(leg)]
     if own:
         words = paragraphs("The machine's own parameters over these boxes, enclosed in interval arithmetic:")
         blocks += [words, table(["parameter", "lower", "upper", "unit"], own, "Guaranteed box of each parameter")]
     if found.joint is not None and found.joint.box is not None:
         names = [name for leg in found.legs for name in leg.names]
-        box = found.joint.box
-        joint = [
-            [row_head(name), *_sides(low, high)] for name, low, high in zip(names, box.lower, box.upper, strict=True)
-        ]
+        joint = [[row_head(name), *cells] for name, cells in _sides(names, found.joint.box, _prior(found.legs))]
         words = paragraphs("All legs together, the errors of poses being shared:")
         blocks += [words, table(["unknown", *heads[2:]], joint, "Guaranteed box of all legs together")]
     return blocks
@@ -167,8 +169,51 @@ def box_table(found: Certification) -> list[Html]:
 def _box_rows(leg: LegFinding) -> list[list[Html]]:
     if leg.box is None:
         return []
-    sides = zip(leg.names, leg.center, leg.box.lower, leg.box.upper, strict=True)
-    return [[row_head(name), cell(signed(f"{1e3 * c:.4f}")), *_sides(low, high)] for name, c, low, high in sides]
+    centers = [cell(signed(f"{1e3 * c + 0.0:.4f}".replace("-0.0000", "0.0000"))) for c in leg.center.tolist()]
+    rows = zip(centers, _sides(leg.names, leg.box, leg.prior), strict=True)
+    return [[row_head(name), center, *cells] for center, (name, cells) in rows]
+
+
+def _prior(legs: Sequence[LegFinding]) -> Box | None:
+    """The priors of all legs together."""
+    priors = [leg.prior for leg in legs if leg.prior is not None]
+    if len(priors) < len(legs):
+        return None
+    return Box(np.concatenate([each.lower for each in priors]), np.concatenate([each.upper for each in priors]))
+
+
+_AGAINST = {
+    (False, False): "narrowed",
+    (True, False): "lower side as the prior",
+    (False, True): "upper side as the prior",
+    (True, True): "as the prior: the data do not narrow it",
+}
+
+
+def _sides(names: Sequence[str], box: Box, prior: Box | None) -> Iterator[tuple[str, list[Html]]]:
+    """Of each unknown, how its box compares with the prior, both sides and their distance in mm, rounded outward."""
+    same = sides_as_prior(names, box, prior)
+    for k, (name, (at_lower, at_upper)) in enumerate(same.items()):
+        low, high = float(box.lower[k]), float(box.upper[k])
+        lower, upper = outward.sides(low, high, times=1000)
+        lower = _prior_side(low, upper=False) if at_lower else lower
+        upper = _prior_side(high, upper=True) if at_upper else upper
+        width = outward.at_most(Fraction(upper) - Fraction(lower), digits=_ALL_DIGITS)
+        against = _AGAINST[at_lower, at_upper] if prior is not None else "—"
+        yield name, [word_cell(against), *(cell(signed(text)) for text in (lower, upper, width))]
+
+
+_ALL_DIGITS = 40
+_STATED = Fraction(1, 10**10)
+"""mm: priors are widened by less than this when stated decimals become doubles."""
+
+
+def _prior_side(side: float, *, upper: bool) -> str:
+    """A side of the prior in mm: the decimals that were stated, else rounded outward to nine digits."""
+    stated = f"{1e3 * side:.9g}"
+    if abs(Fraction(stated) - 1000 * Fraction(side)) < _STATED:
+        return "0" if Fraction(stated) == 0 else stated
+    return (outward.at_most if upper else outward.at_least)(side, times=1000, digits=9)
 
 
 def _parameter_rows(leg: LegFinding) -> list[list[Html]]:
@@ -176,12 +221,6 @@ def _parameter_rows(leg: LegFinding) -> list[list[Html]]:
         [row_head(name), *(cell(signed(side)) for side in outward.sides(low, high, times=1000)), cell(f"m{unit}")]
         for name, unit, low, high in leg.parameters
     ]
-
-
-def _sides(low: float, high: float) -> list[Html]:
-    """Both sides and the width in mm, rounded outward."""
-    width = outward.at_most(Fraction(high) - Fraction(low), times=1000, digits=3)
-    return [cell(signed(side)) for side in (*outward.sides(low, high, times=1000), width)]
 
 
 def certificate_table(found: Certification) -> Html:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from gough.core.arrays import Array, ArrayValue
 from gough.core.text import table
 from gough.region import Box
 
+_NAMES_SHOWN = 12
 _FINE = {"mm": "µm", "mrad": "µrad"}
 
 
@@ -132,6 +133,18 @@ def poses_listed(numbers: Sequence[int]) -> str:
     return f"pose{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
+Sides: TypeAlias = tuple[bool, bool]
+"""Something about the lower and the upper side of an interval."""
+
+
+def sides_as_prior(names: Sequence[str], box: Box | None, prior: Box | None) -> dict[str, Sides]:
+    """Of each unknown, whether the lower and the upper side of a box are those of the prior: not narrowed."""
+    if box is None or prior is None:
+        return dict.fromkeys(names, (False, False))
+    same = zip((box.lower <= prior.lower).tolist(), (box.upper >= prior.upper).tolist(), strict=True)
+    return dict(zip(names, same, strict=True))
+
+
 @dataclass(frozen=True, eq=False)
 class LegFinding(ArrayValue):
     """One leg."""
@@ -156,11 +169,28 @@ class LegFinding(ArrayValue):
     files: tuple[CertificateFile, ...]
     parameters: tuple[tuple[str, str, float, float], ...] = ()
     """Of a chain: names, units and sides of the machine's own parameters over its box."""
+    prior: Box | None = None
+    """Where it was sought."""
 
     @property
     def needed_by_least_squares(self) -> str:
         """`least_squares` in thousandths, rounded up."""
         return "—" if self.least_squares is None else outward.at_most(self.least_squares, times=1000, digits=3)
+
+    @property
+    def as_prior(self) -> dict[str, Sides]:
+        """Of each unknown, whether the lower and the upper side of its box equal the prior's."""
+        return sides_as_prior(self.names, self.box, self.prior)
+
+    @property
+    def widest(self) -> str:
+        """The widest side of the box in mm, rounded up; "as the prior" where the data do not narrow that one."""
+        if self.box is None:
+            return "—"
+        sides = zip(self.box.lower.tolist(), self.box.upper.tolist(), strict=True)
+        widths = dict(zip(self.names, (Fraction(high) - Fraction(low) for low, high in sides), strict=True))
+        most = max(widths, key=lambda name: widths[name])
+        return "as the prior" if all(self.as_prior[most]) else outward.at_most(widths[most], times=1000, digits=3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +205,10 @@ class JointFinding(ArrayValue):
     """Wrong poses, without which it was tried again."""
     needed: float = np.inf
     """What readings must be off by beyond their tolerance for all legs to fit without those, m."""
+    lower_of: int | None = None
+    """The leg whose certificate proves the lower end of ε; None where it is a certificate of all together."""
+    own_lower: float = -np.inf
+    """The lower end of ε that a certificate of all together proves, m."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,6 +292,7 @@ class Certification(ArrayValue):
                 "A smaller prior may decide it."
             )
         says += _on_joint(self.joint, alone=bool(by[Finding.REFUTED]), fits=len(by[Finding.FITS]) == len(self.legs))
+        says += _on_joint_lower(self.joint)
         says += _on_joint_without(self.joint)
         by_words: dict[str, list[int]] = {}
         for leg in self.legs:
@@ -290,15 +325,38 @@ class Certification(ArrayValue):
     def _listed(self, numbers: list[int]) -> str:
         return f"{self.part}{'' if len(numbers) == 1 else 's'} {', '.join(map(str, numbers))}"
 
+    @property
+    def unnarrowed(self) -> tuple[str, ...]:
+        """On sides of boxes that only repeat the prior, in a sentence."""
+        unknowns = {name: both for leg in self.legs for name, both in leg.as_prior.items() if any(both)}
+        if not unknowns:
+            return ()
+        count = sum(map(sum, unknowns.values()))
+        total = sum(2 * len(leg.names) for leg in self.legs if leg.box is not None)
+        names = ", ".join([*unknowns][:_NAMES_SHOWN]) + (", …" if len(unknowns) > _NAMES_SHOWN else "")
+        words = f"{count} of {total} sides of boxes are as the prior: the data do not narrow them ({names})."
+        return (f"{words} State a larger around to see whether the data bound these unknowns.",)
+
+    @property
+    def _legend(self) -> str:
+        """What the columns of the terminal's table are."""
+        words = (
+            "ε: the least by which the tolerance of every reading must grow for some leg of the prior to fit; "
+            "both ends are proven, and ≤ 0 means that the stated tolerances suffice. Bracket: width of the interval of "
+            "ε. Calibrated: what the least-squares solution needs; — where there is none in the prior. Box: its widest "
+            "side; the report lists all sides. A box holds all legs of the prior that fit, each by itself."
+        )
+        return self.worded(words)
+
     def __str__(self) -> str:
         heads = [
             self.part,
             "verdict",
             f"ε, {self.unit}",
-            f"{_FINE[self.unit]} wide",
-            "s",
-            "ε of least squares",
-            "boxes",
+            f"bracket, {_FINE[self.unit]}",
+            f"calibrated, {self.unit}",
+            "box, mm",
+            "time, s",
         ]
         rows = [
             [
@@ -306,20 +364,20 @@ class Certification(ArrayValue):
                 leg.finding.value,
                 leg.epsilon.words,
                 leg.epsilon.width,
-                f"{leg.seconds + leg.epsilon.seconds:.2f}",
                 leg.needed_by_least_squares,
-                str(leg.epsilon.boxes),
+                leg.widest,
+                f"{leg.seconds + leg.epsilon.seconds:.2f}",
             ]
             for leg in self.legs
         ]
         if self.joint is not None:
             e = self.joint.epsilon
-            rows.append(["all", self.joint.finding.value, e.words, e.width, f"{e.seconds:.2f}", "", ""])
+            rows.append(["all", self.joint.finding.value, e.words, e.width, "", "", f"{e.seconds:.2f}"])
         files = list(self.files)
         kept = f"{len(files)} certificates, {sum(f.size for f in files) / 1e3:.0f} kB, checked in "
         checked = f"{sum(f.seconds for f in files):.1f} s of exact arithmetic."
-        account = [self.sought, *self.tolerances, "", table(heads, rows, "llrrrrr"), ""]
-        return "\n".join([*account, *self.verdicts, *self.notes, kept + checked])
+        account = [self.sought, *self.tolerances, "", table(heads, rows, "llrrrrr"), self._legend, ""]
+        return "\n".join([*account, *self.verdicts, *self.unnarrowed, *self.notes, kept + checked])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -328,6 +386,7 @@ class Certification(ArrayValue):
                 self.part: leg.leg,
                 "finding": leg.finding.value,
                 "box": _box(leg.box, leg.names),
+                "sides_as_prior": {name: list(both) for name, both in leg.as_prior.items() if any(both)},
                 "epsilon": _bracket(leg.epsilon),
                 "least_squares_epsilon": leg.least_squares,
                 "poses_to_blame": list(leg.blame),
@@ -343,6 +402,7 @@ class Certification(ArrayValue):
         if self.joint is not None:
             joint = {"finding": self.joint.finding.value, "epsilon": _bracket(self.joint.epsilon)}
             joint |= {"box": _box(self.joint.box, names), "certificates": [_file(file) for file in self.joint.files]}
+            joint |= {"lower_of_leg": self.joint.lower_of, "own_lower": _finite(self.joint.own_lower)}
             joint |= {"left_out": list(self.joint.left_out), "epsilon_without": _finite(self.joint.needed)}
         head = {"written_by": f"gough {gough.__version__}", "poses": self.poses, "refuted": self.refuted}
         words = {"verdicts": list(self.verdicts), "notes": list(self.notes), "around": self.around}
@@ -367,7 +427,7 @@ def _on_joint(joint: JointFinding | None, *, alone: bool, fits: bool) -> list[st
     if joint.finding is Finding.OPEN:
         return ["Whether all legs fit together is not decided."]
     if alone:
-        return ["Together the legs are refuted too."]
+        return ["Together the legs are refuted too, since one of them is."]
     though = "each fits" if fits else "none is refuted"
     return [
         (
@@ -376,6 +436,19 @@ def _on_joint(joint: JointFinding | None, *, alone: bool, fits: bool) -> list[st
             "this; so do a wrong pose, tolerances stated too small, or a prior that excludes the machine."
         )
     ]
+
+
+def _on_joint_lower(joint: JointFinding | None) -> list[str]:
+    """Where the lower end of ε of all legs comes from, if not from a certificate about all of them."""
+    if joint is None or joint.lower_of is None or joint.epsilon.upper <= 0:
+        return []
+    file = f"leg-{joint.lower_of}-epsilon-lower.json"
+    own = "No certificate about all legs together proves a lower end."
+    if np.isfinite(joint.own_lower):
+        less = outward.at_least(joint.own_lower, times=1000)
+        own = f"The certificate about all legs together, joint-epsilon-lower.json, proves {less} mm."
+    words = f"The lower end of ε of all legs together is that of leg {joint.lower_of}, proven by {file}"
+    return [f"{words}: what one leg needs, all need. {own}"]
 
 
 def _on_joint_without(joint: JointFinding | None) -> list[str]:
