@@ -443,12 +443,12 @@ def _on_joint_lower(joint: JointFinding | None) -> list[str]:
     if joint is None or joint.lower_of is None or joint.epsilon.upper <= 0:
         return []
     file = f"leg-{joint.lower_of}-epsilon-lower.json"
-    own = "No certificate about all legs together proves a lower end."
+    own = "There is no certificate of a lower end about all legs together."
     if np.isfinite(joint.own_lower):
         less = outward.at_least(joint.own_lower, times=1000)
-        own = f"The certificate about all legs together, joint-epsilon-lower.json, proves {less} mm."
-    words = f"The lower end of ε of all legs together is that of leg {joint.lower_of}, proven by {file}"
-    return [f"{words}: what one leg needs, all need. {own}"]
+        own = f"The certificate about all legs of the prior together, joint-epsilon-lower.json, proves {less} mm."
+    words = "The lower end of ε of all legs together, with this prior and these tolerances,"
+    return [f"{words} is that of leg {joint.lower_of}, proven by {file}: what one leg needs, all need. {own}"]
 
 
 def _on_joint_without(joint: JointFinding | None) -> list[str]:
