@@ -100,6 +100,17 @@ def test_degrees_are_not_radians(tmp_path, table):
         derived(study, asked.question, source_of(study, asked.given))
 
 
+def test_rows_that_differ_beyond_double_precision(tmp_path, table):
+    path = write_table(tmp_path, table, "wxyz")
+    text = (tmp_path / "poses.csv").read_text()
+    row = text.splitlines()[3]
+    (tmp_path / "poses.csv").write_text(f"{text}{row}\n{row.replace(',', '0000000000000000001,', 1)}\n")
+    with pytest.raises(InputError, match=r"poses 2 and 12, .* equal in double precision but differ in later digits"):
+        stated_by(CalibrationStudy.read(path))
+    (tmp_path / "poses.csv").write_text(f"{text}{row}\n")
+    assert stated_by(CalibrationStudy.read(path)).poses.copies == 1
+
+
 def test_units_that_contradict_a_head(tmp_path, table):
     path = write_table(tmp_path, table, "wxyz", study=STUDY.replace("[poses]", '[poses]\nunits = {position = "m"}'))
     with pytest.raises(InputError, match=r"column 'x \[mm\]' is in mm by its head, but units state 'm'"):

@@ -143,14 +143,14 @@ class Poses(ArrayValue):
         return replace(self, covariance=covariance, reading_sigma=sigma)
 
     def without_copies(self) -> "Poses":
-        """Without poses that equal another one in every digit: copies of a line, since repeats never do.
+        """Without poses that equal another one in double precision: copies of a line, since repeats never do.
 
         Covariances of each pose count too: the same numbers with another covariance are another measurement.
 
         Examples:
             >>> poses = Poses([[0.0, 0.0, 0.3]] * 2, None, [[0.1, 0.2, 0.3]] * 2).without_copies()
             >>> len(poses), poses.notes
-            (1, ('Pose 1 is a copy of pose 0 in every digit, and is left out (1 copies in all).',))
+            (1, ('Pose 1 is a copy of pose 0 in double precision, and is left out (1 copies in all).',))
         """
         parts = [self.position, self.readings]
         if self.rotation is not None:
@@ -165,7 +165,7 @@ class Poses(ArrayValue):
         first_of = first[where.reshape(-1)]
         copies = np.flatnonzero(first_of != np.arange(len(self)))
         note = (
-            f"Pose {copies[0]} is a copy of pose {first_of[copies[0]]} in every digit, and is left out "
+            f"Pose {copies[0]} is a copy of pose {first_of[copies[0]]} in double precision, and is left out "
             f"({len(copies)} copies in all)."
         )
         kept = self.select(np.sort(first))

@@ -237,6 +237,7 @@ def derived(study: CalibrationStudy, question: Question, source: Source, place: 
     """
     try:
         raw = source.raw(question, place)
+        _require_as_many(question, raw)
         require_about(question, raw)
     except NotDerived as reason:
         words = (
@@ -246,9 +247,22 @@ def derived(study: CalibrationStudy, question: Question, source: Source, place: 
     except (NotProven, InputError) as reason:
         raise InputError(
             f"{study.path} cannot be certified: the checker of certificates, which reads study and poses by itself and "
-            f"exactly, does not arrive at these measurements: {reason}. Write the numbers in plain decimals"
+            f"exactly, does not arrive at these measurements: {reason}"
         ) from reason
     return Derived(raw, source.words(raw))
+
+
+def _require_as_many(question: Question, raw: Raw) -> None:
+    """Refuse rows that differ only beyond double precision: copies here, but not for the exact checker."""
+    poses, seen = raw.poses, dict[tuple[float, ...], int]()
+    if len(poses) <= (len(question.data) if isinstance(question, PlatformQuestion) else question.n_poses):
+        return
+    spread = poses.variances or [()] * len(poses)
+    for k, parts in enumerate(zip(poses.position, poses.rotation, poses.readings, spread, strict=True)):
+        first = seen.setdefault(tuple(float(x.low) for part in parts for x in part or ()), k)
+        if first != k:
+            same = f"poses {first} and {k}, counted from 0 without copies, are equal in double precision"
+            raise NotProven(f"{same} but differ in later digits. Remove one of the two rows, or these digits")
 
 
 def named(given: list[int], known: int, what: str) -> tuple[int, ...]:
