@@ -203,6 +203,7 @@ def test_legs_are_refuted_together_though_none_is_alone(together):
     verdict = check_leg(certificate, problem)
     assert verdict, verdict.reason
     assert "choice of legs 1, 2, 3, 4, 5, 6 together" in verdict.statement[0]
+    assert verdict.statement[0].endswith(", the errors of each pose being the same for all of them")
     alone = tuple(link for link in certificate.proof.links if link.leg is not None)
     assert not check_leg(replace(certificate, proof=LegEmpty(alone)), problem)
 
@@ -230,6 +231,7 @@ def test_a_joint_witness(rng):
     verdict = check_leg(certificate, problem)
     assert verdict
     assert "choice of legs 2, 5 together" in verdict.statement[0]
+    assert verdict.statement[0].endswith(", the errors of each pose being the same for all of them")
 
 
 def test_files_of_all_kinds(fits, wrong, together, tmp_path):

@@ -52,7 +52,8 @@ def test_a_bound_holds_and_is_the_answer(found):
     verdict = check_leg(certificate, problem)
     assert verdict, verdict.reason
     assert verdict.kind == "LegBound"
-    assert len(verdict.statement) == 7
+    assert verdict.statement[0] == "if leg 1 of the prior fits all poses within their tolerances:"
+    assert len(verdict.statement) == 1 + 7
     box = box_of(certificate, problem)
     for low, high, t, width in zip(box.lower, box.upper, truth.tolist(), answer.region.width, strict=True):
         assert low <= Fraction(t) <= high

@@ -1,13 +1,21 @@
 """What the study states goes before what a manifest or a question says, and statements say all that they rest on."""
 
+import re
 import shutil
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from gough import InputError
+from gough.checker import load_equations
 from gough.checker.manifest import MANIFEST
+from gough.checker.raw_chains import FAMILIES
 from gough.cli.app import run
 from gough.robots import RotaryDelta
+from tests.checker.corpus import base
 from tests.checker.runs import edited, resealed
 from tests.cli.test_certify_chains import write as write_chains
 
@@ -111,3 +119,67 @@ def test_centers_of_chains_are_taken_as_given_where_the_study_says_so(arm, given
     code, out = judged(arm, capsys)
     assert code == 1
     assert "does not follow from the sources" in out
+
+
+def test_statements_say_whose_errors_are_shared():
+    """A joint box is about legs that fit with the same errors of each pose; single legs that fit may be outside."""
+    for name, head in (
+        ("leg bound", "if leg 1 of the prior fits all poses within their tolerances:"),
+        (
+            "joint bound",
+            "if legs 1, 2 together of the prior fit all poses within their tolerances, "
+            "the errors of each pose being the same for all of them:",
+        ),
+    ):
+        question, certificate, checker = base(name)
+        assert checker(certificate, question).statement[0] == head
+    question, certificate, checker = base("joint witness")
+    assert (
+        checker(certificate, question).statement[0].endswith("the errors of each pose being the same for all of them")
+    )
+
+
+def value_of(words, x):
+    """The left side of an equation such as U_x² + U_y V_z − P_x V_y = 0 at a chain."""
+    value, sign = Fraction(0), 1
+    for term in re.split(r" ([+−]) ", words.removesuffix(" = 0")):
+        if term in "+−":
+            sign = 1 if term == "+" else -1
+            continue
+        first, second = [term[:-1]] * 2 if term.endswith("²") else term.split()
+        value += sign * x[first] * x[second]
+    return value
+
+
+def test_the_conditions_of_a_chain_are_printed(arm, capsys):
+    """All of them, as equations that the blueprint satisfies, and each of which a turned arm breaks somewhere."""
+    code, out = judged(arm, capsys)
+    assert code == 0
+    told = re.search(r"that is (U_x V_x .*? = 0)\.", out)[1].split(", ")
+    question = load_equations(arm / "chain-1-equations.json")
+    assert len(told) == len(question.conditions) == 8
+    assert "if chain 1 of the prior fits all poses within their tolerances and meets its conditions:" in out
+    names = [f"{letter}_{axis}" for letter in "PUV" for axis in "xyz"]
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        values = [Fraction(int(x), 64) for x in rng.integers(-99, 99, 9)]
+        x = dict(zip(names, values, strict=True))
+        for words, condition in zip(told, FAMILIES["rotary-delta"].conditions, strict=True):
+            assert value_of(words, x) == sum(c * values[i] * values[j] for i, j, c in condition)
+
+
+def test_the_conditions_are_printed_where_nothing_is_derived(arm, capsys):
+    (arm / MANIFEST).unlink()
+    shutil.rmtree(arm / "sources")
+    assert run(["check", str(arm)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Conditions of chain 1: arm_at_0_x_1 arm_at_90_x_1 + arm_at_0_y_1 arm_at_90_y_1" in out
+    assert "motor_x_1 arm_at_90_y_1 − motor_y_1 arm_at_90_x_1 = 0." in out
+
+
+def test_names_in_equations_say_nothing_else():
+    question, _, _ = base("chain bound")
+    assert replace(question, names=("x_1", "rod_1")).names == ("x_1", "rod_1")
+    for name in ("x = 5 m; verified", "rod\n", "\x1b[31mx", "", "x" * 99):
+        with pytest.raises(InputError, match="names of unknowns"):
+            replace(question, names=(name, "rod_1"))

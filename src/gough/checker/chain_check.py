@@ -144,8 +144,10 @@ def _require_same(certificate: ChainCertificate, question: ChainQuestion) -> Non
 
 def _checked(certificate: ChainCertificate, space: ChainSpace) -> tuple[tuple[str, ...], str]:
     """What is proven, and why."""
-    what, stages = f"chain {certificate.chain}", list(stages_of(certificate.links))
-    none = f"no {what} of the prior fits all poses within their tolerances"
+    stages = list(stages_of(certificate.links))
+    meets = " and meets its conditions" if space.question.conditions else ""
+    what = f"chain {certificate.chain} of the prior"
+    none = f"no {what} fits all poses within their tolerances{meets}"
     by_rows = f"the weighted rows prove each of its {sum(len(s.cuts) for s in stages)} cuts in {len(stages)} boxes"
     match certificate.proof:
         case ChainBound(links):
@@ -154,7 +156,7 @@ def _checked(certificate: ChainCertificate, space: ChainSpace) -> tuple[tuple[st
                 return (none,), by_rows
             sides = zip(space.names, box.lower, box.upper, strict=True)
             bounds = (f"{bound(low, upper=False)} ≤ {name} ≤ {bound(high, upper=True)} m" for name, low, high in sides)
-            return tuple(bounds), by_rows
+            return (f"if {what} fits all poses within their tolerances{meets}:", *bounds), by_rows
         case ChainEmpty(links):
             if not follow(links, space, space.prior()).is_empty:
                 raise NotProven("the cuts are right, but they leave a box in which the chain may be")
@@ -162,7 +164,7 @@ def _checked(certificate: ChainCertificate, space: ChainSpace) -> tuple[tuple[st
         case ChainWitness(values):
             require_fits(values, space)
             about = tuple(f"{name} ≈ {float(x)!r} m" for name, x in zip(space.names, values, strict=True))
-            fits = f"some {what} of the prior fits all poses within their tolerances"
+            fits = f"some {what} fits all poses within their tolerances{meets}"
             return (fits, *about), "at the exhibited chain every rod is long enough and short enough for some errors"
 
 

@@ -1,5 +1,6 @@
 """What certificates about chains speak about: distances between points that are affine in the unknowns, and a prior."""
 
+import re
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -13,6 +14,7 @@ from gough.core.intervals import Interval
 from gough.region import Box
 
 Condition = tuple[tuple[int, int, float], ...]
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 ARRAYS = ("p", "A", "D", "B", "tolerance", "bend", "blur")
 
 
@@ -63,6 +65,8 @@ class ChainQuestion(ArrayValue):
             object.__setattr__(self, name, np.array(getattr(self, name), dtype=float))
         n, (N, E) = len(self.names), self._size()
         require(len(set(self.names)) == n > 0, "unknowns have different names")
+        named = all(_NAME.fullmatch(name) for name in self.names)
+        require(named, "names of unknowns are letters, digits and underscores")  # they are printed in statements
         require(len(self.prior) == n, f"the chain has {n} unknowns, but the prior has {len(self.prior)} axes")
         require(self.prior.is_bounded and not self.prior.is_empty, "the prior must have finite sides, and not be empty")
         require(bool(self.prior.lower[-1] >= 0), f"{self.names[-1]} is a length: its prior must not be negative")

@@ -209,11 +209,11 @@ def _checked(certificate: LegCertificate, legs: Legs) -> tuple[tuple[str, ...], 
         case LegEmpty(links):
             if not follow(links, legs, legs.prior()).is_empty:
                 raise NotProven("the cuts are right, but they leave a box in which a leg may be")
-            return (f"no {_what(legs)} of the prior fits all poses within their tolerances",), by_rows
+            return (f"no {_what(legs)} of the prior fits all poses within their tolerances{_shared(legs)}",), by_rows
         case LegWitness() as witness:
             require_fits(witness, legs.question, legs.legs, legs.more, legs.prior())
             but = f" but {_listed(witness.left_out)}" if witness.left_out else ""
-            fits = f"some {_what(legs)} of the prior fits all poses{but} within their tolerances"
+            fits = f"some {_what(legs)} of the prior fits all poses{but} within their tolerances{_shared(legs)}"
             return (fits, *_values(witness, legs)), "the exhibited errors and lengths are within every tolerance"
         case LegOutliers() as proof:
             return _outliers(proof, legs), f"{by_rows}, and no choice of so few poses meets all contradictions"
@@ -233,10 +233,10 @@ def _outliers(proof: LegOutliers, legs: Legs) -> tuple[str, ...]:
         _require_no_cover(sets, proof.q, frozenset({pose}))
     lines = []
     if proof.at_least:
-        lines.append(f"every {_what(legs)} of the prior misses at least {proof.at_least} of the poses")
+        lines.append(f"every {_what(legs)} of the prior misses at least {proof.at_least} of the poses{_shared(legs)}")
     if proof.outliers:
         few = f"every {_what(legs)} of the prior that misses at most {proof.q} of the poses"
-        lines.append(f"{few} misses {_listed(proof.outliers)}")
+        lines.append(f"{few} misses {_listed(proof.outliers)}{_shared(legs)}")
     return tuple(lines)
 
 
@@ -258,6 +258,11 @@ def _what(legs: Legs) -> str:
     return f"choice of legs {', '.join(map(str, legs.legs))} together"
 
 
+def _shared(legs: Legs) -> str:
+    """What "together" means, for the end of a sentence about several legs."""
+    return ", the errors of each pose being the same for all of them" if len(legs.legs) > 1 else ""
+
+
 def _listed(poses: Iterable[int]) -> str:
     chosen = list(poses)
     return f"pose{'s' if len(chosen) > 1 else ''} {', '.join(map(str, chosen))}"
@@ -265,9 +270,12 @@ def _listed(poses: Iterable[int]) -> str:
 
 def _bounds(box: LegBox, legs: Legs) -> tuple[str, ...]:
     if box.is_empty:
-        return (f"no {_what(legs)} of the prior fits all poses within their tolerances",)
+        return (f"no {_what(legs)} of the prior fits all poses within their tolerances{_shared(legs)}",)
     sides = zip(legs.names, box.lower, box.upper, strict=True)
-    return tuple(f"{bound(low, upper=False)} ≤ {name} ≤ {bound(high, upper=True)} m" for name, low, high in sides)
+    bounds = (f"{bound(low, upper=False)} ≤ {name} ≤ {bound(high, upper=True)} m" for name, low, high in sides)
+    which = f"leg {legs.legs[0]}" if len(legs.legs) == 1 else f"legs {', '.join(map(str, legs.legs))} together"
+    verb = "fits" if len(legs.legs) == 1 else "fit"
+    return (f"if {which} of the prior {verb} all poses within their tolerances{_shared(legs)}:", *bounds)
 
 
 def _values(witness: LegWitness, legs: Legs) -> tuple[str, ...]:

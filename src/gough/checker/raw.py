@@ -29,10 +29,13 @@ _SHOWN = 12
 _TEXT = (".csv", ".tsv", ".txt")
 _LEG = (
     "A leg goes from a on the base to b on the platform and is l long at reading zero. It fits a pose with position p "
-    "and rotation R if |exp(ω) R b + p + δ − a| = l + reading + η for some errors δ, ω and η within the tolerances."
+    "and rotation R if |exp(ω) R b + p + δ − a| = l + reading + η for some errors δ, ω and η within the tolerances. "
+    "Legs fit together if in each pose the same δ and ω serve all of them."
 )
 _ARMS = "P = motor, U = arm_at_0, V = arm_at_90, l = rod"
 _TURNED = "p + R c − P − cos q U − sin q V"
+_LETTERS = {"motor": "P", "arm_at_0": "U", "arm_at_90": "V"}
+_ALSO = {"rotary-delta": " and the motor is on the arm's radius"}
 _CHAIN = {
     "linear-delta": "|p + (0, 0, q) − P| = l with P = (tower_x, tower_y, carriage), l = arm",
     "rotary-delta": f"|p − P − cos q U − sin q V| = l with {_ARMS}",
@@ -140,11 +143,15 @@ def question_words(question: Question) -> tuple[str, ...]:
     for what, (low, high) in summary["tolerances"].items():
         size = f"{low!r}" if low == high else f"{low!r} … {high!r}"
         told.append(f"{what}s ± {size} {summary['units'][what]}")
-    return (
+    lines = [
         f"Data: {summary['poses']} poses, counted from 0.",
         f"Tolerances: {', '.join(told)}.",
         f"Prior: {', '.join(spans)} m.",
-    )
+    ]
+    if isinstance(question, ChainQuestion) and question.conditions:
+        each = _condition_words(question.conditions, question.names)
+        lines.append(f"Conditions of chain {question.chain}: {each}.")
+    return tuple(lines)
 
 
 def _leg_words(raw: RawLegs) -> list[str]:
@@ -176,7 +183,36 @@ def _chain_words(raw: RawChain) -> list[str]:
     errors = "p, q and the heading" if raw.family.turns else "p and q"
     closes = f"A chain of a {raw.name} fits a pose with {pose} and the reading q if {_CHAIN[raw.name]}"
     closes = f"{closes}, for some errors of {errors} within the tolerances."
-    return [tolerances, _prior_words(sides, raw.centers), closes]
+    lines = [tolerances, _prior_words(sides, raw.centers), closes]
+    if raw.family.conditions:
+        each = _condition_words(raw.family.conditions, [_letter(stem) for stem in raw.family.unknowns])
+        lines.append(f"Its conditions: the arm's axis is level{_ALSO.get(raw.name, '')}, that is {each}.")
+    return lines
+
+
+def _letter(stem: str) -> str:
+    """A component of a vector as the equation of a chain calls it: P_x for motor_x."""
+    name, _, axis = stem.rpartition("_")
+    return f"{_LETTERS[name]}_{axis}" if name in _LETTERS else stem
+
+
+def _condition_words(conditions: Sequence[Any], names: Sequence[str]) -> str:
+    """Quadratic conditions, each as an equation.
+
+    Examples:
+        >>> _condition_words([((0, 0, 1), (1, 2, -1)), ((0, 2, 0.5),)], ["x", "y", "z"])
+        'x² − y z = 0, 0.5 x z = 0'
+    """
+    return ", ".join(f"{_sum_words(condition, names)} = 0" for condition in conditions)
+
+
+def _sum_words(condition: Sequence[tuple[int, int, float]], names: Sequence[str]) -> str:
+    text = ""
+    for i, j, c in condition:
+        sign = (" + " if c > 0 else " − ") if text else ("" if c > 0 else "−")
+        size = "" if abs(c) == 1 else f"{float(abs(c))!r} "
+        text += f"{sign}{size}{f'{names[i]}²' if i == j else f'{names[i]} {names[j]}'}"
+    return text
 
 
 def _prior_words(sides: Sequence[tuple[str, Span, Span]], centers: str) -> str:
