@@ -123,20 +123,15 @@ def test_centers_of_chains_are_taken_as_given_where_the_study_says_so(arm, given
 
 def test_statements_say_whose_errors_are_shared():
     """A joint box is about legs that fit with the same errors of each pose; single legs that fit may be outside."""
+    within, shared = "all poses within their tolerances", "the errors of each pose being the same for all of them"
     for name, head in (
-        ("leg bound", "if leg 1 of the prior fits all poses within their tolerances:"),
-        (
-            "joint bound",
-            "if legs 1, 2 together of the prior fit all poses within their tolerances, "
-            "the errors of each pose being the same for all of them:",
-        ),
+        ("leg bound", f"if leg 1 of the prior fits {within}:"),
+        ("joint bound", f"if legs 1, 2 together of the prior fit {within}, {shared}:"),
     ):
         question, certificate, checker = base(name)
         assert checker(certificate, question).statement[0] == head
     question, certificate, checker = base("joint witness")
-    assert (
-        checker(certificate, question).statement[0].endswith("the errors of each pose being the same for all of them")
-    )
+    assert checker(certificate, question).statement[0].endswith(shared)
 
 
 def value_of(words, x):

@@ -46,7 +46,7 @@ class CertificateFile:
     @property
     def words(self) -> str:
         """The beginning of what it states, which says whether it is a box or a verdict."""
-        shown = 2 if self.more else 1
+        shown = 1 + sum(1 for line in self.statement if line.endswith(":"))  # what it holds under, and its beginning
         return f"{' '.join(self.statement[:shown])}{' …' if len(self.statement) > shown else ''}"
 
     @property
