@@ -68,7 +68,9 @@ def reproduce(
         answer(json.dumps(found.to_dict(), ensure_ascii=False, indent=1))
         return
     _show(console(), found)
-    if folder is not None:
+    if folder is None:
+        console().print("\nWith --out FOLDER a page with figures and all numbers is written, too.", soft_wrap=True)
+    else:
         drawn = sum(name.endswith(".svg") for name in files)
         others = [name for name in files if "/" not in name and name != PAGE]
         console().print(f"\nPage: {folder / PAGE}", style="bold", soft_wrap=True)

@@ -191,12 +191,16 @@ def _structural(adequacy: Adequacy) -> list[str]:
     worst = sorted(off, key=lambda name: -abs(off[name]))[:_NAMED]
     if not worst:
         return [text]
-    parts = [f"{name} {'is off ' if i == 0 else ''}by {100 * off[name]:+.0f} %" for i, name in enumerate(worst)]
+    parts = [f"{name} {'is off ' if i == 0 else ''}by {_signed(100 * off[name])} %" for i, name in enumerate(worst)]
     sigmas = [abs(adequacy.shifts[name][1]) for name in worst]
     times = (
         f"{min(sigmas):.2g} to {max(sigmas):.2g} times their σ" if len(worst) > 1 else f"{sigmas[0]:.2g} times its σ"
     )
-    return [f"{text} Against the recommended model {listed(parts)}: {times}."]
+    return [f"{text} Of the parameters that the recommended model has too, {listed(parts)}: {times}."]
+
+
+def _signed(percent: float) -> str:
+    return f"{percent:+.0f}".replace("-", "−")
 
 
 def on_validation(validation: Validation) -> tuple[str, ...]:

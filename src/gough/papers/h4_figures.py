@@ -61,7 +61,7 @@ def widths(rows: Sequence[int], gauss_seidel: Array, hull: Array) -> Drawing:
     described = f"Widths of the Gauss–Seidel box and of the hull from {rows[0]} to {rows[-1]} rows."
     caption = (
         "Widths of the boxes as rows are added, each parameter relative to its exact hull from all rows: median and "
-        "range of 14 parameters."
+        "range of these ratios over 14 parameters. The ratio of two medians differs from the median of ratios."
     )
     return Drawing("widths", figure, described, caption)
 

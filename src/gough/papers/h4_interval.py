@@ -1,6 +1,6 @@
 """Robust estimation of parallel robot dynamic parameters with interval analysis [PRV03i]."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -209,8 +209,8 @@ def _table_of_widths(growth: Growth) -> SideBySide:
         (str(n), f"{np.median(one):.3g}", f"{np.median(other):.3g}", f"{np.median(one / other):.3g}")
         for n, one, other in zip(growth.rows, growth.gauss_seidel, growth.hull, strict=True)
     )
-    heads = ("rows", "Gauss–Seidel", "exact hull", "ratio")
-    return SideBySide("Widths of boxes from parts of the rows: median of 14 parameters (SI units)", heads, rows)
+    heads = ("rows", "Gauss–Seidel", "exact hull", "median of the 14 ratios")
+    return SideBySide("Widths of boxes from parts of the rows: medians of 14 parameters (SI units)", heads, rows)
 
 
 def conditions_at_home() -> tuple[float, float]:
@@ -285,8 +285,10 @@ def _differences(numbers: Mapping[str, Any]) -> tuple[str, ...]:
             "The Gauss–Seidel box of the same data is "
             f"{numbers['median_width_ratio']:.2g} times as wide as the exact hull (median of 14 parameters). A second "
             f"Gauss–Seidel step moves its sides by at most {numbers['second_gauss_seidel_step']:.1g}. From {rows[0]} "
-            f"to {rows[-1]} rows its widths change by the factor {change['gauss_seidel']:.2f}, those of the hull by "
-            f"{change['hull']:.2f} (medians)."
+            f"to {rows[-1]} rows the width of each parameter changes by a factor whose median is "
+            f"{change['gauss_seidel']:.2f}, and in the hull {change['hull']:.2f}. The median width, which the table "
+            f"gives, changes by {_ends(growth['median_width']['gauss_seidel'])} and "
+            f"{_ends(growth['median_width']['hull'])}."
         ),
         (
             f"On these simulated data errors of {least['14']} N·m suffice to explain every row with 14 parameters, and "
@@ -306,6 +308,11 @@ def _differences(numbers: Mapping[str, Any]) -> tuple[str, ...]:
             f"{len(named)} of {len(numbers['errors_in_sigma']['14'])} parameters: {listed(named)}.{also}"
         )
     return tuple(lines)
+
+
+def _ends(series: Sequence[float]) -> str:
+    """The last over the first."""
+    return f"{series[-1] / series[0]:.2f}"
 
 
 def _held(box: Box, truth: Array) -> int:
