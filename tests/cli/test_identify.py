@@ -77,7 +77,7 @@ def test_every_format_gives_the_same_motions(study):
 
 
 def test_a_bound_that_is_too_small_is_refuted_with_exit_code_1(study, capsys):
-    study.write_text(study.read_text().replace("# bound = 0.5", "bound = 0.001"))
+    study.write_text(study.read_text().replace('# bound = "0.5 N·m"', 'bound = "1 mNm"'))
     assert run(["identify", str(study)]) == 1
     assert "is refuted" in " ".join(capsys.readouterr().out.split())
     assert (study.parent / "results" / "report.html").exists()
@@ -179,7 +179,10 @@ def test_a_broken_recording_is_refused_with_file_and_place(kind, study, capsys):
         ('# rate = "1 kHz"', 'rate = "1 kHz"', ["recording.csv", "200", "1000"]),
         ('# cutoff = "20 Hz"', 'cutoff = "200 Hz"', ["low-pass at 200 Hz", "samples a second"]),
         ('use = ["weighted", "hull"]', 'use = ["weigted"]', ["[methods] use", "did you mean 'weighted'?"]),
-        ("# bound = 0.5", "bound = [1, 2, 3]", ["[noise] bound", "one for each of 2"]),
+        ('# bound = "0.5 N·m"', "bound = [1, 2, 3]", ["[noise] bound", "one for each of 2"]),
+        ('# bound = "0.5 N·m"', 'bound = "0.5 N"', ["[noise] bound", "'N' cannot become 'N·m'"]),
+        ('# bound = "0.5 N·m"', "bound = 0", ["[noise] bound", "must be greater than 0"]),
+        ('# bound = "0.5 N·m"', 'bound = "0,5 N·m"', ["[noise] bound", "decimal comma", '"0.5 N·m"']),
         ("gain = 1", "gain = 0", ["gain"]),
         ("gain = 1", "gain = [1, 2, 3]", ["3 gains do not fit 2 actuators"]),
     ],

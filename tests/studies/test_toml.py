@@ -1,5 +1,6 @@
 """Mistakes in a study file get a message with file, line and key."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,32 @@ def test_lines_are_found_through_lists_quotes_and_dots():
     assert line_of(text, ("l", 0, "k")) == 5
     assert line_of(text, ("nothing",)) is None
     assert where(text, Path("s.toml"), ("x", "y z", "q")) == "s.toml, line 2, [x.y z] q"
+
+
+@pytest.mark.parametrize("family", ["five-bar", "h4", "par4", "delta"])
+def test_lines_that_are_commented_out_are_defaults_or_marked_as_examples(tmp_path, family):
+    text = study_text(family)
+    in_force, in_example = [], False
+    for line in text.splitlines():
+        in_example = (in_example and bool(line)) or ("xample" in line and not re.match(r"# \w+ = ", line))
+        is_default = re.match(r"# \w+ = ", line) and not in_example and "example" not in line
+        in_force.append(line.removeprefix("# ") if is_default else line)
+    assert sum(a != b for a, b in zip(in_force, text.splitlines(), strict=True)) >= 6
+    plain, spelled = tmp_path / "plain.toml", tmp_path / "spelled.toml"
+    plain.write_text(text, encoding="utf-8")
+    spelled.write_text("\n".join(in_force), encoding="utf-8")
+    one, other = Study.read(plain), Study.read(spelled)
+    assert one.robot.names == other.robot.names
+    without = {"robot": None}
+    assert one.table.model_copy(update=without) == other.table.model_copy(update=without)
+
+
+def test_bounds_and_limits_may_have_units(tmp_path):
+    file = tmp_path / "study.toml"
+    text = study_text("five-bar").replace('# bound = "0.5 N·m"', 'bound = ["50 mNm", 0.1]')
+    file.write_text(f'{text}\n[unknowns.m_1]\nlower = "1 kg/2"\nupper = 2\n[unknowns.I_1]\nfixed = "100 kg*cm^2"\n')
+    study = Study.read(file)
+    assert study.bound() == [0.05, 0.1]
+    prior, names = study.prior(), study.robot.names
+    assert [prior.lower[names.index("m_1")], prior.upper[names.index("m_1")]] == [0.5, 2.0]
+    assert prior.lower[names.index("I_1")] == prior.upper[names.index("I_1")] == pytest.approx(0.01, rel=1e-15)

@@ -10,6 +10,8 @@ from gough.core.units import LARGEST, SMALLEST, factor_between
 
 _WRITTEN = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*")
 
+_COMMA = re.compile(r"\s*[+-]?\d*,\d")
+
 
 def quantity(value: Any, unit: str) -> float:
     """`value`, a number in `unit` or text such as "260 mm", in `unit`.
@@ -37,6 +39,10 @@ def quantity(value: Any, unit: str) -> float:
 
 
 def _parts(text: str, unit: str) -> tuple[float, str]:
+    if _COMMA.match(text):
+        raise InputError(
+            f"'{text}' has a decimal comma: write a decimal point, \"{text.replace(',', '.', 1).strip()}\""
+        )
     written = _WRITTEN.fullmatch(text)
     if written is None:
         raise InputError(f"'{text}' is not a number with a unit, such as \"20 {unit}\"")

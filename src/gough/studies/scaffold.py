@@ -4,19 +4,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from gough.data.filters import CLEARANCE
-from gough.dynamics import METHODS
+from gough.dynamics import DEFAULT_METHODS, METHODS
 from gough.robots import DynamicModel
 from gough.studies.robots import dimension_text, dimensions_of, geometry_of, robot
 
 RECORDING, VALIDATION = "recording.csv", "validation.csv"
 _STUDY = """\
-# An identification study of gough: `gough identify study.toml`. Every line that is commented out shows a default.
-# Quantities are numbers in SI units, or text with a unit: 0.26 and "260 mm" are the same.
+# An identification study of gough: `gough identify study.toml`. A line that is commented out shows the default,
+# or an example where it says so. Numbers are in SI units; dimensions, times, frequencies, speeds, error bounds and
+# limits of parameters may be text with a unit instead: 0.26 and "260 mm" are the same.
 
 {robot}
 
 [data]
-# rate = "1 kHz"      # where the files have no column of times
+# rate = "1 kHz"      # example: where the files have no column of times
 # time = "time"       # the column of times, in seconds
 # missing = "refuse"  # or "mask": leave out rows near empty cells
 
@@ -39,21 +40,21 @@ gain = {gain:<14} # {effort_unit} per volt at the amplifiers' inputs, one number
 [preparation]
 # cutoff = "20 Hz"    # of the low-pass without delay: {clearance} times the highest frequency of the motion
 # order = 4
-# trim = "0.3 s"      # left out at both ends; by default as long as the filter remembers
-# decimate = 10       # keep every tenth sample; by default down to about five times the cutoff
+# trim = "0.3 s"      # example: left out at both ends; by default as long as the filter remembers
+# decimate = 10       # example: keep every tenth sample; by default down to about five times the cutoff
 
 [preparation.reversals]
 # speed = 0.05        # rows are left out while a joint is slower than this (rad/s): the sign of friction is uncertain
-# within = "50 ms"    # and for so long before and after; by default one period of the cutoff
+# within = "50 ms"    # example: and for so long before and after; by default one period of the cutoff
 
-# [[preparation.mask]]  # leave out rows while a channel lies between two values
+# [[preparation.mask]]  # example: leave out rows while a channel lies between lower and upper (SI units)
 # channel = "{channel}"
 # lower = 9.9
 
 [noise]
-# bound = 0.5         # no effort errs by more ({effort_unit}); by default 1.5 times the smallest that fits the data
+# bound = "0.5 {effort_unit}"   # example: no effort errs by more; by default 1.5 times the smallest that fits the data
 
-# What is known of a parameter beforehand ({names}):
+# Example of what is known of a parameter beforehand ({names}):
 # [unknowns.{first}]
 # lower = 0.0
 # upper = 2.0         # or: fixed = 1.0
@@ -64,7 +65,7 @@ gain = {gain:<14} # {effort_unit} per volt at the amplifiers' inputs, one number
 
 [output]
 # folder = "results"
-# title = "Identification of my {name}"
+# title = "Identification of my {name}"  # example
 """
 
 _README = """\
@@ -91,7 +92,7 @@ def study_text(family: str, *, gain: Sequence[float] = (1.0,)) -> str:
     """The commented study file for a robot of this family, with its default dimensions.
 
     Examples:
-        >>> print(study_text("h4").splitlines()[8])
+        >>> print(study_text("h4").splitlines()[9])
         arm = "260 mm"        # l, from a motor's axis to the elbow
     """
     of = robot(family)
@@ -112,7 +113,7 @@ def study_text(family: str, *, gain: Sequence[float] = (1.0,)) -> str:
         effort_unit=of.effort_units[0],
         names=", ".join(of.names),
         first=of.names[0],
-        methods=", ".join(f'"{name}"' for name in ("least squares", "weighted", "hull", "ellipsoid")),
+        methods=", ".join(f'"{name}"' for name in DEFAULT_METHODS),
         known=", ".join(METHODS),
         name=of.name,
         clearance=CLEARANCE,

@@ -136,18 +136,19 @@ class PreparationTable(Table):
 
 
 class UnknownTable(Table):
-    """[unknowns.NAME]: what is known of a parameter beforehand."""
+    """[unknowns.NAME]: what is known of a parameter beforehand, in SI units or as text with a unit."""
 
-    lower: float | None = None
-    upper: float | None = None
-    fixed: float | None = None
+    lower: float | str | None = None
+    upper: float | str | None = None
+    fixed: float | str | None = None
 
 
 class NoiseTable(Table):
     """[noise]: what is known of the errors of the efforts."""
 
-    bound: Annotated[list[Positive], BeforeValidator(_listed)] | None = None
-    """Greatest error, one for all actuators or one each; None: 1.5 times the smallest bound that fits the data."""
+    bound: Annotated[list[float | str], BeforeValidator(_listed)] | None = None
+    """Greatest error, one for all actuators or one each, in SI units or as text with a unit; None: 1.5
+    times the smallest bound that fits the data."""
 
 
 class RepeatsTable(Table):

@@ -62,6 +62,7 @@ class Study:
         study = cls(file, validated(StudyTable, data, source, file), source)
         assert study.robot  # refuse a robot that cannot be, before anything is read
         study.prior()
+        study.bound()
         return study
 
     @property
@@ -125,11 +126,32 @@ class Study:
                     raise InputError(f"the robot has no parameter '{name}'{nearest(name, names)} ({', '.join(names)})")
                 twice = known.fixed is not None and (known.lower is not None or known.upper is not None)
                 require(not twice, "give either fixed, or lower and upper")
-                low, high = (known.fixed, known.fixed) if known.fixed is not None else (known.lower, known.upper)
-                i = names.index(name)
-                lower[i], upper[i] = -inf if low is None else low, inf if high is None else high
+            i = names.index(name)
+            low, high = ("fixed", "fixed") if known.fixed is not None else ("lower", "upper")
+            lower[i], upper[i] = self._limit(name, low, -inf), self._limit(name, high, inf)
+            with self.at("unknowns", name):
                 require(lower[i] <= upper[i], f"lower = {lower[i]:g} exceeds upper = {upper[i]:g}")
         return Box(lower, upper)
+
+    def _limit(self, name: str, key: str, default: float) -> float:
+        """A limit of a parameter, in its SI unit."""
+        value = getattr(self.table.unknowns[name], key)
+        with self.at("unknowns", name, key):
+            return default if value is None else quantity(value, self.robot.units[self.robot.names.index(name)])
+
+    def bound(self) -> float | list[float] | None:
+        """The greatest error of the efforts, one for all actuators or one each; None where it is to be found."""
+        given, units = self.table.noise.bound, self.robot.effort_units
+        if given is None:
+            return None
+        with self.at("noise", "bound"):
+            fits = len(given) in (1, len(units))
+            require(fits, f"give one bound for all actuators or one for each of {len(units)}, not {len(given)}")
+            same = len(given) > 1 or len(set(units)) == 1 or not isinstance(given[0], str)
+            require(same, f"efforts have different units ({', '.join(units)}): give a bound for each actuator")
+            bound = [quantity(each, unit) for each, unit in zip(given, units, strict=False)]
+            require(min(bound) > 0, f"must be greater than 0, but is {min(bound):g}")
+        return bound[0] if len(bound) == 1 else bound
 
     def steps(self, rate: float) -> tuple[PreparationStep, ...]:
         """What is done to a recording at `rate`, in order."""
@@ -171,11 +193,6 @@ class Study:
                 with self.at("data", which, i):
                     alone = source.period is None and source.motion is None
                     require(alone, "period and motion are for repeats: add a table [repeats], or leave them out")
-        bound = self.table.noise.bound
-        with self.at("noise", "bound"):
-            n = len(self.robot.actuators)
-            fits = bound is None or len(bound) in (1, n)
-            require(fits, f"give one bound for all actuators or one for each of {n}, not {len(bound or ())}")
         with self.at("methods", "use"):
             chosen = chosen_methods(self.table.methods.use)
         identified = identify(
@@ -184,7 +201,7 @@ class Study:
             methods=chosen,
             validation=self.validation(),
             prior=self.prior() if self.table.unknowns else None,
-            bound=bound[0] if bound is not None and len(bound) == 1 else bound,
+            bound=self.bound(),
             on_step=on_step,
         )
         return replace(identified, premises=self.premises)
