@@ -24,6 +24,8 @@ Frequency = Annotated[float, _of("Hz"), Field(gt=0)]
 Duration = Annotated[float, _of("s"), Field(ge=0)]
 Period = Annotated[float, _of("s"), Field(gt=0)]
 Positive = Annotated[float, Field(gt=0, le=LARGEST)]
+Stated = Any
+"""A number in SI units or text with a unit, judged once the unit is known, so that messages name it; None: not stated."""
 Quantities = float | str | list[float | str]
 """Numbers in SI units, or text with a unit, such as "1.2 m/s"; what unit they must have, the robot says."""
 Sigma = list[list[float]] | Quantities
@@ -138,15 +140,15 @@ class PreparationTable(Table):
 class UnknownTable(Table):
     """[unknowns.NAME]: what is known of a parameter beforehand, in SI units or as text with a unit."""
 
-    lower: float | str | None = None
-    upper: float | str | None = None
-    fixed: float | str | None = None
+    lower: Stated = None
+    upper: Stated = None
+    fixed: Stated = None
 
 
 class NoiseTable(Table):
     """[noise]: what is known of the errors of the efforts."""
 
-    bound: Annotated[list[float | str], BeforeValidator(_listed)] | None = None
+    bound: Annotated[list[Stated], BeforeValidator(_listed)] | None = None
     """Greatest error, one for all actuators or one each, in SI units or as text with a unit; None: 1.5
     times the smallest bound that fits the data."""
 
