@@ -23,9 +23,8 @@ Numbers = Annotated[list[Number], BeforeValidator(_listed)]
 Frequency = Annotated[float, _of("Hz"), Field(gt=0)]
 Duration = Annotated[float, _of("s"), Field(ge=0)]
 Period = Annotated[float, _of("s"), Field(gt=0)]
-Positive = Annotated[float, Field(gt=0, le=LARGEST)]
 Stated = Any
-"""A number in SI units or text with a unit, judged once the unit is known, so that messages name it; None: not stated."""
+"""A number in SI units or text with a unit, judged once the unit is known, so that messages name it; None: nothing."""
 Quantities = float | str | list[float | str]
 """Numbers in SI units, or text with a unit, such as "1.2 m/s"; what unit they must have, the robot says."""
 Sigma = list[list[float]] | Quantities
