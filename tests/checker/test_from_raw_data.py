@@ -59,7 +59,7 @@ def test_the_statement_can_be_read_without_the_study(made, capsys):
     assert "positions ± 0.1899, 0.069, 0.1824 mm (x, y, z)" in out
     assert "orientations ± 0.02769, 0.0357, 0.02682 deg" in out
     assert "leg 2 ± 0.0381 mm" in out
-    assert "a2x = 0.2231792 ± 0.003, " in out
+    assert "within ± 3 mm of a2x = 223.1792, " in out
     assert "|exp(ω) R b + p + δ − a| = l + reading + η" in out
     page = (made.parent / "report.html").read_text(encoding="utf-8")
     assert "0.1899, 0.069, 0.1824 mm" in page
@@ -439,8 +439,8 @@ def test_the_user_s_own_files(made, folder, tmp_path, capsys):
     capsys.readouterr()
     assert run(["check", str(moved_to)]) == 0  # the user's poses were changed since: said, and no fault of the proofs
     assert (
-        "it was changed after the run or is another file. The certificates are about the copy."
-        in capsys.readouterr().out
+        "it was changed after the run or is another file. The certificates are about the copy. "
+        "Run gough certify again to certify poses.csv." in capsys.readouterr().out
     )
 
 
@@ -488,7 +488,7 @@ def test_one_certificate_and_what_it_rests_on(folder, capsys):
     assert run(["check", str(path), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["holds"]
-    assert any("a2x = 0.2231792 ± 0.003" in line for line in told["premises"])
+    assert any("within ± 3 mm of a2x = 223.1792, " in line for line in told["premises"])
     (folder / "leg-2-box.json").unlink()
     assert run(["check", str(path)]) == 0  # another certificate
     change_cell(4, "x", moved(1e-9))(folder)
@@ -518,7 +518,7 @@ def test_calibrated_gains_and_centers_are_said_to_be_given(tmp_path, capsys):
     assert run(["check", str(folder)]) == 0
     out = capsys.readouterr().out
     assert "Readings are multiplied by gains, taken as given (leg 2: " in out
-    assert "(centers: calibrated values, taken as given)" in out
+    assert "(centers: calibrated values, taken as given; ≈: rounded to nine digits)" in out
     assert "Derived from the sources" in out
     text = (folder / MANIFEST).read_text(encoding="utf-8")
     edited(folder / MANIFEST, lambda data: data["given"].update(gains=[data["given"]["gains"][0] * (1 + 1e-9)]))

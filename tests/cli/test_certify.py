@@ -11,6 +11,7 @@ from io import StringIO
 import numpy as np
 import pytest
 
+from gough.checker import Verdict
 from gough.cli.app import run
 from gough.core.errors import InputError
 from gough.core.rotations import exp
@@ -356,3 +357,22 @@ def test_other_machines_and_no_machine(tmp_path, capsys):
     assert "holds no certificates" in " ".join(capsys.readouterr().err.split())
     assert run(["check", str(path)]) == 2
     assert not (tmp_path / "results-certified").exists()
+
+
+def test_a_check_says_what_was_removed_or_shortened(done, tmp_path, capsys):
+    made = done[0].parent / "results-certified" / "certificates"
+    capsys.readouterr()
+    assert run(["check", str(made)]) == 0
+    out = capsys.readouterr().out
+    assert "gough check CERTIFICATE.json prints all of it" in out
+    fits, squares = (re.search(f"leg-2-{name}.json: (.*)", out)[1] for name in ("fits", "least-squares"))
+    assert fits != squares
+    for name in ("measurements.json", "leg-2-box.json"):
+        (tmp_path / name).write_bytes((made / name).read_bytes())
+    assert run(["check", str(tmp_path)]) == 0
+    assert "an older gough wrote this folder, or it was removed" in capsys.readouterr().out
+
+
+def test_a_verdict_without_a_statement_says_so():
+    verdict = Verdict(holds=False, reason="x", kind="certificate", statement=(), rows=(), checked="nothing")
+    assert str(verdict).startswith("certificate: what it states could not be established.\n")

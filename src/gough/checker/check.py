@@ -44,7 +44,8 @@ class Verdict:
     def __str__(self) -> str:
         answer = "The certificate holds" if self.holds else "The certificate does not hold"
         states = [f"  {line}" for line in self.statement]
-        lines = [f"{self.kind} states:", *states, f"Checked: {self.checked}.", f"{answer}: {self.reason}."]
+        head = f"{self.kind} states:" if states else f"{self.kind}: what it states could not be established."
+        lines = [head, *states, f"Checked: {self.checked}.", f"{answer}: {self.reason}."]
         return "\n".join(map(visible, lines))
 
 

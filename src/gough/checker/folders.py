@@ -34,7 +34,8 @@ from gough.core.files import is_file
 
 MEASUREMENTS = "measurements.json"
 _NO_MANIFEST = (
-    f"There is no {MANIFEST}: an older gough wrote this folder. Whether certificates are missing cannot be judged."
+    f"There is no {MANIFEST}: an older gough wrote this folder, or it was removed. Whether certificates are "
+    "missing cannot be judged."
 )
 
 NO_SOURCES = (
@@ -250,8 +251,9 @@ class _Check:
                 continue
             if not same:
                 changed = "it was changed after the run or is another file"
+                again = f"Run gough certify again to certify {original.name}"
                 self.notes.append(
-                    f"{original.name} differs from {copy}: {changed}. The certificates are about the copy."
+                    f"{original.name} differs from {copy}: {changed}. The certificates are about the copy. {again}."
                 )
 
     def found(self) -> list[str]:

@@ -23,7 +23,6 @@ from gough.checker.raw_data import Half, NotDerived, RawTable, require_known, sp
 from gough.checker.raw_legs import RawLegs, raw_legs, require_contained, require_exhibited
 from gough.checker.raw_numbers import Span
 from gough.core.outward import DEGREES, sides
-from gough.core.rational import as_double, rational
 
 _SHOWN = 12
 _TEXT = (".csv", ".tsv", ".txt")
@@ -216,10 +215,19 @@ def _sum_words(condition: Sequence[tuple[int, int, float]], names: Sequence[str]
 
 
 def _prior_words(sides: Sequence[tuple[str, Span, Span]], centers: str) -> str:
-    around = [f"{name} = {_written(c)} ± {_written(reach)}" for name, c, reach in sides]
-    shown = ", ".join(around)
-    taken = f" (centers: {centers})" if centers else ""
-    return f"Prior: {shown} m{taken}."
+    around: dict[str, list[str]] = {}
+    for name, center, reach in sides:
+        around.setdefault(_one_for_all([reach], 1000, "mm"), []).append(f"{name} {_near(center)}")
+    shown = "; ".join(f"within ± {reach} of {', '.join(names)} mm" for reach, names in around.items())
+    notes = [f"centers: {centers}"] if centers else []
+    notes += ["≈: rounded to nine digits"] if "≈" in shown else []
+    return f"Prior: {shown} ({'; '.join(notes)})." if notes else f"Prior: {shown}."
+
+
+def _near(span: Span) -> str:
+    """A length in mm to nine digits, and whether that is all of it: "= 223.1792" or "≈ -62.6278954"."""
+    text = f"{float(500 * (span.low + span.high)):.9g}"
+    return f"{'=' if Fraction(text) == 1000 * span.low == 1000 * span.high else '≈'} {text}"
 
 
 def _axes(halves: Sequence[Sequence[Half]], unit: str) -> str:
@@ -263,11 +271,3 @@ def _decimal(x: Fraction) -> str:
             return f"{'-' if x < 0 else ''}{point}"
     low, high = sides(x, x)
     return f"({low} … {high})"
-
-
-def _written(span: Span) -> str:
-    if span.low != span.high:
-        low, high = sides(span.low, span.high)
-        return f"({low} … {high})"
-    double = as_double(span.low)
-    return repr(double) if double is not None and rational(double, "it") == span.low else _decimal(span.low)

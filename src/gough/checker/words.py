@@ -1,6 +1,6 @@
 """Certificates in words: statements with the names of unknowns, numbers that say whether they are exact."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import ceil, isqrt
 
@@ -76,6 +76,22 @@ def tolerance_condition(more: float, unit: str, *, exhibits: bool, least: float)
     words = f"{shown(abs(more), times=1000)} {unit} {'more' if more > 0 else 'less'}"
     clipped = " (not at all where less than that is stated)" if least < -more else ""
     return (f"if every reading may be off by {words} than stated{clipped}:",)
+
+
+def summary(statement: Sequence[str]) -> str:
+    """The beginning of a statement on one line; it ends with "…" where lines are left out.
+
+    Examples:
+        >>> summary(["some leg 1 of the prior fits all poses", "a1x = 0.5 m", "a1y = 0.1 m"])
+        'some leg 1 of the prior fits all poses: a1x = 0.5 m, …'
+        >>> summary(["if every reading may be off by 1 mm more than stated:", "no leg 1 of the prior fits all poses"])
+        'if every reading may be off by 1 mm more than stated: no leg 1 of the prior fits all poses'
+    """
+    shown = 1 + sum(line.endswith(":") for line in statement)  # conditions, and what holds under them
+    words, rest = " ".join(statement[:shown]), statement[shown:]
+    if rest and " = " in rest[0] and " = " not in words:  # exhibited values tell witnesses apart
+        words, rest = f"{words}: {rest[0]}", rest[1:]
+    return f"{words}, …" if rest else words
 
 
 def approximately(x: Fraction) -> str:

@@ -17,6 +17,7 @@ from gough.checker.linear import NotProven
 from gough.checker.manifest import KIND, MANIFEST, digest_of, load_manifest
 from gough.checker.raw import question_words
 from gough.checker.raw_data import RawTable
+from gough.checker.words import summary
 from gough.cli.terminal import answer, command_line, say
 from gough.core.arrays import Array
 from gough.core.errors import InputError
@@ -187,14 +188,17 @@ def _report_folder(found: FolderVerdict, *, as_json: bool) -> None:
     answer(json.dumps(told, ensure_ascii=False, indent=1))
 
 
+_WHOLE = "Where a statement ends with …, gough check CERTIFICATE.json prints all of it."
+
+
 def _folder_in_words(found: FolderVerdict) -> list[str]:
     lines = [*found.premises, ""] if found.premises else []
     for name, verdict in found.verdicts.items():
-        shown = 2 if verdict.statement and verdict.statement[0].endswith(":") else 1
-        states = f"{' '.join(verdict.statement[:shown])}{' …' if len(verdict.statement) > shown else ''}"
+        states = summary(verdict.statement)
         holds = "holds by itself" if found.faults else "holds"
         lines.append(f"{holds}  {name}: {states}" if verdict else f"DOES NOT HOLD  {name}: {verdict.reason}")
     lines += [f"DOES NOT HOLD  {fault}" for fault in found.faults]
+    lines += [_WHOLE] if any(summary(verdict.statement).endswith("…") for verdict in found.verdicts.values()) else []
     lines += [*found.notes, *([_DERIVED] if found.from_sources and found else [])]
     good = sum(map(bool, found.verdicts.values()))
     if not found.faults:

@@ -95,7 +95,7 @@ _ABOUT = {
 }
 _SOURCES = (
     "The check derives these files anew from copies of study and poses in certificates/sources, and compares all files "
-    "with certificates/manifest.json."
+    "with certificates/manifest.json. Where a statement ends with …, gough check of that file prints all of it."
 )
 
 

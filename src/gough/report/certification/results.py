@@ -12,6 +12,7 @@ import numpy as np
 import gough
 from gough.checker.manifest import Question
 from gough.checker.raw import Source
+from gough.checker.words import summary
 from gough.core import outward
 from gough.core.arrays import Array, ArrayValue
 from gough.core.text import table
@@ -46,8 +47,7 @@ class CertificateFile:
     @property
     def words(self) -> str:
         """The beginning of what it states, which says whether it is a box or a verdict."""
-        shown = 1 + sum(1 for line in self.statement if line.endswith(":"))  # what it holds under, and its beginning
-        return f"{' '.join(self.statement[:shown])}{' …' if len(self.statement) > shown else ''}"
+        return summary(self.statement)
 
     @property
     def size(self) -> int:
