@@ -428,8 +428,7 @@ def test_degrees_taken_for_radians_are_remarked_on_but_not_refused(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text(HEAD + "".join(f"{i / 1000},{30 + i},{i * i}\n" for i in range(5)))
     recording = read_recording(path, units={"q1": "rad"})
-    assert recording.remarks == (
-        "channel 'q1' reaches 34 rad, more than two turns: if these are degrees, state units={'q1': 'deg'}",
-    )
+    said = "channel 'q1' reaches 34 rad, more than two turns: if these are degrees, state units={'q1': 'deg'}"
+    assert recording.remarks == (f'{said}, in a study [data.units] q1 = "deg"',)
     assert recording.remarks[0] in str(recording)
     assert not read_recording(path, units={"q1": "deg"}).remarks

@@ -59,7 +59,7 @@ def test_gaps_in_time_are_gaps_and_not_neighbors(rng):
     assert part.stats.correlation_length == pytest.approx(whole.stats.correlation_length, abs=16)
     assert part.stats.autocorrelation == pytest.approx(whole.stats.autocorrelation, abs=0.01)
     assert part.region.sigma == pytest.approx(fewer * whole.region.sigma, rel=0.25)
-    assert any("remember" in note for note in part.notes)
+    assert any("autocorrelated over" in note for note in part.notes)
 
 
 def test_decimated_rows_know_the_time_between_them(rng):

@@ -206,5 +206,5 @@ def test_residuals_that_remember_widen_sigma(rng):
         errors.append(answer.value[0])
         sigmas.append(answer.region.sigma[0])
     assert np.mean(sigmas) * np.sqrt(2000) == pytest.approx(np.sqrt(5), rel=0.1)
-    assert any("remember the last" in note for note in answer.notes)
+    assert any("autocorrelated over" in note for note in answer.notes)
     assert np.std(errors) == pytest.approx(np.mean(sigmas), rel=0.3)

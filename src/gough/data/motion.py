@@ -32,6 +32,8 @@ class StepReport:
     """Number of samples after it."""
     rows: int
     """Number of rows (samples × actuators, without those masked) after it."""
+    remarks: tuple[str, ...] = ()
+    """What looks odd in a recording, see `Recording.remarks`."""
 
     def __str__(self) -> str:
         return f"{self.step}: {self.did}; {self.rows} rows remain"

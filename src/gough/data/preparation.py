@@ -54,7 +54,7 @@ def _prepared(recording: Recording, coordinates: Channels, efforts: Channels, st
         require(plausible, f"{whence}: channel '{name}' has values beyond {LARGEST:g}: a machine has none, mend them")
     signals = _signals(recording, coordinates, efforts, steps)
     did = "; ".join([f"{recording.duration:.4g} s at {recording.rate:.10g} Hz", *recording.remarks])
-    account = [StepReport(whence, did, signals.n_samples, signals.kept.sum().item())]
+    account = [StepReport(whence, did, signals.n_samples, signals.kept.sum().item(), recording.remarks)]
     for step in steps:
         try:
             signals, did = step.apply(signals)

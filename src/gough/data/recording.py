@@ -162,8 +162,8 @@ class Recording(ArrayValue):
         """What looks odd though it may be right: angles beyond two turns, jumps of a turn, channels that stand still.
 
         Examples:
-            >>> Recording(["q1"], ["rad"], [[80.0], [90.0]], rate=1.0).remarks[0]
-            "channel 'q1' reaches 90 rad, more than two turns: if these are degrees, state units={'q1': 'deg'}"
+            >>> Recording(["q1"], ["rad"], [[80.0], [90.0]], rate=1.0).remarks[0].split(":")[0]
+            "channel 'q1' reaches 90 rad, more than two turns"
         """
         return tuple(
             remark
@@ -218,7 +218,7 @@ def _remarks(name: str, unit: str, channel: Array) -> Iterable[str]:
     elif unit == "rad" and peak > _TURNS:
         yield (
             f"channel '{name}' reaches {peak:.4g} rad, more than two turns: "
-            f"if these are degrees, state units={{'{name}': 'deg'}}"
+            f"if these are degrees, state units={{'{name}': 'deg'}}, in a study [data.units] {name} = \"deg\""
         )
     elif unit == "rad" and greatest - least > np.pi:
         steps = np.nan_to_num(abs(np.diff(channel)))

@@ -27,12 +27,17 @@ def verdicts(identified: Identified) -> tuple[str, ...]:
         >>> verdicts(identify(*random_motion(1), methods=["hull"], compare=False))[0].split(";")[0]
         '15 of 21 parameters or combinations of them are determined by 600 rows'
     """
-    paragraphs = [on_data(identified), on_bound(identified), on_failures(identified)]
+    paragraphs = [on_recordings(identified), on_data(identified), on_bound(identified), on_failures(identified)]
     if identified.adequacy is not None:
         paragraphs.append(on_adequacy(identified.adequacy))
     if identified.validation is not None:
         paragraphs.append(on_validation(identified.validation))
     return tuple(" ".join(sentences) for sentences in (identified.premises, *paragraphs, identified.notes) if sentences)
+
+
+def on_recordings(identified: Identified) -> tuple[str, ...]:
+    """What looks odd in the recordings, such as angles that may be in degrees."""
+    return tuple(f"Check {line.step}: {remark}." for line in identified.motion.account for remark in line.remarks)
 
 
 def on_data(identified: Identified) -> tuple[str, ...]:
@@ -305,7 +310,15 @@ def _three(value: float) -> str:
 
 
 def _percent(part: float) -> str:
-    return f"{100 * part:.2g} %"
+    """Two digits, three where it is nearly all; never rounded up to all of it.
+
+    Examples:
+        >>> [_percent(part) for part in (1.0, 0.99999, 0.996, 0.5, 0.0123)]
+        ['100 %', '99.9 %', '99.6 %', '50 %', '1.2 %']
+    """
+    if 0.99 < part < 1:
+        return f"{np.floor(1000 * part) / 10:.1f} %"
+    return f"{100 * part:.3g} %" if part >= 1 else f"{100 * part:.2g} %"
 
 
 def _by_actuator(values: Array, units: Sequence[str], names: Sequence[str], shown: Callable[..., str]) -> str:

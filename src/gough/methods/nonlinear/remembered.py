@@ -51,19 +51,19 @@ def remembered(
         return white
     known = replace(noise, covariance=np.eye(len(noise.covariance)))
     lags = noise.length // 2
-    note = f"Residuals remember the last {lags} samples; σ accounts for it." if lags > 1 else _ONE_LAG
+    note = f"Residuals are autocorrelated over {lags} samples; σ accounts for it." if lags > 1 else _ONE_LAG
     return replace(
         white, covariance=covariance(fit, known, prior=prior), length=noise.length, notes=(note, *_limit(noise))
     )
 
 
-_ONE_LAG = "Residuals remember the last sample; σ accounts for it."
+_ONE_LAG = "Residuals are autocorrelated over neighboring samples; σ accounts for it."
 
 
 def _limit(noise: NoiseModel) -> tuple[str, ...]:
     if not noise.at_limit:
         return ()
-    return ("They remember longer than that can be measured: take σ as a lower limit, or decimate the data.",)
+    return ("The autocorrelation is longer than can be estimated: take σ as a lower limit, or decimate the data.",)
 
 
 def _autocorrelations(u: Array, kept: Mask) -> tuple[Array, Array]:

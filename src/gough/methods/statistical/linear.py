@@ -191,10 +191,14 @@ def _notes(stats: FitStats, noise: NoiseModel, solution: Solution) -> tuple[str,
         notes.append(verdict(stats.chi_squared, stats.chi_squared_p))
     if noise.length:
         lags = noise.length // 2
-        samples = "the last sample" if lags == 1 else f"the last {lags} samples"
-        notes.append(f"Residuals remember {samples}; σ accounts for it ({noise.dof:.0f} degrees of freedom left).")
+        rows = "neighboring samples" if lags == 1 else f"{lags} samples"
+        notes.append(
+            f"Residuals are autocorrelated over {rows}; σ accounts for it ({noise.dof:.0f} degrees of freedom left)."
+        )
     if noise.at_limit:
-        notes.append("They remember longer than that can be measured: take σ as a lower limit, or decimate the data.")
+        notes.append(
+            "The autocorrelation is longer than can be estimated: take σ as a lower limit, or decimate the data."
+        )
     if stats.prior_limited:
         notes.append(f"On the prior's edge, so put in rather than found: {', '.join(stats.prior_limited)}.")
     return tuple(notes)

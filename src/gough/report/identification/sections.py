@@ -44,7 +44,7 @@ def sections(report: Report, drawn: Mapping[str, Html]) -> tuple[Section, ...]:
         Section("How large are the errors?", _bounds(report)),
         Section("What the data can show", _excitation(report, drawn)),
         Section("How the data were prepared", _preparation(report)),
-        Section("How long errors remember", tuple(drawn[name] for name in ("memory",) if name in drawn)),
+        Section("Autocorrelation of the residuals", tuple(drawn[name] for name in ("memory",) if name in drawn)),
         Section("What is hard to tell apart", tuple(drawn[name] for name in ("correlation", "pair") if name in drawn)),
         Section("How it was computed", _methods(report)),
     ]

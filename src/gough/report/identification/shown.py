@@ -14,7 +14,7 @@ from gough.core.text import number
 from gough.core.units import squared
 from gough.dynamics import BenchmarkVerdict, Bias, Identified, IdentifiedRepeats, Validation
 from gough.dynamics.tables import adequacy_table
-from gough.dynamics.words import on_adequacy, on_bound, on_data, on_failures, on_validation
+from gough.dynamics.words import on_adequacy, on_bound, on_data, on_failures, on_recordings, on_validation
 from gough.estimates import Estimate
 from gough.report.base.intervals import holds, sides
 from gough.report.base.labels import short_labels
@@ -40,6 +40,7 @@ def show(console: Console, identified: Identified | IdentifiedRepeats, truth: Ar
         return
     heading(console, "Data")
     _account(console, identified)
+    prose(console, on_recordings(identified), style="bold red")
     prose(console, [*on_data(identified), *on_bound(identified)])
     heading(console, _title(truth))
     _parameters(console, identified.estimates, truth, regroupings(identified))

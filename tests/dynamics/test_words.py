@@ -1,0 +1,31 @@
+"""Verdicts in sentences."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gough.data import Recording, default_steps, prepare
+from gough.dynamics import identify
+from gough.dynamics.example import random_motion
+from gough.dynamics.words import _percent
+
+
+def test_angles_that_may_be_degrees_are_a_verdict_before_all_others():
+    t = np.linspace(0.0, 4.0, 4001)
+    samples = np.column_stack([100 * np.sin(t), np.cos(3 * t)])
+    odd = prepare(Recording(["q1", "tau1"], ["rad", "N·m"], samples, rate=1000.0), ["q1"], ["tau1"], default_steps(1e3))
+    assert [len(line.remarks) for line in odd.account] == [1, *[0] * (len(odd.account) - 1)]
+    robot, motion = random_motion(1)
+    found = identify(robot, replace(motion, account=odd.account), methods=["weighted"], compare=False)
+    assert found.verdicts[0].startswith("Check recording: channel 'q1' reaches 100 rad, more than two turns")
+    assert found.verdicts[0].endswith('in a study [data.units] q1 = "deg".')
+    assert replace(found, premises=("Not stated.",)).verdicts[:2] == ("Not stated.", found.verdicts[0])
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [(1.0, "100 %"), (0.99999, "99.9 %"), (0.995, "99.5 %"), (0.95, "95 %"), (1.25, "125 %"), (0.0, "0 %")],
+)
+def test_parts_are_shown_without_exponents_and_never_rounded_up_to_all(part, text):
+    assert _percent(part) == text
