@@ -135,8 +135,12 @@ def raw_chain(study: Mapping[str, Any], table: RawTable, given: Given, chain: in
         reading_half_widths(study, family.chains, family.reading_unit)[chain - 1],
         tuple(Span.at(rational(x, "a center")) for x in given.values[place]),
         reach_of(around),
-        f"{CALIBRATED}, taken as given" if centers == CALIBRATED else f"built-in blueprint of a {name}, taken as given",
+        f"{CALIBRATED}, taken as given" if centers == CALIBRATED else _as_given(name),
     )
+
+
+def _as_given(name: str) -> str:
+    return f"taken as given; whether they are the built-in blueprint of a {name} is not checked"
 
 
 def _require_plain(study: Mapping[str, Any]) -> None:
