@@ -34,10 +34,12 @@ def outlier_words(left: Array) -> str:
     sizes = _sizes(left)
     names = ", ".join(str(k) for k in worst[:_NAMED]) + (", …" if len(worst) > _NAMED else "")
     rms = 1e3 * float(np.sqrt((left[worst[0]] ** 2).mean()))
-    which = f"Poses {names} miss by up to" if len(worst) > 1 else f"Pose {names} misses by"
+    several = len(worst) > 1
+    which = f"Poses {names} miss by up to" if several else f"Pose {names} misses by"
+    what, them = ("bad measurements", "them") if several else ("a bad measurement", "it")
     return (
         f"{which} {number(rms, digits=3)} mm (rms over the chains), {sizes[worst[0]]:.0f} times the usual: probably "
-        "bad measurements. Leave them out and look whether anything changes, or calibrate with robust = true."
+        f"{what}. Leave {them} out and look whether anything changes, or calibrate with robust = true."
     )
 
 
