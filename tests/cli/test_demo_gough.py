@@ -27,6 +27,9 @@ def test_what_is_printed_and_written(one_fault, tmp_path, capsys):
         "backlash of 0.1 mm",
         "fit, with measurements exhibited",
         "weighted",
+        "in the instrument's frames",
+        "≤ 0: the stated ones suffice",
+        "all together",
         "Report:",
     ):
         assert words in told
@@ -55,6 +58,7 @@ def test_what_is_printed_and_written(one_fault, tmp_path, capsys):
     assert after < 0.03
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "The same campaign with something wrong" in page
+    assert "0 of 6 legs refuted" in page
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,20 @@ COVERAGE = 4.0
 """Tolerances are so many standard deviations of a mean: of 768 of them, one is exceeded once in twenty campaigns."""
 AROUND = 0.1
 """m: legs are sought within so much of the least-squares solution [DACP06, §5.1.2]."""
-_TRIAL_HEADS = ("with …", "χ²/dof", "legs refuted", "together", "ε [mm]", "heaviest pose", "position after [mm]")
+_TRIAL_HEADS = (
+    "with …",
+    "χ²/dof",
+    "legs refuted",
+    "together",
+    "ε [mm]",
+    "ε of",
+    "heaviest pose",
+    "position after [mm]",
+)
+_FRAMES = ", parameters in the instrument's frames"
+_EPSILON = (
+    "ε: the least by which the tolerance of every reading must grow for some leg to fit; ≤ 0: the stated ones suffice."
+)
 FAULTS = (Faults(backlash=5e-4), Faults(backlash=1e-4), Faults(scale=1e-3), Faults(bad_pose=21))
 """What the demonstration lets go wrong."""
 
@@ -115,11 +128,13 @@ class FaultTrial:
     refuted: bool
     """By χ²."""
     legs_refuted: int
-    """Legs that are proven not to exist."""
+    """Legs that are refuted: no values within `AROUND` fit."""
     together: bool | None
-    """Are all legs together proven not to exist? None if neither that nor that they do."""
+    """Are all legs together refuted? False if they fit, None if neither is proven."""
     epsilon: tuple[float, float]
     """m: the largest of the legs' brackets; of all legs together where each leg fits by itself."""
+    epsilon_of: str
+    """What `epsilon` is about: a leg, or all legs together."""
     pose: int | None
     """Heaviest in the proof of the worst leg."""
     position_after: float
@@ -171,8 +186,8 @@ class CalibrationDemonstration:
         """How the answers compare with the truth."""
         truth, n = self.measured.truth, len(self.legs)
         return (
-            against_truth("least squares", self.plain, truth),
-            against_truth("weighted", self.found.estimate, truth),
+            against_truth(f"least squares{_FRAMES}", self.plain, truth),
+            against_truth(f"weighted{_FRAMES}", self.found.estimate, truth),
             f"Certified boxes: {self.held} of {n} hold the true leg, at zero tolerance.{self._together}",
         )
 
@@ -188,8 +203,8 @@ class CalibrationDemonstration:
             ("Against the truth", self.sentences),
             ("Poses that took no part", self._predicted()),
             (
-                f"Proven for all errors within {COVERAGE:g} σ of a mean, from {1e3 * AROUND:g} mm around the answer",
-                _lines(["", *CertifiedLeg.heads()], [leg.row.texts() for leg in self.legs]),
+                f"Proven for errors within {COVERAGE:g} σ of a mean and legs within {1e3 * AROUND:g} mm of the answer",
+                (*_lines(["", *CertifiedLeg.heads()], [leg.row.texts() for leg in self.legs]), _EPSILON),
             ),
             *((("The same with something wrong", _lines(_TRIAL_HEADS, self.trial_rows())),) if self.trials else ()),
         )
@@ -218,6 +233,7 @@ class CalibrationDemonstration:
                 f"{t.legs_refuted} of {len(self.legs)}",
                 {True: "refuted", False: "they fit", None: "open"}[t.together],
                 bracket_words(*t.epsilon),
+                t.epsilon_of,
                 "—" if t.pose is None else str(t.pose),
                 number(1e3 * t.position_after, digits=3),
             ]
@@ -340,6 +356,7 @@ def _trial(campaign: CalibrationCampaign, rng: np.random.Generator) -> FaultTria
         refuted,
         True if bracket.is_inconsistent else False if bracket.is_consistent else None,
         (bracket.lower, bracket.upper),
+        f"leg {worst.problem.leg}" if refuted else "all together",
         worst.tolerance.poses[0][0] if worst.tolerance.poses else None,
         float(found.validation.position_after.mean()),
     )

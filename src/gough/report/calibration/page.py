@@ -44,12 +44,17 @@ __all__ = ["CertifiedLeg", "calibration_documents", "headline", "printer_documen
 
 _PROOF = (
     "Each measurement may be anywhere within its tolerance. A box holds every leg that fits then, whatever the errors "
-    "are: it is proven, rounding included. ε is by how much all readings must be more uncertain than stated for some "
-    "leg to fit: negative if they are certain enough with room to spare, positive if no leg fits."
+    "are: it is proven, rounding included. ε is the least by which the tolerance of every reading must grow "
+    "for some leg to fit: positive if no leg fits, ≤ 0 if the stated tolerances suffice. Legs are sought within a box "
+    "about the calibrated values; nothing is proven about legs outside it."
 )
 _GAUGE = (
     "In the blueprint's frames, with the joints as near to the blueprint's as they can be: no joint is more at home "
     "than the others, and only what can be measured shows. Δ is the change against the blueprint."
+)
+_TRUTH = (
+    " Last in each cell, the error of this fit against the truth in standard deviations. The verdicts above are about "
+    "the parameters in the instrument's frames, whose errors differ from these."
 )
 
 
@@ -209,8 +214,8 @@ def _cards(found: Calibrated, legs: Sequence[CertifiedLeg]) -> Html:
         largest = max(leg.epsilon[1] for leg in legs)
         shown.append(
             (
-                f"≤ {signed(outward.at_most(largest, times=1000, digits=3))} mm",
-                f"ε of every leg; {refuted} of {len(legs)} legs are proven not to exist",
+                f"≤ {outward.at_most(max(largest, 0.0), times=1000, digits=3)} mm",
+                f"ε of every leg; {refuted} of {len(legs)} legs refuted",
             )
         )
     return number_cards(*shown)
@@ -227,7 +232,7 @@ def _geometry(found: Calibrated, truth: Array | None, shown: dict[str, Html]) ->
     everything = parameter_table(found, truth)
     if not isinstance(found.model, GoughPlatform):
         return (everything,)
-    told = " Last in each cell, the error against the truth in standard deviations." if truth is not None else ""
+    told = "" if truth is None else _TRUTH
     details = tag("details", tag("summary", "Every parameter in the instrument's frames"), everything)
     hint = tag("p", "Drag to turn it; play, or point at a pose in the figure of residuals.", class_="hint")
     parts = (paragraphs(_GAUGE + told), leg_table(found, truth), shown["joints"], details, hint, shown["robot"])
@@ -239,10 +244,11 @@ def _proven(legs: Sequence[CertifiedLeg], faults: Sequence[Sequence[str]]) -> tu
         return ()
     blocks: list[str] = [paragraphs(_PROOF), certified_table(legs)]
     if faults:
-        heads = ["with …", "χ²/dof", "legs refuted", "together", "ε, mm", "heaviest pose", "position error after, mm"]
+        heads = ["with …", "χ²/dof", "legs refuted", "together", "ε, mm", "ε of", "heaviest pose", "position after, mm"]
         words = (
             "The same campaign with something wrong that the model does not know. All legs together share the errors "
-            "of the poses, and may be refuted where each leg by itself is not; ε is then that of all together:"
+            "of the poses, and may be refuted where each leg by itself is not. ε is that of the worst leg where a leg "
+            "is refuted by itself, else that of all legs together:"
         )
         blocks += [paragraphs(words), text_table(heads, faults, "What is noticed of faults")]
     return tuple(blocks)

@@ -13,8 +13,9 @@ from gough.geometry.gauges import Regauged, regauged
 from gough.geometry.results import shown_unit
 from gough.region import ConfidenceEllipsoid
 from gough.report.base.html import Html, tag
-from gough.report.base.numbers import error_in_sigma, plus_minus, signed, signs
+from gough.report.base.numbers import error_in_sigma, plus_minus, signed
 from gough.report.base.tables import cell, head_cell, row_head, table
+from gough.report.certification.results import bracket_words
 from gough.robots import GoughPlatform
 from gough.robots.kinematics import PlatformPoses
 
@@ -50,13 +51,13 @@ class CertifiedLeg(NamedTuple):
 
         Examples:
             >>> CertifiedLeg("leg 1", (1e-3, 4.5e-3, 8e-4), (-1.5e-5, -1e-5), 64, 64).texts()
-            ('leg 1', 'consistent', '0.81 … 4.5', '−0.01501 … −0.01000', '64 of 64 poses')
+            ('leg 1', 'consistent', '0.81 … 4.5', '≤ 0', '64 of 64 poses')
         """
         widths = "—"
         if self.widths is not None:
             ends = (min(self.widths), max(self.widths))
             widths = " … ".join(outward.at_most(end, times=1000, digits=2) for end in ends)
-        bracket = signs(outward.between(*self.epsilon, times=1000))
+        bracket = bracket_words(*self.epsilon)
         return (self.name, self.verdict, widths, bracket, f"{self.fitted} of {self.poses} poses")
 
 
