@@ -158,7 +158,8 @@ def test_stated_noise_and_fixed_parameters_count(study, motions):
     )
     found = asked.identify()
     assert found.noise is None
-    assert "not tested" in found.verdicts[0]
+    assert found.verdicts[0].startswith("Not stated in [robot.geometry], taken from the library: base = 200 mm")
+    assert "not tested" in found.verdicts[1]
     assert found.fixed == {"fv_1": 0.08}
     assert "fv_1" not in found.likeliest.unknowns.names
     assert len({e.unknowns.names for e in found.estimates.values()}) == 1
