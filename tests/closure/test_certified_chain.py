@@ -47,6 +47,27 @@ def test_the_truth_is_kept_and_the_start_does_not_matter(model, rng):
     assert model.nominal[model.columns[1]] in chain_parameters(model, 2, regions[0])
 
 
+@each_machine
+def test_own_parameters_are_enclosed_wherever_angles_point(model, rng, monkeypatch):
+    """Zeros beyond a quarter turn, and angles at atan2's branch cut, lose neither the truth nor what is known of it."""
+    drawn, nominal = np.flatnonzero([unit == "rad" for unit in model.units]), model.nominal
+    for trial in range(120):
+        near = nominal.copy()
+        near[drawn] = rng.choice([0.5 * np.pi, np.pi, -np.pi, rng.uniform(-6, 6)], len(drawn))
+        monkeypatch.setattr(type(model), "nominal", property(lambda _, near=near: near))
+        truth = near + rng.uniform(-1e-3, 1e-3, len(near))
+        width = (1e-9, 1e-5, 1e-2, 0.5)[trial % 4]
+        chain = int(rng.integers(1, len(model.chains) + 1))
+        center, row = quadratic_unknowns(model, truth, chain), truth[model.columns[chain - 1]]
+        box = Box.around(center + width * rng.uniform(-0.9, 0.9, len(center)), width)
+        own = chain_parameters(model, chain, box)
+        assert row in own
+        if width < 1e-3:
+            assert own.width.max() < 100 * width
+        with_angles = [model.units[place] == "rad" for place in model.columns[chain - 1]]
+        assert (abs(own.center - near[model.columns[chain - 1]])[with_angles] <= np.pi).all()
+
+
 def test_boxes_are_near_an_inner_hull(rng):
     model = LinearDelta()
     problem, _ = problem_of(model, measured(model, rng, 40), 0.2, rng)

@@ -147,25 +147,37 @@ def chain_parameters(model: KinematicModel, chain: int, box: Box) -> Box:
     if box.is_empty:
         return Box.empty(model.columns.shape[1])
     x = [Interval(low, high) for low, high in zip(box.lower, box.upper, strict=True)]
+    near = model.nominal[model.columns[chain - 1]].tolist()
     if isinstance(model, LinearDelta):
         square = iv.sqr(x[0]) + iv.sqr(x[1])
-        parts = [x[2] - iv.sqrt(iv.sqr(x[3]) - square), iv.sqrt(square), iv.atan2(x[1], x[0]), x[3]]
+        angle = _angle(x[0], x[1], near[2])
+        parts = [x[2] - iv.sqrt(iv.sqr(x[3]) - square), iv.sqrt(square), angle, x[3]]
     elif isinstance(model, PlanarRRR):
-        parts = [*x[:2], iv.atan2(x[3], x[2]), iv.sqrt(iv.sqr(x[2]) + iv.sqr(x[3])), x[6], *x[4:6]]
+        zero = _angle(x[2], x[3], near[2])
+        parts = [*x[:2], zero, iv.sqrt(iv.sqr(x[2]) + iv.sqr(x[3])), x[6], *x[4:6]]
     else:
+        # U = arm (cos zero r − sin zero e_z) and V = −arm (sin zero r + cos zero e_z), r = (cos angle, sin angle, 0)
         arm = iv.sqrt(iv.sqr(x[3]) + iv.sqr(x[4]) + iv.sqr(x[5])) & iv.sqrt(iv.sqr(x[6]) + iv.sqr(x[7]) + iv.sqr(x[8]))
-        angle, zero = iv.atan2(x[4], x[3]), iv.atan2(-x[5], -x[8])
+        place = 2 if isinstance(model, RotaryDelta) else 3
+        zero = _angle(-x[8], -x[5], near[place + 1])
+        r = [iv.cos(zero) * x[3 + i] - iv.sin(zero) * x[6 + i] for i in range(2)]  # times the arm
+        angle = _angle(r[0], r[1], near[place])
         if isinstance(model, RotaryDelta):
-            parts = [iv.sqrt(iv.sqr(x[0]) + iv.sqr(x[1])), x[2], angle, zero, arm, x[9]]
+            radius = iv.cos(angle) * x[0] + iv.sin(angle) * x[1]  # the motor's place is radius · r
+            if bool(radius.lower > 0):
+                radius = radius & iv.sqrt(iv.sqr(x[0]) + iv.sqr(x[1]))
+            parts = [radius, x[2], angle, zero, arm, x[9]]
         else:
             parts = [*x[:3], angle, zero, arm, x[11], *x[9:11]]
     if any(bool(np.any(iv.is_empty(part))) for part in parts):
         return Box.empty(len(parts))
-    turn = 8 * iv.atan(Interval(1.0))
-    for k, place in enumerate(model.columns[chain - 1]):
-        if model.units[place] == "rad":
-            parts[k] = parts[k] + float(np.round((model.nominal[place] - parts[k].mid) / (2 * np.pi))) * turn
     return Box(np.array([float(v.lower) for v in parts]), np.array([float(v.upper) for v in parts]))
+
+
+def _angle(x: Interval, y: Interval, near: float) -> Interval:
+    """Angles of the vectors (x, y), within half a turn of `near`: turned back by it first, away from the branch cut."""
+    c, s = iv.cos(Interval(near)), iv.sin(Interval(near))
+    return near + iv.atan2(c * y - s * x, c * x + s * y)
 
 
 class _Angles(NamedTuple):
