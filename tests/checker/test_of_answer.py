@@ -25,6 +25,8 @@ from tests.laws.problems import bounded_problem
 from tests.methods.test_bounding_ellipsoid import robot_like
 from tests.methods.test_outliers import spoilt_problem
 
+SEEDED_AS = "tests/certify/test_of_answer.py"
+
 ELLIPSOIDS = [
     TightEllipsoid(),
     TightEllipsoid(criterion=1.0),

@@ -23,6 +23,8 @@ from gough.robots import (
 from tests.geometry import test_machines
 from tests.geometry.simulated import EXTREMAL, ROBOT, measured, truth
 
+SEEDED_AS = "tests/calibration/test_bad_input.py"
+
 
 def seen(model, rng):
     if model.has_orientation:

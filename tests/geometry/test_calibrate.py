@@ -14,6 +14,8 @@ from gough.region import ConfidenceEllipsoid
 from gough.robots import GoughPlatform, LinearDelta, PlatformPoses, RotaryDelta
 from tests.geometry.simulated import EXTREMAL, READING, ROBOT, measured, truth
 
+SEEDED_AS = "tests/calibration/test_calibrate.py"
+
 GAINS = GoughPlatform(ROBOT.base, ROBOT.platform, ROBOT.length, gains=True)
 
 

@@ -12,6 +12,8 @@ from gough.geometry import calibrate, cross_validate, machine_frame, rezero
 from gough.robots import H4Geometry, H4Kinematics, Par4Kinematics, PlanarRRR, PlatformPoses
 from gough.studies.calibration import CalibrationStudy
 
+SEEDED_AS = "tests/calibration/test_machines.py"
+
 MACHINES = [H4Kinematics(), Par4Kinematics(), PlanarRRR()]
 POSITION, ANGLE, READING = 2e-5, 1e-4, 1e-5
 each_machine = pytest.mark.parametrize("model", MACHINES, ids=lambda m: m.name)

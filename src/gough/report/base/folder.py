@@ -75,8 +75,9 @@ class ResultsFolder:
             name = file.relative_to(self.path).as_posix()
             if name not in files and (name in before or file.name.startswith(_TEMPORARY)):
                 file.unlink()
-                if file.parent != self.path and not any(file.parent.iterdir()):
-                    file.parent.rmdir()
+        for parent in {(self.path / name).parent for name in before} - {self.path}:
+            if parent.is_dir() and not any(parent.iterdir()):  # also one that a killed run made and did not fill
+                parent.rmdir()
 
 
 @contextmanager
