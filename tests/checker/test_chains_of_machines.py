@@ -25,6 +25,7 @@ from gough.checker.chain_files import render_chain, render_equations
 from gough.checker.chain_rows import ChainRows
 from gough.checker.dyadic import Dyadic
 from gough.checker.files import sealed, unsealed
+from gough.checker.manifest import summary_of
 from gough.core.errors import InputError
 from gough.evidence import LiftedTree
 from gough.methods import LiftedHull
@@ -116,6 +117,13 @@ def test_boxes_that_leave_something_out_do_not_hold(printer):
     assert "3 unknowns" in check_chain(short, question).reason
     far = changed(certificate, 0, lambda s: replace(s, cuts=(replace(s.cuts[0], weights=((10**6, 1.0),)), *s.cuts[1:])))
     assert "no row 1000000" in check_chain(far, question).reason
+
+
+def test_equations_whose_first_error_is_the_reading_are_summarized(printer):
+    question, _, _ = printer
+    told = summary_of(replace(question, reading=0))
+    assert "position" not in told["tolerances"]
+    assert told != summary_of(question)  # so a manifest of other equations refuses them
 
 
 @pytest.mark.parametrize("name", ["p", "A", "D", "tolerance", "bend", "blur"])

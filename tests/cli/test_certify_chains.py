@@ -95,6 +95,7 @@ def test_chains_that_fit(tmp_path):
     assert chain.finding.value == "fits"
     assert not found.refuted
     assert all(file.holds for file in chain.files)
+    assert chain.epsilon.upper == 0  # as its certificate proves, and no less
     assert quadratic_unknowns(model, model.nominal, 2) in chain.box
     columns = model.columns[1]
     for (name, unit, low, high), k in zip(chain.parameters, columns, strict=True):

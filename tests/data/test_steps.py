@@ -142,6 +142,7 @@ def test_decimation_needs_a_low_pass_that_is_low_enough():
     every = prepared(LowPass(20.0), Differentiate())
     third = prepared(LowPass(20.0), Differentiate(), Decimate(3))
     assert np.array_equal(third.q, every.q[::3])
+    assert third.account[-1].did == "1 of 3 samples: 333.3333333 Hz"
     assert third.times == pytest.approx(every.times[::3], abs=1e-12)
     assert "Decimate must come after Differentiate" in refusal(LowPass(20.0), Decimate(3), Differentiate())
     assert np.array_equal(prepared(Differentiate(), Decimate(1)).q, SAMPLES[1:-1, :2])

@@ -1,6 +1,6 @@
 """One identification from beginning to end, on a robot of which not all parameters can be known."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -166,6 +166,15 @@ def test_errors_of_the_caller_are_named(five_bar, random_motion):
         identify(five_bar, random_motion(), margin=0.9)
     with pytest.raises(InputError, match="did you mean 'hull'"):
         identify(five_bar, random_motion(), methods=["hull"], compare=False)["hul"]
+
+
+@pytest.mark.parametrize(("speed", "how"), [(0.0, "never moves;"), (2**-7, "never moves faster than 0.00782 rad/s;")])
+def test_a_motor_without_rows_is_refused_with_how_fast_it_moves(five_bar, random_motion, speed, how):
+    motion = random_motion()
+    q, dq, kept = motion.q.copy(), motion.dq.copy(), motion.kept.copy()
+    q[:, 1], dq[:, 1], kept[:, 1] = 1.0 + speed * np.arange(len(q)) / motion.rate, speed, False
+    with pytest.raises(InputError, match=f"every row of motor 2 is masked.*: q2 {how}"):
+        identify(five_bar, replace(motion, q=q, dq=dq, kept=kept))
 
 
 def test_data_without_noise_need_no_bound_to_speak_of(five_bar, random_motion):

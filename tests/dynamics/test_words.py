@@ -8,7 +8,8 @@ import pytest
 from gough.data import Recording, default_steps, prepare
 from gough.dynamics import identify
 from gough.dynamics.example import random_motion
-from gough.dynamics.words import _percent
+from gough.dynamics.words import _percent, on_bound
+from gough.region import Box
 
 
 def test_angles_that_may_be_degrees_are_a_verdict_before_all_others():
@@ -21,6 +22,28 @@ def test_angles_that_may_be_degrees_are_a_verdict_before_all_others():
     assert found.verdicts[0].startswith("Check recording: channel 'q1' reaches 100 rad, more than two turns")
     assert found.verdicts[0].endswith('in a study [data.units] q1 = "deg".')
     assert replace(found, premises=("Not stated.",)).verdicts[:2] == ("Not stated.", found.verdicts[0])
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_a_bound_is_refuted_for_the_parameters_within_the_prior(fixed):
+    robot, motion = random_motion(1)
+    free = identify(robot, motion, methods=["weighted"], bound=0.5, compare=False)
+    assert not free.is_refuted
+    assert "prior" not in " ".join(on_bound(free))
+    lower, upper = np.full(len(robot.names), -np.inf), np.full(len(robot.names), np.inf)
+    i = robot.names.index("fv_1")
+    lower[i], upper[i] = robot.nominal[i] + 10, robot.nominal[i] + (10 if fixed else 11)
+    found = identify(robot, motion, methods=["weighted"], bound=0.5, compare=False, prior=Box(lower, upper))
+    assert found.is_refuted  # though the one method that was asked for has no bound to refute
+    floor, causes = on_bound(found)
+    assert floor.startswith("No parameters within the prior explain every row with errors below ε* = ")
+    assert floor.endswith(": the given error bound of 0.5 N·m is refuted.")
+    assert causes.endswith(", or the prior is wrong.")
+
+
+def test_bounds_that_were_given_are_repeated_by_actuator():
+    found = identify(*random_motion(1), methods=["weighted"], bound=[0.3, 0.301], compare=False)
+    assert "the given error bound of 0.3, 0.301 N·m (" in " ".join(on_bound(found))
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,8 @@ def summary_of(question: Question) -> dict[str, Any]:
         units = {"position": "m", "rotation": "rad", "reading": "m"}
     else:
         n, r, t = question.n_poses, question.reading, question.tolerance
-        tolerances = {"position": t[:, :r], "reading": t[:, r]}
+        tolerances = {"position": t[:, :r]} if r > 0 else {}  # a file may state that the reading is the first error
+        tolerances["reading"] = t[:, r]
         units = {"position": "m", "reading": question.reading_unit}
         if t.shape[1] > r + 1:
             tolerances["heading"], units["heading"] = t[:, r + 1], "rad"

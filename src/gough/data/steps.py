@@ -231,7 +231,7 @@ class Decimate(_Printed):
             f"Decimate({self.factor}) leaves {rate:g} samples a second, too few for the low-pass at "
             f"{signals.cutoff or 0.0:g} Hz: take a factor below {signals.rate / 2 / (signals.cutoff or inf):.4g}",
         )
-        return signals.taken(slice(0, None, self.factor)), f"every {self.factor}th sample: {rate:.10g} Hz"
+        return signals.taken(slice(0, None, self.factor)), f"1 of {self.factor} samples: {rate:.10g} Hz"
 
 
 @dataclass(frozen=True)

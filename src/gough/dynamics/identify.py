@@ -5,14 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from gough.core import outward
 from gough.core.arrays import Array
-from gough.core.errors import require
+from gough.core.errors import InputError, require
 from gough.data import MeasuredMotion
 from gough.dynamics.adequacy import adequacy_of
 from gough.dynamics.answers import answers, without_fixed
 from gough.dynamics.bounds import closed_prior, residual_scale, smallest_factor, stated_bound, with_bounds
 from gough.dynamics.named import DEFAULT_METHODS, chosen_methods
-from gough.dynamics.recorded import recorded
+from gough.dynamics.recorded import recorded, require_fit
 from gough.dynamics.reduce import reduced
 from gough.dynamics.results import Identified, Step
 from gough.dynamics.validation import validated
@@ -24,6 +25,8 @@ from gough.robots.model import DynamicModel
 
 MARGIN = 1.5
 """Error bound over the smallest one possible, where none is given."""
+_STILL = 1e-9
+"""Range of a coordinate, relative to its size, that filters may leave of a constant."""
 
 
 @np.errstate(all="ignore")
@@ -42,9 +45,9 @@ def identify(
     """The robot's dynamic parameters by each method, the smallest error bound, and verdicts on model and prediction.
 
     Statistical methods estimate the noise from the residuals; sets are given an error bound for each actuator. ε*, the
-    smallest bound for which any parameters explain every row, is always computed. A method that fails is in the
-    result with its status and words, and stops no other. Parameters that the prior fixes are taken out; where the data
-    do not determine all others, the problem is reduced to combinations that they do determine.
+    smallest bound for which any parameters within the prior explain every row, is always computed. A method that fails
+    is in the result with its status and words, and stops no other. Parameters that the prior fixes are taken out; where
+    the data do not determine all others, the problem is reduced to combinations that they do determine.
 
     Args:
         robot: The model whose parameters are unknown.
@@ -60,7 +63,8 @@ def identify(
         on_step: Told of each phase when it begins.
 
     Raises:
-        InputError: a method has an unknown name, or the bound or the prior does not fit the robot.
+        InputError: a method has an unknown name, the bound or the prior does not fit the robot, or all rows of an
+            actuator are masked.
 
     Examples:
         >>> from gough.dynamics import base_values
@@ -76,6 +80,7 @@ def identify(
     require(margin >= 1, f"margin must be at least 1, since no parameters explain all rows below ε*; it is {margin}")
     given = None if bound is None else stated_bound(bound, robot.actuators)
     begin = _Steps(3 + len(chosen) + bool(compare) + (validation is not None), on_step)
+    _require_rows(robot, motion)
     begin("assembling the equations")
     free, fixed = without_fixed(recorded(robot, motion, prior=prior))
     begin("checking what the data can show")
@@ -109,6 +114,21 @@ def identify(
         begin("predicting the validation trajectory")
         identified = replace(identified, validation=validated(identified, validation))
     return identified
+
+
+def _require_rows(robot: DynamicModel, motion: MeasuredMotion) -> None:
+    """Refuse a motion that leaves no row of an actuator, and say how fast its coordinate moves."""
+    require_fit(robot, motion)
+    for i in np.flatnonzero(~motion.kept.any(axis=0)).tolist():
+        what = f"every row of {motion.actuators[i]} is masked, so nothing can be identified from it"
+        if len(motion.coordinates) != len(motion.actuators):
+            raise InputError(f"{what}: record a motion that moves it, or mask less")
+        q, name, unit = motion.q[:, i], motion.coordinates[i], motion.coordinate_units[i]
+        still = float(np.ptp(q)) <= _STILL * max(1.0, float(abs(q).max()))
+        fastest = outward.at_most(float(abs(motion.dq[:, i]).max()), digits=3)
+        how = "never moves" if still else f"never moves faster than {fastest} {unit}/s"
+        todo = "check its column and unit, record a motion that moves it, or mask less"
+        raise InputError(f"{what}: {name} {how}; {todo}")
 
 
 class _Steps:

@@ -352,8 +352,17 @@ class Identified(EstimatesByMethod):
 
     @property
     def proved_bound(self) -> Array:
-        """ε* of each actuator, from below: no parameters explain every row with smaller errors, all in proportion."""
+        """ε* of each actuator, from below: no parameters within the prior explain every row with smaller errors.
+
+        Errors of all actuators are smaller in proportion.
+        """
         return -rounded_up(-self.minimal.lower, self.scale)
+
+    @property
+    def has_prior(self) -> bool:
+        """Does a prior bound or fix parameters? Then ε* is about the parameters within it only."""
+        bounds = self.problem.unknowns.bounds
+        return bool(self.fixed) or bool(np.isfinite(bounds.lower).any() or np.isfinite(bounds.upper).any())
 
     @property
     def is_refuted(self) -> bool:

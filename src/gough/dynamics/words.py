@@ -64,7 +64,8 @@ def on_bound(identified: Identified) -> tuple[str, ...]:
     floor = f"Some parameters explain every row with errors of ε* = {enough}; that none need less is not proved"
     if identified.minimal.lower > 0:
         least = _by_actuator(identified.proved_bound, units, names, outward.at_least)
-        floor = f"No parameters explain every row with errors below ε* = {least}, as is proved"
+        within = " within the prior" if identified.has_prior else ""
+        floor = f"No parameters{within} explain every row with errors below ε* = {least}, as is proved"
         if identified.minimal.lower < 0.99 * identified.minimal.upper:
             floor += f", and some do with errors of {enough}"
     # The sets are proved for the bound that was used; for a smaller one, as printed, they hold as well.
@@ -73,11 +74,12 @@ def on_bound(identified: Identified) -> tuple[str, ...]:
         bound = f"{identified.margin:g} ε* = {used}"
         condition = "it is taken from the data, so the sets are conditional on it"
         return (f"{floor}.", f"The error bound is {bound}: {condition}.")
-    given = f"the given error bound of {used}"
+    given = f"the given error bound of {_by_actuator(identified.bound, units, names, as_given)}"
     if identified.minimal.is_inconsistent:
+        prior = ", or the prior is wrong" if identified.has_prior else ""
         return (
             f"{floor}: {given} is refuted.",
-            "Either errors are larger than stated, or the model is wrong, or some rows are outliers.",
+            f"Either errors are larger than stated, or the model is wrong, or some rows are outliers{prior}.",
         )
     ratio = 1 / identified.minimal.upper if identified.minimal.upper > 0 else np.inf
     lines = [f"{floor}; {given} is {number(ratio, digits=3)} times that."]
@@ -321,6 +323,16 @@ def _percent(part: float) -> str:
     return f"{100 * part:.3g} %" if part >= 1 else f"{100 * part:.2g} %"
 
 
+def as_given(value: float, *, digits: int = 0) -> str:  # noqa: ARG001 - the other ways to show a number round
+    """The shortest decimal that is read as this number: what was given is repeated, not rounded.
+
+    Examples:
+        >>> as_given(0.06)
+        '0.06'
+    """
+    return f"{value!r}".removesuffix(".0")
+
+
 def _by_actuator(values: Array, units: Sequence[str], names: Sequence[str], shown: Callable[..., str]) -> str:
     """One number where all actuators have about the same, else one for each, or for each by name if units differ.
 
@@ -329,7 +341,9 @@ def _by_actuator(values: Array, units: Sequence[str], names: Sequence[str], show
     texts = [shown(float(v), digits=3) for v in values]
     if len(set(units)) > 1:
         return listed([f"{text} {u} ({n})" for text, u, n in zip(texts, units, names, strict=True)])
-    if float(values.max()) <= 1.02 * float(values.min()):
-        one = {outward.at_most: values.max(), outward.at_least: values.min()}.get(shown, values.mean())
+    if float(values.max()) <= (1.0 if shown is as_given else 1.02) * float(values.min()):
+        one = {outward.at_most: values.max(), outward.at_least: values.min(), as_given: values.max()}.get(
+            shown, values.mean()
+        )
         return f"{shown(float(one), digits=3)} {units[0]}"
     return f"{', '.join(texts)} {units[0]} ({names[0]} to {names[-1]})"

@@ -282,7 +282,7 @@ def _exhibited(asked: Chains, notary: _Notary, theta: Array, more: float) -> flo
         least = float(max(more, 0.0) + slack)
         name = "fits" if least == 0 else "epsilon-upper"
         if notary.file(name, lambda e=least: chain_witness(question, values, e)):  # type: ignore[misc]
-            return min(more, 0.0) if least == 0 else least
+            return least  # also where the chain fits with less: no certificate proves that
     return np.inf
 
 

@@ -7,6 +7,7 @@ from gough.core.arrays import Array
 from gough.core.text import number
 from gough.data import MeasuredMotion
 from gough.dynamics import Adequacy, Identified, Validation
+from gough.dynamics.words import as_given
 from gough.report.base.html import Html
 from gough.report.base.labels import short_labels
 from gough.report.base.numbers import signed
@@ -58,8 +59,9 @@ def bound_table(identified: Identified) -> Html:
         least, smallest = float(identified.proved_bound[i]), float(identified.smallest_bound[i])
         used = float(identified.bound[i])
         ratio = used / smallest if smallest > 0 else np.inf
-        # What is proved for a bound holds for every smaller one: so that is printed rounded down.
-        numbers = (outward.between(least, smallest, digits=4), outward.at_least(used), number(ratio))
+        # What is proved for a bound holds for every smaller one: so one that was computed is printed rounded down.
+        bound = as_given(used) if identified.bound_is_given else outward.at_least(used)
+        numbers = (outward.between(least, smallest, digits=4), bound, number(ratio))
         rows.append([row_head(name), cell(unit), *map(cell, numbers)])
     return table(heads, rows, "Error bounds of each actuator")
 

@@ -26,9 +26,9 @@ HINT = (
 )
 
 BOUNDS = (
-    "ε* is the smallest error bound with which any parameters explain every row: with a smaller one the model is "
-    "refuted by these data. Sets hold every parameter vector that explains all rows within the error bound, and "
-    "nothing is promised where an error exceeds it."
+    "ε* is the smallest error bound with which any parameters{within} explain every row: with a smaller one the "
+    "model{prior} is refuted by these data. Sets hold every parameter vector that explains all rows within the error "
+    "bound, and nothing is promised where an error exceeds it."
 )
 
 
@@ -61,7 +61,9 @@ def cards(report: Report) -> Html:
     unit = f" {units.pop()}" if len(units) == 1 else ""
     if found.minimal.lower > 0:
         least = outward.at_least(accounts.largest(found.proved_bound), digits=3)
-        shown.append((f"{least}{unit}", "ε*: no parameters explain every row with smaller errors, as is proved"))
+        within = " within the prior" if found.has_prior else ""
+        what = f"ε*: no parameters{within} explain every row with smaller errors, as is proved"
+        shown.append((f"{least}{unit}", what))
     else:
         enough = outward.at_most(accounts.largest(found.smallest_bound), digits=3)
         shown.append((f"{enough}{unit}", "ε*: some parameters explain every row with errors of this size"))
@@ -159,9 +161,10 @@ def _bounds(report: Report) -> tuple[str, ...]:
     proved = outward.between(found.minimal.lower, found.minimal.upper, digits=6)
     what = "the given bound" if found.bound_is_given else "its residual rms"
     rests = f"It rests on {len(found.minimal.rows)} rows of {found.problem.n_rows}." if found.minimal.rows else ""
+    told = {"within": " within the prior", "prior": " or the prior"} if found.has_prior else {"within": "", "prior": ""}
     return (
         paragraphs(
-            BOUNDS,
+            BOUNDS.format(**told),
             f"For each actuator, ε* is {what} times a factor that is proved to lie in {proved}. {rests}",
         ),
         accounts.bound_table(found),
