@@ -78,10 +78,13 @@ def limits(panel: Panel) -> tuple[float, float]:
     Examples:
         >>> limits(Panel("", "", (Line("", np.array([0.0, 4.0])), Band("", np.array([-50.0]), np.array([5.0])))))
         (-4.54, 5.54)
+        >>> limits(Panel("", "", (Line("", np.array([np.nan])), Level("", 1.0))))
+        (-1.12, 1.12)
     """
-    tight = [side for mark in panel.marks if not isinstance(mark, Band) for side in _extremes(mark)]
+    tight = [_extremes(mark) for mark in panel.marks if not isinstance(mark, Band)]
     wide = [_extremes(mark) for mark in panel.marks if isinstance(mark, Band)]
-    low, high = (min(tight), max(tight)) if tight else (np.inf, -np.inf)
+    low = min((least for least, _ in tight), default=np.inf)
+    high = max((most for _, most in tight), default=-np.inf)
     bottom, top = (2 * low - high, 2 * high - low) if low <= high else (-np.inf, np.inf)
     for least, most in wide:
         low, high = min(low, max(least, bottom)), max(high, min(most, top))

@@ -65,7 +65,6 @@ class Comparison:
         if self.smallest is not None:
             smallest = float(self.smallest[g])
             levels.append(Level("ε*, at most", smallest, 3, outward.at_most(smallest)))
-        levels = [level for level in levels if np.isfinite(level.value)]
         lower: tuple[Mark, ...] = (
             *(band for band in around if not band.as_bars),
             Line("measured − predicted", left_over, "ink", 0.8),
