@@ -401,6 +401,7 @@ def test_sentences_and_tables_about_the_smallest_bound(given_bound):
             assert used == str(given_bound)
             continue
         assert Fraction(found.bound[i]) * Fraction(999, 1000) <= number(used) <= Fraction(found.bound[i])
+    assert "ε*" not in adequacy_table(found.adequacy) + html_adequacy_table(found.adequacy)  # that is another one
     for fit, line in zip(found.adequacy.fits, adequacy_table(found.adequacy).splitlines()[2:], strict=True):
         require_at_most(line.split()[-1], Fraction(fit.smallest_bound.max()), digits=3)
         assert line.split()[-1] in html_adequacy_table(found.adequacy)

@@ -59,7 +59,8 @@ class VariantFit:
     peak: Array
     """Largest |residual| on held-out data."""
     smallest_bound: Array
-    """ε* of this variant, from above: some parameters explain every fitted row with errors of this size."""
+    """Some parameters, within the prior or not, explain every fitted row with errors of this size, which is about the
+    smallest in proportion to the residual rms."""
     overall: float
     """Root mean square over all held-out rows of all actuators, each in units of `Adequacy.unit`."""
     gain: float

@@ -47,8 +47,11 @@ def parameter_columns(identified: Identified) -> tuple[list[str], list[list[str]
 
 
 def adequacy_table(adequacy: Adequacy) -> str:
-    """A row for each variant: parameters, rms on fitted and on held-out data, ε*."""
-    heads = ["model", "parameters", "rms, fitted", "rms, held out", "gain", "largest ε*, at most"]
+    """A row for each variant: parameters, rms on fitted and on held-out data, and errors that suffice.
+
+    The last are not called ε*, which is about the prior and in proportion to the bounds that were given.
+    """
+    heads = ["model", "parameters", "rms, fitted", "rms, held out", "gain", "errors that suffice"]
     rows = []
     for i, fit in enumerate(adequacy.fits):
         gained = f"{100 * fit.gain:.1f} ± {100 * fit.gain_sigma:.1f} %" if i else ""

@@ -67,7 +67,7 @@ def bound_table(identified: Identified) -> Html:
 
 
 def adequacy_table(adequacy: Adequacy) -> Html:
-    """A row for each variant: parameters, what it leaves on fitted and on held-out data, ε*."""
+    """A row for each variant: parameters, what it leaves on fitted and on held-out data, errors that suffice."""
     most = max(fit.overall for fit in adequacy.fits) or 1.0
     heads = [
         "model",
@@ -76,7 +76,7 @@ def adequacy_table(adequacy: Adequacy) -> Html:
         head_cell("rms, held out", adequacy.unit),
         "removes",
         "largest residual",
-        head_cell("largest ε*", "at most"),
+        "errors that suffice",
         "rms, fitted",
     ]
     rows = [_variant_row(adequacy, i, most) for i in range(len(adequacy.fits))]

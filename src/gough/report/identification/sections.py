@@ -136,7 +136,9 @@ def _adequacy(report: Report) -> tuple[str, ...]:
         return ()
     how = (
         f"The robot's models, from the simplest to the largest, fitted on one part of the data and judged on another: "
-        f"{adequacy.held_out}. Of each, the root mean square of what it leaves there."
+        f"{adequacy.held_out}. Of each, the root mean square of what it leaves there. With the errors that suffice, in "
+        "proportion to the residual rms of each actuator, some parameters, within the prior or not, explain every "
+        "fitted row; the largest is shown."
     )
     shifts = accounts.shift_table(adequacy)
     more = tag(
