@@ -103,7 +103,7 @@ def test_a_study_of_chains_that_asks_for_nothing_more(arm, capsys):
     code, out = judged(arm, capsys)
     assert code == 0
     assert "Derived from the sources" in out
-    assert "(centers: taken as given; whether they are the built-in blueprint of a rotary-delta is not checked)" in out
+    assert "(centers: taken as given; whether they are the built-in blueprint of a rotary-delta is not checked" in out
 
 
 def test_a_geometry_of_which_no_center_is_computed(arm, capsys):

@@ -472,6 +472,7 @@ EXAMINED = {
     "region.py": "interval(name), test_single_numbers_and_intervals",
     "checker/raw.py": "test_premises_of_certificates",
     "checker/words.py": "test_statements_of_certificates…, test_conditions…, test_bounds_in_statements",
+    "dynamics/identify.py": "a speed in a refusal, which is no set",
     "dynamics/tables.py": "identification table, test_sentences_and_tables…",
     "dynamics/words.py": "test_sentences_and_tables…, test_a_gain…",
     "methods/bounded/minimal_bound.py": "test_the_smallest_factor",
