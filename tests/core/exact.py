@@ -48,23 +48,3 @@ def pairs(rng):
         "nearly overflow": (hostile(rng, 5, 6, 400, 512), hostile(rng, 6, 4, 400, 512)),
         "integers": (rng.integers(-9, 9, (5, 6)).astype(float), rng.integers(-9, 9, (6, 4)).astype(float)),
     }
-
-
-def is_positive_definite(exact_matrix):
-    """Whether a symmetric rational matrix is positive definite: all pivots of its exact elimination are positive."""
-    n = exact_matrix.nrows()
-    rows = [[exact_matrix[i, j] for j in range(n)] for i in range(n)]
-    for k in range(n):
-        if rows[k][k] <= 0:
-            return False
-        for i in range(k + 1, n):
-            factor = rows[i][k] / rows[k][k]
-            rows[i] = [x - factor * y for x, y in zip(rows[i], rows[k], strict=True)]
-    return True
-
-
-def shifted(exact_matrix, value):
-    """The rational matrix A - value I."""
-    n = exact_matrix.nrows()
-    identity = fmpq_mat(n, n, [int(i == j) for i in range(n) for j in range(n)])
-    return exact_matrix - identity * fmpq(*float(value).as_integer_ratio())

@@ -5,11 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from flint import fmpq, fmpq_mat
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from gough import Bounded, Box, Claim, LinearProblem, Status, Unknowns, estimate
-from gough.core.intervals import Interval
-from gough.core.systems import solve
 from gough.methods import Fixpoint, GaussSeidel, RowContractor, Then
 
 
@@ -126,14 +124,21 @@ def test_units_do_not_matter(rng):
     assert (np.ldexp(scaled.upper, columns - side) == box.upper).all()
 
 
+def balls(mid, rad):
+    return arb_mat(
+        [[arb(m, r) for m, r in zip(*row, strict=True)] for row in zip(mid.tolist(), rad.tolist(), strict=True)]
+    )
+
+
 def dense(W, y, e, D):
-    """The box that the paper's dense square system gives, with verified arithmetic [PRV03i, eqs. (28)-(30)]."""
+    """The box that the paper's dense square system gives, solved by ball arithmetic [PRV03i, eqs. (28)-(30)]."""
     n, p = W.shape
     mid = np.block([[W, -np.eye(n)], [np.zeros((p, p)), W.T]])
     rad = np.block([[D, np.zeros((n, n))], [np.zeros((p, p)), D.T]])
     side = np.concatenate([y, np.zeros(p)]), np.concatenate([e, np.zeros(p)])
-    x = solve(Interval.centered(mid, rad), Interval.centered(*side))
-    return Box(x.lower[:p], x.upper[:p])
+    with ctx.workprec(128):
+        x = balls(mid, rad).solve(balls(side[0][:, None], side[1][:, None]), algorithm="precond")
+        return Box([float(x[i, 0].lower()) for i in range(p)], [float(x[i, 0].upper()) for i in range(p)])
 
 
 @pytest.mark.parametrize("uncertainty", [0.0, 1e-4])

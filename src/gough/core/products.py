@@ -151,9 +151,9 @@ def _sliced_residual(a: Floats, x: Floats, c: Floats) -> tuple[Floats, Floats]:
     """
     n = a.shape[-1]
     bits = (53 - math.ceil(math.log2(max(n, 1)))) // 2
-    inner = power_above(x, -1)  # |x| < 1 after scaling its rows
+    inner = _power_above(x, -1)  # |x| < 1 after scaling its rows
     x, a = x / inner, a * np.swapaxes(inner, -1, -2)
-    outer = power_above(a, -1)  # |a| < 1 after scaling its rows
+    outer = _power_above(a, -1)  # |a| < 1 after scaling its rows
     a, c = a / outer, c / outer
     a1, a_tail = _cut(a, bits)
     a2, a3 = _cut(a_tail, 2 * bits)
@@ -177,7 +177,7 @@ def _cut(x: Floats, bits: int) -> tuple[Floats, Floats]:
     return head, x - head
 
 
-def power_above(x: Floats, axis: int) -> Floats:
+def _power_above(x: Floats, axis: int) -> Floats:
     """The least power of two above the magnitudes along an axis, which is kept."""
     greatest = np.abs(x).max(axis=axis, keepdims=True, initial=0.0)
     # What is as small as this, some processors take for zero, and others not.
