@@ -1,6 +1,6 @@
 """The simulated DeltaLab platform with the paper's noise [DACP06]: errors against predicted σ, coverage, validation.
 
-Every run has a machine of its own, measured in 64 extremal configurations, 11 runs of 10 images, by a camera in an
+Every run has a robot of its own, measured in 64 extremal configurations, 11 runs of 10 images, by a camera in an
 unknown place; 64 other configurations validate. Faults are put in afterwards: what is noticed of them.
 """
 
@@ -80,7 +80,7 @@ def honesty(runs: int) -> None:
     print(f"  the blueprint predicts poses to {1e3 * far:.3f} mm and {np.degrees(turned):.3f}° on average")
     for name, tally in tallies.items():
         tally.tell(name)
-    print(f"  χ²/dof {np.mean(chi):.3f}; {refuted} of {runs} sound machines refuted (expected: {runs / 1000:.1f})")
+    print(f"  χ²/dof {np.mean(chi):.3f}; {refuted} of {runs} sound robots refuted (expected: {runs / 1000:.1f})")
 
 
 def faults() -> None:

@@ -13,7 +13,7 @@ from gough.data import Poses
 from gough.methods.nonlinear.lifted import LiftedHull
 from gough.robots import H4Kinematics, LinearDelta, Par4Kinematics, PlanarRRR, RotaryDelta
 
-MACHINES = (LinearDelta(), RotaryDelta(), PlanarRRR(), H4Kinematics(), Par4Kinematics())
+ROBOTS = (LinearDelta(), RotaryDelta(), PlanarRRR(), H4Kinematics(), Par4Kinematics())
 HOMES = {"linear delta": 0.1, "rotary delta": -0.7, "planar 3-RRR": 0.0, "H4": -0.43, "Par4": -0.85}
 TOLERANCES = Tolerances(1e-4, 3e-5, 1e-4)
 EDGE = 0.999
@@ -91,7 +91,7 @@ def _pushed(needs, unknowns, theta, axis, sign):
 
 def contraction() -> None:
     print("Lifted hull of chain 1, 100 poses, ± 0.1 mm, ± 0.03 mm or mrad of reading, ± 0.1 mrad of heading")
-    for model in MACHINES:
+    for model in ROBOTS:
         rng = np.random.default_rng(1)
         poses, inner = measured(model, rng), None
         for around in (0.1, 0.3):
@@ -109,7 +109,7 @@ def contraction() -> None:
 
 
 def containment(runs: int) -> None:
-    for model in MACHINES:
+    for model in ROBOTS:
         kept, began = 0, time.process_time()
         for seed in range(runs):
             rng = np.random.default_rng(seed)
@@ -123,7 +123,7 @@ def containment(runs: int) -> None:
 
 def faults() -> None:
     print("Faults, ± 100 mm: refuted?")
-    for model in MACHINES:
+    for model in ROBOTS:
         rng = np.random.default_rng(2)
         poses = measured(model, rng)
         bad = poses.position.copy()

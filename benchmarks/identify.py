@@ -87,9 +87,8 @@ def print_against_truth(campaign):
         size = np.median(answer.intervals().width / 2 / abs(truth))
         numbers = [f"{np.median(error):.2f} %", f"{error.max():.1f} %", f"{100 * size:.3g} %"]
         rows.append([name, answer.claim.name, *numbers, judged])
-    print(
-        f"\nEvery method against the truth, full mechanism: {'yes' if campaign.experiment.machine.mechanism else 'no'}"
-    )
+    full = "yes" if campaign.experiment.simulated.mechanism else "no"
+    print(f"\nEvery method against the truth, full mechanism: {full}")
     print(table(["method", "claim", "median error", "largest error", "median ±", ""], rows, "llrrrl"))
     print()
     print(found.adequacy)

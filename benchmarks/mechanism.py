@@ -1,7 +1,7 @@
 """The regressor of PaLiDA at 10 000 samples, from a description: against NumPy by hand, and a loop over Pinocchio.
 
 Ours from poses and their derivatives, as a designer of trajectories has them, and from the drives' positions, as a
-machine records them (forward kinematics by Newton's method, refusal of singular poses, velocities, accelerations). With
+robot records them (forward kinematics by Newton's method, refusal of singular poses, velocities, accelerations). With
 the 24 independent columns of [AHG, table I], and with all 33. By hand: Lagrange's equations of a strut, vectorized over
 samples and struts, for PaLiDA only. The loop over Pinocchio gets the motion of all 24 joints for free; per sample it
 closes the loops by Pinocchio's Jacobians, computes the joint torque regressor, projects it on the drives and adds up

@@ -1,6 +1,6 @@
 """H4, Par4 and Delta: kinematics and regressor of a recording, against a loop over Pinocchio on the full mechanism.
 
-Ours twice: from motor angles and their derivatives, as a machine records them (forward kinematics, velocities,
+Ours twice: from motor angles and their derivatives, as a robot records them (forward kinematics, velocities,
 accelerations, refusal of singular poses, all columns), and from poses, as a planner has them (inverse kinematics,
 velocities, accelerations, all columns). The loop gets the kinematics for free: the motion of all 28 joints of the open
 tree, and the Jacobian that closes its loops. Per sample it computes Pinocchio's joint torque regressor and projects it

@@ -15,7 +15,7 @@ from benchmarks._timing import seconds
 from gough.kernels.recurrence import Recurrence
 from gough.robots import H4, Delta, Par4
 from gough.robots.model import PoseMotion
-from gough.simulate import ClosedLoop, Instruments, JointPI, Machine, SlowThenFast, VirtualExperiment
+from gough.simulate import ClosedLoop, Instruments, JointPI, SimulatedRobot, SlowThenFast, VirtualExperiment
 from gough.simulate.closed_loop import step_kernel
 
 RATE = 1000.0
@@ -28,11 +28,11 @@ START = 12_000
 def main() -> None:
     """Print seconds per simulated 20 s, ratios, and the largest disagreement."""
     robot = H4()
-    machine, loop, motion = prepared(robot)
+    simulated, loop, motion = prepared(robot)
     begin = perf_counter()
     followed = loop.follow(motion)
     first = perf_counter() - begin
-    kernel = step_kernel(machine.equations)
+    kernel = step_kernel(simulated.equations)
     n_steps = followed.substeps
     print(f"{robot.name}, {len(motion.x)} samples, {n_steps} steps of Runge–Kutta in each, {kernel}")
     print(f"first run, with compilation or from the cache: {first:.2f} s")
@@ -55,63 +55,63 @@ def main() -> None:
         report(other)
 
 
-def prepared(robot: H4 | Par4 | Delta) -> tuple[Machine, ClosedLoop, PoseMotion]:
-    machine = Machine(robot, robot.nominal)
+def prepared(robot: H4 | Par4 | Delta) -> tuple[SimulatedRobot, ClosedLoop, PoseMotion]:
+    simulated = SimulatedRobot(robot, robot.nominal)
     amplitude = [0.1, 0.1, 0.05, 0.5][: len(robot.home)]
     motion = SlowThenFast.search(np.random.default_rng(1), robot, amplitude=amplitude, candidates=1).sample(RATE)
-    controller = JointPI.tuned(machine, robot.home, bandwidth=15.0)
-    return machine, ClosedLoop(machine, controller, Instruments(), RATE, np.zeros(machine.n_actuators)), motion
+    controller = JointPI.tuned(simulated, robot.home, bandwidth=15.0)
+    return simulated, ClosedLoop(simulated, controller, Instruments(), RATE, np.zeros(simulated.n_actuators)), motion
 
 
 def walk(loop: ClosedLoop, motion: PoseMotion, advance: Callable[..., tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """The closed loop in Python: encoders, velocity, PI law; `advance` carries the machine through one period."""
-    machine, tools, law = loop.machine, loop.instruments, loop.controller.law(loop.machine.n_actuators)
-    wanted, wanted_speed, _ = machine.joint_motion(motion)
+    """The closed loop in Python: encoders, velocity, PI law; `advance` carries the robot through one period."""
+    simulated, tools, law = loop.simulated, loop.instruments, loop.controller.law(loop.simulated.n_actuators)
+    wanted, wanted_speed, _ = simulated.joint_motion(motion)
     x, dx, period = motion.x[0], motion.dx[0], 1 / loop.rate
-    integral = machine.efforts(PoseMotion(x[None], 0 * x[None], 0 * x[None]))[0]
+    integral = simulated.efforts(PoseMotion(x[None], 0 * x[None], 0 * x[None]))[0]
     reading, speed = tools.read_positions(wanted[0]) - wanted_speed[0] * period, wanted_speed[0]
     remembered = np.exp(-2 * np.pi * law.velocity_cutoff * period)
     visited = []
     for q, dq in zip(wanted, wanted_speed, strict=True):
         visited.append(x)
-        now = tools.read_positions(machine.robot.inverse(x))
+        now = tools.read_positions(simulated.robot.inverse(x))
         speed = remembered * speed + (1 - remembered) * (now - reading) / period
         reading, error = now, q - now
         integral = integral + law.integral * error * period
         effort = law.proportional * error + integral + law.damping * (dq - speed)
-        x, dx = advance(machine, x, dx, effort, period)
+        x, dx = advance(simulated, x, dx, effort, period)
     return np.array(visited)
 
 
 def runge_kutta(n_steps: int) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
-    def advance(machine, x, dx, effort, period):
+    def advance(simulated, x, dx, effort, period):
         h = period / n_steps
         for _ in range(n_steps):
-            a1 = machine.accelerations(x, dx, effort)
+            a1 = simulated.accelerations(x, dx, effort)
             v2 = dx + h / 2 * a1
-            a2 = machine.accelerations(x + h / 2 * dx, v2, effort)
+            a2 = simulated.accelerations(x + h / 2 * dx, v2, effort)
             v3 = dx + h / 2 * a2
-            a3 = machine.accelerations(x + h / 2 * v2, v3, effort)
+            a3 = simulated.accelerations(x + h / 2 * v2, v3, effort)
             v4 = dx + h * a3
-            a4 = machine.accelerations(x + h * v3, v4, effort)
+            a4 = simulated.accelerations(x + h * v3, v4, effort)
             x, dx = x + h / 6 * (dx + 2 * v2 + 2 * v3 + v4), dx + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
         return x, dx
 
     return advance
 
 
-def adaptive(machine, x, dx, effort, period):
+def adaptive(simulated, x, dx, effort, period):
     m = len(x)
 
     def slope(_, state):
-        return np.concatenate([state[m:], machine.accelerations(state[:m], state[m:], effort)])
+        return np.concatenate([state[m:], simulated.accelerations(state[:m], state[m:], effort)])
 
     end = solve_ivp(slope, (0.0, period), np.concatenate([x, dx]), rtol=1e-8, atol=1e-10).y[:, -1]
     return end[:m], end[m:]
 
 
 def repeat(recurrence: Recurrence, loop: ClosedLoop, motion: PoseMotion, n_steps: int) -> np.ndarray:
-    joints = loop.machine.joint_motion(motion)
+    joints = loop.simulated.joint_motion(motion)
     inputs = [np.repeat(np.hstack([joints.q, joints.dq]), n_steps, axis=0), np.tile(np.eye(n_steps)[0], len(motion.x))]
     start = np.concatenate([motion.x[0], motion.dx[0], joints.q[0], joints.dq[0], np.zeros(2 * joints.q.shape[1])])
     constants = loop._constants(n_steps)  # noqa: SLF001 - the same numbers as in the loop
@@ -120,13 +120,13 @@ def repeat(recurrence: Recurrence, loop: ClosedLoop, motion: PoseMotion, n_steps
 
 def report(robot: H4 | Par4 | Delta) -> None:
     """Seconds of a whole virtual experiment, and of the same without a controller."""
-    machine, loop, _ = prepared(robot)
+    simulated, loop, _ = prepared(robot)
     motion = SlowThenFast.search(
         np.random.default_rng(1), robot, amplitude=[0.1, 0.1, 0.05, 0.5][: len(robot.home)], candidates=1
     )
     tools = Instruments(gain=2.0, noise=0.1)
-    closed = VirtualExperiment(machine, motion, tools, RATE, loop.controller)
-    exact = VirtualExperiment(machine, motion, tools, RATE)
+    closed = VirtualExperiment(simulated, motion, tools, RATE, loop.controller)
+    exact = VirtualExperiment(simulated, motion, tools, RATE)
     rng = np.random.default_rng(1)
     print(
         f"{robot.name:6} whole experiment of 20 s: {seconds(lambda: closed.run(rng), 3):.2f} s under control, "

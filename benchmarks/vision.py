@@ -1,4 +1,4 @@
-"""A camera as measuring machine: 704 rendered images of the DeltaLab platform's 64 extremal configurations.
+"""A camera as measuring robot: 704 rendered images of the DeltaLab platform's 64 extremal configurations.
 
 Identified, refused, wrong; error of the centroids; honesty of the covariances; disturbances; time beside that of
 cv2.SimpleBlobDetector alone on the same images, and the paper's 0.73 s an image.

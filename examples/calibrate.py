@@ -7,7 +7,7 @@ from gough.core.rotations import exp
 from gough.data import Poses
 from gough.robots import GoughPlatform
 
-# The machine is off its blueprint by about 1 mm. Poses are measured with σ = 0.01 mm and 0.01 mrad.
+# The robot is off its blueprint by about 1 mm. Poses are measured with σ = 0.01 mm and 0.01 mrad.
 blueprint, rng = GoughPlatform.deltalab(), np.random.default_rng(1)
 truth = blueprint.nominal + rng.normal(0, 1e-3, len(blueprint.names))
 position, rotation = rng.normal([0, 0, 0.35], 0.03, (40, 3)), exp(rng.normal(0, 0.15, (40, 3)))

@@ -12,7 +12,7 @@ limits = PoseLimits(pose={"x": (-0.08, 0.08), "y": (-0.08, 0.08), "z": (0.0, 0.1
 chosen = choose_poses(printer, limits, count=12, position=5e-5, readings=1e-6, draws=200)
 print(chosen)
 
-# Calibrate 40 simulated machines from these poses: their errors scatter as promised.
+# Calibrate 40 simulated robots from these poses: their errors scatter as promised.
 rng = np.random.default_rng(1)
 p, errors = chosen.poses.position, []
 for _ in range(40):

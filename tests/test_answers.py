@@ -132,7 +132,7 @@ def test_a_selection_returns_from_json(chosen):
     data = json.loads(chosen.to_json())
     for text, problem, why in (
         (chosen.to_json(), others.problem, "from other candidates"),
-        (chosen.to_json().replace("linear delta", "hexapod"), chosen.problem, "of the machine 'hexapod'"),
+        (chosen.to_json().replace("linear delta", "hexapod"), chosen.problem, "of the robot 'hexapod'"),
         (json.dumps({**data, "rows": [*data["rows"][:-1], 10**6]}), chosen.problem, "from other candidates"),
         (json.dumps({**data, "rows": [-1, *data["rows"][1:]]}), chosen.problem, "from other candidates"),
         (json.dumps({**data, "rows": None}), chosen.problem, "not a selection"),

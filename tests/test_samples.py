@@ -69,3 +69,18 @@ def test_certificates_still_hold_of_their_problem_only(file):
 @files("study-*.toml")
 def test_studies_are_read(file):
     assert type(read_study(file)) is KINDS[file.stem.removeprefix("study-")]
+
+
+def test_old_names_in_studies_are_read_with_a_note(tmp_path):
+    old = SAMPLES / "0.1" / "study-calibrate.toml"
+    study = CalibrationStudy.read(old)
+    assert study.table.calibration.frames == "robot"
+    assert study.notes == (
+        f"{old}, line 1: the table [machine] is called [robot] now.",
+        f'{old}, line 15, [calibration] frames: "machine" is called "robot" now.',
+    )
+    new = tmp_path / "study.toml"
+    text = old.read_text(encoding="utf-8").replace("[machine]", "[robot]").replace('"machine"', '"robot"')
+    new.write_text(text, encoding="utf-8")
+    assert CalibrationStudy.read(new).table == study.table
+    assert CalibrationStudy.read(new).notes == ()

@@ -4,11 +4,11 @@ Verbs, all importable from `gough`:
 
     estimate(problem, method)                       any problem by any method: an Estimate
     identify(robot, motion)                         dynamic parameters from a recorded motion, by several methods
-    calibrate(machine, poses)                       geometric parameters from measured poses
+    calibrate(robot, poses)                       geometric parameters from measured poses
     check(certificate, problem)                     verify a certificate again, in exact rational arithmetic; for legs
                                                     and chains: gough.checker.check_leg, gough.checker.check_chain
     design(robot, limits)                           optimize a trajectory for identification, within limits
-    choose_poses(machine, limits, count=16)         optimize the poses of a calibration, within limits
+    choose_poses(robot, limits, count=16)         optimize the poses of a calibration, within limits
     read_study("study.toml")                        the study of any kind in a TOML file, as the commands read it
     write_report(answer, "folder")                  the page, figures and JSON of an answer, as the commands write them
 

@@ -148,7 +148,7 @@ def swap_heads(one, other):
         (change_text("study.toml", "[poses]", "[poses]\nunits = {heading = 'deg'}"), "'heading' in [poses.units]"),
         (change_text("study.toml", '"deltalab"', '"nonsense"'), "the checker knows no blueprint 'nonsense'"),
         (change_text("study.toml", '"deltalab"', '"deltalab"\nreading_unit = "mm"'), "another unit of readings"),
-        (change_text("study.toml", "[poses]", '[machine.geometry]\nlength = "1 m"\n[poses]'), "and a geometry"),
+        (change_text("study.toml", "[poses]", '[robot.geometry]\nlength = "1 m"\n[poses]'), "and a geometry"),
         (change_text("study.toml", '"deltalab"', '"deltalab"\ngains = 1'), "neither true nor false"),
         (
             change_text("study.toml", "[poses]", '[calibration]\nframes = "instrument"\n[poses]'),
@@ -279,7 +279,7 @@ def test_a_gain_with_units_of_angles_keeps_its_power_of_pi(made):
     """The gain is π m/m, neither 1 nor 180."""
     legs = "\n".join(f"{what} = {[[0.1 * i, 0.2, 0.0] for i in range(6)]}" for what in ("base", "platform"))
     study = (made / "sources" / "study.toml").read_text().replace(
-        'blueprint = "deltalab"', f'[machine.geometry]\n{legs}\nlength = 0.345\ngain = "180 deg/rad"')  # fmt: skip
+        'blueprint = "deltalab"', f'[robot.geometry]\n{legs}\nlength = 0.345\ngain = "180 deg/rad"')  # fmt: skip
     path = made / "sources" / "poses.csv"
     texts = (SourceText("study.toml", study.encode(), path), SourceText("poses.csv", path.read_bytes(), path))
     raw = Source(*texts, Given()).raw(load_question(made / "measurements.json"))

@@ -17,8 +17,8 @@ from gough.core.errors import InputError
 from gough.core.rotations import log, to_quaternion
 from gough.data import write_poses
 from gough.region import Box
-from gough.studies.calibration import CalibrationStudy, machine
-from gough.studies.calibration_schema import MachineTable
+from gough.studies.calibration import CalibrationStudy, kinematic_model
+from gough.studies.calibration_schema import KinematicRobotTable
 from gough.studies.certification import asked_of, derived, source_of
 from gough.studies.certification_chains import chains_asked
 from tests.cli.test_certify import STUDY, write
@@ -157,7 +157,7 @@ def test_covariances_in_the_file_and_a_geometry_in_the_study(tmp_path, table):
         [", ".join(f'"{x:.4f} mm"' for x in row) for row in rows[:, columns]] for columns in (slice(3), slice(3, 6))
     )
     listed = [f"[{', '.join(f'[{row}]' for row in rows)}]" for rows in (points, joints)]
-    geometry = f"[machine.geometry]\nbase = {listed[0]}\nplatform = {listed[1]}\nlength = '345 mm'\n"
+    geometry = f"[robot.geometry]\nbase = {listed[0]}\nplatform = {listed[1]}\nlength = '345 mm'\n"
     study = STUDY.replace('blueprint = "deltalab"\n', geometry)
     study = study.replace("position = [", "# [").replace("orientation = [", "# [")
     path = write_table(tmp_path, table, "wxyz", study=study)
@@ -184,7 +184,7 @@ def test_joints_on_circles(tmp_path, table):
     angles = {"base": [-145.7, -34.3, -25.7, 85.7, 94.3, -154.3], "platform": [-95.9, -84.1, 24.1, 35.9, 144.1, 155.9]}
     lines = [f"{what}_angles = [{', '.join(map(degrees, each))}]" for what, each in angles.items()]
     geometry = [
-        "[machine.geometry]",
+        "[robot.geometry]",
         *lines,
         'base_radius = "270 mm"',
         "platform_radius = 0.195",
@@ -233,15 +233,15 @@ def test_decimals_that_are_refused(tmp_path, cell):
 
 
 def chain_case(folder, family):
-    """The question of chain 2 of a machine, and what its sources state."""
-    model = machine(MachineTable(family=family))
+    """The question of chain 2 of a robot, and what its sources state."""
+    model = kinematic_model(KinematicRobotTable(family=family))
     poses = measured(model, np.random.default_rng(3), 14)
     write_poses(folder / "poses.csv", poses if model.has_orientation else replace(poses, rotation=None))
     unit = "mm" if model.reading_unit == "m" else "mrad"
     turn = 'orientation = "0.01 deg"\n' if model.has_orientation else ""
     certify = f'[certify]\nposition = "0.1 mm"\nreadings = "0.03 {unit}"\n{turn}around = "50 mm"\n'
     path = folder / "study.toml"
-    path.write_text(f'[machine]\nfamily = "{family}"\n[poses]\nfile = "poses.csv"\n{certify}')
+    path.write_text(f'[robot]\nfamily = "{family}"\n[poses]\nfile = "poses.csv"\n{certify}')
     study = CalibrationStudy.read(path)
     asked, _ = chains_asked(study)
     question = asked.question(2)
@@ -282,11 +282,11 @@ def test_equations_of_other_machines_enclose_the_raw_poses(tmp_path, family):
             require_about(replace(question, **change), raw)
 
 
-@pytest.mark.parametrize("family", ["rotary-delta", "h4", "planar-rrr"])
+@pytest.mark.parametrize("family", ["rotary-delta", "h4", "3-rrr"])
 def test_coefficients_contain_cosines_of_the_decimals(tmp_path, family):
     """Against sums of Taylor's series in fractions, at zero tolerance."""
     question, raw = chain_case(tmp_path, family)
-    place = (0, 2) if family == "planar-rrr" else (0, 3)
+    place = (0, 2) if family == "3-rrr" else (0, 3)
     for k in range(question.n_poses):
         q = raw.poses.readings[k][1].low
         cos = sum((-1) ** i * q ** (2 * i) / factorial(2 * i) for i in range(30))

@@ -107,9 +107,9 @@ def test_a_study_of_chains_that_asks_for_nothing_more(arm, capsys):
 
 
 def test_a_geometry_of_which_no_center_is_computed(arm, capsys):
-    stated(arm, '[machine.geometry]\nradius = "500 mm"\n')
+    stated(arm, '[robot.geometry]\nradius = "500 mm"\n')
     _, out = judged(arm, capsys)
-    assert "does not compute the center of a chain's prior from [machine.geometry]" in out
+    assert "does not compute the center of a chain's prior from [robot.geometry]" in out
     assert "Derived from the sources" not in out
 
 

@@ -14,7 +14,7 @@ from gough.studies.calibration import CalibrationStudy
 from tests.geometry.simulated import EXTREMAL, measured, truth
 
 STUDY = """
-[machine]
+[robot]
 family = "gough"
 blueprint = "deltalab"
 
@@ -119,7 +119,7 @@ def test_a_printers_configuration_is_enough(tmp_path, capsys):
         (lambda t: t.replace('"deltalab"', '"deltalap"'), "did you mean 'deltalab'"),
         (lambda t: t.replace("poses.csv", "pose.csv"), "line 7.*no such file"),
         (lambda t: t.replace("[poses]", "[other]"), "no such key"),
-        (lambda t: t.split("[poses]")[0], r"needs the tables \[machine\] and \[poses\]"),
+        (lambda t: t.split("[poses]")[0], r"needs the tables \[robot\] and \[poses\]"),
         (lambda t: t.replace("0.0633 mm", "0.0633 deg"), "line 11.*measures rad"),
         (lambda t: t + '[calibration]\nfixed = ["a1q"]\n', "did you mean 'a1"),
         (lambda t: t.replace('file = "poses.csv"', 'file = "poses.csv"\nunits = {position = "deg"}'), "line 7.*deg"),
@@ -143,11 +143,11 @@ def test_nothing_is_overwritten(study):
 
 def test_a_platform_of_circles_and_gains(tmp_path, study):
     text = """
-[machine]
+[robot]
 family = "gough"
 gains = true
 reading_unit = "rev"
-[machine.geometry]
+[robot.geometry]
 base_radius = "410 mm"
 platform_radius = "219.075 mm"
 base_angles = ["200 deg", "220 deg", "320 deg", "340 deg", "440 deg", "460 deg"]

@@ -31,7 +31,7 @@ from gough.studies.certification import asked_of, at_least_each, outer_box
 from tests.methods.legs import EDGE, POSITION, READING, ROTATION, extremal_poses
 
 STUDY = """
-[machine]
+[robot]
 family = "gough"
 blueprint = "deltalab"
 
@@ -172,7 +172,7 @@ def test_a_wrong_pose_is_refuted_and_named(refuted):
 
 @pytest.fixture(scope="module")
 def excluded(tmp_path_factory):
-    """Right data of a machine that the prior excludes: joints are up to 1 mm off, and sought within 0.1 mm."""
+    """Right data of a robot that the prior excludes: joints are up to 1 mm off, and sought within 0.1 mm."""
     built = np.random.default_rng(5).uniform(-1e-3, 1e-3, 42)
     text = STUDY.replace('around = "3 mm"', 'around = "0.1 mm"\noutliers = 1')
     path = write(tmp_path_factory.mktemp("excluded"), text, n=24, built=built)
@@ -215,7 +215,7 @@ def _refuted_legs(*without):
 def test_legs_that_name_more_poses_than_may_be_wrong_are_said_to_disagree():
     (words,) = [v for v in _refuted_legs(_without(1, 1, (3,)), _without(1, 1, (5,))).verdicts if "different" in v]
     assert "Legs 1, 2 name different poses, 2 in all" in words
-    assert "or the prior excludes the machine" in words
+    assert "or the prior excludes the robot" in words
     for agreeing in ((_without(1, 1, (3,)), _without(1, 1, (3,))), (_without(2, 1, (3,)), _without(2, 1, (5,)))):
         assert not any("different" in v for v in _refuted_legs(*agreeing).verdicts)
 
@@ -323,7 +323,7 @@ def test_three_sigma_are_the_default(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda t: t.replace("legs = [2, 5]", "legs = [7]"), "line 15.*there is no leg 7: the machine has 6"),
+        (lambda t: t.replace("legs = [2, 5]", "legs = [7]"), "line 15.*there is no leg 7: the robot has 6"),
         (lambda t: t.replace("legs = [2, 5]", "legs = [2, 2]"), "line 15.*more than once"),
         (lambda t: t.replace("legs = [2, 5]", "leg = [2]"), "did you mean 'legs'"),
         (lambda t: t.replace('around = "3 mm"', 'around = "3 deg"'), "line 16.*measures rad"),
@@ -349,7 +349,7 @@ def test_refusals_name_the_line(tmp_path, change, message):
 
 
 def test_other_machines_and_no_machine(tmp_path, capsys):
-    path = write(tmp_path, '[machine]\nfamily = "linear-delta"\n[poses]\nfile = "poses.csv"\n', n=8)
+    path = write(tmp_path, '[robot]\nfamily = "linear-delta"\n[poses]\nfile = "poses.csv"\n', n=8)
     assert run(["certify", str(path)]) == 2
     assert "state half-widths of position" in " ".join(capsys.readouterr().err.split())
     assert run(["certify", str(tmp_path / "none.toml")]) == 2

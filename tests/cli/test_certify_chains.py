@@ -13,10 +13,10 @@ from gough.core.errors import InputError
 from gough.data import write_poses
 from gough.robots import LinearDelta, RotaryDelta
 from gough.studies.calibration import CalibrationStudy
-from gough.studies.certification_chains import certified_machine
+from gough.studies.certification_chains import certified_robot
 
 STUDY = """
-[machine]
+[robot]
 family = "{family}"
 
 [poses]
@@ -90,7 +90,7 @@ def test_certificates_find_their_equations(printer, tmp_path, capsys):
 def test_chains_that_fit(tmp_path):
     model = RotaryDelta()  # its chains satisfy conditions exactly
     path = write(tmp_path, model, "rotary-delta", "legs = [2]\n", n=14)
-    found = certified_machine(CalibrationStudy.read(path))
+    found = certified_robot(CalibrationStudy.read(path))
     (chain,) = found.legs
     assert chain.finding.value == "fits"
     assert not found.refuted
@@ -106,7 +106,7 @@ def test_chains_that_fit(tmp_path):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ("legs = [4]\n", "line 12.*there is no chain 4: the machine has 3"),
+        ("legs = [4]\n", "line 12.*there is no chain 4: the robot has 3"),
         ("outliers = 1\n", "line 12.*leave out outliers"),
         ("joint_box = true\n", "joint box"),
         ('orientation = "1 deg"\n', "does not turn"),
@@ -117,7 +117,7 @@ def test_chains_that_fit(tmp_path):
 def test_refusals_name_the_line(tmp_path, more, message):
     path = write(tmp_path, LinearDelta(), "linear-delta", more, n=8)
     with pytest.raises(InputError, match=f"(?s){message}"):
-        certified_machine(CalibrationStudy.read(path))
+        certified_robot(CalibrationStudy.read(path))
 
 
 def test_one_length_and_one_half_width_for_each_chain(tmp_path):
@@ -125,7 +125,7 @@ def test_one_length_and_one_half_width_for_each_chain(tmp_path):
     text = path.read_text()
     path.write_text(text.replace('"50 mm"', '["1 mm", "1 mm", "1 mm"]'))
     with pytest.raises(InputError, match="one length"):
-        certified_machine(CalibrationStudy.read(path))
+        certified_robot(CalibrationStudy.read(path))
     path.write_text(text.replace('"0.03 mm"', '["1 mm", "1 mm"]'))
     with pytest.raises(InputError, match="each of 3 chains"):
-        certified_machine(CalibrationStudy.read(path))
+        certified_robot(CalibrationStudy.read(path))

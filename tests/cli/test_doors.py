@@ -69,7 +69,7 @@ QUOTED = json.dumps(HOSTILE)
 STUDIES = {
     "identify": f"[robot]\nfamily = {QUOTED}\n[data]\nrecordings = [{{file = {QUOTED}}}]\n",
     "calibrate": f"[{QUOTED}]\na = 1\n",
-    "certify": f'[machine]\nfamily = "gough"\nblueprint = {QUOTED}\n[poses]\nfile = {QUOTED}\n',
+    "certify": f'[robot]\nfamily = "gough"\nblueprint = {QUOTED}\n[poses]\nfile = {QUOTED}\n',
     "design": DESIGN.replace("[design]", f"[design]\ncriterion = {QUOTED}", 1),
     "poses": (CALIBRATION + SELECTION).replace('"A"', QUOTED),
     "mechanism": f"[mechanism]\nname = {QUOTED}\n{QUOTED} = 1\n",
@@ -120,8 +120,7 @@ def test_hostile_titles_and_folders_reach_page_and_terminal_as_text(tmp_path, ca
     monkeypatch.chdir(tmp_path)
     write_poses(tmp_path / "poses.csv", measured(truth(rng), EXTREMAL, rng)[1])
     Path("study.toml").write_text(
-        '[machine]\nfamily = "gough"\nblueprint = "deltalab"\n[poses]\nfile = "poses.csv"\n'
-        f"[output]\ntitle = {QUOTED}\n"
+        f'[robot]\nfamily = "gough"\nblueprint = "deltalab"\n[poses]\nfile = "poses.csv"\n[output]\ntitle = {QUOTED}\n'
     )
     assert run(["calibrate", "study.toml", "--out", "r[/x]:smile:"]) in {0, 1}
     shown = capsys.readouterr().out

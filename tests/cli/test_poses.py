@@ -13,7 +13,7 @@ from gough.studies.pose_selection import PoseSelectionStudy
 from tests.geometry.simulated import EXTREMAL, ROBOT, measured, truth
 
 STUDY = """
-[machine]
+[robot]
 family = "gough"
 blueprint = "deltalab"
 
@@ -34,7 +34,7 @@ readings = ["0 mm", "140 mm"]
 pose.tilt = ["0 deg", "60 deg"]
 """
 PRINTER = """
-[machine]
+[robot]
 family = "linear-delta"
 
 [noise]
@@ -167,10 +167,10 @@ def test_both_ways_are_shown_in_the_help(capsys):
         (lambda t: t.replace("starts = 1", 'complete = "none.csv"'), "line 16.*no such file"),
         (lambda t: re.sub(r"\[noise\].*?\n\n", "", t, flags=re.DOTALL), "state the noise of the candidates"),
         (lambda t: t.replace('orientation = "0.01 deg"\n', ""), "line 9.*orientations too"),
-        (lambda t: t.replace("[machine]", "[printer]"), "no such key"),
+        (lambda t: t.replace("[robot]", "[printer]"), "no such key"),
         (lambda t: t.replace('"deltalab"', '"deltalap"'), "did you mean 'deltalab'"),
         (lambda t: t + "\n[calibration]\nfixed = ['a9x']\n", "line 23.*no parameter is called 'a9x'"),
-        (lambda t: t[t.index("[poses]") :], r"needs a table \[machine\]"),
+        (lambda t: t[t.index("[poses]") :], r"needs a table \[robot\]"),
     ],
 )
 def test_refusals_name_the_line(change, message, study, capsys):

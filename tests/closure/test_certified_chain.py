@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.certified_chain import MACHINES, TOLERANCES, inner_hull, measured, needed, problem_of
+from benchmarks.certified_chain import ROBOTS, TOLERANCES, inner_hull, measured, needed, problem_of
 from gough import Box, Claim, Status, estimate
 from gough.closure.certified_chain import (
     Tolerances,
@@ -19,10 +19,10 @@ from gough.core.intervals import Interval
 from gough.methods import LiftedHull
 from gough.robots import GoughPlatform, LinearDelta, RotaryDelta
 
-each_machine = pytest.mark.parametrize("model", MACHINES, ids=lambda m: m.name)
+each_robot = pytest.mark.parametrize("model", ROBOTS, ids=lambda m: m.name)
 
 
-@each_machine
+@each_robot
 def test_the_unknowns_satisfy_the_chains(model, rng):
     poses = measured(model, rng, 20)
     for chain in range(1, len(model.chains) + 1):
@@ -33,7 +33,7 @@ def test_the_unknowns_satisfy_the_chains(model, rng):
             assert abs(sum(c * truth[i] * truth[j] for (i, j), c in condition.items())) < 1e-16
 
 
-@each_machine
+@each_robot
 def test_the_truth_is_kept_and_the_start_does_not_matter(model, rng):
     poses = measured(model, rng, 30)
     regions = []
@@ -47,7 +47,7 @@ def test_the_truth_is_kept_and_the_start_does_not_matter(model, rng):
     assert model.nominal[model.columns[1]] in chain_parameters(model, 2, regions[0])
 
 
-@each_machine
+@each_robot
 def test_own_parameters_are_enclosed_wherever_angles_point(model, rng, monkeypatch):
     """Zeros beyond a quarter turn, and angles at atan2's branch cut, lose neither the truth nor what is known of it."""
     drawn, nominal = np.flatnonzero([unit == "rad" for unit in model.units]), model.nominal
@@ -76,7 +76,7 @@ def test_boxes_are_near_an_inner_hull(rng):
     assert ratio.max() < 1.001
 
 
-@each_machine
+@each_robot
 def test_rows_hold_for_every_consistent_chain(model, rng):
     """Chains that fit with room, anywhere in a box, satisfy all inequalities of its relaxation exactly."""
     poses = measured(model, rng, 15)
@@ -99,7 +99,7 @@ def test_rows_hold_for_every_consistent_chain(model, rng):
     assert tried > 5
 
 
-@each_machine
+@each_robot
 def test_a_wrong_pose_is_refuted(model, rng):
     poses = measured(model, rng, 60)
     off = poses.position.copy()

@@ -108,7 +108,7 @@ def test_headings_alone_and_planes(tmp_path, rng):
 
 
 def test_readings_are_in_the_machines_unit(tmp_path, rng):
-    """Turns stay turns where the machine counts in turns, whichever unit the file states."""
+    """Turns stay turns where the robot counts in turns, whichever unit the file states."""
     given = poses(rng, 8, 3)
     for unit, factor in (("rev", 1), ("deg", 360)):
         heads = [*"xyz", *(f"{leg} [{unit}]" for leg in LEGS[:3])]
@@ -170,21 +170,21 @@ def test_bad_files(tmp_path, rng):
 
 
 def test_repeats_show_both_repeatabilities(rng):
-    """The paper's scheme: the instrument's noise within a run, the machine's between runs."""
+    """The paper's scheme: the instrument's noise within a run, the robot's between runs."""
     configurations, runs, images = 64, 11, 11
     base = poses(rng, configurations)
     of = np.repeat(np.arange(configurations), runs * images)
     run = np.tile(np.repeat(np.arange(runs), images), configurations)
-    machine, instrument = 3e-5, 6e-5
+    repeatability, instrument = 3e-5, 6e-5
     n = len(of)
-    moved = rng.normal(0, machine, (configurations * runs, 6)).repeat(images, axis=0)
+    moved = rng.normal(0, repeatability, (configurations * runs, 6)).repeat(images, axis=0)
     error = moved + rng.normal(0, instrument, (n, 6))
     readings = base.readings[of] + rng.normal(0, 1e-5, (configurations * runs, 6)).repeat(images, axis=0)
     many = Poses(
         base.position[of] + error[:, :3], exp(error[:, 3:]) @ base.rotation[of], readings, configuration=of, run=run
     )
     mean, found = averaged(many)
-    expected = np.sqrt(machine**2 + instrument**2 / images)
+    expected = np.sqrt(repeatability**2 + instrument**2 / images)
     assert abs(found.within[:6] / instrument - 1).max() < 0.03
     assert abs(found.between[:6] / expected - 1).max() < 0.1
     assert abs(np.sqrt(np.diagonal(mean.covariance, axis1=1, axis2=2)) / (expected / np.sqrt(runs)) - 1).max() < 0.1

@@ -51,18 +51,18 @@ def trajectories(seed: int = 0) -> tuple[JointMotion, ...]:
 
 
 def efforts_of(robot, parameters) -> Callable[[JointMotion], np.ndarray]:
-    """The robot's own model as the machine."""
+    """The robot's own model as the robot."""
     return lambda joints: robot.regressor(*joints) @ parameters
 
 
-def recordings(robot, machine, rng, *, seed=0, sigma=0.1, counts=20000, noise=None) -> list[Recording]:
+def recordings(robot, simulated, rng, *, seed=0, sigma=0.1, counts=20000, noise=None) -> list[Recording]:
     """The trajectories as encoders and torque sensors show them."""
     noise = noise or (lambda shape: rng.normal(0, sigma, shape))
     result = []
     for joints in trajectories(seed):
         step = 2 * np.pi / counts
         q = np.round(joints.q / step) * step if counts else joints.q
-        torque = machine(joints)
+        torque = simulated(joints)
         samples = np.hstack([q, torque + noise(torque.shape)])
         names = [*robot.coordinates, *(f"torque {i + 1}" for i in range(q.shape[1]))]
         units = [*robot.coordinate_units, *robot.effort_units]
@@ -70,19 +70,19 @@ def recordings(robot, machine, rng, *, seed=0, sigma=0.1, counts=20000, noise=No
     return result
 
 
-def measured(robot, machine, rng, *, steps=None, **options) -> MeasuredMotion:
+def measured(robot, simulated, rng, *, steps=None, **options) -> MeasuredMotion:
     """A measured motion, prepared as usual unless told otherwise."""
     steps = STEPS if steps is None else steps
     torques = {name: f"torque {i + 1}" for i, name in enumerate(robot.actuators)}
-    return prepare(recordings(robot, machine, rng, **options), robot.coordinates, torques, steps)
+    return prepare(recordings(robot, simulated, rng, **options), robot.coordinates, torques, steps)
 
 
-def exact(robot, machine, rng, *, seed=0, every=10, noise) -> MeasuredMotion:
+def exact(robot, simulated, rng, *, seed=0, every=10, noise) -> MeasuredMotion:
     """The true motion, with noise on the torques only."""
     parts = []
     for joints in trajectories(seed):
         some = JointMotion(*(x[::every] for x in joints))
-        torque = machine(some)
+        torque = simulated(some)
         parts.append(
             MeasuredMotion(
                 1000.0 / every, *some, torque + noise(torque.shape), np.ones(torque.shape, dtype=bool),

@@ -1,4 +1,4 @@
-"""Which model do the data ask for? Machines whose missing effect is known."""
+"""Which model do the data ask for? Robots whose missing effect is known."""
 
 from dataclasses import replace
 
@@ -25,7 +25,7 @@ def parameters(robot, **changed):
 
 @pytest.fixture(scope="module")
 def complete(robot):
-    """Data of a machine with rods of 40 g."""
+    """Data of a robot with rods of 40 g."""
     return measured(robot, efforts_of(robot, robot.nominal), np.random.default_rng(3))
 
 

@@ -134,7 +134,7 @@ MJCF = """<mujoco model="rough">
   <actuator><motor joint="j1"/><motor joint="j2" gear="1"/></actuator>
 </mujoco>
 """
-CALIBRATION = """[machine]
+CALIBRATION = """[robot]
 family = "gough"
 blueprint = "deltalab"
 
@@ -158,7 +158,7 @@ robust = true
 folder = "results"
 title = "A title"
 """
-CIRCLES = """[machine]
+CIRCLES = """[robot]
 family = "gough"
 geometry = { base_radius = "300 mm", platform_radius = 0.2, base_angles = [0, "20 deg", 2, 2.3, 4, 4.3], \
 platform_angles = [0.1, 0.2, 2, 2.3, 4, 4.3], length = "260 mm" }
@@ -168,7 +168,7 @@ gains = true
 [poses]
 file = "poses.csv"
 """
-DELTA = """[machine]
+DELTA = """[robot]
 family = "linear-delta"
 geometry = { radius = "160 mm", arm = [0.345, 0.345, 0.345], endstop = 0.3, angle = ["210 deg", "330 deg", "90 deg"] }
 

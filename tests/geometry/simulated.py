@@ -16,7 +16,7 @@ EXTREMAL = np.array(list(itertools.product([0.0, 0.14], repeat=6)))
 
 
 def truth(rng):
-    """A machine about 2 mm from its blueprint, in every parameter."""
+    """A robot about 2 mm from its blueprint, in every parameter."""
     return ROBOT.nominal + rng.normal(0, 2e-3, 42)
 
 

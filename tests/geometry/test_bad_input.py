@@ -1,4 +1,4 @@
-"""What people get wrong, machine by machine: each is refused, or calibrated with the likely cause in words."""
+"""What people get wrong, robot by robot: each is refused, or calibrated with the likely cause in words."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ from gough.robots import (
     PlanarRRR,
     RotaryDelta,
 )
-from tests.geometry import test_machines
+from tests.geometry import test_robots
 from tests.geometry.simulated import EXTREMAL, ROBOT, measured, truth
 
 SEEDED_AS = "tests/calibration/test_bad_input.py"
@@ -28,7 +28,7 @@ SEEDED_AS = "tests/calibration/test_bad_input.py"
 
 def seen(model, rng):
     if model.has_orientation:
-        return test_machines.seen(model, rng, 80)[1]
+        return test_robots.seen(model, rng, 80)[1]
     height = 0.1 if isinstance(model, LinearDelta) else -0.7
     p = rng.uniform([-0.1, -0.1, height - 0.05], [0.1, 0.1, height + 0.05], (60, 3))
     theta = model.nominal + 5e-4 * rng.normal(size=len(model.names))
@@ -42,16 +42,16 @@ def words(model, poses):
         return str(error)
 
 
-MACHINES = [LinearDelta(), RotaryDelta(), H4Kinematics(), PlanarRRR()]
-each_machine = pytest.mark.parametrize("model", MACHINES, ids=lambda m: m.name)
+ROBOTS = [LinearDelta(), RotaryDelta(), H4Kinematics(), PlanarRRR()]
+each_robot = pytest.mark.parametrize("model", ROBOTS, ids=lambda m: m.name)
 
 
-@each_machine
+@each_robot
 def test_what_is_right_raises_no_suspicion(model, rng):
     assert calibrate(model, seen(model, rng)).suspects == ()
 
 
-@each_machine
+@each_robot
 @pytest.mark.parametrize(
     ("change", "cause"),
     [

@@ -9,7 +9,7 @@ from gough.core.errors import InputError
 from gough.core.rotations import exp, from_quaternion, to_quaternion
 from gough.data import Poses
 from gough.estimates import EstimationError
-from gough.geometry import calibrate, cross_validate, held_out, machine_frame, rezero
+from gough.geometry import calibrate, cross_validate, held_out, rezero, robot_frame
 from gough.region import ConfidenceEllipsoid
 from gough.robots import GoughPlatform, LinearDelta, PlatformPoses, RotaryDelta
 from tests.geometry.simulated import EXTREMAL, READING, ROBOT, measured, truth
@@ -155,7 +155,7 @@ def test_deltas_in_any_frame(model, rng):
     R = exp(np.array([0.3, -0.2, 2.0]))
     seen = Poses((p + 1e-5 * rng.normal(size=p.shape)) @ R.T + 1.0, None, readings)
     known = [name for name in model.names if name.startswith(("angle", "height", "zero"))]
-    before = calibrate(model, machine_frame(model, seen), fixed=known)
+    before = calibrate(model, robot_frame(model, seen), fixed=known)
     assert before.rms[1] < 0.5 * before.rms[0]
     own = calibrate(model, Poses(p + 1e-5 * rng.normal(size=p.shape), None, readings).with_noise(1e-5), fixed=known)
     assert not own.refuted
@@ -212,7 +212,7 @@ def test_refusals(rng):
     _, seen = measured(truth(rng), EXTREMAL, rng)
     with pytest.raises(InputError, match="did you mean 'a1x'"):
         calibrate(ROBOT, seen, fixed=["a1xx"])
-    with pytest.raises(InputError, match="machine_frame"):
+    with pytest.raises(InputError, match="robot_frame"):
         calibrate(LinearDelta(), Poses(seen.position, None, seen.readings[:, :3]), frames="instrument")
     still = Poses(
         np.tile(seen.position[:1], (9, 1)), np.tile(seen.rotation[:1], (9, 1, 1)), np.tile(seen.readings[:1], (9, 1))

@@ -35,19 +35,19 @@ def test_the_error_on_the_adept_cycle_of_par4_with_the_assumed_rods():
 @pytest.mark.parametrize("rod_mass", [0.04, 0.12])
 def test_with_other_rods_the_error_is_what_the_page_says(rod_mass):
     """Masses of the other parts change so that the sums of Table 1 stay: the page computes this without an engine."""
-    machine = Par4Mechanism()
-    more = rod_mass - machine.rod_mass
-    center = machine.arm_center - more * machine.robot.geometry.arm / machine.arm_mass
-    moved = machine.arm_mass * (center**2 - machine.arm_center**2) + more * machine.robot.geometry.arm**2
+    mechanism = Par4Mechanism()
+    more = rod_mass - mechanism.rod_mass
+    center = mechanism.arm_center - more * mechanism.robot.geometry.arm / mechanism.arm_mass
+    moved = mechanism.arm_mass * (center**2 - mechanism.arm_center**2) + more * mechanism.robot.geometry.arm**2
     other = replace(
-        machine,
+        mechanism,
         rod_mass=rod_mass,
-        half_masses=tuple(mass - 2 * more for mass in machine.half_masses),
+        half_masses=tuple(mass - 2 * more for mass in mechanism.half_masses),
         arm_center=center,
-        rotor_inertia=tuple(inertia - moved for inertia in machine.rotor_inertia),
+        rotor_inertia=tuple(inertia - moved for inertia in mechanism.rotor_inertia),
     )
-    assert other.parameters("paper") == pytest.approx(machine.parameters("paper"), rel=1e-12)
-    cycle = par4.AdeptCycle.of(machine.robot)
+    assert other.parameters("paper") == pytest.approx(mechanism.parameters("paper"), rel=1e-12)
+    cycle = par4.AdeptCycle.of(mechanism.robot)
     assert ratios(other, cycle.motion)[2] == pytest.approx(
         cycle.errors(rod_mass), rel=1e-3
     )  # sums are Table 1's to 2e-4

@@ -11,9 +11,9 @@ import pytest
 
 from gough.cli import reproduce as command
 from gough.cli.app import run
-from gough.papers import palida, palida_machine, palida_printed, palida_tables, palida_words
-from gough.papers.palida_machine import ML, STATISTICAL, Designed, Repetition, Size, base_model, campaigns
+from gough.papers import palida, palida_printed, palida_robot, palida_tables, palida_words
 from gough.papers.palida_printed import TABLES, value
+from gough.papers.palida_robot import ML, STATISTICAL, Designed, Repetition, Size, base_model, campaigns
 from gough.robots.mechanism import Palida, PalidaGeometry
 from gough.simulate import FourierSeries
 
@@ -34,7 +34,7 @@ def motion(seed):
 def some_designs(*_):
     """Random motions in the place of designed ones, which take their time."""
     criteria = dict.fromkeys(("D", "condition", "scaled condition"), 1.0)
-    return {name: Designed(motion(k), criteria, 2.0) for k, name in enumerate(palida_machine.DESIGNS)}
+    return {name: Designed(motion(k), criteria, 2.0) for k, name in enumerate(palida_robot.DESIGNS)}
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_table_one_is_computed_exactly():
 def test_another_combination_is_not_called_the_same():
     base = base_model()
     other = Palida(PalidaGeometry(platform=0.12))
-    model = palida_machine.BaseModel(other, base.found, base.robot, base.truth)
+    model = palida_robot.BaseModel(other, base.found, base.robot, base.truth)
     same = {row[0]: row[4] for row in palida_tables.table_1(model).rows}
     assert same["p_8"].startswith("off by 0.0")  # Σ(x²+y²) of other joints
     assert same["p_10"] == "yes"
@@ -202,13 +202,13 @@ def test_progress_rises_to_its_end(done):
 
 def test_the_bound_is_what_maximum_likelihood_attains():
     repetition = Repetition(motion(0), readings=420, periods=3)
-    answer = palida_machine.maximum_likelihood(repetition(np.random.default_rng(1)), order=2)
+    answer = palida_robot.maximum_likelihood(repetition(np.random.default_rng(1)), order=2)
     bound = np.sqrt(repetition.bound(2).diagonal())
     assert np.median(answer.region.sigma / bound) == pytest.approx(1.0, abs=0.1)
 
 
 def test_campaigns_travel_to_other_processes_and_are_told_apart():
-    experiments = {name: Repetition(motion(k)) for k, name in enumerate(palida_machine.DESIGNS)}
+    experiments = {name: Repetition(motion(k)) for k, name in enumerate(palida_robot.DESIGNS)}
     one, two = (campaigns(experiments, order=2, repetitions=2, seed=seed)["estimators"] for seed in (1, 2))
     assert pickle.loads(pickle.dumps(one)).digest == one.digest != two.digest
     assert len(pickle.dumps(one)) < 10_000  # no kernels travel
@@ -222,12 +222,12 @@ def test_designs_are_kept_and_taken_from_the_folder(tmp_path, monkeypatch):
         calls.append((name, problem.criterion.name, seed))
         return SimpleNamespace(series=motion(len(calls)), criterion=lambda _: 1.0, best=SimpleNamespace(first=3.0))
 
-    monkeypatch.setattr(palida_machine, "_searched", search)
-    once = palida_machine.designs(1, SMALL, tmp_path, lambda *_: None)
-    again = palida_machine.designs(1, SMALL, tmp_path, lambda *_: None)
+    monkeypatch.setattr(palida_robot, "_searched", search)
+    once = palida_robot.designs(1, SMALL, tmp_path, lambda *_: None)
+    again = palida_robot.designs(1, SMALL, tmp_path, lambda *_: None)
     assert [call[1:] for call in calls] == [("D", 1), ("condition", 1), ("scaled condition", 1)]
     assert np.array_equal(once[STATISTICAL].series.mu, again[STATISTICAL].series.mu)
-    palida_machine.designs(2, SMALL, tmp_path, lambda *_: None)
+    palida_robot.designs(2, SMALL, tmp_path, lambda *_: None)
     assert len(calls) == 6
 
 
@@ -273,7 +273,7 @@ def test_bad_input_is_refused_in_words(arguments, words, tmp_path, capsys):
 def test_a_ledger_that_is_none_is_refused(tmp_path, monkeypatch, capsys):
     target = tmp_path / "out"
     target.mkdir()
-    monkeypatch.setattr(palida_machine, "digest", lambda _: "0123456789abcdef")
+    monkeypatch.setattr(palida_robot, "digest", lambda _: "0123456789abcdef")
     (target / "campaign-designs-01234567.jsonl").write_text("notes\n", encoding="utf-8")
     assert run(["reproduce", "palida", "--out", str(target)]) == 2
     assert "is not the file of a campaign" in capsys.readouterr().err

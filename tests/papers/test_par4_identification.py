@@ -12,7 +12,7 @@ from gough.simulate import par4
 
 @pytest.fixture(scope="module")
 def laboratory():
-    """A machine whose chains differ, under cascade control; gains from its static tests."""
+    """A robot whose chains differ, under cascade control; gains from its static tests."""
     campaign = par4(np.random.default_rng(1))
     tests = campaign.static_tests
     gains = [gain_from_static_tests(tests.voltages, tests.forces[:, i], tests.lever) for i in range(4)]

@@ -12,7 +12,7 @@ from gough.cli import reproduce as command
 from gough.cli.app import run
 from gough.dynamics import Step
 from gough.methods import TightEllipsoid
-from gough.papers import PAPERS, h4_ellipsoid, machines
+from gough.papers import PAPERS, h4_ellipsoid, rebuilt
 from gough.papers.documents import as_markdown
 from gough.papers.printed import NCPP, PRV03E, PRV03I, ellipsoid_volume, implied_bound, outside_their_boxes
 from gough.region import Ellipsoid
@@ -120,7 +120,7 @@ def test_the_recursion_holds_the_truth_of_a_consistent_problem_only_once_it_is_c
 def test_the_bound_for_the_printed_determinant_gives_it(ellipsoid):
     """The tight ellipsoid with that bound, computed anew, has the printed determinant to a factor of 1.6."""
     assert 0.4 < ellipsoid.numbers["bound_for_the_printed_determinant"]["bound"] < 0.55
-    rows = machines.Rows.of(machines.rebuilt("h4", seed=1, on_step=lambda _: None), "paper")
+    rows = rebuilt.Rows.of(rebuilt.rebuild("h4", seed=1, on_step=lambda _: None), "paper")
     region = TightEllipsoid().estimate(rows.problem(ellipsoid.numbers["bound_for_the_printed_determinant"]["bound"]))
     assert np.linalg.slogdet(region.region.shape)[1] == pytest.approx(np.log(1.63e-21), abs=0.5)
 

@@ -124,7 +124,7 @@ def lagrange(robot):
 
 
 def lumped(robot):
-    """The parameters of variant "rods" of the same machine, by the tables in the docstrings; no friction."""
+    """The parameters of variant "rods" of the same robot, by the tables in the docstrings; no friction."""
     of, m = robot.geometry, MASSES
     n = len(robot.actuators)
     inertias = [m["motor"] * (1 + 0.1 * i) + m["arm"] * of.arm**2 / 3 + m["rod"] * of.arm**2 for i in range(n)]

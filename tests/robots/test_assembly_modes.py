@@ -70,7 +70,7 @@ def test_as_many_as_a_blind_search_finds_and_each_is_proven(model, rng):
 
 
 def test_planar_machines_with_six_modes(rng):
-    """Six do occur; random machines have fewer."""
+    """Six do occur; random robots have fewer."""
     model, most = PlanarRRR(rod=0.5), []
     for _ in range(6):
         rows = model.blueprint.copy()
@@ -80,7 +80,7 @@ def test_planar_machines_with_six_modes(rng):
 
 
 def test_forty_paths_of_the_platform(rng):
-    """A calibrated machine is a general one: 40 complex poses, an even number of them real, as a blind search finds."""
+    """A calibrated robot is a general one: 40 complex poses, an even number of them real, as a blind search finds."""
     theta = DELTALAB.nominal + 2e-3 * rng.normal(size=42)
     readings = rng.uniform(0, 0.14, (2, 6))
     modes = assembly_modes(DELTALAB, theta, readings)
@@ -101,13 +101,13 @@ def test_the_symmetric_blueprint_sends_paths_to_infinity(rng):
 
 
 def test_the_start_of_the_paths():
-    machine, x = _start()
+    robot, x = _start()
     assert x.shape == (SOLUTIONS, 8)
     e, g = x[:, :4], x[:, 4:]
     assert abs((e * g).sum(axis=1)).max() < 1e-14
     same = abs(x.conj() @ x.T) - np.eye(SOLUTIONS)
     assert same.max() < 0.999
-    assert machine.a.shape == (1, 6, 3)
+    assert robot.a.shape == (1, 6, 3)
 
 
 def test_a_proof_holds_for_the_exact_pose():

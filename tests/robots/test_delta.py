@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from gough.robots import Delta, DeltaGeometry, efforts
-from tests.robots.machines import around_home
+from tests.robots.robots import around_home
 
 
 def turn(x, angle):

@@ -12,12 +12,12 @@ from gough.core import intervals as iv
 from gough.core.intervals import Interval
 from gough.robots import H4, ROBOTS, ParallelRobot, efforts
 from tests.robots.energies import energies, lagrange, lumped, mechanism
-from tests.robots.machines import MACHINES, REACH, around_home, derivatives, path
+from tests.robots.robots import DELTAS, REACH, around_home, derivatives, path
 
 
-@pytest.fixture(params=MACHINES, ids=str)
+@pytest.fixture(params=DELTAS, ids=str)
 def robot(request):
-    return MACHINES[request.param]
+    return DELTAS[request.param]
 
 
 def test_it_is_a_parallel_robot(robot):
@@ -97,10 +97,10 @@ def test_forward_undoes_inverse(robot, rng):
     np.testing.assert_allclose(robot.forward(robot.inverse(x)), x, rtol=0, atol=2e-14)
 
 
-@given(st.lists(st.floats(-1, 1), min_size=4, max_size=4), st.sampled_from(list(MACHINES)))
+@given(st.lists(st.floats(-1, 1), min_size=4, max_size=4), st.sampled_from(list(DELTAS)))
 @settings(max_examples=200, deadline=None)
 def test_forward_undoes_inverse_at_any_pose(direction, name):
-    robot = MACHINES[name]
+    robot = DELTAS[name]
     n = len(robot.home)
     scale = np.where(np.array(robot.pose_units) == "m", robot.geometry.rod, 1.0)
     x = robot.home + REACH[n] * scale * np.array(direction[:n])
@@ -152,7 +152,7 @@ def test_pose_motion_undoes_joint_motion(robot, rng):
 
 
 def test_torques_obey_lagrange(robot, rng):
-    """The lumped parameters of a machine with uniform rods give its torques exactly."""
+    """The lumped parameters of a robot with uniform rods give its torques exactly."""
     x = around_home(robot, rng, 200)
     dx, ddx = rng.normal(size=x.shape) * 2, rng.normal(size=x.shape) * 30
     torque = efforts(robot, lumped(robot), *robot.joint_motion(x, dx, ddx))

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from gough.core.errors import InputError
 from gough.robots import H4, H4Geometry
-from tests.robots.machines import around_home
+from tests.robots.robots import around_home
 
 SIDES, ENDS = np.array([1, -1, -1, 1]), np.array([1, 1, -1, -1])
 SYMMETRIC = (np.pi / 4, 3 * np.pi / 4, 5 * np.pi / 4, 7 * np.pi / 4)

@@ -5,7 +5,7 @@ import pytest
 
 from gough.core.errors import InputError
 from gough.robots import H4, H4Geometry, Par4, Par4Geometry
-from tests.robots.machines import around_home
+from tests.robots.robots import around_home
 
 
 def paper_columns(robot, x, dx, ddx):

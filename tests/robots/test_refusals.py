@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from gough.core.errors import InputError
-from tests.robots.machines import MACHINES, around_home
+from tests.robots.robots import DELTAS, around_home
 
 
-@pytest.fixture(params=MACHINES, ids=str)
+@pytest.fixture(params=DELTAS, ids=str)
 def robot(request):
-    return MACHINES[request.param]
+    return DELTAS[request.param]
 
 
 def test_poses_out_of_reach_are_refused(robot):
@@ -40,7 +40,7 @@ def test_the_edge_of_reach_is_refused(robot):
 @pytest.mark.parametrize("name", ["h4", "h4 uneven", "par4", "par4 uneven"])
 def test_motor_angles_without_a_pose_are_refused(name, rng):
     """Of the Delta any angles have a pose, since its rods are longer than arm and base together."""
-    robot = MACHINES[name]
+    robot = DELTAS[name]
     q = robot.inverse(around_home(robot, rng, 4))
     q[2] = [1.4, -1.4, 1.4, -1.4]  # some arms up, some down: the rods do not meet
     for call in (robot.forward, lambda q: robot.regressor(q, q, q), lambda q: robot.pose_motion(q, q, q)):

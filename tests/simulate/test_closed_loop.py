@@ -17,9 +17,9 @@ from gough.simulate import (
     ClosedLoop,
     Instruments,
     JointPI,
-    Machine,
     PickAndPlace,
     Ripple,
+    SimulatedRobot,
     SlowThenFast,
     h4,
 )
@@ -43,27 +43,27 @@ def motion(robot):
     return excitation(robot).sample(1000.0)
 
 
-def loop_of(machine, instruments=EXACT, rate=1000.0, bandwidth=15.0, **options):
-    controller = JointPI.tuned(machine, machine.robot.home, bandwidth=bandwidth)
-    n = machine.n_actuators
-    return ClosedLoop(machine, controller, instruments, rate, np.linspace(0, 1, n), **options)
+def loop_of(simulated, instruments=EXACT, rate=1000.0, bandwidth=15.0, **options):
+    controller = JointPI.tuned(simulated, simulated.robot.home, bandwidth=bandwidth)
+    n = simulated.n_actuators
+    return ClosedLoop(simulated, controller, instruments, rate, np.linspace(0, 1, n), **options)
 
 
 def smooth(robot, parameters=None):
-    """A machine whose dry friction changes slowly enough for few steps and for quadrature."""
-    return Machine(robot, robot.nominal if parameters is None else parameters, friction_speed=0.5)
+    """A robot whose dry friction changes slowly enough for few steps and for quadrature."""
+    return SimulatedRobot(robot, robot.nominal if parameters is None else parameters, friction_speed=0.5)
 
 
 def frictionless(robot):
-    return Machine(robot, np.where([name.lower().startswith("f_") for name in robot.names], 0.0, robot.nominal))
+    return SimulatedRobot(robot, np.where([name.lower().startswith("f_") for name in robot.names], 0.0, robot.nominal))
 
 
 @pytest.mark.parametrize("robot", [H4(), Par4(), Delta()], ids=lambda r: r.name)
 @pytest.mark.parametrize("kind", [JointPI, Cascade])
 def test_it_tracks(robot, kind):
-    machine, motion = Machine(robot, robot.nominal), excitation(robot).sample(1000.0)
-    controller = kind.tuned(machine, robot.home, bandwidth=15.0)
-    loop = ClosedLoop(machine, controller, Instruments(), 1000.0, np.zeros(machine.n_actuators))
+    simulated, motion = SimulatedRobot(robot, robot.nominal), excitation(robot).sample(1000.0)
+    controller = kind.tuned(simulated, robot.home, bandwidth=15.0)
+    loop = ClosedLoop(simulated, controller, Instruments(), 1000.0, np.zeros(simulated.n_actuators))
     followed = loop.follow(motion)
     error = np.abs(robot.inverse(followed.x) - robot.inverse(motion.x))
     swing = np.ptp(robot.inverse(motion.x), axis=0)
@@ -72,34 +72,34 @@ def test_it_tracks(robot, kind):
 
 
 def test_a_stiffer_loop_tracks_better(robot, motion):
-    machine = Machine(robot, robot.nominal)
+    simulated = SimulatedRobot(robot, robot.nominal)
     errors = [
-        np.abs(loop_of(machine, bandwidth=bandwidth).follow(motion).x - motion.x).max() for bandwidth in (5, 10, 20)
+        np.abs(loop_of(simulated, bandwidth=bandwidth).follow(motion).x - motion.x).max() for bandwidth in (5, 10, 20)
     ]
     assert errors[0] > 1.5 * errors[1] > 2 * errors[2]
 
 
 def test_both_controllers_are_one_law(robot, motion):
-    machine = Machine(robot, robot.nominal)
+    simulated = SimulatedRobot(robot, robot.nominal)
     found = []
     for kind in (JointPI, Cascade):
-        controller = kind.tuned(machine, robot.home, bandwidth=12.0)
-        found.append(ClosedLoop(machine, controller, EXACT, 1000.0, np.zeros(4)).follow(motion).x)
+        controller = kind.tuned(simulated, robot.home, bandwidth=12.0)
+        found.append(ClosedLoop(simulated, controller, EXACT, 1000.0, np.zeros(4)).follow(motion).x)
     np.testing.assert_allclose(found[0], found[1], atol=1e-9)
 
 
 def plain_loop(loop, reference, n_steps):
-    """The same closed loop, written out in Python with the machine's forward dynamics alone."""
-    machine, tools, law = loop.machine, loop.instruments, loop.controller.law(loop.machine.n_actuators)
-    wanted, wanted_speed, _ = machine.joint_motion(reference)
+    """The same closed loop, written out in Python with the robot's forward dynamics alone."""
+    simulated, tools, law = loop.simulated, loop.instruments, loop.controller.law(loop.simulated.n_actuators)
+    wanted, wanted_speed, _ = simulated.joint_motion(reference)
     x, dx, period = reference.x[0], reference.dx[0], 1 / loop.rate
-    hold = machine.efforts(PoseMotion(x[None], 0 * dx[None], 0 * dx[None]))[0]
+    hold = simulated.efforts(PoseMotion(x[None], 0 * dx[None], 0 * dx[None]))[0]
     reading, speed, integral = tools.read_positions(wanted[0]) - wanted_speed[0] * period, wanted_speed[0], hold
     remembered = np.exp(-2 * np.pi * law.velocity_cutoff * period)
-    gain = tools.gains(machine.n_actuators)
+    gain = tools.gains(simulated.n_actuators)
     out = []
     for k in range(len(wanted)):
-        now = tools.read_positions(machine.robot.inverse(x))
+        now = tools.read_positions(simulated.robot.inverse(x))
         speed = remembered * speed + (1 - remembered) * (now - reading) / period
         reading, error = now, wanted[k] - now
         summed = integral + law.integral * error * period
@@ -109,8 +109,8 @@ def plain_loop(loop, reference, n_steps):
         out.append(np.concatenate([x, dx, volts]))
 
         def slope(x, dx, volts=volts):
-            ripple = tools.ripple.with_phase(loop.phase).torque(machine.robot.inverse(x))
-            return machine.accelerations(x, dx, gain * volts + ripple)
+            ripple = tools.ripple.with_phase(loop.phase).torque(simulated.robot.inverse(x))
+            return simulated.accelerations(x, dx, gain * volts + ripple)
 
         h = period / n_steps
         for _ in range(n_steps):
@@ -125,7 +125,7 @@ def plain_loop(loop, reference, n_steps):
 def test_it_is_the_loop_written_out(robot, motion):
     """Encoders, filter of the velocity, integral that stops at the limit, ripple: step by step."""
     tools = Instruments(gain=1.5, voltage_limit=2.5, ripple=Ripple(0.2))
-    loop = loop_of(Machine(robot, robot.nominal), tools, substeps=2, lost=10.0)
+    loop = loop_of(SimulatedRobot(robot, robot.nominal), tools, substeps=2, lost=10.0)
     start = 1200  # in the fast phase, so that the limit is reached
     part = PoseMotion(*(values[start : start + 150] for values in motion))
     followed, plain = loop.follow(part), plain_loop(loop, part, 2)
@@ -141,14 +141,14 @@ def potential(robot, x):
     return 9.81 * (value["M_nac"] * x[:, 2] - value["S_arm"] * np.sin(q).sum(axis=1))
 
 
-def kinetic(machine, x, dx):
-    dq = machine.joint_motion(PoseMotion(x, dx, np.zeros_like(x))).dq
-    return np.einsum("ni,nij,nj->n", dq, machine.joint_inertia(x), dq) / 2
+def kinetic(simulated, x, dx):
+    dq = simulated.joint_motion(PoseMotion(x, dx, np.zeros_like(x))).dq
+    return np.einsum("ni,nij,nj->n", dq, simulated.joint_inertia(x), dq) / 2
 
 
 def motor_work(loop, followed):
     """Exact for held voltages: gain · V · Δq, and for the ripple an integral known in closed form."""
-    q = loop.machine.robot.inverse(followed.x)
+    q = loop.simulated.robot.inverse(followed.x)
     held = (loop.instruments.gains(q.shape[1]) * followed.voltages[:-1] * np.diff(q, axis=0)).sum(axis=1)
     ripple = loop.instruments.ripple
     if ripple is None:
@@ -159,22 +159,22 @@ def motor_work(loop, followed):
 
 @pytest.mark.parametrize("ripple", [None, Ripple(0.5)])
 def test_without_friction_the_motors_work_is_energy(robot, motion, ripple):
-    machine = frictionless(robot)
-    loop = loop_of(machine, replace(Instruments(gain=2.0), ripple=ripple), substeps=8)
+    simulated = frictionless(robot)
+    loop = loop_of(simulated, replace(Instruments(gain=2.0), ripple=ripple), substeps=8)
     followed = loop.follow(motion)
-    energy = kinetic(machine, followed.x, followed.dx) + potential(robot, followed.x)
+    energy = kinetic(simulated, followed.x, followed.dx) + potential(robot, followed.x)
     exchanged = np.abs(motor_work(loop, followed)).max()
     assert exchanged > 0.5  # joules
     np.testing.assert_allclose(energy[1:] - energy[0], motor_work(loop, followed), atol=1e-9 * exchanged)
 
 
 def test_with_friction_the_motors_work_is_energy_and_heat(robot, motion):
-    machine = smooth(robot)
-    loop = loop_of(machine, Instruments(gain=2.0))
+    simulated = smooth(robot)
+    loop = loop_of(simulated, Instruments(gain=2.0))
     followed = loop.follow(motion)
-    energy = kinetic(machine, followed.x, followed.dx) + potential(robot, followed.x)
-    dq = machine.joint_motion(PoseMotion(followed.x, followed.dx, np.zeros_like(followed.x))).dq
-    heating = (machine.friction_efforts(followed.x, followed.dx) * dq).sum(axis=1)
+    energy = kinetic(simulated, followed.x, followed.dx) + potential(robot, followed.x)
+    dq = simulated.joint_motion(PoseMotion(followed.x, followed.dx, np.zeros_like(followed.x))).dq
+    heating = (simulated.friction_efforts(followed.x, followed.dx) * dq).sum(axis=1)
     assert heating.min() >= 0
     heat = np.cumsum((heating[1:] + heating[:-1]) / 2) / loop.rate
     work = motor_work(loop, followed)
@@ -187,8 +187,8 @@ def test_the_energy_is_that_of_the_complete_mechanism(robot, motion):
     from gough.simulate.multibody import H4Mechanism
 
     whole = H4Mechanism(robot)
-    machine = Machine(robot, whole.parameters("rods"))  # without friction
-    loop = loop_of(machine, Instruments(gain=2.0), substeps=8)
+    simulated = SimulatedRobot(robot, whole.parameters("rods"))  # without friction
+    loop = loop_of(simulated, Instruments(gain=2.0), substeps=8)
     followed = loop.follow(motion)
     energy, work = whole.energy(followed.x, followed.dx), motor_work(loop, followed)
     # the rods' turning about their own axes is in the mechanism only
@@ -196,11 +196,11 @@ def test_the_energy_is_that_of_the_complete_mechanism(robot, motion):
 
 
 def test_integration_has_order_four(robot, motion):
-    machine = smooth(robot)
+    simulated = smooth(robot)
     part = PoseMotion(*(values[::20][:100] for values in motion))  # 50 Hz: long sampling periods show the error
 
     def end(substeps):
-        followed = loop_of(machine, rate=50.0, bandwidth=3.0, substeps=substeps, lost=10.0).follow(part)
+        followed = loop_of(simulated, rate=50.0, bandwidth=3.0, substeps=substeps, lost=10.0).follow(part)
         return np.concatenate([followed.x, followed.dx], axis=1)
 
     exact = end(128)
@@ -210,18 +210,18 @@ def test_integration_has_order_four(robot, motion):
 
 
 def test_a_held_voltage_moves_the_machine_as_another_integrator_says(robot):
-    machine = smooth(robot)
+    simulated = smooth(robot)
     volts = np.array([0.5, -0.8, 0.3, 0.2])
-    loop = loop_of(machine, substeps=8, lost=10.0)
+    loop = loop_of(simulated, substeps=8, lost=10.0)
     controller = JointPI(0.0, 1e-12, 0.0)  # holds what it holds at the beginning
     rest = PoseMotion(*(np.tile(part, (101, 1)) for part in (robot.home, np.zeros(4), np.zeros(4))))
     pushed = replace(loop, controller=controller, instruments=replace(EXACT, ripple=Ripple(1.0, 0.0, 0.0)))
     pushed = replace(pushed, phase=np.arcsin(volts))  # a ripple of no waves: a constant effort
     followed = pushed.follow(rest)
-    hold = machine.efforts(PoseMotion(*(part[:1] for part in rest)))[0]
+    hold = simulated.efforts(PoseMotion(*(part[:1] for part in rest)))[0]
 
     def slope(_, state):
-        return np.concatenate([state[4:], machine.accelerations(state[:4], state[4:], hold + volts)])
+        return np.concatenate([state[4:], simulated.accelerations(state[:4], state[4:], hold + volts)])
 
     found = solve_ivp(slope, (0, 0.1), np.concatenate([robot.home, np.zeros(4)]), rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(followed.x[100], found.y[:4, -1], atol=1e-9)
@@ -230,33 +230,33 @@ def test_a_held_voltage_moves_the_machine_as_another_integrator_says(robot):
 
 
 def test_sharp_friction_is_integrated_stably_and_sticks(robot):
-    """At rest under a push below dry friction the machine creeps, by the speed that tanh needs, and no faster."""
-    machine = Machine(robot, robot.nominal)
+    """At rest under a push below dry friction the robot creeps, by the speed that tanh needs, and no faster."""
+    simulated = SimulatedRobot(robot, robot.nominal)
     rest = PoseMotion(*(np.tile(part, (500, 1)) for part in (robot.home, np.zeros(4), np.zeros(4))))
-    loop = loop_of(machine, replace(EXACT, ripple=Ripple(0.3, 0.0)))
+    loop = loop_of(simulated, replace(EXACT, ripple=Ripple(0.3, 0.0)))
     loop = replace(loop, controller=JointPI(0.0, 1e-12, 0.0), phase=np.full(4, np.pi / 2))
     followed = loop.follow(rest)
-    dq = machine.joint_motion(PoseMotion(followed.x, followed.dx, np.zeros_like(followed.x))).dq[-100:]
+    dq = simulated.joint_motion(PoseMotion(followed.x, followed.dx, np.zeros_like(followed.x))).dq[-100:]
     creep = 5e-3 * np.arctanh(0.3 / robot.nominal[[robot.names.index(f"F_c{i}") for i in range(1, 5)]])
     assert followed.substeps > 2
     assert dq == pytest.approx(np.tile(creep, (100, 1)), rel=0.05)  # viscous friction and geometry change it a little
 
 
 def test_substeps_follow_from_friction(robot, motion):
-    machine = Machine(robot, robot.nominal)
-    few = loop_of(replace(machine, friction_speed=0.1)).follow(motion).substeps
-    many = loop_of(replace(machine, friction_speed=1e-3)).follow(motion).substeps
+    simulated = SimulatedRobot(robot, robot.nominal)
+    few = loop_of(replace(simulated, friction_speed=0.1)).follow(motion).substeps
+    many = loop_of(replace(simulated, friction_speed=1e-3)).follow(motion).substeps
     assert few == 2
-    assert many == pytest.approx(5 * loop_of(machine).follow(motion).substeps, rel=0.3)
+    assert many == pytest.approx(5 * loop_of(simulated).follow(motion).substeps, rel=0.3)
 
 
 def test_par4_follows_the_adept_cycle():
     """0.25 s at 15 g under P and PI, with an overshoot that the paper notes too [NCPP, fig. 4]."""
     robot = Par4()
-    machine = Machine(robot, robot.nominal)
+    simulated = SimulatedRobot(robot, robot.nominal)
     adept = PickAndPlace(robot.home, cycles=6).sample(2000.0)
-    loop = ClosedLoop(machine, Cascade.tuned(machine, robot.home, bandwidth=30.0), Instruments(encoder_counts=100_000),
-                      2000.0, np.zeros(4))  # fmt: skip
+    cascade = Cascade.tuned(simulated, robot.home, bandwidth=30.0)
+    loop = ClosedLoop(simulated, cascade, Instruments(encoder_counts=100_000), 2000.0, np.zeros(4))
     x = loop.follow(adept).x
     assert np.abs(x - adept.x)[:, 0].max() < 0.03
     assert x[:, 0].max() > 0.1525 + 1e-4
@@ -266,30 +266,30 @@ def test_the_five_bar_has_no_pose_to_follow(robot, motion):
     from gough.robots import FiveBar
 
     bar = FiveBar.demo()
-    machine = Machine(bar, bar.nominal)
-    controller = JointPI.tuned(machine, [2.0, 1.1], bandwidth=10.0)
+    simulated = SimulatedRobot(bar, bar.nominal)
+    controller = JointPI.tuned(simulated, [2.0, 1.1], bandwidth=10.0)
     with pytest.raises(InputError, match="trajectory of its joints"):
-        ClosedLoop(machine, controller, EXACT, 1000.0, np.zeros(2)).follow(motion)
+        ClosedLoop(simulated, controller, EXACT, 1000.0, np.zeros(2)).follow(motion)
 
 
 def test_same_bits_in_every_run(robot, motion):
-    loop = loop_of(Machine(robot, robot.nominal), Instruments(gain=1.5))
+    loop = loop_of(SimulatedRobot(robot, robot.nominal), Instruments(gain=1.5))
     first, again = loop.follow(motion), loop.follow(motion)
     np.testing.assert_array_equal(first.x, again.x)
     np.testing.assert_array_equal(first.voltages, again.voltages)
 
 
 def test_an_unstable_loop_is_told(robot, motion):
-    machine = Machine(robot, robot.nominal)
+    simulated = SimulatedRobot(robot, robot.nominal)
     wild = JointPI(2e5, 0.0, 0.0)
     with pytest.raises(InputError, match=r"motor \d no longer follows at .* s .*the loop is unstable, or too weak"):
-        ClosedLoop(machine, wild, EXACT, 1000.0, np.zeros(4)).follow(motion)
+        ClosedLoop(simulated, wild, EXACT, 1000.0, np.zeros(4)).follow(motion)
 
 
 def test_a_weak_loop_is_told(robot, motion):
     limp = JointPI(0.1, 0.0, 0.01)
     with pytest.raises(InputError, match="no longer follows"):
-        ClosedLoop(Machine(robot, robot.nominal), limp, EXACT, 1000.0, np.zeros(4)).follow(motion)
+        ClosedLoop(SimulatedRobot(robot, robot.nominal), limp, EXACT, 1000.0, np.zeros(4)).follow(motion)
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ def test_a_weak_loop_is_told(robot, motion):
 )
 def test_impossible_loops_are_refused(robot, change, words):
     with pytest.raises(InputError, match=words):
-        replace(loop_of(Machine(robot, robot.nominal)), **change)
+        replace(loop_of(SimulatedRobot(robot, robot.nominal)), **change)
 
 
 @pytest.mark.parametrize("kind", [JointPI, Cascade])
@@ -316,7 +316,7 @@ def test_gains_must_fit_the_joints():
     with pytest.raises(InputError, match="4 joints, but 2 gains"):
         JointPI([1.0, 2.0], 0.0, 0.0).law(4)
     with pytest.raises(InputError, match="bandwidth must be positive"):
-        JointPI.tuned(Machine(H4(), H4().nominal), H4().home, bandwidth=0.0)
+        JointPI.tuned(SimulatedRobot(H4(), H4().nominal), H4().home, bandwidth=0.0)
     with pytest.raises(InputError, match="velocity_cutoff"):
         Cascade(1.0, 1.0, 1.0, velocity_cutoff=0.0)
 
@@ -338,7 +338,7 @@ def test_a_recurrence_without_compiler_is_the_same(monkeypatch, rng):
 
 
 def test_the_step_is_one_kernel(robot):
-    kernel = step_kernel(Machine(robot, robot.nominal).equations)
+    kernel = step_kernel(SimulatedRobot(robot, robot.nominal).equations)
     assert [port.name for port in kernel.inputs][:3] == ["state", "wanted", "at_sampling"]
     assert kernel.inputs[0].size == kernel.outputs[0].size == 24
 

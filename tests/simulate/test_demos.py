@@ -1,4 +1,4 @@
-"""Campaigns: complete, seeded, and truly of one machine."""
+"""Campaigns: complete, seeded, and truly of one robot."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def test_a_campaign_has_all_that_a_demo_needs(name):
     off = np.log(campaign.truth / robot.nominal)
     assert 0.07 < off.std() < 0.3
     assert campaign.gain.shape == (n,)
-    assert campaign.validation.machine is campaign.experiment.machine
+    assert campaign.validation.simulated is campaign.experiment.simulated
     assert campaign.validation.trajectory != campaign.experiment.trajectory
     recordings = [experiment.run(rng).recording for experiment in (campaign.experiment, campaign.validation)]
     assert [len(recording) for recording in recordings] == [2000, 1000]
@@ -63,16 +63,16 @@ def test_bounded_noise_may_be_asked_for():
 def test_complete_mechanisms_have_their_own_masses(name):
     pytest.importorskip("pinocchio")
     campaign = DEMOS[name].campaign(np.random.default_rng(2), mechanism=True, noise=None, **SHORT)
-    machine = campaign.experiment.machine
-    friction = machine.equations.friction.columns
-    assert machine.mechanism is not None
-    np.testing.assert_array_equal(machine.parameters[~friction], machine.mechanism.parameters("rods")[~friction])
+    simulated = campaign.experiment.simulated
+    friction = simulated.equations.friction.columns
+    assert simulated.mechanism is not None
+    np.testing.assert_array_equal(simulated.parameters[~friction], simulated.mechanism.parameters("rods")[~friction])
     off = np.log(campaign.truth / campaign.robot.nominal)
     assert (off != 0).all()
     assert np.abs(off).max() < 1.0
     still = campaign.robot.home[None], np.zeros((1, len(campaign.robot.home))), np.zeros((1, len(campaign.robot.home)))
     own = campaign.robot.regressor_kernel()(*still) @ campaign.truth
-    np.testing.assert_allclose(machine.mechanism.efforts(*still), own, rtol=1e-6)
+    np.testing.assert_allclose(simulated.mechanism.efforts(*still), own, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", IN_POSE)

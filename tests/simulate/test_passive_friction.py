@@ -7,7 +7,7 @@ import pytest
 
 from gough.robots.mechanism import Friction, MechanismModel, Palida, five_bar_mechanism
 from gough.robots.model import PoseMotion
-from gough.simulate import ClosedLoop, FourierSeries, Instruments, JointPI, Machine
+from gough.simulate import ClosedLoop, FourierSeries, Instruments, JointPI, SimulatedRobot
 from gough.simulate.equations import equations
 
 RUBS = 0.7
@@ -63,31 +63,31 @@ def frictions(robot, speeds, smooth):
 
 @pytest.mark.parametrize("smooth", [0.005, 0.8])
 def test_friction_is_that_of_every_joint_carried_to_the_actuators(robot, rng, smooth):
-    machine, motion = Machine(robot, robot.nominal, friction_speed=smooth), states(robot, rng)
+    simulated, motion = SimulatedRobot(robot, robot.nominal, friction_speed=smooth), states(robot, rng)
     own = frictions(robot, joint_speeds(robot, motion), smooth)
     expected = np.einsum("nk,nka->na", own, by_actuators(robot, motion.x))
-    np.testing.assert_allclose(machine.friction_efforts(motion.x, motion.dx), expected, atol=2e-7)
+    np.testing.assert_allclose(simulated.friction_efforts(motion.x, motion.dx), expected, atol=2e-7)
 
 
 def test_forward_dynamics_undoes_inverse_dynamics(robot, rng):
-    machine, motion = Machine(robot, robot.nominal), states(robot, rng)
+    simulated, motion = SimulatedRobot(robot, robot.nominal), states(robot, rng)
     fast = (abs(joint_speeds(robot, motion)) > 0.06).all(axis=1)  # where the smooth law is the plain one
     motion = PoseMotion(*(part[fast] for part in motion))
-    found = machine.accelerations(motion.x, motion.dx, machine.efforts(motion))
+    found = simulated.accelerations(motion.x, motion.dx, simulated.efforts(motion))
     np.testing.assert_allclose(found, motion.ddx, atol=1e-7 * abs(motion.ddx).max())
 
 
 def test_energy_is_balanced_under_control(robot):
     """Work of the motors = growth of kinetic energy + what rubs off, each joint from its own speed."""
     smooth, rate = 0.5, 2000.0
-    machine = Machine(robot, robot.nominal, friction_speed=smooth)
+    simulated = SimulatedRobot(robot, robot.nominal, friction_speed=smooth)
     series = FourierSeries(robot.home, [[0.15], [0.1]], [[0.05], [-0.12]], frequency=1.0)
     motion = series.sample(rate)
-    controller = JointPI.tuned(machine, robot.home, bandwidth=15.0)
-    loop = ClosedLoop(machine, controller, Instruments(encoder_counts=None), rate, np.zeros(2), substeps=4)
+    controller = JointPI.tuned(simulated, robot.home, bandwidth=15.0)
+    loop = ClosedLoop(simulated, controller, Instruments(encoder_counts=None), rate, np.zeros(2), substeps=4)
     followed = loop.follow(PoseMotion(motion.q, motion.dq, motion.ddq))
     q, dq, _ = robot.joint_motion(followed.x, followed.dx, np.zeros_like(followed.x))
-    kinetic = np.einsum("ni,nij,nj->n", dq, machine.joint_inertia(followed.x), dq) / 2
+    kinetic = np.einsum("ni,nij,nj->n", dq, simulated.joint_inertia(followed.x), dq) / 2
     work = (followed.voltages[:-1] * np.diff(q, axis=0)).sum()  # the effort is held over each period, its gain is 1
     speeds = joint_speeds(robot, PoseMotion(followed.x, followed.dx, followed.dx))
     power = (frictions(robot, speeds, smooth) * speeds).sum(axis=1)
@@ -99,12 +99,12 @@ def test_energy_is_balanced_under_control(robot):
 
 
 def test_steps_are_enough_for_the_friction_of_all_joints(robot):
-    machine = Machine(robot, robot.nominal)
-    without = Machine(robot, np.where(np.array(robot.names) == "r_elbow", 0.0, robot.nominal))
-    all_joints, drives = (np.linalg.eigvals(one.joint_damping(robot.home)).max() for one in (machine, without))
+    simulated = SimulatedRobot(robot, robot.nominal)
+    without = SimulatedRobot(robot, np.where(np.array(robot.names) == "r_elbow", 0.0, robot.nominal))
+    all_joints, drives = (np.linalg.eigvals(one.joint_damping(robot.home)).max() for one in (simulated, without))
     by = by_actuators(robot, robot.home[None])[0, [name.startswith("elbow") for name in robot.coordinate_names]]
-    expected = without.joint_damping(robot.home) + RUBS / machine.friction_speed * by.T @ by
-    np.testing.assert_allclose(machine.joint_damping(robot.home), expected, rtol=1e-6)
+    expected = without.joint_damping(robot.home) + RUBS / simulated.friction_speed * by.T @ by
+    np.testing.assert_allclose(simulated.joint_damping(robot.home), expected, rtol=1e-6)
     assert all_joints > 1.1 * drives
 
 

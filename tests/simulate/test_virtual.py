@@ -16,10 +16,10 @@ from gough.simulate import (
     EffortNoise,
     Instruments,
     JointPI,
-    Machine,
     Periodic,
     PickAndPlace,
     Ripple,
+    SimulatedRobot,
     SlowThenFast,
     UniformNoise,
     VirtualExperiment,
@@ -50,7 +50,7 @@ def test_exact_data_give_the_truth_back(robot, rng):
     truth = robot.nominal * np.exp(0.15 * rng.standard_normal(len(robot.names)))
     amplitude = [0.1, 0.1, 0.05, 0.4][: len(robot.home)]
     motion = SlowThenFast.search(rng, robot, amplitude=amplitude, seconds=(2.0, 2.0), candidates=2)
-    made = VirtualExperiment(Machine(robot, truth), motion, EXACT, rate=200.0).run(rng)
+    made = VirtualExperiment(SimulatedRobot(robot, truth), motion, EXACT, rate=200.0).run(rng)
     found = least_squares(robot, made.motion, made.measured_efforts)
     np.testing.assert_allclose(found, truth, rtol=1e-9)
     np.testing.assert_array_equal(made.truth, truth)
@@ -135,8 +135,8 @@ class Heavier:
 @pytest.mark.parametrize("controlled", [False, True])
 def test_efforts_come_from_the_mechanism_where_there_is_one(campaign, controlled):
     robot = campaign.robot
-    machine = Machine(robot, robot.nominal, Heavier(robot))
-    plain = replace(campaign.experiment, machine=machine, instruments=EXACT)
+    simulated = SimulatedRobot(robot, robot.nominal, Heavier(robot))
+    plain = replace(campaign.experiment, simulated=simulated, instruments=EXACT)
     made = (plain if controlled else replace(plain, controller=None)).run(np.random.default_rng(1))
     moving = (np.abs(made.motion.dq) > 0.1).all(axis=1)
     found = dict(zip(robot.names, least_squares(robot, made.motion, made.measured_efforts, moving), strict=True))
@@ -146,10 +146,10 @@ def test_efforts_come_from_the_mechanism_where_there_is_one(campaign, controlled
 
 def test_a_mechanism_is_asked_for_motions_of_the_joints_too(campaign, simulated):
     robot = campaign.robot
-    machine = Machine(robot, robot.nominal, Heavier(robot))
+    simulated = SimulatedRobot(robot, robot.nominal, Heavier(robot))
     pose = PoseMotion(*(part[:50] for part in simulated.motion.pose))
-    by_joints = machine.efforts(machine.joint_motion(pose))
-    np.testing.assert_allclose(by_joints, machine.efforts(pose), atol=1e-9)
+    by_joints = simulated.efforts(simulated.joint_motion(pose))
+    np.testing.assert_allclose(by_joints, simulated.efforts(pose), atol=1e-9)
 
 
 def test_full_mechanisms_are_machines(rng):
@@ -196,7 +196,7 @@ def test_the_five_bar_follows_exactly(rng):
 
 def test_a_five_bar_can_be_controlled_too(rng):
     experiment = five_bar(rng, periods=1).experiment
-    controller = JointPI.tuned(experiment.machine, [2.05, 1.09], bandwidth=20.0)
+    controller = JointPI.tuned(experiment.simulated, [2.05, 1.09], bandwidth=20.0)
     made = replace(experiment, rate=1000.0, controller=controller, instruments=EXACT).run(rng)
     assert 1e-4 < made.motion.error.max() < 0.02
     inertia = made.motion
@@ -217,7 +217,7 @@ def test_bad_experiments_are_refused(campaign, rng):
         with pytest.raises(InputError, match=words):
             replace(good, **change)
     with pytest.raises(InputError, match="16 parameters, not 3"):
-        Machine(good.robot, np.ones(3))
+        SimulatedRobot(good.robot, np.ones(3))
     with pytest.raises(InputError, match="phases"):
         replace(good, instruments=Instruments(ripple=Ripple(0.1, phase=[0.0, 1.0]))).run(rng)
 
@@ -232,11 +232,11 @@ def test_trajectories_out_of_reach_are_refused(campaign, rng):
 def test_trajectories_in_the_wrong_coordinates_are_refused(campaign, rng):
     bar = FiveBar.demo()
     with pytest.raises(InputError, match="trajectory of its joints"):
-        VirtualExperiment(Machine(bar, bar.nominal), campaign.experiment.trajectory, EXACT).run(rng)
+        VirtualExperiment(SimulatedRobot(bar, bar.nominal), campaign.experiment.trajectory, EXACT).run(rng)
     in_joints = five_bar(rng, periods=1).experiment.trajectory
     assert isinstance(in_joints, Periodic)
     with pytest.raises(InputError, match="trajectory of its pose"):
-        VirtualExperiment(campaign.experiment.machine, in_joints, EXACT, rate=200.0).run(rng)
+        VirtualExperiment(campaign.experiment.simulated, in_joints, EXACT, rate=200.0).run(rng)
 
 
 def test_a_voltage_limit_that_is_too_low_is_told(campaign, rng):

@@ -7,7 +7,7 @@ from gough.studies import CalibrationStudy, DesignStudy, PoseSelectionStudy, Stu
 
 ROBOT = '[robot]\nfamily = "delta"\n'
 DESIGN = "[design]\n[design.limits]\nspeeds = 8.0\nefforts = 10.0\n"
-MACHINE = '[machine]\nfamily = "linear-delta"\n'
+KINEMATIC = '[robot]\nfamily = "linear-delta"\n'
 POSES = '[poses]\nfile = "poses.csv"\n'
 NOISE = '[noise]\nposition = "0.05 mm"\n'
 DATA = '[data]\nrecordings = [{ file = "recording.csv" }]\n'
@@ -20,11 +20,11 @@ DATA = '[data]\nrecordings = [{ file = "recording.csv" }]\n'
         (ROBOT + DATA, Study),
         (ROBOT + DATA + DESIGN, Study),
         (ROBOT + DESIGN, DesignStudy),
-        (MACHINE + POSES, CalibrationStudy),
-        (MACHINE + POSES + NOISE + "[selection]\n", CalibrationStudy),
+        (KINEMATIC + POSES, CalibrationStudy),
+        (KINEMATIC + POSES + NOISE + "[selection]\n", CalibrationStudy),
         ('[printer]\nfile = "printer.cfg"\n', CalibrationStudy),
-        (MACHINE + NOISE, PoseSelectionStudy),
-        (MACHINE + NOISE + "[selection]\ncount = 12\n", PoseSelectionStudy),
+        (KINEMATIC.replace("robot", "machine") + NOISE, PoseSelectionStudy),
+        (KINEMATIC + NOISE + "[selection]\ncount = 12\n", PoseSelectionStudy),
     ],
 )
 def test_the_tables_say_which_kind_it_is(tmp_path, text, kind):
@@ -41,12 +41,13 @@ def test_a_printer_configuration_is_a_calibration(tmp_path):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "it has no table. A study of dynamics has a table"),
-        ("[robots]\n", r"it has \[robots\]\. A study of dynamics has a table \[robot\]"),
+        ("", "it has no table. A study has a table"),
+        ("[robots]\n", r"it has \[robots\]\. A study has a table \[robot\]"),
         ("[mechanism]\n", "describes a mechanism, not a study"),
-        (ROBOT, r"data: this key is required"),
-        (ROBOT + DATA + MACHINE, "there is no such key"),
-        (POSES, r"needs the tables \[machine\] and \[poses\]"),
+        (ROBOT, r"add \[data\] to identify it"),
+        (ROBOT + DATA + KINEMATIC.replace("robot", "machine"), r"both \[machine\] and \[robot\]"),
+        (POSES, r"needs the tables \[robot\] and \[poses\]"),
+        ('[robot]\nfamily = "hexapot"\n[selection]\n', "line 2"),
         ('[machine]\nfamily = "hexapot"\n', "line 2"),
         ("[robot\n", "is not valid TOML"),
     ],
@@ -63,7 +64,7 @@ def test_a_missing_file_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("machine", "named"),
+    ("robot", "named"),
     [
         ('family = "rotary-delta"\ngeometry = {radius = 0.1, arm = 0.26, angle = 0, zero = 0}', "rod = 700 mm, height"),
         (
@@ -71,16 +72,16 @@ def test_a_missing_file_is_refused(tmp_path):
             "rod = 480 mm, alpha = [0 deg, 180",
         ),
         (
-            'family = "planar-rrr"\ngeometry = {base_radius = 0.5, platform_radius = 0.1, arm = 1, rod = 1, zero = 0}',
+            'family = "3-rrr"\ngeometry = {base_radius = 0.5, platform_radius = 0.1, arm = 1, rod = 1, zero = 0}',
             "elbow = 1, base_angles = [90 deg, 210 deg, 330 deg], platform_angles = [90 deg",
         ),
         ('family = "linear-delta"\ngeometry = {radius = 0.16, arm = 0.345, endstop = 0.4, angle = [0, 2, 4]}', ""),
         ('family = "gough"\nblueprint = "deltalab"', ""),
     ],
 )
-def test_dimensions_that_a_machine_takes_from_the_library_are_named(tmp_path, machine, named):
+def test_dimensions_that_a_machine_takes_from_the_library_are_named(tmp_path, robot, named):
     file = tmp_path / "study.toml"
-    file.write_text(f'[machine]\n{machine}\n[poses]\nfile = "poses.csv"\n')
-    expected = (f"Not stated in [machine.geometry], taken from the library: {named}",) if named else ()
+    file.write_text(f'[robot]\n{robot}\n[poses]\nfile = "poses.csv"\n')
+    expected = (f"Not stated in [robot.geometry], taken from the library: {named}",) if named else ()
     said = CalibrationStudy.read(file).premises
     assert tuple(each[: len(expected[0])] for each in said) == expected

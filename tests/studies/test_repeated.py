@@ -287,8 +287,8 @@ def test_a_mechanism_is_identified_from_a_single_recording_too(tmp_path):
     """Positions of its actuators go through forward kinematics; those of one recording are filtered as usual."""
     of, rng = robot("3-rrr"), np.random.default_rng(1)
     series = FourierSeries.random(rng, offset=of.home, amplitude=[0.06, 0.06, 0.3], frequency=0.5, n_harmonics=3)
-    machine = PeriodicExperiment(of, series, rate=200.0, periods=3, positions=1e-6, efforts=0.02)
-    degrees = machine.run(rng).recording(["a", "b", "c"])
+    experiment = PeriodicExperiment(of, series, rate=200.0, periods=3, positions=1e-6, efforts=0.02)
+    degrees = experiment.run(rng).recording(["a", "b", "c"])
     samples = degrees.samples * np.where(np.arange(6) < 3, np.degrees(1), 1.0)
     write_recording(tmp_path / "one.csv", Recording(degrees.names, ("",) * 6, samples, 200.0))
     (tmp_path / "study.toml").write_text(

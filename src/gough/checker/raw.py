@@ -40,7 +40,7 @@ _CHAIN = {
     "rotary-delta": f"|p − P − cos q U − sin q V| = l with {_ARMS}",
     "h4": f"|{_TURNED}| = l with c = (joint_x, joint_y, 0), {_ARMS}",
     "par4": f"|{_TURNED}| = l with c = (joint_x, joint_y, 0), {_ARMS}",
-    "planar-rrr": "|p + R c − P − Q U| = l with c = joint, P = base, U = arm, Q being the turn by q, l = rod",
+    "3-rrr": "|p + R c − P − Q U| = l with c = joint, P = base, U = arm, Q being the turn by q, l = rod",
 }
 
 Raw = RawLegs | RawChain
@@ -84,7 +84,7 @@ class Source(NamedTuple):
         if not isinstance(named, str) or PurePosixPath(named.replace("\\", "/")).name != self.poses.name:
             raise NotProven(f"the study is about the poses {named!r:.60}, not {self.poses.name}")
         if isinstance(question, PlatformQuestion):
-            if table_in(study, "machine").get("family") != "gough":
+            if table_in(study, "robot").get("family") != "gough":
                 raise NotProven("the study is not about a Gough platform")
             return raw_legs(study, table, self.given, question.legs)
         return raw_chain(study, table, self.given, question.chain, place)

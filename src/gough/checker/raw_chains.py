@@ -5,7 +5,7 @@ The chains of five families close over one rod, |d| = l, with angles replaced by
     linear-delta            d = p + reading e_z − P
     rotary-delta            d = p − P − cos q U − sin q V
     h4, par4                d = p + R(θ) c − P − cos q U − sin q V
-    planar-rrr              d = p + R(θ) c − P − R(q) U, in the plane
+    3-rrr                   d = p + R(θ) c − P − R(q) U, in the plane
 
 A reading or a heading that is off by η turns a vector x by η; what is left of second order is at most |x| η²/2.
 """
@@ -57,7 +57,7 @@ _ON_RADIUS = (((0, 4, 1), (1, 3, -1)), ((0, 7, 1), (1, 6, -1)))
 
 @dataclass(frozen=True)
 class Family:
-    """What the checker knows of a family of machines."""
+    """What the checker knows of a family of robots."""
 
     chains: int
     reading_unit: str
@@ -73,7 +73,7 @@ FAMILIES = {
     "rotary-delta": Family(3, "rad", turns=False, unknowns=(*_ARM, "rod"), conditions=(*_LEVEL_AXIS, *_ON_RADIUS)),
     "h4": Family(4, "rad", turns=True, unknowns=(*_ARM, *_JOINT, "rod"), conditions=_LEVEL_AXIS),
     "par4": Family(4, "rad", turns=True, unknowns=(*_ARM, *_JOINT, "rod"), conditions=_LEVEL_AXIS),
-    "planar-rrr": Family(3, "rad", turns=True, unknowns=("base_x", "base_y", "arm_x", "arm_y", *_JOINT, "rod")),
+    "3-rrr": Family(3, "rad", turns=True, unknowns=("base_x", "base_y", "arm_x", "arm_y", *_JOINT, "rod")),
 }
 
 
@@ -103,14 +103,14 @@ def raw_chain(study: Mapping[str, Any], table: RawTable, given: Given, chain: in
         NotDerived: the study asks for something that is not derived here.
         NotProven: study and poses do not state what a certificate needs.
     """
-    machine, certify = table_in(study, "machine"), table_in(study, "certify")
-    name = machine.get("family")
+    robot, certify = table_in(study, "robot"), table_in(study, "certify")
+    name = robot.get("family")
     if not isinstance(name, str) or name not in FAMILIES:
         raise NotProven(f"the checker knows no chains of the family {name!r:.40}")
     family = FAMILIES[name]
     if not 1 <= chain <= family.chains:
         raise NotProven(f"a {name} has no chain {chain}")
-    poses = poses_of(table, study, family.chains, family.reading_unit, planar=name == "planar-rrr")
+    poses = poses_of(table, study, family.chains, family.reading_unit, planar=name == "3-rrr")
     heading = list[Half]([Span.at(0)] * len(poses))
     if family.turns:
         if poses.rotation[0] is None:
@@ -145,18 +145,18 @@ def _as_given(name: str) -> str:
 
 def _require_plain(study: Mapping[str, Any]) -> None:
     """Raise NotProven or NotDerived if a study asks for what is not taken into account for chains."""
-    machine = table_in(study, "machine")
-    stated = [key for key in ("blueprint", "gains", "reading_unit") if key in machine]
+    robot = table_in(study, "robot")
+    stated = [key for key in ("blueprint", "gains", "reading_unit") if key in robot]
     if stated:
-        raise NotProven(f"'{stated[0]}' of the machine is for Gough platforms, not for chains")
-    if table_in(study, "calibration").get("frames", "machine") != "machine":
-        raise NotProven("the poses are in an instrument's frame, but chains are derived in the machine's frame")
+        raise NotProven(f"'{stated[0]}' of the robot is for Gough platforms, not for chains")
+    if table_in(study, "calibration").get("frames", "robot") != "robot":
+        raise NotProven("the poses are in an instrument's frame, but chains are derived in the robot's frame")
     model = table_in(table_in(study, "certify"), "model_error")
     if any(quantity(x, "m/rad" if key == "orientation" else "m" if key == "constant" else "1").number
            for key, x in model.items()):  # fmt: skip
         raise NotProven("the study states model errors, which are not taken into account for chains")
-    if table_in(machine, "geometry") and center_of(study) == "blueprint":
-        raise NotDerived("the checker does not compute the center of a chain's prior from [machine.geometry]")
+    if table_in(robot, "geometry") and center_of(study) == "blueprint":
+        raise NotDerived("the checker does not compute the center of a chain's prior from [robot.geometry]")
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ def _equation(raw: RawChain, k: int) -> _Equation:
         D = [{0: _ONE}, {1: _ONE}, {2: _ONE}, {2: _ONE}]
         return _Equation(p, A, D, [{}] * 4, [*moved, raw.half.span], {})
     c, s = turn(reading)
-    if raw.name == "planar-rrr":
+    if raw.name == "3-rrr":
         A = {(0, 0): -_ONE, (1, 1): -_ONE, (0, 2): -c, (0, 3): s, (1, 2): -s, (1, 3): -c}
         turned = {(0, 2): s, (0, 3): c, (1, 2): -c, (1, 3): s}
         p, moved, bent = [p[0], p[1], Span.at(0)], moved[:2], dict.fromkeys((2, 3), 2)
@@ -309,6 +309,6 @@ def require_chain_exhibited(certificate: ChainCertificate, question: ChainQuesti
 
 
 def _halves(raw: RawChain, k: int) -> list[Span]:
-    axes = 2 if raw.name == "planar-rrr" else 3
+    axes = 2 if raw.name == "3-rrr" else 3
     halves = [*(span_of(half) for half in raw.position[k][:axes]), raw.half.span]
     return [*halves, span_of(raw.heading[k])] if raw.family.turns else halves

@@ -1,6 +1,6 @@
 """What the user measured, read by the checker itself: poses and readings in a file, and what the study says of them.
 
-The reading rules are those of docs/machines.md: heads with units, columns under other names, quaternions, rotation
+The reading rules are those of docs/robots.md: heads with units, columns under other names, quaternions, rotation
 vectors or matrices. Only files of numbers in binary formats are read by others; their doubles are then exact values.
 """
 
@@ -31,8 +31,8 @@ _ANGLES = range(3, 6)
 Quaternion = tuple[Span, Span, Span, Span]
 
 _KEYS = {
-    "": {"machine", "poses", "noise", "calibration", "selection", "certify", "output"},
-    "machine": {"family", "blueprint", "geometry", "gains", "reading_unit"},
+    "": {"robot", "poses", "noise", "calibration", "selection", "certify", "output"},
+    "robot": {"family", "blueprint", "geometry", "gains", "reading_unit"},
     "poses": {"file", "validation", "columns", "units", "quaternion", "average"},
     "poses.units": {"position", "rotation", "readings"},
     "noise": {"position", "orientation", "readings"},
@@ -45,6 +45,10 @@ _KEYS = {
 }  # fmt: skip
 """Keys of a study. Those of [selection] and [output] say nothing about what is certified, nor do `validation`, `fixed`,
 `scale`, `robust`, `folds`, `legs`, `outliers`, `joint`, `joint_box` and `width`; all others are taken into account."""
+
+
+_RENAMED = (("calibration", "frames", "machine", "robot"), ("robot", "family", "planar-rrr", "3-rrr"))
+"""Table, key, value before version 0.2 and now. The table [machine] of such studies is [robot] now."""
 
 
 class NotDerived(Exception):  # noqa: N818 - it tells what was not done, as NotProven does
@@ -103,13 +107,22 @@ class RawTable:
 
 
 def study_of(content: bytes) -> dict[str, Any]:
-    """The tables of a study, with decimals as fractions."""
+    """The tables of a study under their names of this version, with decimals as fractions."""
     try:
-        return tomllib.loads(content.decode("utf-8-sig"), parse_float=lambda text: decimal(text.replace("_", "")))
+        study = tomllib.loads(content.decode("utf-8-sig"), parse_float=lambda text: decimal(text.replace("_", "")))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise NotProven(f"the study is not TOML: {error}") from error
     except ValueError as error:
         raise NotProven(f"the study has a number that cannot be read: {error}") from error
+    if "machine" in study:
+        if "robot" in study:
+            raise NotProven("the study has both [machine] and [robot], two names of one table")
+        study["robot"] = study.pop("machine")
+    for name, key, old, new in _RENAMED:
+        table = table_in(study, name)
+        if table.get(key) == old:
+            study[name] = {**table, key: new}
+    return study
 
 
 def table_in(study: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -134,9 +147,9 @@ def require_known(study: Mapping[str, Any]) -> None:
 
 def center_of(study: Mapping[str, Any]) -> str:
     """What unknowns are sought around: "blueprint" or "calibrated"."""
-    framed = table_in(study, "calibration").get("frames", "machine")
+    framed = table_in(study, "calibration").get("frames", "robot")
     stated = table_in(study, "certify").get("center", "calibrated" if framed == "instrument" else "blueprint")
-    if framed not in {"machine", "instrument"} or stated not in {"blueprint", "calibrated"}:
+    if framed not in {"robot", "instrument"} or stated not in {"blueprint", "calibrated"}:
         raise NotProven("'frames' or 'center' of the study has a value that the checker does not know")
     return str(stated)
 
@@ -150,7 +163,7 @@ class RawPoses:
     rotation: tuple[Any, ...]
     """A `Quaternion`, or the nine numbers of a matrix; None where there is no orientation."""
     readings: tuple[tuple[Span, ...], ...]
-    """Of all chains, in the unit of the machine's sensors."""
+    """Of all chains, in the unit of the robot's sensors."""
     variances: tuple[tuple[Span, ...], ...] | None
     """Of x, y, z in m² and of the rotation vector in rad², where the file has them."""
     form: str

@@ -87,20 +87,20 @@ def raw_legs(study: Mapping[str, Any], table: RawTable, given: Given, legs: Sequ
         NotDerived: the study asks for something that is not derived here.
         NotProven: study and poses do not state what a certificate needs.
     """
-    machine, certify = table_in(study, "machine"), table_in(study, "certify")
-    geometry = table_in(machine, "geometry")
-    n = _count(machine, geometry)
+    robot, certify = table_in(study, "robot"), table_in(study, "certify")
+    geometry = table_in(robot, "geometry")
+    n = _count(robot, geometry)
     center, centers = _center(study, given, legs, n)
     if any(leg > n for leg in legs):
-        raise NotProven(f"the machine has {n} legs")
-    read_in = machine.get("reading_unit", "m")
+        raise NotProven(f"the robot has {n} legs")
+    read_in = robot.get("reading_unit", "m")
     if not isinstance(read_in, str):
         raise NotProven("reading_unit is not text")
     poses = poses_of(table, study, n, read_in, planar=False)
     if poses.rotation[0] is None:
         raise NotProven("the poses have no orientations")
     half = reading_half_widths(study, n, read_in)
-    gains = _gains(machine, geometry, given, legs, n)
+    gains = _gains(robot, geometry, given, legs, n)
     readings = [tuple(row[leg - 1] * g for leg, g in zip(legs, gains, strict=True)) for row in poses.readings]
     own = [half[leg - 1].span * g.size for leg, g in zip(legs, gains, strict=True)]
     more = _model_error(table_in(certify, "model_error"), poses, readings)
@@ -118,12 +118,12 @@ def raw_legs(study: Mapping[str, Any], table: RawTable, given: Given, legs: Sequ
     )
 
 
-def _count(machine: Mapping[str, Any], geometry: Mapping[str, Any]) -> int:
-    blueprint = machine.get("blueprint")
+def _count(robot: Mapping[str, Any], geometry: Mapping[str, Any]) -> int:
+    blueprint = robot.get("blueprint")
     if blueprint is not None:
         if not isinstance(blueprint, str) or blueprint not in BLUEPRINTS:
             raise NotProven(f"the checker knows no blueprint {blueprint!r:.40}")
-        if geometry or machine.get("reading_unit", "m") != "m":
+        if geometry or robot.get("reading_unit", "m") != "m":
             raise NotProven("the study states a blueprint, and a geometry or another unit of readings")
         return len(BLUEPRINTS[blueprint])
     if not set(geometry) <= (_CIRCLES if "base_radius" in geometry else _POINTS):
@@ -135,12 +135,12 @@ def _count(machine: Mapping[str, Any], geometry: Mapping[str, Any]) -> int:
 
 
 def _gains(
-    machine: Mapping[str, Any], geometry: Mapping[str, Any], given: Given, legs: Sequence[int], n: int
+    robot: Mapping[str, Any], geometry: Mapping[str, Any], given: Given, legs: Sequence[int], n: int
 ) -> list[Span]:
     """What readings are multiplied by: as the study states, or calibrated and taken as given."""
-    calibrated = machine.get("gains", False)
+    calibrated = robot.get("gains", False)
     if not isinstance(calibrated, bool):
-        raise NotProven("'gains' of the machine is neither true nor false")
+        raise NotProven("'gains' of the robot is neither true nor false")
     if calibrated:
         if len(given.gains) != len(legs):
             raise NotProven("the gains that readings were multiplied by are not in the manifest")
@@ -158,8 +158,8 @@ def _gains(
 
 def _center(study: Mapping[str, Any], given: Given, legs: Sequence[int], n: int) -> tuple[list[tuple[Span, ...]], str]:
     """Of the prior, and where it is from: what the study states, or calibrated values, which are taken as given."""
-    machine = table_in(study, "machine")
-    geometry = table_in(machine, "geometry")
+    robot = table_in(study, "robot")
+    geometry = table_in(robot, "geometry")
     if center_of(study) == "calibrated":
         if given.center != CALIBRATED or [len(row) for row in given.values] != [7] * len(legs):
             raise NotProven("the calibrated center of the prior is not in the manifest")
@@ -167,7 +167,7 @@ def _center(study: Mapping[str, Any], given: Given, legs: Sequence[int], n: int)
         return rows, f"{CALIBRATED}, taken as given"
     if given.center or given.values:
         raise NotProven("the manifest gives a center of the prior, but the study states it")
-    blueprint = machine.get("blueprint")
+    blueprint = robot.get("blueprint")
     if blueprint is not None:
         table = [BLUEPRINTS[blueprint][leg - 1].split() for leg in legs]
         return [tuple(quantity(f"{x} mm", "m").span for x in row) for row in table], f"blueprint {blueprint}"

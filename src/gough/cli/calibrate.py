@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from gough.cli.terminal import answer, console, tell
+from gough.cli.terminal import answer, console, say, tell
 from gough.report import results_folder
 from gough.report.calibration.page import calibration_documents, printer_documents
 from gough.studies.calibration import CalibrationStudy
@@ -22,7 +22,7 @@ def calibrate(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
-    """Calibrate a machine's geometry from measured poses. Exits with 1 if the residuals exceed the stated noise."""
+    """Calibrate a robot's geometry from measured poses. Exits with 1 if the residuals exceed the stated noise."""
     asked = CalibrationStudy.read(study)
     folder = out or asked.folder
     lead = (asked.about,)
@@ -37,6 +37,7 @@ def calibrate(
     if as_json:
         answer(files["calibration.json"].decode())
     else:
+        say(*asked.notes)
         tell(account)
         console().print(f"\nReport: {folder / 'report.html'}", style="bold", soft_wrap=True)
     if refuted:

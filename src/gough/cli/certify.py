@@ -10,7 +10,7 @@ from gough.cli.terminal import answer, command_line, console, say, tell
 from gough.report import results_folder
 from gough.report.certification.page import certification_documents
 from gough.studies.calibration import CalibrationStudy
-from gough.studies.certification_chains import certified_machine
+from gough.studies.certification_chains import certified_robot
 
 
 def certify(
@@ -28,14 +28,14 @@ def certify(
     asked = CalibrationStudy.read(study)
     folder = out or asked.folder.with_name(f"{asked.folder.name}-certified")
     with results_folder(folder) as results, steps_shown() as on_step:
-        found = certified_machine(asked, on_step)
+        found = certified_robot(asked, on_step)
         title = asked.table.output.title or f"Certification of {study.name}"
         files = certification_documents(title, asked.premises, found, folder)
         results.write(files)
     if as_json:
         answer(files["certification.json"].decode())
     else:
-        say(*asked.premises)
+        say(*asked.notes, *asked.premises)
         tell(str(found))
         console().print(f"\nReport: {folder / 'report.html'}", style="bold", soft_wrap=True)
         say(f"Check the proofs again: {command_line('gough', 'check', folder / 'certificates')}")

@@ -24,7 +24,7 @@ def demo(
     out: Annotated[Path, typer.Option(help="Folder for the report: new, empty, or from an earlier run.")] = Path(
         "gough-demo"
     ),
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the machine, motion and noise.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the robot, motion and noise.")] = 1,
     variant: Annotated[str | None, typer.Option(help="Identify with a simpler model, e.g. 'paper'.")] = None,
     *,
     full: Annotated[bool, typer.Option("--full", help="Simulate every rod and bar; needs gough\\[multibody].")] = False,

@@ -43,7 +43,7 @@ def _group() -> None: ...
 @poses.command(_DEFAULT)
 def select(
     study: Annotated[
-        Path, typer.Argument(help="Study file (TOML) with the tables \\[machine], \\[noise] and \\[selection].")
+        Path, typer.Argument(help="Study file (TOML) with the tables \\[robot], \\[noise] and \\[selection].")
     ],
     *,
     count: Annotated[int | None, typer.Option(min=1, help="Number of poses; default: twice the minimum.")] = None,
@@ -72,7 +72,7 @@ def select(
     if as_json:
         answer(files["selection.json"].decode())
     else:
-        say(*asked.study.premises)
+        say(*asked.study.notes, *asked.study.premises)
         tell(account(chosen.selection, chosen.rivals, chosen.curve))
         console().print(f"\nConfigurations: {folder / CONFIGURATIONS}", style="bold", soft_wrap=True)
         console().print(f"Report: {folder / 'report.html'}", style="bold", soft_wrap=True)

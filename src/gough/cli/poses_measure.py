@@ -26,7 +26,7 @@ def measure(
     ] = None,
     table: Annotated[
         Path | None,
-        typer.Option(help="The machine's readings: CSV file with the columns image, configuration, run, l1, l2, …"),
+        typer.Option(help="The robot's readings: CSV file with the columns image, configuration, run, l1, l2, …"),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results: new, empty or from an earlier run.")] = Path(
         "measured"

@@ -1,7 +1,7 @@
 """One chain of a delta, H4, Par4 or planar 3-RRR with interval data, in unknowns in which it is quadratic.
 
 Angles are replaced by the vectors that they turn: a tower by its place, an arm on a motor at the angle q by
-cos q U + sin q V with U ⟂ V of equal length. Boxes of those unknowns become boxes of the machine's parameters.
+cos q U + sin q V with U ⟂ V of equal length. Boxes of those unknowns become boxes of the robot's parameters.
 """
 
 from typing import Any, NamedTuple
@@ -41,7 +41,7 @@ class Tolerances(NamedTuple):
     reading: Any
     """In the unit of the readings."""
     heading: Any = 0.0
-    """rad, of machines that turn about z."""
+    """rad, of robots that turn about z."""
 
 
 def certified_chain(
@@ -110,7 +110,7 @@ def chain_names(model: KinematicModel, chain: int) -> tuple[str, ...]:
 
 
 def quadratic_unknowns(model: KinematicModel, parameters: Any, chain: int) -> Array:
-    """The unknowns of `chain_names` for the machine's parameters.
+    """The unknowns of `chain_names` for the robot's parameters.
 
     Examples:
         >>> quadratic_unknowns(PlanarRRR(), PlanarRRR().nominal, 1).round(3) + 0.0
@@ -135,7 +135,7 @@ def quadratic_unknowns(model: KinematicModel, parameters: Any, chain: int) -> Ar
 
 
 def chain_parameters(model: KinematicModel, chain: int, box: Box) -> Box:
-    """The machine's own parameters of a chain (counted from 1), in their order, over a box of its quadratic unknowns.
+    """The robot's own parameters of a chain (counted from 1), in their order, over a box of its quadratic unknowns.
 
     Angles are given within half a turn of the blueprint's.
 

@@ -25,7 +25,7 @@ class QuadraticChain(ArrayValue):
     """|d| = l in N measurements with d = p + A x + Σ ε_e (D_e + B_e x) + ρ, |ε_e| ≤ tolerance; l is the last unknown.
 
     p, A, D and B are intervals that hold the exact numbers which the measured doubles define; ρ is what linear errors
-    leave out, |ρ| ≤ Σ_j bend_j |x_j|. `conditions` are exact equations between the unknowns. Every machine whose chain
+    leave out, |ρ| ≤ Σ_j bend_j |x_j|. `conditions` are exact equations between the unknowns. Every robot whose chain
     closes over one rod is of this form, once its angles are replaced by the vectors that they turn.
 
     Examples:

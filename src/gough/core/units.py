@@ -43,7 +43,7 @@ _HINTS = {
 
 
 LARGEST, SMALLEST = 1e30, 1e-30
-"""No quantity of a machine is larger or smaller in SI units, unless it is 0; squares of the others do not overflow."""
+"""No quantity of a robot is larger or smaller in SI units, unless it is 0; squares of the others do not overflow."""
 
 
 def in_si(unit: str) -> tuple[float, str]:

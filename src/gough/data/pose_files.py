@@ -57,8 +57,8 @@ def read_poses(
         quaternion: "wxyz" or "xyzw", the order of q1…q4. Left out, the data must tell it: a platform turns little,
             so its scalar part is the large one.
         chains: Number of readings.
-        planar: The machine moves in the plane: z may be left out, and is 0 then.
-        reading_unit: What the machine's readings are in, such as "rev"; left out, readings become SI.
+        planar: The robot moves in the plane: z may be left out, and is 0 then.
+        reading_unit: What the robot's readings are in, such as "rev"; left out, readings become SI.
 
     Raises:
         InputError: the file cannot be read as asked; the message names file, row and column.

@@ -19,7 +19,7 @@ _FAR = 8.0
 
 @dataclass(frozen=True, eq=False)
 class Poses(ArrayValue):
-    """N poses of a platform as some instrument saw them, and what the machine's own sensors read there.
+    """N poses of a platform as some instrument saw them, and what the robot's own sensors read there.
 
     Examples:
         >>> poses = Poses([[0.0, 0.0, 0.3], [0.01, 0.0, 0.3]], None, [[0.1, 0.2, 0.3], [0.1, 0.2, 0.4]])
@@ -32,7 +32,7 @@ class Poses(ArrayValue):
     rotation: Array | None
     """(N, 3, 3); None where the platform does not turn, or its orientation was not measured."""
     readings: Array
-    """(N, chains), in the unit of the machine's sensors."""
+    """(N, chains), in the unit of the robot's sensors."""
     covariance: Array | None = None
     """Covariance of the errors of a pose, (6, 6) or (N, 6, 6): position in m, and left rotation vector in rad; (3, 3)
     or (N, 3, 3) where there is no rotation; None where it is not known."""
@@ -41,7 +41,7 @@ class Poses(ArrayValue):
     configuration: Labels | None = None
     """(N,): poses with the same number are repeats of the same configuration."""
     run: Labels | None = None
-    """(N,): repeats with the same number were measured without moving the machine in between."""
+    """(N,): repeats with the same number were measured without moving the robot in between."""
     notes: tuple[str, ...] = ()
     """What a reader must know about these poses, in sentences."""
 
@@ -174,7 +174,7 @@ class Poses(ArrayValue):
 
 @dataclass(frozen=True, eq=False)
 class Repeatability(ArrayValue):
-    """Standard deviations of repeats: of the instrument, within a run, and of the machine, between runs.
+    """Standard deviations of repeats: of the instrument, within a run, and of the robot, between runs.
 
     Columns: x, y, z in m, the rotation vector's components in rad where there are any, then each reading.
     """

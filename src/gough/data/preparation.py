@@ -51,7 +51,7 @@ def _prepared(recording: Recording, coordinates: Channels, efforts: Channels, st
         recording = recording.in_si()
     for name, channel in zip(recording.names, recording.samples.T, strict=True):
         plausible = not bool((abs(channel) > LARGEST).any())
-        require(plausible, f"{whence}: channel '{name}' has values beyond {LARGEST:g}: a machine has none, mend them")
+        require(plausible, f"{whence}: channel '{name}' has values beyond {LARGEST:g}: a robot has none, mend them")
     signals = _signals(recording, coordinates, efforts, steps)
     did = "; ".join([f"{recording.duration:.4g} s at {recording.rate:.10g} Hz", *recording.remarks])
     account = [StepReport(whence, did, signals.n_samples, signals.kept.sum().item(), recording.remarks)]

@@ -1,4 +1,4 @@
-"""What a machine recorded: named channels with units, sampled together at an even rate."""
+"""What a robot recorded: named channels with units, sampled together at an even rate."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

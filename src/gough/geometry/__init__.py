@@ -1,6 +1,6 @@
-"""Kinematic calibration: a machine's blueprint and measured poses become its geometry, with verdicts."""
+"""Kinematic calibration: a robot's blueprint and measured poses become its geometry, with verdicts."""
 
-from gough.geometry.calibrate import calibrate, cross_validate, machine_frame, rezero
+from gough.geometry.calibrate import calibrate, cross_validate, rezero, robot_frame
 from gough.geometry.frames import Frames, Motion, hand_eye, procrustes, refined
 from gough.geometry.gauges import CentroidGauge, Gauge, PointGauge, Procrustes, Regauged, regauged
 from gough.geometry.geometric import geometric
@@ -27,10 +27,10 @@ __all__ = [
     "geometric",
     "hand_eye",
     "held_out",
-    "machine_frame",
     "probed",
     "procrustes",
     "refined",
     "regauged",
     "rezero",
+    "robot_frame",
 ]

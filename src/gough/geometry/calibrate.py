@@ -1,4 +1,4 @@
-"""From a blueprint and measured poses to a calibrated machine."""
+"""From a blueprint and measured poses to a calibrated robot."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ from gough.region import Box, ConfidenceEllipsoid
 from gough.robots.gough_platform import GoughPlatform
 from gough.robots.kinematics import KinematicModel, PlatformPoses
 
-FramesOf = Literal["machine", "instrument"]
+FramesOf = Literal["robot", "instrument"]
 
 
 @np.errstate(all="ignore")
@@ -32,7 +32,7 @@ def calibrate(
     model: KinematicModel,
     poses: Poses,
     *,
-    frames: FramesOf = "machine",
+    frames: FramesOf = "robot",
     start: Any = None,
     prior: Box | ConfidenceEllipsoid | None = None,
     fixed: Sequence[str] = (),
@@ -40,16 +40,16 @@ def calibrate(
     robust: bool = False,
     validation: Poses | None = None,
 ) -> Calibrated:
-    """The machine's parameters from measured poses, by least squares weighted with the covariance of what was measured.
+    """The robot's parameters from measured poses, by least squares weighted with the covariance of what was measured.
 
     Where the poses state their noise, each pose's equations are weighted by Σ_F⁻¹ = (J_M Σ_M J_Mᵀ)⁻¹, re-evaluated at
     each step, and χ² tells whether the noise explains the residuals. Where they do not, every chain's weight is found
     from its own residuals.
 
     Args:
-        model: The machine with its blueprint.
+        model: The robot with its blueprint.
         poses: What was measured, in any frames.
-        frames: "machine" if poses are already of the platform in the base's frame, roughly; "instrument" if the
+        frames: "robot" if poses are already of the platform in the base's frame, roughly; "instrument" if the
             instrument has a frame of its own: then the blueprint is moved there first, by hand–eye calibration.
         start: Values to begin with, instead of the blueprint.
         prior: Bounds or a belief on the parameters.
@@ -144,7 +144,7 @@ def cross_validate(model: KinematicModel, poses: Poses, *, folds: int = 6, **opt
 
 
 def rezero(model: KinematicModel, parameters: Any, poses: Poses) -> Array:
-    """The parameters with the sensors' zeros found anew from a few poses: a machine that was switched off lost them.
+    """The parameters with the sensors' zeros found anew from a few poses: a robot that was switched off lost them.
 
     Examples:
         >>> robot = GoughPlatform.deltalab()
@@ -186,13 +186,13 @@ def _answered(problem: NonlinearProblem, method: Repeated, *, robust: bool) -> E
 
 def _aligned(model: KinematicModel, poses: Poses, theta: Array, frames: FramesOf) -> tuple[Array, Frames | None]:
     """The blueprint in the frames of the measurement."""
-    require(frames in ("machine", "instrument"), f"frames are 'machine' or 'instrument', not '{frames}'")
-    if frames == "machine":
+    require(frames in ("robot", "instrument"), f"frames are 'robot' or 'instrument', not '{frames}'")
+    if frames == "robot":
         return theta, None
     if not isinstance(model, GoughPlatform):
         raise InputError(
             f"frames='instrument' moves the joints of a Gough platform; bring the poses of a {model.name} into its own "
-            "frame with machine_frame() first"
+            "frame with robot_frame() first"
         )
     require(poses.rotation is not None, "hand–eye calibration needs measured orientations")
     assert poses.rotation is not None
@@ -222,14 +222,14 @@ def _elsewhere(model: KinematicModel, poses: Poses, theta: Array, frames: Frames
     return (
         f"The legs of the blueprint close to {number(1e3 * here, digits=3)} mm (rms), but to "
         f"{number(1e3 * there, digits=3)} mm once the frame of the instrument is looked for: the poses are probably "
-        'not in the frame of the machine; state frames = "instrument".'
+        'not in the frame of the robot; state frames = "instrument".'
     )
 
 
-def machine_frame(model: KinematicModel, poses: Poses) -> Poses:
-    """Poses that an instrument saw, moved into the machine's frame as the blueprint predicts them best.
+def robot_frame(model: KinematicModel, poses: Poses) -> Poses:
+    """Poses that an instrument saw, moved into the robot's frame as the blueprint predicts them best.
 
-    For machines that do not turn, or about z only: the tracked point may be anywhere on the platform, and its mark may
+    For robots that do not turn, or about z only: the tracked point may be anywhere on the platform, and its mark may
     point anywhere. How high it sits, no pose tells.
 
     Examples:
@@ -237,10 +237,10 @@ def machine_frame(model: KinematicModel, poses: Poses) -> Poses:
         >>> printer, rng = LinearDelta(), np.random.default_rng(1)
         >>> p = rng.uniform([-0.08, -0.08, 0.0], [0.08, 0.08, 0.1], (30, 3))
         >>> poses = Poses(p + [1.0, 2.0, 3.0], None, printer.inverse(printer.nominal, p))
-        >>> bool(abs(machine_frame(printer, poses).position - p).max() < 1e-12)
+        >>> bool(abs(robot_frame(printer, poses).position - p).max() < 1e-12)
         True
     """
-    require(3 not in model.freedoms, "for a machine that tilts, calibrate with frames='instrument'")
+    require(3 not in model.freedoms, "for a robot that tilts, calibrate with frames='instrument'")
     modeled = model.forward(model.nominal, poses.readings)
     offset = np.zeros(3)
     motion, left = procrustes(poses.position, modeled.position)

@@ -1,6 +1,6 @@
-"""Frames: where the instrument stands in the machine's frame, and where its target sits on the platform.
+"""Frames: where the instrument stands in the robot's frame, and where its target sits on the platform.
 
-An instrument measures A_k, the target in its own frame; the machine's model gives B_k, the platform in the base's
+An instrument measures A_k, the target in its own frame; the robot's model gives B_k, the platform in the base's
 frame. With the base in the instrument's frame, Z, and the platform in the target's, X: A_k X = Z B_k for all k, the
 robot-world and hand–eye problem.
 """

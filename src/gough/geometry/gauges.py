@@ -1,7 +1,7 @@
 """Gauges: which frames the joints of a platform are reported in, and what that makes of their uncertainty.
 
 Measured poses fix base and platform in the instrument's frames; shapes can be compared with a blueprint, and with
-another day, only in frames that belong to the machine. A gauge is six linear conditions on the joints of a body.
+another day, only in frames that belong to the robot. A gauge is six linear conditions on the joints of a body.
 """
 
 from dataclasses import dataclass

@@ -20,12 +20,12 @@ from gough.unknowns import Unknowns
 SCALE = "scale"
 """The unknown by which measured positions are multiplied."""
 _TILT = 5.0
-"""Degrees by which a machine that turns about z alone may seem to tilt."""
+"""Degrees by which a robot that turns about z alone may seem to tilt."""
 
 
 @dataclass(frozen=True, eq=False)
 class ChainEquations(ArrayValue):
-    """The equations of a machine's chains, with each rotation measured as a small turn after the one that was read.
+    """The equations of a robot's chains, with each rotation measured as a small turn after the one that was read.
 
     What is measured of a pose: its position (3), its turn (3, zero as read) where the platform turns, and its readings
     (chains); `exact` ones of these are not among the measurements.
@@ -128,7 +128,7 @@ def geometric(
     "length" is the fair one.
 
     Args:
-        model: The machine.
+        model: The robot.
         poses: What was measured. A pose without covariance counts as exact if the readings' noise is stated, and the
             reverse.
         start: Values to begin with; the blueprint's by default.
@@ -183,7 +183,7 @@ def _require_fit(model: KinematicModel, poses: Poses) -> None:
         require(
             bool(tilt[worst] < _TILT),
             f"pose {worst} is tilted by {tilt[worst]:.3g}°, but the {model.name} turns about z only: its poses are "
-            "probably in an instrument's frame; bring them into the machine's with machine_frame(), or "
+            "probably in an instrument's frame; bring them into the robot's with robot_frame(), or "
             'frames = "instrument" in a study',
         )
 

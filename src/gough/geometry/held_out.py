@@ -15,7 +15,7 @@ from gough.robots.kinematics import KinematicModel, PlatformPoses
 
 @dataclass(frozen=True, eq=False)
 class HeldOut(ArrayValue):
-    """Distance and angle between measured poses and those that the machine's readings predict.
+    """Distance and angle between measured poses and those that the robot's readings predict.
 
     `str()` of it is the table of [DACP06, Table 6] (whose units of rows 2 and 3 are swapped in print).
     """
@@ -45,7 +45,7 @@ class HeldOut(ArrayValue):
         first = self.ambiguous[0]
         return (
             f"At {len(self.ambiguous)} of {len(self.other_mode)} poses that took no part (the first is {first}) "
-            f"another assembly mode lies near, {number(1e3 * self.other_mode[first], digits=3)} mm away: the machine "
+            f"another assembly mode lies near, {number(1e3 * self.other_mode[first], digits=3)} mm away: the robot "
             "is next to a singularity there, and errors of prediction may be those of the other mode."
         )
 

@@ -1,4 +1,4 @@
-"""What errors of a machine's parameters do to the poses that are predicted from its readings."""
+"""What errors of a robot's parameters do to the poses that are predicted from its readings."""
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +55,7 @@ def pose_sigma(sensitivity: Array, covariance: Array) -> tuple[Array, Array]:
 def readings_where_reached(model: KinematicModel, parameters: Array, poses: PlatformPoses) -> tuple[Array, Mask]:
     """Readings (N, chains) at poses, NaN where out of reach, and which poses are reached.
 
-    A machine refuses a whole batch for one pose out of reach: halves are tried until the culprits stand alone.
+    A robot refuses a whole batch for one pose out of reach: halves are tried until the culprits stand alone.
 
     Examples:
         >>> from gough.robots import LinearDelta

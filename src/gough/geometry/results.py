@@ -52,7 +52,7 @@ class ChainFit:
 
 
 class CalibratedParameters:
-    """The parameters of a calibrated machine by name: `found["radius"]`, `found.interval("radius")`, in SI units."""
+    """The parameters of a calibrated robot by name: `found["radius"]`, `found.interval("radius")`, in SI units."""
 
     model: KinematicModel
     parameters: Array
@@ -82,7 +82,7 @@ class CalibratedParameters:
 
 @dataclass(frozen=True, eq=False)
 class Calibrated(CalibratedParameters, ArrayValue):
-    """A machine's calibrated geometry. `str()` of it is the account: parameters, verdicts, errors before and after.
+    """A robot's calibrated geometry. `str()` of it is the account: parameters, verdicts, errors before and after.
 
     `found["l1_length"]` is a parameter, `found.interval("l1_length")` its confidence interval, both in SI units.
     """

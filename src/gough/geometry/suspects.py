@@ -20,7 +20,7 @@ from gough.robots.gough_platform import GoughPlatform
 from gough.robots.kinematics import KinematicModel
 
 _POOR, _WRONG = 0.001, 0.004
-"""Closure errors beyond these shares of a machine's size are worth a search for an explanation, and a warning."""
+"""Closure errors beyond these shares of a robot's size are worth a search for an explanation, and a warning."""
 _BETTER = 5.0
 """An explanation must shrink the errors by this factor."""
 _FITS = 0.05
@@ -75,7 +75,7 @@ def _order(model: KinematicModel, parameters: Array) -> str:
     size = float(np.linalg.norm(parameters[lengths]) / np.linalg.norm(model.nominal[lengths]))
     if not 1 / _BETTER < size < _BETTER:
         return (
-            f"The machine found is {number(size, digits=3)} times as large as the blueprint's: are millimetres taken "
+            f"The robot found is {number(size, digits=3)} times as large as the blueprint's: are millimetres taken "
             "for metres in the positions, or in the blueprint?"
         )
     angles = np.array([unit == "rad" for unit in model.units])[model.columns]
@@ -123,7 +123,7 @@ def _conventions(model: KinematicModel, poses: Poses, problem: NonlinearProblem,
 
 
 def _relative(problem: NonlinearProblem, theta: Array, poses: Poses) -> float:
-    """Closure error over the travel of the chains (rms): a machine that shrinks to a point closes well for nothing."""
+    """Closure error over the travel of the chains (rms): a robot that shrinks to a point closes well for nothing."""
     assert isinstance(problem.equations, ChainEquations)
     f, _, J_m = problem.equations.both(theta, problem.measured)
     n = poses.n_chains
@@ -176,7 +176,7 @@ def _readings_of_chains(model: KinematicModel, poses: Poses) -> Iterator[tuple[P
 
 
 def _joints(model: GoughPlatform, poses: Poses, parameters: Array) -> str:
-    """Is the calibrated machine the blueprint's: its size, its legs' order, its platform's side?"""
+    """Is the calibrated robot the blueprint's: its size, its legs' order, its platform's side?"""
     rows = model.rows(parameters)
     turned = np.flatnonzero(rows[:, 7] * model.gain < 0) + 1
     if len(turned):
@@ -206,7 +206,7 @@ def _joints(model: GoughPlatform, poses: Poses, parameters: Array) -> str:
     except InputError:  # the blueprint cannot be assembled: that is told by itself
         return ""
     if cost[0] > 0.05 * blueprint and cost.min() * _BETTER < cost[0]:
-        alike = np.flatnonzero(cost < 1.2 * cost.min() + 1e-3 * blueprint)  # symmetric machines have several
+        alike = np.flatnonzero(cost < 1.2 * cost.min() + 1e-3 * blueprint)  # symmetric robots have several
         best = next((i for i in alike if _height(model, rows[orders[i]], poses) > 0), int(cost.argmin()))
         order = ", ".join(str(i + 1) for i in orders[best])
         return (

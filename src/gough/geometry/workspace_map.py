@@ -1,4 +1,4 @@
-"""Where in its workspace a calibrated machine knows its pose well, and where it does not."""
+"""Where in its workspace a calibrated robot knows its pose well, and where it does not."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +22,7 @@ _AXES = "xyz"
 class WorkspaceMap(ArrayValue):
     """Standard deviations of predicted poses over a grid of positions, all with one orientation.
 
-    NaN where the machine cannot be, or where its readings would leave the range that was measured: what the
+    NaN where the robot cannot be, or where its readings would leave the range that was measured: what the
     calibration says of there is extrapolated.
     """
 

@@ -18,7 +18,7 @@ class Recurrence:
     The kernel's first input and its only output are the state. Compiled, it is a loop over single samples that reads
     and writes consecutive rows, without assuming that they lie apart, and reads a row completely before it writes:
     with the output placed one row behind the input, sample k + 1 reads what sample k wrote. Without a compiler the
-    steps run in CasADi's own machine.
+    steps run in CasADi's own robot.
 
     Examples:
         >>> from gough.kernels import trace

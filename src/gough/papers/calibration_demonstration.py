@@ -162,7 +162,7 @@ class CalibrationDemonstration:
 
     @property
     def lead(self) -> tuple[str, ...]:
-        """A paragraph on the machine and what was measured of it."""
+        """A paragraph on the robot and what was measured of it."""
         campaign = self.campaign
         off = 1e3 * float(np.std(campaign.geometry - campaign.robot.nominal))
         return (
@@ -303,7 +303,7 @@ def demonstrate_calibration(
     """Simulate the paper's campaign, calibrate from it, prove what can be proven, and let things go wrong.
 
     Args:
-        seed: Another seed, another machine and noise.
+        seed: Another seed, another robot and noise.
         on_step: Told of each step as it begins.
         faults: What to let go wrong, each in a campaign of its own.
         measure: How the campaign is measured.
@@ -365,4 +365,4 @@ def _trial(campaign: CalibrationCampaign, rng: np.random.Generator) -> FaultTria
 CALIBRATIONS: Mapping[str, Callable[..., CalibrationDemonstration]] = MappingProxyType(
     {"gough": demonstrate_calibration}
 )
-"""Demonstrations of geometric calibration by the name of their machine."""
+"""Demonstrations of geometric calibration by the name of their robot."""

@@ -1,4 +1,4 @@
-"""A simulated machine, recorded and identified as a real one would be."""
+"""A simulated robot, recorded and identified as a real one would be."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,15 +42,15 @@ class Demonstration:
     """Of the amplifiers, where they were measured by static tests."""
     identified: Identified
     truth: Array | None
-    """True parameters of the model that was used; None where it is no part of the machine's."""
+    """True parameters of the model that was used; None where it is no part of the robot's."""
 
     @property
     def about(self) -> str:
-        """One paragraph on the machine and its recordings."""
+        """One paragraph on the robot and its recordings."""
         demo, campaign = self.demo, self.campaign
         recording, sigma = self.recorded.recording, self.recorded.errors.std(axis=0)
         errors = f"{np.sqrt((sigma**2).mean()):.2g} {demo.effort_unit}"
-        full = campaign.experiment.machine.mechanism is not None
+        full = campaign.experiment.simulated.mechanism is not None
         torques = "Torques are those of the complete mechanism, every rod and bar. " if full else ""
         gains = ""
         if self.gains:
@@ -72,11 +72,11 @@ class RepeatedDemonstration:
     campaign: PeriodicCampaign
     identified: IdentifiedRepeats
     truth: Array | None
-    """True parameters of the model that was used; None where it is no part of the machine's."""
+    """True parameters of the model that was used; None where it is no part of the robot's."""
 
     @property
     def about(self) -> str:
-        """One paragraph on the machine and its repeats."""
+        """One paragraph on the robot and its repeats."""
         demo, motion, noise = self.demo, self.identified.motion, self.identified.noise
         assert noise is not None
         n = len(motion.coordinates)
@@ -105,7 +105,7 @@ def demonstrate(
 
     Args:
         name: One of `DEMOS`.
-        seed: Another seed, another machine, motion and noise.
+        seed: Another seed, another robot, motion and noise.
         mechanism: Take torques from the complete mechanism, every rod and bar (needs the extra `multibody`).
         variant: The robot's model to identify with; None takes the most detailed one.
         methods: Names of methods; repeats are always identified by all that know of them.
@@ -145,7 +145,7 @@ def simulate(
     rng = np.random.default_rng(seed)
     on_step(Step(1, 20, "looking for a motion that shows everything"))
     campaign: Campaign = demo.campaign(rng, **given)
-    on_step(Step(2, 20, "simulating the machine"))
+    on_step(Step(2, 20, "simulating the robot"))
     return campaign, campaign.experiment.run(rng), campaign.validation.run(rng)
 
 
@@ -161,7 +161,7 @@ def simulate_repeats(
     demo = _named(name)
     require(demo.is_periodic, f"the demo of {demo.robot} repeats no motion: use simulate")
     rng = np.random.default_rng(seed)
-    on_step(Step(1, 10, "simulating the machine"))
+    on_step(Step(1, 10, "simulating the robot"))
     campaign: PeriodicCampaign = demo.campaign(rng, **options)
     motion = campaign.experiment.run(rng)
     return campaign, motion, {name: experiment.run(rng) for name, experiment in campaign.validation.items()}

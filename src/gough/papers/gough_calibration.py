@@ -59,7 +59,7 @@ def reproduce(
 
     `measure` makes the poses of the campaign: from numbers here, or from images.
     """
-    on_step(Step(1, 5, "measuring and calibrating a sound machine"))
+    on_step(Step(1, 5, "measuring and calibrating a sound robot"))
     sound = rebuilt_platform(seed, Faults(), measure, runs=runs, images=images)
     on_step(Step(2, 5, f"the same with {PLAY.words}"))
     loose = rebuilt_platform(seed, PLAY, measure, runs=runs, images=images)
@@ -227,7 +227,7 @@ def _about(sound: RebuiltPlatform) -> tuple[str, ...]:
 
 
 _TWICE = (
-    f"The experiment is done twice: with a sound machine, and with one that has {PLAY.words} in each leg, taken up on "
+    f"The experiment is done twice: with a sound robot, and with one that has {PLAY.words} in each leg, taken up on "
     "one side or the other by the load. The paper's own poses are not published. x_c is least squares of the squared "
     "equations, leg by leg. x_cσ is weighted least squares: the paper weighs the equations of each leg by themselves; "
     "beside that are given all legs jointly, whose equations share the errors of a pose, and the weights as printed."
@@ -354,13 +354,13 @@ def _inconsistencies(numbers: Mapping[str, Any]) -> tuple[str, ...]:
         (
             f"Tables 4 and 5 are two answers from the same poses, and differ by up to {between['largest']:.1f} mm "
             f"({between['parameter']}, in a gauge that treats all joints alike; {between['rms']:.1f} mm rms). Here "
-            f"x_cσ differs from x_c by at most {_apart(numbers['sound'])} mm on the sound machine, and by "
+            f"x_cσ differs from x_c by at most {_apart(numbers['sound'])} mm on the sound robot, and by "
             f"{_apart(numbers['with_play'])} mm with play (leg by leg, jointly, with printed weights)."
         ),
         (
             f"Table 7 does not fit Table 6. Leg errors spread evenly over ± {_MM * seven['least_epsilon']:.2f} mm "
             f"would move the blueprint's platform by {_MM * seven['moves_position_by']:.0f} mm and "
-            f"{np.degrees(seven['moves_orientation_by']):.1f}° on average; the calibrated machine is off by {x_c} mm. "
+            f"{np.degrees(seven['moves_orientation_by']):.1f}° on average; the calibrated robot is off by {x_c} mm. "
             f"Such errors move it by {x_c} mm if they stay within "
             f"± {_MM * seven['epsilon_that_moves_by_the_error_of_x_c']:.1f} mm."
         ),
@@ -368,7 +368,7 @@ def _inconsistencies(numbers: Mapping[str, Any]) -> tuple[str, ...]:
             "The printed weights Σ_F⁻¹ = (∂F/∂M) Σ_M⁻¹ are not square, and not the inverse of a covariance; that of F "
             "is (J_M Σ_M J_Mᵀ)⁻¹. Read as FᵀAAᵀF with A = (∂F/∂M) Σ_M⁻¹, they give most weight to the equations that "
             f"errors change most. In print x_cσ predicts positions {float(x_cs) / float(x_c):.2f} times as badly as "
-            f"x_c ({x_cs} against {x_c} mm). Here the ratio is {_worse(numbers['sound'])} on the sound machine and "
+            f"x_c ({x_cs} against {x_c} mm). Here the ratio is {_worse(numbers['sound'])} on the sound robot and "
             f"{_worse(numbers['with_play'])} with play (leg by leg, jointly, with printed weights)"
             f"{_explained(numbers)}."
         ),
@@ -421,7 +421,7 @@ def _differences(sound: RebuiltPlatform, numbers: Mapping[str, Any]) -> tuple[st
     lines = [
         (
             f"The measured noise has {poses} times the standard deviations of Table 3 and {readings} times those of "
-            "Table 2. With it, a machine that obeys equation (1) is predicted to "
+            "Table 2. With it, a robot that obeys equation (1) is predicted to "
             f"{checks['good']['least_squares']['position']:.2g} mm after calibration, against "
             f"{VALIDATION['x_c'][0]} mm in print. χ² per degree of freedom is {good['chi_squared']:.2f}."
         ),
@@ -435,7 +435,7 @@ def _differences(sound: RebuiltPlatform, numbers: Mapping[str, Any]) -> tuple[st
             f"{sound.campaign.runs * sound.campaign.images} images, as in the paper, refute the play in "
             f"{play['legs_refuted']['wide']} of 6 legs, and in {play['legs_refuted']['each_run']} of 6 from every run "
             f"by itself; intervals of {COVERAGE:g} σ of the means refute it in {play['legs_refuted']['of_means']} of "
-            f"6. {_shared(play)} Boxes of the sound machine hold the true leg in {held['wide']} and "
+            f"6. {_shared(play)} Boxes of the sound robot hold the true leg in {held['wide']} and "
             f"{held['of_means']} of 6, at zero tolerance."
         ),
         (
@@ -450,7 +450,7 @@ def _differences(sound: RebuiltPlatform, numbers: Mapping[str, Any]) -> tuple[st
     if before is not None:
         lines.insert(
             2,
-            f"Before calibration the blueprint predicts the machine of Table 4 to {before['position']:.2f} mm "
+            f"Before calibration the blueprint predicts the robot of Table 4 to {before['position']:.2f} mm "
             f"(paper: {VALIDATION['before'][0]} mm).",
         )
     return tuple(lines)

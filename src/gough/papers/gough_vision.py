@@ -45,10 +45,10 @@ def reproduce(
     assert measure.tool is not None
     about = (
         (
-            f"From images: {measure.images} were rendered (two machines, {repetitions} runs of {images} images in 64 "
+            f"From images: {measure.images} were rendered (two robots, {repetitions} runs of {images} images in 64 "
             "configurations, and one run less in 64 others), with perspective, distortion, blur, noise and uneven "
             "light; the dots were found and told apart, and each image gave a pose. The camera was calibrated from 20 "
-            "more images of the same printed target, whose errors were estimated too. The machine returns to a "
+            "more images of the same printed target, whose errors were estimated too. The robot returns to a "
             "configuration with half the variance of Table 3; the images add their own scatter."
         ),
         *found.about[1:],

@@ -14,7 +14,6 @@ from gough.dynamics import Identified, Prediction, Step, identify
 from gough.estimates import Method
 from gough.methods import BoundingEllipsoid, EllipsoidStream, LinearHull, TightEllipsoid
 from gough.papers import h4_figures
-from gough.papers.machines import Rebuilt, Rows, rebuilt, start_box, values
 from gough.papers.printed import (
     PRV03E,
     PRV03E_BOUNDS,
@@ -23,6 +22,7 @@ from gough.papers.printed import (
     PRV03I_START,
     ellipsoid_volume,
 )
+from gough.papers.rebuilt import Rebuilt, Rows, rebuild, start_box, values
 from gough.papers.reproduction import Reproduction, SideBySide, columns
 from gough.problem import LinearProblem
 from gough.region import Ellipsoid
@@ -46,26 +46,26 @@ _PAIRS = (("M_nac", "I_mot1"), ("F_v1", "F_c1"))
 
 def reproduce(seed: int = 1, on_step: Callable[[Step], object] = lambda _: None) -> Reproduction:
     """Table I and the cross-validation of the paper beside those of the virtual experiment."""
-    machine = rebuilt("h4", seed=seed, on_step=on_step, of=7)
+    rebuilt = rebuild("h4", seed=seed, on_step=on_step, of=7)
     on_step(Step(3, 7, "identifying with the paper's model"))
-    found = _identified(machine, "paper", PRV03E_BOUNDS[1])
+    found = _identified(rebuilt, "paper", PRV03E_BOUNDS[1])
     on_step(Step(4, 7, "identifying with the complete model"))
-    complete = _identified(machine, "rods", None)
+    complete = _identified(rebuilt, "rods", None)
     on_step(Step(5, 7, "the recursion as printed, and in other orders"))
     rng = np.random.default_rng([seed, 1])
-    rows = Rows.of(machine, "paper")
+    rows = Rows.of(rebuilt, "paper")
     printed = _printed_recursion(rows, rng)
     path = _path(rows)
-    numbers = {**_numbers(machine, found, complete, rows, rng), "equation_30": printed}
+    numbers = {**_numbers(rebuilt, found, complete, rows, rng), "equation_30": printed}
     on_step(Step(6, 7, "the bound that an ellipsoid as small as the printed one needs"))
     numbers["bound_for_the_printed_determinant"] = _needed_bound(rows, found)
     on_step(Step(7, 7, "drawing"))
     return Reproduction(
         paper="PRV03e",
         title="Ellipsoidal estimation of parallel robot dynamic parameters (IROS 2003)",
-        about=_about(machine),
+        about=_about(rebuilt),
         tables=(
-            _table_1(machine, found, complete),
+            _table_1(rebuilt, found, complete),
             _sizes(found, complete),
             _torques(found, complete),
             _trials(printed),
@@ -87,12 +87,12 @@ def reproduce(seed: int = 1, on_step: Callable[[Step], object] = lambda _: None)
     )
 
 
-def _about(machine: Rebuilt) -> tuple[str, ...]:
+def _about(rebuilt: Rebuilt) -> tuple[str, ...]:
     return (
         (
             "A simulated H4 whose true parameters are those of weighted least squares in the companion paper, with "
             "arms that have weight and rods that have inertia, under joint PI control at 1 kHz; "
-            f"{machine.motion.n_rows} rows after filtering and masking. The paper prints no dimensions; those of the "
+            f"{rebuilt.motion.n_rows} rows after filtering and masking. The paper prints no dimensions; those of the "
             "simulated robot are assumed."
         ),
         (
@@ -103,13 +103,13 @@ def _about(machine: Rebuilt) -> tuple[str, ...]:
     )
 
 
-def _identified(machine: Rebuilt, variant: str, bound: float | None) -> Identified:
-    robot = machine.variant(variant)
+def _identified(rebuilt: Rebuilt, variant: str, bound: float | None) -> Identified:
+    robot = rebuilt.variant(variant)
     return identify(
         robot,
-        machine.motion,
+        rebuilt.motion,
         methods=[_RECURSIVE, _TIGHT],
-        validation=machine.other,
+        validation=rebuilt.other,
         prior=start_box(len(robot.names)),
         bound=bound,
         compare=False,
@@ -236,16 +236,16 @@ def _path(rows: Rows) -> _Path:
 
 
 def _numbers(
-    machine: Rebuilt, found: Identified, complete: Identified, rows: Rows, rng: np.random.Generator
+    rebuilt: Rebuilt, found: Identified, complete: Identified, rows: Rows, rng: np.random.Generator
 ) -> dict[str, Any]:
     orders = [rng.permutation(len(rows.y)) for _ in range(_ORDERS)]
     method: Method[LinearProblem] = BoundingEllipsoid(cut=False, rounds=0)
     regions = [method.estimate(rows.problem(PRV03E_BOUNDS[1], order)).region for order in orders]
     sizes = [_log10_det(region) for region in regions if isinstance(region, Ellipsoid)]
-    unmasked = {n: Rows.of(machine, variant, masked=False) for n, variant in (("14", "paper"), ("16", "rods"))}
+    unmasked = {n: Rows.of(rebuilt, variant, masked=False) for n, variant in (("14", "paper"), ("16", "rods"))}
     return {
-        "rows": machine.motion.n_rows,
-        "truth": machine.truth,
+        "rows": rebuilt.motion.n_rows,
+        "truth": rebuilt.truth,
         "centers": {label: values(identified[method]) for label, identified, method in _answers(found, complete)},
         "log10_determinant": {
             "paper": float(np.log10(float(PRV03E_DETERMINANT))),
@@ -254,7 +254,7 @@ def _numbers(
         "log10_determinant_recursive_in_random_orders": sizes,
         "smallest_bound": {
             "14": rows.smallest_bound,
-            "16": Rows.of(machine, "rods").smallest_bound,
+            "16": Rows.of(rebuilt, "rods").smallest_bound,
             "14_with_reversals": unmasked["14"].smallest_bound,
             "16_with_reversals": unmasked["16"].smallest_bound,
         },
@@ -285,15 +285,15 @@ def _needed_bound(rows: Rows, found: Identified) -> dict[str, float]:
     return {"bound": bound, "growth_exponent": slope * log(10)}
 
 
-def _table_1(machine: Rebuilt, found: Identified, complete: Identified) -> SideBySide:
+def _table_1(rebuilt: Rebuilt, found: Identified, complete: Identified) -> SideBySide:
     parts = {
         "paper's center": {name: row.value for name, row in PRV03E.items()},
         **{label: _centers(identified, method) for label, identified, method in _answers(found, complete)},
         "paper, a priori": {name: row.prior for name, row in PRV03E.items() if row.prior is not None},
-        "truth": {name: f"{value:.4f}" for name, value in machine.truth.items()},
+        "truth": {name: f"{value:.4f}" for name, value in rebuilt.truth.items()},
     }
     caption = "Table I. Centers of the ellipsoids (SI units)"
-    return SideBySide(caption, ("parameter", *parts), columns(machine.robot.names, parts))
+    return SideBySide(caption, ("parameter", *parts), columns(rebuilt.robot.names, parts))
 
 
 def _centers(found: Identified, method: str) -> dict[str, str]:

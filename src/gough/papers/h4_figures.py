@@ -35,7 +35,7 @@ def boxes(printed: Boxes, ours: Mapping[str, Boxes], truth: Mapping[str, float])
     described = "Intervals of 14 parameters: the paper's, and ours by two methods, with the true values."
     caption = (
         "Table 1 as intervals (SI units): the paper's boxes, ours by interval Gauss–Seidel and by the exact hull, with "
-        "the same error bound and initial boxes. The paper's robot and ours are not the same machine."
+        "the same error bound and initial boxes. The paper's robot and ours are not the same robot."
     )
     return Drawing("table-1-boxes", figure, described, caption)
 

@@ -11,7 +11,6 @@ from gough.core.arrays import Array
 from gough.dynamics import Identified, Step, identify
 from gough.methods import GaussSeidel, LinearHull
 from gough.papers import h4_figures
-from gough.papers.machines import Rebuilt, Rows, boxes, percents, rebuilt, start_box, values
 from gough.papers.printed import (
     PRV03I,
     PRV03I_BOUND,
@@ -19,6 +18,7 @@ from gough.papers.printed import (
     implied_bound,
     outside_their_boxes,
 )
+from gough.papers.rebuilt import Rebuilt, Rows, boxes, percents, rebuild, start_box, values
 from gough.papers.reproduction import Reproduction, SideBySide, columns, set_text, with_percent
 from gough.region import Box
 from gough.report.base.words import listed
@@ -35,28 +35,28 @@ _OFF = 5.0
 
 def reproduce(seed: int = 1, on_step: Callable[[Step], object] = lambda _: None) -> Reproduction:
     """Tables 1 and 2 of the paper beside those of the virtual experiment."""
-    machine = rebuilt("h4", seed=seed, on_step=on_step, of=6)
+    rebuilt = rebuild("h4", seed=seed, on_step=on_step, of=6)
     on_step(Step(3, 6, "identifying with the paper's model"))
-    printed = _identified(machine, "paper")
+    printed = _identified(rebuilt, "paper")
     on_step(Step(4, 6, "identifying with the complete model"))
-    complete = identify(machine.robot, machine.motion, methods=[_WEIGHTED], compare=False)
+    complete = identify(rebuilt.robot, rebuilt.motion, methods=[_WEIGHTED], compare=False)
     on_step(Step(5, 6, "boxes from parts of the data"))
-    rows = Rows.of(machine, "paper")
+    rows = Rows.of(rebuilt, "paper")
     growth = _growth(rows, np.random.default_rng([seed, 1]))
     on_step(Step(6, 6, "drawing"))
-    numbers = _numbers(machine, printed, complete, rows, growth)
+    numbers = _numbers(rebuilt, printed, complete, rows, growth)
     return Reproduction(
         paper="PRV03i",
         title="Robust estimation of parallel robot dynamic parameters with interval analysis (CDC 2003)",
-        about=_about(machine),
-        tables=(_table_1(machine, printed), _table_2(machine, printed, complete), _table_of_widths(growth)),
+        about=_about(rebuilt),
+        tables=(_table_1(rebuilt, printed), _table_2(rebuilt, printed, complete), _table_of_widths(growth)),
         inconsistencies=inconsistencies(),
         differences=_differences(numbers),
         drawings=(
             h4_figures.boxes(
                 {name: row.sides for name, row in PRV03I.items() if row.sides is not None},
                 {"Gauss–Seidel": boxes(printed[_GAUSS_SEIDEL]), "exact hull": boxes(printed[_HULL])},
-                machine.truth,
+                rebuilt.truth,
             ),
             h4_figures.widths(growth.rows, growth.gauss_seidel, growth.hull),
         ),
@@ -64,11 +64,11 @@ def reproduce(seed: int = 1, on_step: Callable[[Step], object] = lambda _: None)
     )
 
 
-def _identified(machine: Rebuilt, variant: str) -> Identified:
-    robot = machine.variant(variant)
+def _identified(rebuilt: Rebuilt, variant: str) -> Identified:
+    robot = rebuilt.variant(variant)
     methods = [_GAUSS_SEIDEL, _HULL, _WEIGHTED]
     start = start_box(len(robot.names))
-    return identify(robot, machine.motion, methods=methods, prior=start, bound=PRV03I_BOUND, compare=False)
+    return identify(robot, rebuilt.motion, methods=methods, prior=start, bound=PRV03I_BOUND, compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,14 +117,14 @@ def _augmented(W: Array) -> float:
     return float(abs(np.linalg.inv(A)[:p, :n] - inverse).max() / abs(inverse).max())
 
 
-def _numbers(machine: Rebuilt, found: Identified, complete: Identified, rows: Rows, growth: Growth) -> dict[str, Any]:
+def _numbers(rebuilt: Rebuilt, found: Identified, complete: Identified, rows: Rows, growth: Growth) -> dict[str, Any]:
     gauss_seidel, hull = found[_GAUSS_SEIDEL].region.hull(), found[_HULL].region.hull()
-    truth = np.array([machine.truth[name] for name in found.problem.unknowns.names])
-    smallest = {"14": rows.smallest_bound, "16": Rows.of(machine, "rods").smallest_bound}
+    truth = np.array([rebuilt.truth[name] for name in found.problem.unknowns.names])
+    smallest = {"14": rows.smallest_bound, "16": Rows.of(rebuilt, "rods").smallest_bound}
     printed, corrected = conditions_at_home()
     return {
         "rows": len(rows.y),
-        "truth": machine.truth,
+        "truth": rebuilt.truth,
         "gauss_seidel": {name: list(box) for name, box in boxes(found[_GAUSS_SEIDEL]).items()},
         "hull": {name: list(box) for name, box in boxes(found[_HULL]).items()},
         "median_width_ratio": float(np.median(gauss_seidel.width / hull.width)),
@@ -133,8 +133,8 @@ def _numbers(machine: Rebuilt, found: Identified, complete: Identified, rows: Ro
         "bound_over_smallest": {n: PRV03I_BOUND / bound for n, bound in smallest.items()},
         "weighted": {"14": values(found[_WEIGHTED]), "16": values(complete[_WEIGHTED])},
         "errors_in_sigma": {
-            "14": _errors_in_sigma(machine, found),
-            "16": _errors_in_sigma(machine, complete),
+            "14": _errors_in_sigma(rebuilt, found),
+            "16": _errors_in_sigma(rebuilt, complete),
         },
         "growth": {
             "rows": list(growth.rows),
@@ -158,16 +158,16 @@ def _numbers(machine: Rebuilt, found: Identified, complete: Identified, rows: Ro
     }
 
 
-def _errors_in_sigma(machine: Rebuilt, found: Identified) -> dict[str, float]:
+def _errors_in_sigma(rebuilt: Rebuilt, found: Identified) -> dict[str, float]:
     sigma = percents(found[_WEIGHTED])
     return {
-        name: (value - machine.truth[name]) / (sigma[name] * abs(value) / 100)
+        name: (value - rebuilt.truth[name]) / (sigma[name] * abs(value) / 100)
         for name, value in values(found[_WEIGHTED]).items()
     }
 
 
-def _about(machine: Rebuilt) -> tuple[str, ...]:
-    motion = machine.motion
+def _about(rebuilt: Rebuilt) -> tuple[str, ...]:
+    motion = rebuilt.motion
     return (
         (
             "A simulated H4 whose true parameters are the paper's weighted least squares, with arms that have weight "
@@ -181,27 +181,27 @@ def _about(machine: Rebuilt) -> tuple[str, ...]:
     )
 
 
-def _table_1(machine: Rebuilt, found: Identified) -> SideBySide:
-    names = machine.variant("paper").names
+def _table_1(rebuilt: Rebuilt, found: Identified) -> SideBySide:
+    names = rebuilt.variant("paper").names
     parts = {
         "paper's box": {name: row.box_text for name, row in PRV03I.items()},
         "ours, Gauss–Seidel": {name: set_text(*box) for name, box in boxes(found[_GAUSS_SEIDEL]).items()},
         "ours, exact hull": {name: set_text(*box) for name, box in boxes(found[_HULL]).items()},
         "paper, a priori": {name: row.prior for name, row in PRV03I.items() if row.prior is not None},
-        "truth": {name: f"{value:.4f}" for name, value in machine.truth.items()},
+        "truth": {name: f"{value:.4f}" for name, value in rebuilt.truth.items()},
     }
     caption = "Table 1. Estimated parameter boxes (SI units)"
     return SideBySide(caption, ("parameter", *parts), columns(names, parts))
 
 
-def _table_2(machine: Rebuilt, found: Identified, complete: Identified) -> SideBySide:
+def _table_2(rebuilt: Rebuilt, found: Identified, complete: Identified) -> SideBySide:
     parts = {"paper (σ)": {name: row.text for name, row in PRV03I.items()}}
     for head, identified in (("ours, 14 parameters", found), ("ours, 16 parameters", complete)):
         sigma = percents(identified[_WEIGHTED])
         parts[head] = {name: with_percent(value, sigma[name]) for name, value in values(identified[_WEIGHTED]).items()}
-    parts["truth"] = {name: f"{value:.4f}" for name, value in machine.truth.items()}
+    parts["truth"] = {name: f"{value:.4f}" for name, value in rebuilt.truth.items()}
     caption = "Table 2. Weighted least squares, with relative standard deviation"
-    return SideBySide(caption, ("parameter", *parts), columns(machine.robot.names, parts))
+    return SideBySide(caption, ("parameter", *parts), columns(rebuilt.robot.names, parts))
 
 
 def _table_of_widths(growth: Growth) -> SideBySide:

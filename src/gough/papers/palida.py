@@ -13,7 +13,8 @@ from gough.papers import palida_figures as figures
 from gough.papers import palida_tables as tables
 from gough.papers import palida_words as words
 from gough.papers.palida_benchmark import MOTIONS, WITHOUT, judged
-from gough.papers.palida_machine import (
+from gough.papers.palida_printed import inconsistencies
+from gough.papers.palida_robot import (
     DESIGNS,
     GM,
     GM_TOP,
@@ -29,7 +30,6 @@ from gough.papers.palida_machine import (
     campaigns,
     designs,
 )
-from gough.papers.palida_printed import inconsistencies
 from gough.papers.palida_tables import Results
 from gough.papers.reproduction import Reproduction
 from gough.report import Drawing

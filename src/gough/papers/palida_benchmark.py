@@ -10,8 +10,8 @@ from gough.dynamics import BenchmarkVerdict, Bias, all_parameters, benchmark, er
 from gough.dynamics.repeated_motion import RepeatedMotion
 from gough.estimates import Estimate
 from gough.methods import MaximumLikelihood
-from gough.papers.palida_machine import Repetition, base_model
 from gough.papers.palida_printed import CIRCLE, COGGING
+from gough.papers.palida_robot import Repetition, base_model
 from gough.robots.mechanism import Cogging, Palida
 from gough.simulate import PeriodicExperiment, benchmark_circle
 
@@ -59,7 +59,7 @@ def cogging_truth() -> Array:
 
 
 def judged(excitation: Repetition, *, order: int, turns: int, seed: int) -> Judged:
-    """Identify a machine whose drives 3 and 4 cog by models that know it and do not, then judge both on circles.
+    """Identify a robot whose drives 3 and 4 cog by models that know it and do not, then judge both on circles.
 
     Args:
         excitation: What both are identified from.
@@ -69,9 +69,9 @@ def judged(excitation: Repetition, *, order: int, turns: int, seed: int) -> Judg
     """
     rng = np.random.default_rng([seed, 5])
     robots = {WITHOUT: base_model().robot, WITH: cogging_robot()}
-    machine = replace(excitation.experiment, robot=cogging_robot(), parameters=cogging_truth())
-    recorded = machine.run(rng)
-    motions = {name: _circled(machine, turns, mirrored=name == "mirrored").run(rng) for name in MOTIONS}
+    experiment = replace(excitation.experiment, robot=cogging_robot(), parameters=cogging_truth())
+    recorded = experiment.run(rng)
+    motions = {name: _circled(experiment, turns, mirrored=name == "mirrored").run(rng) for name in MOTIONS}
     answers: dict[str, Estimate] = {}
     verdicts: dict[tuple[str, str], BenchmarkVerdict] = {}
     for model, robot in robots.items():
@@ -83,6 +83,6 @@ def judged(excitation: Repetition, *, order: int, turns: int, seed: int) -> Judg
     return Judged(answers, verdicts, motions)
 
 
-def _circled(machine: PeriodicExperiment, turns: int, *, mirrored: bool) -> PeriodicExperiment:
-    circle = benchmark_circle(machine.robot.home, RADIUS, rate=RATE, mirrored=mirrored)  # type: ignore[attr-defined]
-    return replace(machine, series=circle, rate=RATE, periods=turns)
+def _circled(experiment: PeriodicExperiment, turns: int, *, mirrored: bool) -> PeriodicExperiment:
+    circle = benchmark_circle(experiment.robot.home, RADIUS, rate=RATE, mirrored=mirrored)  # type: ignore[attr-defined]
+    return replace(experiment, series=circle, rate=RATE, periods=turns)

@@ -9,7 +9,7 @@ from gough.core.arrays import Array
 from gough.dynamics import BenchmarkVerdict, Bias
 from gough.dynamics.repeated_motion import RepeatedMotion
 from gough.papers.palida_benchmark import WORDS
-from gough.papers.palida_machine import DETERMINISTIC, FAIR, LS, ML, STATISTICAL
+from gough.papers.palida_robot import DETERMINISTIC, FAIR, LS, ML, STATISTICAL
 from gough.report import Drawing
 from gough.report.base.charts import Chart, Level, Line, Panel
 from gough.report.base.drawing import INK, QUIET, SERIES, blank, style

@@ -14,7 +14,16 @@ from gough.data.filters import CLEARANCE
 from gough.dynamics.repeated_motion import RepeatedMotion
 from gough.dynamics.series_order import OrderChoice
 from gough.papers.palida_benchmark import MOTIONS, PITCH, WITH, WITHOUT, WORDS, Judged
-from gough.papers.palida_machine import (
+from gough.papers.palida_printed import (
+    PRINTED_CIRCLE,
+    PRINTED_MEASUREMENT,
+    PRINTED_MIRRORED,
+    REPETITIONS,
+    TABLES,
+    value,
+    written,
+)
+from gough.papers.palida_robot import (
     DESIGNS,
     DETERMINISTIC,
     EXACT_FORCES,
@@ -36,15 +45,6 @@ from gough.papers.palida_machine import (
     Repetition,
     Size,
     plain_series,
-)
-from gough.papers.palida_printed import (
-    PRINTED_CIRCLE,
-    PRINTED_MEASUREMENT,
-    PRINTED_MIRRORED,
-    REPETITIONS,
-    TABLES,
-    value,
-    written,
 )
 from gough.papers.reproduction import SideBySide, columns
 from gough.robots.mechanism.regrouping import formula

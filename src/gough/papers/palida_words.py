@@ -5,7 +5,8 @@ from math import exp, sqrt
 from typing import Any
 
 from gough.papers.palida_benchmark import MOTIONS, WITH, WITHOUT
-from gough.papers.palida_machine import (
+from gough.papers.palida_printed import COGGING, PRINTED_CIRCLE, PRINTED_MIRRORED
+from gough.papers.palida_robot import (
     DESIGNS,
     DETERMINISTIC,
     EXACT_FORCES,
@@ -21,7 +22,6 @@ from gough.papers.palida_machine import (
     ON_PATH,
     STATISTICAL,
 )
-from gough.papers.palida_printed import COGGING, PRINTED_CIRCLE, PRINTED_MIRRORED
 from gough.papers.palida_tables import PAPER, percent
 from gough.report.base.words import listed
 from gough.simulate.spread import binomial_interval
@@ -196,7 +196,7 @@ def _on_circles(n: Numbers) -> tuple[str, ...]:
     ]
     return (
         (
-            f"Drives {drives} of the simulated machine have cogging; the amplitude is chosen so that the mean square "
+            f"Drives {drives} of the simulated robot have cogging; the amplitude is chosen so that the mean square "
             "over a long stroke is the model error that the paper prints for the circle. On the circle the model "
             f"without cogging is biased for {listed(biased(WITHOUT, MOTIONS[0])) or 'no drive'}."
             + "".join(f" {line[0].upper()}{line[1:]}" for line in words)

@@ -10,8 +10,8 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.dynamics import Identified, Step, identify, recorded
 from gough.papers.demonstration import gain_texts
-from gough.papers.machines import Rebuilt, percents, rebuilt, values
 from gough.papers.printed import NCPP, NCPP_AGAINST_ADAMS
+from gough.papers.rebuilt import Rebuilt, percents, rebuild, values
 from gough.papers.reproduction import Reproduction, SideBySide, columns, with_percent
 from gough.report import Drawing
 from gough.report.base.charts import Chart, Line, Panel
@@ -32,17 +32,17 @@ _HALVED = "with halved rods and the weight of arms and rods"
 
 def reproduce(seed: int = 1, on_step: Callable[[Step], object] = lambda _: None) -> Reproduction:
     """Table 1, the cross-validation and the comparison with Adams beside those of the virtual experiment."""
-    machine = rebuilt("par4", seed=seed, on_step=on_step, of=6)
+    rebuilt = rebuild("par4", seed=seed, on_step=on_step, of=6)
     on_step(Step(3, 6, "identifying with the paper's model"))
-    found = _identified(machine, "paper")
+    found = _identified(rebuilt, "paper")
     on_step(Step(4, 6, "identifying with the complete model"))
-    complete = _identified(machine, "rods")
+    complete = _identified(rebuilt, "rods")
     on_step(Step(5, 6, "comparing models on the Adept cycle"))
     cycle = AdeptCycle.of(Par4())
     against = _adams() if find_spec("pinocchio") is not None else None
-    numbers = _numbers(machine, found, complete, cycle)
+    numbers = _numbers(rebuilt, found, complete, cycle)
     on_step(Step(6, 6, "drawing"))
-    tables = [_table_1(machine, found, complete), _cross_validation(found, complete)]
+    tables = [_table_1(rebuilt, found, complete), _cross_validation(found, complete)]
     if against is not None:
         table, numbers["against_full_mechanism"] = against
         tables.append(table)
@@ -50,7 +50,7 @@ def reproduce(seed: int = 1, on_step: Callable[[Step], object] = lambda _: None)
     return Reproduction(
         paper="NCPP",
         title="Dynamic modeling and identification of Par4, a very high speed parallel manipulator",
-        about=_about(machine),
+        about=_about(rebuilt),
         tables=tuple(tables),
         inconsistencies=_inconsistencies(numbers),
         differences=_differences(found, numbers),
@@ -59,34 +59,34 @@ def reproduce(seed: int = 1, on_step: Callable[[Step], object] = lambda _: None)
     )
 
 
-def _identified(machine: Rebuilt, variant: str) -> Identified:
-    robot = machine.variant(variant)
+def _identified(rebuilt: Rebuilt, variant: str) -> Identified:
+    robot = rebuilt.variant(variant)
     return identify(
-        robot, machine.motion, methods=[_LEAST_SQUARES], validation=machine.other, compare=variant == "paper"
+        robot, rebuilt.motion, methods=[_LEAST_SQUARES], validation=rebuilt.other, compare=variant == "paper"
     )
 
 
-def _about(machine: Rebuilt) -> tuple[str, ...]:
-    robot = machine.robot
+def _about(rebuilt: Rebuilt) -> tuple[str, ...]:
+    robot = rebuilt.robot
     return (
         (
             "A simulated Par4 whose true parameters are those printed, except viscous friction, with rods that have "
             "inertia, under cascade control at 1 kHz; a slow and a fast phase of random motion; "
-            f"{machine.motion.n_rows} rows after filtering and masking."
+            f"{rebuilt.motion.n_rows} rows after filtering and masking."
         ),
         (
             "The paper prints neither dimensions nor the mass of a rod. Assumed are arms of "
             f"{robot.geometry.arm:g} m, rods of {robot.geometry.rod:g} m and of "  # type: ignore[attr-defined]
-            f"{1e3 * machine.truth['m_rod']:g} g each, with masses that add up to Table 1."
+            f"{1e3 * rebuilt.truth['m_rod']:g} g each, with masses that add up to Table 1."
         ),
-        f"Amplifier gains from static force tests, as in the paper: {listed(gain_texts(machine.gains))} N·m/V.",
+        f"Amplifier gains from static force tests, as in the paper: {listed(gain_texts(rebuilt.gains))} N·m/V.",
     )
 
 
-def _table_1(machine: Rebuilt, found: Identified, complete: Identified) -> SideBySide:
+def _table_1(rebuilt: Rebuilt, found: Identified, complete: Identified) -> SideBySide:
     sigma = percents(found[_LEAST_SQUARES])
     chains = _by_parameter(values(complete[_LEAST_SQUARES]))
-    truth = _by_parameter(machine.truth)
+    truth = _by_parameter(rebuilt.truth)
     parts = {
         "paper (σ)": {name: row.text for name, row in NCPP.items()},
         "ours (σ)": {n: with_percent(v, sigma[n]) for n, v in values(found[_LEAST_SQUARES]).items()},
@@ -245,17 +245,17 @@ def printed_jacobian() -> float:
     return float(abs(J @ inverse + np.eye(4)).max())
 
 
-def _numbers(machine: Rebuilt, found: Identified, complete: Identified, cycle: AdeptCycle) -> dict[str, Any]:
+def _numbers(rebuilt: Rebuilt, found: Identified, complete: Identified, cycle: AdeptCycle) -> dict[str, Any]:
     adequacy = found.adequacy
     assert adequacy is not None
-    robot = machine.variant("rods")
-    other = recorded(robot, machine.other)
-    truth = np.array([machine.truth[name] for name in robot.names])
+    robot = rebuilt.variant("rods")
+    other = recorded(robot, rebuilt.other)
+    truth = np.array([rebuilt.truth[name] for name in robot.names])
     over_peak, over_rms = cycle.mass_for(float(NCPP_AGAINST_ADAMS.rstrip("%")) / 100)
     f_v = NCPP["f_v"].number
     return {
-        "rows": machine.motion.n_rows,
-        "truth": machine.truth,
+        "rows": rebuilt.motion.n_rows,
+        "truth": rebuilt.truth,
         "least_squares": {"6": values(found[_LEAST_SQUARES]), "19": values(complete[_LEAST_SQUARES])},
         "adequacy": {
             "used": adequacy.used,
@@ -277,12 +277,12 @@ def _numbers(machine: Rebuilt, found: Identified, complete: Identified, cycle: A
         },
         "rms_left_by_the_true_parameters": _rms(np.asarray(other.y) - np.asarray(other.W) @ truth),
         "adept_cycle": {
-            "peak_torque_without_friction": float(abs(cycle.complete(machine.truth["m_rod"])).max()),
+            "peak_torque_without_friction": float(abs(cycle.complete(rebuilt.truth["m_rod"])).max()),
             "peak_motor_speed": cycle.speed,
             "printed_f_v_times_speed": f_v * cycle.speed,
             "errors_by_rod_mass": {f"{mass:g}": list(cycle.errors(mass)) for mass in _ROD_MASSES},
             "rod_mass_for_the_printed_error": {"rms_over_peak": over_peak, "rms_over_rms": over_rms},
-            "error_at_the_assumed_rod_mass": list(cycle.errors(machine.truth["m_rod"])),
+            "error_at_the_assumed_rod_mass": list(cycle.errors(rebuilt.truth["m_rod"])),
         },
         "printed_J_plus_J": printed_jacobian(),
     }

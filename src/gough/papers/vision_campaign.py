@@ -79,7 +79,7 @@ def instrument(seed: int) -> Instrument:
 class CampaignByCamera:
     """How a campaign is measured: every image rendered where the target is, and its pose taken from the pixels.
 
-    The machine returns to a configuration as well as the campaign's noise says; what the images add is their own.
+    The robot returns to a configuration as well as the campaign's noise says; what the images add is their own.
     """
 
     seed: int
@@ -152,7 +152,7 @@ class CampaignByCamera:
 
 @dataclass(frozen=True)
 class Visit:
-    """A machine that stands still, and how many images are taken of it."""
+    """A robot that stands still, and how many images are taken of it."""
 
     rotation: Array
     position: Array

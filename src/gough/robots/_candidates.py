@@ -13,7 +13,7 @@ _ANGLES = 16
 """Headings at which the equation of the heading, of fourth order or less, is sampled."""
 _ORDER = 4
 _NONE = 1e-10
-"""Coefficients relative to the largest that count as zero: machines that are alike on all sides have them."""
+"""Coefficients relative to the largest that count as zero: robots that are alike on all sides have them."""
 _ON_CIRCLE = 1e-3
 """Roots this near to the unit circle may be real."""
 

@@ -1,4 +1,4 @@
-"""Proof that one pose, and only one, satisfies the equations of a machine in a box around a computed pose."""
+"""Proof that one pose, and only one, satisfies the equations of a robot in a box around a computed pose."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Machines whose chains are alike, each with parameters of its own: what follows from that."""
+"""Robots whose chains are alike, each with parameters of its own: what follows from that."""
 
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar

@@ -5,9 +5,9 @@ e·g = 0. Leg by leg, |R b + p − a|² = L² is the quadric [WAM96]
 
     |g|² + 2 g·(e b − a e) − 2 (e b)·(a e) + (|a|² + |b|² − L²) |e|² = 0.
 
-Six such quadrics and e·g = 0 have at most 40 isolated solutions with e ≠ 0 [MOU93]. For one machine with complex
-dimensions they are found by monodromy [DHJ19]; from there they are followed to the machine that is asked for, along a
-path of machines that meets no singular one, with probability one [MS89].
+Six such quadrics and e·g = 0 have at most 40 isolated solutions with e ≠ 0 [MOU93]. For one robot with complex
+dimensions they are found by monodromy [DHJ19]; from there they are followed to the robot that is asked for, along a
+path of robots that meets no singular one, with probability one [MS89].
 """
 
 from functools import lru_cache
@@ -22,7 +22,7 @@ from gough.core.threads import one_blas_thread
 
 Complex = npt.NDArray[np.complex128]
 SOLUTIONS = 40
-"""Number of assembly modes of a general machine, complex ones included [MOU93]."""
+"""Number of assembly modes of a general robot, complex ones included [MOU93]."""
 _FIRST, _LONGEST, _SHORTEST, _MOST = 0.02, 0.1, 1e-7, 1500
 """Steps along the path, which has length 1, and how many at most."""
 _NEAR = 1e-9
@@ -33,8 +33,8 @@ _SAME = 1e-8
 """1 − |cos| of the angle between points below which they are one."""
 
 
-class Machine(NamedTuple):
-    """Dimensions of machines (S): a and b (S, 6, 3), and |a|² + |b|² − L² (S, 6)."""
+class Dimensions(NamedTuple):
+    """Dimensions of robots (S): a and b (S, 6, 3), and |a|² + |b|² − L² (S, 6)."""
 
     a: Complex
     b: Complex
@@ -56,8 +56,8 @@ def all_poses(a: Array, b: Array, lengths: Array) -> Followed:
     A, B = (np.broadcast_to(points / size, (len(lengths), 6, 3)).astype(complex) for points in shift)
     c = (A**2).sum(axis=2) + (B**2).sum(axis=2) - (lengths / size) ** 2
     start, x = _start()
-    many = Machine(*(np.broadcast_to(v, (len(lengths), *v.shape[1:])) for v in start))
-    return _follow(np.broadcast_to(x, (len(lengths), *x.shape)).copy(), many, Machine(A, B, c))
+    many = Dimensions(*(np.broadcast_to(v, (len(lengths), *v.shape[1:])) for v in start))
+    return _follow(np.broadcast_to(x, (len(lengths), *x.shape)).copy(), many, Dimensions(A, B, c))
 
 
 def as_motion(x: Complex, a: Array, b: Array) -> tuple[Array, Array, Array]:
@@ -80,8 +80,8 @@ def count_distinct(x: Complex) -> int:
 
 
 @lru_cache(maxsize=1)
-def _start() -> tuple[Machine, Complex]:
-    """A machine with complex dimensions, and its 40 solutions: from one that is put in, round many loops."""
+def _start() -> tuple[Dimensions, Complex]:
+    """A robot with complex dimensions, and its 40 solutions: from one that is put in, round many loops."""
     rng = np.random.default_rng(2006)
 
     def random(*shape: int) -> Complex:
@@ -91,11 +91,11 @@ def _start() -> tuple[Machine, Complex]:
     g -= e * (g @ e) / (e @ e)
     ends = _right(b[0]) - _left(a[0])
     quadratic = g @ g + 2 * (ends @ e) @ g + 2 * np.einsum("i,nij,j->n", e, _right(b[0]) @ _left(a[0]), e)
-    home = Machine(a, b, (-quadratic / (e @ e))[None])
+    home = Dimensions(a, b, (-quadratic / (e @ e))[None])
     found = np.concatenate([e, g])[None]
     found /= np.linalg.norm(found)
     while len(found) < SOLUTIONS:
-        corners = [home, *(Machine(random(1, 6, 3), random(1, 6, 3), random(1, 6)) for _ in range(2)), home]
+        corners = [home, *(Dimensions(random(1, 6, 3), random(1, 6, 3), random(1, 6)) for _ in range(2)), home]
         x, arrived = found[None], np.ones((1, len(found)), dtype=bool)
         for begin, end in pairwise(corners):
             x, there, _ = _follow(x, begin, end)
@@ -156,9 +156,9 @@ def _blocks(ee: Any, ge: Any, gg: Any) -> Any:
 
 
 class _Path:
-    """The seven quadrics xᵀ (Q0 + t Q1 + t² Q2) x along machines whose dimensions change at constant rates."""
+    """The seven quadrics xᵀ (Q0 + t Q1 + t² Q2) x along robots whose dimensions change at constant rates."""
 
-    def __init__(self, begin: Machine, end: Machine) -> None:
+    def __init__(self, begin: Dimensions, end: Dimensions) -> None:
         one, zero = np.eye(4), np.zeros((4, 4))
         L, R = _left(begin.a), _right(begin.b)
         dL, dR, dc = _left(end.a - begin.a), _right(end.b - begin.b), end.c - begin.c
@@ -201,8 +201,8 @@ def _solved(J: Complex, f: Complex) -> Complex:
 
 
 @one_blas_thread()
-def _follow(x: Complex, begin: Machine, end: Machine) -> Followed:
-    """Follow points (S, K, 8) from one machine to another: predictor of fourth order, Newton's corrector."""
+def _follow(x: Complex, begin: Dimensions, end: Dimensions) -> Followed:
+    """Follow points (S, K, 8) from one robot to another: predictor of fourth order, Newton's corrector."""
     path, shape = _Path(begin, end), x.shape[:-1]
     t, h = np.zeros(shape), np.full(shape, _FIRST)
     in_a_row, lost = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=bool)

@@ -1,4 +1,4 @@
-"""Assembly modes: all poses in which a machine can be assembled at the same readings."""
+"""Assembly modes: all poses in which a robot can be assembled at the same readings."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -35,7 +35,7 @@ class ModeChoice(NamedTuple):
     mode: Indices
     """(N,): its number among all modes; −1 where the sample has none."""
     distance: Array
-    """(N,) m: from the pose to that mode, turns counted by the machine's lever."""
+    """(N,) m: from the pose to that mode, turns counted by the robot's lever."""
     other: Array
     """(N,) m: from that mode to the nearest other one of the sample; infinite where there is none."""
 
@@ -116,7 +116,7 @@ class AssemblyModes(ArrayValue):
 
 
 def assembly_modes(model: KinematicModel, parameters: Any, readings: Any) -> AssemblyModes:
-    """All poses that the machine can have at the readings (N, chains).
+    """All poses that the robot can have at the readings (N, chains).
 
     Two for deltas, by spheres that meet; up to 6 for a planar 3-RRR and up to 8 for an H4 or Par4, by eigenvalues; up
     to 40 for a Gough platform, by following 40 complex paths. Each one found is then proven, where it is not singular.

@@ -179,7 +179,7 @@ class GoughPlatform(ArrayValue):
         if short.any():
             raise InputError(
                 f"sample {int(short.argmax())}: legs of {lengths[short][0]:.3g} m do not bridge the "
-                f"{across.mean():.3g} m between the joints of base and platform: the machine cannot be assembled. "
+                f"{across.mean():.3g} m between the joints of base and platform: the robot cannot be assembled. "
                 "Check the blueprint, and the unit of lengths and readings (m)"
             )
         position = np.repeat(offset[None], len(lengths), axis=0)

@@ -1,4 +1,4 @@
-"""Geometric models of parallel machines: one implicit equation f(x, pose, reading) = 0 per chain."""
+"""Geometric models of parallel robots: one implicit equation f(x, pose, reading) = 0 per chain."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -32,7 +32,7 @@ class PlatformPoses(NamedTuple):
 
 
 class KinematicModel(Protocol):
-    """A machine whose chains each relate the platform's pose to one reading of a sensor in the chain."""
+    """A robot whose chains each relate the platform's pose to one reading of a sensor in the chain."""
 
     @property
     def name(self) -> str: ...
@@ -57,7 +57,7 @@ class KinematicModel(Protocol):
 
     @property
     def zeros(self) -> tuple[str, ...]:
-        """The parameters that are the zeros of the chains' sensors: they may be lost when the machine is off."""
+        """The parameters that are the zeros of the chains' sensors: they may be lost when the robot is off."""
         ...
 
     @property
@@ -82,7 +82,7 @@ class KinematicModel(Protocol):
         """From (x (k), position (3), rotation (3, 3), turn (3), reading): `residual` of one chain.
 
         The platform's rotation is that of `turn`, a small rotation vector, after `rotation`. The form "squared" is a
-        polynomial where the machine's equation is one; "length" is the same error as a length in m.
+        polynomial where the robot's equation is one; "length" is the same error as a length in m.
         """
         ...
 
@@ -228,7 +228,7 @@ class PoseFinder:
         across = " but one across a singularity, in another assembly mode (see assembly_modes)" if found[first] else ""
         raise InputError(
             f"sample {first}: no pose is found at the readings {np.array2string(readings[first], precision=5)} "
-            f"({todo.size} of {n} samples){across}: the machine cannot be assembled so. Check the readings' unit, sign "
+            f"({todo.size} of {n} samples){across}: the robot cannot be assembled so. Check the readings' unit, sign "
             "and order of the chains, the blueprint, or give a guess near the pose"
         )
 

@@ -123,7 +123,7 @@ class LinearDelta(ArrayValue):
         return np.asarray(endstop + np.sqrt(arm**2 - radius**2) - p[:, 2:] - np.sqrt(square))
 
     def forward(self, parameters: Any, readings: Any, guess: PlatformPoses | None = None) -> PlatformPoses:
-        """Positions at readings (N, 3), in closed form: the guess only makes all machines alike."""
+        """Positions at readings (N, 3), in closed form: the guess only makes all robots alike."""
         assert guess is None or len(guess) == 2
         values = checked_readings(self, readings)
         p = self.position_kernel()(checked(self, parameters), values)

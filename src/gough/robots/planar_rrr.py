@@ -85,7 +85,7 @@ class PlanarRRR(OwnChains):
         platform_angles: Sequence[float] = _ANGLES,
         **options: Any,
     ) -> "PlanarRRR":
-        """A machine with motors and joints on two circles, at angles in rad.
+        """A robot with motors and joints on two circles, at angles in rad.
 
         Examples:
             >>> PlanarRRR.of_circles(0.5, 0.1, arm=0.35, rod=0.35).base[0].round(3).tolist()

@@ -1,4 +1,4 @@
-"""Experiments: what to move, machines whose parameters are known, and how they are recorded."""
+"""Experiments: what to move, robots whose parameters are known, and how they are recorded."""
 
 from gough.simulate.benchmark_circle import benchmark_circle
 from gough.simulate.calibration_campaign import (
@@ -14,12 +14,12 @@ from gough.simulate.demos import DEMOS, Campaign, Demo, delta, five_bar, h4, par
 from gough.simulate.demos_periodic import PeriodicCampaign, palida, palida_excitation
 from gough.simulate.excitation import Limits, SlowThenFast, condition
 from gough.simulate.instruments import Instruments, Ripple
-from gough.simulate.machine import Machine, Mechanism
 from gough.simulate.monte_carlo import Campaigned, MonteCarlo, Progress
 from gough.simulate.noise import EffortNoise, Errors, UniformNoise
 from gough.simulate.periodic import PeriodicExperiment, white
 from gough.simulate.pick_and_place import PickAndPlace
 from gough.simulate.simulated_instruments import SimulatedInstruments
+from gough.simulate.simulated_robot import Mechanism, SimulatedRobot
 from gough.simulate.spread import Spread
 from gough.simulate.static_tests import StaticForceTests, static_force_tests
 from gough.simulate.trajectories import FourierSeries, Motion, Periodic, Trajectory
@@ -46,7 +46,6 @@ __all__ = [
     "JointPI",
     "Law",
     "Limits",
-    "Machine",
     "MeasuredCampaign",
     "Mechanism",
     "MonteCarlo",
@@ -62,6 +61,7 @@ __all__ = [
     "Ripple",
     "SimulatedInstruments",
     "SimulatedRecording",
+    "SimulatedRobot",
     "SlowThenFast",
     "Spread",
     "StaticForceTests",

@@ -25,7 +25,7 @@ _READING = 1e-3 * np.array([0.0077, 0.0127, 0.0117, 0.0102, 0.0118, 0.0190])
 class PoseNoise(ArrayValue):
     """Standard deviations of what a camera and the legs' sensors say: position in m, left rotation vector in rad.
 
-    Errors of a run are common to all its images: the machine returns to a configuration only so well.
+    Errors of a run are common to all its images: the robot returns to a configuration only so well.
 
     Examples:
         >>> noise = PoseNoise.of_the_paper()
@@ -60,7 +60,7 @@ class PoseNoise(ArrayValue):
 
 
 class Faults(NamedTuple):
-    """What the model of a machine may leave out, and what may go wrong with a measurement.
+    """What the model of a robot may leave out, and what may go wrong with a measurement.
 
     Examples:
         >>> Faults(backlash=5e-4).words
@@ -112,7 +112,7 @@ class MeasuredCampaign(ArrayValue):
     validation: Poses
     """Measured poses of other configurations, which take no part in a calibration."""
     truth: Array
-    """The machine's parameters with a in the camera's frame and b in the target's: what a calibration can find."""
+    """The robot's parameters with a in the camera's frame and b in the target's: what a calibration can find."""
     exact: PlatformPoses
     """Poses of the target in the camera's frame at each configuration by the model, without errors and faults."""
     readings: Array
@@ -121,7 +121,7 @@ class MeasuredCampaign(ArrayValue):
 
 @dataclass(frozen=True, eq=False)
 class CalibrationCampaign(ArrayValue):
-    """A machine off its blueprint, where a camera stands, and what is measured how often.
+    """A robot off its blueprint, where a camera stands, and what is measured how often.
 
     Examples:
         >>> campaign = CalibrationCampaign.deltalab(np.random.default_rng(1))
@@ -137,7 +137,7 @@ class CalibrationCampaign(ArrayValue):
     robot: GoughPlatform
     """The blueprint."""
     geometry: Array
-    """The machine's own parameters, in the blueprint's frames."""
+    """The robot's own parameters, in the blueprint's frames."""
     configurations: Array
     """(K, legs) readings to calibrate by."""
     others: Array

@@ -1,4 +1,4 @@
-"""A machine under control: one traced step of controller and machine, repeated in a tight loop."""
+"""A robot under control: one traced step of controller and robot, repeated in a tight loop."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ from gough.robots.model import PoseMotion
 from gough.simulate.control import Controller
 from gough.simulate.equations import Equations, Ports
 from gough.simulate.instruments import Instruments
-from gough.simulate.machine import Machine
+from gough.simulate.simulated_robot import SimulatedRobot
 from gough.simulate.trajectories import Motion
 
 _STABLE = 1.5
 """Greatest step times rate of decay that is used; the classical Runge–Kutta method is stable up to 2.78."""
 _BLOCK = 2000
-"""Sampling periods simulated before looking whether the machine still follows."""
+"""Sampling periods simulated before looking whether the robot still follows."""
 
 
 @dataclass(frozen=True, eq=False)
 class Followed:
-    """What a machine did under control, at the N instants of sampling.
+    """What a robot did under control, at the N instants of sampling.
 
     Examples:
         >>> Followed(np.zeros((3, 4)), np.zeros((3, 4)), np.zeros((3, 4)), substeps=4).voltages.shape
@@ -44,10 +44,10 @@ class Followed:
 
 @dataclass(frozen=True, eq=False)
 class ClosedLoop:
-    """A machine, what drives it, and what it is measured with, sampled and controlled `rate` times a second.
+    """A robot, what drives it, and what it is measured with, sampled and controlled `rate` times a second.
 
     The motors' efforts are gain · voltage, held over each sampling period, plus their ripple. Within a period the
-    machine's motion is integrated by the classical Runge–Kutta method of order four, in so many equal steps that dry
+    robot's motion is integrated by the classical Runge–Kutta method of order four, in so many equal steps that dry
     friction, its stiffest part, is integrated stably, unless `substeps` says how many. Errors of the recording do not
     reach the controller; the encoders' steps do.
 
@@ -56,15 +56,15 @@ class ClosedLoop:
         >>> from gough.simulate.control import JointPI
         >>> from gough.robots import FiveBar
         >>> robot = FiveBar.demo()
-        >>> machine = Machine(robot, robot.nominal)
-        >>> controller = JointPI.tuned(machine, [2.0, 1.1], bandwidth=20.0)
-        >>> loop = ClosedLoop(machine, controller, Instruments(), rate=1000.0, phase=np.zeros(2))
+        >>> simulated = SimulatedRobot(robot, robot.nominal)
+        >>> controller = JointPI.tuned(simulated, [2.0, 1.1], bandwidth=20.0)
+        >>> loop = ClosedLoop(simulated, controller, Instruments(), rate=1000.0, phase=np.zeros(2))
         >>> swing = FourierSeries([2.0, 1.1], [[0.5], [0.4]], [[0.0], [0.2]], frequency=0.5).sample(1000.0)
         >>> bool(abs(loop.follow(swing).x - swing.q).max() < 0.01)
         True
     """
 
-    machine: Machine
+    simulated: SimulatedRobot
     controller: Controller
     instruments: Instruments
     rate: float
@@ -73,7 +73,7 @@ class ClosedLoop:
     substeps: int | None = None
     """Steps of integration in each sampling period; None chooses."""
     lost: float = 0.2
-    """Greatest error of a joint, rad, beyond which the machine no longer follows."""
+    """Greatest error of a joint, rad, beyond which the robot no longer follows."""
 
     def __post_init__(self) -> None:
         require(np.isfinite(self.rate) and self.rate > 0, f"rate must be positive, in Hz, but is {self.rate}")
@@ -81,15 +81,15 @@ class ClosedLoop:
         require(self.lost > 0, f"lost must be positive, in rad, but is {self.lost}")
 
     def follow(self, reference: Motion | PoseMotion) -> Followed:
-        """What the machine does, from the state in which the reference begins.
+        """What the robot does, from the state in which the reference begins.
 
         Raises:
             InputError: it does not follow: a motor is saturated, the loop is unstable, or the workspace was left.
         """
         x, dx = (reference.x, reference.dx) if isinstance(reference, PoseMotion) else (reference.q, reference.dq)
-        joints = self.machine.joint_motion(reference)
-        system = self.machine.equations
-        n_steps = _enough_steps(self.machine, x, self.rate) if self.substeps is None else self.substeps
+        joints = self.simulated.joint_motion(reference)
+        system = self.simulated.equations
+        n_steps = _enough_steps(self.simulated, x, self.rate) if self.substeps is None else self.substeps
         loop = Recurrence(step_kernel(system))
         constants = self._constants(n_steps)
         state = self._beginning(x[0], dx[0], joints.q[0], joints.dq[0])
@@ -109,21 +109,21 @@ class ClosedLoop:
 
     def _constants(self, n_steps: int) -> list[Array]:
         """The inputs of the step that do not change, in the order of `step_kernel`."""
-        n, tools, law = self.machine.n_actuators, self.instruments, self.controller.law(self.machine.n_actuators)
+        n, tools, law = self.simulated.n_actuators, self.instruments, self.controller.law(self.simulated.n_actuators)
         require(len(self.phase) == n, f"there are {n} actuators, but {len(self.phase)} phases")
         period = 1 / self.rate
         remembered = np.exp(-2 * np.pi * law.velocity_cutoff * period)
         strength, waves = (0.0, 0.0) if tools.ripple is None else (tools.ripple.amplitude, tools.ripple.waves)
         ripple = np.vstack([np.full(n, strength), np.full(n, waves), self.phase])
         limit = min(tools.voltage_limit, 1e300)  # infinity times zero is not a number
-        scalars = [period, period / n_steps, remembered, tools.resolution, limit, self.machine.friction_speed]
+        scalars = [period, period / n_steps, remembered, tools.resolution, limit, self.simulated.friction_speed]
         laws = np.vstack([law.proportional, law.integral, law.damping])
-        return [np.array(scalars), laws, tools.gains(n), ripple, self.machine.parameters]
+        return [np.array(scalars), laws, tools.gains(n), ripple, self.simulated.parameters]
 
     def _beginning(self, x: Array, dx: Array, q: Array, dq: Array) -> Array:
         """On the reference, its velocity known to the controller, the weight of the robot held by the integral."""
         still = np.zeros((1, len(x)))
-        torque = (self.machine.equations.regressor(x[None], still, still) @ self.machine.parameters)[0]
+        torque = (self.simulated.equations.regressor(x[None], still, still) @ self.simulated.parameters)[0]
         held = np.where(self.controller.law(len(q)).integral > 0, torque, 0.0)
         before = self.instruments.read_positions(q) - dq / self.rate
         return np.concatenate([x, dx, before, dq, held, np.zeros(len(q))])
@@ -139,15 +139,15 @@ class ClosedLoop:
         k, joint = np.argwhere(bad)[0]
         saturated = np.abs(rows[: k + 1, -n:]) >= self.instruments.voltage_limit
         share = saturated[max(0, k - round(0.5 * self.rate)) :].mean(axis=0)
-        who, when = self.machine.robot.actuators[joint], (start + k) / self.rate
+        who, when = self.simulated.robot.actuators[joint], (start + k) / self.rate
         if share.max() > 0.02:
-            worst = self.machine.robot.actuators[int(share.argmax())]
+            worst = self.simulated.robot.actuators[int(share.argmax())]
             limit = self.instruments.voltage_limit
             raise InputError(
                 f"{who} no longer follows at {when:.3f} s: {worst} was at its voltage limit of {limit:g} V during "
                 f"{share.max():.0%} of the half second before. Slow the motion, or raise voltage_limit"
             )
-        what = "the machine left its workspace" if np.isnan(error[k]).any() else f"its error exceeds {self.lost:g} rad"
+        what = "the robot left its workspace" if np.isnan(error[k]).any() else f"its error exceeds {self.lost:g} rad"
         raise InputError(
             f"{who} no longer follows at {when:.3f} s ({what}): the loop is unstable, or too weak. Use other gains "
             "of the controller, a higher rate, or a slower motion"
@@ -218,8 +218,8 @@ def _runge_kutta(slope: _Slope, x: Expression, dx: Expression, h: Expression) ->
     return x + h / 6 * (v1 + 2 * v2 + 2 * v3 + v4), dx + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
 
 
-def _enough_steps(machine: Machine, x: Array, rate: float) -> int:
+def _enough_steps(simulated: SimulatedRobot, x: Array, rate: float) -> int:
     """Steps in a sampling period for which dry friction, at rest its stiffest, is integrated stably along x."""
     poses = x[np.linspace(0, len(x) - 1, 50).round().astype(int)]
-    rates = np.linalg.eigvals(np.linalg.solve(machine.joint_inertia(poses), machine.joint_damping(poses)))
+    rates = np.linalg.eigvals(np.linalg.solve(simulated.joint_inertia(poses), simulated.joint_damping(poses)))
     return max(2, int(np.ceil(np.abs(rates).max() / rate / _STABLE)))

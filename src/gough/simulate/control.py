@@ -7,7 +7,7 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import require
-from gough.simulate.machine import Machine
+from gough.simulate.simulated_robot import SimulatedRobot
 
 
 class Law(NamedTuple):
@@ -68,11 +68,11 @@ class JointPI(ArrayValue):
         _store_gains(self, ("proportional", "integral", "damping"))
 
     @classmethod
-    def tuned(cls, machine: Machine, at: Any, *, bandwidth: float, damping: float = 0.8) -> "JointPI":
+    def tuned(cls, simulated: SimulatedRobot, at: Any, *, bandwidth: float, damping: float = 0.8) -> "JointPI":
         """Gains by pole placement on the inertia that each motor feels at the pose `at`, the others at rest.
 
         Args:
-            machine: Whose inertia is controlled.
+            simulated: The robot whose inertia is controlled.
             at: The pose (m,).
             bandwidth: Natural frequency of the closed loop in Hz; a tenth of it is the rate of the integral.
             damping: Damping ratio.
@@ -80,11 +80,11 @@ class JointPI(ArrayValue):
         Examples:
             >>> from gough.robots import H4
             >>> robot = H4()
-            >>> controller = JointPI.tuned(Machine(robot, robot.nominal), robot.home, bandwidth=10.0)
+            >>> controller = JointPI.tuned(SimulatedRobot(robot, robot.nominal), robot.home, bandwidth=10.0)
             >>> controller.proportional.shape
             (4,)
         """
-        inertia, pulsation = _felt_inertia(machine, at), _pulsation(bandwidth)
+        inertia, pulsation = _felt_inertia(simulated, at), _pulsation(bandwidth)
         stiffness = inertia * pulsation**2
         return cls(stiffness, stiffness * pulsation / 10, 2 * damping * inertia * pulsation)
 
@@ -121,18 +121,18 @@ class Cascade(ArrayValue):
         _store_gains(self, ("proportional", "integral", "velocity"))
 
     @classmethod
-    def tuned(cls, machine: Machine, at: Any, *, bandwidth: float, damping: float = 0.8) -> "Cascade":
+    def tuned(cls, simulated: SimulatedRobot, at: Any, *, bandwidth: float, damping: float = 0.8) -> "Cascade":
         """The same closed loop as `JointPI.tuned`, written as a cascade.
 
         Examples:
             >>> from gough.robots import Par4
             >>> robot = Par4()
-            >>> Cascade.tuned(Machine(robot, robot.nominal), robot.home, bandwidth=10.0).velocity.shape
+            >>> Cascade.tuned(SimulatedRobot(robot, robot.nominal), robot.home, bandwidth=10.0).velocity.shape
             (4,)
         """
         pulsation = _pulsation(bandwidth)
         loop = pulsation / (2 * damping)
-        return cls(loop, loop * pulsation / 10, 2 * damping * pulsation * _felt_inertia(machine, at))
+        return cls(loop, loop * pulsation / 10, 2 * damping * pulsation * _felt_inertia(simulated, at))
 
     def law(self, n_joints: int) -> Law:
         """The gains of each joint."""
@@ -160,5 +160,5 @@ def _pulsation(bandwidth: float) -> float:
     return 2 * np.pi * bandwidth
 
 
-def _felt_inertia(machine: Machine, at: Any) -> Array:
-    return np.diagonal(machine.joint_inertia(at)).copy()
+def _felt_inertia(simulated: SimulatedRobot, at: Any) -> Array:
+    return np.diagonal(simulated.joint_inertia(at)).copy()

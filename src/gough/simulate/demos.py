@@ -17,8 +17,8 @@ from gough.simulate.control import Cascade, JointPI
 from gough.simulate.demos_periodic import palida
 from gough.simulate.excitation import Limits, SlowThenFast
 from gough.simulate.instruments import Instruments, Ripple
-from gough.simulate.machine import Machine
 from gough.simulate.noise import EffortNoise
+from gough.simulate.simulated_robot import SimulatedRobot
 from gough.simulate.static_tests import StaticForceTests, static_force_tests
 from gough.simulate.trajectories import FourierSeries, Periodic
 from gough.simulate.virtual import VirtualExperiment
@@ -29,7 +29,7 @@ _SPREAD = 0.15
 
 @dataclass(frozen=True, eq=False)
 class Campaign:
-    """All that is recorded of one machine: data to identify it by, other data to validate by, tests of its gain.
+    """All that is recorded of one robot: data to identify it by, other data to validate by, tests of its gain.
 
     Examples:
         >>> campaign = five_bar(np.random.default_rng(1), periods=1)
@@ -42,7 +42,7 @@ class Campaign:
     experiment: VirtualExperiment
     """To identify by."""
     validation: VirtualExperiment
-    """The same machine and instruments on another trajectory."""
+    """The same robot and instruments on another trajectory."""
     static_tests: StaticForceTests | None = None
     """Static tests of the amplifiers' gains, where these are to be measured."""
 
@@ -85,7 +85,7 @@ def five_bar(rng: np.random.Generator, *, periods: int = 8) -> Campaign:
     sigma = np.array([0.02, 0.06])
     noise = EffortNoise(np.outer(sigma, sigma) * [[1.0, 0.6], [0.6, 1.0]], cutoff=20.0)
     instruments = Instruments(encoder_counts=None, noise=noise)
-    experiment = VirtualExperiment(Machine(robot, truth), Periodic(series, periods), instruments, rate=200.0)
+    experiment = VirtualExperiment(SimulatedRobot(robot, truth), Periodic(series, periods), instruments, rate=200.0)
     return Campaign(experiment, replace(experiment, trajectory=Periodic(motion(other))))
 
 
@@ -119,11 +119,11 @@ def h4(
     """
     robot = H4() if robot is None else robot
     instruments = Instruments(gain=1.5, noise=noise, ripple=Ripple(0.03, waves=96.0), voltage_limit=10.0)
-    machine = _machine(rng, robot, mechanism=mechanism)
+    simulated = _simulated(rng, robot, mechanism=mechanism)
     limits = Limits(efforts=10.0, joint_speed=20.0, margin=0.1, reach=0.2)
     search = _Search([0.12, 0.12, 0.06, 0.7], limits, seconds, candidates)
     controller = JointPI.tuned(_blueprint(robot), robot.home, bandwidth=25.0)
-    return _campaign(rng, machine, instruments, controller, search)
+    return _campaign(rng, simulated, instruments, controller, search)
 
 
 def par4(
@@ -149,12 +149,12 @@ def par4(
     gain = 20.0 * (1 + 0.03 * rng.standard_normal(4))
     ripple = Ripple(0.2, waves=120.0)
     instruments = Instruments(gain=gain, encoder_counts=100_000, noise=noise, ripple=ripple, voltage_limit=10.0)
-    machine = _machine(rng, robot, mechanism=mechanism)
+    simulated = _simulated(rng, robot, mechanism=mechanism)
     limits = Limits(efforts=100.0, joint_speed=20.0, margin=0.1, reach=0.2)
     search = _Search([0.25, 0.25, 0.1, 0.5], limits, seconds, candidates, fast=(0.8, 5))
     controller = Cascade.tuned(_blueprint(robot), robot.home, bandwidth=15.0)
     tests = static_force_tests(rng, gains=gain, lever=robot.geometry.arm, sigma=1.0, friction=0.1)
-    return replace(_campaign(rng, machine, instruments, controller, search), static_tests=tests)
+    return replace(_campaign(rng, simulated, instruments, controller, search), static_tests=tests)
 
 
 def delta(
@@ -179,11 +179,11 @@ def delta(
     robot = Delta() if robot is None else robot
     ripple = Ripple(0.2, waves=120.0)
     instruments = Instruments(gain=20.0, encoder_counts=100_000, noise=noise, ripple=ripple, voltage_limit=10.0)
-    machine = _machine(rng, robot, mechanism=mechanism)
+    simulated = _simulated(rng, robot, mechanism=mechanism)
     limits = Limits(efforts=100.0, joint_speed=20.0, margin=0.1, reach=0.2)
     search = _Search([0.25, 0.25, 0.1], limits, seconds, candidates, fast=(0.8, 5))
     controller = Cascade.tuned(_blueprint(robot), robot.home, bandwidth=15.0)
-    return _campaign(rng, machine, instruments, controller, search)
+    return _campaign(rng, simulated, instruments, controller, search)
 
 
 @dataclass(frozen=True)
@@ -210,10 +210,10 @@ class _Search:
 
 
 def _campaign(
-    rng: np.random.Generator, machine: Machine, instruments: Instruments, controller: Any, search: _Search
+    rng: np.random.Generator, simulated: SimulatedRobot, instruments: Instruments, controller: Any, search: _Search
 ) -> Campaign:
-    robot: Any = machine.robot
-    experiment = VirtualExperiment(machine, search.run(rng, robot), instruments, controller=controller)
+    robot: Any = simulated.robot
+    experiment = VirtualExperiment(simulated, search.run(rng, robot), instruments, controller=controller)
     return Campaign(experiment, replace(experiment, trajectory=search.run(rng, robot, share=0.5)))
 
 
@@ -221,19 +221,19 @@ def _off(nominal: Array, rng: np.random.Generator) -> Array:
     return np.asarray(nominal * np.exp(_SPREAD * rng.standard_normal(len(nominal))))
 
 
-def _blueprint(robot: DynamicModel) -> Machine:
-    return Machine(robot, robot.nominal)
+def _blueprint(robot: DynamicModel) -> SimulatedRobot:
+    return SimulatedRobot(robot, robot.nominal)
 
 
-def _machine(rng: np.random.Generator, robot: Any, *, mechanism: bool) -> Machine:
-    """The machine: parameters off the blueprint, or those of a mechanism whose masses are, with such friction."""
+def _simulated(rng: np.random.Generator, robot: Any, *, mechanism: bool) -> SimulatedRobot:
+    """The robot: parameters off the blueprint, or those of a mechanism whose masses are, with such friction."""
     truth = _off(robot.nominal, rng)
     if not mechanism:
-        return Machine(robot, truth)
+        return SimulatedRobot(robot, truth)
     whole = _mechanism(rng, robot)
     lumped = whole.parameters(robot.variant)
-    rubs = Machine(robot, truth).equations.friction.columns
-    return Machine(robot, np.where(rubs, truth, lumped), whole)
+    rubs = SimulatedRobot(robot, truth).equations.friction.columns
+    return SimulatedRobot(robot, np.where(rubs, truth, lumped), whole)
 
 
 def _mechanism(rng: np.random.Generator, robot: Any) -> Any:

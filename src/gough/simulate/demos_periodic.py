@@ -26,7 +26,7 @@ RADIUS = 0.12
 
 @dataclass(frozen=True, eq=False)
 class PeriodicCampaign:
-    """All that is recorded of one machine in periodic motions: one to identify it by, others to validate by.
+    """All that is recorded of one robot in periodic motions: one to identify it by, others to validate by.
 
     Examples:
         >>> campaign = palida(np.random.default_rng(1), periods=3)
@@ -37,7 +37,7 @@ class PeriodicCampaign:
     experiment: PeriodicExperiment
     """To identify by."""
     validation: Mapping[str, PeriodicExperiment]
-    """The same machine and instruments on other motions, by name."""
+    """The same robot and instruments on other motions, by name."""
 
     @property
     def robot(self) -> Palida:

@@ -1,4 +1,4 @@
-"""What lies between a machine and its recording: encoders, amplifiers, converters, a logger that misses samples."""
+"""What lies between a robot and its recording: encoders, amplifiers, converters, a logger that misses samples."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -44,7 +44,7 @@ class Ripple(ArrayValue):
 
 @dataclass(frozen=True, eq=False)
 class Instruments(ArrayValue):
-    """Encoders, amplifiers and the logger of a machine.
+    """Encoders, amplifiers and the logger of a robot.
 
     An amplifier turns its voltage V into the effort gain · V [PRV03i, eq. (33)], [NCPP, eq. (24)]; a ripple may add to
     it. Recorded are the encoders' readings and the voltages, each voltage averaged over the sampling period around

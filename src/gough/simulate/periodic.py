@@ -57,7 +57,7 @@ class PeriodicExperiment(ArrayValue):
 
     @property
     def truth(self) -> Array:
-        """The parameters of the machine."""
+        """The parameters of the robot."""
         return self.robot.nominal if self.parameters is None else self.parameters
 
     def exact(self) -> tuple[Array, Array]:

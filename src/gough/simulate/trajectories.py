@@ -26,7 +26,7 @@ class Motion(NamedTuple):
 
 
 class Trajectory(Protocol):
-    """What a machine is to follow: analytic, so that velocities and accelerations are exact at every time.
+    """What a robot is to follow: analytic, so that velocities and accelerations are exact at every time.
 
     In the pose of a parallel robot, or in the joints of a robot whose equations are written in joints.
 

@@ -1,4 +1,4 @@
-"""Virtual experiments: a machine whose parameters are known moves, and is recorded as in a laboratory."""
+"""Virtual experiments: a robot whose parameters are known moves, and is recorded as in a laboratory."""
 
 from dataclasses import dataclass, field
 
@@ -11,13 +11,13 @@ from gough.robots.model import DynamicModel, PoseMotion
 from gough.simulate.closed_loop import ClosedLoop
 from gough.simulate.control import Controller
 from gough.simulate.instruments import Instruments
-from gough.simulate.machine import Machine
+from gough.simulate.simulated_robot import SimulatedRobot
 from gough.simulate.trajectories import Motion, Trajectory
 
 
 @dataclass(frozen=True, eq=False)
 class TrueMotion(ArrayValue):
-    """What a machine did at the N instants of sampling, without the errors of any instrument.
+    """What a robot did at the N instants of sampling, without the errors of any instrument.
 
     Examples:
         >>> zeros = np.zeros((3, 2))
@@ -88,16 +88,16 @@ class SimulatedRecording(ArrayValue):
 
 @dataclass(frozen=True, eq=False)
 class VirtualExperiment(ArrayValue):
-    """A machine that follows a trajectory, exactly or under control, and is recorded by its instruments.
+    """A robot that follows a trajectory, exactly or under control, and is recorded by its instruments.
 
-    Without a controller the machine follows exactly: its motion is that of the trajectory, its efforts are those that
+    Without a controller the robot follows exactly: its motion is that of the trajectory, its efforts are those that
     the motion needs, dry friction with a plain sign. This is exact: efforts = regressor · parameters to rounding.
 
     With a controller the closed loop is simulated (`ClosedLoop`), and the efforts are those that really acted: the
-    recording is consistent with the machine's motion, however badly it followed. At an instant of sampling, where the
+    recording is consistent with the robot's motion, however badly it followed. At an instant of sampling, where the
     held voltage jumps, effort and acceleration are the means of their values before and after.
 
-    A `mechanism` of the machine takes no part in the control. The robot's own equations decide how the machine moves
+    A `mechanism` of the robot takes no part in the control. The robot's own equations decide how the robot moves
     under control; the efforts are then those that the complete mechanism needs for that very motion. So motion and
     efforts are again consistent, with the mechanism; the voltages are those a controller of the mechanism would have
     had to give, and differ from those that were given in the simulation by the terms that the equations lack.
@@ -107,12 +107,13 @@ class VirtualExperiment(ArrayValue):
         >>> from gough.robots import FiveBar
         >>> robot = FiveBar.demo()
         >>> swing = Periodic(FourierSeries([2.0, 1.1], [[0.5], [0.4]], [[0.0], [0.2]], frequency=0.5))
-        >>> experiment = VirtualExperiment(Machine(robot, robot.nominal), swing, Instruments(noise=0.1), rate=100.0)
+        >>> simulated = SimulatedRobot(robot, robot.nominal)
+        >>> experiment = VirtualExperiment(simulated, swing, Instruments(noise=0.1), rate=100.0)
         >>> experiment.run(np.random.default_rng(1)).efforts.shape
         (200, 2)
     """
 
-    machine: Machine
+    simulated: SimulatedRobot
     trajectory: Trajectory
     instruments: Instruments
     rate: float = 1000.0
@@ -124,7 +125,7 @@ class VirtualExperiment(ArrayValue):
 
     def __post_init__(self) -> None:
         require(np.isfinite(self.rate) and self.rate > 0, f"rate must be positive, in Hz, but is {self.rate}")
-        n, name = self.machine.n_actuators, self.machine.robot.name
+        n, name = self.simulated.n_actuators, self.simulated.robot.name
         for what, check in (("noise", self.instruments.errors), ("gain", self.instruments.gains)):
             try:
                 check(n)
@@ -134,22 +135,22 @@ class VirtualExperiment(ArrayValue):
     @property
     def robot(self) -> DynamicModel:
         """The robot whose parameters are to be found."""
-        return self.machine.robot
+        return self.simulated.robot
 
     @property
     def parameters(self) -> Array:
         """The truth (p,)."""
-        return self.machine.parameters
+        return self.simulated.parameters
 
     def run(self, rng: np.random.Generator) -> SimulatedRecording:
         """One recording; a generator in the same state gives the same one, bit for bit.
 
         Raises:
-            InputError: the trajectory is out of reach, or the machine cannot follow it.
+            InputError: the trajectory is out of reach, or the robot cannot follow it.
         """
         phases, losses = rng.spawn(2)
         reference = self._reference()
-        n = self.machine.n_actuators
+        n = self.simulated.n_actuators
         phase, gain = self.instruments.phases(phases, n), self.instruments.gains(n)
         motion, efforts = self._exactly(reference) if self.controller is None else self._under(reference, phase)
         ripple = self.instruments.ripple
@@ -167,7 +168,7 @@ class VirtualExperiment(ArrayValue):
     def _reference(self) -> Motion | PoseMotion:
         reference = self.trajectory.sample(self.rate)
         is_pose, name = isinstance(reference, PoseMotion), self.robot.name
-        if is_pose != self.machine.moves_in_pose:
+        if is_pose != self.simulated.moves_in_pose:
             raise InputError(
                 f"{name} is moved by a trajectory of its {'joints' if is_pose else 'pose'}, not of its "
                 f"{'pose' if is_pose else 'joints'}"
@@ -175,29 +176,29 @@ class VirtualExperiment(ArrayValue):
         return reference
 
     def _exactly(self, reference: Motion | PoseMotion) -> tuple[TrueMotion, Array]:
-        return self._true_motion(reference, reference), self.machine.efforts(reference)
+        return self._true_motion(reference, reference), self.simulated.efforts(reference)
 
     def _under(self, reference: Motion | PoseMotion, phase: Array) -> tuple[TrueMotion, Array]:
         """The motion under control, and the efforts of that motion."""
-        machine, tools = self.machine, self.instruments
+        simulated, tools = self.simulated, self.instruments
         assert self.controller is not None
-        followed = ClosedLoop(machine, self.controller, tools, self.rate, phase, self.substeps).follow(reference)
+        followed = ClosedLoop(simulated, self.controller, tools, self.rate, phase, self.substeps).follow(reference)
         x, dx, held = followed.x, followed.dx, followed.voltages
         averaged = np.vstack([held[:1], (held[1:] + held[:-1]) / 2])
         in_pose = isinstance(reference, PoseMotion)
-        q = machine.joint_motion(PoseMotion(x, dx, np.zeros_like(x))).q if in_pose else x
-        efforts = tools.gains(machine.n_actuators) * averaged
+        q = simulated.joint_motion(PoseMotion(x, dx, np.zeros_like(x))).q if in_pose else x
+        efforts = tools.gains(simulated.n_actuators) * averaged
         if tools.ripple is not None:
             efforts = efforts + tools.ripple.with_phase(phase).torque(q)
-        ddx = machine.accelerations(x, dx, efforts)
+        ddx = simulated.accelerations(x, dx, efforts)
         moved = PoseMotion(x, dx, ddx) if in_pose else Motion(np.arange(len(x)) / self.rate, x, dx, ddx)
-        if machine.mechanism is not None:
-            efforts = machine.mechanism.efforts(x, dx, ddx) + machine.friction_efforts(x, dx)
+        if simulated.mechanism is not None:
+            efforts = simulated.mechanism.efforts(x, dx, ddx) + simulated.friction_efforts(x, dx)
         return self._true_motion(moved, reference), efforts
 
     def _true_motion(self, moved: Motion | PoseMotion, reference: Motion | PoseMotion) -> TrueMotion:
-        joints = self.machine.joint_motion(moved)
-        wanted = joints.q if moved is reference else self.machine.joint_motion(reference).q
+        joints = self.simulated.joint_motion(moved)
+        wanted = joints.q if moved is reference else self.simulated.joint_motion(reference).q
         own = moved if isinstance(moved, PoseMotion) else PoseMotion(*joints)
         return TrueMotion(np.arange(len(joints.q)) / self.rate, *joints, *own, wanted=wanted)
 

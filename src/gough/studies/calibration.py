@@ -1,4 +1,4 @@
-"""A calibration study: one TOML file that says machine, poses and noise, and the calibration it asks for."""
+"""A calibration study: one TOML file that says robot, poses and noise, and the calibration it asks for."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from gough.core.errors import InputError, nearest, require
-from gough.core.files import read_toml
 from gough.data import Poses, averaged, read_klipper, read_poses
-from gough.geometry import Calibrated, CalibratedPrinter, calibrate, calibrate_printer, cross_validate, machine_frame
+from gough.geometry import Calibrated, CalibratedPrinter, calibrate, calibrate_printer, cross_validate, robot_frame
 from gough.robots import (
     GoughPlatform,
     H4Kinematics,
@@ -21,10 +20,10 @@ from gough.robots import (
     PlanarRRR,
     RotaryDelta,
 )
-from gough.studies.calibration_schema import CalibrationStudyTable, MachineTable, PosesTable
+from gough.studies.calibration_schema import CalibrationStudyTable, KinematicRobotTable, PosesTable
 from gough.studies.quantities import quantity
 from gough.studies.robots import dimension_text, left_out, not_stated, robot
-from gough.studies.toml import validated, where
+from gough.studies.toml import read_tables, validated, where
 
 _GOUGH = {"base": "m", "platform": "m", "length": "m", "gain": "1"}
 _CIRCLES = {"base_radius": "m", "platform_radius": "m", "base_angles": "rad", "platform_angles": "rad"}
@@ -35,11 +34,11 @@ _POINTS = {"base": "m", "platform": "m"}
 _CHAINS: dict[str, tuple[dict[str, str], Any]] = {
     "linear-delta": (_LINEAR, LinearDelta),
     "rotary-delta": (_ROTARY, RotaryDelta),
-    "planar-rrr": (_POINTS | _PLANAR, PlanarRRR),
+    "3-rrr": (_POINTS | _PLANAR, PlanarRRR),
 }
-"""Machines that are made of their dimensions."""
+"""Robots that are made of their dimensions."""
 _ROBOTS: dict[str, Any] = {"h4": H4Kinematics, "par4": Par4Kinematics}
-"""Machines whose dimensions are those of a robot in other studies."""
+"""Robots whose dimensions are those of a robot in other studies."""
 BLUEPRINTS = {"deltalab": GoughPlatform.deltalab}
 """Blueprints that are built in."""
 
@@ -52,6 +51,8 @@ class CalibrationStudy:
     table: CalibrationStudyTable
     source: str
     """The file's text."""
+    notes: tuple[str, ...] = ()
+    """Old names in the file, each with its line and its new name."""
 
     @classmethod
     def read(cls, path: str | Path) -> "CalibrationStudy":
@@ -65,15 +66,15 @@ class CalibrationStudy:
             asked = {"printer": {"file": file.name}, "output": {"folder": f"results-{file.stem}"}}
             table = CalibrationStudyTable.model_validate(asked)
             return cls(file, table, "")
-        data, source = read_toml(file)
-        study = cls(file, validated(CalibrationStudyTable, data, source, file), source)
+        data, source, notes = read_tables(file)
+        study = cls(file, validated(CalibrationStudyTable, data, source, file), source, notes)
         if study.table.printer is None:
-            both = study.table.machine is not None and study.table.poses is not None
-            require(both, f"{file} needs the tables [machine] and [poses], or [printer] for a printer.cfg of Klipper")
+            both = study.table.robot is not None and study.table.poses is not None
+            require(both, f"{file} needs the tables [robot] and [poses], or [printer] for a printer.cfg of Klipper")
             assert study.model
         else:
-            alone = study.table.machine is None and study.table.poses is None
-            require(alone, f"{file}: a [printer] brings its own machine and points: leave out [machine] and [poses]")
+            alone = study.table.robot is None and study.table.poses is None
+            require(alone, f"{file}: a [printer] brings its own robot and points: leave out [robot] and [poses]")
         return study
 
     @property
@@ -89,7 +90,7 @@ class CalibrationStudy:
 
     @property
     def about(self) -> str:
-        """A paragraph on machine and data, for the report."""
+        """A paragraph on robot and data, for the report."""
         if self.table.printer is not None:
             return f"A linear delta, calibrated from the points that Klipper probed in {self.table.printer.file}."
         assert self.table.poses is not None
@@ -99,16 +100,16 @@ class CalibrationStudy:
 
     @cached_property
     def model(self) -> KinematicModel:
-        """The machine with its blueprint."""
-        assert self.table.machine is not None
-        with self.at("machine"):
-            return machine(self.table.machine)
+        """The robot with its blueprint."""
+        assert self.table.robot is not None
+        with self.at("robot"):
+            return kinematic_model(self.table.robot)
 
     @property
     def premises(self) -> tuple[str, ...]:
         """A sentence that names the dimensions which the study leaves to the library; nothing where it states all."""
-        machine = self.table.machine
-        return () if machine is None else not_stated(_left_out(machine), "machine.geometry")
+        table = self.table.robot
+        return () if table is None else not_stated(_left_out(table), "robot.geometry")
 
     def poses(self) -> Poses:
         """What was measured, with its noise."""
@@ -129,11 +130,11 @@ class CalibrationStudy:
         asked, model = self.table.calibration, self.model
         poses, validation = self.poses(), self.validation()
         options: dict[str, Any] = {"fixed": asked.fixed, "scale": asked.scale, "robust": asked.robust}
-        options["frames"] = asked.frames if 3 in model.freedoms else "machine"
+        options["frames"] = asked.frames if 3 in model.freedoms else "robot"
         with self.at("calibration"):
             if asked.frames == "instrument" and 3 not in model.freedoms:
-                poses = machine_frame(model, poses)
-                require(validation is None, "validation poses must be in the machine's frame, or use folds")
+                poses = robot_frame(model, poses)
+                require(validation is None, "validation poses must be in the robot's frame, or use folds")
             if asked.folds and validation is None:
                 judged = cross_validate(model, poses, folds=asked.folds, **options)
                 return replace(calibrate(model, poses, **options), validation=judged)
@@ -180,13 +181,13 @@ class CalibrationStudy:
             raise InputError(f"{where(self.source, self.path, place)}: {error}") from error
 
 
-def machine(table: MachineTable) -> KinematicModel:
-    """The machine that a study describes.
+def kinematic_model(table: KinematicRobotTable) -> KinematicModel:
+    """The robot that a study describes.
 
     Examples:
-        >>> machine(MachineTable(family="linear-delta", geometry={"radius": "160 mm"})).radius
+        >>> kinematic_model(KinematicRobotTable(family="linear-delta", geometry={"radius": "160 mm"})).radius
         0.16
-        >>> machine(MachineTable(family="linear-delta", geometry={"radios": 0.16}))
+        >>> kinematic_model(KinematicRobotTable(family="linear-delta", geometry={"radios": 0.16}))
         Traceback (most recent call last):
         ...
         gough.core.errors.InputError: no dimension of linear-delta is called 'radios'; did you mean 'radius'? \
@@ -197,7 +198,7 @@ def machine(table: MachineTable) -> KinematicModel:
         require(table.blueprint is None, f"no blueprint of a {table.family} is built in: give its geometry")
         own = not table.model_fields_set & {"gains", "reading_unit"}
         require(own, f"gains and reading_unit are for Gough platforms, not for a {table.family}: leave them out")
-        return _machine_of(table.family, given)
+        return _of_chains(table.family, given)
     if table.blueprint is not None:
         if table.blueprint not in BLUEPRINTS:
             raise InputError(f"no blueprint is called '{table.blueprint}'{nearest(table.blueprint, BLUEPRINTS)}")
@@ -216,13 +217,13 @@ def machine(table: MachineTable) -> KinematicModel:
     return GoughPlatform.of_circles(**values, **options) if circles else GoughPlatform(**values, **options)
 
 
-def _machine_of(family: str, given: Mapping[str, Any]) -> KinematicModel:
-    """A machine other than a Gough platform."""
+def _of_chains(family: str, given: Mapping[str, Any]) -> KinematicModel:
+    """A robot other than a Gough platform."""
     if family in _ROBOTS:
         geometry = robot(family, given).geometry  # type: ignore[attr-defined]
         of_robot: KinematicModel = _ROBOTS[family](geometry)
         return of_robot
-    if family == "planar-rrr" and "base_radius" in given:
+    if family == "3-rrr" and "base_radius" in given:
         require("platform_radius" in given, "the geometry of a planar 3-RRR lacks 'platform_radius'")
         return PlanarRRR.of_circles(**_dimensions(family, given, _CIRCLES | _PLANAR))
     known, kind = _CHAINS[family]
@@ -230,7 +231,7 @@ def _machine_of(family: str, given: Mapping[str, Any]) -> KinematicModel:
     return made
 
 
-def _left_out(table: MachineTable) -> dict[str, str]:
+def _left_out(table: KinematicRobotTable) -> dict[str, str]:
     """Dimensions that a study does not state, with the library's values in words."""
     family, given = table.family, table.geometry
     if family == "gough":

@@ -22,10 +22,10 @@ Lengths = Annotated[list[Annotated[float, Field(gt=0)]], _each("m")]
 Angles = Annotated[list[Annotated[float, Field(gt=0)]], _each("rad")]
 
 
-class MachineTable(Table):
-    """[machine]: which machine, with its blueprint."""
+class KinematicRobotTable(Table):
+    """[robot]: which robot, with its blueprint."""
 
-    family: Literal["gough", "linear-delta", "rotary-delta", "h4", "par4", "planar-rrr"]
+    family: Literal["gough", "linear-delta", "rotary-delta", "h4", "par4", "3-rrr"]
     blueprint: str | None = None
     """A blueprint that is built in: "deltalab"."""
     geometry: dict[str, Any] = Field(default_factory=dict)
@@ -62,7 +62,7 @@ class PoseNoiseTable(Table):
 class CalibrationTable(Table):
     """[calibration]: how."""
 
-    frames: Literal["machine", "instrument"] = "machine"
+    frames: Literal["robot", "instrument"] = "robot"
     fixed: list[str] = Field(default_factory=list)
     scale: bool = False
     robust: bool = False
@@ -77,9 +77,9 @@ class PrinterTable(Table):
 
 
 class CalibrationStudyTable(Table):
-    """The whole file: a machine and its poses, or a printer."""
+    """The whole file: a robot and its poses, or a printer."""
 
-    machine: MachineTable | None = None
+    robot: KinematicRobotTable | None = None
     poses: PosesTable | None = None
     printer: PrinterTable | None = None
     noise: PoseNoiseTable = PoseNoiseTable()

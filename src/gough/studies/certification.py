@@ -166,8 +166,8 @@ def asked_of(study: CalibrationStudy) -> Asked:
         InputError: no Gough platform, no orientations, no intervals, legs that do not exist; with the line.
     """
     table, model = study.table.certify, study.model
-    with study.at("machine", "family"):
-        require(isinstance(model, GoughPlatform), "legs are those of Gough platforms, not of other machines")
+    with study.at("robot", "family"):
+        require(isinstance(model, GoughPlatform), "legs are those of Gough platforms, not of other robots")
     assert isinstance(model, GoughPlatform)
     poses = study.poses()
     with study.at("certify", "legs"):
@@ -205,10 +205,10 @@ def within(around: Sequence[float]) -> str:
 
 def _given(study: CalibrationStudy, center: Array, gain: Array) -> Given:
     """Numbers that the study does not state: a calibrated center, and calibrated gains."""
-    assert study.table.machine is not None
+    assert study.table.robot is not None
     words = CALIBRATED if center_of(study) == "calibrated" else ""
     values = tuple(tuple(row) for row in center.tolist()) if words else ()
-    return Given(words, values, tuple(gain.tolist()) if study.table.machine.gains else ())
+    return Given(words, values, tuple(gain.tolist()) if study.table.robot.gains else ())
 
 
 def source_of(study: CalibrationStudy, given: Given) -> Source:
@@ -268,7 +268,7 @@ def _require_as_many(question: Question, raw: Raw) -> None:
 def named(given: list[int], known: int, what: str) -> tuple[int, ...]:
     """The numbers of the legs or chains that are asked for; all of them where none is named."""
     for number in given:
-        require(number <= known, f"there is no {what} {number}: the machine has {known}")
+        require(number <= known, f"there is no {what} {number}: the robot has {known}")
     require(len(set(given)) == len(given), f"a {what} is named more than once")
     return tuple(given) or tuple(range(1, known + 1))
 

@@ -51,7 +51,7 @@ _NOT_HERE = (
 
 @dataclass(frozen=True, eq=False)
 class Chains:
-    """What is to be certified: measurements with half-widths, and machines around which chains are sought."""
+    """What is to be certified: measurements with half-widths, and robots around which chains are sought."""
 
     model: KinematicModel
     poses: Poses
@@ -100,8 +100,8 @@ def _widened(problem: QuadraticChain, poses: Poses) -> QuadraticChain:
     return replace(problem, p=problem.p + far, A=wider(problem.A), B=wider(problem.B))
 
 
-def certified_machine(study: CalibrationStudy, on_step: OnStep = lambda _: None) -> Certification:
-    """The proofs that a study asks for, about legs of a Gough platform or chains of another machine.
+def certified_robot(study: CalibrationStudy, on_step: OnStep = lambda _: None) -> Certification:
+    """The proofs that a study asks for, about legs of a Gough platform or chains of another robot.
 
     Raises:
         InputError: the study cannot be certified; with the line.
@@ -117,7 +117,7 @@ def certified_chains(study: CalibrationStudy, on_step: OnStep = lambda _: None) 
     """The proofs about each chain, with certificates, checked.
 
     Raises:
-        InputError: the study asks for what is not there for such machines; with the line.
+        InputError: the study asks for what is not there for such robots; with the line.
     """
     asked, notes = chains_asked(study)
     table, model = study.table.certify, asked.model
@@ -145,7 +145,7 @@ def certified_chains(study: CalibrationStudy, on_step: OnStep = lambda _: None) 
         premises=tuple(dict.fromkeys(premises)),
         part="chain",
         reading_unit=model.reading_unit,
-        machine=model.name,
+        robot=model.name,
     )
 
 
@@ -153,7 +153,7 @@ def chains_asked(study: CalibrationStudy) -> tuple[Chains, tuple[str, ...]]:
     """Measurements with half-widths and where chains are sought, as a study states them; and what there is to say.
 
     Raises:
-        InputError: the study asks for what is not there for such machines; with the line.
+        InputError: the study asks for what is not there for such robots; with the line.
     """
     table, model = study.table.certify, study.model
     with study.at("certify", "outliers"):
@@ -164,8 +164,8 @@ def chains_asked(study: CalibrationStudy) -> tuple[Chains, tuple[str, ...]]:
         plain = table.model_error == ModelErrorTable()
         require(plain, "model errors are added for legs of Gough platforms only: state wider readings instead")
     with study.at("calibration", "frames"):
-        own = study.table.calibration.frames == "machine"
-        require(own, f"chains of a {model.name} are certified in the machine's own frame: give the poses in it")
+        own = study.table.calibration.frames == "robot"
+        require(own, f"chains of a {model.name} are certified in the robot's own frame: give the poses in it")
     poses = study.poses()
     with study.at("certify", "around"):
         require(len(table.around) == 1, f"state one length: how far unknowns of a {model.name} are sought")
@@ -184,7 +184,7 @@ def chains_asked(study: CalibrationStudy) -> tuple[Chains, tuple[str, ...]]:
 
 
 def _centers(study: CalibrationStudy, model: KinematicModel) -> tuple[Array, Array | None, tuple[str, ...]]:
-    """Where chains are sought, the calibrated machine, and what there is to say."""
+    """Where chains are sought, the calibrated robot, and what there is to say."""
     wanted = center_of(study)
     try:
         found = study.calibrate()
@@ -266,7 +266,7 @@ def _finding(asked: Chains, notary: _Notary, width: float) -> LegFinding:
 
 
 def _best(asked: Chains, problem: QuadraticChain, chain: int, reading: int) -> Array:
-    """The machine whose chain needs least, sought from the calibrated one and from the center."""
+    """The robot whose chain needs least, sought from the calibrated one and from the center."""
     starts = [asked.center] if asked.calibrated is None else [asked.calibrated, asked.center]
     found = [best_chain(asked.model, problem, chain, reading, start) for start in starts]
     return min(found, key=lambda pair: pair[1])[0]
@@ -296,7 +296,7 @@ def _least_squares(asked: Chains, problem: QuadraticChain, chain: int, reading: 
 
 
 def _parameters(model: KinematicModel, chain: int, box: Box) -> tuple[tuple[str, str, float, float], ...]:
-    """Name, unit and sides of the machine's own parameters."""
+    """Name, unit and sides of the robot's own parameters."""
     own, columns = chain_parameters(model, chain, box), model.columns[chain - 1]
     if own.is_empty:
         return ()

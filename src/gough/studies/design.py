@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from gough.core.errors import require
-from gough.core.files import read_toml
 from gough.data import write_recording
 from gough.designs.excitation import Design, DesignProblem, MotionLimits, Progress, optimize
 from gough.designs.excitation.criteria import criterion_named
@@ -19,7 +18,7 @@ from gough.simulate.equations import as_parallel
 from gough.studies.quantities import deviations, quantities, quantity
 from gough.studies.schema import DesignTable, RobotTable, StudyTable, Table
 from gough.studies.study import Study
-from gough.studies.toml import validated
+from gough.studies.toml import read_tables, validated
 
 TRAJECTORY = "trajectory.csv"
 _NEEDED = frozenset({"robot", "design"})
@@ -47,7 +46,7 @@ class DesignStudy:
             InputError: no such file, no TOML, no [design], a key or value that cannot be; with the line.
         """
         file = Path(path)
-        data, source = read_toml(file)
+        data, source, _ = read_tables(file)
         require(
             "design" in data,
             f"{file} has no table [design]: add one, with [design.limits] that state speeds and efforts",

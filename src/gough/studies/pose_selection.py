@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from gough.core.errors import require
-from gough.core.files import read_toml
 from gough.data import Poses, read_poses, write_poses
 from gough.designs.poses import (
     Camera,
@@ -32,7 +31,7 @@ from gough.studies.calibration import CalibrationStudy
 from gough.studies.calibration_schema import CalibrationStudyTable, PosesTable
 from gough.studies.pose_selection_schema import CameraTable, SelectionTable
 from gough.studies.quantities import quantity
-from gough.studies.toml import validated
+from gough.studies.toml import read_tables, validated
 
 CONFIGURATIONS = "configurations.csv"
 _DIGITS = 9
@@ -61,14 +60,14 @@ class PoseSelectionStudy:
         """The selection of a TOML file; `options` that are not None replace keys of its [selection].
 
         Raises:
-            InputError: no such file, no TOML, no [machine], a key or value that cannot be; with the line.
+            InputError: no such file, no TOML, no [robot], a key or value that cannot be; with the line.
         """
         file = Path(path)
-        data, source = read_toml(file)
+        data, source, notes = read_tables(file)
         table = validated(CalibrationStudyTable, data, source, file)
-        needs = f"{file} needs a table [machine] with the blueprint, and [selection.limits] with the range of readings"
-        require(table.machine is not None, needs)
-        study = CalibrationStudy(file, table, source)
+        needs = f"{file} needs a table [robot] with the blueprint, and [selection.limits] with the range of readings"
+        require(table.robot is not None, needs)
+        study = CalibrationStudy(file, table, source, notes)
         assert study.model
         asked = table.selection or SelectionTable()
         given = {name: value for name, value in options.items() if value is not None}

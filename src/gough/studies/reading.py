@@ -3,11 +3,20 @@
 from pathlib import Path
 
 from gough.core.errors import InputError
-from gough.core.files import read_toml
 from gough.studies.calibration import CalibrationStudy
 from gough.studies.design import DesignStudy
 from gough.studies.pose_selection import PoseSelectionStudy
 from gough.studies.study import Study
+from gough.studies.toml import read_tables
+
+_KINDS: dict[str, type[Study | DesignStudy | CalibrationStudy | PoseSelectionStudy]] = {
+    "data": Study,
+    "poses": CalibrationStudy,
+    "printer": CalibrationStudy,
+    "design": DesignStudy,
+    "selection": PoseSelectionStudy,
+}
+"""The table that says which kind of study it is; the first one counts."""
 
 
 def read_study(path: str | Path) -> Study | DesignStudy | CalibrationStudy | PoseSelectionStudy:
@@ -17,14 +26,15 @@ def read_study(path: str | Path) -> Study | DesignStudy | CalibrationStudy | Pos
     tables                                study                    its method
     ====================================  =======================  =================
     `[robot]`, `[data]`                   `Study`                  `identify()`
-    `[robot]`, `[design]`, no `[data]`    `DesignStudy`            `design()`
-    `[machine]`, `[poses]`                `CalibrationStudy`       `calibrate()`
+    `[robot]`, `[poses]`                  `CalibrationStudy`       `calibrate()`
     `[printer]`, or a Klipper `.cfg`      `CalibrationStudy`       `calibrate_printer()`
-    `[machine]`, no `[poses]`             `PoseSelectionStudy`     `choose()`
+    `[robot]`, `[design]`                 `DesignStudy`            `design()`
+    `[robot]`, `[selection]`              `PoseSelectionStudy`     `choose()`
     ====================================  =======================  =================
 
-    A file may serve several purposes, before and after the measurements: `DesignStudy.read` reads the `[design]` of a
-    file that has `[data]` too, and `PoseSelectionStudy.read` the `[selection]` of one that has `[poses]`.
+    A file may serve several purposes, before and after the measurements. The first row that fits decides here;
+    `DesignStudy.read` reads the `[design]` of a file that has `[data]` too, and `PoseSelectionStudy.read` the
+    `[selection]` of one that has `[poses]`.
 
     Raises:
         InputError: no such file, no TOML, tables of no study, an unknown or missing key, a value that cannot be; with
@@ -33,13 +43,15 @@ def read_study(path: str | Path) -> Study | DesignStudy | CalibrationStudy | Pos
     file = Path(path)
     if file.suffix == ".cfg":
         return CalibrationStudy.read(file)
-    tables = read_toml(file)[0]
+    tables = read_tables(file)[0]
+    for name, kind in _KINDS.items():
+        if name in tables:
+            return kind.read(file)
     if "robot" in tables:
-        return DesignStudy.read(file) if "design" in tables and "data" not in tables else Study.read(file)
-    if "poses" in tables or "printer" in tables:
-        return CalibrationStudy.read(file)
-    if "machine" in tables:
-        return PoseSelectionStudy.read(file)
+        raise InputError(
+            f"{file} says nothing about the [robot] but which it is: add [data] to identify it from recordings, "
+            "[design] to plan a motion, [poses] to calibrate it, or [selection] to choose poses"
+        )
     if "mechanism" in tables:
         raise InputError(
             f'{file} describes a mechanism, not a study: name it in a study as [robot] file = "{file.name}", or check '
@@ -47,6 +59,6 @@ def read_study(path: str | Path) -> Study | DesignStudy | CalibrationStudy | Pos
         )
     found = ", ".join(f"[{name}]" for name in tables) or "no table"
     raise InputError(
-        f"{file} is not a study: it has {found}. A study of dynamics has a table [robot], one of geometry has "
-        "[machine] or [printer]; gough new writes an example"
+        f"{file} is not a study: it has {found}. A study has a table [robot], or [printer] for a delta printer; "
+        "gough new writes an example"
     )

@@ -72,7 +72,7 @@ _README = """\
 
 1. Say in `study.toml` which robot it is: a family with its dimensions, or a mechanism file (`gough mechanism FILE`
    checks it).
-2. Let the machine run through the designed motion, period after period, and record positions and efforts of all
+2. Let the robot run through the designed motion, period after period, and record positions and efforts of all
    actuators together. Five periods or more show what the noise is.
 3. Record another motion in the same way, such as a circle, and name it in `[[data.validation]]`.
 4. Run it. Read the verdicts first: is the noise Gaussian and white, does χ² refute the model, and is it unbiased for

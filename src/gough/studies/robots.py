@@ -125,7 +125,7 @@ def not_stated(left: Mapping[str, str], table: str) -> tuple[str, ...]:
         ()
     """
     listed = ", ".join(f"{name} = {value}" for name, value in left.items())
-    warning = "If the machine's dimensions differ, the results may be wrong without any other sign: state them."
+    warning = "If the robot's dimensions differ, the results may be wrong without any other sign: state them."
     return (f"Not stated in [{table}], taken from the library: {listed}. {warning}",) if left else ()
 
 

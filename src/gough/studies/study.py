@@ -35,7 +35,7 @@ from gough.robots import DynamicModel
 from gough.studies.quantities import quantity
 from gough.studies.robots import effort_letter, left_out, not_stated, robot, robot_from_file
 from gough.studies.schema import SourceTable, StudyTable
-from gough.studies.toml import Place, validated, where
+from gough.studies.toml import Place, read_tables, validated, where
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class Study:
             InputError: no such file, no TOML, an unknown or missing key, a value that cannot be; with the line.
         """
         file = Path(path)
-        data, source = read_toml(file)
+        data, source, _ = read_tables(file)
         study = cls(file, validated(StudyTable, data, source, file), source)
         assert study.robot  # refuse a robot that cannot be, before anything is read
         study.prior()

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from gough.core.errors import InputError, nearest
+from gough.core.errors import InputError, nearest, require
+from gough.core.files import read_toml
 
 _SHOWN = 5
 _HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
@@ -16,6 +17,39 @@ _KEY = re.compile(r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*
 Model = TypeVar("Model", bound=BaseModel)
 Place = tuple[str | int, ...]
 """The way to a value from the top of the file: keys of tables, and numbers in lists."""
+
+
+_RENAMED_TABLES = {"machine": "robot"}
+"""Tables of studies that had another name before version 0.2, and their name now."""
+_RENAMED_VALUES: dict[tuple[str, str], dict[str, str]] = {
+    ("calibration", "frames"): {"machine": "robot"},
+    ("robot", "family"): {"planar-rrr": "3-rrr"},
+}
+"""Values of keys that were written differently before version 0.2, and how they are written now."""
+
+
+def read_tables(path: Path) -> tuple[dict[str, Any], str, tuple[str, ...]]:
+    """The tables of a study under their names of this version, its text, and a note about each old name in it.
+
+    Raises:
+        InputError: no such file, no TOML, or a table under its old name and its new one.
+    """
+    tables, source = read_toml(path)
+    notes = []
+    for old, new in _RENAMED_TABLES.items():
+        if old in tables:
+            require(new not in tables, f"{path} has both [{old}] and [{new}], two names of one table: keep [{new}]")
+            notes.append(f"{where(source, path, (new,)).rpartition(',')[0]}: the table [{old}] is called [{new}] now.")
+    if "machine" in tables and not tables.keys() & {"poses", "printer", "selection"}:
+        tables["selection"] = {}  # a table [machine] alone asked for poses to measure
+    tables = {_RENAMED_TABLES.get(name, name): value for name, value in tables.items()}
+    for (name, key), values in _RENAMED_VALUES.items():
+        table = tables.get(name)
+        old_value = table.get(key) if isinstance(table, dict) else None
+        if isinstance(table, dict) and isinstance(old_value, str) and old_value in values:
+            tables[name] = {**table, key: values[old_value]}
+            notes.append(f'{where(source, path, (name, key))}: "{old_value}" is called "{values[old_value]}" now.')
+    return tables, source, tuple(notes)
 
 
 def validated(
@@ -69,7 +103,10 @@ def line_of(source: str, place: Place) -> int | None:
 
 
 def _places(source: str) -> Iterator[tuple[int, Place]]:
-    """Every table header and key with its line. Multi-line strings that look like keys may add a few too many."""
+    """Every table header and key with its line, by the names of this version.
+
+    Multi-line strings that look like keys may add a few too many.
+    """
     table: Place = ()
     counts: dict[tuple[str, ...], int] = {}
     for number, line in enumerate(source.splitlines(), start=1):
@@ -78,9 +115,14 @@ def _places(source: str) -> Iterator[tuple[int, Place]]:
             if header[1] == "[[":
                 counts[names] = counts.get(names, -1) + 1
             table = _counted(names, counts)
-            yield number, table
+            yield number, _current(table)
         elif key := _KEY.match(line):
-            yield number, (*table, *_split(key[1]))
+            yield number, _current((*table, *_split(key[1])))
+
+
+def _current(place: Place) -> Place:
+    first = place[0]
+    return (_RENAMED_TABLES.get(first, first), *place[1:]) if isinstance(first, str) else place
 
 
 def _counted(names: tuple[str, ...], counts: Mapping[tuple[str, ...], int]) -> Place:

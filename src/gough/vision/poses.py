@@ -45,9 +45,9 @@ class MeasuredImages:
         """The poses with their covariances, in the camera's frame, for a calibration.
 
         Args:
-            readings: (N, chains) of the machine's sensors, if they are known.
-            configuration: (N,): images with the same number show the same configuration of the machine.
-            run: (N,): images with the same number were taken without moving the machine in between.
+            readings: (N, chains) of the robot's sensors, if they are known.
+            configuration: (N,): images with the same number show the same configuration of the robot.
+            run: (N,): images with the same number were taken without moving the robot in between.
         """
         require(len(self.measured) > 0, "no image gave a pose")
         return Poses(

@@ -7,7 +7,7 @@ from gough.dynamics.base_parameters import base_parameters
 from gough.dynamics.reduce import base_values
 from gough.robots.mechanism import Palida
 from gough.robots.mechanism.regrouping import formula
-from tests.robots.mechanism.machines import GENERAL, ROBOTS
+from tests.robots.mechanism.robots import GENERAL, ROBOTS
 
 TABLE_I = {
     "p1": {"Izz_1": 1, "Iyy_2": 1, "Izz_3": 1},
@@ -94,12 +94,12 @@ def test_factors_that_are_sums_over_joints_are_written_so(robot, found):
 @pytest.mark.parametrize("name", ROBOTS)
 def test_base_parameters_say_all_that_the_parameters_say(name, rng):
     """W θ = W_kept C θ on motions that the base parameters were not found from."""
-    from tests.robots.mechanism.machines import motion
+    from tests.robots.mechanism.robots import motion
 
-    machine = ROBOTS[name]
-    found = base_parameters(machine)
-    W = machine.regressor(*motion(name, rng, 30)).reshape(-1, len(machine.names))
-    theta = rng.normal(size=len(machine.names))
+    robot = ROBOTS[name]
+    found = base_parameters(robot)
+    W = robot.regressor(*motion(name, rng, 30)).reshape(-1, len(robot.names))
+    theta = rng.normal(size=len(robot.names))
     reduced = W[:, list(found.kept)] @ base_values(found, theta)
     assert np.abs(W @ theta - reduced).max() < 1e-6 * np.abs(W @ theta).max()
 
@@ -108,5 +108,5 @@ def test_designs_count_the_same_base_parameters():
     """Par4's kernel meets its loops less exactly at the edge of the workspace, which looked like one parameter more."""
     from gough.designs.excitation.equations import base_parameters as of_designs
 
-    machine = ROBOTS["par4"]
-    assert of_designs(machine, np.asarray(machine.home)).rank == base_parameters(machine).rank
+    robot = ROBOTS["par4"]
+    assert of_designs(robot, np.asarray(robot.home)).rank == base_parameters(robot).rank

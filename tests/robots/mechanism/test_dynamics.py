@@ -17,8 +17,8 @@ from gough.robots.mechanism import (
     palida_mechanism,
     par4_mechanism,
 )
-from tests.robots.mechanism.machines import GENERAL, ROBOTS, around_home, motion
 from tests.robots.mechanism.reference import Reference
+from tests.robots.mechanism.robots import GENERAL, ROBOTS, around_home, motion
 
 NAMES = list(ROBOTS)
 
@@ -155,7 +155,7 @@ def test_work_done_by_the_drives_becomes_energy(rng):
     for name in ("palida", "6-ucu", "par4"):
         robot = ROBOTS[name]
         t = np.arange(400) / 400
-        from tests.robots.mechanism.machines import path
+        from tests.robots.mechanism.robots import path
 
         moved = robot.joint_motion(*path(name, rng, t))
         power = (robot.regressor(*moved) @ rigid(robot) * moved.dq).sum(axis=1)

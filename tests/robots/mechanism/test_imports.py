@@ -144,19 +144,19 @@ def test_what_a_mechanism_cannot_express_is_refused_with_its_line(tmp_path, old,
 
 
 def test_the_h4_of_mujoco_is_the_h4_of_pinocchio(tmp_path, rng):
-    machine = H4Mechanism(rod_radius=0.006)
+    full = H4Mechanism(rod_radius=0.006)
     path = tmp_path / "h4.xml"
-    path.write_text(machine.mjcf())
+    path.write_text(full.mjcf())
     read = read_mjcf(path)
     assert read.actuated == ("q1", "q2", "q3", "q4")
     pose = ("platform_x", "platform_y", "platform_z", "platform_rz")
-    mechanism = read.mechanism(Platform("crossbar", pose, tuple(machine.robot.home.tolist())))
+    mechanism = read.mechanism(Platform("crossbar", pose, tuple(full.robot.home.tolist())))
     robot = MechanismModel(mechanism)
     x = robot.home + rng.uniform(-1, 1, (20, 4)) * [0.1, 0.1, 0.05, 0.5]
     dx, ddx = rng.normal(size=(2, 20, 4))
-    motion = machine.robot.joint_motion(x, dx, ddx)
+    motion = full.robot.joint_motion(x, dx, ddx)
     found = robot.regressor(*motion) @ robot.nominal
-    assert np.abs(found - machine.efforts(x, dx, ddx)).max() < 1e-10
+    assert np.abs(found - full.efforts(x, dx, ddx)).max() < 1e-10
 
 
 ROUGH = """\

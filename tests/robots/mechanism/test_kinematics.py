@@ -6,7 +6,7 @@ import pytest
 from gough import InputError
 from gough.robots import ParallelRobot
 from gough.robots.mechanism import Hexapod, MechanismModel, Palida
-from tests.robots.mechanism.machines import ROBOTS, around_home, path
+from tests.robots.mechanism.robots import ROBOTS, around_home, path
 
 
 @pytest.fixture(params=ROBOTS)

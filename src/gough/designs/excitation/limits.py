@@ -46,7 +46,7 @@ class MotionLimits(ArrayValue):
     """What a robot must not exceed during a designed motion, at any time. SI units; one number, or one per actuator.
 
     Speeds and efforts must be stated, be it as `inf`: a motion that is designed without them is the fastest that the
-    equations allow, and no machine can follow it.
+    equations allow, and no robot can follow it.
 
     Examples:
         >>> limits = MotionLimits(speeds=10.0, efforts=[12.0, 12.0, 15.0, 15.0], pose={"θ": (-0.5, 0.5)})

@@ -57,10 +57,10 @@ def candidates(
     seed: int = 1,
     parameters: Any = None,
 ) -> Candidates:
-    """Configurations of a machine within limits, at the blueprint's parameters unless others are given.
+    """Configurations of a robot within limits, at the blueprint's parameters unless others are given.
 
     Args:
-        model: The machine.
+        model: The robot.
         limits: What each configuration keeps.
         sources: Any of "extremal", all 2ⁿ ways to put the n chains at their ends [DACP06, §2.3.2], drawn back towards
             home where another limit forbids them (without ranges of readings: the corners of the pose's ranges);
@@ -68,7 +68,7 @@ def candidates(
         count: Number of draws, random or from the sequence, before limits reject some.
         levels: Levels of the grid for each chain (or coordinate of the pose).
         seed: Random seed.
-        parameters: Parameters of the machine.
+        parameters: Parameters of the robot.
 
     Raises:
         InputError: no configuration keeps all limits; the message says how many each limit leaves out.

@@ -92,7 +92,7 @@ def how_many(
 
 @np.errstate(all="ignore")
 def choose_poses(
-    machine: KinematicModel,
+    robot: KinematicModel,
     limits: PoseLimits,
     *,
     count: int | None = None,
@@ -112,20 +112,20 @@ def choose_poses(
     seed: int = 1,
     on_progress: OnProgress = lambda _: None,
 ) -> Selection:
-    """The poses within limits from which a calibration of the machine is most accurate.
+    """The poses within limits from which a calibration of the robot is most accurate.
 
     Candidates are drawn by `candidates`; `select` chooses `count` of them, or `how_many` the fewest that meet `target`.
 
     Args:
-        machine: The machine with its blueprint.
+        robot: The robot with its blueprint.
         limits: Limits of readings, joints, pose and camera.
         count: Number of poses; without it and without a target, twice the minimum.
         target: Required standard deviation of predicted positions, m, root mean square over the workspace.
         position: Standard deviation of measured positions, m: one number or one for each axis.
         orientation: Standard deviation of measured orientations, rad; None where they are not measured.
-        readings: Standard deviation of the machine's readings.
+        readings: Standard deviation of the robot's readings.
         criterion: "D", "A", "E" or "pose" (accuracy of predicted positions); the default is "D", with a target "pose".
-        parameters: The machine's parameters; the blueprint's by default.
+        parameters: The robot's parameters; the blueprint's by default.
         fixed: Parameters that the calibration keeps at their values.
         scale: Whether the calibration also estimates the scale of measured positions.
         measured: Poses that have been measured already; the chosen ones complement them.
@@ -150,9 +150,9 @@ def choose_poses(
         (8, (8, 3))
     """
     require(count is None or target is None, "give either count, or target for the fewest poses that meet it")
-    found = candidates(machine, limits, count=draws, seed=seed, parameters=parameters)
+    found = candidates(robot, limits, count=draws, seed=seed, parameters=parameters)
     problem = PoseProblem.of(
-        machine,
+        robot,
         found.with_noise(position, orientation, readings),
         criterion=criterion or ("D" if target is None else "pose"),
         parameters=parameters,

@@ -42,7 +42,7 @@ class PoseInformation(ArrayValue):
     known: Array
     """(r, r): what is known before, in the coordinates of Z; zero where nothing is."""
     columns: tuple[int, ...]
-    """Which of the machine's parameters stand for what is identified; the number after the last is the scale."""
+    """Which of the robot's parameters stand for what is identified; the number after the last is the scale."""
 
     @property
     def n_parameters(self) -> int:
@@ -102,7 +102,7 @@ def pose_information(
     """The information of candidate poses whose noise is stated, at the blueprint's parameters or others.
 
     Args:
-        model: The machine.
+        model: The robot.
         poses: The candidates, with the noise that their measurement will have.
         parameters: Where the equations are linearized.
         fixed: Parameters that are known.

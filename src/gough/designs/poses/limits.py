@@ -76,7 +76,7 @@ class Camera(ArrayValue):
 
 
 class Posture(NamedTuple):
-    """A machine at N configurations, with what limits ask of it."""
+    """A robot at N configurations, with what limits ask of it."""
 
     poses: PlatformPoses
     readings: Array
@@ -92,7 +92,7 @@ class Posture(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PoseLimits(ArrayValue):
-    """What every configuration must keep. SI units; readings in the machine's own unit.
+    """What every configuration must keep. SI units; readings in the robot's own unit.
 
     State the readings' ranges, or ranges of the pose, or both: candidates are drawn within them.
 

@@ -1,4 +1,4 @@
-"""The choice of poses as a value: machine, candidates, what they tell, and where accuracy is wanted."""
+"""The choice of poses as a value: robot, candidates, what they tell, and where accuracy is wanted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,10 +55,10 @@ class PoseProblem(ArrayValue):
         """The problem of choosing from candidates whose noise is stated.
 
         Args:
-            model: The machine.
+            model: The robot.
             found: The candidates.
             criterion: "D", "A", "E" or "pose" (predicted positions over the workspace).
-            parameters: The machine's, by default the blueprint's.
+            parameters: The robot's, by default the blueprint's.
             fixed: Parameters that the calibration will not touch.
             scale: Will the calibration also find the scale of measured positions?
             measured: Poses that were measured already: the new ones are chosen to complete them.

@@ -1,4 +1,4 @@
-"""Poses that a machine really has at given readings, and readings at given poses: many, some of them out of reach."""
+"""Poses that a robot really has at given readings, and readings at given poses: many, some of them out of reach."""
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ def assembled(
     """Poses at readings (N, chains), and which of them are reached from home on the straight line of readings.
 
     The way is cut in pieces, each followed by Newton's method. Where that fails, or where the Jacobian's determinant
-    has another sign than at home, a singularity is on the way: no machine that comes from home gets there so.
+    has another sign than at home, a singularity is on the way: no robot that comes from home gets there so.
     """
     kernel = all_derivatives(model.chain_kernel("length"))
     finder = PoseFinder(kernel, model.columns, model.freedoms, largest=_STEP)

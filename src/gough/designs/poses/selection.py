@@ -59,7 +59,7 @@ class Selection(ArrayValue):
     def shape_sigma(self) -> Array | None:
         """σ in frames fitted to its own joints, for a Gough platform whose 42 parameters are all identified.
 
-        What remains if the instrument's place is forgotten (gauge `Procrustes`): the accuracy of the machine's shape.
+        What remains if the instrument's place is forgotten (gauge `Procrustes`): the accuracy of the robot's shape.
         """
         model, told = self.problem.model, self.problem.information
         if not isinstance(model, GoughPlatform) or told.columns != tuple(range(len(model.names))):
@@ -118,7 +118,7 @@ class Selection(ArrayValue):
         """Plain data for JSON, in SI units."""
         of, poses, told = self.problem, self.poses, self.problem.information
         return {
-            "machine": of.model.name,
+            "robot": of.model.name,
             "count": len(self.rows),
             "criterion": of.criterion.name,
             "value": self.value,
@@ -145,11 +145,12 @@ class Selection(ArrayValue):
         try:
             data = json.loads(text)
             rows, stopped = tuple(int(row) for row in data["rows"]), bool(data["is_stopped"])
-            machine, readings = data["machine"], np.array(data["readings"], dtype=float)
+            robot = data["robot"] if "robot" in data else data["machine"]  # its name before version 0.2
+            readings = np.array(data["readings"], dtype=float)
         except (json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
             raise InputError(f"not a selection of poses that this version of gough wrote: {error}") from error
         name = problem.model.name
-        require(machine == name, f"the selection is of the machine '{machine}', not of '{name}'")
+        require(robot == name, f"the selection is of the robot '{robot}', not of '{name}'")
         known = bool(rows) and min(rows) >= 0 and max(rows) < len(problem.candidates)
         same = known and np.array_equal(problem.candidates.poses.readings[list(rows)], readings)
         require(same, "the selection was made from other candidates: give the limits, number and seed of those")

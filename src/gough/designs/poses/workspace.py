@@ -32,7 +32,7 @@ class Workspace(ArrayValue):
 
     poses: PlatformPoses
     sensitivity: Array
-    """(N, 6, p): by all the machine's parameters."""
+    """(N, 6, p): by all the robot's parameters."""
     unseen: float
     """Largest share of a pose's dependence on the parameters that no candidate tells of: 0 if all is well."""
 

@@ -1,4 +1,4 @@
-"""Figures of a calibration: the machine in its measured poses, joints that moved, residuals, predicted poses."""
+"""Figures of a calibration: the robot in its measured poses, joints that moved, residuals, predicted poses."""
 
 from typing import TYPE_CHECKING
 
@@ -93,8 +93,8 @@ def validation_figure(check: HeldOut) -> Drawing:
     return Drawing("validation", drawn(chart), description, caption, lambda curves: chart.live(description, curves))
 
 
-def machine_figure(found: Calibrated) -> Drawing | None:
-    """A Gough platform in its measured poses, to turn and to play; None for machines that have no drawing yet."""
+def posture_figure(found: Calibrated) -> Drawing | None:
+    """A Gough platform in its measured poses, to turn and to play; None for robots that have no drawing yet."""
     model = found.model
     if not isinstance(model, GoughPlatform):
         return None

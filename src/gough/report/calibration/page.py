@@ -21,7 +21,7 @@ from gough.report.calibration.figures import (
     bed_figure,
     closure_figure,
     joint_figure,
-    machine_figure,
+    posture_figure,
     probe_figure,
     validation_figure,
 )
@@ -131,7 +131,7 @@ def printer_documents(title: str, lead: tuple[str, ...], found: CalibratedPrinte
 
 
 def _drawings(found: Calibrated) -> list[Drawing]:
-    made: list[Drawing | None] = [closure_figure(found), machine_figure(found)]
+    made: list[Drawing | None] = [closure_figure(found), posture_figure(found)]
     if found.validation is not None:
         made.append(validation_figure(found.validation))
     if isinstance(found.model, GoughPlatform):
@@ -224,7 +224,7 @@ def _cards(found: Calibrated, legs: Sequence[CertifiedLeg]) -> Html:
 def _predicted(found: Calibrated, shown: dict[str, Html]) -> tuple[str, ...]:
     if found.validation is None:
         return ()
-    words = "Poses that took no part in the calibration, predicted from the machine's own readings."
+    words = "Poses that took no part in the calibration, predicted from the robot's own readings."
     return (paragraphs(words), held_out_table(found.validation), shown["validation"])
 
 
@@ -274,7 +274,7 @@ def _frames(frames: Frames | None) -> tuple[str, ...]:
         return ()
     left = f"{number(1e3 * frames.position_rms, digits=3)} mm and {number(np.degrees(frames.rotation_rms), digits=3)}°"
     words = (
-        f"Found by hand–eye calibration with the blueprint's geometry: {left} (rms) are left, since the machine is not "
+        f"Found by hand–eye calibration with the blueprint's geometry: {left} (rms) are left, since the robot is not "
         "its blueprint. The calibration needs them to begin with; its answer does not depend on them."
     )
     rows = []

@@ -200,7 +200,7 @@ def held_out_table(check: HeldOut) -> Html:
 
 
 def uncertainty_table(found: Calibrated) -> Html:
-    """How well the calibrated machine knows where it is: from the parameters' covariance, at the measured poses."""
+    """How well the calibrated robot knows where it is: from the parameters' covariance, at the measured poses."""
     poses = found.poses
     rotation = np.repeat(np.eye(3)[None], len(poses), axis=0) if poses.rotation is None else poses.rotation
     far, turned = found.predicted_sigma(PlatformPoses(poses.position * found.scale, rotation))

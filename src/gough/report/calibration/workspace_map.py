@@ -24,7 +24,7 @@ _SLICE, _VOLUME = 31, 9
 
 
 def slices(found: Calibrated) -> tuple[WorkspaceMap, ...]:
-    """The horizontal slice through the middle of the measured poses, and an upright one where the machine has a height.
+    """The horizontal slice through the middle of the measured poses, and an upright one where the robot has a height.
 
     None where the calibration states no covariance, or the middle of its poses is nowhere near them.
     """

@@ -31,7 +31,7 @@ the model or the prior is wrong, and the proof does not say which. The same hold
 is wrong if the prior, the tolerances and the model are right and no more poses are wrong than stated.
 """
 _NOT_PROVEN = """
-Not proven: that the tolerances hold the errors, that the prior holds the machine, and that legs outside the prior do
+Not proven: that the tolerances hold the errors, that the prior holds the robot, and that legs outside the prior do
 not fit. A leg that fits is one that the measurements allow; it need not be the true one.
 """
 _EPSILON = """
@@ -156,7 +156,7 @@ def box_table(found: Certification) -> list[Html]:
     blocks = [table(heads, rows, "Guaranteed box of each unknown"), *map(paragraphs, found.unnarrowed)]
     own = [row for leg in found.legs for row in _parameter_rows(leg)]
     if own:
-        words = paragraphs("The machine's own parameters over these boxes, enclosed in interval arithmetic:")
+        words = paragraphs("The robot's own parameters over these boxes, enclosed in interval arithmetic:")
         blocks += [words, table(["parameter", "lower", "upper", "unit"], own, "Guaranteed box of each parameter")]
     if found.joint is not None and found.joint.box is not None:
         names = [name for leg in found.legs for name in leg.names]
@@ -250,7 +250,7 @@ def needs_figure(found: Certification) -> Drawing:
     caption = (
         "Above zero, the reading of the best leg of the prior must be off by more than its tolerance. A single peak "
         "suggests a wrong pose. Many poses at the same height suggest a wrong model, tolerances stated too small, or a "
-        "prior that excludes the machine."
+        "prior that excludes the robot."
     )
     return Drawing(
         "needs", drawn(chart), description, found.worded(caption), lambda curves: chart.live(description, curves)

@@ -168,7 +168,7 @@ class LegFinding(ArrayValue):
     without: WithoutPoses | None
     files: tuple[CertificateFile, ...]
     parameters: tuple[tuple[str, str, float, float], ...] = ()
-    """Of a chain: names, units and sides of the machine's own parameters over its box."""
+    """Of a chain: names, units and sides of the robot's own parameters over its box."""
     prior: Box | None = None
     """Where it was sought."""
 
@@ -228,11 +228,11 @@ class Certification(ArrayValue):
     premises: tuple[str, ...]
     """What all statements are about, in sentences: data, tolerances, prior."""
     part: str = "leg"
-    """What a finding is about: a leg of a Gough platform, or a chain of another machine."""
+    """What a finding is about: a leg of a Gough platform, or a chain of another robot."""
     reading_unit: str = "m"
     """Of readings, and so of ε and of needs."""
-    machine: str = ""
-    """Family of a machine that is certified by chains."""
+    robot: str = ""
+    """Family of a robot that is certified by chains."""
 
     @property
     def tolerances(self) -> tuple[str, ...]:
@@ -248,8 +248,8 @@ class Certification(ArrayValue):
     def sought(self) -> str:
         """Poses and prior, in words."""
         what = f"unknowns of {self.part}s" if self.part == "chain" else f"{self.part}s"
-        machine = f" of a {self.machine}" if self.machine else ""
-        return f"{self.poses} poses{machine}; {what} sought {self.around}."
+        robot = f" of a {self.robot}" if self.robot else ""
+        return f"{self.poses} poses{robot}; {what} sought {self.around}."
 
     def worded(self, text: str) -> str:
         """A text about legs, with the word for what this is about."""
@@ -259,7 +259,7 @@ class Certification(ArrayValue):
 
     @property
     def refuted(self) -> bool:
-        """Is it proven that no machine of this kind fits the measurements within their intervals?"""
+        """Is it proven that no robot of this kind fits the measurements within their intervals?"""
         joint = self.joint is not None and self.joint.finding is Finding.REFUTED
         return joint or any(leg.finding is Finding.REFUTED for leg in self.legs)
 
@@ -317,7 +317,7 @@ class Certification(ArrayValue):
         return [
             (
                 f"{listed} name different poses, {len(poses)} in all: these conditions cannot all hold. More than "
-                f"{poses_counted(q)} {'is' if q == 1 else 'are'} wrong, or the prior excludes the machine, or a "
+                f"{poses_counted(q)} {'is' if q == 1 else 'are'} wrong, or the prior excludes the robot, or a "
                 "tolerance or the model is wrong: proven. The poses named may be right."
             )
         ]
@@ -433,7 +433,7 @@ def _on_joint(joint: JointFinding | None, *, alone: bool, fits: bool) -> list[st
         (
             f"Together the legs are refuted, though {though} by itself: no legs of the prior fit all poses with one "
             "error of each pose for all of them, within the tolerances: proven. Backlash and a wrong scale look like "
-            "this; so do a wrong pose, tolerances stated too small, or a prior that excludes the machine."
+            "this; so do a wrong pose, tolerances stated too small, or a prior that excludes the robot."
         )
     ]
 

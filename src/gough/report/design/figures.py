@@ -93,7 +93,7 @@ def actuator_figure(found: Design, course: Course) -> Drawing:
     return Drawing("actuators", drawn(chart), description, caption, lambda curves: chart.live(description, curves))
 
 
-def machine_figure(found: Design) -> Drawing | None:
+def motion_figure(found: Design) -> Drawing | None:
     """The robot along the period; None for one that has no drawing."""
     of, series = found.problem, found.series
     step = series.period / (FRAMES - 1)

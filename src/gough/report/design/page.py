@@ -17,7 +17,7 @@ from gough.report.base.tables import cell, combinations, row_head, table
 from gough.report.design.figures import (
     Course,
     actuator_figure,
-    machine_figure,
+    motion_figure,
     path_figure,
     room_figure,
     sigma_figure,
@@ -41,9 +41,9 @@ _COMBINED = "Parameters that no motion tells apart are regrouped:"
 def design_documents(title: str, lead: tuple[str, ...], found: Design, *, periods: int = 1) -> dict[str, bytes]:
     """The files by name: report.html and figures/*."""
     course = Course.of(found)
-    machine, path, actuators = machine_figure(found), path_figure(found, course), actuator_figure(found, course)
+    robot, path, actuators = motion_figure(found), path_figure(found, course), actuator_figure(found, course)
     starts, room, sigma = starts_figure(found), room_figure(found), sigma_figure(found)
-    shown: tuple[str, ...] = () if machine is None else (tag("p", _HINT, class_="hint"), machine.html())
+    shown: tuple[str, ...] = () if robot is None else (tag("p", _HINT, class_="hint"), robot.html())
     meanings = combinations(found.problem.names)
     regrouped = (paragraphs(_COMBINED), meanings) if meanings else ()
     sections = (
@@ -54,7 +54,7 @@ def design_documents(title: str, lead: tuple[str, ...], found: Design, *, period
         Section("What it will tell", (paragraphs(_PROMISE), sigma.html(), sigma_table(found), *regrouped)),
         Section("How it was found", (starts.html(), paragraphs(_CRITERIA), criterion_table(found))),
     )
-    drawings = [each for each in (machine, path, actuators, room, sigma, starts) if each is not None]
+    drawings = [each for each in (robot, path, actuators, room, sigma, starts) if each is not None]
     return _files(title, lead, sections, _cards(found), drawings)
 
 
@@ -145,7 +145,7 @@ def _entered(found: Design, periods: int) -> Html:
         return tag("li", words, class_="good")
     return tag(
         "li",
-        "No way from rest that was tried keeps the limits: trajectory.csv holds the periods alone, and the machine "
+        "No way from rest that was tried keeps the limits: trajectory.csv holds the periods alone, and the robot "
         "must be brought to its first sample, at speed, in another way.",
         class_="bad",
     )

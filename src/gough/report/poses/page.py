@@ -31,7 +31,7 @@ _INDICES = (
 )
 _SIGMA = "Predicted standard deviation of each parameter, if the noise is as the study states it."
 _SHAPE = (
-    " Those of the shape are in frames fitted to the machine's own joints: what remains if the instrument's place does "
+    " Those of the shape are in frames fitted to the robot's own joints: what remains if the instrument's place does "
     "not matter."
 )
 

@@ -100,7 +100,7 @@ def assembled(mechanism: Mechanism) -> Assembly:
     if found.redundant and not mechanism.redundant:
         raise InputError(
             f"{mechanism.name} is over-constrained: {', '.join(found.redundant)} of its closures follow from the "
-            "others. Leave those directions out, or say redundant = true if the machine is meant to be so"
+            "others. Leave those directions out, or say redundant = true if the robot is meant to be so"
         )
     _check_home(mechanism, found, scaled)
     return found

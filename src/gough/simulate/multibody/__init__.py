@@ -1,7 +1,7 @@
 """Full mechanisms of the Delta family, every part a rigid body, in Pinocchio and MuJoCo: the extra `multibody`.
 
 They play the part that Adams has in [NCPP, §IV.C]: an independent reference for the simplified models of
-`gough.robots`, and a machine for virtual experiments that no simplified model fits exactly.
+`gough.robots`, and a robot for virtual experiments that no simplified model fits exactly.
 """
 
 from gough.simulate.multibody.comparison import Comparison as Comparison

@@ -32,8 +32,8 @@ class Comparison:
 
     Examples:
         >>> from gough.simulate.multibody import H4Mechanism
-        >>> machine = H4Mechanism()
-        >>> found = compare(machine, [machine.robot.home], dx=[[1.0, 0.0, 0.0, 0.0]], ddx=[[20.0, 0.0, 0.0, 0.0]])
+        >>> mechanism = H4Mechanism()
+        >>> found = compare(mechanism, [mechanism.robot.home], dx=[[1.0, 0.0, 0.0, 0.0]], ddx=[[20.0, 0.0, 0.0, 0.0]])
         >>> for model in found.models:
         ...     print(f"{100 * found.ratios(model)[0]:.1f} %  {model.model}")
         8.3 %  rods ignored

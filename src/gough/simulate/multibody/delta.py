@@ -30,8 +30,8 @@ class DeltaMechanism(FullMechanism):
     The default masses add up to the nominal parameters of the robot.
 
     Examples:
-        >>> machine = DeltaMechanism()
-        >>> machine.efforts(machine.robot.home, [0, 0, 0], [0, 0, 0]).round(3)
+        >>> mechanism = DeltaMechanism()
+        >>> mechanism.efforts(mechanism.robot.home, [0, 0, 0], [0, 0, 0]).round(3)
         array([-2.424, -2.424, -2.424])
     """
 

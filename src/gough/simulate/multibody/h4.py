@@ -40,8 +40,8 @@ class H4Mechanism(FullMechanism):
     crossbar turns by θ. The default masses add up to Table 2 of [PRV03i].
 
     Examples:
-        >>> machine = H4Mechanism()
-        >>> machine.efforts(machine.robot.home, [0, 0, 0, 0], [0, 0, 0, 0]).round(3)
+        >>> mechanism = H4Mechanism()
+        >>> mechanism.efforts(mechanism.robot.home, [0, 0, 0, 0], [0, 0, 0, 0]).round(3)
         array([-2.122, -2.122, -0.181, -0.181])
     """
 

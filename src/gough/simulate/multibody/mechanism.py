@@ -64,10 +64,10 @@ class FullMechanism(ABC):
 
     Examples:
         >>> from gough.simulate.multibody import H4Mechanism
-        >>> machine: FullMechanism = H4Mechanism()
-        >>> len(machine.tree.bodies), len(machine.tree.coordinates)
+        >>> mechanism: FullMechanism = H4Mechanism()
+        >>> len(mechanism.tree.bodies), len(mechanism.tree.coordinates)
         (15, 28)
-        >>> bool(machine.closure_error(machine.robot.home) < 1e-15)
+        >>> bool(mechanism.closure_error(mechanism.robot.home) < 1e-15)
         True
     """
 

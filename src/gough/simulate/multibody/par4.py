@@ -42,8 +42,8 @@ class Par4Mechanism(FullMechanism):
     what it turns are not included, as in [NCPP].
 
     Examples:
-        >>> machine = Par4Mechanism()
-        >>> machine.parameters("paper").round(4)
+        >>> mechanism = Par4Mechanism()
+        >>> mechanism.parameters("paper").round(4)
         array([0.113 , 0.8043, 0.8594, 1.3302, 0.    , 0.    ])
     """
 

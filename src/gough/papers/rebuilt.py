@@ -1,4 +1,4 @@
-"""The papers' machines, rebuilt: true parameters as printed, a complete model, recorded and prepared as described."""
+"""The papers' robots, rebuilt: true parameters as printed, a complete model, recorded and prepared as described."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from gough.problem import LinearProblem
 from gough.region import Box, ConfidenceEllipsoid
 from gough.robots import DynamicModel
 from gough.simulate.demos import DEMOS, Campaign
-from gough.simulate.machine import Machine
+from gough.simulate.simulated_robot import SimulatedRobot
 from gough.unknowns import Unknowns
 
 
@@ -42,7 +42,7 @@ class Rebuilt:
         return replace(self.robot, variant=name)  # type: ignore[type-var]
 
 
-def rebuilt(name: str, *, seed: int, on_step: Callable[[Step], object], of: int = 4) -> Rebuilt:
+def rebuild(name: str, *, seed: int, on_step: Callable[[Step], object], of: int = 4) -> Rebuilt:
     """The robot `name` with its nominal parameters, which are those that its paper printed, recorded twice.
 
     These are the first two of `of` steps.
@@ -51,10 +51,10 @@ def rebuilt(name: str, *, seed: int, on_step: Callable[[Step], object], of: int 
     on_step(Step(1, of, "looking for a motion that shows everything"))
     campaign: Campaign = DEMOS[name].campaign(rng)
     robot = campaign.robot
-    machine = Machine(robot, robot.nominal)
-    on_step(Step(2, of, "simulating the machine"))
+    simulated = SimulatedRobot(robot, robot.nominal)
+    on_step(Step(2, of, "simulating the robot"))
     recorded, other = (
-        replace(experiment, machine=machine).run(rng) for experiment in (campaign.experiment, campaign.validation)
+        replace(experiment, simulated=simulated).run(rng) for experiment in (campaign.experiment, campaign.validation)
     )
     gains = measured_gains(campaign)
     return Rebuilt(
@@ -82,14 +82,14 @@ class Rows:
     truth: Array
 
     @classmethod
-    def of(cls, machine: Rebuilt, variant: str, *, masked: bool = True) -> "Rows":
+    def of(cls, rebuilt: Rebuilt, variant: str, *, masked: bool = True) -> "Rows":
         """Rows of a variant; with `masked` false also those near velocity reversals."""
-        motion = machine.motion
+        motion = rebuilt.motion
         if not masked:
             motion = replace(motion, kept=np.ones_like(motion.kept))
-        problem = recorded(machine.variant(variant), motion)
+        problem = recorded(rebuilt.variant(variant), motion)
         names = problem.unknowns.names
-        truth = np.array([machine.truth[name] for name in names])
+        truth = np.array([rebuilt.truth[name] for name in names])
         return cls(names, np.asarray(problem.W), np.asarray(problem.y), truth)
 
     @property

@@ -1,4 +1,4 @@
-"""A machine whose parameters are known: its inverse dynamics, its forward dynamics, its friction."""
+"""A robot whose parameters are known: its inverse dynamics, its forward dynamics, its friction."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Mechanism(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Machine(ArrayValue):
+class SimulatedRobot(ArrayValue):
     """A robot with its true parameters, and possibly a fuller mechanism than the robot's equations know.
 
     With a `mechanism`, the efforts of a motion are those of the mechanism plus the friction of the parameters. The
@@ -43,7 +43,7 @@ class Machine(ArrayValue):
         >>> from gough.robots import FiveBar
         >>> robot = FiveBar.demo()
         >>> still = np.zeros((1, 2))
-        >>> Machine(robot, robot.nominal).efforts(JointMotion(np.array([[2.0, 1.0]]), still, still)).round(3)
+        >>> SimulatedRobot(robot, robot.nominal).efforts(JointMotion(np.array([[2.0, 1.0]]), still, still)).round(3)
         array([[-0.988,  1.161]])
     """
 
@@ -113,7 +113,7 @@ class Machine(ArrayValue):
         Examples:
             >>> from gough.robots import FiveBar
             >>> robot = FiveBar.demo()
-            >>> Machine(robot, robot.nominal).joint_inertia([2.0, 1.0]).round(3)
+            >>> SimulatedRobot(robot, robot.nominal).joint_inertia([2.0, 1.0]).round(3)
             array([[0.047, 0.006],
                    [0.006, 0.048]])
         """
@@ -129,7 +129,7 @@ class Machine(ArrayValue):
         Examples:
             >>> from gough.robots import FiveBar
             >>> robot = FiveBar.demo()
-            >>> Machine(robot, robot.nominal).joint_damping([2.0, 1.0]).round(2) + 0.0
+            >>> SimulatedRobot(robot, robot.nominal).joint_damping([2.0, 1.0]).round(2) + 0.0
             array([[60.08,  0.  ],
                    [ 0.  , 50.07]])
         """
@@ -157,9 +157,9 @@ class Machine(ArrayValue):
         Examples:
             >>> from gough.robots import FiveBar
             >>> robot = FiveBar.demo()
-            >>> machine = Machine(robot, robot.nominal)
-            >>> hold = machine.efforts(JointMotion(np.array([[2.0, 1.0]]), np.zeros((1, 2)), np.zeros((1, 2))))
-            >>> bool(abs(machine.accelerations([[2.0, 1.0]], np.zeros((1, 2)), hold)).max() < 1e-12)
+            >>> simulated = SimulatedRobot(robot, robot.nominal)
+            >>> hold = simulated.efforts(JointMotion(np.array([[2.0, 1.0]]), np.zeros((1, 2)), np.zeros((1, 2))))
+            >>> bool(abs(simulated.accelerations([[2.0, 1.0]], np.zeros((1, 2)), hold)).max() < 1e-12)
             True
         """
         smooth = np.zeros((3, self.n_actuators))
@@ -171,7 +171,7 @@ class Machine(ArrayValue):
         Examples:
             >>> from gough.robots import FiveBar
             >>> robot = FiveBar.demo()
-            >>> Machine(robot, robot.nominal).friction_efforts([[2.0, 1.0]], [[1.0, -1.0]])
+            >>> SimulatedRobot(robot, robot.nominal).friction_efforts([[2.0, 1.0]], [[1.0, -1.0]])
             array([[ 0.38, -0.32]])
         """
         return self.equations.rubbed(x, dx, self.parameters, self.friction_speed)

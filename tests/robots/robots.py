@@ -4,7 +4,7 @@ import numpy as np
 
 from gough.robots import H4, Delta, DeltaGeometry, H4Geometry, Par4, Par4Geometry
 
-MACHINES = {
+DELTAS = {
     "h4": H4(),
     "h4 uneven": H4(H4Geometry(arm=0.3, rod=0.61, d=0.09, h=0.08, base=0.11, alpha=(0.2, 2.9, 4.6, 4.9)), gravity=9.78),
     "par4": Par4(),

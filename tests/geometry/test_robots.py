@@ -8,19 +8,19 @@ import pytest
 from gough.core.errors import InputError
 from gough.core.rotations import exp
 from gough.data import Poses, write_poses
-from gough.geometry import calibrate, cross_validate, machine_frame, rezero
+from gough.geometry import calibrate, cross_validate, rezero, robot_frame
 from gough.robots import H4Geometry, H4Kinematics, Par4Kinematics, PlanarRRR, PlatformPoses
 from gough.studies.calibration import CalibrationStudy
 
 SEEDED_AS = "tests/calibration/test_machines.py"
 
-MACHINES = [H4Kinematics(), Par4Kinematics(), PlanarRRR()]
+ROBOTS = [H4Kinematics(), Par4Kinematics(), PlanarRRR()]
 POSITION, ANGLE, READING = 2e-5, 1e-4, 1e-5
-each_machine = pytest.mark.parametrize("model", MACHINES, ids=lambda m: m.name)
+each_robot = pytest.mark.parametrize("model", ROBOTS, ids=lambda m: m.name)
 
 
 def seen(model, rng, n=150):
-    """A machine about half a millimetre and half a milliradian from its blueprint, and its measured poses."""
+    """A robot about half a millimetre and half a milliradian from its blueprint, and its measured poses."""
     theta = model.nominal + 5e-4 * rng.normal(size=len(model.names))
     home = model.home(model.nominal).position[0]
     spread = np.where(np.isin([0, 1, 2], model.freedoms), [0.1, 0.1, 0.08], 0.0)
@@ -31,7 +31,7 @@ def seen(model, rng, n=150):
     return theta, noisy.with_noise(POSITION, ANGLE, READING)
 
 
-@each_machine
+@each_robot
 def test_the_truth_is_found_within_the_predicted_deviation(model, rng):
     scaled, chi = [], []
     for _ in range(4):
@@ -50,7 +50,7 @@ def test_the_truth_is_found_within_the_predicted_deviation(model, rng):
     assert (turned > 0).all()
 
 
-@each_machine
+@each_robot
 def test_any_frame_tracked_point_and_mark(model, rng):
     _, poses = seen(model, rng)
     R, offset, mark = exp(np.array([0.4, -1.0, 0.3])), np.array([0.03, -0.02, 0.0]), exp(np.array([0.0, 0.0, 0.5]))
@@ -60,14 +60,14 @@ def test_any_frame_tracked_point_and_mark(model, rng):
         rotation=R @ poses.rotation @ mark,
     )
     if 2 in model.freedoms:
-        with pytest.raises(InputError, match=r"is tilted by .* machine_frame"):
+        with pytest.raises(InputError, match=r"is tilted by .* robot_frame"):
             calibrate(model, elsewhere)
-    found = calibrate(model, machine_frame(model, elsewhere))
+    found = calibrate(model, robot_frame(model, elsewhere))
     assert found.rms[0] < 5e-3
     assert found.rms[1] < 3 * POSITION
 
 
-@each_machine
+@each_robot
 def test_zeros_are_found_anew(model, rng):
     theta, poses = seen(model, rng, 12)
     shift = rng.normal(0, 0.02, len(model.chains))
@@ -78,9 +78,9 @@ def test_zeros_are_found_anew(model, rng):
 
 
 STUDY = """
-[machine]
+[robot]
 family = "{family}"
-[machine.geometry]
+[robot.geometry]
 {geometry}
 [poses]
 file = "poses.csv"
@@ -96,7 +96,7 @@ readings = "0.01 mrad"
     [
         ("h4", 'arm = "250 mm"', H4Kinematics(H4Geometry(arm=0.25))),
         ("par4", "", Par4Kinematics()),
-        ("planar-rrr", 'base_radius = "450 mm"\nplatform_radius = "120 mm"', PlanarRRR()),
+        ("3-rrr", 'base_radius = "450 mm"\nplatform_radius = "120 mm"', PlanarRRR()),
     ],
 )
 def test_studies_of_all_families(family, geometry, model, tmp_path, rng):

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from benchmarks.certified_chain import MACHINES, measured, problem_of
+from benchmarks.certified_chain import ROBOTS, measured, problem_of
 from gough import Box
 from gough.checker import (
     ChainCertificate,
@@ -62,7 +62,7 @@ def printer():
     return question, certified(problem, question, 9), truth
 
 
-@pytest.mark.parametrize("model", MACHINES, ids=lambda m: m.name)
+@pytest.mark.parametrize("model", ROBOTS, ids=lambda m: m.name)
 def test_contradictions_and_boxes_hold(model, tmp_path):
     problem, question, _ = asked(model, 20, bad=4)
     certificate = certified(problem, question)
