@@ -146,10 +146,10 @@ def test_efforts_come_from_the_mechanism_where_there_is_one(campaign, controlled
 
 def test_a_mechanism_is_asked_for_motions_of_the_joints_too(campaign, simulated):
     robot = campaign.robot
-    simulated = SimulatedRobot(robot, robot.nominal, Heavier(robot))
+    heavier = SimulatedRobot(robot, robot.nominal, Heavier(robot))
     pose = PoseMotion(*(part[:50] for part in simulated.motion.pose))
-    by_joints = simulated.efforts(simulated.joint_motion(pose))
-    np.testing.assert_allclose(by_joints, simulated.efforts(pose), atol=1e-9)
+    by_joints = heavier.efforts(heavier.joint_motion(pose))
+    np.testing.assert_allclose(by_joints, heavier.efforts(pose), atol=1e-9)
 
 
 def test_full_mechanisms_are_machines(rng):
