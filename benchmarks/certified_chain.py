@@ -26,7 +26,7 @@ def measured(model, rng, n=100):
     angle = rng.uniform(-0.6, 0.6, n) * free[5]
     q = model.inverse(model.nominal, p, exp(np.outer(angle, [0, 0, 1])))
     off = [EDGE * rng.uniform(-1, 1, shape) for shape in (p.shape, n, q.shape)]
-    seen = exp(np.outer(angle + TOLERANCES.heading * off[1] * free[5], [0, 0, 1]))
+    seen = exp(np.outer(angle + TOLERANCES.orientation * off[1] * free[5], [0, 0, 1]))
     return Poses(p + TOLERANCES.position * off[0], seen, q + TOLERANCES.reading * off[2])
 
 

@@ -13,18 +13,23 @@ from gough.checker.raw import require_about
 from gough.checker.raw_chains import FAMILIES
 from gough.checker.raw_data import NotDerived, RawTable, poses_of
 from gough.checker.raw_numbers import Span
+from gough.closure.certification import SourceFiles, derived
 from gough.core.errors import InputError
 from gough.core.rotations import log, to_quaternion
 from gough.data import write_poses
 from gough.region import Box
 from gough.studies.calibration import CalibrationStudy, kinematic_model
 from gough.studies.calibration_schema import KinematicRobotTable
-from gough.studies.certification import asked_of, derived, source_of
-from gough.studies.certification_chains import chains_asked
-from tests.cli.test_certify import STUDY, write
+from tests.cli.test_certify import STUDY, prepared, write
 from tests.methods.legs import extremal_poses
 
 HEAD = "x [mm],y [mm],z [mm],{turn},l1 [mm],l2 [mm],l3 [mm],l4 [mm],l5 [mm],l6 [mm]"
+
+
+def derived_anew(study, before):
+    """What the files state now about a question that was made before."""
+    files = SourceFiles(study.path, study.path.with_name("poses.csv"))
+    return derived(next(iter(before.questions.values())), files.read(before.given)).raw
 
 
 @pytest.fixture(scope="module")
@@ -64,11 +69,11 @@ def write_table(folder, table, form, separator=",", study=STUDY):
 @pytest.mark.parametrize("form", ["deg", "rad", "matrix", "wxyz", "xyzw"])
 def test_notations(tmp_path, table, form, separator):
     study = CalibrationStudy.read(write_table(tmp_path, table, form, separator))
-    asked = asked_of(study)
-    raw = derived(study, asked.question, source_of(study, asked.given)).raw
+    before = prepared(study)
+    raw = before.stated[0].raw
     assert raw is not None
     assert len(raw.poses) == 12
-    data = asked.question.data
+    data = before.questions["measurements.json"].data
     stated = [Fraction(text) * 3 / 1000 for text in ("0.0633", "0.023", "0.0608")]
     for k in range(12):
         for i in range(3):
@@ -87,17 +92,16 @@ def test_notations(tmp_path, table, form, separator):
 
 def stated_by(study):
     """What the sources of a study state, which the question contains."""
-    asked = asked_of(study)
-    return derived(study, asked.question, source_of(study, asked.given)).raw
+    return prepared(study).stated[0].raw
 
 
 def test_degrees_are_not_radians(tmp_path, table):
     study = CalibrationStudy.read(write_table(tmp_path, table, "deg"))
-    asked = asked_of(study)
+    before = prepared(study)
     text = (tmp_path / "poses.csv").read_text()
     (tmp_path / "poses.csv").write_text(text.replace("[deg]", "[rad]"))
     with pytest.raises(InputError, match=r"orientation|larger than 60 rad"):
-        derived(study, asked.question, source_of(study, asked.given))
+        derived_anew(study, before)
 
 
 def test_rows_that_differ_beyond_double_precision(tmp_path, table):
@@ -114,7 +118,7 @@ def test_rows_that_differ_beyond_double_precision(tmp_path, table):
 def test_units_that_contradict_a_head(tmp_path, table):
     path = write_table(tmp_path, table, "wxyz", study=STUDY.replace("[poses]", '[poses]\nunits = {position = "m"}'))
     with pytest.raises(InputError, match=r"column 'x \[mm\]' is in mm by its head, but units state 'm'"):
-        asked_of(CalibrationStudy.read(path))
+        prepared(CalibrationStudy.read(path))
     raw = RawTable.of_csv((tmp_path / "poses.csv").read_bytes())
     unknown = replace(raw, heads=("x [furlong]", *raw.heads[1:]))
 
@@ -167,9 +171,9 @@ def test_covariances_in_the_file_and_a_geometry_in_the_study(tmp_path, table):
     lines = [",".join([head, *names]), *(",".join([row, *values]) for row in rows)]
     (tmp_path / "poses.csv").write_text("\n".join(lines) + "\n")
     read = CalibrationStudy.read(path)
-    asked = asked_of(read)
-    assert asked.given.center == ""
-    raw = derived(read, asked.question, source_of(read, asked.given)).raw
+    before = prepared(read)
+    assert before.given.center == ""
+    raw = before.stated[0].raw
     assert raw is not None
     half = raw.position[0][0]
     assert half.low**2 <= Fraction("2.5e-9") * 9 <= half.high**2
@@ -193,17 +197,17 @@ def test_joints_on_circles(tmp_path, table):
     ]
     path = write_table(tmp_path, table, "wxyz", study=STUDY.replace('blueprint = "deltalab"\n', "\n".join(geometry)))
     study = CalibrationStudy.read(path)
-    asked = asked_of(study)
-    raw = derived(study, asked.question, source_of(study, asked.given)).raw
+    before = prepared(study)
+    raw = before.stated[0].raw
     assert raw is not None
-    assert asked.given.center == ""
+    assert before.given.center == ""
     x, y, z = raw.center[0][:3]
     assert x.low**2 + y.high**2 <= Fraction(27, 100) ** 2 <= x.high**2 + y.low**2
     assert z == Span.at(0)
     wrong = (tmp_path / "study.toml").read_text().replace("-34.3 deg", "-34.2999999 deg")
     (tmp_path / "study.toml").write_text(wrong)
     with pytest.raises(InputError, match="the prior of a2x"):
-        derived(study, asked.question, source_of(study, asked.given))
+        derived_anew(study, before)
 
 
 def test_decimals_that_the_reader_takes_are_taken_by_the_checker(tmp_path):
@@ -241,11 +245,10 @@ def chain_case(folder, family):
     turn = 'orientation = "0.01 deg"\n' if model.has_orientation else ""
     certify = f'[certify]\nposition = "0.1 mm"\nreadings = "0.03 {unit}"\n{turn}around = "50 mm"\n'
     path = folder / "study.toml"
-    path.write_text(f'[robot]\nfamily = "{family}"\n[poses]\nfile = "poses.csv"\n{certify}')
+    path.write_text(f'[robot]\nfamily = "{family}"\n[poses]\nfile = "poses.csv"\n{certify}legs = [1, 2]\n')
     study = CalibrationStudy.read(path)
-    asked, _ = chains_asked(study)
-    question = asked.question(2)
-    raw = derived(study, question, source_of(study, asked.given("the blueprint", (1, 2))), 1).raw
+    both = prepared(study)
+    question, raw = both.questions["chain-2-equations.json"], both.stated[1].raw
     assert raw is not None
     return question, raw
 

@@ -13,21 +13,15 @@ import pytest
 
 from gough.checker import Verdict
 from gough.cli.app import run
+from gough.closure import Bracket, Certification, ChainFinding, Finding, JointFinding, WithoutPoses
+from gough.closure.certification import outer_box, prepare
+from gough.closure.proving import at_least_each
 from gough.core.errors import InputError
 from gough.core.rotations import exp
 from gough.data import Poses, write_poses
 from gough.region import Box
-from gough.report.certification.page import box_table
-from gough.report.certification.results import (
-    Bracket,
-    Certification,
-    Finding,
-    JointFinding,
-    LegFinding,
-    WithoutPoses,
-)
+from gough.report.certification import box_table
 from gough.studies.calibration import CalibrationStudy
-from gough.studies.certification import asked_of, at_least_each, outer_box
 from tests.methods.legs import EDGE, POSITION, READING, ROTATION, extremal_poses
 
 STUDY = """
@@ -49,6 +43,13 @@ around = "3 mm"
 """
 
 
+def prepared(study):
+    """The questions of a study, each with what the sources state."""
+    arguments = study.certify_arguments()
+    keys = ("poses", "tolerances", "around", "center", "calibrated", "chains", "model_error", "sources")
+    return prepare(study.model, **{key: arguments[key] for key in keys})
+
+
 def write(folder, text=STUDY, bad=None, n=64, built=0.0):
     rng = np.random.default_rng(3)
     robot, poses = extremal_poses()
@@ -64,6 +65,11 @@ def write(folder, text=STUDY, bad=None, n=64, built=0.0):
     path = folder / "study.toml"
     path.write_text(text)
     return path
+
+
+def platform_data(path):
+    """What a study states about a platform: measurements within half-widths."""
+    return prepared(CalibrationStudy.read(path)).questions["measurements.json"].data
 
 
 @pytest.fixture(scope="module")
@@ -96,11 +102,11 @@ def test_legs_that_fit(done, capsys):
     folder = path.parent / "results-certified"
     data = json.loads((folder / "certification.json").read_text(encoding="utf-8"))
     assert data["refuted"] is False
-    assert [leg["finding"] for leg in data["legs"]] == ["fits", "fits"]
+    assert [leg["finding"] for leg in data["chains"]] == ["fits", "fits"]
     assert data["joint"]["finding"] == "fits"
-    low, high = data["legs"][0]["box"]["a2x"]
+    low, high = data["chains"][0]["box"]["a2x"]
     assert low < 0.2231792 < high
-    assert all(file["holds"] for leg in data["legs"] for file in leg["certificates"])
+    assert all(file["holds"] for leg in data["chains"] for file in leg["certificates"])
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "What this proves, and what not" in page
     assert not re.search(r'(?:src|href)="https?:', page)
@@ -158,7 +164,7 @@ def test_a_wrong_pose_is_refuted_and_named(refuted):
     path, code = refuted
     assert code == 1
     data = json.loads((path.parent / "out" / "certification.json").read_text(encoding="utf-8"))
-    _, leg = data["legs"]
+    _, leg = data["chains"]
     assert data["joint"]["finding"] == "refuted"
     assert data["joint"]["left_out"] == [7]
     assert data["joint"]["epsilon_without"] <= 0
@@ -206,7 +212,7 @@ def _refuted_legs(*without):
     zeros, epsilon = np.zeros(7), Bracket(1e-5, 2e-5, 0.0)
     names = tuple("abcdefg")
     legs = tuple(
-        LegFinding(k + 1, Finding.REFUTED, names, zeros, None, 1, 0.0, epsilon, None, zeros, (), each, ())
+        ChainFinding(k + 1, Finding.REFUTED, names, zeros, None, 1, 0.0, epsilon, None, zeros, (), each, ())
         for k, each in enumerate(without)
     )
     return Certification(24, "within ± 1 mm of the blueprint", legs, None, (), {}, None, ())
@@ -221,15 +227,15 @@ def test_legs_that_name_more_poses_than_may_be_wrong_are_said_to_disagree():
 
 
 def test_a_number_of_wrong_poses_that_is_not_certified_is_not_said_to_be_none():
-    assert _without(1, 0, ()).words == "how many poses must be wrong is not proven."
-    assert "at least 2 poses are wrong: raise outliers above 1" in _without(1, 2, ()).words
-    assert "is not proven" in _without(2, 1, ()).words
+    assert _without(1, 0, ()).words() == "how many poses must be wrong is not proven."
+    assert "at least 2 poses are wrong: raise outliers above 1" in _without(1, 2, ()).words()
+    assert "is not proven" in _without(2, 1, ()).words()
 
 
 def _leg(low, high, reach=0.005, center=0.0):
     box, prior = Box([low], [high]), outer_box(np.array([center]), np.array([reach]))
     zeros, epsilon = np.array([center]), Bracket(-np.inf, -1e-5, 0.0)
-    return LegFinding(1, Finding.FITS, ("a1z",), zeros, box, 1, 0.0, epsilon, None, zeros, (), None, (), prior=prior)
+    return ChainFinding(1, Finding.FITS, ("a1z",), zeros, box, 1, 0.0, epsilon, None, zeros, (), None, (), prior=prior)
 
 
 @pytest.mark.parametrize(
@@ -249,7 +255,7 @@ def test_sides_that_are_those_of_the_prior_are_marked_and_printed_as_stated(low,
     shown = re.findall(r"<td[^>]*>(.*?)</td>", page)[1:]
     assert tuple(shown) == words
     same = (low is None) + (high is None)
-    assert found.to_dict()["legs"][0]["sides_as_prior"] == ({"a1z": [low is None, high is None]} if same else {})
+    assert found.to_dict()["chains"][0]["sides_as_prior"] == ({"a1z": [low is None, high is None]} if same else {})
     assert (f"{same} of 2 sides of boxes are as the prior" in str(found)) == bool(same)
     assert (leg.widest == "as the prior") == (same == 2)
 
@@ -265,7 +271,7 @@ def test_a_prior_that_no_short_decimal_states_is_rounded_outward():
 
 
 def test_a_lower_end_of_all_legs_that_one_leg_proves_is_said_to_be_that_leg_s():
-    legs = list(_refuted_legs(None, None).legs)
+    legs = list(_refuted_legs(None, None).chains)
     legs[1] = replace(legs[1], epsilon=Bracket(4.277e-5, 4.3e-5, 0.0))
     alone = JointFinding(Finding.REFUTED, Bracket(3.418e-5, 5e-5, 0.0), None, ())
     joint = at_least_each(alone, legs)
@@ -302,20 +308,20 @@ def test_what_gough_wrote_itself_it_may_replace_and_nothing_else(refuted, capsys
 
 def test_half_widths_are_as_stated_and_the_model_may_add_to_them(tmp_path):
     text = STUDY + 'position = "0.1 mm"\norientation = "0.01 deg"\nreadings = "0.05 mm"\n'
-    plain = asked_of(CalibrationStudy.read(write(tmp_path, text))).question.data
+    plain = platform_data(write(tmp_path, text))
     for half, stated in (("position", 1e-4), ("rotation", np.radians(0.01)), ("reading", 5e-5)):
         tolerance = getattr(plain, f"{half}_tolerance")
         np.testing.assert_allclose(tolerance, stated, rtol=1e-9)
         assert (tolerance > stated).all()  # rounded up, by what a double may be off the decimal
     error = '[certify.model_error]\nconstant = "0.01 mm"\nreading = 1e-3\norientation = "0.1 mm/rad"\nposition = 2e-4\n'
-    wider = asked_of(CalibrationStudy.read(write(tmp_path, text + error))).question.data
+    wider = platform_data(write(tmp_path, text + error))
     more = wider.reading_tolerance - plain.reading_tolerance
     assert (more > 1e-5 + 1e-3 * 0.06).all()  # extremal readings are 70 mm from their middle
     assert (more < 1e-5 + 1e-3 * 0.08 + 1e-4 + 2e-4 * 0.2).all()
 
 
 def test_three_sigma_are_the_default(tmp_path):
-    data = asked_of(CalibrationStudy.read(write(tmp_path, STUDY))).question.data
+    data = platform_data(write(tmp_path, STUDY))
     np.testing.assert_allclose(data.position_tolerance[0], POSITION)
     np.testing.assert_allclose(data.reading_tolerance[0], READING[[1, 4]])
 
@@ -330,7 +336,7 @@ def test_three_sigma_are_the_default(tmp_path):
         (lambda t: t.replace('around = "3 mm"', "around = 0"), "line 16"),
         (lambda t: t.replace('around = "3 mm"', 'around = ["3 mm", "2 mm"]'), "one length, or one for the base"),
         (lambda t: t + 'position = ["1 mm", "1 mm"]\n', "one half-width for all axes"),
-        (lambda t: t + 'readings = ["1 mm", "1 mm"]\n', "one for each of 6 legs"),
+        (lambda t: t + 'readings = ["1 mm", "1 mm"]\n', "one for each of 6 chains"),
         (lambda t: t + "readings = -1e-3\n", "must not be negative"),
         (lambda t: t + "sigmas = 0\n", "sigmas"),
         (lambda t: t + "outliers = 9\n", "outliers"),
@@ -345,7 +351,7 @@ def test_three_sigma_are_the_default(tmp_path):
 def test_refusals_name_the_line(tmp_path, change, message):
     path = write(tmp_path, change(STUDY), n=16)
     with pytest.raises(InputError, match=f"(?s){message}"):
-        asked_of(CalibrationStudy.read(path))
+        CalibrationStudy.read(path).certify()
 
 
 def test_other_machines_and_no_machine(tmp_path, capsys):

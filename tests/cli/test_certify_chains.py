@@ -13,7 +13,6 @@ from gough.core.errors import InputError
 from gough.data import write_poses
 from gough.robots import LinearDelta, RotaryDelta
 from gough.studies.calibration import CalibrationStudy
-from gough.studies.certification_chains import certified_robot
 
 STUDY = """
 [robot]
@@ -90,17 +89,17 @@ def test_certificates_find_their_equations(printer, tmp_path, capsys):
 def test_chains_that_fit(tmp_path):
     model = RotaryDelta()  # its chains satisfy conditions exactly
     path = write(tmp_path, model, "rotary-delta", "legs = [2]\n", n=14)
-    found = certified_robot(CalibrationStudy.read(path))
-    (chain,) = found.legs
+    found = CalibrationStudy.read(path).certify()
+    (chain,) = found.chains
     assert chain.finding.value == "fits"
     assert not found.refuted
     assert all(file.holds for file in chain.files)
     assert chain.epsilon.upper == 0  # as its certificate proves, and no less
     assert quadratic_unknowns(model, model.nominal, 2) in chain.box
     columns = model.columns[1]
-    for (name, unit, low, high), k in zip(chain.parameters, columns, strict=True):
-        assert (name, unit) == (model.names[k], model.units[k])
-        assert low <= model.nominal[k] <= high
+    for own, k in zip(chain.parameters, columns, strict=True):
+        assert (own.name, own.unit) == (model.names[k], model.units[k])
+        assert own.lower <= model.nominal[k] <= own.upper
 
 
 @pytest.mark.parametrize(
@@ -110,14 +109,14 @@ def test_chains_that_fit(tmp_path):
         ("outliers = 1\n", "line 12.*leave out outliers"),
         ("joint_box = true\n", "joint box"),
         ('orientation = "1 deg"\n', "does not turn"),
-        ('[certify.model_error]\nconstant = "1 mm"\n', "state wider readings"),
+        ('[certify.model_error]\nconstant = "1 mm"\n', "state wider tolerances"),
         ('[calibration]\nframes = "instrument"\n', "own frame"),
     ],
 )
 def test_refusals_name_the_line(tmp_path, more, message):
     path = write(tmp_path, LinearDelta(), "linear-delta", more, n=8)
     with pytest.raises(InputError, match=f"(?s){message}"):
-        certified_robot(CalibrationStudy.read(path))
+        CalibrationStudy.read(path).certify()
 
 
 def test_one_length_and_one_half_width_for_each_chain(tmp_path):
@@ -125,7 +124,7 @@ def test_one_length_and_one_half_width_for_each_chain(tmp_path):
     text = path.read_text()
     path.write_text(text.replace('"50 mm"', '["1 mm", "1 mm", "1 mm"]'))
     with pytest.raises(InputError, match="one length"):
-        certified_robot(CalibrationStudy.read(path))
+        CalibrationStudy.read(path).certify()
     path.write_text(text.replace('"0.03 mm"', '["1 mm", "1 mm"]'))
     with pytest.raises(InputError, match="each of 3 chains"):
-        certified_robot(CalibrationStudy.read(path))
+        CalibrationStudy.read(path).certify()

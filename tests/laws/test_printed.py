@@ -36,6 +36,15 @@ from gough.checker.raw import _near as near
 from gough.checker.raw import _one_for_all as one_for_all
 from gough.checker.raw_numbers import Span
 from gough.checker.words import bound, tolerance_condition
+from gough.closure.findings import (
+    Bracket,
+    Certification,
+    ChainFinding,
+    Finding,
+    JointFinding,
+    ParameterRange,
+    WithoutPoses,
+)
 from gough.core.outward import DEGREES
 from gough.dynamics import gain_from_static_tests, identify
 from gough.dynamics.example import random_motion
@@ -49,8 +58,7 @@ from gough.report.base.curves import Curves
 from gough.report.base.intervals import interval_figure
 from gough.report.base.tables import parameter_table as html_table
 from gough.report.calibration.tables import CertifiedLeg
-from gough.report.certification.page import box_table, epsilon_table
-from gough.report.certification.results import Bracket, Certification, Finding, JointFinding, LegFinding, WithoutPoses
+from gough.report.certification import box_table, epsilon_table
 from gough.report.identification.accounts import adequacy_table as html_adequacy_table
 from gough.report.identification.accounts import bound_table
 from gough.report.identification.shown import parameter_tables
@@ -318,7 +326,7 @@ def test_brackets_of_epsilon(ends):
     require_outward(read(leg.texts()[3]), lower, upper, times=MILLI)
     for text, width in zip(leg.texts()[2].split(" … "), sorted((0.1, upper)), strict=True):
         require_at_most(text, Fraction(width) * MILLI, digits=2)
-    assert f"ε {bracket.words} mm" in WithoutPoses(1, 1, (), (3,), bracket).words
+    assert f"ε {bracket.words} mm" in WithoutPoses(1, 1, (), (3,), bracket).words()
     if lower > -inf:
         require_at_most(bracket.width, (Fraction(upper) - Fraction(lower)) * 10**6, digits=3)
 
@@ -419,11 +427,11 @@ def test_a_gain_that_is_certain():
 def test_pages_of_certifications(sides, bracket):
     low, high = sides
     epsilon, box, zeros = Bracket(*bracket, 0.0), Box([low, -high], [high, low]), np.zeros(2)
-    own = (("gain", "m", low, high),)
-    leg = LegFinding(1, Finding.OPEN, ("a", "b"), zeros, box, 1, 0.0, epsilon, low, zeros, (), None, (), own)
+    own = (ParameterRange("gain", "m", low, high),)
+    leg = ChainFinding(1, Finding.OPEN, ("a", "b"), zeros, box, 1, 0.0, epsilon, low, zeros, (), None, (), own)
     joint = JointFinding(Finding.OPEN, epsilon, box, (), (3,), high)
     blank = dict.fromkeys((each.name for each in fields(Certification) if each.default is MISSING), ())
-    found = Certification(**blank | {"poses": 1, "legs": (leg,), "joint": joint})
+    found = Certification(**blank | {"poses": 1, "chains": (leg,), "joint": joint})
     a, b, gain, *together = html_rows("".join(box_table(found)))
     for x, y in ((a, b), together):
         require_outward(tuple(map(number, x[-3:-1])), low, high, times=MILLI)
@@ -480,8 +488,8 @@ EXAMINED = {
     "report/identification/accounts.py": "test_sentences_and_tables…",
     "report/calibration/page.py": "at_most of CertifiedLeg.epsilon, as in test_brackets…",
     "report/calibration/tables.py": "test_brackets_of_epsilon",
-    "report/certification/page.py": "test_pages_of_certifications",
-    "report/certification/results.py": "test_brackets_of_epsilon, test_pages_of_certifications",
+    "report/certification.py": "test_pages_of_certifications",
+    "closure/findings.py": "test_brackets_of_epsilon, test_pages_of_certifications",
     "report/identification/efforts.py": "ε* by at_most; bands in report/test_charts.py",
     "report/base/intervals.py": "hover",
     "report/poses/words.py": "test_single_numbers_and_intervals",
@@ -499,8 +507,8 @@ TO_NEAREST = {
     "data/steps.py": (r"self\.(lower|upper)", STATED),
     "designs/excitation/problem.py": (r"channel\.(lower|upper)", STATED),
     "designs/excitation/result.py": (r"one\.(lower|upper)", STATED),
-    "report/certification/page.py": (r"leg\.epsilon\.seconds", "processor time"),
-    "report/certification/results.py": (r"leg\.seconds \+ leg\.epsilon\.seconds", "processor time"),
+    "report/certification.py": (r"chain\.epsilon\.seconds", "processor time"),
+    "closure/findings.py": (r"chain\.seconds \+ chain\.epsilon\.seconds", "processor time"),
     "report/design/page.py": (r"one\.(lower|upper)", STATED),
     "report/identification/repeated_tables.py": (r"float\((lower|upper)\[i\]\)", "a confidence interval of σ"),
     "robots/mechanism/examination.py": (r"r\.(lower|upper)", "a range found by continuation, nothing is claimed"),

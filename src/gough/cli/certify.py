@@ -8,9 +8,8 @@ import typer
 from gough.cli.progress import steps_shown
 from gough.cli.terminal import answer, command_line, console, say, tell
 from gough.report import results_folder
-from gough.report.certification.page import certification_documents
+from gough.report.certification import certification_documents
 from gough.studies.calibration import CalibrationStudy
-from gough.studies.certification_chains import certified_robot
 
 
 def certify(
@@ -28,7 +27,7 @@ def certify(
     asked = CalibrationStudy.read(study)
     folder = out or asked.folder.with_name(f"{asked.folder.name}-certified")
     with results_folder(folder) as results, steps_shown() as on_step:
-        found = certified_robot(asked, on_step)
+        found = asked.certify(on_step)
         title = asked.table.output.title or f"Certification of {study.name}"
         files = certification_documents(title, asked.premises, found, folder)
         results.write(files)

@@ -1,8 +1,19 @@
 """Certified geometry: which legs or chains can satisfy the closure equations within stated tolerances."""
 
+from gough.closure.certification import ModelError, SourceFiles, certify
 from gough.closure.certified_chain import Tolerances, certified_chain, chain_names, chain_parameters, quadratic_unknowns
 from gough.closure.certified_leg import LegProblem, certified_leg
 from gough.closure.certified_probes import HeightTolerance, ProbedHeights, height_tolerance
+from gough.closure.findings import (
+    Bracket,
+    CertificateFile,
+    Certification,
+    ChainFinding,
+    Finding,
+    JointFinding,
+    ParameterRange,
+    WithoutPoses,
+)
 from gough.closure.joint_hull import JointHull
 from gough.closure.joint_legs import JointProblem
 from gough.closure.joint_tolerance import JointTolerance, joint_tolerance
@@ -11,19 +22,30 @@ from gough.closure.leg_tolerance import LegTolerance, minimal_tolerance, poses_t
 from gough.closure.quadratic_chain import QuadraticChain
 
 __all__ = [
+    "Bracket",
+    "CertificateFile",
+    "Certification",
+    "ChainFinding",
+    "Finding",
     "HeightTolerance",
+    "JointFinding",
     "JointHull",
     "JointProblem",
     "JointTolerance",
     "LegProblem",
     "LegTolerance",
+    "ModelError",
+    "ParameterRange",
     "ProbedHeights",
     "QuadraticChain",
     "RelaxedTolerance",
+    "SourceFiles",
     "Tolerances",
+    "WithoutPoses",
     "WrongPoses",
     "certified_chain",
     "certified_leg",
+    "certify",
     "chain_names",
     "chain_parameters",
     "height_tolerance",

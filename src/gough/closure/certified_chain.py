@@ -34,14 +34,65 @@ _ON_RADIUS = ({(0, 4): 1.0, (1, 3): -1.0}, {(0, 7): 1.0, (1, 6): -1.0})
 
 
 class Tolerances(NamedTuple):
-    """What each measurement may be off by: numbers, or arrays that broadcast over the poses."""
+    """What each measurement may be off by: numbers, or arrays that broadcast over the poses.
+
+    Examples:
+        >>> poses = Poses([[0.0, 0.0, 0.1]], None, [[0.2, 0.2, 0.2]]).with_noise(1e-4, None, 1e-5)
+        >>> Tolerances.of_noise(poses, sigmas=2, reading=3e-5)[:2]
+        (array([[0.0002, 0.0002, 0.0002]]), 3e-05)
+    """
 
     position: Any
-    """m, axis by axis."""
+    """m, axis by axis: one, three, or (N, 3)."""
     reading: Any
-    """In the unit of the readings."""
-    heading: Any = 0.0
-    """rad, of robots that turn about z."""
+    """In the unit of the readings: one, one for each chain, or (N, chains)."""
+    orientation: Any = 0.0
+    """rad, of the left rotation vector: one, three, or (N, 3); of robots that turn about z only, of the heading."""
+
+    @classmethod
+    def of_noise(
+        cls, poses: Poses, sigmas: float = 3.0, *, position: Any = None, reading: Any = None, orientation: Any = None
+    ) -> "Tolerances":
+        """So many standard deviations of the noise that the poses state, except for what is stated here.
+
+        Raises:
+            InputError: a half-width is neither stated nor follows from the noise.
+        """
+        if position is None:
+            position = _deviations(poses, "position", sigmas)
+        if orientation is None:
+            orientation = 0.0 if poses.rotation is None else _deviations(poses, "orientation", sigmas)
+        if reading is None:
+            stated = poses.reading_sigma is not None
+            require(stated, "state half-widths of readings, or the standard deviation of their noise")
+            reading = sigmas * np.asarray(poses.reading_sigma)
+        return cls(position, reading, orientation)
+
+    def broadcast(self, poses: Poses) -> "Tolerances":
+        """Arrays (N, 3), (N, chains) and (N, 3).
+
+        Raises:
+            InputError: a half-width has a wrong shape, or is negative.
+        """
+        n, m = poses.readings.shape
+        position, reading, orientation = (np.asarray(each, dtype=float) for each in self)
+        axes = "state one half-width for all axes, or one for each of three"
+        require(all(each.shape in {(), (1,), (3,), (n, 3)} for each in (position, orientation)), axes)
+        fits = reading.shape in {(), (1,), (m,), (n, m)}
+        require(fits, f"readings must have one half-width, or one for each of {m} chains")
+        for what, each in (("positions", position), ("readings", reading), ("orientations", orientation)):
+            require(bool((each >= 0).all()), f"half-widths of {what} must not be negative")
+        return Tolerances(
+            np.broadcast_to(position, (n, 3)), np.broadcast_to(reading, (n, m)), np.broadcast_to(orientation, (n, 3))
+        )
+
+
+def _deviations(poses: Poses, what: str, sigmas: float) -> Array:
+    """So many standard deviations of positions or orientations (N, 3)."""
+    require(poses.covariance is not None, f"state half-widths of {what}, or the standard deviation of its noise")
+    axes = slice(0, 3) if what == "position" else slice(3, 6)
+    sigma = np.sqrt(np.diagonal(np.asarray(poses.covariance), axis1=-2, axis2=-1)[..., axes])
+    return np.broadcast_to(sigmas * sigma, (len(poses), 3)).copy()
 
 
 def certified_chain(
@@ -81,7 +132,7 @@ def certified_chain(
         require(poses.rotation is not None, f"the {model.name} turns: its chains need measured headings")
         assert poses.rotation is not None
         heading = np.arctan2(poses.rotation[:, 1, 0], poses.rotation[:, 0, 0])
-    turned = np.broadcast_to(np.asarray(tolerances.heading, dtype=float), (N,))
+    turned = np.broadcast_to(np.asarray(tolerances.orientation, dtype=float), (N,))
     if isinstance(model, PlanarRRR):
         assert heading is not None
         return _planar(names, prior, poses.position, moved, (_Angles(reading, read), _Angles(heading, turned)))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gough.closure.certified_leg import LegProblem, certified_leg
+from gough.closure.findings import bracket_words
 from gough.closure.joint_legs import JointProblem
 from gough.closure.joint_tolerance import JointTolerance, joint_tolerance
 from gough.closure.leg_tolerance import LegTolerance, minimal_tolerance, needed
@@ -26,7 +27,6 @@ from gough.methods.nonlinear.lifted import LiftedHull
 from gough.region import Box
 from gough.report.base.words import against_truth
 from gough.report.calibration.page import CertifiedLeg, calibration_documents, headline
-from gough.report.certification.results import bracket_words
 from gough.robots import GoughPlatform
 from gough.simulate import CalibrationCampaign, Faults, MeasuredCampaign
 

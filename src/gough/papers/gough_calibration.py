@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gough.closure.findings import bracket_words
 from gough.core.arrays import Array
 from gough.dynamics import Step
 from gough.estimates import Status
@@ -37,7 +38,6 @@ from gough.region import ConfidenceEllipsoid
 from gough.report import Drawing
 from gough.report.base.numbers import signed
 from gough.report.base.words import listed
-from gough.report.certification.results import bracket_words
 from gough.simulate import CalibrationCampaign, Faults
 
 PLAY = Faults(backlash=5e-4)

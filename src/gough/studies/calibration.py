@@ -1,6 +1,6 @@
 """A calibration study: one TOML file that says robot, poses and noise, and the calibration it asks for."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -8,8 +8,11 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from gough.core.errors import InputError, nearest, require
+from gough.closure import Certification, ModelError, Tolerances, certify
+from gough.closure.certification import SourceFiles, chain_numbers, unsupported
+from gough.core.errors import GoughError, InputError, nearest, require
 from gough.data import Poses, averaged, read_klipper, read_poses
+from gough.dynamics import Step
 from gough.geometry import Calibrated, CalibratedPrinter, calibrate, calibrate_printer, cross_validate, robot_frame
 from gough.robots import (
     GoughPlatform,
@@ -145,6 +148,76 @@ class CalibrationStudy:
         assert self.table.printer is not None
         with self.at("printer", "file"):
             return calibrate_printer(read_klipper(self.path.parent / self.table.printer.file))
+
+    def certify(self, on_step: Callable[[Step], object] = lambda _: None) -> Certification:
+        """Read, calibrate and prove what the table [certify] asks for.
+
+        Raises:
+            InputError: the study cannot be certified; with the line.
+        """
+        arguments = self.certify_arguments()
+        with self.at("certify"):
+            answer = certify(self.model, on_step=on_step, **arguments)
+        return replace(answer, premises=(*self.premises, *answer.premises))
+
+    def certify_arguments(self) -> dict[str, Any]:
+        """The arguments of `gough.certify` that the study states, besides the robot."""
+        with self.at("printer"):
+            probed = self.table.printer is not None
+            require(not probed, "gough certify needs measured poses: heights that a printer probed are not enough")
+        table, model, poses = self.table.certify, self.model, self.poses()
+        error = ModelError(**table.model_error.model_dump())
+        refused = unsupported(model, outliers=table.outliers, joint_box=table.joint_box, model_error=error)
+        for key, message in refused.items():
+            with self.at("certify", key):
+                raise InputError(message)
+        with self.at("calibration", "frames"):
+            own = self.table.calibration.frames == "robot" or 3 in model.freedoms
+            require(own, f"chains of a {model.name} are certified in the robot's own frame: give the poses in it")
+        with self.at("certify", "legs"):
+            chains = chain_numbers(model, table.legs)
+        with self.at("certify"):
+            tolerances = self._tolerances(poses)
+            wanted = table.center or ("calibrated" if self.table.calibration.frames == "instrument" else "blueprint")
+            calibrated, notes = self._calibration_to_compare(wanted)
+        assert self.table.poses is not None
+        return {
+            "poses": replace(poses, notes=(*poses.notes, *notes)),
+            "tolerances": tolerances,
+            "around": table.around,
+            "center": wanted,
+            "calibrated": calibrated,
+            "chains": chains,
+            "outliers": table.outliers,
+            "joint": table.joint,
+            "joint_box": table.joint_box,
+            "model_error": error,
+            "width": table.width,
+            "sources": SourceFiles(self.path, self.path.parent / self.table.poses.file),
+        }
+
+    def _tolerances(self, poses: Poses) -> Tolerances:
+        """Half-widths as stated in [certify], or so many standard deviations of [noise]."""
+        table, model = self.table.certify, self.model
+        turns = model.has_orientation
+        require(turns or table.orientation is None, f"a {model.name} does not turn: leave out orientation")
+        return Tolerances.of_noise(
+            poses,
+            table.sigmas,
+            position=table.position,
+            reading=None if table.readings is None else quantities(table.readings, model.reading_unit),
+            orientation=table.orientation if turns else 0.0,
+        )
+
+    def _calibration_to_compare(self, center: str) -> tuple[Calibrated | None, tuple[str, ...]]:
+        """The calibration, or a note that there is none."""
+        try:
+            return self.calibrate(), ()
+        except InputError:
+            raise
+        except GoughError as error:
+            require(center == "blueprint", f"no calibration to search around: {error}")
+            return None, (f"Least squares find no calibration: {str(error).splitlines()[0]}",)
 
     def _read(self, file: str, key: str) -> Poses:
         table = self.table.poses

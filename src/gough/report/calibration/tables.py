@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gough.closure.findings import bracket_words
 from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.text import number
@@ -15,7 +16,6 @@ from gough.region import ConfidenceEllipsoid
 from gough.report.base.html import Html, tag
 from gough.report.base.numbers import error_in_sigma, plus_minus, signed
 from gough.report.base.tables import cell, head_cell, row_head, table
-from gough.report.certification.results import bracket_words
 from gough.robots import GoughPlatform
 from gough.robots.kinematics import PlatformPoses
 

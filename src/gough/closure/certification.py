@@ -1,0 +1,469 @@
+"""`certify`: which chains of a robot fit measured poses within stated tolerances, with proofs and certificates."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from gough.checker import PlatformQuestion, chain_question
+from gough.checker.chain_files import equations_name
+from gough.checker.folders import MEASUREMENTS
+from gough.checker.linear import NotProven
+from gough.checker.manifest import BLUEPRINT, CALIBRATED, Given, Question
+from gough.checker.raw import Raw, Source, SourceText, question_words, require_about
+from gough.checker.raw_data import NotDerived
+from gough.closure.certified_chain import Tolerances, certified_chain, quadratic_unknowns
+from gough.closure.chain_tolerance import reading_error
+from gough.closure.findings import Certification, ChainFinding, Finding, JointFinding
+from gough.closure.joint_legs import JointProblem
+from gough.closure.proving import Notary, Rod, joint_finding, leg_finding, rod_finding, with_joint_box
+from gough.closure.quadratic_chain import QuadraticChain
+from gough.core.arrays import Array, array
+from gough.core.errors import InputError, require
+from gough.core.intervals import Interval
+from gough.core.leg_measurements import PlatformMeasurements
+from gough.core.rotations import log, nearest_rotation, to_quaternion
+from gough.data import Poses
+from gough.data.pose_files import binary_columns
+from gough.dynamics import Step
+from gough.geometry import Calibrated
+from gough.region import Box
+from gough.robots import GoughPlatform, KinematicModel
+
+OnStep = Callable[[Step], object]
+Center = Literal["blueprint", "calibrated"]
+_ROUNDING = 2.0**-48
+"""Rounding of a decimal times factors between units, and of what they are multiplied by, relative: 16 ulp."""
+_ROTATION_ROUNDING = 2.0**-44
+"""Rounding of a rotation vector, matrix or quaternion that becomes another quaternion, rad."""
+_STATED = "the stated values"
+_GAINS = "Gains of legs are taken as calibrated, and readings as multiplied by them; they are not proven."
+_NO_FILES = (
+    "Certificates are about the measurements that they list: no files were given from which these could be derived."
+)
+_NOT_HERE = (
+    "Not examined: all chains together with shared errors of poses, and which poses are wrong. Both are proven for "
+    "legs of Gough platforms only."
+)
+
+
+class ModelError(NamedTuple):
+    """What the model may be wrong by [DACP06, §6]; it is added to the tolerance of each reading."""
+
+    constant: float = 0.0
+    """Zeroth order: the same everywhere, such as play in the joints; in the unit of readings."""
+    reading: float = 0.0
+    """First order: for each unit between a reading and the middle of that chain's readings."""
+    position: float = 0.0
+    """First order: for each metre between a position and the middle of the positions."""
+    orientation: float = 0.0
+    """First order: for each radian between an orientation and the mean orientation."""
+
+    def at(self, poses: Poses, readings: Array) -> Array:
+        """The error at each pose and reading (N, chains)."""
+        middle = (readings.min(axis=0) + readings.max(axis=0)) / 2
+        center = (poses.position.min(axis=0) + poses.position.max(axis=0)) / 2
+        assert poses.rotation is not None
+        mean = nearest_rotation(poses.rotation.mean(axis=0)[None])[0]
+        turned = np.linalg.norm(log(poses.rotation @ mean.T), axis=1)
+        away = np.linalg.norm(poses.position - center, axis=1)
+        by_pose = self.constant + self.position * away + self.orientation * turned
+        return np.asarray(by_pose[:, None] + self.reading * abs(readings - middle))
+
+
+class SourceFiles(NamedTuple):
+    """The files that state robot, poses and tolerances: certificates are then about what they state, digit by digit."""
+
+    study: Path
+    poses: Path
+
+    def read(self, given: Given) -> Source:
+        """Their contents, and numbers that they do not state."""
+        texts = [SourceText(path.name, path.read_bytes(), path) for path in self]
+        return Source(texts[0], texts[1], given, binary_columns)
+
+
+def certify(
+    robot: KinematicModel,
+    poses: Poses,
+    tolerances: Tolerances,
+    *,
+    around: float | Sequence[float] = 0.1,
+    center: Center | Array = "blueprint",
+    calibrated: Calibrated | None = None,
+    chains: Sequence[int] | None = None,
+    outliers: int = 0,
+    joint: bool = True,
+    joint_box: bool = False,
+    model_error: ModelError | None = None,
+    width: float = 1e-6,
+    sources: SourceFiles | None = None,
+    on_step: OnStep = lambda _: None,
+) -> Certification:
+    """Prove for each chain of a robot whether any geometry within a prior fits all poses within the tolerances.
+
+    For each chain the answer has a verdict (fits, refuted, or not decided), a box that contains every consistent value,
+    and a bracket of ε, the smallest number by which the tolerance of every reading must grow for some values to fit.
+    Each statement has a certificate, which has been checked in exact rational arithmetic; `write_report` saves them.
+
+    Args:
+        robot: The robot with its blueprint.
+        poses: Measured poses with readings, in the frames of the center.
+        tolerances: What each measurement may be off by: `Tolerances(position, reading, orientation)`.
+        around: How far from the center values are sought, m: one length, or for legs of a Gough platform one for points
+            on the base, points on the platform and lengths.
+        center: "blueprint", "calibrated" for the parameters of `calibrated`, or parameters of the robot.
+        calibrated: A calibration to compare: what it needs beyond the tolerances is reported. Gains are taken from it.
+        chains: Numbers of the chains to certify, from 1; all by default.
+        outliers: At most so many poses may be wrong; those that must be are named (Gough platforms).
+        joint: Also examine all chains together, with errors of poses that they share (Gough platforms).
+        joint_box: Also compute a box of all chains together; it takes about a minute.
+        model_error: What the model may be wrong by.
+        width: Width of the bracket of ε at which the search ends, in the unit of readings.
+        sources: The files from which all this was read, for certificates about their decimals.
+        on_step: Called at the beginning of each step.
+
+    Raises:
+        InputError: the arguments do not fit together; the message says what to change.
+
+    Examples:
+        >>> from gough.robots import LinearDelta
+        >>> printer, rng = LinearDelta(), np.random.default_rng(1)
+        >>> p = rng.uniform([-0.1, -0.1, 0.0], [0.1, 0.1, 0.1], (30, 3))
+        >>> poses = Poses(p, None, printer.inverse(printer.nominal, p))
+        >>> answer = certify(printer, poses, Tolerances(1e-5, 1e-6), around=0.05, chains=[1])
+        >>> answer.refuted, 0.345 in answer.interval("arm_1")
+        (False, True)
+    """
+    for message in unsupported(robot, outliers=outliers, joint_box=joint_box, model_error=model_error).values():
+        raise InputError(message)
+    prepared = prepare(
+        robot,
+        poses,
+        tolerances,
+        around=around,
+        center=center,
+        calibrated=calibrated,
+        chains=chains,
+        model_error=model_error,
+        sources=sources,
+    )
+    findings, together = (
+        _legs(prepared, outliers=outliers, joint=joint, joint_box=joint_box, width=width, on_step=on_step)
+        if isinstance(robot, GoughPlatform)
+        else _rods(prepared, width, on_step)
+    )
+    not_here = () if isinstance(robot, GoughPlatform) else (_NOT_HERE,)
+    return Certification(
+        poses=len(poses),
+        around=prepared.around,
+        chains=findings,
+        joint=together,
+        notes=(*poses.notes, *prepared.notes, *_once(each.notes for each in prepared.stated), *not_here),
+        questions=prepared.questions,
+        source=prepared.source,
+        premises=_once(each.premises for each in prepared.stated),
+        part=part_of(robot),
+        reading_unit=robot.reading_unit if not isinstance(robot, GoughPlatform) else "m",
+        robot=robot.name,
+    )
+
+
+def _once(lines: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(line for each in lines for line in each))
+
+
+def part_of(robot: KinematicModel) -> str:
+    """The word for a chain of a robot: "leg" or "chain"."""
+    return "leg" if isinstance(robot, GoughPlatform) else "chain"
+
+
+def unsupported(
+    robot: KinematicModel, *, outliers: int = 0, joint_box: bool = False, model_error: ModelError | None = None
+) -> dict[str, str]:
+    """Options that are not there for a robot, by name, each with a message that says what to do."""
+    if isinstance(robot, GoughPlatform):
+        return {}
+    messages = {}
+    if outliers:
+        messages["outliers"] = "wrong poses are named for legs of Gough platforms only: leave out outliers"
+    if joint_box:
+        messages["joint_box"] = "a joint box is computed for legs of Gough platforms only: leave it out"
+    if model_error not in (None, ModelError()):
+        messages["model_error"] = (
+            "model errors are added for legs of Gough platforms only: state wider tolerances of readings instead"
+        )
+    return messages
+
+
+def chain_numbers(robot: KinematicModel, wanted: Sequence[int] | None) -> tuple[int, ...]:
+    """The numbers of the chains to certify, from 1; all of them where none is named.
+
+    Raises:
+        InputError: there is no such chain, or one is named twice.
+    """
+    part, known = part_of(robot), len(robot.chains)
+    for number in wanted or ():
+        require(1 <= number <= known, f"there is no {part} {number}: the robot has {known}")
+    require(len(set(wanted or ())) == len(wanted or ()), f"a {part} is named more than once")
+    return tuple(wanted or range(1, known + 1))
+
+
+class Derived(NamedTuple):
+    """What the sources state about the unknowns of a question."""
+
+    raw: Raw | None
+    """None where the checker does not derive it."""
+    premises: tuple[str, ...]
+    """What statements are about, in sentences."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What is to be certified: measurements within half-widths, where chains are sought, and what sources state."""
+
+    robot: KinematicModel
+    chains: tuple[int, ...]
+    center: Array
+    """Parameters of the robot."""
+    calibrated: Array | None
+    """Parameters to compare."""
+    around: str
+    """The prior in words."""
+    questions: dict[str, Question]
+    """What certificates are about, by the name of its file."""
+    widened: Callable[[int, float], QuadraticChain] | None
+    """The problem of a chain that is no leg, its readings being off by up to so much more than stated."""
+    notes: tuple[str, ...]
+    source: Source | None
+    given: Given
+    """Numbers that no source states."""
+    stated: tuple[Derived, ...]
+    """What the sources state about the unknowns of each question."""
+
+
+def prepare(
+    robot: KinematicModel,
+    poses: Poses,
+    tolerances: Tolerances,
+    *,
+    around: float | Sequence[float] = 0.1,
+    center: Center | Array = "blueprint",
+    calibrated: Calibrated | None = None,
+    chains: Sequence[int] | None = None,
+    model_error: ModelError | None = None,
+    sources: SourceFiles | None = None,
+) -> Prepared:
+    """The questions that `certify` answers; arguments as there."""
+    numbers = chain_numbers(robot, chains)
+    require(poses.n_chains == len(robot.chains), f"the {robot.name} has {len(robot.chains)} readings a pose")
+    theta, compared, where, notes = _centers(robot, center, calibrated)
+    half = tolerances.broadcast(poses)
+    reach = np.atleast_1d(np.asarray(around, dtype=float))
+    widened = None
+    questions: dict[str, Question] = {}
+    if isinstance(robot, GoughPlatform):
+        gain = robot.rows(theta if compared is None else compared)[:, 7]
+        data = _measured(poses, half, gain, model_error or ModelError())
+        columns = [number - 1 for number in numbers]
+        rows = robot.rows(theta)[columns, :7]
+        prior = outer_box(rows.reshape(-1), np.tile(_leg_reach(reach), len(numbers)))
+        questions[MEASUREMENTS] = PlatformQuestion(data.columns(columns), prior, numbers)
+        values = tuple(map(tuple, rows.tolist())) if where == CALIBRATED else ()
+        given = Given(CALIBRATED if values else "", values, tuple(gain[columns].tolist()) if robot.gains else ())
+        notes += (_GAINS,) if robot.gains and compared is not None else ()
+    else:
+        widened = _rod_problems(robot, poses, half, theta, reach)
+        unit, reading = robot.reading_unit, reading_error(robot)
+        for k in numbers:
+            questions[equations_name(k)] = chain_question(widened(k, 0.0), k, reading=reading, reading_unit=unit)
+        given = Given(where, tuple(tuple(quadratic_unknowns(robot, theta, k).tolist()) for k in numbers))
+    require(sources is None or where != _STATED, "certificates about files need center = 'blueprint' or 'calibrated'")
+    source = None if sources is None else sources.read(given)
+    stated = tuple(derived(question, source, place) for place, question in enumerate(questions.values()))
+    around_words = f"{within(reach.tolist())} of {where}"
+    return Prepared(robot, numbers, theta, compared, around_words, questions, widened, notes, source, given, stated)
+
+
+def _centers(
+    robot: KinematicModel, center: Center | Array, calibrated: Calibrated | None
+) -> tuple[Array, Array | None, str, tuple[str, ...]]:
+    """Parameters to search around, parameters to compare, what the former are in words, and notes."""
+    compared, notes = None if calibrated is None else calibrated.parameters, tuple[str, ...]()
+    if calibrated is not None and calibrated.scale != 1:
+        words = f"the calibration's scale of {calibrated.scale:.6f} is not applied."
+        compared, notes = None, (f"Positions are taken as measured; {words}",)
+    if not isinstance(center, str):
+        theta = array(center, "center", ndim=1)
+        require(len(theta) == len(robot.names), f"center must have {len(robot.names)} parameters, not {len(theta)}")
+        return theta, compared, _STATED, notes
+    require(center in ("blueprint", "calibrated"), f"center is 'blueprint', 'calibrated' or parameters, not '{center}'")
+    if center == "blueprint":
+        return robot.nominal, compared, BLUEPRINT, notes
+    require(calibrated is not None, "center = 'calibrated' needs a calibration")
+    require(compared is not None, "a calibration with a scale cannot be the center: state center = 'blueprint'")
+    assert compared is not None
+    return compared, compared, CALIBRATED, notes
+
+
+def within(around: Sequence[float]) -> str:
+    """The reach of a prior in words, with the decimals that were stated.
+
+    Examples:
+        >>> within([0.0005]), within([0.001, 0.002, 0.0031])
+        ('within ± 0.5 mm', 'within ± 1 mm (base), ± 2 mm (platform), ± 3.1 mm (length)')
+    """
+    reach = [f"± {1e3 * x:.15g} mm" for x in around]
+    parts = [f"{x} ({part})" for x, part in zip(reach, ("base", "platform", "length"), strict=False)]
+    return f"within {', '.join(parts if len(reach) > 1 else reach)}"
+
+
+def _leg_reach(around: Array) -> Array:
+    require(len(around) in {1, 3}, "state one length, or one for the base's points, the platform's and the lengths")
+    base, platform, length = around if len(around) == 3 else np.repeat(around, 3)
+    return np.array([base] * 3 + [platform] * 3 + [length])
+
+
+def _measured(poses: Poses, half: Tolerances, gain: Array, model_error: ModelError) -> PlatformMeasurements:
+    """Poses and readings of a Gough platform in m with half-widths, to which the model adds."""
+    require(poses.rotation is not None, "legs of a Gough platform need orientations, but none were measured")
+    assert poses.rotation is not None
+    readings = poses.readings * gain
+    T = half.reading * abs(gain) + model_error.at(poses, readings)
+    return PlatformMeasurements(
+        to_quaternion(nearest_rotation(poses.rotation)),
+        poses.position,
+        readings,
+        outer(half.position, abs(poses.position).max(axis=0)),
+        outer(half.orientation, np.full(3, _ROTATION_ROUNDING / _ROUNDING)),
+        outer(T, abs(readings).max(axis=0)),
+    )
+
+
+def outer(tolerance: Array, value: Array) -> Array:
+    """Half-widths that contain what was rounded when decimals, units and gains became a double: 16 ulp of both."""
+    wider = tolerance + _ROUNDING * (abs(tolerance) + abs(value))
+    return np.asarray(np.nextafter(wider, np.inf, where=wider > 0, out=wider.copy()))
+
+
+def outer_box(center: Array, reach: Array) -> Box:
+    """A box that contains center ± reach, whatever was rounded when these became doubles."""
+    return Box.around(center, outer(np.broadcast_to(reach, center.shape), abs(center).max()))
+
+
+def _rod_problems(
+    robot: KinematicModel, poses: Poses, half: Tolerances, center: Array, around: Array
+) -> Callable[[int, float], QuadraticChain]:
+    """Problems of chains that are no legs, by number, with readings off by up to so much more than stated."""
+    require(len(around) == 1, f"state one length: how far unknowns of a {robot.name} are sought")
+    turns = robot.has_orientation
+    require(turns or not half.orientation.any(), f"a {robot.name} does not turn: leave out orientation")
+    require(not turns or poses.rotation is not None, f"a {robot.name} turns, but no headings were measured")
+    position, heading, readings = (outer(x, np.zeros(1)) for x in (half.position, half.orientation[:, 2], half.reading))
+
+    def problem(chain: int, more: float) -> QuadraticChain:
+        middle = quadratic_unknowns(robot, center, chain)
+        box = outer_box(middle, np.full(len(middle), around[0]))
+        prior = Box(np.append(box.lower[:-1], max(box.lower[-1], 0.0)), box.upper)
+        own = readings[:, chain - 1]
+        read = np.nextafter(np.maximum(own + more, 0.0), np.inf) if more else own
+        return _enclosing(certified_chain(robot, poses, chain, prior, Tolerances(position, read, heading)), poses)
+
+    return problem
+
+
+def _enclosing(problem: QuadraticChain, poses: Poses) -> QuadraticChain:
+    """The chain with p, A and B wide enough for what was rounded when decimals became positions and angles."""
+    most = 1 + abs(poses.readings).max()
+    near, far = (Interval(-_ROUNDING * size, _ROUNDING * size) for size in (most, most + abs(poses.position).max()))
+
+    def wider(values: Interval) -> Interval:
+        inexact = (values.mid != np.round(values.mid)).astype(float)  # zeros and ones are exact
+        return values + near * Interval(inexact)
+
+    return replace(problem, p=problem.p + far, A=wider(problem.A), B=wider(problem.B))
+
+
+def derived(question: Question, source: Source | None, place: int = 0) -> Derived:
+    """What the sources state about the unknowns of a question, the `place`-th of the run, which contains it.
+
+    Raises:
+        InputError: the checker of certificates reads the sources otherwise than they were read here.
+    """
+    if source is None:
+        return Derived(None, question_words(question), (_NO_FILES,))
+    try:
+        raw = source.raw(question, place)
+        _require_as_many(question, raw)
+        require_about(question, raw)
+    except NotDerived as reason:
+        start = "Certificates start at the measurements that they list: how those follow from"
+        note = f"{start} {source.poses.name} is not checked, because {reason}."
+        return Derived(None, question_words(question), (note,))
+    except (NotProven, InputError) as reason:
+        raise InputError(
+            "no certificates can be made: the checker of certificates, which reads study and poses by itself and "
+            f"exactly, does not arrive at these measurements: {reason}"
+        ) from reason
+    return Derived(raw, source.words(raw))
+
+
+def _require_as_many(question: Question, raw: Raw) -> None:
+    """Refuse rows that differ only beyond double precision: copies here, but not for the exact checker."""
+    poses, seen = raw.poses, dict[tuple[float, ...], int]()
+    if len(poses) <= (len(question.data) if isinstance(question, PlatformQuestion) else question.n_poses):
+        return
+    spread = poses.variances or [()] * len(poses)
+    for k, parts in enumerate(zip(poses.position, poses.rotation, poses.readings, spread, strict=True)):
+        first = seen.setdefault(tuple(float(x.low) for part in parts for x in part or ()), k)
+        if first != k:
+            same = f"poses {first} and {k}, counted from 0 without copies, are equal in double precision"
+            raise NotProven(f"{same} but differ in later digits. Remove one of the two rows, or these digits")
+
+
+def _legs(
+    prepared: Prepared, *, outliers: int, joint: bool, joint_box: bool, width: float, on_step: OnStep
+) -> tuple[tuple[ChainFinding, ...], JointFinding | None]:
+    """Findings about legs of a Gough platform, and about all together."""
+    (question,), (stated,) = prepared.questions.values(), prepared.stated
+    assert isinstance(question, PlatformQuestion)
+    assert isinstance(prepared.robot, GoughPlatform)
+    notary, problem = Notary(question, stated.raw), JointProblem(question.data, question.prior, question.legs)
+    n, joint = len(question.legs), joint and len(question.legs) > 1
+    steps = n + joint + (joint and joint_box)
+    center, compared = (
+        None if theta is None else prepared.robot.rows(theta)[:, :7] for theta in (prepared.center, prepared.calibrated)
+    )
+    assert center is not None
+    findings, points = list[ChainFinding](), []
+    for i, part in enumerate(problem.parts):
+        on_step(Step(i + 1, steps, f"certifying leg {part.leg}"))
+        calibrated = None if compared is None else compared[part.leg - 1]
+        found, point = leg_finding(part, center[part.leg - 1], calibrated, notary, outliers=outliers, width=width)
+        findings.append(found)
+        points.append(point)
+    if not joint:
+        return tuple(findings), None
+    on_step(Step(n + 1, steps, "certifying all legs together"))
+    together = joint_finding(problem, findings, np.array(points), notary)
+    if joint_box and together.finding is not Finding.REFUTED:
+        on_step(Step(n + 2, steps, "bounding all legs together"))
+        together = with_joint_box(problem, together, notary)
+    return tuple(findings), together
+
+
+def _rods(prepared: Prepared, width: float, on_step: OnStep) -> tuple[tuple[ChainFinding, ...], None]:
+    """Findings about chains of a robot other than a Gough platform."""
+    findings, n = list[ChainFinding](), len(prepared.chains)
+    each = zip(prepared.chains, prepared.questions.values(), prepared.stated, strict=True)
+    assert prepared.widened is not None
+    for k, (number, question, stated) in enumerate(each):
+        on_step(Step(k + 1, n, f"certifying chain {number}"))
+        widened = partial(prepared.widened, number)
+        rod = Rod(prepared.robot, prepared.center, prepared.calibrated, widened, number)
+        findings.append(rod_finding(rod, Notary(question, stated.raw), width))
+    return tuple(findings), None

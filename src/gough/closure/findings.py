@@ -1,0 +1,542 @@
+"""The answer of a certification: a verdict for each chain and for all together, brackets of ε, boxes, certificates."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from html import escape
+from typing import Any, TypeAlias
+
+import numpy as np
+
+import gough
+from gough.checker.manifest import Question
+from gough.checker.raw import Source
+from gough.checker.words import summary
+from gough.core import outward
+from gough.core.arrays import Array, ArrayValue
+from gough.core.errors import AssumptionError, InputError, nearest
+from gough.core.text import html_table, table
+from gough.region import Box, Interval
+
+_NAMES_SHOWN = 12
+_FINE = {"mm": "µm", "mrad": "µrad"}
+
+
+class Finding(Enum):
+    """What is proven; the value says it in a word or two."""
+
+    FITS = "fits"
+    REFUTED = "refuted"
+    OPEN = "not decided"
+
+
+@dataclass(frozen=True)
+class CertificateFile:
+    """A certificate, what it states, and the result of its check."""
+
+    name: str
+    """Name of the file in the folder `certificates`."""
+    text: str
+    statement: tuple[str, ...]
+    holds: bool
+    seconds: float
+    """Processor time of the exact check."""
+    more: float = 0.0
+    """By how much the tolerances of readings are widened in it, in the unit of readings."""
+
+    @property
+    def words(self) -> str:
+        """The beginning of the statement, which says whether it is a box or a verdict."""
+        return summary(self.statement)
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return len(self.text.encode())
+
+
+def bracket_words(lower: float, upper: float) -> str:
+    """A bracket of ε in thousandths of its unit, rounded outward; "≤ 0" where the stated tolerances suffice.
+
+    Examples:
+        >>> bracket_words(0.00012304, 0.00012401), bracket_words(-np.inf, 0.00012401), bracket_words(-np.inf, -2e-5)
+        ('0.123039 … 0.124011', '≤ 0.1241', '≤ 0')
+    """
+    return "≤ 0" if upper <= 0 else outward.between(lower, upper, times=1000)
+
+
+@dataclass(frozen=True, eq=False)
+class Bracket(ArrayValue):
+    """lower ≤ ε ≤ upper in the unit of readings, each end with its certificate; −∞: no lower end was proven."""
+
+    lower: float
+    upper: float
+    seconds: float
+    boxes: int = 1
+
+    @property
+    def words(self) -> str:
+        """The bracket in thousandths of the unit, rounded outward; only the upper end where there is no other."""
+        return bracket_words(self.lower, self.upper)
+
+    @property
+    def width(self) -> str:
+        """The width in millionths of the unit, rounded up, where both ends are proven."""
+        if self.upper <= 0 or not np.isfinite(self.lower):
+            return "—"
+        return outward.at_most(Fraction(self.upper) - Fraction(self.lower), times=10**6, digits=3)
+
+
+@dataclass(frozen=True, eq=False)
+class WithoutPoses(ArrayValue):
+    """What is proven about one chain if some poses may be wrong."""
+
+    q: int
+    at_least: int
+    """Every chain of the prior misses at least so many poses; 0 where no number is certified."""
+    named: tuple[int, ...]
+    """Every chain of the prior that misses at most q poses misses these."""
+    left_out: tuple[int, ...]
+    """Leaving these poses out reduces ε most."""
+    bracket: Bracket
+
+    def words(self, part: str = "leg", unit: str = "mm") -> str:
+        """The statements with their conditions. A refuted chain misses a pose also where no number is certified."""
+        if not self.at_least:
+            return "how many poses must be wrong is not proven."
+        count = poses_counted(self.at_least)
+        lines = [f"every {part} of the prior misses at least {count}, with errors within the tolerances: proven."]
+        if self.at_least > self.q:
+            are = "is" if self.at_least == 1 else "are"
+            lines.append(f"{_IF_RIGHT}, at least {count} {are} wrong: raise outliers above {self.q} to name them.")
+        elif self.named:
+            rest = f"at most {poses_counted(self.q)} {'is' if self.q == 1 else 'are'} wrong"
+            lines.append(f"{_IF_RIGHT} and {rest}, {poses_listed(self.named)} must be: proven.")
+        else:
+            lines.append("Which pose is wrong is not proven.")
+        if self.left_out:
+            lines.append(f"Without {poses_listed(self.left_out)}: ε {self.bracket.words} {unit}.")
+        return " ".join(lines)
+
+
+_IF_RIGHT = "If the prior, the tolerances and the model are right"
+
+
+def poses_counted(count: int) -> str:
+    """A number of poses in words."""
+    return "1 pose" if count == 1 else f"{count} poses"
+
+
+def poses_listed(numbers: Sequence[int]) -> str:
+    """Poses by their numbers."""
+    return f"pose{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+
+
+Sides: TypeAlias = tuple[bool, bool]
+"""A property of the lower and of the upper side of an interval."""
+
+
+def sides_as_prior(names: Sequence[str], box: Box | None, prior: Box | None) -> dict[str, Sides]:
+    """For each unknown, whether the lower and the upper side of a box are those of the prior: not narrowed."""
+    if box is None or prior is None:
+        return dict.fromkeys(names, (False, False))
+    same = zip((box.lower <= prior.lower).tolist(), (box.upper >= prior.upper).tolist(), strict=True)
+    return dict(zip(names, same, strict=True))
+
+
+@dataclass(frozen=True)
+class ParameterRange:
+    """The range of one of the robot's own parameters over a box of a chain's unknowns."""
+
+    name: str
+    unit: str
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, eq=False)
+class ChainFinding(ArrayValue):
+    """The verdict about one chain, its box and its bracket of ε."""
+
+    chain: int
+    finding: Finding
+    names: tuple[str, ...]
+    center: Array
+    """The middle of the prior."""
+    box: Box | None
+    """Every consistent chain of the prior lies in it; None where there is none."""
+    steps: int
+    seconds: float
+    """Processor time of the box, or of its refutation."""
+    epsilon: Bracket
+    least_squares: float | None
+    """What readings must be off by beyond their tolerance for the calibrated chain to fit; None: not calibrated."""
+    needs: Array
+    """The same for the best chain at each pose (N,); if poses may be wrong, for the best one without them."""
+    blame: tuple[int, ...]
+    """Poses that forbid a smaller ε, heaviest first."""
+    without: WithoutPoses | None
+    files: tuple[CertificateFile, ...]
+    parameters: tuple[ParameterRange, ...] = ()
+    """The robot's own parameters over the box, where they are not the unknowns themselves."""
+    prior: Box | None = None
+    """Where the chain was sought."""
+
+    @property
+    def needed_by_least_squares(self) -> str:
+        """`least_squares` in thousandths, rounded up."""
+        return "—" if self.least_squares is None else outward.at_most(self.least_squares, times=1000, digits=3)
+
+    @property
+    def as_prior(self) -> dict[str, Sides]:
+        """For each unknown, whether the lower and the upper side of its box equal the prior's."""
+        return sides_as_prior(self.names, self.box, self.prior)
+
+    @property
+    def widest(self) -> str:
+        """The widest side of the box in mm, rounded up; "as the prior" where the data do not narrow that one."""
+        if self.box is None:
+            return "—"
+        sides = zip(self.box.lower.tolist(), self.box.upper.tolist(), strict=True)
+        widths = dict(zip(self.names, (Fraction(high) - Fraction(low) for low, high in sides), strict=True))
+        most = max(widths, key=lambda name: widths[name])
+        return "as the prior" if all(self.as_prior[most]) else outward.at_most(widths[most], times=1000, digits=3)
+
+    @property
+    def intervals(self) -> dict[str, Interval]:
+        """The box by the names of unknowns and of the robot's own parameters; empty where no chain is consistent."""
+        if self.box is None:
+            return {}
+        sides = zip(self.names, self.box.lower.tolist(), self.box.upper.tolist(), strict=True)
+        own = {each.name: Interval(each.lower, each.upper) for each in self.parameters}
+        return {**own, **{name: Interval(low, high) for name, low, high in sides}}
+
+
+@dataclass(frozen=True, eq=False)
+class JointFinding(ArrayValue):
+    """The verdict about all chains together, whose equations share the errors of poses."""
+
+    finding: Finding
+    epsilon: Bracket
+    box: Box | None
+    files: tuple[CertificateFile, ...]
+    left_out: tuple[int, ...] = ()
+    """Poses that are proven wrong; the chains were fitted again without them."""
+    needed: float = np.inf
+    """What readings must be off by beyond their tolerance for all chains to fit without those poses."""
+    lower_of: int | None = None
+    """The chain whose certificate proves the lower end of ε; None where it is a certificate about all together."""
+    own_lower: float = -np.inf
+    """The lower end of ε that a certificate about all together proves."""
+
+
+@dataclass(frozen=True, eq=False)
+class Certification(ArrayValue):
+    """The answer of `certify`: what is proven about each chain of a robot, and about all together.
+
+    `answer["l1"]` and `answer.interval("l1")` are the middle and the sides of an unknown's guaranteed interval, which
+    holds every consistent value within the prior; robots other than Gough platforms are asked by the names of their own
+    parameters too. `str(answer)` is the account for a terminal, `answer.table()` its table.
+    """
+
+    poses: int
+    around: str
+    """The prior in words: "within ± 5 mm of the blueprint"."""
+    chains: tuple[ChainFinding, ...]
+    joint: JointFinding | None
+    notes: tuple[str, ...]
+    questions: Mapping[str, Question]
+    """What the certificates are about, by the name of its file."""
+    source: Source | None
+    """The user's files and numbers that they do not state; None where the poses were not read from files."""
+    premises: tuple[str, ...]
+    """What all statements are about, in sentences: data, tolerances, prior."""
+    part: str = "leg"
+    """The word for a chain of this robot: "leg" for a Gough platform, "chain" for others."""
+    reading_unit: str = "m"
+    """The unit of readings, and so of ε and of needs."""
+    robot: str = ""
+    """Name of the robot's family."""
+
+    def __getitem__(self, name: str) -> float:
+        """The middle of an unknown's guaranteed interval."""
+        interval = self.interval(name)
+        return interval.lower + (interval.upper - interval.lower) / 2
+
+    def interval(self, name: str) -> Interval:
+        """The interval that holds all values of an unknown with which its chain, by itself, fits all poses.
+
+        Raises:
+            InputError: no chain that was certified has such an unknown.
+            AssumptionError: its chain is refuted, so that no value fits.
+        """
+        for chain in self.chains:
+            if name in chain.intervals:
+                return chain.intervals[name]
+            if name in chain.names:
+                raise AssumptionError(f"'{name}' has no interval: {self.part} {chain.chain} is refuted, no value fits")
+        known = dict.fromkeys(each for chain in self.chains for each in (*chain.names, *chain.intervals))
+        raise InputError(f"no unknown that was certified is called '{name}'{nearest(name, known)}")
+
+    @property
+    def tolerances(self) -> tuple[str, ...]:
+        """Half-widths in words, as stated."""
+        return tuple(line for line in self.premises if line.startswith("Tolerances: "))
+
+    @property
+    def unit(self) -> str:
+        """A thousandth of the unit of readings."""
+        return "mm" if self.reading_unit == "m" else "mrad"
+
+    @property
+    def sought(self) -> str:
+        """Poses and prior, in words."""
+        what = "unknowns of chains" if self.part == "chain" else f"{self.part}s"
+        robot = f" of a {self.robot}" if self.robot else ""
+        return f"{self.poses} poses{robot}; {what} sought {self.around}."
+
+    @property
+    def refuted(self) -> bool:
+        """Is it proven that no robot of this kind fits the measurements within their intervals?"""
+        joint = self.joint is not None and self.joint.finding is Finding.REFUTED
+        return joint or any(chain.finding is Finding.REFUTED for chain in self.chains)
+
+    @property
+    def files(self) -> Iterator[CertificateFile]:
+        """All certificates."""
+        for each in (*self.chains, *(() if self.joint is None else (self.joint,))):
+            yield from each.files
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """What is proven, in sentences with their conditions."""
+        by = {finding: [chain.chain for chain in self.chains if chain.finding is finding] for finding in Finding}
+        lines = []
+        if by[Finding.REFUTED]:
+            none = f"This {self.part}" if len(by[Finding.REFUTED]) == 1 else f"Each of these {self.part}s"
+            lines.append(
+                f"Refuted: {self._listed(by[Finding.REFUTED])}. {none} misses at least one pose, for all values "
+                f"{self.around} and all errors within the tolerances: proven. So a pose, a tolerance, the model or the "
+                "prior is wrong."
+            )
+        if by[Finding.FITS]:
+            lines.append(
+                f"Fits: {self._listed(by[Finding.FITS])}. Values {self.around} and errors within the tolerances that "
+                f"satisfy all poses are exhibited, for each {self.part} by itself."
+            )
+        if by[Finding.OPEN]:
+            lines.append(
+                f"Not decided: {self._listed(by[Finding.OPEN])}. Neither a refutation nor values that fit were found. "
+                "A smaller prior may decide it."
+            )
+        fits = len(by[Finding.FITS]) == len(self.chains)
+        lines += self._on_joint(alone=bool(by[Finding.REFUTED]), fits=fits)
+        by_words: dict[str, list[int]] = {}
+        for chain in self.chains:
+            if chain.without is not None:
+                by_words.setdefault(chain.without.words(self.part, self.unit), []).append(chain.chain)
+        lines += [f"{self._listed(numbers).capitalize()}: {words}" for words, numbers in by_words.items()]
+        lines += self._disagreement()
+        failed = [file.name for file in self.files if not file.holds]
+        if failed:
+            lines.append(f"These certificates do not hold: {', '.join(failed)}.")
+        return tuple(lines)
+
+    def _disagreement(self) -> list[str]:
+        """Chains that name more poses between them than may be wrong: their common condition is false."""
+        without = {chain.chain: chain.without for chain in self.chains if chain.without is not None}
+        named = {chain: each for chain, each in without.items() if each.named and each.at_least <= each.q}
+        poses = sorted({pose for each in named.values() for pose in each.named})
+        q = max((each.q for each in named.values()), default=0)
+        if len(poses) <= q:
+            return []
+        listed = self._listed(list(named)).capitalize()
+        return [
+            (
+                f"{listed} name different poses, {len(poses)} in all: these conditions cannot all hold. More than "
+                f"{poses_counted(q)} {'is' if q == 1 else 'are'} wrong, or the prior excludes the robot, or a "
+                "tolerance or the model is wrong: proven. The poses named may be right."
+            )
+        ]
+
+    def _on_joint(self, *, alone: bool, fits: bool) -> list[str]:
+        """The verdict about all chains together, the certificate of its lower end of ε, and the fit without poses."""
+        joint, part = self.joint, self.part
+        if joint is None:
+            return []
+        if joint.finding is Finding.FITS:
+            verdict = (
+                f"All {part}s fit together: {part}s of the prior, with one error of each pose for all of them and all "
+                "errors within the tolerances, are exhibited."
+            )
+        elif joint.finding is Finding.OPEN:
+            verdict = f"Whether all {part}s fit together is not decided."
+        elif alone:
+            verdict = f"Together the {part}s are refuted too, since one of them is."
+        else:
+            verdict = (
+                f"Together the {part}s are refuted, though {'each fits' if fits else 'none is refuted'} by itself: no "
+                f"{part}s of the prior fit all poses with one error of each pose for all of them, within the "
+                "tolerances: proven. Backlash and a wrong scale have this effect; so do a wrong pose, tolerances "
+                "stated too small, or a prior that excludes the robot."
+            )
+        return [verdict, *self._on_joint_lower(joint), *self._on_joint_without(joint)]
+
+    def _on_joint_lower(self, joint: JointFinding) -> list[str]:
+        if joint.lower_of is None or joint.epsilon.upper <= 0:
+            return []
+        part = self.part
+        own = f"There is no certificate of a lower end about all {part}s together."
+        if np.isfinite(joint.own_lower):
+            less = f"{outward.at_least(joint.own_lower, times=1000)} {self.unit}"
+            own = f"The certificate about all {part}s of the prior together, joint-epsilon-lower.json, proves {less}."
+        return [
+            (
+                f"The lower end of ε of all {part}s together, with this prior and these tolerances, is that of {part} "
+                f"{joint.lower_of}, proven by {part}-{joint.lower_of}-epsilon-lower.json: what one {part} needs, all "
+                f"need. {own}"
+            )
+        ]
+
+    def _on_joint_without(self, joint: JointFinding) -> list[str]:
+        if not joint.left_out:
+            return []
+        part = self.part
+        without = f"Without {poses_listed(joint.left_out)} all {part}s fit together"
+        if joint.needed <= 0:
+            return [f"{without}: {part}s of the prior and errors within the tolerances are exhibited."]
+        more = f"{outward.at_most(joint.needed, times=1000)} {self.unit}"
+        return [
+            f"{without} if every reading may be off by {more} more than stated: {part}s of the prior are exhibited."
+        ]
+
+    def _listed(self, numbers: list[int]) -> str:
+        return f"{self.part}{'' if len(numbers) == 1 else 's'} {', '.join(map(str, numbers))}"
+
+    @property
+    def unnarrowed(self) -> tuple[str, ...]:
+        """A sentence on sides of boxes that only repeat the prior; none where there are none."""
+        unknowns = {name: both for chain in self.chains for name, both in chain.as_prior.items() if any(both)}
+        if not unknowns:
+            return ()
+        count = sum(map(sum, unknowns.values()))
+        total = sum(2 * len(chain.names) for chain in self.chains if chain.box is not None)
+        names = ", ".join([*unknowns][:_NAMES_SHOWN]) + (", …" if len(unknowns) > _NAMES_SHOWN else "")
+        words = f"{count} of {total} sides of boxes are as the prior: the data do not narrow them ({names})."
+        return (f"{words} State a larger around to see whether the data bound these unknowns.",)
+
+    @property
+    def _legend(self) -> str:
+        """What the columns of the table are."""
+        part = self.part
+        return (
+            f"ε: the least by which the tolerance of every reading must grow for some {part} of the prior to fit; "
+            "both ends are proven, and ≤ 0 means that the stated tolerances suffice. Bracket: width of the interval of "
+            "ε. Calibrated: what the least-squares solution needs; — where there is none in the prior. Box: its widest "
+            f"side; the report lists all sides. A box holds all {part}s of the prior that fit, each by itself."
+        )
+
+    def table(self) -> str:
+        """Verdict, ε and the widest side of the box of each chain, and of all together, as aligned text."""
+        return table(*self._columns())
+
+    def _columns(self) -> tuple[list[str], list[list[str]], str]:
+        """Heads, rows and alignment of the table."""
+        heads = [
+            self.part,
+            "verdict",
+            f"ε, {self.unit}",
+            f"bracket, {_FINE[self.unit]}",
+            f"calibrated, {self.unit}",
+            "box, mm",
+            "time, s",
+        ]
+        rows = [
+            [
+                str(chain.chain),
+                chain.finding.value,
+                chain.epsilon.words,
+                chain.epsilon.width,
+                chain.needed_by_least_squares,
+                chain.widest,
+                f"{chain.seconds + chain.epsilon.seconds:.2f}",
+            ]
+            for chain in self.chains
+        ]
+        if self.joint is not None:
+            e = self.joint.epsilon
+            rows.append(["all", self.joint.finding.value, e.words, e.width, "", "", f"{e.seconds:.2f}"])
+        return heads, rows, "llrrrrr"
+
+    def _repr_html_(self) -> str:
+        """The table and the verdicts for a notebook."""
+        notes = (*self.verdicts, *self.unnarrowed, *self.notes)
+        return f"<p>{escape(self.sought)}</p>\n{html_table(*self._columns(), notes=notes)}"
+
+    def __str__(self) -> str:
+        files = list(self.files)
+        kept = f"{len(files)} certificates, {sum(f.size for f in files) / 1e3:.0f} kB, checked in "
+        checked = f"{sum(f.seconds for f in files):.1f} s of exact arithmetic."
+        account = [self.sought, *self.tolerances, "", self.table(), self._legend, ""]
+        return "\n".join([*account, *self.verdicts, *self.unnarrowed, *self.notes, kept + checked])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Verdicts, boxes and brackets as plain data, in SI units: what certification.json of a report holds."""
+        chains = [
+            {
+                "chain": chain.chain,
+                "finding": chain.finding.value,
+                "box": _box(chain.box, chain.names),
+                "sides_as_prior": {name: list(both) for name, both in chain.as_prior.items() if any(both)},
+                "epsilon": _bracket(chain.epsilon),
+                "least_squares_epsilon": chain.least_squares,
+                "poses_to_blame": list(chain.blame),
+                "without_poses": None if chain.without is None else _without(chain.without),
+                "seconds": chain.seconds + chain.epsilon.seconds,
+                "certificates": [_file(file) for file in chain.files],
+            }
+            | ({"parameters": {e.name: [e.lower, e.upper] for e in chain.parameters}} if chain.parameters else {})
+            for chain in self.chains
+        ]
+        names = tuple(name for chain in self.chains for name in chain.names)
+        joint: dict[str, Any] | None = None
+        if self.joint is not None:
+            joint = {"finding": self.joint.finding.value, "epsilon": _bracket(self.joint.epsilon)}
+            joint |= {"box": _box(self.joint.box, names), "certificates": [_file(file) for file in self.joint.files]}
+            joint |= {"lower_of_chain": self.joint.lower_of, "own_lower": _finite(self.joint.own_lower)}
+            joint |= {"left_out": list(self.joint.left_out), "epsilon_without": _finite(self.joint.needed)}
+        head = {"written_by": f"gough {gough.__version__}", "robot": self.robot, "poses": self.poses}
+        words = {"refuted": self.refuted, "verdicts": list(self.verdicts), "notes": list(self.notes)}
+        words |= {"around": self.around, "premises": list(self.premises), "tolerances": list(self.tolerances)}
+        return {**head, **words, "chains": chains, "joint": joint}
+
+    def to_json(self) -> str:
+        """`to_dict` as text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def _finite(x: float) -> float | None:
+    return float(x) if np.isfinite(x) else None
+
+
+def _bracket(e: Bracket) -> dict[str, Any]:
+    return {"lower": _finite(e.lower), "upper": _finite(e.upper), "seconds": e.seconds, "boxes": e.boxes}
+
+
+def _box(box: Box | None, names: tuple[str, ...]) -> dict[str, list[float]] | None:
+    if box is None:
+        return None
+    sides = zip(names, box.lower.tolist(), box.upper.tolist(), strict=True)
+    return {name: [low, high] for name, low, high in sides}
+
+
+def _without(w: WithoutPoses) -> dict[str, Any]:
+    poses = {"q": w.q, "at_least": w.at_least, "named": list(w.named), "left_out": list(w.left_out)}
+    return {**poses, "epsilon": _bracket(w.bracket)}
+
+
+def _file(file: CertificateFile) -> dict[str, Any]:
+    about = {"file": f"certificates/{file.name}", "bytes": file.size, "holds": file.holds}
+    return {**about, "check_seconds": file.seconds, "states": list(file.statement)}
