@@ -97,7 +97,7 @@ def by_rows(experiment, motion):
     """odrpack as most would use it: y = W(x, dx, ddx) p, with errors of each row's kinematics from the repeats."""
     import odrpack  # noqa: PLC0415
 
-    from gough.dynamics.path_model import path_model  # noqa: PLC0415
+    from gough.dynamics.periodic.path_model import path_model  # noqa: PLC0415
     from gough.methods.nonlinear.harmonics import Harmonics  # noqa: PLC0415
 
     model = path_model(experiment.robot)

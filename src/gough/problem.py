@@ -146,6 +146,32 @@ class LinearProblem(ArrayValue):
         W, y = frozen(self.W[chosen]), frozen(self.y[chosen])
         return replace(self, W=W, y=y, noise=_select_noise(self.noise, chosen), groups=groups)
 
+    def without_fixed(self) -> tuple["LinearProblem", dict[str, float]]:
+        """The problem in its free unknowns, and the values of those that the prior fixes.
+
+        Raises:
+            InputError: the prior fixes every unknown, or W is known to ± a radius.
+
+        Examples:
+            >>> from gough.region import Box
+            >>> prior = Box([-9.0, 2.0], [9.0, 2.0])
+            >>> problem = LinearProblem([[1.0, 1.0]], [5.0], Unknowns(["a", "b"], prior=prior))
+            >>> free, fixed = problem.without_fixed()
+            >>> free.unknowns.names, free.y, fixed
+            (('a',), array([3.]), {'b': 2.0})
+        """
+        unknowns, fixed = self.unknowns, self.unknowns.is_fixed
+        if not fixed.any():
+            return self, {}
+        require(not fixed.all(), "the prior fixes every parameter: nothing is left to estimate")
+        exact = not isinstance(self.noise, Bounded) or self.noise.regressor is None
+        require(exact, "fixed unknowns cannot be taken out of a regressor known to ± a radius: state an exact W")
+        value = unknowns.bounds.lower
+        known = {unknowns.names[i]: float(value[i]) for i in np.flatnonzero(fixed)}
+        free = unknowns.select([name for name in unknowns.names if name not in known])
+        y: Array = self.y - self.W[:, fixed] @ value[fixed]
+        return replace(self, W=self.W[:, ~fixed], y=y, unknowns=free), known
+
 
 class Equations(Protocol):
     """n equations f(θ, m) = 0 for each sample, where m is measured: the model behind a nonlinear problem."""

@@ -41,7 +41,7 @@ def test_the_missing_effects_are_named(robot, complete, other, validated):
     assert judged.recommended == "rods"
     assert "lacks the weight of the arms and the inertia of the rods" in judged.verdict
     assert "Use the 16-parameter model" in judged.verdict
-    assert "do not cover" in judged.verdict
+    assert "do not include this error" in judged.verdict
     falling = [fit.overall for fit in judged.fits]
     assert falling[0] > 2 * falling[1] > 2.5 * falling[2]
     # 0.1 N·m at 1 kHz, low-passed at 20 Hz: about 0.1·√(2·20/1000) remain
@@ -84,7 +84,7 @@ def test_a_recording_that_cannot_tell_says_so(robot):
     judged = adequacy_of(variant(robot, "arm gravity"), noisy.select(slice(1000, 1400)))
     assert judged.finding is Finding.UNDECIDED
     assert judged.recommended is None
-    assert "cannot tell" in judged.verdict
+    assert "does not decide" in judged.verdict
 
 
 def test_too_few_rows_are_not_judged(robot, complete):
@@ -106,7 +106,7 @@ def test_what_no_variant_has_is_seen_by_general_terms(robot, effect):
     judged = adequacy_of(robot, data)
     assert judged.finding is Finding.INADEQUATE
     assert judged.generic_gain > 0.15
-    assert "something is left that no variant has" in judged.verdict
+    assert "an effect is left that no variant has" in judged.verdict
     assert "not adequate" in judged.verdict
 
 

@@ -94,7 +94,7 @@ def test_a_bound_near_the_smallest_is_warned_of(five_bar, random_motion):
     found = identify(five_bar, random_motion(), methods=["hull"], compare=False)
     near = identify(five_bar, random_motion(), methods=["hull"], bound=1.1 * found.smallest_bound, compare=False)
     assert near.minimal.is_consistent
-    assert "may be small and yet not hold the truth" in near.verdicts[1]
+    assert "can be small and still exclude the true parameters" in near.verdicts[1]
 
 
 def test_unbounded_is_said(five_bar, random_motion):

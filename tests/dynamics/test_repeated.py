@@ -24,13 +24,13 @@ def test_estimators_beside_each_other(name):
     assert found.disagreement["instrumental variables"] > 1e-3
     assert found.disagreement["maximum likelihood"] == 1
     assert found.cut_off == 15
-    assert "than their own uncertainty allows: least squares (p = " in str(found)
+    assert "than their own uncertainty allows (probably biased): least squares (p = " in str(found)
     agreeing = f"filtered at 15 harmonics and differentiated, and allow for their noise. They agree with maximum \
 likelihood (p = {found.disagreement['instrumental variables']:.2g})"
     assert agreeing in str(found)
     doubted = {name: e for name, e in found.estimates.items() if name != "instrumental variables"}
     assert "the cause" not in str(replace(found, estimates=doubted))
-    assert "Positions and efforts err independently: not refuted" in str(found)
+    assert "Independence of the errors of positions and efforts is not refuted" in str(found)
     with pytest.raises(InputError, match="no estimate is called 'ML'"):
         found["ML"]
 
@@ -43,7 +43,7 @@ def test_common_errors_of_positions_and_efforts_are_named_and_lost_readings_born
     q[2, 7, 1] = np.nan
     together = replace(motion, q=q, efforts=efforts)
     found = identify_repeated(of.robot, together, orders=[3], independent=False)
-    assert any("err together" in words and "independent = false" in words for words in found.verdicts)
+    assert any("are correlated" in words and "independent = false" in words for words in found.verdicts)
     assert found.likeliest.stats.chi_squared == pytest.approx(1.0, abs=0.15)
 
 

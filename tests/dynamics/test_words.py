@@ -8,7 +8,7 @@ import pytest
 from gough.data import Recording, default_steps, prepare
 from gough.dynamics import identify
 from gough.dynamics.example import random_motion
-from gough.dynamics.words import _percent, on_bound
+from gough.dynamics.text import percent
 from gough.region import Box
 
 
@@ -29,13 +29,13 @@ def test_a_bound_is_refuted_for_the_parameters_within_the_prior(fixed):
     robot, motion = random_motion(1)
     free = identify(robot, motion, methods=["weighted"], bound=0.5, compare=False)
     assert not free.is_refuted
-    assert "prior" not in " ".join(on_bound(free))
+    assert "prior" not in " ".join(free.on_bound)
     lower, upper = np.full(len(robot.names), -np.inf), np.full(len(robot.names), np.inf)
     i = robot.names.index("fv_1")
     lower[i], upper[i] = robot.nominal[i] + 10, robot.nominal[i] + (10 if fixed else 11)
     found = identify(robot, motion, methods=["weighted"], bound=0.5, compare=False, prior=Box(lower, upper))
     assert found.is_refuted  # though the one method that was asked for has no bound to refute
-    floor, causes = on_bound(found)
+    floor, causes = found.on_bound
     assert floor.startswith("No parameters within the prior explain every row with errors below ε* = ")
     assert floor.endswith(": the given error bound of 0.5 N·m is refuted.")
     assert causes.endswith(", or the prior is wrong.")
@@ -43,7 +43,7 @@ def test_a_bound_is_refuted_for_the_parameters_within_the_prior(fixed):
 
 def test_bounds_that_were_given_are_repeated_by_actuator():
     found = identify(*random_motion(1), methods=["weighted"], bound=[0.3, 0.301], compare=False)
-    assert "the given error bound of 0.3, 0.301 N·m (" in " ".join(on_bound(found))
+    assert "the given error bound of 0.3, 0.301 N·m (" in " ".join(found.on_bound)
 
 
 @pytest.mark.parametrize(
@@ -51,4 +51,4 @@ def test_bounds_that_were_given_are_repeated_by_actuator():
     [(1.0, "100 %"), (0.99999, "99.9 %"), (0.995, "99.5 %"), (0.95, "95 %"), (1.25, "125 %"), (0.0, "0 %")],
 )
 def test_parts_are_shown_without_exponents_and_never_rounded_up_to_all(part, text):
-    assert _percent(part) == text
+    assert percent(part) == text

@@ -46,10 +46,8 @@ from gough.closure.findings import (
     WithoutPoses,
 )
 from gough.core.outward import DEGREES
-from gough.dynamics import gain_from_static_tests, identify
+from gough.dynamics import Identified, gain_from_static_tests, identify
 from gough.dynamics.example import random_motion
-from gough.dynamics.tables import adequacy_table, parameter_columns
-from gough.dynamics.words import on_bound
 from gough.estimates import Stats
 from gough.methods import MinimalBound, minimal_bound, sweep
 from gough.papers.reproduction import set_text
@@ -149,7 +147,7 @@ def one_interval(answer):
 
 def identification(answer):
     found = SimpleNamespace(problem=SimpleNamespace(unknowns=answer.unknowns), estimates={"set": answer})
-    return [row[-1] for row in parameter_columns(found)[1]]
+    return [row[-1] for row in Identified.columns(found)[1]]
 
 
 def page(answer):
@@ -396,7 +394,7 @@ def test_sentences_and_tables_about_the_smallest_bound(given_bound):
     found = identify(*random_motion(1), methods=["hull"], bound=given_bound, compare=True)
     minimal = found.minimal
     lower, upper = ([Fraction(f) * Fraction(s) for s in found.scale] for f in (minimal.lower, minimal.upper))
-    words = " ".join(on_bound(found))
+    words = " ".join(found.on_bound)
     said = [number(text) for text in re.search(r"below ε\* = (.*?) N·m", words)[1].split(", ")]
     for one, least in zip(said if len(said) > 1 else said * len(lower), lower, strict=True):
         assert least * Fraction(97, 100) < one <= least
@@ -409,8 +407,8 @@ def test_sentences_and_tables_about_the_smallest_bound(given_bound):
             assert used == str(given_bound)
             continue
         assert Fraction(found.bound[i]) * Fraction(999, 1000) <= number(used) <= Fraction(found.bound[i])
-    assert "ε*" not in adequacy_table(found.adequacy) + html_adequacy_table(found.adequacy)  # that is another one
-    for fit, line in zip(found.adequacy.fits, adequacy_table(found.adequacy).splitlines()[2:], strict=True):
+    assert "ε*" not in found.adequacy.table() + html_adequacy_table(found.adequacy)  # that is another one
+    for fit, line in zip(found.adequacy.fits, found.adequacy.table().splitlines()[2:], strict=True):
         require_at_most(line.split()[-1], Fraction(fit.smallest_bound.max()), digits=3)
         assert line.split()[-1] in html_adequacy_table(found.adequacy)
 
@@ -481,8 +479,10 @@ EXAMINED = {
     "checker/raw.py": "test_premises_of_certificates",
     "checker/words.py": "test_statements_of_certificates…, test_conditions…, test_bounds_in_statements",
     "dynamics/identify.py": "a speed in a refusal, which is no set",
-    "dynamics/tables.py": "identification table, test_sentences_and_tables…",
-    "dynamics/words.py": "test_sentences_and_tables…, test_a_gain…",
+    "dynamics/adequacy.py": "test_sentences_and_tables…",
+    "dynamics/gain.py": "test_a_gain…",
+    "dynamics/results.py": "identification table, test_sentences_and_tables…",
+    "dynamics/text.py": "test_sentences_and_tables…",
     "methods/bounded/minimal_bound.py": "test_the_smallest_factor",
     "methods/bounded/sweep.py": "test_a_sweep",
     "report/identification/accounts.py": "test_sentences_and_tables…",

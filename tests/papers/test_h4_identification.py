@@ -81,7 +81,7 @@ def test_structural_error_is_named_and_its_size_told(laboratory, found):
     assert wrong.adequacy.finding is Finding.INADEQUATE
     assert wrong.adequacy.recommended == "rods"
     assert "lacks the weight of the arms and the inertia of the rods" in wrong.adequacy.verdict
-    assert "printed σ do not cover this" in wrong.adequacy.verdict
+    assert "printed σ do not include this error" in wrong.adequacy.verdict
     half = identify(variant(campaign.robot, "arm gravity"), motion, methods=["weighted"], validation=other)
     off = half["weighted"].value[INERTIAS] / campaign.truth[INERTIAS] - 1
     assert abs(off).max() < 0.3

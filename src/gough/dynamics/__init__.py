@@ -1,37 +1,22 @@
 """Dynamic identification: a robot and its measured motion become a problem, and every method's answer with verdicts."""
 
-from gough.dynamics.adequacy import adequacy_of
+from gough.dynamics.adequacy import Adequacy, Finding, VariantFit, adequacy_of
 from gough.dynamics.base_parameters import base_parameters
-from gough.dynamics.benchmark_motion import BenchmarkVerdict, Bias, all_parameters, benchmark
-from gough.dynamics.by_repeat import ByRepeat, by_repeat
-from gough.dynamics.dynamic import dynamic
-from gough.dynamics.errors_in_variables import errors_in_variables
-from gough.dynamics.fitted_path import on_fitted_path
-from gough.dynamics.gain import gain_from_static_tests
+from gough.dynamics.gain import GainEstimate, gain_from_static_tests
 from gough.dynamics.identify import MARGIN, identify
 from gough.dynamics.named import DEFAULT_METHODS, METHODS, method_named
-from gough.dynamics.path_order import path_order
-from gough.dynamics.recorded import recorded
+from gough.dynamics.periodic.benchmark import BenchmarkVerdict, Bias, all_parameters, benchmark
+from gough.dynamics.periodic.by_repeat import ByRepeat, by_repeat
+from gough.dynamics.periodic.errors_in_variables import errors_in_variables
+from gough.dynamics.periodic.identify import IdentifiedRepeats, identify_repeated
+from gough.dynamics.periodic.motion import RepeatedMotion, periods, runs
+from gough.dynamics.periodic.order import OrderChoice, path_order, series_order
+from gough.dynamics.periodic.path import on_fitted_path
+from gough.dynamics.recorded import dynamic, recorded
 from gough.dynamics.reduce import base_values, reduced
 from gough.dynamics.regressors import measured_regressor
-from gough.dynamics.repeated_identification import IdentifiedRepeats, identify_repeated
-from gough.dynamics.repeated_motion import RepeatedMotion, periods, runs
-from gough.dynamics.results import (
-    Adequacy,
-    EstimatesByMethod,
-    ExactBounds,
-    Finding,
-    GainEstimate,
-    Identified,
-    Prediction,
-    Step,
-    Validation,
-    VariantFit,
-    estimates_from_json,
-)
-from gough.dynamics.series_order import OrderChoice, series_order
-from gough.dynamics.validation import validated
-from gough.dynamics.words import verdicts
+from gough.dynamics.results import EstimatesByMethod, Identified, Step, estimates_from_json
+from gough.dynamics.validation import ExactBounds, Prediction, Validation, validated
 
 __all__ = [
     "DEFAULT_METHODS",
@@ -75,5 +60,4 @@ __all__ = [
     "runs",
     "series_order",
     "validated",
-    "verdicts",
 ]

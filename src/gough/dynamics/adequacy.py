@@ -1,33 +1,179 @@
-"""Is the model good enough for these data? The robot's nested models, judged on data that they have not seen."""
+"""Is the model good enough for these data? The robot's nested models, judged on held-out data."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Enum
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from gough.core import outward
 from gough.core.arrays import Array
-from gough.core.errors import require
+from gough.core.errors import InputError, nearest, require
+from gough.core.text import number, table
 from gough.data import MeasuredMotion
 from gough.dynamics.bounds import residual_scale, rounded_up, with_bounds
-from gough.dynamics.general_terms import gain_of_general_terms
-from gough.dynamics.held_out import BLOCKS, Rows, gain, joined, residuals, solved, triangles
+from gough.dynamics.held_out import BLOCKS, Rows, gain, gain_of_general_terms, joined, residuals, solved, triangles
 from gough.dynamics.recorded import recorded
 from gough.dynamics.reduce import reduced
-from gough.dynamics.results import Adequacy, Finding, VariantFit
+from gough.dynamics.text import listed, percent
 from gough.methods import identifiability, minimal_bound
 from gough.problem import LinearProblem
 from gough.robots.model import DynamicModel
 
 SURE = 3.0
-"""Standard errors by which a gain must exceed zero before a larger model is called better."""
+"""A larger model is called better if its gain exceeds zero by so many standard errors …"""
 WORTHWHILE = 0.002
-"""Gain in mean square below which a larger model is not called better: parameters then move by about their σ."""
+"""… and this part of the mean square: below it parameters move by about their σ."""
 POSSIBLE = 0.05
-"""A gain in mean square that may still be hidden by scatter, from which on the recording is said not to tell."""
+"""A recording is undecided if a gain in mean square beyond this is compatible with the scatter."""
 LEFT = 0.10
-"""Part of the mean square that general terms must remove before an effect is said to be in none of the variants."""
+"""An effect is missing from all variants if general terms remove more than this part of the mean square."""
 _ROWS_PER_UNKNOWN = 5
+_NAMED = 3
+"""Parameters that are named where many are off."""
+
+
+@dataclass(frozen=True, eq=False)
+class VariantFit:
+    """Residuals of one of a robot's nested models on fitted and held-out data. Arrays have an entry per actuator."""
+
+    variant: str
+    """Its name, `robot.variant`."""
+    adds: str
+    """What it adds to the variant before, in words; empty for the first."""
+    n_parameters: int
+    rank: int
+    """Parameters, or combinations of them, that the fitted data determine."""
+    fitted_rms: Array
+    """Root mean square of the residuals on the data that it was fitted to."""
+    rms: Array
+    """The same on held-out data."""
+    peak: Array
+    """Largest |residual| on held-out data."""
+    smallest_bound: Array
+    """Some parameters, within the prior or not, explain every fitted row with errors of this size, which is about the
+    smallest in proportion to the residual rms."""
+    overall: float
+    """Root mean square over all held-out rows of all actuators, each in units of `Adequacy.unit`."""
+    gain: float
+    """Part of the mean square of the variant before that this one removes from held-out data; 0 for the first."""
+    gain_sigma: float
+    """Standard error of `gain`, from the scatter of residuals between blocks of time."""
+
+    @property
+    def is_determined(self) -> bool:
+        """Do the data determine all of its parameters?"""
+        return self.rank == self.n_parameters
+
+    @property
+    def is_better(self) -> bool:
+        """Does it predict held-out data better than the variant before, beyond the scatter between blocks?"""
+        return _is_better(self.gain, self.gain_sigma)
+
+    @property
+    def may_be_better(self) -> bool:
+        """May it predict better, given the scatter between blocks?"""
+        return _may_be_better(self.gain, self.gain_sigma)
+
+
+class Finding(Enum):
+    """Result of a comparison of models, about the one that was used; the value is a text for people.
+
+    Examples:
+        >>> Finding.UNDECIDED.value
+        'this recording does not decide between the models'
+    """
+
+    ADEQUATE = "the model that was used is adequate"
+    INADEQUATE = "the model that was used leaves out an effect that the data show"
+    LARGER_THAN_NEEDED = "a simpler model predicts as well"
+    UNDECIDED = "this recording does not decide between the models"
+
+
+@dataclass(frozen=True, eq=False)
+class Adequacy:
+    """The robot's variants, simplest first, judged on data that they were not fitted to.
+
+    `str()` of it is a table with the verdict.
+
+    Examples:
+        >>> from gough.dynamics import adequacy_of
+        >>> from gough.dynamics.example import random_motion
+        >>> adequacy = adequacy_of(*random_motion(1, n_samples=2000))
+        >>> adequacy.recommended, adequacy.fits[0].rank, adequacy.held_out
+        ('five-bar', 15, 'each of 10 blocks of 2 s in turn')
+    """
+
+    fits: tuple[VariantFit, ...]
+    used: str
+    """The variant that the identification used."""
+    recommended: str | None
+    """The variant to use; None where the recording does not decide."""
+    finding: Finding
+    held_out: str
+    """What was held out, in words, e.g. `the validation recording`."""
+    generic: float
+    """Overall rms of the largest variant after general terms in position, velocity and acceleration are added."""
+    generic_gain: float
+    """Part of the largest variant's held-out mean square that the general terms remove; about 0 if noise is left."""
+    generic_sigma: float
+    """Standard error of `generic_gain`."""
+    unit: str
+    """Unit of the overall numbers: that of the efforts, or empty where these differ and rms is relative."""
+    actuators: tuple[str, ...]
+    shifts: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Where another variant is recommended: how far each parameter that both have is off in the variant used, as a part
+    of the recommended variant's value, and in units of the σ that was printed for it (NaN without one)."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shifts", MappingProxyType(dict(self.shifts)))
+
+    def fit(self, variant: str) -> VariantFit:
+        """The fit of one variant, by name."""
+        for one in self.fits:
+            if one.variant == variant:
+                return one
+        known = [one.variant for one in self.fits]
+        raise InputError(f"no variant is called '{variant}'{nearest(variant, known)} (known: {', '.join(known)})")
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Held-out residuals of each variant, the effect that is missing, and which variant to use."""
+        sentences = [_what_is_left(self)]
+        unused = [fit for fit in self.fits if not fit.is_determined]
+        if unused:
+            names = listed([f"the {_model(fit)}" for fit in unused])
+            sentences.append(f"The recording does not determine every parameter of {names}.")
+        sentences += _advice(self)
+        if self.finding is Finding.INADEQUATE:
+            sentences += _structural(self)
+        return tuple(sentences)
+
+    @property
+    def verdict(self) -> str:
+        """The sentences as one text."""
+        return " ".join(self.sentences)
+
+    def table(self) -> str:
+        """A row for each variant: parameters, rms on fitted and on held-out data, and errors that suffice.
+
+        The last are not called ε*, which is about the prior and in proportion to the bounds that were given.
+        """
+        heads = ["model", "parameters", "rms, fitted", "rms, held out", "gain", "errors that suffice"]
+        rows = []
+        for i, fit in enumerate(self.fits):
+            gained = f"{100 * fit.gain:.1f} ± {100 * fit.gain_sigma:.1f} %" if i else ""
+            determined = str(fit.n_parameters) if fit.is_determined else f"{fit.rank} of {fit.n_parameters}"
+            fitted = float(np.sqrt((fit.fitted_rms**2).mean()))
+            numbers = [number(x, digits=3) for x in (fitted, fit.overall)]
+            enough = outward.at_most(float(fit.smallest_bound.max()), digits=3)
+            rows.append([fit.variant, determined, *numbers, gained, enough])
+        return table(heads, rows, "lrrrrr")
+
+    def __str__(self) -> str:
+        return f"{self.table()}\n{self.verdict}"
 
 
 def variants_of(robot: DynamicModel) -> Sequence[DynamicModel]:
@@ -165,17 +311,17 @@ def _overall(values: Array, rows: Rows, scale: Array, model: DynamicModel) -> fl
     return float(np.sqrt(((unit * values) ** 2).mean()))
 
 
-def is_sure(part: float, error: float) -> bool:
-    """Is a gain worthwhile, and no accident of the noise?"""
+def _is_better(part: float, error: float) -> bool:
+    """Is a gain worthwhile, and larger than the scatter between blocks explains?"""
     return part > max(WORTHWHILE, SURE * error)
 
 
-def is_possible(part: float, error: float) -> bool:
-    """May a gain be worthwhile, for all that the scatter between blocks shows?"""
+def _may_be_better(part: float, error: float) -> bool:
+    """Is a worthwhile gain compatible with the scatter between blocks?"""
     return part + 2 * error > POSSIBLE
 
 
-def is_left(part: float, error: float) -> bool:
+def _is_left(part: float, error: float) -> bool:
     """Do general terms remove so much that the residual is not just noise?"""
     return part > max(LEFT, SURE * error)
 
@@ -183,15 +329,15 @@ def is_left(part: float, error: float) -> bool:
 def _recommended(judged: Sequence[_Judged]) -> int:
     """The simplest variant that no larger one beats for certain."""
     for i, one in enumerate(judged):
-        if not any(is_sure(*one.gain_of(larger)) for larger in judged[i + 1 :]):
+        if not any(_is_better(*one.gain_of(larger)) for larger in judged[i + 1 :]):
             return i
     return len(judged) - 1
 
 
 def _finding(judged: Sequence[_Judged], used: int, best: int, general: tuple[float, float]) -> Finding:
-    if best > used or is_left(*general):
+    if best > used or _is_left(*general):
         return Finding.INADEQUATE
-    if any(is_possible(*judged[best].gain_of(one)) for one in judged[best + 1 :]):
+    if any(_may_be_better(*judged[best].gain_of(one)) for one in judged[best + 1 :]):
         return Finding.UNDECIDED
     return Finding.LARGER_THAN_NEEDED if best < used else Finding.ADEQUATE
 
@@ -216,3 +362,110 @@ def _shifts(used: _Judged, best: _Judged, sigma: Mapping[str, float]) -> dict[st
         )
         for name in shared
     }
+
+
+def _what_is_left(adequacy: Adequacy) -> str:
+    """The 14-parameter model leaves 0.31 N·m rms …; adding … brings it to 0.12 and … to 0.101. General terms …"""
+    first, *others = adequacy.fits
+    unit = f" {adequacy.unit}" if adequacy.unit else " times its own residual"
+    what = f"The {_model(first)} leaves {_three(first.overall)}{unit} rms on held-out data ({adequacy.held_out})"
+    helps = [fit for fit in others if fit.is_better]
+    maybe = [fit for fit in others if fit not in helps and fit.may_be_better]
+    idle = [_adds(fit) for fit in others if fit not in helps and fit not in maybe]
+    steps = [f"{_adds(fit)} {'' if i else 'brings it '}to {_three(fit.overall)}" for i, fit in enumerate(helps)]
+    text = f"{what}; adding {listed(steps)}" if steps else what
+    left = _is_left(adequacy.generic_gain, adequacy.generic_sigma)
+    text += "".join(f"; {_adds(fit)} may bring it to {_three(fit.overall)}" for fit in maybe)
+    if idle:
+        text += f"; with {listed(idle)} there is no improvement over the model before"
+    general = "General terms in position, velocity and acceleration"
+    if not left:
+        part = f"only {percent(adequacy.generic_gain)}" if adequacy.generic_gain > 0 else "none"
+        rest = (
+            "" if maybe else f" {general} remove {part} of the mean square that the {_model(adequacy.fits[-1])} leaves."
+        )
+        return f"{text}.{rest}"
+    lacking = "no variant has" if others else "the model lacks"
+    return (
+        f"{text}. {general} would bring it to {_three(adequacy.generic)}: an effect is left that {lacking}, such as "
+        "friction other than dry and viscous, elasticity, or a wrong geometry."
+    )
+
+
+def _adds(fit: VariantFit) -> str:
+    return fit.adds or f"the {_model(fit)}"
+
+
+def _advice(adequacy: Adequacy) -> list[str]:
+    used = adequacy.fit(adequacy.used)
+    if adequacy.recommended is None:
+        which = [_adds(f) for f in adequacy.fits[1:] if f.may_be_better and not f.is_better]
+        open_question = f"whether {listed(which)} must be modeled" if which else "which of the models is needed"
+        why = "the difference is within the scatter between blocks of time"
+        return [f"This recording does not decide {open_question}: {why}. Record longer, or with more acceleration."]
+    best = adequacy.fit(adequacy.recommended)
+    match adequacy.finding:
+        case Finding.INADEQUATE if best is not used:
+            return [_lacking(adequacy, used, best)]
+        case Finding.INADEQUATE:
+            return [
+                f"The {_model(used)} is not adequate, and no other variant is: check the geometry, or extend the model."
+            ]
+        case Finding.LARGER_THAN_NEEDED:
+            return [f"Use the {_model(best)}: the {_model(used)} predicts no better."]
+    if used is adequacy.fits[-1]:
+        return [f"Use the {_model(used)}." if len(adequacy.fits) > 1 else f"The {_model(used)} is adequate."]
+    return [f"The {_model(used)} is adequate: a larger one predicts no better."]
+
+
+def _lacking(adequacy: Adequacy, used: VariantFit, best: VariantFit) -> str:
+    """The effects that improve the prediction, and the smallest variant that has them.
+
+    Variants are nested: one that has a needed effect may also have an effect that improves nothing, which is then not
+    called missing. Where only several effects together improve the prediction for certain, all of them are named.
+    """
+    steps = [fit for fit in _between(adequacy, used, best) if fit.adds]
+    needed = [fit for fit in steps if fit.is_better] or steps
+    missing = listed([fit.adds for fit in needed]) if needed else "an effect"
+    gained = percent(1 - (best.overall / used.overall) ** 2)
+    also = [fit.adds for fit in steps if fit not in needed]
+    has = (
+        f", the smallest variant with {'it' if len(needed) == 1 else 'them'}; it also has {listed(also)}"
+        if also
+        else ""
+    )
+    part = f"the {_model(best)} removes {gained} of the mean square that the {_model(used)} leaves"
+    return f"The {_model(used)} lacks {missing}: {part}. Use the {_model(best)}{has}."
+
+
+def _structural(adequacy: Adequacy) -> list[str]:
+    """A printed σ accounts for noise, not for what the model leaves out."""
+    text = "The printed σ do not include this error: they account for noise, not for effects that the model leaves out."
+    off = {name: part for name, (part, sigmas) in adequacy.shifts.items() if abs(sigmas) > SURE}
+    worst = sorted(off, key=lambda name: -abs(off[name]))[:_NAMED]
+    if not worst:
+        return [text]
+    parts = [f"{name} {'is off ' if i == 0 else ''}by {_signed(100 * off[name])} %" for i, name in enumerate(worst)]
+    sigmas = [abs(adequacy.shifts[name][1]) for name in worst]
+    times = (
+        f"{min(sigmas):.2g} to {max(sigmas):.2g} times their σ" if len(worst) > 1 else f"{sigmas[0]:.2g} times its σ"
+    )
+    return [f"{text} Of the parameters that the recommended model has too, {listed(parts)}: {times}."]
+
+
+def _signed(percent: float) -> str:
+    return f"{percent:+.0f}".replace("-", "−")
+
+
+def _between(adequacy: Adequacy, used: VariantFit, best: VariantFit) -> list[VariantFit]:
+    """The variants after the one used, up to the best."""
+    fits = list(adequacy.fits)
+    return fits[fits.index(used) + 1 : fits.index(best) + 1]
+
+
+def _model(fit: VariantFit) -> str:
+    return f"{fit.n_parameters}-parameter model"
+
+
+def _three(value: float) -> str:
+    return number(value, digits=3)

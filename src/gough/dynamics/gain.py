@@ -1,14 +1,17 @@
 """The gain of an amplifier from static force tests."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from gough.core import outward
 from gough.core.arrays import Array, array
 from gough.core.errors import require
 from gough.core.intervals import Interval
-from gough.dynamics.results import GainEstimate
-from gough.estimates import estimate
+from gough.core.text import number
+from gough.dynamics.text import percent
+from gough.estimates import Estimate, Status, estimate
 from gough.methods import LeastSquares, LinearHull
 from gough.noise import Bounded, Gaussian
 from gough.problem import LinearProblem
@@ -17,6 +20,84 @@ from gough.unknowns import Unknowns
 
 _FEWEST = 3
 _CUBIC = 4
+
+
+@dataclass(frozen=True, eq=False)
+class GainEstimate:
+    """An amplifier's gain from static force tests: torque = gain · voltage + offset.
+
+    Examples:
+        >>> from gough.dynamics import gain_from_static_tests
+        >>> tests = gain_from_static_tests([-2, -1, 0, 1, 2], [-8.1, -3.9, 0.1, 4.1, 7.9], lever=0.25)
+        >>> round(tests.gain, 3), tests.fit.region.sigma.round(3)
+        (1.0, array([0.01 , 0.014]))
+    """
+
+    fit: Estimate
+    """Least squares: unknowns `gain` [N·m/V] and `offset` [N·m], with σ."""
+    hull: Estimate | None
+    """The exact hull, where the resolution of the force sensor was given."""
+    n_tests: int
+    nonlinearity: float
+    """Largest deviation of a cubic through the tests from the straight line, over the largest measured torque."""
+    nonlinearity_p: float
+    """Probability of a cubic at least as much better, if the truth is a straight line; small: it is not."""
+    offset_is_zero: bool
+    """Does the 95 % interval of the offset hold zero?"""
+
+    @property
+    def gain(self) -> float:
+        """N·m per volt."""
+        return self.fit["gain"]
+
+    @property
+    def offset(self) -> float:
+        """Torque at zero volts."""
+        return self.fit["offset"]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Gain with its interval, offset and linearity."""
+        region = self.fit.region
+        assert isinstance(region, ConfidenceEllipsoid)
+        half = float(region.interval().width[0] / 2)
+        value = f"{number(self.gain, half)} ± {number(half, digits=2)} N·m/V"
+        sentences = [f"The gain is {value} ({region.level:.0%}, {self.n_tests} static tests)."]
+        if self.hull is not None and self.hull.status is Status.OK:
+            box = self.hull.region.hull()
+            sides = ", ".join(outward.sides(box.lower[0], box.upper[0]))
+            sentences.append(f"If no force errs by more than its resolution, it lies in [{sides}] for certain.")
+        elif self.hull is not None:
+            sentences.append(
+                "No straight line explains all forces within the given resolution: dry friction holds part of the "
+                "torque back, or the amplifier is not linear. State a larger resolution, or approach each voltage from "
+                "both sides."
+            )
+        if self.offset_is_zero:
+            sentences.append("The offset is zero within its interval.")
+        else:
+            offset = number(self.offset, digits=3)
+            sentences.append(
+                f"The offset of {offset} N·m is not zero: check the arm's weight and the amplifier's zero."
+            )
+        if np.isnan(self.nonlinearity):
+            sentences.append("There are too few different voltages to test linearity.")
+        elif self.nonlinearity_p < 0.001:
+            sentences.append(
+                f"Not linear: a cubic departs from the line by {percent(self.nonlinearity)} of the largest torque "
+                f"(p = {self.nonlinearity_p:.1g}); use voltages nearer to those of the experiment."
+            )
+        else:
+            sentences.append(f"The tests do not refute linearity (p = {self.nonlinearity_p:.2g}).")
+        return tuple(sentences)
+
+    @property
+    def verdict(self) -> str:
+        """The sentences as one text."""
+        return " ".join(self.sentences)
+
+    def __str__(self) -> str:
+        return f"{self.fit.table()}\n{self.verdict}"
 
 
 def gain_from_static_tests(

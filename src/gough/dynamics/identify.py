@@ -1,4 +1,4 @@
-"""From a robot and its measured motion to its parameters by every method, with what there is to know about them."""
+"""Identification: a robot's parameters from its measured motion by every method, with verdicts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -7,18 +7,29 @@ import numpy as np
 
 from gough.core import outward
 from gough.core.arrays import Array
-from gough.core.errors import InputError, require
+from gough.core.errors import AssumptionError, GoughError, InputError, require
 from gough.data import MeasuredMotion
 from gough.dynamics.adequacy import adequacy_of
-from gough.dynamics.answers import answers, without_fixed
 from gough.dynamics.bounds import closed_prior, residual_scale, smallest_factor, stated_bound, with_bounds
 from gough.dynamics.named import DEFAULT_METHODS, chosen_methods
 from gough.dynamics.recorded import recorded, require_fit
 from gough.dynamics.reduce import reduced
-from gough.dynamics.results import Identified, Step
+from gough.dynamics.results import Identified, Step, announced
 from gough.dynamics.validation import validated
-from gough.estimates import Estimate, Method
-from gough.methods import identifiability
+from gough.estimates import Estimate, Method, estimate
+from gough.methods import (
+    BoundingEllipsoid,
+    GaussMarkov,
+    HullAndEllipsoid,
+    InstrumentalVariables,
+    LeastSquares,
+    LinearHull,
+    RobustLeastSquares,
+    TightEllipsoid,
+    TotalLeastSquares,
+    WeightedLeastSquares,
+    identifiability,
+)
 from gough.problem import LinearProblem
 from gough.region import Box, ConfidenceEllipsoid
 from gough.robots.model import DynamicModel
@@ -46,7 +57,7 @@ def identify(
 
     Statistical methods estimate the noise from the residuals; sets are given an error bound for each actuator. ε*, the
     smallest bound for which any parameters within the prior explain every row, is always computed. A method that fails
-    is in the result with its status and words, and stops no other. Parameters that the prior fixes are taken out; where
+    is in the result with its status and reason; others still run. Parameters that the prior fixes are taken out; where
     the data do not determine all others, the problem is reduced to combinations that they do determine.
 
     Args:
@@ -60,7 +71,7 @@ def identify(
             conditional on it.
         margin: See `bound`.
         compare: Judge the robot's variants on held-out data.
-        on_step: Told of each phase when it begins.
+        on_step: Called with each phase when it begins.
 
     Raises:
         InputError: a method has an unknown name, the bound or the prior does not fit the robot, or all rows of an
@@ -70,28 +81,28 @@ def identify(
         >>> from gough.dynamics import base_values
         >>> from gough.dynamics.example import random_motion
         >>> robot, motion = random_motion(1)
-        >>> found = identify(robot, motion, methods=["weighted", "hull"], bound=0.1, compare=False)
-        >>> base_values(found.found, robot.nominal) in found["hull"].region
+        >>> answer = identify(robot, motion, methods=["weighted", "hull"], bound=0.1, compare=False)
+        >>> base_values(answer.found, robot.nominal) in answer["hull"].region
         True
-        >>> print(found.verdicts[1].split(";")[0])
-        No parameters explain every row with errors below ε* = 0.0974 N·m, as is proved
+        >>> print(answer.verdicts[1].split(";")[0])
+        No parameters explain every row with errors below ε* = 0.0974 N·m (proved)
     """
     chosen = chosen_methods(methods)
     require(margin >= 1, f"margin must be at least 1, since no parameters explain all rows below ε*; it is {margin}")
-    given = None if bound is None else stated_bound(bound, robot.actuators)
-    begin = _Steps(3 + len(chosen) + bool(compare) + (validation is not None), on_step)
+    stated = None if bound is None else stated_bound(bound, robot.actuators)
+    begin = announced(on_step, 3 + len(chosen) + bool(compare) + (validation is not None))
     _require_rows(robot, motion)
     begin("assembling the equations")
-    free, fixed = without_fixed(recorded(robot, motion, prior=prior))
-    begin("checking what the data can show")
+    free, fixed = recorded(robot, motion, prior=prior).without_fixed()
+    begin("determining the rank")
     found = identifiability(free)
     problem = free if found.is_full_rank else reduced(free, found)
-    begin("looking for the smallest error bound")
-    scale = residual_scale(problem) if given is None else given
+    begin("computing the smallest error bound")
+    scale = residual_scale(problem) if stated is None else stated
     minimal = smallest_factor(problem, scale)
-    used = margin * minimal.upper * scale if given is None else given
+    used = margin * minimal.upper * scale if stated is None else stated
     bounded = with_bounds(problem, used, closed_prior(problem, np.maximum(used, minimal.upper * scale)))
-    estimates, refused = answers(problem, bounded, chosen, lambda label: begin(f"identifying: {label}"))
+    estimates, refused = _answers(problem, bounded, chosen, lambda label: begin(f"identifying: {label}"))
     identified = Identified(
         robot=robot,
         motion=motion,
@@ -103,7 +114,7 @@ def identify(
         scale=scale,
         minimal=minimal,
         bound=used,
-        bound_is_given=given is not None,
+        bound_is_given=stated is not None,
         margin=margin,
         fixed=fixed,
     )
@@ -131,20 +142,54 @@ def _require_rows(robot: DynamicModel, motion: MeasuredMotion) -> None:
         raise InputError(f"{what}: {name} {how}; {todo}")
 
 
-class _Steps:
-    """Counts the phases as they begin."""
-
-    def __init__(self, total: int, on_step: Callable[[Step], object]) -> None:
-        self._number, self._total, self._on_step = 0, total, on_step
-
-    def __call__(self, what: str) -> None:
-        self._number += 1
-        self._on_step(Step(self._number, self._total, what))
-
-
 def _printed(estimates: Mapping[str, Estimate]) -> dict[str, float]:
     """The σ of the first method that prints any."""
-    for estimate in estimates.values():
-        if isinstance(estimate.region, ConfidenceEllipsoid):
-            return dict(zip(estimate.unknowns.names, estimate.region.sigma.tolist(), strict=True))
+    for each in estimates.values():
+        if isinstance(each.region, ConfidenceEllipsoid):
+            return dict(zip(each.unknowns.names, each.region.sigma.tolist(), strict=True))
     return {}
+
+
+_STATISTICAL = (
+    LeastSquares,
+    WeightedLeastSquares,
+    GaussMarkov,
+    RobustLeastSquares,
+    InstrumentalVariables,
+    TotalLeastSquares,
+)
+_OF_THE_SET = (LinearHull, BoundingEllipsoid, TightEllipsoid, HullAndEllipsoid)
+"""Methods that enclose the consistent set, and may start from any box that is proved to hold it. A relaxed hull must
+not: parameters that violate a row may lie outside."""
+
+
+def _answers(
+    problem: LinearProblem,
+    bounded: LinearProblem,
+    methods: Mapping[str, Method[LinearProblem]],
+    on_method: Callable[[str], object],
+) -> tuple[dict[str, Estimate], dict[str, str]]:
+    """Estimates by label, whatever their status; and for methods that could not begin, the reason.
+
+    Statistical methods are given `problem`, sets `bounded`.
+    """
+    estimates, refused = {}, {}
+    for label, method in methods.items():
+        on_method(label)
+        try:
+            estimates[label] = _answer(problem, bounded, method)
+        except GoughError as error:
+            refused[label] = str(error)
+    return estimates, refused
+
+
+def _answer(problem: LinearProblem, bounded: LinearProblem, method: Method[LinearProblem]) -> Estimate:
+    if isinstance(method, _STATISTICAL):
+        return estimate(problem, method, strict=False)
+    if not isinstance(method, _OF_THE_SET):
+        bounded = replace(bounded, unknowns=problem.unknowns)
+    try:
+        answer = estimate(bounded, method, strict=False)
+    except AssumptionError:  # a method of the user's that wants a covariance
+        return estimate(problem, method, strict=False)
+    return replace(answer, unknowns=problem.unknowns)

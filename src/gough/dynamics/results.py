@@ -1,34 +1,35 @@
 """What an identification answers with. Plain values: nothing here computes an estimate."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest
-from gough.core.text import html_table, table
+from gough.core.text import html_table, number, table
+from gough.data import MeasuredMotion
+from gough.dynamics.adequacy import Adequacy, Finding
 from gough.dynamics.bounds import rounded_up
+from gough.dynamics.text import as_given, by_actuator, listed, percent
+from gough.dynamics.validation import Validation
 from gough.estimates import Claim, Estimate, Status
 from gough.methods.bounded.minimal_bound import MinimalBound
 from gough.methods.statistical.identifiability import Identifiability
 from gough.problem import LinearProblem
-from gough.region import Interval
+from gough.region import ConfidenceEllipsoid, Interval
 from gough.robots.model import DynamicModel
 
-if TYPE_CHECKING:
-    from gough.data import MeasuredMotion
-
-Integers = npt.NDArray[np.int64]
+_WEAK = 1000.0
+"""Condition from which on the weakest direction is worth a word."""
 
 
 class Step(NamedTuple):
-    """A phase that begins: the `number`-th `of` so many, and what it does, for a progress display.
+    """A phase of a computation that begins: the `number`-th of `of` phases, for a progress display.
 
     Examples:
         >>> Step(3, 12, "identifying: hull").what
@@ -41,195 +42,18 @@ class Step(NamedTuple):
     what: str
 
 
-@dataclass(frozen=True, eq=False)
-class VariantFit:
-    """How one of a robot's nested models does on data that it was not fitted to. Arrays have an entry per actuator."""
+def announced(on_step: Callable[[Step], object], total: int) -> Callable[[str], None]:
+    """A function that announces the next of `total` phases by its name."""
+    numbers = iter(range(1, total + 1))
 
-    variant: str
-    """Its name, `robot.variant`."""
-    adds: str
-    """What it adds to the variant before, in words; empty for the first."""
-    n_parameters: int
-    rank: int
-    """Parameters, or combinations of them, that the fitted data determine."""
-    fitted_rms: Array
-    """Root mean square of the residuals on the data that it was fitted to."""
-    rms: Array
-    """The same on held-out data."""
-    peak: Array
-    """Largest |residual| on held-out data."""
-    smallest_bound: Array
-    """Some parameters, within the prior or not, explain every fitted row with errors of this size, which is about the
-    smallest in proportion to the residual rms."""
-    overall: float
-    """Root mean square over all held-out rows of all actuators, each in units of `Adequacy.unit`."""
-    gain: float
-    """Part of the mean square of the variant before that this one removes from held-out data; 0 for the first."""
-    gain_sigma: float
-    """Standard error of `gain`, from the scatter of residuals between blocks of time."""
+    def announce(what: str) -> None:
+        on_step(Step(next(numbers), total, what))
 
-    @property
-    def is_determined(self) -> bool:
-        """Do the data determine all of its parameters?"""
-        return self.rank == self.n_parameters
-
-
-class Finding(Enum):
-    """What a comparison of models says about the one that was used; the value says it to a person.
-
-    Examples:
-        >>> Finding.UNDECIDED.value
-        'this recording cannot tell the models apart'
-    """
-
-    ADEQUATE = "the model that was used is adequate"
-    INADEQUATE = "the model that was used leaves out an effect that the data show"
-    LARGER_THAN_NEEDED = "a simpler model would do as well"
-    UNDECIDED = "this recording cannot tell the models apart"
-
-
-@dataclass(frozen=True, eq=False)
-class Adequacy:
-    """The robot's variants, simplest first, judged on data that they were not fitted to.
-
-    `str()` of it is a table with the verdict.
-
-    Examples:
-        >>> from gough.dynamics import adequacy_of
-        >>> from gough.dynamics.example import random_motion
-        >>> adequacy = adequacy_of(*random_motion(1, n_samples=2000))
-        >>> adequacy.recommended, adequacy.fits[0].rank, adequacy.held_out
-        ('five-bar', 15, 'each of 10 blocks of 2 s in turn')
-    """
-
-    fits: tuple[VariantFit, ...]
-    used: str
-    """The variant that the identification used."""
-    recommended: str | None
-    """The variant to use; None where the recording cannot tell."""
-    finding: Finding
-    held_out: str
-    """What was held out, in words, e.g. `the validation recording`."""
-    generic: float
-    """Overall rms of the largest variant once general terms in position, velocity and acceleration mend its errors."""
-    generic_gain: float
-    """Part of the largest variant's held-out mean square that the general terms remove. About 0 or less: nothing that
-    they could show is left, and the residual may be called noise."""
-    generic_sigma: float
-    """Standard error of `generic_gain`."""
-    unit: str
-    """Unit of the overall numbers: that of the efforts, or empty where these differ and rms is relative."""
-    actuators: tuple[str, ...]
-    shifts: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Where another variant is recommended: how far each parameter that both have is off in the variant used, as a part
-    of the recommended variant's value, and in units of the σ that was printed for it (NaN without one)."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "shifts", MappingProxyType(dict(self.shifts)))
-
-    def fit(self, variant: str) -> VariantFit:
-        """The fit of one variant, by name."""
-        for one in self.fits:
-            if one.variant == variant:
-                return one
-        known = [one.variant for one in self.fits]
-        raise InputError(f"no variant is called '{variant}'{nearest(variant, known)} (known: {', '.join(known)})")
-
-    @property
-    def verdict(self) -> str:
-        """The finding in sentences: what each variant leaves, which effect is missing, which model to use."""
-        from gough.dynamics.words import on_adequacy  # noqa: PLC0415 - words are made of results
-
-        return " ".join(on_adequacy(self))
-
-    def __str__(self) -> str:
-        from gough.dynamics.tables import adequacy_table  # noqa: PLC0415 - as above
-
-        return f"{adequacy_table(self)}\n{self.verdict}"
-
-
-@dataclass(frozen=True, eq=False)
-class Prediction:
-    """Efforts of another trajectory as one method's answer predicts them. Arrays are (samples, actuators)."""
-
-    efforts: Array
-    """From the value at the region's center."""
-    lower: Array | None
-    """Bounds of the model's effort over the method's region; None where the method has no bounded region."""
-    upper: Array | None
-    kind: str
-    """What the bounds are: `confidence`, `ellipsoid` or `box`; empty without bounds."""
-    rms: Array
-    """Root mean square of measured − predicted for each actuator, over the rows that are kept."""
-    relative_rms: Array
-    """The same over the largest measured |effort| of the actuator."""
-    covered: Array | None
-    """Part of the kept rows of each actuator whose measured effort lies where it may lie: for sets within
-    [lower − bound, upper + bound], for confidence within the interval of a reading, which has noise of its own."""
-    expected: float | None
-    """What `covered` should be: the confidence level, or 1 for sets."""
-
-
-@dataclass(frozen=True, eq=False)
-class ExactBounds:
-    """The exact range of the model's effort over all parameters that the bounds allow, at some of the samples."""
-
-    samples: Integers
-    """Numbers of the samples, evenly chosen."""
-    lower: Array
-    """(samples, actuators), proved."""
-    upper: Array
-    covered: Array
-    """Part of the kept rows among these samples, for each actuator, that lie within [lower − bound, upper + bound]."""
-    n_rows: Integers
-    """Number of kept rows among these samples, for each actuator."""
-
-
-@dataclass(frozen=True, eq=False)
-class Validation:
-    """Measured against predicted efforts on a trajectory that was not used. `str()` of it is a table.
-
-    Examples:
-        >>> from gough.dynamics import identify
-        >>> from gough.dynamics.example import random_motion
-        >>> (robot, motion), (_, other) = random_motion(1), random_motion(2)
-        >>> validation = identify(robot, motion, methods=["weighted"], validation=other, compare=False).validation
-        >>> validation.predictions["weighted"].kind, validation.n_rows, validation.predictions["weighted"].rms.round(2)
-        ('confidence', array([300, 300]), array([0.06, 0.06]))
-    """
-
-    motion: "MeasuredMotion"
-    """The other trajectory; `motion.efforts` was measured, `motion.kept` says what counts."""
-    predictions: Mapping[str, Prediction]
-    """By the name of the method; methods without a value are left out."""
-    exact: ExactBounds | None
-    """None where no parameters satisfy the bounds, or some are not bounded."""
-    bound: Array
-    """Error bound of each actuator that sets are allowed."""
-    n_rows: Integers
-    """Kept rows of each actuator."""
-    peak: Array
-    """Largest measured |effort| of each actuator among the kept rows."""
-    notes: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "predictions", MappingProxyType(dict(self.predictions)))
-
-    @property
-    def verdict(self) -> str:
-        """Coverage and rms in sentences."""
-        from gough.dynamics.words import on_validation  # noqa: PLC0415 - words are made of results
-
-        return " ".join(on_validation(self))
-
-    def __str__(self) -> str:
-        from gough.dynamics.tables import validation_table  # noqa: PLC0415 - as above
-
-        return f"{validation_table(self)}\n{self.verdict}"
+    return announce
 
 
 class EstimatesByMethod:
-    """The estimates of several methods by name: `found["hull"]`, `found.intervals("mass")`, `found.to_json()`."""
+    """The estimates of several methods by name: `answer["hull"]`, `answer.intervals("mass")`, `answer.to_json()`."""
 
     estimates: Mapping[str, Estimate]
     fixed: Mapping[str, float]
@@ -261,6 +85,26 @@ class EstimatesByMethod:
             raise InputError(f"no unknown is called '{name}'{nearest(name, known)}")
         return {label: each.interval(name) for label, each in able.items() if name in each.unknowns.names}
 
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """What a reader must know, in sentences."""
+        raise NotImplementedError
+
+    def columns(self) -> tuple[list[str], list[list[str]], str]:
+        """Heads, rows and alignment of the table of all estimates."""
+        raise NotImplementedError
+
+    def table(self) -> str:
+        """A row for each parameter, a column for each method, as aligned text."""
+        return table(*self.columns())
+
+    def _repr_html_(self) -> str:
+        """The table and the verdicts for a notebook."""
+        return html_table(*self.columns(), notes=self.verdicts)
+
+    def __str__(self) -> str:
+        return "\n".join([self.table(), *self.verdicts])
+
     def to_dict(self) -> dict[str, Any]:
         """All estimates by the name of their method as plain data; the notes of each begin with the premises."""
         return {
@@ -282,8 +126,8 @@ def estimates_from_json(text: str) -> dict[str, Estimate]:
     Examples:
         >>> from gough.dynamics import identify
         >>> from gough.dynamics.example import random_motion
-        >>> found = identify(*random_motion(1), methods=["weighted", "hull"], compare=False)
-        >>> estimates_from_json(found.to_json()) == dict(found.estimates)
+        >>> answer = identify(*random_motion(1), methods=["weighted", "hull"], compare=False)
+        >>> estimates_from_json(answer.to_json()) == dict(answer.estimates)
         True
     """
     try:
@@ -297,7 +141,7 @@ def estimates_from_json(text: str) -> dict[str, Estimate]:
 
 @dataclass(frozen=True, eq=False)
 class Identified(EstimatesByMethod):
-    """A robot's parameters by every method that was asked for, and how far they may be trusted.
+    """A robot's parameters by every requested method, with verdicts on data, model and prediction.
 
     `str()` of it is a table of all methods with the verdicts; `identified["hull"]` is one estimate, and
     `identified.intervals("mass")` the interval of one parameter by every method.
@@ -311,7 +155,7 @@ class Identified(EstimatesByMethod):
     """
 
     robot: DynamicModel
-    motion: "MeasuredMotion"
+    motion: MeasuredMotion
     problem: LinearProblem
     """What the statistical methods solved: fixed parameters taken out, reduced to base parameters where rows do not
     determine all. All estimates have its unknowns."""
@@ -381,66 +225,112 @@ class Identified(EstimatesByMethod):
 
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """What a reader must know, in sentences: data, bound, methods that failed, model, validation."""
-        from gough.dynamics.words import verdicts  # noqa: PLC0415 - words are made of results
+        """What a reader must know, a paragraph each: premises, data, bound, methods that failed, model, validation.
 
-        return verdicts(self)
-
-    def table(self) -> str:
-        """A row for each unknown, a column for each method, as aligned text."""
-        from gough.dynamics.tables import parameter_columns  # noqa: PLC0415 - as above
-
-        return table(*parameter_columns(self))
-
-    def _repr_html_(self) -> str:
-        """The table and the verdicts for a notebook."""
-        from gough.dynamics.tables import parameter_columns  # noqa: PLC0415 - as above
-
-        return html_table(*parameter_columns(self), notes=self.verdicts)
-
-    def __str__(self) -> str:
-        return "\n".join([self.table(), *self.verdicts])
-
-
-@dataclass(frozen=True, eq=False)
-class GainEstimate:
-    """An amplifier's gain from static force tests: torque = gain · voltage + offset.
-
-    Examples:
-        >>> from gough.dynamics import gain_from_static_tests
-        >>> tests = gain_from_static_tests([-2, -1, 0, 1, 2], [-8.1, -3.9, 0.1, 4.1, 7.9], lever=0.25)
-        >>> round(tests.gain, 3), tests.fit.region.sigma.round(3)
-        (1.0, array([0.01 , 0.014]))
-    """
-
-    fit: Estimate
-    """Least squares: unknowns `gain` [N·m/V] and `offset` [N·m], with σ."""
-    hull: Estimate | None
-    """The exact hull, where the resolution of the force sensor was given."""
-    n_tests: int
-    nonlinearity: float
-    """Largest deviation of a cubic through the tests from the straight line, over the largest measured torque."""
-    nonlinearity_p: float
-    """Probability of a cubic at least as much better, if the truth is a straight line; small: it is not."""
-    offset_is_zero: bool
-    """Does the 95 % interval of the offset hold zero?"""
+        Examples:
+            >>> from gough.dynamics import identify
+            >>> from gough.dynamics.example import random_motion
+            >>> identify(*random_motion(1), methods=["hull"], compare=False).verdicts[0].split(";")[0]
+            '15 of 21 parameters or combinations of them are determined by 600 rows'
+        """
+        paragraphs = [self.premises, self.on_recordings, self.on_data, self.on_bound, self.on_failures]
+        paragraphs += [part.sentences for part in (self.adequacy, self.validation) if part is not None]
+        return tuple(" ".join(sentences) for sentences in (*paragraphs, self.notes) if sentences)
 
     @property
-    def gain(self) -> float:
-        """N·m per volt."""
-        return self.fit["gain"]
+    def on_recordings(self) -> tuple[str, ...]:
+        """Suspicious channels of the recordings, such as angles that may be in degrees, in sentences."""
+        return tuple(f"Check {line.step}: {remark}." for line in self.motion.account for remark in line.remarks)
 
     @property
-    def offset(self) -> float:
-        """Torque at zero volts."""
-        return self.fit["offset"]
+    def on_data(self) -> tuple[str, ...]:
+        """The rows that were used and the parameters that they determine, in sentences."""
+        found, n_rows, complete = self.found, self.problem.n_rows, self.motion.kept.size
+        rows = f"{n_rows} rows" if n_rows == complete else f"{n_rows} rows ({percent(1 - n_rows / complete)} masked)"
+        what = "parameters are" if found.is_full_rank else "parameters or combinations of them are"
+        lines = [
+            f"{found.rank} of {len(found.names)} {what} determined by {rows}; condition number {found.condition:.3g}."
+        ]
+        if found.not_identifiable:
+            lines.append(f"Not determined individually: {listed(found.not_identifiable)}.")
+        if found.condition > _WEAK:
+            lines.append(
+                f"The worst-excited direction is {found.weakest}: excite it more, or fix a parameter by a prior."
+            )
+        if self.fixed:
+            known = [f"{name} = {number(value)}" for name, value in self.fixed.items()]
+            lines.append(f"Fixed by the prior: {listed(known)}.")
+        return tuple(lines)
 
     @property
-    def verdict(self) -> str:
-        """Gain with its interval, offset and linearity in sentences."""
-        from gough.dynamics.words import on_gain  # noqa: PLC0415 - words are made of results
+    def on_bound(self) -> tuple[str, ...]:
+        """ε*, the bound that was used, and what that means for the sets, in sentences."""
+        units, names = self.robot.effort_units, self.robot.actuators
+        enough = by_actuator(self.smallest_bound, units, names, outward.at_most)
+        floor = f"Some parameters explain every row with errors of ε* = {enough}; it is not proved that none need less"
+        if self.minimal.lower > 0:
+            least = by_actuator(self.proved_bound, units, names, outward.at_least)
+            within = " within the prior" if self.has_prior else ""
+            floor = f"No parameters{within} explain every row with errors below ε* = {least} (proved)"
+            if self.minimal.lower < 0.99 * self.minimal.upper:
+                floor += f", and some do with errors of {enough}"
+        # The sets are proved for the bound that was used; for a smaller one, as printed, they hold as well.
+        used = by_actuator(self.bound, units, names, outward.at_least)
+        if not self.bound_is_given:
+            condition = "it is taken from the data, so the sets are conditional on it"
+            return (f"{floor}.", f"The error bound is {self.margin:g} ε* = {used}: {condition}.")
+        stated = f"the given error bound of {by_actuator(self.bound, units, names, as_given)}"
+        if self.minimal.is_inconsistent:
+            prior = ", or the prior is wrong" if self.has_prior else ""
+            return (
+                f"{floor}: {stated} is refuted.",
+                f"Either errors are larger than stated, or the model is wrong, or some rows are outliers{prior}.",
+            )
+        ratio = 1 / self.minimal.upper if self.minimal.upper > 0 else np.inf
+        lines = [f"{floor}; {stated} is {number(ratio, digits=3)} times that."]
+        if ratio < self.margin:
+            lines.append(
+                "So close to ε*, a set can be small and still exclude the true parameters, because errors that fit the "
+                "model by chance leave no residual. State a larger bound unless this one is certain."
+            )
+        return tuple(lines)
 
-        return " ".join(on_gain(self))
+    @property
+    def on_failures(self) -> tuple[str, ...]:
+        """Methods without an answer, each with the reason, in sentences."""
+        failed = [(label, each) for label, each in self.estimates.items() if each.status is not Status.OK]
+        lines = [" ".join([f"{label} is {each.status.value}.", *each.notes]) for label, each in failed]
+        return (*lines, *(f"{label} could not be used: {reason}" for label, reason in self.refused.items()))
 
-    def __str__(self) -> str:
-        return f"{self.fit.table()}\n{self.verdict}"
+    def columns(self) -> tuple[list[str], list[list[str]], str]:
+        """Heads, rows and alignment of the table."""
+        unknowns = self.problem.unknowns
+        columns = [_cells(e, unknowns.names) for e in self.estimates.values()]
+        rows = [
+            [name, unit, *(column[i] for column in columns)]
+            for i, (name, unit) in enumerate(zip(unknowns.names, unknowns.units, strict=True))
+        ]
+        return ["unknown", "unit", *self.estimates], rows, "ll" + "r" * len(columns)
+
+
+def _cells(estimate: Estimate, names: tuple[str, ...]) -> list[str]:
+    """A cell for each name: value ± half-width, or a dash where the estimate has none. Sets are rounded outward."""
+    if estimate.status is Status.INCONSISTENT or not np.isfinite(estimate.value).all():
+        return ["—"] * len(names)
+    known = dict(zip(estimate.unknowns.names, _texts(estimate), strict=True))
+    return [known.get(name, "—") for name in names]
+
+
+def _texts(estimate: Estimate) -> list[str]:
+    if estimate.claim is Claim.VALUE:
+        return [number(value) for value in estimate.value]
+    box = estimate.intervals()
+    if isinstance(estimate.region, ConfidenceEllipsoid):
+        halves = zip(estimate.value, box.width / 2, strict=True)
+        return [f"{number(value, half)} ± {number(half, digits=2)}" for value, half in halves]
+    sides = zip(box.lower, box.upper, estimate.value, strict=True)
+    finite = np.isfinite(box.lower) & np.isfinite(box.upper)
+    return [
+        " ± ".join(outward.plus_minus(*each)) if bounded else "unbounded"
+        for each, bounded in zip(sides, finite, strict=True)
+    ]

@@ -1,32 +1,149 @@
 """Predictions on a trajectory that was not used, with bounds, and how often the measurements lie within."""
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
 import numpy as np
-import numpy.typing as npt
 
 from gough.core.arrays import Array
 from gough.core.errors import require
 from gough.core.intervals import Interval, dot
+from gough.core.text import number, table
 from gough.data import MeasuredMotion
 from gough.dynamics.regressors import measured_regressor
-from gough.dynamics.results import ExactBounds, Identified, Prediction, Validation
+from gough.dynamics.text import by_actuator, percent
 from gough.estimates import Claim, Estimate, FitStats
 from gough.methods import predict, prediction_bounds
+from gough.problem import Integers, Mask
 from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Intersection
+
+if TYPE_CHECKING:
+    from gough.dynamics.results import Identified
 
 EXACT_SAMPLES = 40
 """Samples at which exact bounds are computed, each for every actuator."""
 
 
 _BEYOND = (
-    "This trajectory shows effects of parameters that the identified one only showed in combination: predictions leave "
-    "them out. Identify from a motion that excites as much as this one."
+    "This trajectory excites parameters that the identified motion determines only in combination; predictions omit "
+    "them. Identify from a motion that excites at least as much as this one."
 )
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """Efforts of another trajectory as one method's answer predicts them. Arrays are (samples, actuators)."""
+
+    efforts: Array
+    """From the value at the region's center."""
+    lower: Array | None
+    """Bounds of the model's effort over the method's region; None where the method has no bounded region."""
+    upper: Array | None
+    kind: str
+    """What the bounds are: `confidence`, `ellipsoid` or `box`; empty without bounds."""
+    rms: Array
+    """Root mean square of measured − predicted for each actuator, over the rows that are kept."""
+    relative_rms: Array
+    """The same over the largest measured |effort| of the actuator."""
+    covered: Array | None
+    """Part of the kept rows of each actuator whose measured effort lies within the bounds: for sets within
+    [lower − bound, upper + bound], for confidence within the interval of a reading, its noise included."""
+    expected: float | None
+    """What `covered` should be: the confidence level, or 1 for sets."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExactBounds:
+    """The exact range of the model's effort over all parameters that the bounds allow, at some of the samples."""
+
+    samples: Integers
+    """Numbers of the samples, evenly chosen."""
+    lower: Array
+    """(samples, actuators), proved."""
+    upper: Array
+    covered: Array
+    """Part of the kept rows among these samples, for each actuator, that lie within [lower − bound, upper + bound]."""
+    n_rows: Integers
+    """Number of kept rows among these samples, for each actuator."""
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """Measured against predicted efforts on a trajectory that was not used. `str()` of it is a table.
+
+    Examples:
+        >>> from gough.dynamics import identify
+        >>> from gough.dynamics.example import random_motion
+        >>> (robot, motion), (_, other) = random_motion(1), random_motion(2)
+        >>> validation = identify(robot, motion, methods=["weighted"], validation=other, compare=False).validation
+        >>> validation.predictions["weighted"].kind, validation.n_rows, validation.predictions["weighted"].rms.round(2)
+        ('confidence', array([300, 300]), array([0.06, 0.06]))
+    """
+
+    motion: MeasuredMotion
+    """The other trajectory; `motion.efforts` was measured, `motion.kept` says what counts."""
+    predictions: Mapping[str, Prediction]
+    """By the name of the method; methods without a value are left out."""
+    exact: ExactBounds | None
+    """None where no parameters satisfy the bounds, or some are not bounded."""
+    bound: Array
+    """Error bound of each actuator that sets are allowed."""
+    n_rows: Integers
+    """Kept rows of each actuator."""
+    peak: Array
+    """Largest measured |effort| of each actuator among the kept rows."""
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "predictions", MappingProxyType(dict(self.predictions)))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """How well each method predicts, and how many measurements lie within the predicted bounds."""
+        sentences = list(self.notes)
+        if self.predictions:
+            sentences.append(_range_of_errors(self))
+        exact = self.exact
+        if exact is not None:
+            outside = round(float(np.nansum((1 - exact.covered) * exact.n_rows)))
+            rows = f"{int(exact.n_rows.sum())} measured efforts at {len(exact.samples)} samples, evenly chosen"
+            verdict = "all lie" if outside == 0 else f"{outside} {'does' if outside == 1 else 'do'} not lie"
+            sentences.append(f"Of {rows}, {verdict} within the exact bounds ± the error bound.")
+            if outside:
+                sentences.append(
+                    "The error bound that explains the identified motion does not explain this one: state a larger "
+                    "bound, or extend the model by an effect that this motion excites."
+                )
+        return (*sentences, *_coverage(self))
+
+    @property
+    def verdict(self) -> str:
+        """The sentences as one text."""
+        return " ".join(self.sentences)
+
+    def table(self) -> str:
+        """A row for each method: rms of each actuator, the worst over peak, coverage of each actuator."""
+        heads = ["method", "rms", "rms/peak", "bounds", "covered"]
+        rows = []
+        for label, one in self.predictions.items():
+            covered = "" if one.covered is None else _percents(one.covered)
+            worst = f"{100 * float(np.nanmax(one.relative_rms)):.2g} %"
+            rows.append([label, " ".join(number(x, digits=2) for x in one.rms), worst, one.kind or "—", covered])
+        if self.exact is not None:
+            where = f"exact, at {len(self.exact.samples)} samples"
+            rows.append(["all bounded parameters", "", "", where, _percents(self.exact.covered)])
+        return table(heads, rows, "llrll")
+
+    def __str__(self) -> str:
+        return f"{self.table()}\n{self.verdict}"
 
 
 class _Directions:
     """The regressor of another trajectory in the unknowns of an identification's problem."""
 
-    def __init__(self, identified: Identified, motion: MeasuredMotion) -> None:
+    def __init__(self, identified: "Identified", motion: MeasuredMotion) -> None:
         robot, found = identified.robot, identified.found
         self.shape = motion.efforts.shape
         W = measured_regressor(robot, motion).reshape(-1, len(robot.names))
@@ -52,7 +169,7 @@ def _beyond(W: Array, kept: Array, C: Array) -> tuple[str, ...]:
     return (_BEYOND,)
 
 
-def validated(identified: Identified, motion: MeasuredMotion, *, samples: int = EXACT_SAMPLES) -> Validation:
+def validated(identified: "Identified", motion: MeasuredMotion, *, samples: int = EXACT_SAMPLES) -> Validation:
     """Measured against predicted efforts on another trajectory, for every method that found a value.
 
     Exact bounds need two linear programs for each row, so they are computed at `samples` of the samples that have rows,
@@ -111,7 +228,7 @@ def _prediction(
     return Prediction(efforts, lower, upper, kind, rms, relative, covered, expected)
 
 
-def _mean(values: Array | npt.NDArray[np.bool_], kept: npt.NDArray[np.bool_]) -> Array:
+def _mean(values: Array | Mask, kept: Mask) -> Array:
     """Mean over the kept rows of each actuator; NaN where there are none."""
     count = kept.sum(axis=0)
     result: Array = np.where(kept, values, 0.0).sum(axis=0) / np.where(count > 0, count, np.nan)
@@ -159,7 +276,9 @@ def _reach_of_reading(estimate: Estimate, directions: _Directions) -> Array:
     return _quantile(region) * np.sqrt(_variance(region, directions.W).reshape(directions.shape) + noise**2)
 
 
-def _exact(identified: Identified, directions: _Directions, motion: MeasuredMotion, samples: int) -> ExactBounds | None:
+def _exact(
+    identified: "Identified", directions: _Directions, motion: MeasuredMotion, samples: int
+) -> ExactBounds | None:
     """The exact range of the model's effort at some samples, None where there is none or the set is unbounded."""
     if identified.minimal.is_inconsistent and identified.bound_is_given:
         return None
@@ -177,3 +296,28 @@ def _exact(identified: Identified, directions: _Directions, motion: MeasuredMoti
     measured, kept, bound = motion.efforts[chosen], motion.kept[chosen], identified.bound
     inside = (lower - bound <= measured) & (measured <= upper + bound)
     return ExactBounds(chosen, lower, upper, _mean(inside, kept), kept.sum(axis=0))
+
+
+def _range_of_errors(validation: Validation) -> str:
+    units, names = validation.motion.effort_units, validation.motion.actuators
+    worst = {label: float(np.nanmax(one.relative_rms)) for label, one in validation.predictions.items()}
+    best, last = min(worst, key=lambda label: worst[label]), max(worst, key=lambda label: worst[label])
+    rms = by_actuator(validation.predictions[best].rms, units, names, number)
+    text = (
+        f"On the validation trajectory {best} predicts efforts to {rms} rms, at most {percent(worst[best])} of the peak"
+    )
+    return f"{text}; {last} to {percent(worst[last])}." if worst[last] > 1.2 * worst[best] else f"{text}."
+
+
+def _coverage(validation: Validation) -> Iterable[str]:
+    for label, one in validation.predictions.items():
+        if one.kind != "confidence" or one.covered is None or one.expected is None:
+            continue
+        rows = validation.n_rows
+        share = float(np.nansum(one.covered * rows) / max(rows.sum(), 1))
+        yield f"{label}: {percent(share)} of all rows lie within their {one.expected:.0%} intervals."
+        return  # one is enough in words; the table has them all
+
+
+def _percents(parts: Sequence[float] | Array) -> str:
+    return " ".join("—" if np.isnan(x) else f"{100 * np.floor(1e4 * x) / 1e4:.4g}%" for x in parts)

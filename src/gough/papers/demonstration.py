@@ -19,7 +19,7 @@ from gough.dynamics import (
     identify,
     identify_repeated,
 )
-from gough.dynamics.repeated_motion import RepeatedMotion
+from gough.dynamics.periodic.motion import RepeatedMotion
 from gough.report.base.words import listed
 from gough.robots import DynamicModel
 from gough.simulate.demos import DEMOS, Campaign, Demo

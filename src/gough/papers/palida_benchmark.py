@@ -7,7 +7,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.dynamics import BenchmarkVerdict, Bias, all_parameters, benchmark, errors_in_variables
-from gough.dynamics.repeated_motion import RepeatedMotion
+from gough.dynamics.periodic.motion import RepeatedMotion
 from gough.estimates import Estimate
 from gough.methods import MaximumLikelihood
 from gough.papers.palida_printed import CIRCLE, COGGING

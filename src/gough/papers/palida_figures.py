@@ -7,7 +7,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.dynamics import BenchmarkVerdict, Bias
-from gough.dynamics.repeated_motion import RepeatedMotion
+from gough.dynamics.periodic.motion import RepeatedMotion
 from gough.papers.palida_benchmark import WORDS
 from gough.papers.palida_robot import DETERMINISTIC, FAIR, LS, ML, STATISTICAL
 from gough.report import Drawing

@@ -16,10 +16,10 @@ from gough.data import advised_cutoff
 from gough.designs.excitation import CRITERIA, Design, DesignProblem, MotionLimits, Progress, optimize
 from gough.dynamics import by_repeat, errors_in_variables, on_fitted_path
 from gough.dynamics.base_parameters import base_parameters
-from gough.dynamics.by_repeat import ByRepeat
-from gough.dynamics.path_model import path_model
+from gough.dynamics.periodic.by_repeat import ByRepeat
+from gough.dynamics.periodic.motion import RepeatedMotion
+from gough.dynamics.periodic.path_model import path_model
 from gough.dynamics.reduce import base_values
-from gough.dynamics.repeated_motion import RepeatedMotion
 from gough.estimates import Estimate
 from gough.methods import GaussMarkov, Identifiability, LeastSquares, MaximumLikelihood, cramer_rao_bound
 from gough.methods.nonlinear.harmonics import Harmonics

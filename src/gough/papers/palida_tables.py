@@ -11,8 +11,8 @@ from gough.core.arrays import Array
 from gough.core.text import number
 from gough.data import advised_cutoff
 from gough.data.filters import CLEARANCE
-from gough.dynamics.repeated_motion import RepeatedMotion
-from gough.dynamics.series_order import OrderChoice
+from gough.dynamics.periodic.motion import RepeatedMotion
+from gough.dynamics.periodic.order import OrderChoice
 from gough.papers.palida_benchmark import MOTIONS, PITCH, WITH, WITHOUT, WORDS, Judged
 from gough.papers.palida_printed import (
     PRINTED_CIRCLE,

@@ -7,7 +7,7 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, require
-from gough.dynamics.repeated_motion import RepeatedMotion
+from gough.dynamics.periodic.motion import RepeatedMotion
 from gough.kernels import Kernel
 from gough.robots.model import DynamicModel, ParallelRobot
 from gough.simulate.noise import EffortNoise, Errors

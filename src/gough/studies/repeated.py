@@ -9,7 +9,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
 from gough.dynamics import IdentifiedRepeats, RepeatedMotion, Step, identify_repeated, periods, runs
-from gough.dynamics.fitted_path import stated_covariance
+from gough.dynamics.periodic.path import stated_covariance
 from gough.studies.quantities import deviations, quantity
 from gough.studies.schema import MethodsTable, NoiseTable, PreparationTable, RepeatsTable, SourceTable
 from gough.studies.study import Study

@@ -7,7 +7,7 @@ from gough.core.arrays import Array
 from gough.core.text import number
 from gough.data import MeasuredMotion
 from gough.dynamics import Adequacy, Identified, Validation
-from gough.dynamics.words import as_given
+from gough.dynamics.text import as_given
 from gough.report.base.html import Html
 from gough.report.base.labels import short_labels
 from gough.report.base.numbers import signed

@@ -13,8 +13,6 @@ from gough.core.arrays import Array
 from gough.core.text import number
 from gough.core.units import squared
 from gough.dynamics import BenchmarkVerdict, Bias, Identified, IdentifiedRepeats, Validation
-from gough.dynamics.tables import adequacy_table
-from gough.dynamics.words import on_adequacy, on_bound, on_data, on_failures, on_recordings, on_validation
 from gough.estimates import Estimate
 from gough.report.base.intervals import holds, sides
 from gough.report.base.labels import short_labels
@@ -40,19 +38,19 @@ def show(console: Console, identified: Identified | IdentifiedRepeats, truth: Ar
         return
     heading(console, "Data")
     _account(console, identified)
-    prose(console, on_recordings(identified), style="bold red")
-    prose(console, [*on_data(identified), *on_bound(identified)])
+    prose(console, identified.on_recordings, style="bold red")
+    prose(console, [*identified.on_data, *identified.on_bound])
     heading(console, _title(truth))
     _parameters(console, identified.estimates, truth, regroupings(identified))
-    prose(console, [*on_failures(identified), *identified.notes])
+    prose(console, [*identified.on_failures, *identified.notes])
     if identified.adequacy is not None:
         heading(console, "Is the model adequate?")
-        _lines(console, adequacy_table(identified.adequacy))
-        prose(console, on_adequacy(identified.adequacy))
+        _lines(console, identified.adequacy.table())
+        prose(console, identified.adequacy.sentences)
     if identified.validation is not None:
         heading(console, "Another trajectory")
         console.print(_validation(identified.validation))
-        prose(console, on_validation(identified.validation))
+        prose(console, identified.validation.sentences)
 
 
 def _show_repeats(console: Console, found: IdentifiedRepeats, truth: Array | None) -> None:

@@ -1,23 +1,21 @@
 """A repeated periodic motion as a problem with errors in positions and efforts: parameters and path are unknown."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.core.errors import InputError
-from gough.dynamics.fitted_path import FittedPath, fitted_path, linear_on, path_covariance
-from gough.dynamics.path_equations import PathEquations
-from gough.dynamics.path_model import PathModel
+from gough.dynamics.periodic.equations import PathEquations
+from gough.dynamics.periodic.motion import RepeatedMotion, channel_names
+from gough.dynamics.periodic.path import FittedPath, fitted_path, linear_on, path_covariance
+from gough.dynamics.periodic.path_model import PathModel
 from gough.dynamics.reduce import reduced
-from gough.dynamics.repeated_motion import RepeatedMotion, channel_names
 from gough.methods.nonlinear.harmonics import Harmonics
 from gough.methods.statistical.identifiability import identifiability
 from gough.methods.statistical.linear import solve
 from gough.methods.statistical.whitening import stated
 from gough.noise import Gaussian
-from gough.problem import Groups, LinearProblem, Mask, NonlinearProblem
+from gough.problem import Groups, Mask, NonlinearProblem
 from gough.region import Box
 from gough.robots.model import DynamicModel
 from gough.unknowns import Unknowns
@@ -85,9 +83,10 @@ def errors_in_variables(
         independent=independent,
         slower_than=slower_than,
     )
-    linear, known = without_fixed(linear_on(at, prior))
+    linear, fixed = linear_on(at, prior).without_fixed()
     found = identifiability(linear)
     base = linear if found.is_full_rank else reduced(linear, found)
+    known = np.array([fixed.get(name, 0.0) for name in robot.names])
     columns = np.array([robot.names.index(linear.unknowns.names[i]) for i in found.kept])
     equations = PathEquations(at.model, at.harmonics, columns, known)
     start = solve(base, stated(base, "errors_in_variables"), rtol=None).theta
@@ -107,20 +106,6 @@ def errors_in_variables(
     groups = Groups(channel_names(robot.coordinates, robot.actuators))
     noise = Gaussian(at.covariance, at.noise_dof)
     return NonlinearProblem(equations, at.measured, unknowns, noise, groups, names, None if kept.all() else kept)
-
-
-def without_fixed(problem: LinearProblem) -> tuple[LinearProblem, Array]:
-    """The problem in the parameters that are not fixed, and the values of those that are (zero for the others)."""
-    unknowns = problem.unknowns
-    fixed = unknowns.is_fixed
-    known = np.where(fixed, unknowns.bounds.lower, 0.0)
-    if not fixed.any():
-        return problem, known
-    if fixed.all():
-        raise InputError("the prior fixes every parameter: nothing is left to estimate")
-    free = [name for name, is_fixed in zip(unknowns.names, fixed, strict=True) if not is_fixed]
-    y = problem.y - problem.W[:, fixed] @ known[fixed]
-    return replace(problem, W=problem.W[:, ~fixed], y=y, unknowns=unknowns.select(free)), known
 
 
 def _smooth_rows(equations: PathEquations, theta: Array, at: FittedPath) -> Mask:

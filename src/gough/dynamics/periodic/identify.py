@@ -9,17 +9,15 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
-from gough.core.text import html_table, number, table
+from gough.core.text import number
 from gough.data import advised_cutoff
-from gough.dynamics.benchmark_motion import BenchmarkVerdict, Bias, all_parameters, benchmark
-from gough.dynamics.by_repeat import by_repeat
-from gough.dynamics.errors_in_variables import without_fixed
-from gough.dynamics.fitted_path import on_fitted_path, reading_covariance
-from gough.dynamics.path_order import path_criterion
+from gough.dynamics.periodic.benchmark import BenchmarkVerdict, Bias, all_parameters, benchmark
+from gough.dynamics.periodic.by_repeat import by_repeat
+from gough.dynamics.periodic.motion import RepeatedMotion
+from gough.dynamics.periodic.order import OrderChoice, path_criterion, series_order
+from gough.dynamics.periodic.path import on_fitted_path, reading_covariance
 from gough.dynamics.reduce import reduced
-from gough.dynamics.repeated_motion import RepeatedMotion
-from gough.dynamics.results import EstimatesByMethod, Step
-from gough.dynamics.series_order import OrderChoice, series_order
+from gough.dynamics.results import EstimatesByMethod, Step, announced
 from gough.estimates import Estimate
 from gough.methods import (
     GaussMarkov,
@@ -58,13 +56,13 @@ class IdentifiedRepeats(EstimatesByMethod):
     refused: Mapping[str, str]
     """Estimators that failed, with the reason."""
     covariance: Array
-    """(positions + efforts)² of one reading, as stated or as the repeats show it: [AHG]'s Δ and Σ."""
+    """(positions + efforts)² of one reading, stated or estimated from the repeats: [AHG]'s Δ and Σ."""
     noise: RepeatNoise | None
-    """What the repeats show of the errors; None where they do not show those of a channel, and so it was stated."""
+    """Errors estimated from the repeats; None where a channel's errors were stated because repeats do not show them."""
     fit: BenchmarkVerdict
-    """Maximum likelihood on the motion that it was found from."""
+    """Maximum likelihood on the motion that it was estimated from."""
     benchmarks: Mapping[str, BenchmarkVerdict]
-    """The same on motions that were not used, by their names."""
+    """Maximum likelihood on motions that were not used, by their names."""
     fixed: Mapping[str, float]
     """Parameters that the prior fixes, with their values."""
     premises: tuple[str, ...] = ()
@@ -115,32 +113,35 @@ class IdentifiedRepeats(EstimatesByMethod):
 
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """What a reader must know, in sentences."""
+        """Premises, noise, order of the path, estimates and benchmarks, in sentences."""
         return (*self.premises, *self.on_noise, self.order.reason, *self.on_estimates, *self.on_benchmarks)
 
     @property
     def on_noise(self) -> tuple[str, ...]:
-        """What the repeats say of the errors, in sentences."""
+        """Tests of the errors by the scatter of the repeats, in sentences."""
         if self.noise is None:
-            return ("The repeats do not show the errors of every channel: what is stated of them is not tested.",)
+            return ("The repeats do not determine the errors of every channel: stated covariances are not tested.",)
         test = self.noise.independence(len(self.motion.coordinates))
         together = (
-            f"Positions and efforts err together (correlation up to {test.statistic:.2f}, p = {test.p:.2g}): state "
-            "independent = false, so that this counts."
+            f"Errors of positions and efforts are correlated (up to {test.statistic:.2f}, p = {test.p:.2g}): state "
+            "independent = false to take this into account."
             if test.is_refuted
-            else f"Positions and efforts err independently: not refuted (p = {test.p:.2g})."
+            else f"Independence of the errors of positions and efforts is not refuted (p = {test.p:.2g})."
         )
         return (*self.noise.verdicts, together)
 
     @property
     def on_estimates(self) -> tuple[str, ...]:
-        """Whether the residuals are noise, which estimators are biased, and which failed, in sentences."""
+        """Tests of the residuals, biased estimators, and estimators that failed, in sentences."""
         words = [*self.likeliest.notes]
         chances = self.disagreement
         far = {name: p for name, p in chances.items() if p < DOUBTED}
         if far:
             named = ", ".join(f"{name} (p = {p:.2g})" for name, p in far.items())
-            words.append(f"Further from maximum likelihood than their own uncertainty allows: {named}.")
+            allowed = "their own uncertainty allows"
+            words.append(
+                f"Further from maximum likelihood than {allowed} (probably biased): {named}."
+            )
         if far.keys() & _EXACT_REGRESSOR and chances.get(_INSTRUMENTS, 0.0) >= DOUBTED:
             words.append(
                 f"Instrumental variables use the same positions, filtered at {self.cut_off} harmonics and "
@@ -151,23 +152,15 @@ class IdentifiedRepeats(EstimatesByMethod):
 
     @property
     def on_benchmarks(self) -> tuple[str, ...]:
-        """How the model did on each motion that was not used, in a sentence."""
+        """The model's bias on each motion that was not used, in a sentence."""
         words = []
         for motion, verdict in self.benchmarks.items():
             biased = [name for name, bias in zip(verdict.actuators, verdict.bias, strict=True) if bias is Bias.LARGE]
-            said = f"biased for {', '.join(biased)}" if biased else "unbiased for every actuator"
-            words.append(f"On the motion “{motion}” the model is {said}.")
+            bias_text = f"biased for {', '.join(biased)}" if biased else "unbiased for every actuator"
+            words.append(f"On the motion “{motion}” the model is {bias_text}.")
         return tuple(words)
 
-    def table(self) -> str:
-        """A row for each parameter, a column for each estimator, as aligned text."""
-        return table(*self._columns())
-
-    def _repr_html_(self) -> str:
-        """The table and the verdicts for a notebook."""
-        return html_table(*self._columns(), notes=self.verdicts)
-
-    def _columns(self) -> tuple[list[str], list[list[str]], str]:
+    def columns(self) -> tuple[list[str], list[list[str]], str]:
         """Heads, rows and alignment of the table."""
         names, units = self.likeliest.unknowns.names, self.likeliest.unknowns.units
         best = _sigma(self.likeliest)
@@ -176,9 +169,6 @@ class IdentifiedRepeats(EstimatesByMethod):
         rows = [list(row) for row in zip(names, units, *columns, sigma, strict=True)]
         heads = ["parameter", "unit", *self.estimates, "σ (ML)"]
         return heads, rows, "ll" + "r" * (len(heads) - 2)
-
-    def __str__(self) -> str:
-        return "\n".join([self.table(), *self.verdicts])
 
 
 def _sigma(estimate: Estimate) -> Array:
@@ -202,7 +192,7 @@ def identify_repeated(
     """The robot's parameters from repeats of a periodic motion: usual estimators, and maximum likelihood.
 
     `least squares` and `Gauss–Markov` use positions that were filtered and differentiated in each repeat for itself, as
-    usual; so do `instrumental variables` and `total least squares`, which know of the noise from the other repeats.
+    usual; so do `instrumental variables` and `total least squares`, which estimate the noise from the other repeats.
     `Gauss–Markov, fitted path` and `maximum likelihood` use the mean over the repeats and a path of few harmonics.
 
     Args:
@@ -214,8 +204,8 @@ def identify_repeated(
         positions_covariance: Δ, of the errors of one reading of all positions; None takes it from the repeats.
         efforts_covariance: Σ, the same of the efforts.
         prior: Bounds of the robot's parameters: equal sides fix one; others hold for maximum likelihood alone.
-        validation: Repeats of other motions by name, such as a circle, on which the model is tried.
-        on_step: Told of each phase when it begins.
+        validation: Repeats of other motions by name, such as a circle, on which the model is tested.
+        on_step: Called with each phase when it begins.
 
     Examples:
         >>> from gough.simulate import FourierSeries, PeriodicExperiment
@@ -228,7 +218,7 @@ def identify_repeated(
         (5, ['least squares', 'Gauss–Markov'])
     """
     others = dict(validation or {})
-    steps = _announced(on_step, 5 + len(others))
+    steps = announced(on_step, 5 + len(others))
     stated = {"positions_covariance": positions_covariance, "efforts_covariance": efforts_covariance}
     covariance, _ = reading_covariance(motion, **stated, independent=independent)
     steps("choosing the order of the path, maximum likelihood")
@@ -239,25 +229,24 @@ def identify_repeated(
     options = {**stated, "slower_than": slower_than}
     order = series_order(robot, motion, orders, independent=independent, prior=prior, **options)
     steps("efforts on the fitted path")
-    fitted, known = without_fixed(on_fitted_path(robot, motion, order=order.order, prior=prior, **options))
+    fitted, fixed = on_fitted_path(robot, motion, order=order.order, prior=prior, **options).without_fixed()
     found = identifiability(fitted)
     require(
         len(order.estimate.unknowns) == found.rank,
-        "the motion is on the edge of what it can show: fewer rows make fewer parameters visible. Excite the robot",
+        "the motion barely determines the parameters: leaving out rows lowers the rank. Excite the robot more",
     )
     steps("each repeat for itself")
     estimates, refused = _usual(robot, motion, order.order, found, prior)
     steps("Gauss–Markov on the fitted path")
     estimates["Gauss–Markov, fitted path"] = GaussMarkov().estimate(_base(fitted, found))
     estimates["maximum likelihood"] = order.estimate
-    steps("what the model leaves")
+    steps("testing the residuals")
     values, spread = all_parameters(order.problem, order.estimate)
     fit = benchmark(robot, values, motion, order=order.order, **options)
     benchmarks = {}
     for name, other in others.items():
-        steps(f"trying it on {name}")
+        steps(f"testing the model on {name}")
         benchmarks[name] = benchmark(robot, values, other, covariance=spread, **options)
-    fixed = {name: float(value) for name, value in zip(robot.names, known, strict=True) if name not in found.names}
     noise = _noise(motion, is_stated=positions_covariance is not None or efforts_covariance is not None)
     return IdentifiedRepeats(
         robot, motion, order, by_positions, found, estimates, refused, covariance, noise, fit, benchmarks, fixed
@@ -278,15 +267,6 @@ def _noise(motion: RepeatedMotion, *, is_stated: bool) -> RepeatNoise | None:
         return None
 
 
-def _announced(on_step: Callable[[Step], object], total: int) -> Callable[[str], None]:
-    number_of = iter(range(1, total + 1))
-
-    def announce(what: str) -> None:
-        on_step(Step(next(number_of), total, what))
-
-    return announce
-
-
 def _base(problem: LinearProblem, found: Identifiability) -> LinearProblem:
     return problem if found.is_full_rank else reduced(problem, found)
 
@@ -300,7 +280,8 @@ def _usual(
     complete = motion.select(np.flatnonzero(np.isfinite(motion.readings).all(axis=(1, 2))))
     rows = by_repeat(robot, complete, order=_cut_off(motion, order))
     unknowns = Unknowns(robot.names, robot.units, robot.nominal, prior)
-    free, known = without_fixed(replace(rows.problem, unknowns=unknowns))
+    free, fixed = replace(rows.problem, unknowns=unknowns).without_fixed()
+    known = np.array([fixed.get(name, 0.0) for name in robot.names])
     problem = _base(free, found)
     kept = [robot.names.index(found.names[i]) for i in found.kept]
     # errors of the kept columns, and of what is left of an effort once fixed parameters are taken out

@@ -8,9 +8,9 @@ import numpy as np
 
 from gough.core.arrays import Array, array
 from gough.core.errors import InputError, require
-from gough.dynamics.path_model import PathModel, path_model
+from gough.dynamics.periodic.motion import RepeatedMotion
+from gough.dynamics.periodic.path_model import PathModel, path_model
 from gough.dynamics.recorded import require_fit
-from gough.dynamics.repeated_motion import RepeatedMotion
 from gough.methods.noise.repeats import noise_from_repeats
 from gough.methods.nonlinear.harmonics import Harmonics, Path
 from gough.methods.nonlinear.normal_equations import inverse_roots
@@ -185,19 +185,13 @@ def stated_covariance(value: Any, what: str, names: Sequence[str]) -> Array:
 
 
 def on_fitted_path(
-    robot: DynamicModel,
-    motion: RepeatedMotion,
-    *,
-    order: int,
-    positions_covariance: Any = None,
-    efforts_covariance: Any = None,
-    slower_than: float = 0.0,
-    prior: Box | None = None,
+    robot: DynamicModel, motion: RepeatedMotion, *, order: int, prior: Box | None = None, **options: Any
 ) -> LinearProblem:
-    """Efforts on the Fourier series through the measured positions, as a linear problem: the cheap rival.
+    """Efforts on the Fourier series through the measured positions, as a linear problem.
 
     The path is taken as exact, so that Gauss–Markov needs one step. The series averages over all samples, so its
-    errors are small; where they matter, `errors_in_variables` tells. Arguments as there.
+    errors are small; where they matter, `errors_in_variables` estimates the path too. Options are those of
+    `fitted_path`.
 
     Examples:
         >>> from gough import estimate
@@ -210,15 +204,7 @@ def on_fitted_path(
         >>> round(estimate(on_fitted_path(H4(), experiment.run(rng), order=5), GaussMarkov())["M_nac"], 2)
         1.05
     """
-    at = fitted_path(
-        robot,
-        motion,
-        order=order,
-        positions_covariance=positions_covariance,
-        efforts_covariance=efforts_covariance,
-        slower_than=slower_than,
-    )
-    return linear_on(at, prior)
+    return linear_on(fitted_path(robot, motion, order=order, **options), prior)
 
 
 def linear_on(at: FittedPath, prior: Box | None) -> LinearProblem:

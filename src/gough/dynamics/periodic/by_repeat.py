@@ -6,9 +6,9 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
-from gough.dynamics.path_model import path_model
+from gough.dynamics.periodic.motion import RepeatedMotion
+from gough.dynamics.periodic.path_model import path_model
 from gough.dynamics.recorded import require_fit
-from gough.dynamics.repeated_motion import RepeatedMotion
 from gough.methods.nonlinear.harmonics import Harmonics
 from gough.problem import Groups, LinearProblem
 from gough.robots.model import DynamicModel

@@ -7,7 +7,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError
-from gough.dynamics.path_model import PathModel
+from gough.dynamics.periodic.path_model import PathModel
 from gough.methods.nonlinear.harmonics import Harmonics, Path
 from gough.methods.nonlinear.normal_equations import Normal
 from gough.problem import Integers

@@ -1,0 +1,58 @@
+"""Numbers and lists in sentences about identifications."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from gough.core import outward
+from gough.core.arrays import Array
+
+
+def listed(items: Sequence[str]) -> str:
+    """`a, b and c`.
+
+    Examples:
+        >>> listed(["a", "b", "c"]), listed(["a"])
+        ('a, b and c', 'a')
+    """
+    *first, last = items
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def percent(part: float) -> str:
+    """Two digits, three where it is nearly all; never rounded up to all of it.
+
+    Examples:
+        >>> [percent(part) for part in (1.0, 0.99999, 0.996, 0.5, 0.0123)]
+        ['100 %', '99.9 %', '99.6 %', '50 %', '1.2 %']
+    """
+    if 0.99 < part < 1:
+        return f"{np.floor(1000 * part) / 10:.1f} %"
+    return f"{100 * part:.3g} %" if part >= 1 else f"{100 * part:.2g} %"
+
+
+def as_given(value: float, *, digits: int = 0) -> str:  # noqa: ARG001 - the other ways to show a number round
+    """The shortest decimal that is read as this number: what was given is repeated, not rounded.
+
+    Examples:
+        >>> as_given(0.06)
+        '0.06'
+    """
+    return f"{value!r}".removesuffix(".0")
+
+
+def by_actuator(values: Array, units: Sequence[str], names: Sequence[str], rounded: Callable[..., str]) -> str:
+    """One number where all actuators have about the same, else one for each, or for each by name if units differ.
+
+    `rounded` makes text of a number: `number` rounds to nearest, those of `outward` to a side, where the one number is
+    the least or the greatest; `as_given` does not round.
+    """
+    texts = [rounded(float(v), digits=3) for v in values]
+    if len(set(units)) > 1:
+        return listed([f"{text} {u} ({n})" for text, u, n in zip(texts, units, names, strict=True)])
+    if float(values.max()) <= (1.0 if rounded is as_given else 1.02) * float(values.min()):
+        one = {outward.at_most: values.max(), outward.at_least: values.min(), as_given: values.max()}.get(
+            rounded, values.mean()
+        )
+        return f"{rounded(float(one), digits=3)} {units[0]}"
+    return f"{', '.join(texts)} {units[0]} ({names[0]} to {names[-1]})"
