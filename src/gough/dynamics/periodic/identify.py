@@ -139,9 +139,7 @@ class IdentifiedRepeats(EstimatesByMethod):
         if far:
             named = ", ".join(f"{name} (p = {p:.2g})" for name, p in far.items())
             allowed = "their own uncertainty allows"
-            words.append(
-                f"Further from maximum likelihood than {allowed} (probably biased): {named}."
-            )
+            words.append(f"Further from maximum likelihood than {allowed} (probably biased): {named}.")
         if far.keys() & _EXACT_REGRESSOR and chances.get(_INSTRUMENTS, 0.0) >= DOUBTED:
             words.append(
                 f"Instrumental variables use the same positions, filtered at {self.cut_off} harmonics and "
