@@ -4,6 +4,8 @@ Angles are replaced by the vectors that they turn: a tower by its place, an arm 
 cos q U + sin q V with U ⟂ V of equal length. Boxes of those unknowns become boxes of the robot's parameters.
 """
 
+from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +13,7 @@ import numpy as np
 from gough.closure.quadratic_chain import QuadraticChain
 from gough.core import intervals as iv
 from gough.core.arrays import Array
-from gough.core.errors import InputError, require
+from gough.core.errors import require
 from gough.core.intervals import Interval
 from gough.data.poses import Poses
 from gough.region import Box
@@ -115,31 +117,34 @@ def certified_chain(
     """
     require(1 <= chain <= len(model.chains), f"there is no chain {chain}: the {model.name} has {len(model.chains)}")
     require(poses.n_chains == len(model.chains), f"the {model.name} has {len(model.chains)} readings a pose")
-    reading, N = poses.readings[:, chain - 1], len(poses)
+    N, names = len(poses), chain_names(model, chain)
     moved = np.broadcast_to(np.asarray(tolerances.position, dtype=float), (N, 3))
     read = np.broadcast_to(np.asarray(tolerances.reading, dtype=float), (N,))
-    names = chain_names(model, chain)
-    units = ("m",) * len(names)
+    turned = np.broadcast_to(np.asarray(tolerances.orientation, dtype=float), (N,))
+    parts, q = _Parts(N, len(names)), _Angles(poses.readings[:, chain - 1], read)
+    p, planar = Interval(poses.position), isinstance(model, PlanarRRR)
+    place = {(i, i): Interval(-np.ones(N)) for i in range(2 if planar else 3)}
+    parts.add_position(moved, axes=2 if planar else 3)
+    rest: dict[str, Any] = {"reading": len(place), "chain": chain}
     if isinstance(model, LinearDelta):
-        along = np.array([0.0, 0.0, 1.0])
-        p = _raised(poses.position, reading)
-        parts = _Parts(N, 4)
-        parts.add_position(moved)
-        parts.add(read, D=along)
-        return QuadraticChain(names, units, prior, p, parts.minus_place(), *parts.errors())
-    heading = None
+        parts.add(read, D=np.array([0.0, 0.0, 1.0]))
+        p = _raised(poses.position, q.value)
+        return QuadraticChain(names, prior, p, parts.matrix(place), *parts.errors(), **rest)
+    require(isinstance(model, PlanarRRR | RotaryDelta | TurningArms), "legs are certified by certified_leg()")
+    if planar:
+        p = Interval(poses.position * np.array([1.0, 1.0, 0.0]))
+        entries = place | _turned(parts, q, 2, -1.0)
+    else:
+        radial = isinstance(model, RotaryDelta)
+        rest["conditions"] = (*_LEVEL_AXIS, *_ON_RADIUS) if radial else _LEVEL_AXIS
+        rest["exact"] = partial(_on_level_axis, radial=radial)
+        entries = place | _swung(parts, q)
     if model.has_orientation:
         require(poses.rotation is not None, f"the {model.name} turns: its chains need measured headings")
         assert poses.rotation is not None
         heading = np.arctan2(poses.rotation[:, 1, 0], poses.rotation[:, 0, 0])
-    turned = np.broadcast_to(np.asarray(tolerances.orientation, dtype=float), (N,))
-    if isinstance(model, PlanarRRR):
-        assert heading is not None
-        return _planar(names, prior, poses.position, moved, (_Angles(reading, read), _Angles(heading, turned)))
-    if isinstance(model, RotaryDelta | TurningArms):
-        joint = None if heading is None else _Angles(heading, turned)
-        return _spatial(names, prior, poses.position, moved, (_Angles(reading, read), joint))
-    raise InputError(f"chains of a {model.name} are certified by certified_leg()")
+        entries |= _turned(parts, _Angles(heading, turned), len(names) - 3, 1.0)
+    return QuadraticChain(names, prior, p, parts.matrix(entries), *parts.errors(), reading_unit="rad", **rest)
 
 
 def chain_names(model: KinematicModel, chain: int) -> tuple[str, ...]:
@@ -256,10 +261,6 @@ class _Parts:
         self._tolerance: list[Array] = []
         self.bend = np.zeros((N, n))
 
-    def minus_place(self) -> Interval:
-        """A of a point that is subtracted: the first three unknowns."""
-        return Interval(np.tile(np.hstack([-np.eye(3), np.zeros((3, self.n - 3))]), (self.N, 1, 1)))
-
     def add(self, tolerance: Array, D: Array | None = None, B: Interval | None = None) -> None:
         """An error with its direction D + B x."""
         self._tolerance.append(np.asarray(tolerance))
@@ -299,45 +300,51 @@ def _bent(parts: _Parts, columns: list[int], tolerance: Array) -> None:
     parts.bend[:, columns] += (iv.sqr(Interval(tolerance)) / 2).upper[:, None]
 
 
-def _turned_joint(parts: _Parts, angle: _Angles, first: int) -> dict[tuple[int, int], Interval]:
-    """The platform's point R(θ) c, whose coordinates begin at column `first`, and the error of its heading."""
-    c, s = angle.cosine, angle.sine
+def _turned(parts: _Parts, angle: _Angles, first: int, sign: float) -> dict[tuple[int, int], Interval]:
+    """The vector ± R(angle) x in the plane, whose coordinates begin at column `first`, and the error of its angle."""
+    c, s = sign * angle.cosine, sign * angle.sine
     derivative = {(0, first): -s, (0, first + 1): -c, (1, first): c, (1, first + 1): -s}
     parts.add(angle.tolerance, B=parts.matrix(derivative))
     _bent(parts, [first, first + 1], angle.tolerance)
     return {(0, first): c, (0, first + 1): -s, (1, first): s, (1, first + 1): c}
 
 
-def _spatial(
-    names: tuple[str, ...], prior: Box, position: Array, moved: Array, turns: tuple[_Angles, _Angles | None]
-) -> QuadraticChain:
-    """The vector d = p + R(θ) c − P − cos q U − sin q V, without c where nothing turns."""
-    N, (q, heading) = len(position), turns
-    parts = _Parts(N, len(names))
-    parts.add_position(moved)
-    c, s, one = q.cosine, q.sine, Interval(np.ones(N))
-    entries = {(i, i): -one for i in range(3)} | {(i, 3 + i): -c for i in range(3)} | {(i, 6 + i): -s for i in range(3)}
+def _swung(parts: _Parts, q: _Angles) -> dict[tuple[int, int], Interval]:
+    """The vector −cos q U − sin q V of an arm, and the error of its angle."""
+    c, s = q.cosine, q.sine
     turn = {(i, 3 + i): s for i in range(3)} | {(i, 6 + i): -c for i in range(3)}
     parts.add(q.tolerance, B=parts.matrix(turn))
     _bent(parts, [3, 4, 5, 6, 7, 8], q.tolerance)
-    if heading is not None:
-        entries |= _turned_joint(parts, heading, 9)
-    conditions = _LEVEL_AXIS if heading is not None else (*_LEVEL_AXIS, *_ON_RADIUS)
-    A = parts.matrix(entries)
-    return QuadraticChain(names, ("m",) * len(names), prior, Interval(position), A, *parts.errors(), conditions)
+    return {(i, 3 + i): -c for i in range(3)} | {(i, 6 + i): -s for i in range(3)}
 
 
-def _planar(
-    names: tuple[str, ...], prior: Box, position: Array, moved: Array, turns: tuple[_Angles, _Angles]
-) -> QuadraticChain:
-    """The vector d = p + R(θ) c − P − R(q) U in the plane."""
-    N, (q, heading) = len(position), turns
-    parts = _Parts(N, len(names))
-    parts.add_position(moved, axes=2)
-    c, s, one = q.cosine, q.sine, Interval(np.ones(N))
-    entries = {(0, 0): -one, (1, 1): -one, (0, 2): -c, (0, 3): s, (1, 2): -s, (1, 3): -c}
-    parts.add(q.tolerance, B=parts.matrix({(0, 2): s, (0, 3): c, (1, 2): -c, (1, 3): s}))
-    _bent(parts, [2, 3], q.tolerance)
-    entries |= _turned_joint(parts, heading, 4)
-    p = Interval(position * np.array([1.0, 1.0, 0.0]))
-    return QuadraticChain(names, ("m",) * 7, prior, p, parts.matrix(entries), *parts.errors())
+def _on_level_axis(x: Array, *, radial: bool) -> tuple[Fraction, ...]:
+    """A point near x whose arm turns about a level axis, exactly: U and V from its length and two angles.
+
+    If it is radial, the motor lies on the line from the origin in the heading of its arm. Cosine and sine of an angle
+    are (1 − t²)/(1 + t²) and 2 t/(1 + t²) for a short t near the tangent of half of it.
+
+    Examples:
+        >>> x = _on_level_axis(quadratic_unknowns(RotaryDelta(), RotaryDelta().nominal, 2), radial=True)
+        >>> x[3] * x[6] + x[4] * x[7] + x[5] * x[8]
+        Fraction(0, 1)
+    """
+    values = [Fraction(value) for value in x.tolist()]
+    zero = np.arctan2(-x[5], -x[8])
+    heading = np.cos(zero) * x[3:5] - np.sin(zero) * x[6:8]
+    (level, down), (c, s) = _cosine_sine(zero), _cosine_sine(np.arctan2(heading[1], heading[0]))
+    arm = Fraction(float(np.sqrt((x[3:9] @ x[3:9]) / 2)))
+    values[3:6] = arm * level * c, arm * level * s, -arm * down
+    values[6:9] = -arm * down * c, -arm * down * s, -arm * level
+    if radial:
+        radius = Fraction(float(x[0]) * float(c) + float(x[1]) * float(s))
+        values[:2] = radius * c, radius * s
+    return tuple(values)
+
+
+def _cosine_sine(angle: float) -> tuple[Fraction, Fraction]:
+    """Numbers near cos and sin whose squares add to 1."""
+    behind = np.cos(angle) < 0  # half of the angle is kept below 45°, and the vector turned by 180° after
+    t = Fraction(round(float(np.tan((angle - np.pi * behind) / 2)) * 2**44), 2**44)
+    c, s = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
+    return (-c, -s) if behind else (c, s)

@@ -1,18 +1,20 @@
 """One leg of a Gough platform as quadratic equations with interval data, relaxed with every rounding enclosed."""
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from gough.closure.chain_problem import Vector
 from gough.core import intervals as iv
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import require
 from gough.core.interval_rotations import enclosed_rotation
 from gough.core.intervals import Interval
 from gough.core.leg_measurements import LegMeasurements
-from gough.core.rotations import nearest_rotation, to_quaternion
+from gough.core.rotations import exp, nearest_rotation, to_quaternion
 from gough.data.poses import Poses
 from gough.methods.nonlinear.interval_newton import Linearization
 from gough.methods.nonlinear.lifted_program import Relaxation, chord
@@ -53,9 +55,36 @@ class LegProblem(ArrayValue):
         return Unknowns(tuple(stem.format(self.leg) for stem in stems), ("m",) * 7, prior=self.prior)
 
     @property
-    def n_rows(self) -> int:
+    def chain(self) -> int:
+        """Number of the leg, from 1."""
+        return self.leg
+
+    @property
+    def n_poses(self) -> int:
         """Number of poses."""
         return len(self.data)
+
+    n_rows = n_poses
+
+    @cached_property
+    def tolerance(self) -> Array:
+        """Tolerances (N, 6) of δ and ω, which all legs of a pose share."""
+        return np.hstack([self.data.position_tolerance, self.data.rotation_tolerance])
+
+    @property
+    def reading(self) -> None:
+        """Readings add to the length: no error that moves d is the leg's own."""
+        return
+
+    @property
+    def reading_tolerance(self) -> Array:
+        """Tolerances (N,) of the readings, m."""
+        return self.data.reading_tolerance
+
+    @property
+    def offset(self) -> Array:
+        """Readings (N,), m."""
+        return self.data.reading
 
     @property
     def products(self) -> tuple[tuple[int, int], ...]:
@@ -65,6 +94,10 @@ class LegProblem(ArrayValue):
     def select(self, poses: Any) -> "LegProblem":
         """The problem with some poses only."""
         return replace(self, data=self.data.select(poses))
+
+    def within(self, prior: Box) -> "LegProblem":
+        """The problem with another prior."""
+        return replace(self, prior=prior)
 
     def widened(self, by: Any) -> "LegProblem":
         """The problem with every reading uncertain by so much more, one number or one for each."""
@@ -77,11 +110,54 @@ class LegProblem(ArrayValue):
 
     def relaxation(self, center: Array, radius: Array) -> Relaxation:
         """Two rows a pose, first all that bound the distance from above: see `_Expansion`."""
-        return _Expansion(self, center, radius).rows()
+        return _Expansion(self, center, radius).rows(shared=False)
 
     def shared_relaxation(self, center: Array, radius: Array) -> Relaxation:
         """The same rows with δ and ω of their pose as columns 23 to 28, for legs that share the errors of poses."""
-        return _Expansion(self, center, radius).shared_rows()
+        return _Expansion(self, center, radius).rows(shared=True)
+
+    def vector(self, x: Array, errors: Array) -> Vector:
+        """The vector d = exp(ω) R b + p + δ − a with errors (N, 6)."""
+        R = exp(errors[:, 3:]) @ self.rotation.mid
+        v = R @ x[3:6]
+        one, none = np.broadcast_to(np.eye(3), R.shape), np.zeros((len(R), 3, 1))
+        turning = np.cross(np.eye(3)[:, None], v).transpose(1, 2, 0)  # columns e_i × v
+        d = v + self.data.position + errors[:, :3] - x[:3]
+        return Vector(d, np.concatenate([-one, R, none], axis=2), np.concatenate([one, turning], axis=2))
+
+    def distance(self, x: Interval, errors: Array) -> Interval:
+        """|d| with errors (N, 6), enclosed."""
+        v, w = iv.sum(self.rotation * x[3:6]), Interval(errors[:, 3:])
+        angle, still = iv.sqrt(iv.sum(iv.sqr(w))), (errors[:, 3:] == 0).all(axis=1)
+        safe = iv.rearrange(lambda end: np.where(still, 1.0, end), angle)
+        first, second = iv.sin(safe) / safe, 2 * iv.sqr(iv.sin(safe / 2) / safe)
+        once = _cross(w, v)
+        turned = v + _column(first) * once + _column(second) * _cross(w, once)
+        return iv.sqrt(iv.sum(iv.sqr(turned + (Interval(self.data.position) - x[:3] + errors[:, :3]))))
+
+    def remainder(self, x: Interval) -> Interval:  # noqa: ARG002 - of the interface
+        """Rotations are exact: nothing is left out of d."""
+        return Interval(np.zeros(self.n_poses))
+
+    def exact(self, x: Array) -> tuple[Fraction, ...]:
+        """The doubles as fractions: there are no conditions."""
+        return tuple(Fraction(value) for value in x.tolist())
+
+    def tangent(self, x: Array) -> None:  # noqa: ARG002 - of the interface
+        """All directions."""
+        return
+
+    def stated(self, errors: Array) -> tuple[Array, Array]:
+        """Errors δ, ω (N, 6) within tolerances; turns are stated as v of the quaternion (1, v), about half of ω.
+
+        It turns by 2 atan |v| about v, so that no component of the rotation vector exceeds 2 |v_i|.
+        """
+        most = self.tolerance
+        within = np.clip(errors, -most, most)
+        v = within[:, 3:] / 2
+        size = np.linalg.norm(v, axis=1, keepdims=True)
+        turn = 2 * v * np.where(size > 0, np.arctan(size) / np.where(size > 0, size, 1.0), 1.0)
+        return np.hstack([within[:, :3], v]), np.hstack([within[:, :3], turn])
 
     def linearization(self, center: Array, box: Box) -> Linearization:
         """The squared equations around a center, and their derivatives over a box, for all data in their intervals."""
@@ -150,7 +226,7 @@ class _Expansion:
         data, R = problem.data, problem.rotation
         self.data, self.R, self.n = data, R, len(data)
         self.r_a, self.r_b, self.r_l = Interval(radius[:3]), Interval(radius[3:6]), Interval(radius[6])
-        self.radius = radius
+        self.radius, self._T = radius, Interval(data.reading_tolerance)
         self.v = iv.sum(R * center[3:6])
         self.p = Interval(data.position) - center[:3]
         self.d = self.v + self.p
@@ -158,36 +234,26 @@ class _Expansion:
         self.turned = iv.sum(abs(R) * self.r_b)  # the largest |R h_b|, axis by axis
         self.b_most = iv.sqrt(iv.sum(iv.sqr(abs(Interval(center[3:6])) + self.r_b)))
 
-    def rows(self) -> Relaxation:
-        F = self._equation()
-        f = iv.sum(iv.sqr(self.d)) - iv.sqr(self.length)
+    def rows(self, *, shared: bool) -> Relaxation:
+        """Two rows for each pose; with δ and ω as columns if they are shared."""
+        F, f = self._equation(), iv.sum(iv.sqr(self.d)) - iv.sqr(self.length)
         forms, constant, reach = self._forms()
-        tolerance = Interval(2 * np.hstack([self.data.position_tolerance, self.data.rotation_tolerance]))
-        slope, height = chord(constant, reach)
-        G = iv.sum(_column(tolerance * slope) * forms, axis=1)
-        g = iv.sum(tolerance * (slope * constant + height))
-        T = Interval(self.data.reading_tolerance)
-        G = G + _column(2 * T) * np.eye(23)[6]
+        tolerance, T = np.hstack([self.data.position_tolerance, self.data.rotation_tolerance]), self._T
+        G, spread = _column(2 * T) * np.eye(23)[6], reach
+        if not shared:
+            slope, height = chord(constant, reach)
+            G, spread = G + iv.sum(_column(Interval(2 * tolerance) * slope) * forms, axis=1), slope * constant + height
         rest, square, shorter = self._second_order()
-        g = g + 2 * T * self.length + rest
-        A = iv.rearrange(lambda above, below: np.concatenate([above, below]), F - G, -F - G)
+        g = iv.sum(Interval(2 * tolerance) * spread) + 2 * T * self.length + rest
+        columns = 2 * constant[:, : 6 * shared]
+        A = iv.rearrange(lambda *ends: np.concatenate(ends), _join(F - G, columns), _join(-F - G, -columns))
         b = iv.rearrange(lambda *ends: np.concatenate(ends), g - f + iv.sqr(T), g + f + square + shorter)
-        return self._absorbed(A, b)
-
-    def shared_rows(self) -> Relaxation:
-        """Rows in which δ and ω are columns, multiplied by 2 d and 2 m of the center; what these differ is constant."""
-        F = self._equation()
-        f = iv.sum(iv.sqr(self.d)) - iv.sqr(self.length)
-        _, constant, reach = self._forms()
-        tolerance = np.hstack([self.data.position_tolerance, self.data.rotation_tolerance])
-        T = Interval(self.data.reading_tolerance)
-        G = _column(2 * T) * np.eye(23)[6]
-        rest, square, shorter = self._second_order()
-        g = iv.sum(Interval(2 * tolerance) * reach) + 2 * T * self.length + rest
-        above, below = _join(F - G, 2 * constant), _join(-F - G, -2 * constant)
-        A = iv.rearrange(lambda *ends: np.concatenate(ends), above, below)
-        b = iv.rearrange(lambda *ends: np.concatenate(ends), g - f + iv.sqr(T), g + f + square + shorter)
-        return self._absorbed(A, b, np.vstack([tolerance, tolerance]))
+        first, second = np.array(PRODUCTS).T
+        most = np.concatenate([self.radius, (Interval(self.radius[first]) * self.radius[second]).upper])
+        errors = np.vstack([tolerance, tolerance])[:, : 6 * shared]
+        middle = A.mid
+        uncertain = abs(A - middle) * np.hstack([np.tile(most, (len(middle), 1)), errors])
+        return Relaxation(middle, (b + iv.sum(uncertain)).upper)
 
     def value(self) -> Interval:
         """|d|² − (l + reading)² at the center, for all data in their intervals."""
@@ -227,18 +293,8 @@ class _Expansion:
         e = turn * self.b_most / 2
         farthest = iv.sqrt(iv.sum(iv.sqr(abs(self.d) + (self.r_a + self.turned))))
         square = iv.sqr(move + iv.sqrt(turn) * self.b_most + e)
-        T = Interval(data.reading_tolerance)
         sure = (self.length - self.r_l).lower >= data.reading_tolerance
-        return 2 * farthest * e, square, iv.sqr(T) * np.where(sure, -1.0, 3.0)
-
-    def _absorbed(self, A: Interval, b: Interval, errors: Array | None = None) -> Relaxation:
-        """Rows of doubles that intervals of rows imply: what A is uncertain by, times the largest |y|, goes into b."""
-        first, second = np.array(PRODUCTS).T
-        most = np.concatenate([self.radius, (Interval(self.radius[first]) * self.radius[second]).upper])
-        if errors is not None:
-            most = np.hstack([np.broadcast_to(most, (len(errors), len(most))), errors])
-        middle = A.mid
-        return Relaxation(middle, (b + iv.sum(abs(A - middle) * most)).upper)
+        return 2 * farthest * e, square, iv.sqr(self._T) * np.where(sure, -1.0, 3.0)
 
 
 def _turns(w: Interval) -> Interval:
@@ -258,6 +314,10 @@ def _placed(R: Array, minus_R: Array, v: Array, minus_v: Array, along: Array) ->
         forms[:, 3 + i, 3:6], forms[:, 3 + i, k], forms[:, 3 + i, j] = along[:, i], minus_v[:, j], v[:, k]
         forms[:, 3 + i, 7 + 3 * k : 10 + 3 * k], forms[:, 3 + i, 7 + 3 * j : 10 + 3 * j] = minus_R[:, j], R[:, k]
     return forms
+
+
+def _cross(x: Interval, y: Interval) -> Interval:
+    return x[:, _J] * y[:, _K] - x[:, _K] * y[:, _J]
 
 
 def _join(*parts: Interval) -> Interval:

@@ -1,12 +1,14 @@
 """Chains whose closure is a distance between points that are affine in the unknowns: quadratic, with interval data."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from gough.closure.chain_problem import Vector, shared_errors
 from gough.core import intervals as iv
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import require
@@ -18,15 +20,23 @@ from gough.unknowns import Unknowns
 Pairs = tuple[tuple[int, int], ...]
 _STRUCTURAL = 1e-9
 """Coefficients of products below this, in every row, are rounding: they get no column, and count as uncertain."""
+_INDEPENDENT = 1e-6
+"""Singular values of the conditions' derivative below this part of the largest one count as zero."""
+
+
+def exactly(x: Array) -> tuple[Fraction, ...]:
+    """The doubles as fractions: a point of a chain without conditions."""
+    return tuple(Fraction(value) for value in x.tolist())
 
 
 @dataclass(frozen=True, eq=False)
 class QuadraticChain(ArrayValue):
-    """|d| = l in N measurements with d = p + A x + Σ ε_e (D_e + B_e x) + ρ, |ε_e| ≤ tolerance; l is the last unknown.
+    """|d| = l in N poses with d = p + A x + Σ ε_e (D_e + B_e x) + ρ, |ε_e| ≤ tolerance; l is the last unknown.
 
     p, A, D and B are intervals that hold the exact numbers which the measured doubles define; ρ is what linear errors
-    leave out, |ρ| ≤ Σ_j bend_j |x_j|. `conditions` are exact equations between the unknowns. Every robot whose chain
-    closes over one rod is of this form, once its angles are replaced by the vectors that they turn.
+    leave out, |ρ| ≤ Σ_j bend_j |x_j|. One error is that of the chain's reading, the others are shared by all chains of
+    the pose. Every robot whose chain closes over one rod is of this form, once its angles are replaced by the vectors
+    that they turn.
 
     Examples:
         >>> p = np.array([[x, y, z] for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (0.3, 0.5)])
@@ -34,13 +44,12 @@ class QuadraticChain(ArrayValue):
         >>> D, B = Interval(np.tile(np.eye(3), (8, 1, 1))), Interval(np.zeros((8, 3, 3, 4)))
         >>> names, prior = ("x", "y", "z", "l"), Box.around([0.0, 0.0, 0.0, 0.4], 0.2)
         >>> data = (Interval(p), A, D, B, np.full((8, 3), 1e-5), np.zeros((8, 4)))
-        >>> chain = QuadraticChain(names, ("m",) * 4, prior, *data)
+        >>> chain = QuadraticChain(names, prior, *data, reading=2)  # the third error is that of a reading along z
         >>> chain.n_rows, chain.products
         (8, ((0, 0), (1, 1), (2, 2), (3, 3)))
     """
 
     names: tuple[str, ...]
-    units: tuple[str, ...]
     prior: Box
     p: Interval
     """(N, 3), m."""
@@ -54,8 +63,16 @@ class QuadraticChain(ArrayValue):
     """(N, E)."""
     bend: Array
     """(N, n)."""
-    conditions: tuple[Mapping[tuple[int, int], float], ...] = field(default=())
-    """Each is Σ coefficient · x_i x_j = 0 over its pairs (i ≤ j)."""
+    reading: int
+    """Which error is the reading's."""
+    reading_unit: str = "m"
+    """If it is rad, the reading turns vectors, and |ρ| grows with the square of its tolerance."""
+    conditions: tuple[Mapping[tuple[int, int], float], ...] = ()
+    """Exact equations between the unknowns: each is Σ coefficient · x_i x_j = 0 over its pairs (i ≤ j)."""
+    exact: Callable[[Array], tuple[Fraction, ...]] = exactly
+    """A point near x that satisfies all conditions exactly."""
+    chain: int = 1
+    """Number of the chain, from 1."""
 
     def __post_init__(self) -> None:
         n = len(self.names)
@@ -65,11 +82,12 @@ class QuadraticChain(ArrayValue):
         finite = all(np.isfinite(v.mag).all() for v in (self.p, self.A, self.D, self.B))
         require(finite, "what was measured must be finite: leave out the poses that lack a number")
         require(bool((self.tolerance >= 0).all()), "tolerances must not be negative")
+        require(0 <= self.reading < self.tolerance.shape[1], f"there is no error {self.reading} for the reading")
 
     @cached_property
     def unknowns(self) -> Unknowns:
         """With the prior."""
-        return Unknowns(self.names, self.units, prior=self.prior)
+        return Unknowns(self.names, ("m",) * len(self.names), prior=self.prior)
 
     @property
     def n_poses(self) -> int:
@@ -78,8 +96,18 @@ class QuadraticChain(ArrayValue):
 
     @property
     def n_rows(self) -> int:
-        """Measurements, then conditions."""
+        """Equations: poses, then conditions."""
         return self.n_poses + len(self.conditions)
+
+    @property
+    def reading_tolerance(self) -> Array:
+        """Tolerances (N,) of the readings, in their unit."""
+        return self.tolerance[:, self.reading]
+
+    @property
+    def offset(self) -> Array:
+        """Readings move d and add nothing to the length."""
+        return np.zeros(self.n_poses)
 
     @cached_property
     def _pairs(self) -> Pairs:
@@ -108,17 +136,80 @@ class QuadraticChain(ArrayValue):
         return np.flatnonzero(size > _STRUCTURAL)
 
     def select(self, poses: Any) -> "QuadraticChain":
-        """The problem with some measurements only."""
+        """The problem with some poses only."""
         rows = np.arange(self.n_poses)[poses if isinstance(poses, slice) else np.asarray(poses)]
-        parts = (self.p[rows], self.A[rows], self.D[rows], self.B[rows], self.tolerance[rows], self.bend[rows])
-        return QuadraticChain(self.names, self.units, self.prior, *parts, self.conditions)
+        parts = {name: getattr(self, name)[rows] for name in ("p", "A", "D", "B", "tolerance", "bend")}
+        return replace(self, **parts)
+
+    def within(self, prior: Box) -> "QuadraticChain":
+        """The problem with another prior."""
+        return replace(self, prior=prior)
+
+    def widened(self, by: Any) -> "QuadraticChain":
+        """The problem with readings uncertain by so much more, one number or one for each pose; sums are rounded up.
+
+        A reading that is off by η turns vectors x, of which |x| η²/2 are left out of the linear errors.
+        """
+        stated, tolerance, bend = Interval(self.reading_tolerance), self.tolerance.copy(), self.bend
+        tolerance[:, self.reading] = np.maximum((stated + by).upper, 0.0)
+        if self.reading_unit == "rad":
+            grown = (iv.sqr(Interval(tolerance[:, self.reading])) - iv.sqr(stated)) / 2
+            turned = np.flatnonzero(self.B[:, self.reading].mag.any(axis=(0, 1)))
+            bend = bend.copy()
+            bend[:, turned] = np.maximum((Interval(bend[:, turned]) + _one_less(grown)).upper, 0.0)
+        return replace(self, tolerance=tolerance, bend=bend)
+
+    def vector(self, x: Array, errors: Array) -> Vector:
+        """The vector d with errors (N, E)."""
+        A = self.A.mid + np.einsum("ne,neij->nij", errors, self.B.mid)
+        D = self.D.mid + self.B.mid @ x
+        d = self.p.mid + self.A.mid @ x + np.einsum("ne,nei->ni", errors, D)
+        return Vector(d, A, np.swapaxes(D, 1, 2))
+
+    def distance(self, x: Interval, errors: Array) -> Interval:
+        """|d| with errors (N, E), enclosed, without ρ."""
+        along = (self.D + iv.sum(self.B * x)) * _one_less(Interval(errors))
+        moved = iv.sum(iv.rearrange(lambda end: np.swapaxes(end, 1, 2), along))
+        return iv.sqrt(iv.sum(iv.sqr(self.p + iv.sum(self.A * x) + moved)))
+
+    def remainder(self, x: Interval) -> Interval:
+        """The largest |ρ| (N,)."""
+        return iv.sum(Interval(self.bend) * abs(x))
+
+    def tangent(self, x: Array) -> Array | None:
+        """An orthonormal basis (n, k) of the directions in which conditions stay satisfied; None: all."""
+        if not self.conditions:
+            return None
+        C = np.zeros((len(self.conditions), len(x)))
+        for row, condition in zip(C, self.conditions, strict=True):
+            for (i, j), coefficient in condition.items():
+                row[i] += coefficient * x[j]
+                row[j] += coefficient * x[i]
+        _, size, V = np.linalg.svd(C)
+        return np.asarray(V[int((size > _INDEPENDENT * size[0]).sum()) :].T)
+
+    def stated(self, errors: Array) -> tuple[Array, Array]:
+        """Shared errors (N, S) within their tolerances."""
+        most = self.tolerance[:, shared_errors(self)]
+        within = np.clip(errors, -most, most)
+        return within, within
 
     def relaxation(self, center: Array, radius: Array) -> Relaxation:
-        """Two rows a measurement and a condition, first all that bound the distance from above.
+        """Two rows for each pose and condition, first all that bound the distance from above.
 
         With h = x − center the equation is exactly linear in h and its products; errors count by the chord of |2 d·D|,
         as for a leg of a Gough platform.
         """
+        return self._relaxed(center, radius, [])
+
+    def shared_relaxation(self, center: Array, radius: Array) -> Relaxation:
+        """The same rows with the shared errors of their pose as further columns, in their order.
+
+        Their coefficients are 2 d·D at the center; what 2 d·D differs by in the box, times the tolerance, is constant.
+        """
+        return self._relaxed(center, radius, shared_errors(self))
+
+    def _relaxed(self, center: Array, radius: Array, shared: list[int]) -> Relaxation:
         r, at = Interval(radius), self._kept
         d = self.p + iv.sum(self.A * center)
         D = self.D + iv.sum(self.B * center)
@@ -128,22 +219,28 @@ class QuadraticChain(ArrayValue):
         most = (r[first] * r[second]).upper
         reach = iv.sum(abs(forms) * radius) + iv.sum(abs(errors) * most)
         slope, height = chord(constant, reach)
+        slope[:, shared] = 0.0
+        spread = slope * constant + height
+        spread = iv.rearrange(lambda end, rest: _filled(end, shared, rest[:, shared]), spread, reach)
         weight = Interval(self.tolerance) * slope
         lost = np.setdiff1d(np.arange(len(self._pairs)), at)
-        F = _join(2 * iv.sum(self.A * iv.rearrange(lambda end: end[..., None], d), axis=1), own[:, at])
+        F = _join(2 * iv.sum(self.A * _one_less(d), axis=1), own[:, at])
         F = F - 2 * center[-1] * np.eye(F.shape[1])[len(center) - 1]
-        G = iv.sum(iv.rearrange(lambda end: end[..., None], weight) * _join(forms, errors[..., at]), axis=1)
+        G = iv.sum(_one_less(weight) * _join(forms, errors[..., at]), axis=1)
         f = iv.sum(iv.sqr(d)) - iv.sqr(Interval(center[-1]))
-        g = iv.sum(Interval(self.tolerance) * (slope * constant + height))
+        g = iv.sum(Interval(self.tolerance) * spread)
         g = g + iv.sum(abs(own[:, lost]) * most[lost])
         g = g + iv.sum(Interval(self.tolerance) * iv.sum(abs(errors[..., lost]) * most[lost]))
         rest, square = self._second_order(d, D, radius, center)
-        both = [(F - G, g + rest - f), (-F - G, g + rest + square + f)]
-        exact = [self._exact(center, sign) for sign in (1.0, -1.0)]
-        A = _below(*(part for (rows, _), (more, _) in zip(both, exact, strict=True) for part in (rows, more)))
-        b = _below(*(part for (_, side), (_, more) in zip(both, exact, strict=True) for part in (side, more)))
+        columns, none = constant[:, shared], Interval(np.zeros((len(self.conditions), len(shared))))
+        parts = []
+        for sign, more in ((1.0, Interval(0.0)), (-1.0, square)):
+            rows, sides = self._exact(center, sign)
+            parts += [(_join(sign * F - G, sign * columns), g + rest - sign * f + more), (_join(rows, none), sides)]
+        A, b = (_below(*ends) for ends in zip(*parts, strict=True))
         middle = A.mid
-        sizes = np.concatenate([radius, most[at]])
+        t = np.vstack([self.tolerance[:, shared], np.zeros((len(self.conditions), len(shared)))])
+        sizes = np.hstack([np.tile(np.concatenate([radius, most[at]]), (len(middle), 1)), np.vstack([t, t])])
         return Relaxation(middle, (b + iv.sum(abs(A - middle) * sizes)).upper)
 
     def _error_forms(self, d: Interval, D: Interval) -> Interval:
@@ -189,6 +286,12 @@ def _products(A: Interval, B: Interval, pairs: Pairs) -> Interval:
     other = iv.sum(iv.rearrange(lambda end: np.moveaxis(end, -2, -1), A[..., second] * B[..., first]))
     twice = iv.rearrange(lambda end: np.where(first == second, 0.0, end), other)
     return one + twice
+
+
+def _filled(values: Array, columns: list[int], entries: Array) -> Array:
+    result = values.copy()
+    result[:, columns] = entries
+    return result
 
 
 def _one_more(x: Interval) -> Interval:
