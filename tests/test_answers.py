@@ -7,7 +7,19 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from gough import AssumptionError, InputError, Interval, Status, calibrate, choose_poses, identify, write_report
+from gough import (
+    AssumptionError,
+    InputError,
+    Interval,
+    Status,
+    calibrate,
+    certify,
+    choose_poses,
+    identify,
+    write_report,
+)
+from gough.checker.folders import check_folder
+from gough.closure import Tolerances
 from gough.data import Poses
 from gough.designs.excitation import Attempt, Design, DesignProblem, MotionLimits
 from gough.designs.poses import PoseLimits, Selection
@@ -50,6 +62,16 @@ def designed():
     return Design(problem, (Attempt(1, series, value, -20.0, 0.5, 10), failed), is_stopped=True)
 
 
+@pytest.fixture(scope="module")
+def certified():
+    """A printer of which chain 1 is certified, and its parameters."""
+    printer, rng = LinearDelta(), np.random.default_rng(1)
+    truth = printer.nominal + rng.uniform(-1e-3, 1e-3, len(printer.names))
+    p = rng.uniform([-0.1, -0.1, 0.0], [0.1, 0.1, 0.1], (20, 3))
+    poses = Poses(p, None, printer.inverse(truth, p))
+    return truth, certify(printer, poses, Tolerances(1e-4, 3e-5), around=0.05, chains=[1])
+
+
 def cells(html):
     parsed = ET.fromstring(f"<div>{html}</div>")
     return [[cell.text or "" for cell in row] for row in parsed.iter("tr")]
@@ -60,8 +82,8 @@ def as_words(table):
     return [line.split() for line in (heads, *rows)]
 
 
-def test_notebooks_show_the_tables(identified, printer, chosen, designed):
-    for answer in (identified, printer[1], chosen, designed):
+def test_notebooks_show_the_tables(identified, printer, certified, chosen, designed):
+    for answer in (identified, printer[1], certified[1], chosen, designed):
         assert [" ".join(row).split() for row in cells(answer._repr_html_())] == as_words(answer.table())
         assert answer.table() in str(answer)
 
@@ -124,6 +146,42 @@ def test_a_calibration_that_knows_no_noise_has_no_interval(printer):
     exact = replace(barely, estimate=replace(barely.estimate, claim=type(barely.estimate.claim).VALUE))
     with pytest.raises(AssumptionError, match="no interval"):
         exact.interval(free)
+
+
+def test_a_certified_robot_is_asked_by_name(certified):
+    truth, answer = certified
+    (chain,) = answer.chains
+    model = LinearDelta()
+    assert not answer.refuted
+    for k in model.columns[0]:
+        name = model.names[k]
+        assert truth[k] in answer.interval(name)
+        assert answer.interval(name).lower <= answer[name] <= answer.interval(name).upper
+    assert answer.interval("arm_1") == Interval(float(chain.box.lower[3]), float(chain.box.upper[3]))
+    with pytest.raises(InputError, match="no unknown that was certified is called 'arm_b'; did you mean 'arm_a'"):
+        answer["arm_b"]
+    radius = answer.interval("radius")
+    for lower, common in ((radius.upper, Interval(radius.upper, radius.upper)), (radius.upper + 1, None)):
+        other = tuple(replace(each, lower=lower, upper=2.0) for each in chain.parameters if each.name == "radius")
+        shared = replace(answer, chains=(chain, replace(chain, parameters=other)))
+        if common is not None:
+            assert shared.interval("radius") == common
+            continue
+        with pytest.raises(AssumptionError, match="no value fits all chains that share it"):
+            shared.interval("radius")
+    refuted = replace(answer, chains=(replace(chain, box=None, parameters=()),))
+    with pytest.raises(AssumptionError, match="'arm_1' has no interval: chain 1 is refuted"):
+        refuted.interval("arm_1")
+
+
+def test_a_certification_is_written_with_certificates_that_hold(certified, tmp_path):
+    page = write_report(certified[1], tmp_path / "report")
+    assert "<h1>Certification of the linear delta</h1>" in page.read_text(encoding="utf-8")
+    verdict = check_folder(tmp_path / "report")
+    assert verdict.holds
+    assert not verdict.from_sources
+    assert len(verdict.verdicts) == len(list(certified[1].files)) == 2
+    assert any("the run stored no study" in note for note in verdict.notes)
 
 
 def test_a_selection_returns_from_json(chosen):

@@ -93,7 +93,7 @@ assert set(sys.modules) == before, "dir() loads nothing"
 assert {name for name in dir(gough) if not name.startswith("__")} == {*gough.__all__, *gough._SUBPACKAGES}
 assert gough.methods is sys.modules["gough.methods"]
 assert not {"gough.studies", "gough.vision"} & set(sys.modules), "only what is asked for is loaded"
-for name in ("identify", "calibrate", "check", "design", "choose_poses", "read_study", "write_report"):
+for name in ("identify", "calibrate", "certify", "check", "design", "choose_poses", "read_study", "write_report"):
     verb = getattr(gough, name)
     assert callable(verb) and getattr(gough, name) is verb and verb.__name__ == name
 for name in dir(gough):

@@ -77,10 +77,16 @@ def test_old_names_in_studies_are_read_with_a_note(tmp_path):
     assert study.table.calibration.frames == "robot"
     assert study.notes == (
         f"{old}, line 1: the table [machine] is called [robot] now.",
+        f"{old}, line 18, [certify]: the key legs is called chains now.",
         f'{old}, line 15, [calibration] frames: "machine" is called "robot" now.',
     )
     new = tmp_path / "study.toml"
-    text = old.read_text(encoding="utf-8").replace("[machine]", "[robot]").replace('"machine"', '"robot"')
+    text = (
+        old.read_text(encoding="utf-8")
+        .replace("[machine]", "[robot]")
+        .replace('"machine"', '"robot"')
+        .replace("legs = ", "chains = ")
+    )
     new.write_text(text, encoding="utf-8")
     assert CalibrationStudy.read(new).table == study.table
     assert CalibrationStudy.read(new).notes == ()

@@ -5,6 +5,8 @@ Verbs, all importable from `gough`:
     estimate(problem, method)                       any problem by any method: an Estimate
     identify(robot, motion)                         dynamic parameters from a recorded motion, by several methods
     calibrate(robot, poses)                       geometric parameters from measured poses
+    certify(robot, poses, tolerances)               prove which geometry fits measured poses within tolerances, or that
+                                                    none does, with certificates
     check(certificate, problem)                     verify a certificate again, in exact rational arithmetic; for legs
                                                     and chains: gough.checker.check_leg, gough.checker.check_chain
     design(robot, limits)                           optimize a trajectory for identification, within limits
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
     from gough import studies as studies
     from gough import vision as vision
     from gough.checker import check
+    from gough.closure import certify
     from gough.designs.excitation import design
     from gough.designs.poses import choose_poses
     from gough.dynamics import identify
@@ -104,6 +107,7 @@ __all__ = [
     "Status",
     "Unknowns",
     "calibrate",
+    "certify",
     "check",
     "choose_poses",
     "design",
@@ -133,6 +137,7 @@ _SUBPACKAGES = frozenset(
 )
 _VERBS = {
     "calibrate": "gough.geometry",
+    "certify": "gough.closure",
     "check": "gough.checker",
     "choose_poses": "gough.designs.poses",
     "design": "gough.designs.excitation",

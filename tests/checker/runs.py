@@ -10,7 +10,7 @@ from gough.checker.manifest import MANIFEST, digest_of, summary_of
 from gough.cli.app import run
 from tests.cli.test_certify import STUDY, write
 
-ONE_LEG = STUDY.replace("legs = [2, 5]", "legs = [2]")
+ONE_LEG = STUDY.replace("chains = [2, 5]", "chains = [2]")
 
 
 def leg_run(folder, text=ONE_LEG, **poses):

@@ -353,7 +353,7 @@ def test_a_question_that_the_manifest_does_not_list(folder, capsys):
 def delta(tmp_path_factory):
     """The folder of certificates of one chain of a linear delta that fits."""
     place = tmp_path_factory.mktemp("delta")
-    path = write_chains(place, LinearDelta(), "linear-delta", "legs = [2]\n", n=10)
+    path = write_chains(place, LinearDelta(), "linear-delta", "chains = [2]\n", n=10)
     assert run(["certify", str(path), "--json"]) == 0
     return place / "results-certified" / "certificates"
 

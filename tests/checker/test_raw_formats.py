@@ -245,7 +245,7 @@ def chain_case(folder, family):
     turn = 'orientation = "0.01 deg"\n' if model.has_orientation else ""
     certify = f'[certify]\nposition = "0.1 mm"\nreadings = "0.03 {unit}"\n{turn}around = "50 mm"\n'
     path = folder / "study.toml"
-    path.write_text(f'[robot]\nfamily = "{family}"\n[poses]\nfile = "poses.csv"\n{certify}legs = [1, 2]\n')
+    path.write_text(f'[robot]\nfamily = "{family}"\n[poses]\nfile = "poses.csv"\n{certify}chains = [1, 2]\n')
     study = CalibrationStudy.read(path)
     both = prepared(study)
     question, raw = both.questions["chain-2-equations.json"], both.stated[1].raw

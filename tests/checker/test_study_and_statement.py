@@ -31,7 +31,7 @@ def judged(folder, capsys):
 def delta(tmp_path_factory):
     """The folder of certificates of one chain of a rotary delta that fits."""
     place = tmp_path_factory.mktemp("rotary")
-    path = write_chains(place, RotaryDelta(), "rotary-delta", "legs = [1]\n", n=12)
+    path = write_chains(place, RotaryDelta(), "rotary-delta", "chains = [1]\n", n=12)
     path.write_text(path.read_text().replace("50 mm", "5 mm"))
     assert run(["certify", str(path), "--json"]) == 0
     return place / "results-certified" / "certificates"

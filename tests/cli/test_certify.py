@@ -38,7 +38,7 @@ orientation = ["0.00923 deg", "0.0119 deg", "0.00894 deg"]
 readings = ["0.0077 mm", "0.0127 mm", "0.0117 mm", "0.0102 mm", "0.0118 mm", "0.019 mm"]
 
 [certify]
-legs = [2, 5]
+chains = [2, 5]
 around = "3 mm"
 """
 
@@ -91,7 +91,7 @@ def test_the_printed_command_may_be_pasted(done):
 @pytest.fixture(scope="module")
 def refuted(tmp_path_factory):
     """A study of two legs with a wrong pose."""
-    text = STUDY.replace("legs = [2, 5]", "legs = [2, 5]\noutliers = 1")
+    text = STUDY.replace("chains = [2, 5]", "chains = [2, 5]\noutliers = 1")
     path = write(tmp_path_factory.mktemp("refuted"), text, bad=7, n=32)
     return path, run(["certify", str(path), "--json", "--out", str(path.parent / "out")])
 
@@ -329,9 +329,9 @@ def test_three_sigma_are_the_default(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda t: t.replace("legs = [2, 5]", "legs = [7]"), "line 15.*there is no leg 7: the robot has 6"),
-        (lambda t: t.replace("legs = [2, 5]", "legs = [2, 2]"), "line 15.*more than once"),
-        (lambda t: t.replace("legs = [2, 5]", "leg = [2]"), "did you mean 'legs'"),
+        (lambda t: t.replace("chains = [2, 5]", "chains = [7]"), "line 15.*there is no leg 7: the robot has 6"),
+        (lambda t: t.replace("chains = [2, 5]", "chains = [2, 2]"), "line 15.*more than once"),
+        (lambda t: t.replace("chains = [2, 5]", "chain = [2]"), "did you mean 'chains'"),
         (lambda t: t.replace('around = "3 mm"', 'around = "3 deg"'), "line 16.*measures rad"),
         (lambda t: t.replace('around = "3 mm"', "around = 0"), "line 16"),
         (lambda t: t.replace('around = "3 mm"', 'around = ["3 mm", "2 mm"]'), "one length, or one for the base"),

@@ -88,7 +88,7 @@ def test_certificates_find_their_equations(printer, tmp_path, capsys):
 
 def test_chains_that_fit(tmp_path):
     model = RotaryDelta()  # its chains satisfy conditions exactly
-    path = write(tmp_path, model, "rotary-delta", "legs = [2]\n", n=14)
+    path = write(tmp_path, model, "rotary-delta", "chains = [2]\n", n=14)
     found = CalibrationStudy.read(path).certify()
     (chain,) = found.chains
     assert chain.finding.value == "fits"
@@ -105,7 +105,7 @@ def test_chains_that_fit(tmp_path):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ("legs = [4]\n", "line 12.*there is no chain 4: the robot has 3"),
+        ("chains = [4]\n", "line 12.*there is no chain 4: the robot has 3"),
         ("outliers = 1\n", "line 12.*leave out outliers"),
         ("joint_box = true\n", "joint box"),
         ('orientation = "1 deg"\n', "does not turn"),

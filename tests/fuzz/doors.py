@@ -177,7 +177,7 @@ file = "poses.csv"
 """
 CERTIFY = """
 [certify]
-legs = [2, 5]
+chains = [2, 5]
 around = "3 mm"
 position = "0.1 mm"
 readings = "0.03 mm"

@@ -38,13 +38,14 @@ _KEYS = {
     "noise": {"position", "orientation", "readings"},
     "calibration": {"frames", "fixed", "scale", "robust", "folds"},
     "certify": {
-        "position", "orientation", "readings", "sigmas", "around", "center", "legs", "outliers", "joint", "joint_box",
-        "width", "model_error",
+        "position", "orientation", "readings", "sigmas", "around", "center", "chains", "legs", "outliers", "joint",
+        "joint_box", "width", "model_error",
     },
     "certify.model_error": {"constant", "reading", "position", "orientation"},
 }  # fmt: skip
-"""Keys of a study. Those of [selection] and [output] say nothing about what is certified, nor do `validation`, `fixed`,
-`scale`, `robust`, `folds`, `legs`, `outliers`, `joint`, `joint_box` and `width`; all others are taken into account."""
+"""Keys of a study. Those of [selection] and [output] do not affect what is certified, nor do `validation`, `fixed`,
+`scale`, `robust`, `folds`, `chains` (formerly `legs`), `outliers`, `joint`, `joint_box` and `width`; all others are
+taken into account."""
 
 
 _RENAMED = (("calibration", "frames", "machine", "robot"), ("robot", "family", "planar-rrr", "3-rrr"))

@@ -31,11 +31,14 @@ from gough.data.pose_files import binary_columns
 from gough.dynamics import Step
 from gough.geometry import Calibrated
 from gough.region import Box
-from gough.robots import GoughPlatform, KinematicModel
+from gough.robots import GoughPlatform, KinematicModel, LinearDelta, PlanarRRR, RotaryDelta
+from gough.robots.arm_chain import TurningArms
 
+FAMILIES = (GoughPlatform, LinearDelta, RotaryDelta, PlanarRRR, TurningArms)
+"""Robots whose chains can be certified."""
 OnStep = Callable[[Step], object]
 Center = Literal["blueprint", "calibrated"]
-_ROUNDING = 2.0**-48
+ROUNDING = 2.0**-48
 """Rounding of a decimal times factors between units, and of what they are multiplied by, relative: 16 ulp."""
 _ROTATION_ROUNDING = 2.0**-44
 """Rounding of a rotation vector, matrix or quaternion that becomes another quaternion, rad."""
@@ -138,6 +141,9 @@ def certify(
         >>> answer.refuted, 0.345 in answer.interval("arm_1")
         (False, True)
     """
+    require(isinstance(robot, FAMILIES), f"chains of {type(robot).__name__} cannot be certified: see gough.robots")
+    require(outliers >= 0, f"outliers is the number of poses that may be wrong, but is {outliers}")
+    require(width > 0, f"width must be positive, but is {width}")
     for message in unsupported(robot, outliers=outliers, joint_box=joint_box, model_error=model_error).values():
         raise InputError(message)
     prepared = prepare(
@@ -206,10 +212,11 @@ def chain_numbers(robot: KinematicModel, wanted: Sequence[int] | None) -> tuple[
         InputError: there is no such chain, or one is named twice.
     """
     part, known = part_of(robot), len(robot.chains)
-    for number in wanted or ():
+    numbers = tuple(int(number) for number in wanted or ())
+    for number in numbers:
         require(1 <= number <= known, f"there is no {part} {number}: the robot has {known}")
-    require(len(set(wanted or ())) == len(wanted or ()), f"a {part} is named more than once")
-    return tuple(wanted or range(1, known + 1))
+    require(len(set(numbers)) == len(numbers), f"a {part} is named more than once")
+    return numbers or tuple(range(1, known + 1))
 
 
 class Derived(NamedTuple):
@@ -264,20 +271,24 @@ def prepare(
     theta, compared, where, notes = _centers(robot, center, calibrated)
     half = tolerances.broadcast(poses)
     reach = np.atleast_1d(np.asarray(around, dtype=float))
+    require(bool((reach > 0).all() and np.isfinite(reach).all()), "around must be a positive length in m")
+    positive = all(value >= 0 for value in model_error or ())
+    require(positive, "model errors must not be negative")
+    rounding = 0.0 if sources is None else ROUNDING  # arrays are taken as they are, files contain decimals
     widened = None
     questions: dict[str, Question] = {}
     if isinstance(robot, GoughPlatform):
         gain = robot.rows(theta if compared is None else compared)[:, 7]
-        data = _measured(poses, half, gain, model_error or ModelError())
+        data = _measured(poses, half, gain, model_error or ModelError(), rounding)
         columns = [number - 1 for number in numbers]
         rows = robot.rows(theta)[columns, :7]
-        prior = outer_box(rows.reshape(-1), np.tile(_leg_reach(reach), len(numbers)))
+        prior = outer_box(rows.reshape(-1), np.tile(_leg_reach(reach), len(numbers)), rounding)
         questions[MEASUREMENTS] = PlatformQuestion(data.columns(columns), prior, numbers)
         values = tuple(map(tuple, rows.tolist())) if where == CALIBRATED else ()
         given = Given(CALIBRATED if values else "", values, tuple(gain[columns].tolist()) if robot.gains else ())
         notes += (_GAINS,) if robot.gains and compared is not None else ()
     else:
-        widened = _rod_problems(robot, poses, half, theta, reach)
+        widened = _rod_problems(robot, poses, half, theta, reach, rounding=rounding)
         unit, reading = robot.reading_unit, reading_error(robot)
         for k in numbers:
             questions[equations_name(k)] = chain_question(widened(k, 0.0), k, reading=reading, reading_unit=unit)
@@ -328,7 +339,9 @@ def _leg_reach(around: Array) -> Array:
     return np.array([base] * 3 + [platform] * 3 + [length])
 
 
-def _measured(poses: Poses, half: Tolerances, gain: Array, model_error: ModelError) -> PlatformMeasurements:
+def _measured(
+    poses: Poses, half: Tolerances, gain: Array, model_error: ModelError, rounding: float
+) -> PlatformMeasurements:
     """Poses and readings of a Gough platform in m with half-widths, to which the model adds."""
     require(poses.rotation is not None, "legs of a Gough platform need orientations, but none were measured")
     assert poses.rotation is not None
@@ -338,48 +351,52 @@ def _measured(poses: Poses, half: Tolerances, gain: Array, model_error: ModelErr
         to_quaternion(nearest_rotation(poses.rotation)),
         poses.position,
         readings,
-        outer(half.position, abs(poses.position).max(axis=0)),
-        outer(half.orientation, np.full(3, _ROTATION_ROUNDING / _ROUNDING)),
-        outer(T, abs(readings).max(axis=0)),
+        outer(half.position, abs(poses.position).max(axis=0), rounding),
+        outer(half.orientation, np.full(3, _ROTATION_ROUNDING / ROUNDING)),
+        outer(T, abs(readings).max(axis=0), rounding),
     )
 
 
-def outer(tolerance: Array, value: Array) -> Array:
+def outer(tolerance: Array, value: Array, rounding: float = ROUNDING) -> Array:
     """Half-widths that contain what was rounded when decimals, units and gains became a double: 16 ulp of both."""
-    wider = tolerance + _ROUNDING * (abs(tolerance) + abs(value))
+    if rounding == 0:
+        return tolerance
+    wider = tolerance + rounding * (abs(tolerance) + abs(value))
     return np.asarray(np.nextafter(wider, np.inf, where=wider > 0, out=wider.copy()))
 
 
-def outer_box(center: Array, reach: Array) -> Box:
+def outer_box(center: Array, reach: Array, rounding: float = ROUNDING) -> Box:
     """A box that contains center ± reach, whatever was rounded when these became doubles."""
-    return Box.around(center, outer(np.broadcast_to(reach, center.shape), abs(center).max()))
+    return Box.around(center, outer(np.broadcast_to(reach, center.shape), abs(center).max(), rounding))
 
 
 def _rod_problems(
-    robot: KinematicModel, poses: Poses, half: Tolerances, center: Array, around: Array
+    robot: KinematicModel, poses: Poses, half: Tolerances, center: Array, around: Array, *, rounding: float
 ) -> Callable[[int, float], QuadraticChain]:
     """Problems of chains that are no legs, by number, with readings off by up to so much more than stated."""
     require(len(around) == 1, f"state one length: how far unknowns of a {robot.name} are sought")
     turns = robot.has_orientation
-    require(turns or not half.orientation.any(), f"a {robot.name} does not turn: leave out orientation")
     require(not turns or poses.rotation is not None, f"a {robot.name} turns, but no headings were measured")
-    position, heading, readings = (outer(x, np.zeros(1)) for x in (half.position, half.orientation[:, 2], half.reading))
+    position, heading, readings = (
+        outer(x, np.zeros(1), rounding) for x in (half.position, half.orientation[:, 2], half.reading)
+    )
 
     def problem(chain: int, more: float) -> QuadraticChain:
         middle = quadratic_unknowns(robot, center, chain)
-        box = outer_box(middle, np.full(len(middle), around[0]))
+        box = outer_box(middle, np.full(len(middle), around[0]), rounding)
         prior = Box(np.append(box.lower[:-1], max(box.lower[-1], 0.0)), box.upper)
         own = readings[:, chain - 1]
         read = np.nextafter(np.maximum(own + more, 0.0), np.inf) if more else own
-        return _enclosing(certified_chain(robot, poses, chain, prior, Tolerances(position, read, heading)), poses)
+        exact = certified_chain(robot, poses, chain, prior, Tolerances(position, read, heading))
+        return _enclosing(exact, poses, rounding) if rounding else exact
 
     return problem
 
 
-def _enclosing(problem: QuadraticChain, poses: Poses) -> QuadraticChain:
+def _enclosing(problem: QuadraticChain, poses: Poses, rounding: float) -> QuadraticChain:
     """The chain with p, A and B wide enough for what was rounded when decimals became positions and angles."""
     most = 1 + abs(poses.readings).max()
-    near, far = (Interval(-_ROUNDING * size, _ROUNDING * size) for size in (most, most + abs(poses.position).max()))
+    near, far = (Interval(-rounding * size, rounding * size) for size in (most, most + abs(poses.position).max()))
 
     def wider(values: Interval) -> Interval:
         inexact = (values.mid != np.round(values.mid)).astype(float)  # zeros and ones are exact

@@ -266,19 +266,25 @@ class Certification(ArrayValue):
         return interval.lower + (interval.upper - interval.lower) / 2
 
     def interval(self, name: str) -> Interval:
-        """The interval that holds all values of an unknown with which its chain, by itself, fits all poses.
+        """The interval that contains all values of an unknown with which its chain, by itself, fits all poses.
+
+        For a parameter that several chains share, such as a radius, it is the intersection of their intervals.
 
         Raises:
             InputError: no chain that was certified has such an unknown.
-            AssumptionError: its chain is refuted, so that no value fits.
+            AssumptionError: its chain is refuted, or its chains have no common value.
         """
         for chain in self.chains:
-            if name in chain.intervals:
-                return chain.intervals[name]
-            if name in chain.names:
+            if name in chain.names and chain.box is None:
                 raise AssumptionError(f"'{name}' has no interval: {self.part} {chain.chain} is refuted, no value fits")
-        known = dict.fromkeys(each for chain in self.chains for each in (*chain.names, *chain.intervals))
-        raise InputError(f"no unknown that was certified is called '{name}'{nearest(name, known)}")
+        intervals = [chain.intervals[name] for chain in self.chains if name in chain.intervals]
+        if not intervals:
+            known = dict.fromkeys(each for chain in self.chains for each in (*chain.names, *chain.intervals))
+            raise InputError(f"no unknown that was certified is called '{name}'{nearest(name, known)}")
+        common = Interval(max(each.lower for each in intervals), min(each.upper for each in intervals))
+        if common.is_empty:
+            raise AssumptionError(f"'{name}' has no interval: no value fits all {self.part}s that share it")
+        return common
 
     @property
     def tolerances(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gough.closure import Certification
 from gough.core.errors import InputError
 from gough.designs.excitation import Design
 from gough.designs.poses import Selection
@@ -14,25 +15,31 @@ from gough.dynamics import Identified, IdentifiedRepeats
 from gough.geometry import Calibrated, CalibratedPrinter
 from gough.report.base.folder import results_folder
 from gough.report.calibration.page import calibration_documents, printer_documents
+from gough.report.certification import certification_documents
 from gough.report.design.page import design_documents
 from gough.report.identification.documents import documents, report_on
 from gough.report.poses.page import selection_documents
 from gough.report.poses.words import summary
 
-Answer = Identified | IdentifiedRepeats | Calibrated | CalibratedPrinter | Design | Selection
-"""What `identify`, `identify_repeated`, `calibrate`, `calibrate_printer`, `design` and `choose_poses` return."""
-_MAKERS: dict[type, tuple[str, Callable[[str, Any], dict[str, bytes]]]] = {
-    Identified: ("Identification of the {}", lambda title, found: documents(report_on(title, (), found))),
-    IdentifiedRepeats: ("Identification of the {}", lambda title, found: documents(report_on(title, (), found))),
-    Calibrated: ("Calibration of the {}", lambda title, found: calibration_documents(title, (), found)),
-    CalibratedPrinter: ("Calibration of the {}", lambda title, found: printer_documents(title, (), found)),
+Answer = Identified | IdentifiedRepeats | Calibrated | CalibratedPrinter | Certification | Design | Selection
+"""What `identify`, `identify_repeated`, `calibrate`, `calibrate_printer`, `certify`, `design` and `choose_poses`
+return."""
+_MAKERS: dict[type, tuple[str, Callable[[str, Any, Path], dict[str, bytes]]]] = {
+    Identified: ("Identification of the {}", lambda title, found, _: documents(report_on(title, (), found))),
+    IdentifiedRepeats: ("Identification of the {}", lambda title, found, _: documents(report_on(title, (), found))),
+    Calibrated: ("Calibration of the {}", lambda title, found, _: calibration_documents(title, (), found)),
+    CalibratedPrinter: ("Calibration of the {}", lambda title, found, _: printer_documents(title, (), found)),
+    Certification: (
+        "Certification of the {}",
+        lambda title, found, folder: certification_documents(title, (), found, folder),
+    ),
     Design: (
         "A trajectory for the identification of the {}",
-        lambda title, found: {"design.json": _line(found.to_json()), **design_documents(title, (), found)},
+        lambda title, found, _: {"design.json": _line(found.to_json()), **design_documents(title, (), found)},
     ),
     Selection: (
         "Poses for the calibration of the {}",
-        lambda title, found: {
+        lambda title, found, _: {
             "selection.json": _line(json.dumps(summary(found), ensure_ascii=False, indent=1, allow_nan=False)),
             **selection_documents(title, (), found),
         },
@@ -48,7 +55,7 @@ def write_report(answer: Answer, folder: str | Path, *, title: str = "") -> Path
     chosen poses (`write_poses(path, selection.poses)`).
 
     Args:
-        answer: What `identify`, `calibrate`, `design` or `choose_poses` returned.
+        answer: What `identify`, `calibrate`, `certify`, `design` or `choose_poses` returned.
         folder: A new or empty folder, or one with an earlier report; other files are never overwritten.
         title: Title of the page; it names the robot by default.
 
@@ -60,9 +67,10 @@ def write_report(answer: Answer, folder: str | Path, *, title: str = "") -> Path
         raise InputError(f"there is no report of {type(answer).__name__}; there are reports of {known}")
     usual, make = _MAKERS[type(answer)]
     of = answer.problem if isinstance(answer, Design | Selection) else answer
-    name = getattr(of, "robot" if hasattr(of, "robot") else "model").name
+    named = getattr(of, "robot" if hasattr(of, "robot") else "model")
+    name = named if isinstance(named, str) else named.name
     with results_folder(Path(folder)) as results:
-        results.write(make(title or usual.format(name), answer))
+        results.write(make(title or usual.format(name), answer, Path(folder)))
     return Path(folder) / "report.html"
 
 

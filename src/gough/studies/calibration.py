@@ -174,8 +174,8 @@ class CalibrationStudy:
         with self.at("calibration", "frames"):
             own = self.table.calibration.frames == "robot" or 3 in model.freedoms
             require(own, f"chains of a {model.name} are certified in the robot's own frame: give the poses in it")
-        with self.at("certify", "legs"):
-            chains = chain_numbers(model, table.legs)
+        with self.at("certify", "chains"):
+            chains = chain_numbers(model, table.chains)
         with self.at("certify"):
             tolerances = self._tolerances(poses)
             wanted = table.center or ("calibrated" if self.table.calibration.frames == "instrument" else "blueprint")

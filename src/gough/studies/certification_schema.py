@@ -34,7 +34,7 @@ class ModelErrorTable(Table):
     constant: Length = 0.0
     """Of zeroth order: the same everywhere, such as play in the joints."""
     reading: Annotated[float, Field(ge=0)] = 0.0
-    """Of first order: m for each m between a reading and the middle of that leg's readings."""
+    """Of first order: m for each m between a reading and the middle of that chain's readings."""
     position: Annotated[float, Field(ge=0)] = 0.0
     """Of first order: m for each m between a position and the middle of the positions."""
     orientation: Annotated[float, Field(ge=0), _one("m/rad")] = 0.0
@@ -42,7 +42,7 @@ class ModelErrorTable(Table):
 
 
 class CertifyTable(Table):
-    """[certify]: half-widths of what was measured, where the legs are sought, and what is to be proven."""
+    """[certify]: half-widths of what was measured, where the chains are sought, and what is to be proven."""
 
     position: HalfWidths | None = None
     orientation: HalfAngles | None = None
@@ -52,14 +52,14 @@ class CertifyTable(Table):
     around: Reach = Field(default_factory=lambda: [0.1])
     center: Literal["blueprint", "calibrated"] | None = None
     """What `around` is around; left out, the calibration where the instrument has a frame of its own."""
-    legs: list[Annotated[int, Field(ge=1)]] = Field(default_factory=list)
+    chains: list[Annotated[int, Field(ge=1)]] = Field(default_factory=list)
     """Left out: all of them."""
     outliers: Annotated[int, Field(ge=0, le=5)] = 0
     """So many poses may be wrong, whichever they are."""
     joint: bool = True
-    """Also all legs together, the errors of poses being shared?"""
+    """Also all chains together, the errors of poses being shared?"""
     joint_box: bool = False
-    """Also a box of all legs together? It takes a minute."""
+    """Also a box of all chains together? It takes a minute."""
     width: Width = 1e-6
     """Of the bracket of the smallest tolerance."""
     model_error: ModelErrorTable = ModelErrorTable()

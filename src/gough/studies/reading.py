@@ -22,15 +22,15 @@ _KINDS: dict[str, type[Study | DesignStudy | CalibrationStudy | PoseSelectionStu
 def read_study(path: str | Path) -> Study | DesignStudy | CalibrationStudy | PoseSelectionStudy:
     """The study in a TOML file, of the kind that its tables ask for.
 
-    ====================================  =======================  =================
+    ====================================  =======================  ==========================
     tables                                study                    its method
-    ====================================  =======================  =================
+    ====================================  =======================  ==========================
     `[robot]`, `[data]`                   `Study`                  `identify()`
-    `[robot]`, `[poses]`                  `CalibrationStudy`       `calibrate()`
+    `[robot]`, `[poses]`                  `CalibrationStudy`       `calibrate()`, `certify()`
     `[printer]`, or a Klipper `.cfg`      `CalibrationStudy`       `calibrate_printer()`
     `[robot]`, `[design]`                 `DesignStudy`            `design()`
     `[robot]`, `[selection]`              `PoseSelectionStudy`     `choose()`
-    ====================================  =======================  =================
+    ====================================  =======================  ==========================
 
     A file may serve several purposes, before and after the measurements. The first row that fits decides here;
     `DesignStudy.read` reads the `[design]` of a file that has `[data]` too, and `PoseSelectionStudy.read` the

@@ -21,6 +21,8 @@ Place = tuple[str | int, ...]
 
 _RENAMED_TABLES = {"machine": "robot"}
 """Tables of studies that had another name before version 0.2, and their name now."""
+_RENAMED_KEYS = {("certify", "legs"): "chains"}
+"""Keys of tables that had another name before version 0.2, and their name now."""
 _RENAMED_VALUES: dict[tuple[str, str], dict[str, str]] = {
     ("calibration", "frames"): {"machine": "robot"},
     ("robot", "family"): {"planar-rrr": "3-rrr"},
@@ -43,6 +45,12 @@ def read_tables(path: Path) -> tuple[dict[str, Any], str, tuple[str, ...]]:
     if "machine" in tables and not tables.keys() & {"poses", "printer", "selection"}:
         tables["selection"] = {}  # a table [machine] alone asked for poses to measure
     tables = {_RENAMED_TABLES.get(name, name): value for name, value in tables.items()}
+    for (name, key), now in _RENAMED_KEYS.items():
+        table = tables.get(name)
+        if isinstance(table, dict) and key in table:
+            require(now not in table, f"{path} has both {key} and {now} in [{name}], two names of one key: keep {now}")
+            tables[name] = {now if each == key else each: value for each, value in table.items()}
+            notes.append(f"{where(source, path, (name, now)).rpartition(' ')[0]}: the key {key} is called {now} now.")
     for (name, key), values in _RENAMED_VALUES.items():
         table = tables.get(name)
         old_value = table.get(key) if isinstance(table, dict) else None
@@ -121,8 +129,11 @@ def _places(source: str) -> Iterator[tuple[int, Place]]:
 
 
 def _current(place: Place) -> Place:
-    first = place[0]
-    return (_RENAMED_TABLES.get(first, first), *place[1:]) if isinstance(first, str) else place
+    first, *rest = place
+    if isinstance(first, str):
+        first = _RENAMED_TABLES.get(first, first)
+        rest[:1] = [_RENAMED_KEYS.get((first, str(key)), key) for key in rest[:1]]
+    return (first, *rest)
 
 
 def _counted(names: tuple[str, ...], counts: Mapping[tuple[str, ...], int]) -> Place:

@@ -1,0 +1,100 @@
+"""`certify` on simulated measurements whose truth is known, and what it refuses."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.certified_chain import ROBOTS, TOLERANCES, measured
+from gough import InputError, calibrate, certify
+from gough.closure import ModelError, Tolerances
+from gough.closure.certification import prepare
+from gough.closure.certified_chain import quadratic_unknowns
+from gough.core.rotations import exp
+from gough.data import Poses
+from gough.robots import GoughPlatform, LinearDelta
+
+POSITION, TURN, READING = 1e-4, 1e-6, 1e-5
+
+
+@pytest.fixture(scope="module")
+def platform():
+    """A platform that differs from its blueprint by up to 5 mm, its parameters, and poses with errors to the edge."""
+    robot, rng = GoughPlatform.deltalab(), np.random.default_rng(1)
+    truth = robot.nominal + rng.uniform(-5e-3, 5e-3, robot.nominal.shape)
+    p, R = rng.normal([0, 0, 0.35], 0.03, (20, 3)), exp(rng.normal(0, 0.15, (20, 3)))
+    readings = robot.inverse(truth, p, R)
+    return robot, truth, Poses(p + 0.999 * POSITION * rng.choice([-1, 1], p.shape), R, readings)
+
+
+def test_every_leg_s_box_contains_the_truth(platform):
+    robot, truth, poses = platform
+    found = calibrate(robot, poses)
+    answer = certify(robot, poses, Tolerances(POSITION, READING, TURN), around=0.02, chains=[2, 5], calibrated=found)
+    assert not answer.refuted
+    assert answer.joint is not None
+    for leg in answer.chains:
+        assert truth.reshape(6, 7)[leg.chain - 1] in leg.box
+        assert leg.least_squares is not None
+    assert answer.around == "within ± 20 mm of the blueprint"
+    assert any(line.startswith("Tolerances: positions ± 0.0001 m") for line in answer.premises)
+    shifted = certify(robot, poses, Tolerances(POSITION, READING, TURN), center=truth, around=0.01, chains=[1])
+    assert truth[:7] in shifted.chains[0].box
+    assert shifted.around == "within ± 10 mm of the stated values"
+
+
+@pytest.mark.parametrize("model", ROBOTS, ids=lambda model: model.name)
+def test_every_chain_s_box_contains_the_truth(model):
+    poses = measured(model, np.random.default_rng(5), 16)
+    answer = certify(model, poses, TOLERANCES, around=0.02, chains=[1])
+    (chain,) = answer.chains
+    assert not answer.refuted
+    assert quadratic_unknowns(model, model.nominal, 1) in chain.box
+    for k in model.columns[0]:
+        assert model.nominal[k] in answer.interval(model.names[k])
+
+
+def test_tolerances_follow_from_the_noise_of_the_poses(platform):
+    robot, _, poses = platform
+    noisy = poses.with_noise([1e-5, 2e-5, 3e-5], 1e-6, [1e-6] * 6)
+    half = Tolerances.of_noise(noisy, sigmas=2, reading=5e-6).broadcast(noisy)
+    np.testing.assert_allclose(half.position[3], [2e-5, 4e-5, 6e-5])
+    np.testing.assert_allclose(half.orientation, 2e-6)
+    assert (half.reading == 5e-6).all()
+    (question,) = prepare(robot, noisy, half, around=0.01).questions.values()
+    assert (question.data.position_tolerance == half.position).all()  # arrays are taken as they are
+    assert (question.data.reading_tolerance == half.reading).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"tolerances": Tolerances([1e-4, 1e-4], 1e-5)}, "one half-width for all axes"),
+        ({"tolerances": Tolerances(1e-4, [1e-5, 1e-5])}, "one for each of 6 chains"),
+        ({"tolerances": Tolerances(1e-4, -1e-5)}, "half-widths of readings must not be negative"),
+        ({"tolerances": Tolerances(np.nan, 1e-5)}, "half-widths of positions must not be negative"),
+        ({"chains": [0]}, "there is no leg 0: the robot has 6"),
+        ({"chains": [2, 2]}, "named more than once"),
+        ({"around": 0.0}, "positive length"),
+        ({"around": [0.1, 0.1]}, "state one length, or one for the base's points"),
+        ({"center": "calibrated"}, "needs a calibration"),
+        ({"center": "middle"}, "not 'middle'"),
+        ({"center": np.zeros(3)}, "center must have 42 parameters, not 3"),
+        ({"outliers": -1}, "but is -1"),
+        ({"width": 0.0}, "width must be positive"),
+        ({"model_error": ModelError(constant=-1e-3)}, "must not be negative"),
+        ({"robot": LinearDelta()}, "the linear delta has 3 readings a pose"),
+        ({"robot": object()}, "chains of object cannot be certified"),
+    ],
+)
+def test_refusals(platform, change, message):
+    robot, _, poses = platform
+    arguments = {"robot": robot, "poses": poses, "tolerances": Tolerances(POSITION, READING, TURN), **change}
+    with pytest.raises(InputError, match=message):
+        certify(**arguments)
+
+
+def test_legs_need_orientations(platform):
+    robot, _, poses = platform
+    with pytest.raises(InputError, match="none were measured"):
+        certify(robot, replace(poses, rotation=None), Tolerances(POSITION, READING))
