@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gough.core.errors import InputError
 from gough.data.filters import FORGOTTEN, advised_cutoff, differences, low_passed, memory, shortfall
-from gough.data.signals import widened
+from gough.data.steps import _widened as widened
 
 RATE = 1000.0
 

@@ -191,3 +191,19 @@ def test_repeats_show_both_repeatabilities(rng):
     assert abs(mean.position - base.position).max() < 5 * expected / np.sqrt(runs)
     assert angle_between(mean.rotation, base.rotation).max() < 8 * expected / np.sqrt(runs)
     assert "between runs" in str(found)
+
+
+@pytest.mark.parametrize("order", ["wxyz", "xyzw"])
+def test_a_stated_order_must_be_that_of_named_columns(tmp_path, rng, order):
+    """Names decide; a stated order that the file contradicts is refused instead of ignored."""
+    given = poses(rng)
+    q = to_quaternion(given.rotation)
+    q = q if order == "wxyz" else np.roll(q, -1, axis=1)
+    names = [f"q{letter}" for letter in order]
+    path = csv(tmp_path / "q.csv", [*"xyz", *names, *LEGS], [given.position, q, given.readings])
+    read = read_poses(path, quaternion=order)
+    assert angle_between(read.rotation, given.rotation).max() < 1e-7
+    assert np.array_equal(read.rotation, read_poses(path).rotation)
+    other = "xyzw" if order == "wxyz" else "wxyz"
+    with pytest.raises(InputError, match=f'stated as "{other}", but the columns stand in the order {", ".join(names)}'):
+        read_poses(path, quaternion=other)

@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 
 from gough.core.errors import InputError
-from gough.data import Differentiate, LowPass, MeasuredMotion, Recording, StepReport, default_steps, prepare
+from gough.data import (
+    Decimate,
+    Differentiate,
+    DropMissing,
+    LowPass,
+    MeasuredMotion,
+    Recording,
+    StepReport,
+    Trim,
+    default_steps,
+    prepare,
+    read_recording,
+)
 
 RATE = 500.0
 T = np.arange(2000) / RATE
@@ -147,3 +159,35 @@ def test_motions_that_do_not_belong_together_are_refused():
 def test_a_report_is_a_sentence():
     report = StepReport("Trim(0.1)", "100 samples (0.1 s) off at each end", 800, 3200)
     assert str(report) == "Trim(0.1): 100 samples (0.1 s) off at each end; 3200 rows remain"
+
+
+def test_samples_know_their_rows_in_the_files(tmp_path):
+    """A ramp passes the filter unchanged, so that the position of a sample shows the row it was read from."""
+    rows = np.arange(1, 2001)
+    lost = (rows > 900) & (rows <= 905)
+    files = []
+    for name in ("first.csv", "second.csv"):
+        lines = [f"{k / 1000},{k},{k % 7}" for k in rows[~lost]]
+        files.append(tmp_path / name)
+        files[-1].write_text("\n".join(["# made for a test", "time,q [rad],T [N·m]", *lines]) + "\n")
+    recordings = [read_recording(path, missing="mask") for path in files]
+    steps = [DropMissing(), LowPass(20.0), Differentiate(), Trim(0.3), Decimate(10)]
+    motion = prepare(recordings, ["q"], ["T"], steps)
+    half = motion.n_samples // 2
+    recorded = motion.q[:, 0].round().astype(int)  # the row, had none been lost
+    inside = ~lost[recorded - 1] & motion.kept[:, 0]
+    expected = recorded - np.where(recorded > 905, 5, 0)
+    assert inside.sum() > 100
+    assert np.array_equal(motion.rows[inside], expected[inside])
+    assert set(motion.rows[lost[recorded - 1]]) <= {-900}
+    assert motion.source.tolist() == [0] * half + [1] * half
+    assert motion.select([half]).place(0) == f"row {expected[half]} of {files[1]}"
+
+
+def test_a_lost_sample_is_named_by_the_rows_around_it(tmp_path):
+    path = tmp_path / "gap.csv"
+    path.write_text("time,q\n0.1,1\n0.2,2\n0.4,3\n0.5,4\n")
+    recording = read_recording(path, missing="mask")
+    assert recording.place(2) == "at t = 0.3 s, between rows 2 and 3"
+    assert [recording.place(k) for k in (0, 1, 3)] == ["in row 1", "in row 2", "in row 3"]
+    assert recording.between(0.2).place(0) == "at t = 0.3 s, between rows 2 and 3"

@@ -61,7 +61,7 @@ def test_the_table_counts_what_is_missing():
     ("unit", "channel", "remark"),
     [
         ("rad", [0.0, 13.0], "channel 'q' reaches 13 rad, more than two turns: if these are degrees, state"),
-        ("rad", [3.1, np.nan, 3.1, -3.1], "channel 'q' jumps by 6.2 rad after sample 2"),
+        ("rad", [3.1, np.nan, 3.1, -3.1], "channel 'q' jumps by 6.2 rad after row 3"),
         ("V", [1.5, 1.5], "channel 'q' never changes: is it connected?"),
         ("deg", [0.0, 1000.0], None),
         ("rad", [0.0, 2.0, 4.0, 6.0, 8.0], None),
@@ -84,7 +84,7 @@ def test_what_looks_odd_is_remarked_on(unit, channel, remark):
         ({"samples": np.zeros((4, 3))}, r"2 channels \(a, b\) need as many columns, but there are 3"),
         ({"samples": np.zeros((0, 2))}, "at least one sample"),
         ({"samples": np.zeros(4)}, "samples must have 2 dimension"),
-        ({"samples": [[1.0, np.inf]]}, "channel 'b' is infinite at sample 0"),
+        ({"samples": [[1.0, np.inf]]}, "channel 'b' is infinite in row 1"),
         ({"samples": [["x", "y"]]}, "samples must be an array of real numbers"),
         ({"rate": 0.0}, "rate must be a positive number, not 0"),
         ({"rate": np.nan}, "rate must be a positive number, not nan"),

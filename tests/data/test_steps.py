@@ -108,8 +108,7 @@ def test_longer_gaps_have_a_longer_margin():
 
 def test_lost_samples_are_refused_unless_dropped():
     assert refusal(LowPass(20.0), recording=with_lost((7, "V2"), (9, "V2"))) == (
-        "the recording: channel 'V2' lacks 2 of 4000 samples, the first at sample 7 (counted from 0): put "
-        "DropMissing() among the steps"
+        "the recording: channel 'V2' lacks 2 of 4000 samples, the first in row 8: put DropMissing() among the steps"
     )
     nothing = replace(RECORDING, samples=np.where(np.array(NAMES) == "q2", np.nan, SAMPLES))
     assert "every sample of 'q2' is missing" in refusal(DropMissing(), recording=nothing)

@@ -189,3 +189,20 @@ def test_printing_is_complete(identified):
     text = str(found)
     assert all(name in text for name in found.problem.unknowns.names)
     assert "—" not in text.splitlines()[2]
+
+
+def test_rows_that_contradict_are_named_by_the_rows_of_their_file(five_bar, random_motion):
+    """Two efforts are wrong by far more than the bound; rows before them are masked or were decimated away."""
+    motion = random_motion()
+    rows = 31 + 10 * np.arange(motion.n_samples)
+    efforts, kept = motion.efforts.copy(), motion.kept.copy()
+    efforts[200, 1] += 100.0
+    kept[:150] = False
+    kept[200] = True
+    wrong = replace(motion, efforts=efforts, kept=kept, rows=rows, sources=["run 7.csv"])
+    answer = identify(five_bar, wrong, methods=["hull"], bound=0.2, compare=False)
+    culprit = f"motor 2 in row {31 + 10 * 200}"
+    for text in (answer["hull"].notes[0], answer.verdicts[1]):
+        assert culprit in text
+        assert "of run 7.csv" in text
+    assert "contradict each other or the prior" in answer["hull"].notes[0]

@@ -76,7 +76,9 @@ def test_a_pose_where_the_robot_cannot_be_is_named_by_its_time(motion):
     kept = np.ones((60, 2), dtype=bool)
     with pytest.raises(InputError) as error:
         recorded(ROBOT, replace(motion, q=broken, kept=kept))
-    assert str(error.value).startswith("five-bar cannot be where it was measured at t = 0.2 s (q1 = 3.142, q2 = 0): ")
+    assert str(error.value).startswith(
+        "five-bar cannot reach the position measured in row 21 of recording (q1 = 3.142, q2 = 0): "
+    )
 
 
 @pytest.mark.parametrize(

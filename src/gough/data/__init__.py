@@ -1,14 +1,14 @@
 """Data on disk: read and written exactly, refused clearly; recordings become measured motions."""
 
-from gough.data.files import read_recording, write_recording
 from gough.data.filters import advised_cutoff
 from gough.data.klipper import KlipperDelta, klipper_block, read_klipper
 from gough.data.motion import FullRate, MeasuredMotion, StepReport
 from gough.data.pose_files import read_poses, write_poses
 from gough.data.poses import Poses, Repeatability, averaged
 from gough.data.preparation import prepare
-from gough.data.problems import read_problem, write_problem
+from gough.data.problems import read_problem, read_table, write_problem
 from gough.data.recording import Recording
+from gough.data.recording_files import read_recording, write_recording
 from gough.data.steps import (
     Decimate,
     Differentiate,
@@ -21,7 +21,6 @@ from gough.data.steps import (
     Trim,
     default_steps,
 )
-from gough.data.tables import read_table
 
 __all__ = [
     "Decimate",

@@ -136,6 +136,12 @@ class MeasuredMotion(ArrayValue):
     """What was done to the recording, step by step."""
     full_rate: FullRate | None = None
     """The motion before it was trimmed and decimated, if the efforts have passed a low-pass."""
+    sources: tuple[str, ...] = ("recording",)
+    """The recordings that the motion was prepared from."""
+    rows: Integers = None  # type: ignore[assignment]
+    """(N,) row of its recording that each sample is, as in `Recording.rows`; None: 1, 2, 3, …"""
+    source: Integers = None  # type: ignore[assignment]
+    """(N,) number of the recording in `sources` that each sample is from; None: all are from the first."""
 
     def __post_init__(self) -> None:
         for field in ("q", "dq", "ddq", "efforts"):
@@ -157,6 +163,11 @@ class MeasuredMotion(ArrayValue):
             require(len(texts) == n, f"{field} must be {n} texts, one per column of q, but there are {len(texts)}")
         object.__setattr__(self, "positions", _positions(self.positions, n_samples))
         object.__setattr__(self, "account", tuple(self.account))
+        object.__setattr__(self, "sources", tuple(self.sources))
+        for field, default in (("rows", np.arange(1, n_samples + 1)), ("source", np.zeros(n_samples, dtype=np.int64))):
+            values = default if getattr(self, field) is None else np.asarray(getattr(self, field), dtype=np.int64)
+            require(values.shape == (n_samples,), f"{field} must be a whole number per sample")
+            object.__setattr__(self, field, values)
         require(bool(np.isfinite(self.rate)) and self.rate > 0, f"rate must be positive, not {self.rate}")
         fits = self.full_rate is None or len(self.full_rate.at) == n_samples
         require(fits, "full_rate must say which of its samples each sample is")
@@ -192,8 +203,19 @@ class MeasuredMotion(ArrayValue):
         ends = [0, *(np.flatnonzero(np.diff(self.positions) > 1) + 1).tolist(), self.n_samples]
         return tuple(slice(a, b) for a, b in pairwise(ends))
 
+    def place(self, sample: int) -> str:
+        """Where a sample comes from, for a message.
+
+        Examples:
+            >>> one = np.ones((2, 1))
+            >>> names = {k: [k] for k in ("coordinates", "coordinate_units", "actuators", "effort_units")}
+            >>> MeasuredMotion(1.0, one, one, one, one, one == 1, **names, rows=[5, 15], sources=["a.csv"]).place(1)
+            'row 15 of a.csv'
+        """
+        return f"row {abs(self.rows[sample])} of {self.sources[self.source[sample]]}"
+
     def select(self, samples: Any) -> "MeasuredMotion":
-        """The motion with some samples only: a slice, a mask, or rising sample numbers. Gaps are remembered.
+        """The motion with some samples only: a slice, a mask, or rising sample numbers. Gaps stay gaps.
 
         Examples:
             >>> one = np.ones((4, 1))
@@ -202,7 +224,7 @@ class MeasuredMotion(ArrayValue):
             array([0, 3])
         """
         chosen = samples if isinstance(samples, slice) else np.asarray(samples)
-        fields = ("q", "dq", "ddq", "efforts", "kept", "positions")
+        fields = ("q", "dq", "ddq", "efforts", "kept", "positions", "rows", "source")
         parts = {field: getattr(self, field)[chosen] for field in fields}
         require(len(parts["q"]) > 0, "no sample is left: the selection is empty")
         full = self.full_rate and replace(self.full_rate, at=self.full_rate.at[chosen])
@@ -231,8 +253,11 @@ class MeasuredMotion(ArrayValue):
             positions.append(places - places[0] + begin)
             begin = int(positions[-1][-1]) + 1 + int(np.ceil(gap * first.rate))
         parts: dict[str, Any] = {
-            f: np.concatenate([getattr(m, f) for m in motions]) for f in ("q", "dq", "ddq", "efforts", "kept")
+            f: np.concatenate([getattr(m, f) for m in motions]) for f in ("q", "dq", "ddq", "efforts", "kept", "rows")
         }
+        parts["sources"] = tuple(source for motion in motions for source in motion.sources)
+        before = np.cumsum([0, *(len(motion.sources) for motion in motions[:-1])])
+        parts["source"] = np.concatenate([motion.source + n for motion, n in zip(motions, before, strict=True)])
         parts["account"] = tuple(line for motion in motions for line in motion.account)
         full = [motion.full_rate for motion in motions if motion.full_rate is not None]
         require(len(full) in (0, len(motions)), "motions that passed a low-pass and others cannot be joined")

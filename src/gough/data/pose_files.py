@@ -8,22 +8,14 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
-from gough.core.files import is_file, new_file
+from gough.core.files import new_file
 from gough.core.rotations import exp, from_quaternion, to_quaternion
 from gough.core.units import LARGEST, factor_between, in_si
-from gough.data.array_sources import mat_source, npz_source
-from gough.data.csv_source import CsvSource
-from gough.data.parquet_source import ParquetSource
+from gough.data.formats import opened
 from gough.data.poses import Poses
-from gough.data.sources import Source, find_column, split_head, unit_of
+from gough.data.sources import find_column, split_head, unit_of
 
 Order = Literal["wxyz", "xyzw"]
-_READERS: dict[str, Callable[[Path], Source]] = {
-    **dict.fromkeys((".csv", ".tsv", ".txt"), CsvSource),
-    **dict.fromkeys((".parquet", ".pq"), ParquetSource),
-    ".mat": mat_source,
-    ".npz": npz_source,
-}
 _POSITION = ("x", "y", "z")
 _NAMED, _NUMBERED = ("qw", "qx", "qy", "qz"), ("q1", "q2", "q3", "q4")
 _VECTOR = ("rx", "ry", "rz")
@@ -54,8 +46,9 @@ def read_poses(
         columns: Where the file names them otherwise: {"x": "position_x", "l1": "leg_length_1", …}.
         units: Units of "position", "rotation" and "readings" in the file, where heads such as "x [mm]" do not state
             them. A head that states another unit is refused.
-        quaternion: "wxyz" or "xyzw", the order of q1…q4. Left out, the data must tell it: a platform turns little,
-            so its scalar part is the large one.
+        quaternion: "wxyz" or "xyzw", the order of q1…q4. Without it the order is inferred from the data: a platform turns
+            little, so its scalar part is the large one. Columns qw, qx, qy, qz need none, and one that contradicts
+            their order in the file is refused.
         chains: Number of readings.
         planar: The robot moves in the plane: z may be left out, and is 0 then.
         reading_unit: What the robot's readings are in, such as "rev"; left out, readings become SI.
@@ -87,9 +80,7 @@ def read_poses(
 
 def binary_columns(path: Path) -> tuple[tuple[str, ...], Callable[[int], Array]]:
     """Heads of a `.parquet`, `.mat` or `.npz` file, and a function that loads a column by its place."""
-    suffix = path.suffix.lower()
-    require(suffix in _READERS, f"{path} cannot be read: poses come from {', '.join(_READERS)}, not '{suffix}'")
-    source = _READERS[suffix](path)
+    source = opened(path, "poses")
 
     def column(place: int) -> Array:
         values: Array = source.load([place], missing=True)[:, 0]
@@ -110,11 +101,7 @@ class _Reader:
         for name in units:
             groups = ("position", "rotation", "readings")
             require(name in groups, f"units are stated for {', '.join(groups)}, not '{name}'{nearest(name, groups)}")
-        suffix = path.suffix.lower()
-        require(is_file(path), f"{path} cannot be read: there is no such file")
-        require(suffix in _READERS, f"{path} cannot be read: poses come from {', '.join(_READERS)}, not '{suffix}'")
-        require(path.stat().st_size > 0, f"{path} is empty")
-        self.source = _READERS[suffix](path)
+        self.source = opened(path, "poses")
 
     def has(self, name: str) -> bool:
         names = {split_head(head)[0] for head in self.source.heads} | set(self.source.heads)
@@ -167,6 +154,7 @@ class _Reader:
 
     def rotation(self, order: Order | None, notes: list[str]) -> Array | None:
         if any(self.has(name) for name in _NAMED):
+            self._require_order(order)
             return self._quaternion(self.load(_NAMED, "", "1"), "wxyz", notes, named=True)
         if any(self.has(name) for name in _NUMBERED):
             return self._quaternion(self.load(_NUMBERED, "", "1"), order, notes, named=False)
@@ -177,6 +165,18 @@ class _Reader:
         if any(self.has(name) for name in _MATRIX):
             return self.load(_MATRIX, "", "1").reshape(-1, 3, 3)
         return None
+
+    def _require_order(self, order: Order | None) -> None:
+        """Refuse a stated order that contradicts that of the columns qw, qx, qy, qz, whose names decide."""
+        if order is None:
+            return
+        file_order = sorted(_NAMED, key=self._place)
+        stated = [f"q{letter}" for letter in order]
+        require(
+            file_order == stated,
+            f'{self.path}: the order of the quaternion is stated as "{order}", but the columns stand in the order '
+            f"{', '.join(file_order)}: their names decide. Leave out the stated order, or correct the columns",
+        )
 
     def _quaternion(self, q: Array, order: Order | None, notes: list[str], *, named: bool) -> Array:
         norms = np.linalg.norm(q, axis=1)
@@ -192,7 +192,7 @@ class _Reader:
         if order is None:
             if seems is None:
                 raise InputError(
-                    f"{self.path}: the data do not tell the quaternion's order, scalar first or last: state it, "
+                    f"{self.path}: the data do not determine the quaternion's order, scalar first or last: state it, "
                     '"wxyz" or "xyzw"'
                 )
             order = seems

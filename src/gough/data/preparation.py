@@ -9,8 +9,7 @@ from gough.core.text import written
 from gough.core.units import LARGEST
 from gough.data.motion import FullRate, MeasuredMotion, StepReport
 from gough.data.recording import Recording
-from gough.data.signals import Signals
-from gough.data.steps import DropMissing, LowPass, Step
+from gough.data.steps import DropMissing, LowPass, Signals, Step
 
 Channels = Sequence[str] | Mapping[str, str]
 
@@ -80,6 +79,8 @@ def _prepared(recording: Recording, coordinates: Channels, efforts: Channels, st
         start=recording.start + signals.first / recording.rate,
         account=tuple(account),
         full_rate=_full_rate(signals),
+        sources=(whence,),
+        rows=recording.row_of(signals.first + signals.stride * np.arange(signals.n_samples)),
     )
 
 
@@ -132,5 +133,5 @@ def _require_complete(recording: Recording, names: Sequence[str]) -> None:
         if lost.size:
             raise InputError(
                 f"{recording.source or 'the recording'}: channel '{name}' lacks {lost.size} of {len(recording)} "
-                f"samples, the first at sample {lost[0]} (counted from 0): put DropMissing() among the steps"
+                f"samples, the first {recording.place(int(lost[0]))}: put DropMissing() among the steps"
             )

@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import ceil
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, require
@@ -12,6 +14,7 @@ from gough.core.text import number, require_encodable, table
 from gough.core.units import factor_between, in_si, same_kind
 from gough.data.sources import nearest_name
 
+Integers = npt.NDArray[np.int64]
 _TURNS = 4 * np.pi
 """An actuated arm of a parallel robot does not turn further: beyond it, radians are probably degrees."""
 
@@ -46,6 +49,8 @@ class Recording(ArrayValue):
     """Time of the first sample in seconds."""
     source: str = ""
     """Where it comes from: usually a file."""
+    rows: Integers | None = None
+    """(N,) row of the source that each sample is, counted from 1; −k where it was lost after row k; None: 1, 2, 3, …"""
 
     def __post_init__(self) -> None:
         for field in ("names", "units"):
@@ -71,9 +76,13 @@ class Recording(ArrayValue):
             object.__setattr__(self, field, float(getattr(self, field)))
         require(0 < self.rate < np.inf, f"rate must be a positive number, not {self.rate:g}")
         require(bool(np.isfinite(self.start)), f"start must be a finite number, not {self.start:g}")
+        if self.rows is not None:
+            rows = np.asarray(self.rows, dtype=np.int64)
+            require(rows.shape == (len(samples),), f"rows must be {len(samples)} whole numbers, one for each sample")
+            object.__setattr__(self, "rows", rows)
         for name, channel in zip(self.names, samples.T, strict=True):
             wrong = np.flatnonzero(np.isinf(channel))
-            require(not wrong.size, f"channel '{name}' is infinite at sample {wrong[:1].sum()} (counted from 0)")
+            require(not wrong.size, f"channel '{name}' is infinite {self.place(wrong[:1].sum())}")
 
     def __getitem__(self, name: str) -> Array:
         """The samples (N,) of one channel."""
@@ -91,6 +100,22 @@ class Recording(ArrayValue):
     def duration(self) -> float:
         """Seconds from the first sample to the last."""
         return (len(self) - 1) / self.rate
+
+    def row_of(self, samples: Any) -> Integers:
+        """Rows of the source, as in `rows`, that samples, counted from 0, are."""
+        return np.asarray(samples) + 1 if self.rows is None else self.rows[samples]
+
+    def place(self, sample: int) -> str:
+        """Where a sample, counted from 0, is in the source, for a message.
+
+        Examples:
+            >>> Recording(["q1"], ["rad"], [[0.1], [np.nan], [0.2]], rate=100.0, rows=[1, -1, 2]).place(1)
+            'at t = 0.01 s, between rows 1 and 2'
+        """
+        row = int(self.row_of(sample))
+        if row > 0:
+            return f"in row {row}"
+        return f"at t = {self.start + sample / self.rate:.6g} s, between rows {-row} and {1 - row}"
 
     def unit(self, name: str) -> str:
         """The unit of one channel."""
@@ -124,7 +149,8 @@ class Recording(ArrayValue):
         if not 0 <= first < after <= len(self):
             asked = f"from {begin:g} s" + ("" if end is None else f" to {end:g} s")
             raise InputError(f"the recording lasts {len(self) / self.rate:.6g} s: there is no part of it {asked}")
-        return replace(self, samples=self.samples[first:after], start=self.start + first / self.rate)
+        rows = self.row_of(np.arange(first, after))
+        return replace(self, samples=self.samples[first:after], start=self.start + first / self.rate, rows=rows)
 
     def columns(self, names: Iterable[str]) -> Array:
         """The samples (N, k) of some channels, each of them contiguous."""
@@ -168,7 +194,7 @@ class Recording(ArrayValue):
         return tuple(
             remark
             for name, unit, channel in zip(self.names, self.units, self.samples.T, strict=True)
-            for remark in _remarks(name, unit, channel)
+            for remark in self._remarks(name, unit, channel)
         )
 
     def __str__(self) -> str:
@@ -185,6 +211,25 @@ class Recording(ArrayValue):
         source = f"{self.source}: " if self.source else ""
         title = f"{source}{len(self)} samples at {self.rate:.10g} Hz, {self.duration:.6g} s"
         return "\n".join([title, table(heads, rows, "llrrr"), *self.remarks])
+
+    def _remarks(self, name: str, unit: str, channel: Array) -> Iterable[str]:
+        least, greatest = _extremes(channel)
+        peak = max(abs(least), abs(greatest))
+        if np.isnan(peak):
+            yield f"channel '{name}' has no sample at all"
+        elif unit == "rad" and peak > _TURNS:
+            yield (
+                f"channel '{name}' reaches {peak:.4g} rad, more than two turns: "
+                f"if these are degrees, state units={{'{name}': 'deg'}}, in a study [data.units] {name} = \"deg\""
+            )
+        elif unit == "rad" and greatest - least > np.pi:
+            steps = np.nan_to_num(abs(np.diff(channel)))
+            jump = int(np.argmax(steps))
+            if steps[jump] > np.pi:
+                where = f"after row {abs(int(self.row_of(jump)))}"
+                yield f"channel '{name}' jumps by {steps[jump]:.3g} rad {where}: does its counter wrap around?"
+        elif least == greatest and len(channel) > 1:
+            yield f"channel '{name}' never changes: is it connected?"
 
     def _column(self, name: str) -> int:
         if name not in self.names:
@@ -208,25 +253,3 @@ def _extremes(channel: Array) -> tuple[float, float]:
         return least, greatest
     present = channel[~np.isnan(channel)]
     return (float(present.min()), float(present.max())) if present.size else (np.nan, np.nan)
-
-
-def _remarks(name: str, unit: str, channel: Array) -> Iterable[str]:
-    least, greatest = _extremes(channel)
-    peak = max(abs(least), abs(greatest))
-    if np.isnan(peak):
-        yield f"channel '{name}' has no sample at all"
-    elif unit == "rad" and peak > _TURNS:
-        yield (
-            f"channel '{name}' reaches {peak:.4g} rad, more than two turns: "
-            f"if these are degrees, state units={{'{name}': 'deg'}}, in a study [data.units] {name} = \"deg\""
-        )
-    elif unit == "rad" and greatest - least > np.pi:
-        steps = np.nan_to_num(abs(np.diff(channel)))
-        jump = int(np.argmax(steps))
-        if steps[jump] > np.pi:
-            yield (
-                f"channel '{name}' jumps by {steps[jump]:.3g} rad after sample {jump} (counted from 0): "
-                "does its counter wrap around?"
-            )
-    elif least == greatest and len(channel) > 1:
-        yield f"channel '{name}' never changes: is it connected?"

@@ -15,8 +15,9 @@ from gough.dynamics.named import DEFAULT_METHODS, chosen_methods
 from gough.dynamics.recorded import recorded, require_fit
 from gough.dynamics.reduce import reduced
 from gough.dynamics.results import Identified, Step, announced
+from gough.dynamics.text import measured_rows
 from gough.dynamics.validation import validated
-from gough.estimates import Estimate, Method, estimate
+from gough.estimates import Estimate, HullStats, Method, Status, estimate
 from gough.methods import (
     BoundingEllipsoid,
     GaussMarkov,
@@ -102,7 +103,7 @@ def identify(
     minimal = smallest_factor(problem, scale)
     used = margin * minimal.upper * scale if stated is None else stated
     bounded = with_bounds(problem, used, closed_prior(problem, np.maximum(used, minimal.upper * scale)))
-    estimates, refused = _answers(problem, bounded, chosen, lambda label: begin(f"identifying: {label}"))
+    estimates, refused = _answers(problem, bounded, chosen, motion, lambda label: begin(f"identifying: {label}"))
     identified = Identified(
         robot=robot,
         motion=motion,
@@ -167,6 +168,7 @@ def _answers(
     problem: LinearProblem,
     bounded: LinearProblem,
     methods: Mapping[str, Method[LinearProblem]],
+    motion: MeasuredMotion,
     on_method: Callable[[str], object],
 ) -> tuple[dict[str, Estimate], dict[str, str]]:
     """Estimates by label, whatever their status; and for methods that could not begin, the reason.
@@ -177,10 +179,19 @@ def _answers(
     for label, method in methods.items():
         on_method(label)
         try:
-            estimates[label] = _answer(problem, bounded, method)
+            estimates[label] = _placed(_answer(problem, bounded, method), motion)
         except GoughError as error:
             refused[label] = str(error)
     return estimates, refused
+
+
+def _placed(answer: Estimate, motion: MeasuredMotion) -> Estimate:
+    """The answer with rows of the recordings in its notes, where these name rows of the problem that contradict."""
+    rows = answer.stats.active_rows if isinstance(answer.stats, HullStats) else ()
+    if answer.status is not Status.INCONSISTENT or not rows:
+        return answer
+    numbers, text = f"rows {', '.join(map(str, rows))}", measured_rows(motion, rows)
+    return replace(answer, notes=tuple(note.replace(numbers, text) for note in answer.notes))
 
 
 def _answer(problem: LinearProblem, bounded: LinearProblem, method: Method[LinearProblem]) -> Estimate:

@@ -92,19 +92,18 @@ def _regressor(robot: DynamicModel, motion: MeasuredMotion, moved: tuple[Array, 
             _regressor(robot, motion, moved, samples[half:])
             raise  # only together
         at = ", ".join(f"{c} = {v:.4g}" for c, v in zip(motion.coordinates, moved[0][samples[0]], strict=True))
-        t = _time(motion, int(samples[0]))
         raise InputError(
-            f"{robot.name} cannot be where it was measured at t = {t:.6g} s ({at}): {error}. "
-            "Are zero and direction of its coordinates right, and its geometry?"
+            f"{robot.name} cannot reach the position measured in {_place(motion, int(samples[0]))} ({at}): {error}. "
+            "Check zero and direction of its coordinates, and its geometry"
         ) from error
     require(W.shape == wanted, f"the regressor of {robot.name} has shape {W.shape} where {wanted} is expected")
     return W
 
 
-def _time(motion: MeasuredMotion, sample: int) -> float:
-    """The time of a sample of the motion, or of the motion at its full rate."""
+def _place(motion: MeasuredMotion, sample: int) -> str:
+    """The row of a sample of the motion, or of the motion at its full rate: then of the nearest one that is left."""
     full = motion.full_rate
     if full is None:
-        return float(motion.times[sample])
+        return motion.place(sample)
     nearest = int(np.argmin(abs(full.at - sample)))
-    return float(motion.times[nearest] + (sample - full.at[nearest]) / full.rate)
+    return motion.place(nearest) if full.at[nearest] == sample else f"a row near {motion.place(nearest)}"

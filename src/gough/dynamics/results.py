@@ -15,7 +15,7 @@ from gough.core.text import html_table, number, table
 from gough.data import MeasuredMotion
 from gough.dynamics.adequacy import Adequacy, Finding
 from gough.dynamics.bounds import rounded_up
-from gough.dynamics.text import as_given, by_actuator, listed, percent
+from gough.dynamics.text import as_given, by_actuator, listed, measured_rows, percent
 from gough.dynamics.validation import Validation
 from gough.estimates import Claim, Estimate, Status
 from gough.methods.bounded.minimal_bound import MinimalBound
@@ -282,10 +282,9 @@ class Identified(EstimatesByMethod):
         stated = f"the given error bound of {by_actuator(self.bound, units, names, as_given)}"
         if self.minimal.is_inconsistent:
             prior = ", or the prior is wrong" if self.has_prior else ""
-            return (
-                f"{floor}: {stated} is refuted.",
-                f"Either errors are larger than stated, or the model is wrong, or some rows are outliers{prior}.",
-            )
+            causes = f"Either errors are larger than stated, or the model is wrong, or some rows are outliers{prior}."
+            rows = measured_rows(self.motion, self.minimal.rows)
+            return (f"{floor}: {stated} is refuted.", f"The contradiction involves {rows}. {causes}")
         ratio = 1 / self.minimal.upper if self.minimal.upper > 0 else np.inf
         lines = [f"{floor}; {stated} is {number(ratio, digits=3)} times that."]
         if ratio < self.margin:

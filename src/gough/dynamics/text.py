@@ -6,6 +6,10 @@ import numpy as np
 
 from gough.core import outward
 from gough.core.arrays import Array
+from gough.data import MeasuredMotion
+
+_MOST_ROWS = 5
+"""Rows of a contradiction that are named."""
 
 
 def listed(items: Sequence[str]) -> str:
@@ -39,6 +43,25 @@ def as_given(value: float, *, digits: int = 0) -> str:  # noqa: ARG001 - the oth
         '0.06'
     """
     return f"{value!r}".removesuffix(".0")
+
+
+def measured_rows(motion: MeasuredMotion, rows: Sequence[int]) -> str:
+    """Some rows of a problem, counted from 0, by actuator and by row of the recordings that the motion is made of.
+
+    Examples:
+        >>> from gough.dynamics.example import random_motion
+        >>> measured_rows(random_motion(1)[1], [0, 5])
+        'motor 1 in row 1 and motor 2 in row 3 of recording'
+    """
+    places = np.argwhere(motion.kept)[list(rows)].tolist()
+    several = len({int(motion.source[sample]) for sample, _ in places}) > 1
+    texts = [
+        f"{motion.actuators[i]} in {motion.place(sample) if several else f'row {abs(motion.rows[sample])}'}"
+        for sample, i in places[:_MOST_ROWS]
+    ]
+    if len(places) > _MOST_ROWS:
+        texts.append(f"{len(places) - _MOST_ROWS} more rows")
+    return listed(texts) if several else f"{listed(texts)} of {motion.sources[motion.source[places[0][0]]]}"
 
 
 def by_actuator(values: Array, units: Sequence[str], names: Sequence[str], rounded: Callable[..., str]) -> str:
