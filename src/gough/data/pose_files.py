@@ -46,7 +46,7 @@ def read_poses(
         columns: Where the file names them otherwise: {"x": "position_x", "l1": "leg_length_1", …}.
         units: Units of "position", "rotation" and "readings" in the file, where heads such as "x [mm]" do not state
             them. A head that states another unit is refused.
-        quaternion: "wxyz" or "xyzw", the order of q1…q4. Without it the order is inferred from the data: a platform turns
+        quaternion: "wxyz" or "xyzw", the order of q1…q4. Without it, the data decide: a platform turns
             little, so its scalar part is the large one. Columns qw, qx, qy, qz need none, and one that contradicts
             their order in the file is refused.
         chains: Number of readings.
