@@ -9,9 +9,10 @@ import numpy as np
 from scipy.optimize import linprog
 
 from gough import Box, Status
-from gough.checker import check_leg, leg_certificate
-from gough.checker.leg_files import render_leg
-from gough.checker.of_leg import outlier_certificate
+from gough.checker import chain_certificate, check_chains
+from gough.checker.chain_files import render_chains
+from gough.checker.leg_equations import LegMeasurements, PlatformMeasurements
+from gough.checker.of_chain import outlier_certificate
 from gough.closure import (
     JointHull,
     JointProblem,
@@ -23,7 +24,6 @@ from gough.closure import (
 )
 from gough.closure.leg_tolerance import needed
 from gough.core import outward
-from gough.core.leg_measurements import LegMeasurements, PlatformMeasurements
 from gough.core.rotations import exp, to_quaternion
 from gough.methods import GaussSeidel
 from gough.methods.nonlinear.interval_newton import IntervalNewton
@@ -177,10 +177,10 @@ def joint() -> None:
         text = f"  {fault!s:22s} {alone} of 6 legs refuted alone; together {verdict}, {test:.2f} s; "
         text += f"joint ε {outward.between(lower, together.upper, times=1000)} mm, {took:.1f} s"
         if answer.status is Status.INCONSISTENT:
-            certificate = leg_certificate(problem, answer)
+            certificate = chain_certificate(problem, answer)
             began = time.process_time()
-            holds = check_leg(certificate, problem).holds
-            text += f"; certificate {len(render_leg(certificate)) / 1e3:.0f} kB, "
+            holds = check_chains(certificate, problem).holds
+            text += f"; certificate {len(render_chains(certificate)) / 1e3:.0f} kB, "
             text += f"check {time.process_time() - began:.1f} s, {holds}"
         print(text, flush=True)
 
@@ -204,11 +204,11 @@ def wrong() -> None:
         took = time.process_time() - began
         proof = outlier_certificate(problem, found.contradictions, at_least=found.at_least, q=q, outliers=found.named)
         began = time.process_time()
-        holds = check_leg(proof, problem).holds
+        holds = check_chains(proof, problem).holds
         print(
             f"  {fault}, q = {q}: at least {found.at_least}, named {found.named}, left out {relaxed.left_out}, "
             f"ε {outward.between(relaxed.lower, relaxed.upper, times=1000)} mm, {took:.1f} s; certificate "
-            f"{len(render_leg(proof)) / 1e3:.0f} kB, check {time.process_time() - began:.2f} s, {holds}",
+            f"{len(render_chains(proof)) / 1e3:.0f} kB, check {time.process_time() - began:.2f} s, {holds}",
             flush=True,
         )
 
@@ -259,10 +259,10 @@ def certificates() -> None:
     ):
         data, truth, _ = measured(2, **fault)
         problem = LegProblem(data, Box.around(truth, around))
-        certificate = leg_certificate(problem, LiftedHull().estimate(problem))
+        certificate = chain_certificate(problem, LiftedHull().estimate(problem))
         began = time.process_time()
-        holds = check_leg(certificate, problem).holds
-        took, size = time.process_time() - began, len(render_leg(certificate).encode()) / 1e3
+        holds = check_chains(certificate, problem).holds
+        took, size = time.process_time() - began, len(render_chains(certificate).encode()) / 1e3
         print(f"  {name:5s} from ± {around * 1e3:.0f} mm, {fault}: {size:.1f} kB, {took:.2f} s, holds: {holds}")
 
 

@@ -7,8 +7,7 @@ Verbs, all importable from `gough`:
     calibrate(robot, poses)                       geometric parameters from measured poses
     certify(robot, poses, tolerances)               prove which geometry fits measured poses within tolerances, or that
                                                     none does, with certificates
-    check(certificate, problem)                     verify a certificate again, in exact rational arithmetic; for legs
-                                                    and chains: gough.checker.check_leg, gough.checker.check_chain
+    check(certificate, problem)                     verify a certificate again, in exact rational arithmetic
     design(robot, limits)                           optimize a trajectory for identification, within limits
     choose_poses(robot, limits, count=16)         optimize the poses of a calibration, within limits
     read_study("study.toml")                        the study of any kind in a TOML file, as the commands read it

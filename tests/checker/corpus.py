@@ -17,24 +17,21 @@ from gough.checker import (
     Certificate,
     ChainBound,
     ChainCertificate,
+    ChainCut,
     ChainEmpty,
+    ChainOutliers,
     ChainQuestion,
+    ChainSplit,
+    ChainStage,
     ChainWitness,
     Empty,
     Inside,
-    LegBound,
-    LegCertificate,
-    LegCut,
-    LegEmpty,
-    LegOutliers,
-    LegSplit,
-    LegStage,
-    LegWitness,
-    PlatformQuestion,
+    PlatformMeasurements,
     Reach,
     RelaxedBound,
     RelaxedEmpty,
     RelaxedStep,
+    RodEquations,
     Round,
     Split,
     Step,
@@ -42,13 +39,13 @@ from gough.checker import (
     Violated,
     Witness,
     check,
-    check_chain,
-    check_leg,
+    check_chains,
+    empty_certificate,
 )
-from gough.checker.of_leg import empty_certificate
+from gough.checker.chain_boxes import Space
 from gough.closure import LegProblem
 from gough.closure.leg_tolerance import refuted
-from gough.core.leg_measurements import LegMeasurements, PlatformMeasurements
+from gough.core.rational import round_down
 
 HALF = Fraction(1, 2)
 NAN, INF = float("nan"), float("inf")
@@ -166,7 +163,7 @@ def _measured(readings, tolerance=0.0625, position=0.0, rotation=0.0):
 def _asked(readings, legs=(1,), **options):
     prior = Box([0] * 6 * 1 + [0.125], [0] * 6 + [0.75])
     sides = [np.tile(side, len(legs)) for side in (prior.lower, prior.upper)]
-    return PlatformQuestion(_measured(readings, **options), Box(*sides), legs)
+    return ChainQuestion(legs, _measured(readings, **options).legs, Box(*sides))
 
 
 FITTING = _asked([0.125, 0.1875])  # 5/16 … 7/16 of pose 0, 4/16 … 6/16 of pose 1: l from 5/16 to 6/16
@@ -174,76 +171,68 @@ MOVING = _asked([0.125, 0.1875], position=0.0625, rotation=0.125)
 FAR = _asked([0.125, 0.375])
 SEVERAL = _asked([0.125, 0.125, 0.125, 0.375])
 BOTH = _asked([[0.125, 0.25], [0.1875, 0.25]], legs=(1, 2))
+MOVED = ((0.0, 0.0, 0.0625, 0.0, 0.0625, 0.0), (0.0, 0.0, 0.0625, 0.0, 0.0, 0.0))
 CENTER, RADIUS = (0.0,) * 6 + (0.4375,), (0.0,) * 6 + (0.3125,)
 
 
 def _empty_links(question, pose=slice(None)):
-    data = question.data.leg(0)
-    chosen = data.select(pose)
-    problem = LegProblem(LegMeasurements(*(getattr(chosen, f.name) for f in fields(LegMeasurements))), question.prior)
+    problem = LegProblem(question.legs[0].select(pose), question.prior)
     return empty_certificate(problem, refuted(problem)).proof.links
 
 
 def _renumbered(links, question, poses):
     """Rows of some poses as rows of all."""
-    few, n = len(poses), len(question.data)
+    few, n = len(poses), question.n_poses
 
     def number(row):
         side, k = divmod(row, few)
         return side * n + poses[k] if row < 2 * few else row - 2 * few + 2 * n
 
     def cut(each):
-        return LegCut(each.unknown, each.side, each.bound, tuple((number(row), w) for row, w in each.weights))
+        return ChainCut(each.unknown, each.side, each.bound, tuple((number(row), w) for row, w in each.weights))
 
-    return tuple(LegStage(s.center, s.radius, tuple(cut(each) for each in s.cuts), s.leg) for s in links)
+    return tuple(ChainStage(s.center, s.radius, tuple(cut(each) for each in s.cuts), s.chain) for s in links)
 
 
 def _tight(question, leg=1, first=0):
     """l ≥ the largest double that row N (pose 0 is not too short) and its tangents prove, from CENTER ± RADIUS."""
-    from gough.checker.legs import Legs
-    from gough.core.rational import round_down
-
-    legs, n = Legs(question, question.legs, 0.0), len(question.data)
-    size = 7 * len(question.legs)
-    rows = legs.rows(CENTER, RADIUS, leg if len(question.legs) > 1 else None)
+    n = question.n_poses
+    rows = Space(question, question.chains, 0.0).rows(CENTER, RADIUS, leg if len(question.chains) > 1 else None)
     cuts = []
     for side, weights in (("lower", ((0, 1.5),)), ("upper", ((n + 1, 1.0), (2 * n + 4 * 15 + 1, 0.5)))):
-        cut = LegCut(f"l{leg}", side, 0.0, weights)
+        cut = ChainCut(f"l{leg}", side, 0.0, weights)
         v = rows.proven(cut, first + 6)
         at = round_down(v + Fraction(CENTER[6])) if side == "lower" else -round_down(v - Fraction(CENTER[6]))
-        cuts.append(LegCut(f"l{leg}", side, at, weights))
-    assert size
-    return LegStage(CENTER, RADIUS, tuple(cuts), leg if len(question.legs) > 1 else None)
+        cuts.append(ChainCut(f"l{leg}", side, at, weights))
+    return ChainStage(CENTER, RADIUS, tuple(cuts), leg if len(question.chains) > 1 else None)
 
 
 def _still(n):
-    return tuple((0.0, 0.0, 0.0) for _ in range(n))
+    return ((0.0,) * 6,) * n
 
 
 @cache
 def legs():
     stage = _tight(FITTING)
-    half = LegSplit("l1", 0.5, (stage,), ())
+    half = ChainSplit("l1", 0.5, (stage,), ())
     empty = _empty_links(FAR)
     pairs = tuple(_renumbered(_empty_links(SEVERAL, [k, 3]), SEVERAL, (k, 3)) for k in (0, 1))
-    moved = ((0.0, 0.0, 0.0625), (0.0, 0.0, 0.0625))
-    turned = ((0.0, 0.0625, 0.0), (0.0, 0.0, 0.0))
     value = (0.0,) * 6 + (0.34375,)
     longer = (0.0,) * 6 + (0.40625,)
     made = {
-        "leg bound": (FITTING, LegBound((stage,))),
-        "leg cases": (FITTING, LegBound((half,))),
-        "leg empty": (FAR, LegEmpty(empty)),
-        "leg empty cases": (FAR, LegEmpty((LegSplit("l1", 0.4375, empty, empty),))),
-        "leg witness": (FITTING, LegWitness(value, _still(2), _still(2))),
-        "leg witness, moved": (MOVING, LegWitness(longer, moved, turned)),
-        "leg witness but one": (FAR, LegWitness(value, _still(2), _still(2), (1,))),
-        "leg outliers": (SEVERAL, LegOutliers(1, 1, (3,), pairs)),
-        "joint bound": (BOTH, LegBound((_tight(BOTH), _tight(BOTH, 2, 7)))),
-        "joint witness": (BOTH, LegWitness((*value, *value[:6], 0.25), _still(2), _still(2))),
+        "leg bound": (FITTING, ChainBound((stage,))),
+        "leg cases": (FITTING, ChainBound((half,))),
+        "leg empty": (FAR, ChainEmpty(empty)),
+        "leg empty cases": (FAR, ChainEmpty((ChainSplit("l1", 0.4375, empty, empty),))),
+        "leg witness": (FITTING, ChainWitness(value, _still(2))),
+        "leg witness, moved": (MOVING, ChainWitness(longer, MOVED)),
+        "leg witness but one": (FAR, ChainWitness(value, _still(2), (1,))),
+        "leg outliers": (SEVERAL, ChainOutliers(1, 1, (3,), pairs)),
+        "joint bound": (BOTH, ChainBound((_tight(BOTH), _tight(BOTH, 2, 7)))),
+        "joint witness": (BOTH, ChainWitness((*value, *value[:6], 0.25), _still(2))),
     }
     return {
-        name: (question, LegCertificate(question.digest(), question.legs, proof))
+        name: (question, ChainCertificate(question.digest(), question.chains, proof))
         for name, (question, proof) in made.items()
     }
 
@@ -256,8 +245,8 @@ def _chain(readings=(0.5, 0.5), tolerance=0.0625, conditions=()):
     p, A, D = np.zeros((N, 3)), np.zeros((N, 3, n)), np.zeros((N, 1, 3))
     p[:, 2], A[:, 2, 0], D[:, 0, 2] = readings, 1.0, 1.0
     arrays = (p, A, D, np.zeros((N, 1, 3, n)), np.full((N, 1), tolerance), np.zeros((N, n)), np.zeros(N))
-    prior = Box([-0.125, 0.25], [0.125, 0.75])
-    return ChainQuestion(3, ("x", "rod"), prior, *arrays, ((0, 0), (0, 1), (1, 1)), conditions)
+    rod = RodEquations(("x", "rod"), *arrays, ((0, 0), (0, 1), (1, 1)), conditions)
+    return ChainQuestion((3,), (rod,), Box([-0.125, 0.25], [0.125, 0.75]))
 
 
 ROD, ROD_APART = _chain(), _chain((0.5, 0.875), 0.0625)
@@ -280,30 +269,27 @@ EQUATIONS = {
 
 @cache
 def chains():
-    from gough.checker.chain_check import ChainSpace
-    from gough.core.rational import round_down
-
     center, radius = (0.0, 0.5), (0.125, 0.25)
 
     def cut(question, side, weights, name="rod"):
-        rows = ChainSpace(question, 0.0).rows(center, radius, None)
+        rows = Space(question, question.chains, 0.0).rows(center, radius, None)
         axis = question.names.index(name)
-        v = rows.proven(LegCut(name, side, 0.0, weights), axis)
+        v = rows.proven(ChainCut(name, side, 0.0, weights), axis)
         middle = Fraction(center[axis])
         bound = round_down(v + middle) if side == "lower" else -round_down(v - middle)
-        return LegCut(name, side, bound, weights)
+        return ChainCut(name, side, bound, weights)
 
-    stage = LegStage(center, radius, (cut(ROD, "lower", ((0, 1.0), (14, 1.0))), cut(ROD, "upper", ((2, 1.0),))))
-    contradiction = LegCut("x", "empty", 0.0, ((1, 1.0), (2, 1.0)))
+    stage = ChainStage(center, radius, (cut(ROD, "lower", ((0, 1.0), (14, 1.0))), cut(ROD, "upper", ((2, 1.0),))))
+    contradiction = ChainCut("x", "empty", 0.0, ((1, 1.0), (2, 1.0)))
     made = {
         "chain bound": (ROD, ChainBound((stage,))),
-        "chain cases": (ROD, ChainBound((LegSplit("x", 0.0, (stage,), (stage,)),))),
-        "chain empty": (ROD_APART, ChainEmpty((LegStage(center, radius, (contradiction,)),))),
+        "chain cases": (ROD, ChainBound((ChainSplit("x", 0.0, (stage,), (stage,)),))),
+        "chain empty": (ROD_APART, ChainEmpty((ChainStage(center, radius, (contradiction,)),))),
         "chain witness": (ROD, ChainWitness((Fraction(1, 48), Fraction(26, 48)))),
         "chain witness, condition": (STRAIGHT, ChainWitness((Fraction(0), Fraction(1, 2)))),
     }
     return {
-        name: (question, ChainCertificate(question.digest(), question.chain, proof))
+        name: (question, ChainCertificate(question.digest(), question.chains, proof))
         for name, (question, proof) in made.items()
     }
 
@@ -315,8 +301,8 @@ def base(name):
         problem, proof = LINEAR[name]
         return problem, Certificate.of(problem, proof), check
     if name in legs():
-        return (*legs()[name], check_leg)
-    return (*chains()[name], check_chain)
+        return (*legs()[name], check_chains)
+    return (*chains()[name], check_chains)
 
 
 def nested(count):
@@ -328,9 +314,9 @@ def nested(count):
 
 
 def halved(count):
-    split = LegSplit("l1", 0.5, (), ())
+    split = ChainSplit("l1", 0.5, (), ())
     for _ in range(count):
-        split = forged(LegSplit, {"unknown": "l1", "at": 0.5, "below": (split,), "above": ()})
+        split = forged(ChainSplit, {"unknown": "l1", "at": 0.5, "below": (split,), "above": ()})
     return split
 
 
@@ -500,15 +486,15 @@ CASES = [
     Case("violated", "none is left out", ("proof",), {"contradictions": lambda p: p["contradictions"][:1]}),
     # legs: who it is about
     Case("leg bound", "it is about these measurements", (), {"problem": "sha256:" + 64 * "0"}),
-    Case("leg bound", "the leg was measured", (), {"legs": (2,)}),
-    Case("leg bound", "some leg is named", (), {"legs": ()}, WITH),
-    Case("joint bound", "a leg is named once", (), {"legs": (1, 1)}, WITH),
-    Case("joint witness", "legs keep their order", (), {"legs": (2, 1)}),
+    Case("leg bound", "the leg was measured", (), {"chains": (2,)}),
+    Case("leg bound", "some leg is named", (), {"chains": ()}, WITH),
+    Case("joint bound", "a leg is named once", (), {"chains": (1, 1)}, WITH),
+    Case("joint witness", "legs keep their order", (), {"chains": (2, 1)}),
     Case("leg bound", "tolerances are finite", (), {"more": NAN}, WITH),
     Case("leg bound", "larger tolerances need another proof", (), {"more": 0.0625}),
     Case("leg bound", "tolerances are doubles", (), {"more": Fraction(1, 3)}, WITH),
     Case("leg bound", "the proof is about legs", (), {"proof": Witness({"a": 1})}, WITH),
-    # LegCut, LegStage, LegSplit
+    # ChainCut, ChainStage, ChainSplit
     Case("leg bound", "no more is stated than proven: lower", CUT, {"bound": lambda p: further(p, 1.0)}),
     Case("leg bound", "no more is stated than proven: upper", ("proof", "links", 0, "cuts", 1),
          {"bound": lambda p: further(p, 0.0)}),
@@ -532,47 +518,51 @@ CASES = [
     Case("leg bound", "a center is finite", STAGE, {"center": (NAN, *CENTER[1:])}, WITH),
     Case("leg bound", "centers and radii are as many", STAGE, {"radius": RADIUS[:6]}, WITH),
     Case("leg bound", "as many as unknowns", STAGE, {"radius": RADIUS[:6], "center": CENTER[:6]}),
-    Case("leg bound", "a stage is about a leg that is named", STAGE, {"leg": 2}),
-    Case("leg bound", "legs are counted from 1", STAGE, {"leg": 0}, WITH),
+    Case("leg bound", "a stage is about a leg that is named", STAGE, {"chain": 2}),
+    Case("leg bound", "legs are counted from 1", STAGE, {"chain": 0}, WITH),
     Case("leg bound", "cuts are cuts", STAGE, {"cuts": (None,)}, WITH),
     Case("leg bound", "a chain is made of stages", ("proof",), {"links": (Step({"l1": 1}, 0),)}, WITH),
     Case("leg cases", "the unknown exists", STAGE, {"unknown": "l2"}),
     Case("leg cases", "a box is halved at a number", STAGE, {"at": INF}, WITH),
     Case("leg cases", "stages cover each half", STAGE, {"below": lambda p: (), "above": lambda p: (
-        LegStage(CENTER, (*RADIUS[:6], 0.0625), p["below"][0].cuts),)}),
+        ChainStage(CENTER, (*RADIUS[:6], 0.0625), p["below"][0].cuts),)}),
     Case("leg cases", "boxes are not halved without end", ("proof",), {"links": (halved(480),)}),
     Case("joint bound", "a stage bounds its own leg", CUT, {"unknown": "l2"}),
-    Case("joint bound", "a stage of one leg is no stage of all", STAGE, {"leg": None}),
-    Case("joint bound", "a stage of one leg is not of another", STAGE, {"leg": 2}),
-    # LegEmpty
+    Case("joint bound", "a stage of one leg is no stage of all", STAGE, {"chain": None}),
+    Case("joint bound", "a stage of one leg is not of another", STAGE, {"chain": 2}),
+    # ChainEmpty
     Case("leg empty", "something is cut", STAGE, {"cuts": ()}),
     Case("leg empty", "there is a stage", ("proof",), {"links": ()}, WITH),
     Case("leg empty", "weights matter", CUT, {"weights": lambda p: p["weights"][:1]}),
     Case("leg empty", "larger tolerances need another proof", (), {"more": 0.0625}),
     Case("leg empty cases", "both halves are empty: below", STAGE, {"below": ()}),
     Case("leg empty cases", "both halves are empty: above", STAGE, {"above": ()}),
-    # LegWitness
+    # ChainWitness
     Case("leg witness", "the leg is not too long", ("proof",), {"values": (0.0,) * 6 + (0.375 + 2.0**-50,)}),
     Case("leg witness", "the leg is not too short", ("proof",), {"values": (0.0,) * 6 + (0.3125 - 2.0**-50,)}),
     Case("leg witness", "the prior holds it", ("proof",), {"values": (2.0**-60, *(0.0,) * 5, 0.34375)}),
-    Case("leg witness", "it has all values", ("proof",), {"values": (0.0,) * 6}, WITH),
-    Case("leg witness", "it has values of the legs named", ("proof",), {"values": (0.0,) * 14}, WITH),
+    Case("leg witness", "it has all values", ("proof",), {"values": (0.0,) * 6}),
+    Case("leg witness", "it has values of the legs named", ("proof",), {"values": (0.0,) * 14}),
     Case("leg witness", "values are finite", ("proof",), {"values": (NAN, *(0.0,) * 5, 0.34375)}, WITH),
-    Case("leg witness", "every pose has errors", ("proof",), {"move": _still(1), "turn": _still(1)}),
-    Case("leg witness", "errors are of both kinds", ("proof",), {"turn": _still(1)}, WITH),
-    Case("leg witness", "errors have three numbers", ("proof",), {"move": ((0.0,), (0.0,))}, WITH),
+    Case("leg witness", "every pose has errors", ("proof",), {"errors": _still(1)}),
+    Case("leg witness", "legs have errors", ("proof",), {"errors": ()}),
+    Case("leg witness", "errors are of both kinds", ("proof",), {"errors": ((0.0,) * 3,) * 2}),
+    Case("leg witness", "poses have as many errors", ("proof",), {"errors": ((0.0,) * 6, (0.0,) * 5)}, WITH),
+    Case("leg witness", "errors are finite", ("proof",), {"errors": ((0.0,) * 6, (*(0.0,) * 5, NAN))}, WITH),
+    Case("leg witness", "values are doubles", ("proof",), {"values": (0,) * 6 + (Fraction(1, 3),)}),
     Case("leg witness", "smaller tolerances may be too small", (), {"more": -0.0625}),
     Case("leg witness, moved", "positions are within tolerance", ("proof",),
-         {"move": ((0.0, 0.0, 0.0625 + 2.0**-50), (0.0, 0.0, 0.0625))}),
+         {"errors": ((0.0, 0.0, 0.0625 + 2.0**-50, *MOVED[0][3:]), MOVED[1])}),
     Case("leg witness, moved", "orientations are within tolerance", ("proof",),
-         {"turn": ((0.0, 0.0625 + 2.0**-50, 0.0), (0.0, 0.0, 0.0))}),
-    Case("leg witness, moved", "errors have a sign", ("proof",), {"move": ((0.0, 0.0, -0.0625), (0.0, 0.0, 0.0625))}),
+         {"errors": ((*MOVED[0][:4], 0.0625 + 2.0**-50, 0.0), MOVED[1])}),
+    Case("leg witness, moved", "errors have a sign", ("proof",),
+         {"errors": ((0.0, 0.0, -0.0625, *MOVED[0][3:]), MOVED[1])}),
     Case("leg witness but one", "poses that are left out are named", ("proof",), {"left_out": ()}),
     Case("leg witness but one", "poses are counted from 0", ("proof",), {"left_out": (-1,)}, WITH),
-    Case("leg witness but one", "poses left out exist", ("proof",), {"left_out": (1, 2)}, WITH),
+    Case("leg witness but one", "poses left out exist", ("proof",), {"left_out": (1, 2)}),
     Case("leg witness but one", "poses are left out once", ("proof",), {"left_out": (1, 1)}, WITH),
     Case("joint witness", "each leg fits", ("proof",), {"values": (*(0.0,) * 6, 0.34375, *(0.0,) * 6, 0.34375)}),
-    # LegOutliers
+    # ChainOutliers
     Case("leg outliers", "so many are wrong", ("proof",), {"at_least": 2}),
     Case("leg outliers", "at most q are", ("proof",), {"q": 2}),
     Case("leg outliers", "the pose is in all covers", ("proof",), {"outliers": (0,)}),
@@ -584,12 +574,12 @@ CASES = [
     Case("leg outliers", "a contradiction has a box", ("proof",), {"contradictions": ((),)}, WITH),
     Case("leg outliers", "none is left out", ("proof",), {"contradictions": lambda p: p["contradictions"][:1]}),
     Case("leg outliers", "contradictions leave nothing", ("proof",), {"contradictions": lambda p: (
-        *p["contradictions"], (LegStage(CENTER, RADIUS, ()),))}),
+        *p["contradictions"], (ChainStage(CENTER, RADIUS, ()),))}),
     Case("leg outliers", "counts are whole", ("proof",), {"q": True}, WITH),
     # chains
     Case("chain bound", "it is about these equations", (), {"problem": "sha256:" + 64 * "0"}),
-    Case("chain bound", "it is about this chain", (), {"chain": 2}),
-    Case("chain bound", "chains are counted from 1", (), {"chain": 0}, WITH),
+    Case("chain bound", "it is about this chain", (), {"chains": (2,)}),
+    Case("chain bound", "chains are counted from 1", (), {"chains": (0,)}, WITH),
     Case("chain bound", "tolerances are finite", (), {"more": INF}, WITH),
     Case("chain bound", "larger tolerances need another proof", (), {"more": 0.0625}),
     Case("chain bound", "the proof is about a chain", (), {"proof": Witness({"a": 1})}, WITH),
@@ -602,7 +592,7 @@ CASES = [
     Case("chain bound", "the unknown exists", CUT, {"unknown": "y"}),
     Case("chain bound", "a stage covers what is left", STAGE, {"radius": (0.125, 0.125)}),
     Case("chain bound", "a stage has all unknowns", STAGE, {"center": (0.0,), "radius": (0.125,)}),
-    Case("chain bound", "a stage of a chain names no leg", STAGE, {"leg": 3}),
+    Case("chain bound", "a stage is about a chain that is named", STAGE, {"chain": 2}),
     Case("chain cases", "the unknown exists", STAGE, {"unknown": "y"}),
     Case("chain empty", "there is a stage", ("proof",), {"links": ()}, WITH),
     Case("chain empty", "a contradiction is one", CUT, {"weights": ((1, 1.0),)}),

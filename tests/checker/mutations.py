@@ -6,13 +6,11 @@ from fractions import Fraction
 from gough.checker import (
     Bound,
     ChainBound,
+    ChainCut,
     ChainEmpty,
+    ChainSplit,
+    ChainStage,
     Empty,
-    LegBound,
-    LegCut,
-    LegEmpty,
-    LegSplit,
-    LegStage,
     Reach,
     RelaxedBound,
     RelaxedEmpty,
@@ -24,8 +22,8 @@ from tests.checker.corpus import forged
 NUMBERS = [Fraction(x) for x in (-9, -2, -1, 0, 1, 2, 3, 9)] + [Fraction(1, 2), Fraction(-1, 2), Fraction(5, 4)]
 
 
-TWINS = {Bound: Empty, Empty: Bound, RelaxedBound: RelaxedEmpty, RelaxedEmpty: RelaxedBound, LegBound: LegEmpty,
-         LegEmpty: LegBound, ChainBound: ChainEmpty, ChainEmpty: ChainBound}  # fmt: skip
+TWINS = {Bound: Empty, Empty: Bound, RelaxedBound: RelaxedEmpty, RelaxedEmpty: RelaxedBound, ChainBound: ChainEmpty,
+         ChainEmpty: ChainBound}  # fmt: skip
 """Statements that have the same evidence."""
 
 
@@ -136,15 +134,15 @@ def mutant(rng, certificate, donors, names, rows):
                 forged(Split, {"name": rng.choice(names), "at": rng.choice(NUMBERS), "below": (old,), "above": ()}),
                 forged(Split, {"name": rng.choice(names), "at": rng.choice(NUMBERS), "below": (), "above": (old, old)}),
             ))  # fmt: skip
-        elif isinstance(old, LegStage | LegSplit):
+        elif isinstance(old, ChainStage | ChainSplit):
             halves = rng.choice(((), (old,))), rng.choice(((), (old,)))
             at = float(rng.choice(NUMBERS)) / 16
-            new = forged(LegSplit, {"unknown": rng.choice(names), "at": at, "below": halves[0], "above": halves[1]})
-        elif isinstance(old, LegCut):
+            new = forged(ChainSplit, {"unknown": rng.choice(names), "at": at, "below": halves[0], "above": halves[1]})
+        elif isinstance(old, ChainCut):
             weights = tuple((rng.randrange(-1, rows + 1), float(rng.choice(NUMBERS))) for _ in range(rng.randrange(3)))
             side = rng.choice(("lower", "upper", "empty"))
             bound = 0.0 if side == "empty" else float(rng.choice(NUMBERS)) / 8
-            new = forged(LegCut, {"unknown": rng.choice(names), "side": side, "bound": bound, "weights": weights})
+            new = forged(ChainCut, {"unknown": rng.choice(names), "side": side, "bound": bound, "weights": weights})
         else:  # a proof: the same evidence for another statement
             new = forged(TWINS.get(type(old), type(old)), content(old))
         certificate = put(certificate, path, new)

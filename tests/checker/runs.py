@@ -3,9 +3,9 @@
 import json
 import re
 
-from gough.checker import load_equations, load_question
+from gough.checker import load_question
+from gough.checker.chain_files import rendered
 from gough.checker.files import sealed, unsealed
-from gough.checker.leg_files import rendered
 from gough.checker.manifest import MANIFEST, digest_of, summary_of
 from gough.cli.app import run
 from tests.cli.test_certify import STUDY, write
@@ -34,7 +34,7 @@ def resealed(folder):
     for path in sorted(folder.glob("*.json")):
         if path.name == "measurements.json" or path.name.endswith("-equations.json"):
             path.write_text(sealed(unsealed(path.read_text(encoding="utf-8"))), encoding="utf-8")
-            digests[path.name] = (load_question if path.name == "measurements.json" else load_equations)(path)
+            digests[path.name] = load_question(path)
     for path in sorted(folder.glob("*.json")):
         if path.name in digests or path.name == MANIFEST:
             continue

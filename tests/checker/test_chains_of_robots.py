@@ -10,19 +10,18 @@ from benchmarks.certified_chain import ROBOTS, measured, problem_of
 from gough import Box
 from gough.checker import (
     ChainCertificate,
-    ChainQuestion,
     ChainWitness,
+    RodEquations,
     chain_certificate,
     chain_question,
-    chain_witness,
-    check_chain,
-    load_chain,
-    load_equations,
-    save_chain,
-    save_equations,
+    check_chains,
+    load_chains,
+    load_question,
+    save_chains,
+    save_question,
+    witness_certificate,
 )
-from gough.checker.chain_files import render_chain, render_equations
-from gough.checker.chain_rows import ChainRows
+from gough.checker.chain_files import render_chains, render_question
 from gough.checker.dyadic import Dyadic
 from gough.checker.files import sealed, unsealed
 from gough.checker.manifest import summary_of
@@ -46,6 +45,11 @@ def asked(model, n=12, bad=None, around=0.05):
     return problem, chain_question(problem, 1, reading=reading, reading_unit=model.reading_unit), truth
 
 
+def with_rod(question, **changes):
+    (rod,) = question.equations
+    return replace(question, equations=(replace(rod, **changes),))
+
+
 def certified(problem, question, steps=2):
     return chain_certificate(question, LiftedTree(LiftedHull(max_steps=steps).estimate(problem).stats.stages))
 
@@ -67,15 +71,15 @@ def test_contradictions_and_boxes_hold(model, tmp_path):
     problem, question, _ = asked(model, 20, bad=4)
     certificate = certified(problem, question)
     assert certificate.kind == "ChainEmpty"
-    assert check_chain(certificate, question).holds
-    save_chain(certificate, tmp_path / "empty.json")
-    save_equations(question, tmp_path / "equations.json")
-    again = load_equations(tmp_path / "equations.json")
+    assert check_chains(certificate, question).holds
+    save_chains(certificate, tmp_path / "empty.json")
+    save_question(question, tmp_path / "equations.json")
+    again = load_question(tmp_path / "equations.json")
     assert again.digest() == question.digest()
-    assert load_chain(tmp_path / "empty.json") == certificate
-    assert check_chain(load_chain(tmp_path / "empty.json"), again).holds
+    assert load_chains(tmp_path / "empty.json") == certificate
+    assert check_chains(load_chains(tmp_path / "empty.json"), again).holds
     problem, question, truth = asked(model)
-    verdict = check_chain(certified(problem, question, 1), question)
+    verdict = check_chains(certified(problem, question, 1), question)
     assert verdict.kind == "ChainBound"
     assert states(verdict, truth)
 
@@ -84,7 +88,7 @@ def test_the_box_is_the_methods(printer):
     question, certificate, _ = printer
     problem, _, _ = asked(LinearDelta())
     region = LiftedHull(max_steps=9).estimate(problem).region
-    sides = [line.split(" ≤ ") for line in check_chain(certificate, question).statement[1:]]
+    sides = [line.split(" ≤ ") for line in check_chains(certificate, question).statement[1:]]
     widths = [float(high[:-2]) - float(low) for low, _, high in sides]
     np.testing.assert_allclose(widths, region.width, rtol=1e-8)
 
@@ -104,7 +108,7 @@ def test_cuts_that_claim_more_do_not_hold(printer):
             spoilt = changed(
                 certificate, number, lambda s, k=k, more=more: replace(s, cuts=(*s.cuts[:k], more, *s.cuts[k + 1 :]))
             )
-            verdict = check_chain(spoilt, question)
+            verdict = check_chains(spoilt, question)
             assert not verdict.holds
             assert "its rows prove" in verdict.reason
 
@@ -112,16 +116,16 @@ def test_cuts_that_claim_more_do_not_hold(printer):
 def test_boxes_that_leave_something_out_do_not_hold(printer):
     question, certificate, _ = printer
     spoilt = changed(certificate, 0, lambda s: replace(s, radius=tuple(0.9 * r for r in s.radius)))
-    assert "does not cover" in check_chain(spoilt, question).reason
+    assert "does not cover" in check_chains(spoilt, question).reason
     short = changed(certificate, 0, lambda s: replace(s, center=s.center[:3], radius=s.radius[:3]))
-    assert "3 unknowns" in check_chain(short, question).reason
+    assert "3 unknowns" in check_chains(short, question).reason
     far = changed(certificate, 0, lambda s: replace(s, cuts=(replace(s.cuts[0], weights=((10**6, 1.0),)), *s.cuts[1:])))
-    assert "no row 1000000" in check_chain(far, question).reason
+    assert "no row 1000000" in check_chains(far, question).reason
 
 
 def test_equations_whose_first_error_is_the_reading_are_summarized(printer):
     question, _, _ = printer
-    told = summary_of(replace(question, reading=0))
+    told = summary_of(with_rod(question, reading=0))
     assert "position" not in told["tolerances"]
     assert told != summary_of(question)  # so a manifest of other equations refuses them
 
@@ -129,17 +133,17 @@ def test_equations_whose_first_error_is_the_reading_are_summarized(printer):
 @pytest.mark.parametrize("name", ["p", "A", "D", "tolerance", "bend", "blur"])
 def test_other_equations_are_not_meant(printer, name):
     question, certificate, _ = printer
-    values = getattr(question, name).copy()
+    values = getattr(question.equations[0], name).copy()
     values.reshape(-1)[-1] += 2.0**-40
-    assert "other equations" in check_chain(certificate, replace(question, **{name: values})).reason
-    assert "other equations" in check_chain(replace(certificate, chain=2), question).reason
+    assert "other measurements or equations" in check_chains(certificate, with_rod(question, **{name: values})).reason
+    assert "no chain 2" in check_chains(replace(certificate, chains=(2,)), question).reason
 
 
 def test_one_changed_digit_of_a_file(printer, tmp_path):
     """The seal is broken; sealed again, the check fails, or what it states is still true."""
     question, certificate, truth = printer
     path = tmp_path / "file.json"
-    for text, load in ((render_chain(certificate), load_chain), (render_equations(question), load_equations)):
+    for text, load in ((render_chains(certificate), load_chains), (render_question(question), load_question)):
         for at in [i for i, c in enumerate(text[:-90]) if c.isdigit() and text[i - 1].isdigit()][40::211]:
             spoilt = text[:at] + str((int(text[at]) + 1) % 10) + text[at + 1 :]
             path.write_text(spoilt)
@@ -150,27 +154,31 @@ def test_one_changed_digit_of_a_file(printer, tmp_path):
                 other = load(path)
             except InputError:
                 continue
-            if load is load_equations:
-                assert not check_chain(certificate, other).holds
+            if load is load_question:
+                assert not check_chains(certificate, other).holds
             else:
-                verdict = check_chain(other, question)
+                verdict = check_chains(other, question)
                 assert not verdict.holds or states(verdict, truth)
 
 
 def test_exhibited_chains(printer):
     question, _, truth = printer
     values = tuple(Fraction(x) for x in truth.tolist())
-    assert check_chain(chain_witness(question, values), question).holds
-    for change, reason in ((Fraction(1, 100), "too long"), (Fraction(-1, 100), "too short"), (Fraction(1), "outside")):
+    assert check_chains(witness_certificate(question, values), question).holds
+    for change, reason in (
+        (Fraction(1, 100), "too long"),
+        (Fraction(-1, 100), "too short"),
+        (Fraction(1), "not within the prior"),
+    ):
         off = ChainWitness((*values[:-1], values[-1] + change))
-        assert reason in check_chain(ChainCertificate(question.digest(), 1, off), question).reason
-    few = ChainCertificate(question.digest(), 1, ChainWitness(values[:2]))
-    assert "2 numbers" in check_chain(few, question).reason
+        assert reason in check_chains(ChainCertificate(question.digest(), (1,), off), question).reason
+    few = ChainCertificate(question.digest(), (1,), ChainWitness(values[:2]))
+    assert "2 values are exhibited" in check_chains(few, question).reason
     # without any tolerance the doubles do not solve the equations exactly
-    exact = replace(question, tolerance=0 * question.tolerance)
-    assert not check_chain(ChainCertificate(exact.digest(), 1, ChainWitness(values)), exact).holds
-    less = ChainCertificate(question.digest(), 1, ChainWitness(values), more=-3e-5)
-    assert check_chain(less, question).statement[0] == "if every reading may be off by 0.03000 mm less than stated:"
+    exact = with_rod(question, tolerance=0 * question.equations[0].tolerance)
+    assert not check_chains(ChainCertificate(exact.digest(), (1,), ChainWitness(values)), exact).holds
+    less = ChainCertificate(question.digest(), (1,), ChainWitness(values), more=-3e-5)
+    assert check_chains(less, question).statement[0] == "if every reading may be off by 0.03000 mm less than stated:"
 
 
 def small(rng, *shape):
@@ -195,12 +203,11 @@ def test_rows_hold_exactly_for_consistent_chains(rng):
             products = ((0, 0), (0, 1), (3, 3))
             arrays = (p, A, D, B, t, bend, np.zeros(N))
             unit = "rad" if turns else "m"
-            question = ChainQuestion(1, ("x", "y", "z", "l"), PRIOR, *arrays, products)
-            question = replace(question, reading=1, reading_unit=unit)
+            rod = RodEquations(("x", "y", "z", "l"), *arrays, products, reading=1, reading_unit=unit)
             r = abs(small(rng, n)) / 4
             h = r * rng.choice([-1, -0.5, 0, 0.25, 1], n)
             box = [[Dyadic.of(v) for v in side.tolist()] for side in (x - h, r)]
-            rows, y = ChainRows(question, *box), [Fraction(v) for v in h.tolist()]
+            rows, y = rod.rows(*box), [Fraction(v) for v in h.tolist()]
             y += [y[i] * y[j] for i, j in products]
             for number in range(rows.n_rows):
                 row = rows.row(number)

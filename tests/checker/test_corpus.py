@@ -10,21 +10,17 @@ import pytest
 from gough import InputError
 from gough.checker import (
     Certificate,
-    LegCertificate,
     Proof,
     chain_files,
     check,
-    leg_files,
     load,
-    load_chain,
-    load_equations,
-    load_leg,
+    load_chains,
+    load_question,
     records,
 )
 from gough.checker.chain_proofs import ChainProof
 from gough.checker.check import CHECKERS
 from gough.checker.files import sealed
-from gough.checker.leg_proofs import LegProof
 from gough.checker.linear import NotProven
 from tests.checker.corpus import CASES, EQUATIONS, LINEAR, STRAIGHT, again, base, by_constructor, chains, forged, legs
 from tests.checker.oracle import is_true
@@ -85,19 +81,14 @@ def test_no_line_of_the_checker_rests_on_a_constructor(case):
 def written(certificate):
     """The text of its file, with a right seal, whatever is in it."""
     proof = certificate.proof
-    head = {"version": certificate.version} if isinstance(certificate, Certificate) else {"version": leg_files.VERSION}
+    linear = isinstance(certificate, Certificate)
+    head = {"version": certificate.version if linear else chain_files.VERSION}
     head |= {"kind": type(proof).__name__, "problem": certificate.problem}
-    if isinstance(certificate, Certificate):
+    if linear:
         content = {"gough": "certificate", **head, **records.plain(proof)}
-    elif isinstance(certificate, LegCertificate):
-        about = {"legs": list(certificate.legs), "more": certificate.more}
-        content = {"gough": leg_files.CERTIFICATE, **head, **about, **leg_files._plain(proof)}
     else:
-        about = {"chain": certificate.chain, "more": certificate.more}
-        witness = hasattr(proof, "values")
-        body = {"values": [records.plain_number(x) for x in proof.values]} if witness else {
-            "links": [leg_files.plain_link(link) for link in proof.links]}  # fmt: skip
-        content = {"gough": chain_files.CHAIN, **head, **about, **body}
+        about = {"chains": list(certificate.chains), "more": certificate.more}
+        content = {"gough": chain_files.CERTIFICATE, **head, **about, **chain_files._plain(proof)}
     return sealed(json.dumps(content)[:-1])
 
 
@@ -109,7 +100,7 @@ def test_a_file_of_it_is_refused_though_its_seal_is_right(case, tmp_path):
         path.write_text(written(again(certificate, case.path, case.changes, forged)))
     except (InputError, TypeError, ValueError, AttributeError, RecursionError):
         return  # JSON has no way to say it
-    reader = load if checker is check else load_leg if isinstance(certificate, LegCertificate) else load_chain
+    reader = load if checker is check else load_chains
     try:
         read = reader(path)
     except InputError:
@@ -121,19 +112,21 @@ def test_a_file_of_it_is_refused_though_its_seal_is_right(case, tmp_path):
 @pytest.mark.parametrize("changes", EQUATIONS.values(), ids=EQUATIONS)
 def test_equations_that_violate_a_hypothesis_are_refused(changes, tmp_path):
     path = tmp_path / "equations.json"
-    path.write_text(chain_files.render_equations(STRAIGHT))
-    assert load_equations(path).digest() == STRAIGHT.digest()  # the positive twin
+    path.write_text(chain_files.render_question(STRAIGHT))
+    assert load_question(path).digest() == STRAIGHT.digest()  # the positive twin
+    (rod,) = STRAIGHT.equations
     with pytest.raises(InputError):
-        replace(STRAIGHT, **changes)
-    lie = copy(STRAIGHT)
+        replace(STRAIGHT, **changes) if "prior" in changes else replace(rod, **changes)
+    lie, part = copy(STRAIGHT), copy(rod)
     for name, value in changes.items():
-        object.__setattr__(lie, name, value)
+        object.__setattr__(lie if name == "prior" else part, name, value)
+    object.__setattr__(lie, "equations", (part,))
     try:
-        path.write_text(chain_files.render_equations(lie))
+        path.write_text(chain_files.render_question(lie))
     except (InputError, ValueError):
         return  # JSON has no way to say it
     with pytest.raises(InputError):
-        load_equations(path)
+        load_question(path)
 
 
 def test_it_is_written_as_it_is_read(tmp_path):
@@ -142,12 +135,12 @@ def test_it_is_written_as_it_is_read(tmp_path):
         _, certificate, checker = base(name)
         path = tmp_path / f"{name}.json"
         path.write_text(written(certificate))
-        reader = load if checker is check else load_leg if isinstance(certificate, LegCertificate) else load_chain
+        reader = load if checker is check else load_chains
         assert reader(path) == certificate
 
 
 def test_cases_are_many_and_have_names_of_their_own():
     assert len({named(case) for case in CASES}) == len(CASES) >= 200
     kinds = {type(base(case.base)[1].proof) for case in CASES}
-    assert kinds == {*get_args(Proof), *get_args(LegProof), *get_args(ChainProof)}
+    assert kinds == {*get_args(Proof), *get_args(ChainProof)}
     assert all(fields(kind) for kind in kinds)

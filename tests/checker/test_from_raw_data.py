@@ -230,7 +230,7 @@ def change_entry(name, row, column, by):
         (change_entry("reading_tolerance", 10, 0, -1e-12), "pose 10, reading of leg 2"),
         (change_entry("lower", 3, None, 1e-9), "the prior of b2x"),
         (change_entry("upper", 6, None, -1e-9), "the prior of l2"),
-        (lambda data: data.update(legs=[3]), "pose 0, reading of leg 3"),
+        (lambda data: data.update(chains=[3]), "pose 0, reading of leg 3"),
     ],
 )
 def test_a_question_that_was_changed(folder, change, message, capsys):
@@ -316,8 +316,8 @@ def wider(data):
     ("change", "message"),
     [
         (lambda data: data["values"].__setitem__(6, data["values"][6] - 2e-4), "beyond the stated intervals"),
-        (lambda data: data["move"][3].__setitem__(2, data["move"][3][2] + 1e-3), "beyond the stated intervals"),
-        (lambda data: data["turn"][3].__setitem__(0, data["turn"][3][0] + 2e-3), "beyond the stated intervals"),
+        (lambda data: data["errors"][3].__setitem__(2, data["errors"][3][2] + 1e-3), "beyond the stated intervals"),
+        (lambda data: data["errors"][3].__setitem__(3, data["errors"][3][3] + 2e-3), "beyond the stated intervals"),
         (lambda data: data.update(values=[0.2231792 + 0.0035, *data["values"][1:]]), "outside the stated prior"),
     ],
 )
@@ -372,6 +372,11 @@ def zeroed(name):
     return lambda data: data.update({name: [[0.0] * len(row) for row in data[name]]})
 
 
+def of_rod(change):
+    """A change of the equations of the only chain of a file."""
+    return lambda data: change(data["equations"][0])
+
+
 @pytest.mark.parametrize(
     ("where", "message"),
     [
@@ -381,9 +386,9 @@ def zeroed(name):
         (("sources", change_text("study.toml", "0.1 mm", "0.11 mm")), "pose 0: a stated half-width is larger"),
         (("sources", change_text("study.toml", "50 mm", "51 mm")), "the prior of tower_x_2"),
         (("sources", change_text("study.toml", "linear-delta", "rotary-delta")), "is not in the manifest"),
-        (("chain-2-equations.json", first_number("p", 1e-9)), "do not enclose"),
-        (("chain-2-equations.json", first_number("tolerance", -1e-12)), "a stated half-width is larger"),
-        (("chain-2-equations.json", zeroed("blur")), "do not enclose"),
+        (("chain-2-equations.json", of_rod(first_number("p", 1e-9))), "do not enclose"),
+        (("chain-2-equations.json", of_rod(first_number("tolerance", -1e-12))), "a stated half-width is larger"),
+        (("chain-2-equations.json", of_rod(zeroed("blur"))), "do not enclose"),
         (
             ("chain-2-equations.json", lambda data: data["upper"].__setitem__(0, data["upper"][0] - 1e-9)),
             "the prior of",
@@ -396,7 +401,7 @@ def test_a_chain_of_which_something_was_changed(delta, tmp_path, where, message,
     folder = Path(shutil.copytree(delta, tmp_path / "certificates"))
     assert judged(folder, capsys)[0] == 0
     if change is None:  # a wider question has a witness that the stated intervals do not have
-        edited(folder / "chain-2-equations.json", wider_chain)
+        edited(folder / "chain-2-equations.json", of_rod(wider_chain))
         edited(folder / "chain-2-fits.json", longer_rod)
         (folder / "chain-2-box.json").unlink()
         kept = lambda data: data.update(files=[f for f in data["files"] if (folder / f[0]).exists()])  # noqa: E731

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from gough import Box, InputError, Status, estimate
-from gough.checker import LegEmpty, check_leg, leg_certificate, load_leg, save_leg
+from gough.checker import ChainEmpty, chain_certificate, check_chains, load_chains, question_of, save_chains
+from gough.checker.chain_boxes import Space, follow
+from gough.checker.chain_files import render_chains
 from gough.checker.dyadic import Dyadic, root_above
 from gough.checker.files import sealed
-from gough.checker.leg_files import render_leg
-from gough.checker.leg_questions import question_of
-from gough.checker.leg_rows import LegRows
-from gough.checker.legs import Legs, follow
+from gough.checker.leg_equations import LegRows
 from gough.closure.certified_leg import LegProblem
 from gough.methods.nonlinear.lifted import LiftedHull
 from gough.methods.nonlinear.lifted_program import envelopes
@@ -24,7 +23,7 @@ from tests.methods.legs import leg_problem
 
 def box_of(certificate, problem):
     """The box that a bound establishes."""
-    legs = Legs(question_of(problem), certificate.legs, certificate.more)
+    legs = Space(question_of(problem), certificate.chains, certificate.more)
     return follow(certificate.proof.links, legs, legs.prior())
 
 
@@ -36,7 +35,7 @@ def with_links(certificate, *links):
 def found():
     problem, truth = leg_problem(np.random.default_rng(3), around=0.02, n=24)
     answer = estimate(problem, LiftedHull(rtol=0.1))
-    return problem, truth, answer, leg_certificate(problem, answer)
+    return problem, truth, answer, chain_certificate(problem, answer)
 
 
 @pytest.fixture(scope="module")
@@ -44,14 +43,14 @@ def refuted():
     problem, _ = leg_problem(np.random.default_rng(4), bad=21)
     answer = estimate(problem, LiftedHull(), strict=False)
     assert answer.status is Status.INCONSISTENT
-    return problem, leg_certificate(problem, answer)
+    return problem, chain_certificate(problem, answer)
 
 
 def test_a_bound_holds_and_is_the_answer(found):
     problem, truth, answer, certificate = found
-    verdict = check_leg(certificate, problem)
+    verdict = check_chains(certificate, problem)
     assert verdict, verdict.reason
-    assert verdict.kind == "LegBound"
+    assert verdict.kind == "ChainBound"
     assert verdict.statement[0] == "if leg 1 of the prior fits all poses within their tolerances:"
     assert len(verdict.statement) == 1 + 7
     box = box_of(certificate, problem)
@@ -62,23 +61,23 @@ def test_a_bound_holds_and_is_the_answer(found):
 
 def test_emptiness_holds(refuted):
     problem, certificate = refuted
-    verdict = check_leg(certificate, problem)
+    verdict = check_chains(certificate, problem)
     assert verdict, verdict.reason
-    assert verdict.kind == "LegEmpty"
+    assert verdict.kind == "ChainEmpty"
     assert 21 in verdict.rows
 
 
 def test_files(found, tmp_path):
     problem, _, _, certificate = found
     path = tmp_path / "leg.json"
-    save_leg(certificate, path)
-    assert load_leg(path) == certificate
-    assert check_leg(load_leg(path), problem)
+    save_chains(certificate, path)
+    assert load_chains(path) == certificate
+    assert check_chains(load_chains(path), problem)
     with pytest.raises(InputError):
-        save_leg(certificate, path)
+        save_chains(certificate, path)
     path.write_text(path.read_text().replace("lower", "upper", 1))
     with pytest.raises(InputError, match="seal is broken"):
-        load_leg(path)
+        load_chains(path)
 
 
 @pytest.mark.parametrize(
@@ -96,26 +95,26 @@ def test_files(found, tmp_path):
         lambda d: d["links"][0]["cuts"][0][4].__setitem__(0, float("inf")),
         lambda d: d["links"][0]["cuts"][0][3].__setitem__(0, 0.5),
         lambda d: d["links"][0]["radius"].__setitem__(0, float("nan")),
-        lambda d: d["links"][0].update(leg=1.5),
-        lambda d: d["links"][0].update(leg=-1),
+        lambda d: d["links"][0].update(chain=1.5),
+        lambda d: d["links"][0].update(chain=-1),
         lambda d: d.update(links={}),
-        lambda d: d.update(kind="LegEmtpy"),
-        lambda d: d.update(kind="LegWitness"),
-        lambda d: d.update(legs=[]),
-        lambda d: d.update(legs=[1, 1]),
+        lambda d: d.update(kind="ChainEmtpy"),
+        lambda d: d.update(kind="ChainWitness"),
+        lambda d: d.update(chains=[]),
+        lambda d: d.update(chains=[1, 1]),
         lambda d: d.update(more="0"),
         lambda d: d["links"].append({"split": "a1x", "at": 0.0, "below": []}),
         lambda d: d["links"].append({"split": 1, "at": 0.0, "below": [], "above": []}),
     ],
 )
 def test_malformed_files_are_refused(refuted, tmp_path, spoil):
-    data = json.loads(render_leg(refuted[1]))
+    data = json.loads(render_chains(refuted[1]))
     data.pop("seal")
     spoil(data)
     path = tmp_path / "leg.json"
     path.write_text(sealed(json.dumps(data)[:-1]))
     with pytest.raises(InputError):
-        load_leg(path)
+        load_chains(path)
 
 
 def test_better_bounds_than_proven_are_not_accepted(found):
@@ -126,7 +125,7 @@ def test_better_bounds_than_proven_are_not_accepted(found):
         better = replace(cut, bound=float(np.nextafter(cut.bound, inward)))
         cuts = tuple(better if one is cut else one for one in stage.cuts)
         links = (*certificate.proof.links[:number], replace(stage, cuts=cuts))
-        verdict = check_leg(with_links(certificate, *links), problem)
+        verdict = check_chains(with_links(certificate, *links), problem)
         assert not verdict
         assert f"box {number + 1}" in verdict.reason
 
@@ -152,7 +151,7 @@ def test_tampering_at_random_proves_nothing_false(found, rng):
                 stage = replace(stage, radius=tuple(r * float(rng.choice([0.5, 1.0, 1.1])) for r in stage.radius))
         cuts = (*stage.cuts[:at], cut, *stage.cuts[at + 1 :])
         spoilt = with_links(certificate, replace(stage, cuts=cuts))
-        if check_leg(spoilt, problem):
+        if check_chains(spoilt, problem):
             accepted += 1
             box = box_of(spoilt, problem)
             inside = zip(box.lower, truth.tolist(), box.upper, strict=True)
@@ -162,19 +161,19 @@ def test_tampering_at_random_proves_nothing_false(found, rng):
 
 def test_another_question_is_refused(found, refuted):
     problem, _, _, certificate = found
-    assert "other measurements" in check_leg(certificate, refuted[0]).reason
+    assert "other measurements" in check_chains(certificate, refuted[0]).reason
     moved = LegProblem(problem.data.widened(1e-9), problem.prior)
-    assert not check_leg(certificate, moved)
-    assert not check_leg(certificate, LegProblem(problem.data, Box.around(problem.prior.center, 0.03)))
+    assert not check_chains(certificate, moved)
+    assert not check_chains(certificate, LegProblem(problem.data, Box.around(problem.prior.center, 0.03)))
 
 
 def test_an_empty_claim_needs_a_contradiction(found):
     problem, _, _, certificate = found
     stage = certificate.proof.links[0]
     claim = replace(stage.cuts[0], side="empty", bound=0.0)
-    assert not check_leg(with_links(certificate, replace(stage, cuts=(claim,))), problem)
-    as_empty = replace(certificate, proof=LegEmpty(certificate.proof.links))
-    assert "leave a box" in check_leg(as_empty, problem).reason
+    assert not check_chains(with_links(certificate, replace(stage, cuts=(claim,))), problem)
+    as_empty = replace(certificate, proof=ChainEmpty(certificate.proof.links))
+    assert "leave a box" in check_chains(as_empty, problem).reason
 
 
 @pytest.mark.parametrize("size", [1e-6, 1e-3, 0.3])

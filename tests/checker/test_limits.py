@@ -10,17 +10,17 @@ from gough import Bounded, Box, LinearProblem, Unknowns
 from gough.checker import (
     Bound,
     Certificate,
+    ChainBound,
+    ChainCertificate,
+    ChainCut,
+    ChainStage,
     Empty,
-    LegBound,
-    LegCertificate,
-    LegCut,
-    LegStage,
     Split,
     Step,
     Violated,
     Witness,
     check,
-    check_leg,
+    check_chains,
     limits,
     load,
     save,
@@ -97,10 +97,10 @@ def test_work_is_counted_whatever_it_is(monkeypatch):
     with pytest.raises(BeyondLimit, match="more work than is allowed"):
         check(many, LINE)
     question = corpus.FITTING
-    cut = LegCut("l1", "lower", -9.0, tuple((row, 1.0) for row in range(68)))
-    stages = LegBound((LegStage(corpus.CENTER, corpus.RADIUS, (cut,)),) * 2000)
+    cut = ChainCut("l1", "lower", -9.0, tuple((row, 1.0) for row in range(68)))
+    stages = ChainBound((ChainStage(corpus.CENTER, corpus.RADIUS, (cut,)),) * 2000)
     with pytest.raises(BeyondLimit, match="more work than is allowed"):
-        check_leg(LegCertificate(question.digest(), (1,), stages), question)
+        check_chains(ChainCertificate(question.digest(), (1,), stages), question)
 
 
 def test_work_outside_a_check_is_free():

@@ -19,33 +19,26 @@ from gough.checker import (
     Certificate,
     ChainBound,
     ChainCertificate,
+    ChainCut,
     ChainEmpty,
+    ChainOutliers,
+    ChainQuestion,
+    ChainStage,
     ChainWitness,
     Empty,
-    LegBound,
-    LegCertificate,
-    LegCut,
-    LegEmpty,
-    LegOutliers,
-    LegStage,
-    LegWitness,
+    LegMeasurements,
     Step,
     certificate_of,
+    chain_certificate,
     check,
-    check_chain,
-    check_leg,
-    leg_certificate,
+    check_chains,
 )
-from gough.checker.box_trees import follow
-from gough.checker.chain_check import ChainSpace
+from gough.checker.chain_boxes import Space, follow
 from gough.checker.chain_check import _checked as chain_checked
 from gough.checker.check import CHECKERS
-from gough.checker.legs import Legs
-from gough.checker.legs import _checked as leg_checked
 from gough.checker.limits import bounded_work
 from gough.checker.linear import Sides, largest_value
 from gough.closure import LegProblem
-from gough.core.leg_measurements import LegMeasurements
 from gough.core.rational import round_down
 from gough.methods import LiftedHull, LinearHull, TightEllipsoid
 from tests.checker import corpus
@@ -96,8 +89,8 @@ def best_cuts(rng, changed, space):
     if rng.random() < 0.5:
         return changed
     for path, part in list(slots(changed)):
-        if isinstance(part, LegStage):
-            rows = space.rows(part.center, part.radius, part.leg)
+        if isinstance(part, ChainStage):
+            rows = space.rows(part.center, part.radius, part.chain)
             for i, cut in enumerate(part.cuts):
                 if cut.side != "empty":
                     axis = space.axis(cut.unknown)
@@ -135,14 +128,14 @@ def test_nothing_false_is_accepted_about_linear_problems(kind):
 
 def interval(question, column, more, out=()):
     """The l that fit all poses: dist ± moves of the position along z, a = b = 0. Inner for tolerances of positions."""
-    data = question.data
+    leg = question.legs[column]
     low, high = (Fraction(float(side[7 * column + 6])) for side in (question.prior.lower, question.prior.upper))
-    for k in range(len(data)):
+    for k in range(len(leg)):
         if k in out:
             continue
-        T = max(Fraction(float(data.reading_tolerance[k, column])) + Fraction(more), Fraction(0))
-        moves = Fraction(float(data.position_tolerance[k, 2])) if len(question.legs) == 1 else Fraction(0)
-        middle = Fraction(1, 2) - Fraction(float(data.readings[k, column]))
+        T = max(Fraction(float(leg.reading_tolerance[k])) + Fraction(more), Fraction(0))
+        moves = Fraction(float(leg.position_tolerance[k, 2])) if len(question.chains) == 1 else Fraction(0)
+        middle = Fraction(1, 2) - Fraction(float(leg.reading[k]))
         low, high = max(low, middle - T - moves), min(high, middle + T + moves)
     return (low, high) if low <= high else None
 
@@ -150,28 +143,28 @@ def interval(question, column, more, out=()):
 def leg_is_true(certificate, question):
     """Is what is stated true, as far as these sets tell?"""
     proof, more = certificate.proof, certificate.more
-    columns = [question.legs.index(leg) for leg in certificate.legs]
+    columns = [question.chains.index(leg) for leg in certificate.chains]
     sets = [interval(question, column, more) for column in columns]
     fits = all(each is not None for each in sets)
     match proof:
-        case LegEmpty():
+        case ChainEmpty():
             return not fits
-        case LegBound():
-            legs = Legs(question, certificate.legs, more)
+        case ChainBound():
+            legs = Space(question, certificate.chains, more)
             box = follow(proof.links, legs, legs.prior())
             return not fits or (
                 not box.is_empty and all(box.lower[7 * i + 6] <= low and high <= box.upper[7 * i + 6]
                                          for i, (low, high) in enumerate(sets))
             )  # fmt: skip
-        case LegWitness(values=values, left_out=out) if not question.data.position_tolerance.any():
+        case ChainWitness(values=values, left_out=out) if not question.legs[0].position_tolerance.any():
             sets = [interval(question, column, more, out) for column in columns]
             still = not any(x for i, x in enumerate(values) if i % 7 < 6)
             lengths = [Fraction(x) for x in values[6::7]]
             return still and all(each and each[0] <= x <= each[1] for each, x in zip(sets, lengths, strict=True))
-        case LegOutliers(at_least, q, outliers, _):
+        case ChainOutliers(at_least, q, outliers, _):
 
             def can(count, without=()):
-                poses = [k for k in range(len(question.data)) if k not in without]
+                poses = [k for k in range(question.n_poses) if k not in without]
                 return any(interval(question, columns[0], more, out) for size in range(count + 1)
                            for out in combinations(poses, min(size, len(poses))))  # fmt: skip
 
@@ -181,26 +174,28 @@ def leg_is_true(certificate, question):
 
 def shared_stage(question):
     """A stage about both legs at once, the errors of poses shared."""
-    legs = Legs(question, question.legs, 0.0)
+    legs = Space(question, question.chains, 0.0)
     center, radius = corpus.CENTER * 2, corpus.RADIUS * 2
     rows, cuts = legs.rows(center, radius, None), []
-    for name, row in (("l1", 0), ("l2", legs.rows_of_a_leg)):
-        cut = LegCut(name, "lower", 0.0, ((row, 1.5),))
+    for name, row in (("l1", 0), ("l2", 2 * question.n_poses + 64)):
+        cut = ChainCut(name, "lower", 0.0, ((row, 1.5),))
         axis = legs.axis(name)
         bound = round_down(rows.proven(cut, axis) + Fraction(center[axis]))
         cuts.append(replace(cut, bound=bound))
-    return LegCertificate(question.digest(), question.legs, LegBound((LegStage(center, radius, tuple(cuts)),)))
+    return ChainCertificate(question.digest(), question.chains, ChainBound((ChainStage(center, radius, tuple(cuts)),)))
 
 
 @cache
 def about_legs(kind):
-    found = [(question, each) for question, each in corpus.legs().values() if (len(each.legs) > 1) == (kind == "joint")]
+    found = [
+        (question, each) for question, each in corpus.legs().values() if (len(each.chains) > 1) == (kind == "joint")
+    ]
     if kind == "joint":
         found.append((corpus.BOTH, shared_stage(corpus.BOTH)))
     fitting = corpus.BOTH if kind == "joint" else corpus.FITTING
     for _, each in list(found):  # the evidence of boxes, stated to leave nothing where a leg fits
-        if isinstance(each.proof, LegBound | LegEmpty):
-            found.append((fitting, replace(each, problem=fitting.digest(), proof=LegEmpty(each.proof.links))))
+        if isinstance(each.proof, ChainBound | ChainEmpty):
+            found.append((fitting, replace(each, problem=fitting.digest(), proof=ChainEmpty(each.proof.links))))
     return found
 
 
@@ -210,12 +205,12 @@ def test_nothing_false_is_accepted_about_legs(kind):
     donors = parts(found)
     for _ in range(EACH[kind]):
         question, certificate = rng.choice(found)
-        changed = mutant(rng, certificate, donors, list(question.names), 2 * len(question.data) + 64)
+        changed = mutant(rng, certificate, donors, list(question.names), 2 * question.n_poses + 64)
         try:
             with bounded_work(WORK):
-                legs = Legs(question, changed.legs, changed.more)
+                legs = Space(question, changed.chains, changed.more)
                 changed = best_cuts(rng, changed, legs)
-                leg_checked(changed, legs)
+                chain_checked(changed, legs)
         except WRONG:
             continue
         accepted += 1
@@ -236,23 +231,23 @@ def test_a_known_leg_is_never_excluded():
         reading.append(np.linalg.norm(b + p - truth[:3]) - truth[6])
     data = LegMeasurements(quaternion, position, reading, 2.0**-12, 2.0**-12, 2.0**-12)
     problem = LegProblem(data, Box.around(truth + 0.002, 0.01), leg=1)
-    still = tuple((0.0, 0.0, 0.0) for _ in range(n))
-    certificate = leg_certificate(problem, estimate(problem, LiftedHull(max_steps=1), strict=False))
-    witness = LegCertificate(certificate.problem, (1,), LegWitness(tuple(truth.tolist()), still, still))
-    assert check_leg(witness, problem)  # by squares of lengths, which share no line with the rows of boxes
+    still = ((0.0,) * 6,) * n
+    certificate = chain_certificate(problem, estimate(problem, LiftedHull(max_steps=1), strict=False))
+    witness = ChainCertificate(certificate.problem, (1,), ChainWitness(tuple(truth.tolist()), still))
+    assert check_chains(witness, problem)  # by squares of lengths, which share no line with the rows of boxes
     exact, chance = [Fraction(x) for x in truth.tolist()], Random(7)
     links = certificate.proof.links
     [stage] = links
-    few = LegStage(stage.center, stage.radius, stage.cuts[:3])
-    question = corpus.PlatformQuestion(corpus.PlatformMeasurements.of_leg(data), problem.prior, (1,))
-    base = LegCertificate(question.digest(), (1,), LegBound((few,)))
+    few = ChainStage(stage.center, stage.radius, stage.cuts[:3])
+    question = ChainQuestion((1,), (data,), problem.prior)
+    base = ChainCertificate(question.digest(), (1,), ChainBound((few,)))
     donors, accepted = parts([(question, certificate)]), 0
     for _ in range(400):
         changed = mutant(chance, base, donors, list(question.names), 2 * n + 64)
         legs = None
         try:
             with bounded_work(20 * WORK):
-                legs = Legs(question, changed.legs, max(changed.more, 0.0))  # at smaller tolerances it may not fit
+                legs = Space(question, changed.chains, max(changed.more, 0.0))  # at smaller tolerances it may not fit
                 changed = best_cuts(chance, changed, legs)
                 box = follow(changed.proof.links, legs, legs.prior())
         except WRONG:
@@ -266,31 +261,32 @@ def test_a_known_leg_is_never_excluded():
 def consistent_chains(question, more):
     """Points that fit: corners of |rod − 0.5 − x| ≤ T in every pose, those that satisfy the condition."""
     T = max(Fraction(1, 16) + Fraction(more), Fraction(0))
-    low = max(Fraction(float(z)) for z in question.p[:, 2]) - T
-    high = min(Fraction(float(z)) for z in question.p[:, 2]) + T
-    x = [Fraction(0), Fraction(-1, 10)] if question.conditions else [Fraction(-1, 8), Fraction(0), Fraction(1, 8)]
+    (equations,) = question.equations
+    low = max(Fraction(float(z)) for z in equations.p[:, 2]) - T
+    high = min(Fraction(float(z)) for z in equations.p[:, 2]) + T
+    x = [Fraction(0), Fraction(-1, 10)] if equations.conditions else [Fraction(-1, 8), Fraction(0), Fraction(1, 8)]
     points = [(at, at + side) for at in x for side in (low, high)] if low <= high else []
-    if question.conditions:
+    if equations.conditions:
         points = [(at, rod) for at, rod in points if at * (at + rod / 4) == 0]
         points += [(Fraction(-1, 10), Fraction(2, 5))] if low <= Fraction(1, 2) <= high else []
     return [(at, rod) for at, rod in points if Fraction(1, 4) <= rod <= Fraction(3, 4)]
 
 
 def chain_is_true(certificate, question):
-    proof, points = certificate.proof, consistent_chains(question, certificate.more)
+    proof, points, (equations,) = certificate.proof, consistent_chains(question, certificate.more), question.equations
     T = max(Fraction(1, 16) + Fraction(certificate.more), Fraction(0))
     match proof:
         case ChainEmpty():
             return not points
         case ChainBound():
-            space = ChainSpace(question, certificate.more)
+            space = Space(question, certificate.chains, certificate.more)
             box = follow(proof.links, space, space.prior())
             return not points or (not box.is_empty and all(
                 low <= each <= high for point in points
                 for low, each, high in zip(box.lower, point, box.upper, strict=True)))  # fmt: skip
         case ChainWitness(values=(x, rod)):
-            fits = all(abs(rod - Fraction(float(z)) - x) <= T for z in question.p[:, 2])
-            return fits and (not question.conditions or x * (x + rod / 4) == 0)
+            fits = all(abs(rod - Fraction(float(z)) - x) <= T for z in equations.p[:, 2])
+            return fits and (not equations.conditions or x * (x + rod / 4) == 0)
     return False
 
 
@@ -299,17 +295,17 @@ def test_nothing_false_is_accepted_about_chains():
     for question in (corpus.ROD, corpus.STRAIGHT):
         for _, each in corpus.chains().values():
             if not isinstance(each.proof, ChainWitness):
-                found += [(question, ChainCertificate(question.digest(), 3, kind(each.proof.links)))
+                found += [(question, ChainCertificate(question.digest(), (3,), kind(each.proof.links)))
                           for kind in (ChainBound, ChainEmpty)]  # fmt: skip
     donors = parts(found)
     for _ in range(EACH["chain"]):
         question, certificate = rng.choice(found)
-        changed = mutant(rng, certificate, donors, list(question.names), 2 * question.n_rows + 12)
+        changed = mutant(rng, certificate, donors, list(question.names), 2 * question.equations[0].n_equations + 12)
         if not isfinite(changed.more):
             continue
         try:
             with bounded_work(WORK):
-                space = ChainSpace(question, changed.more)
+                space = Space(question, changed.chains, changed.more)
                 changed = best_cuts(rng, changed, space)
                 chain_checked(changed, space)
         except WRONG:
@@ -334,12 +330,12 @@ def test_the_whole_checker_accepts_no_more_than_its_lines():
             assert not holds or is_true(changed.proof, problem)
     for question, certificate in (*about_legs("leg"), *about_legs("joint")):
         for _ in range(15):
-            changed = mutant(rng, certificate, [], list(question.names), 2 * len(question.data) + 64)
-            assert not check_leg(changed, question).holds or leg_is_true(changed, question)
+            changed = mutant(rng, certificate, [], list(question.names), 2 * question.n_poses + 64)
+            assert not check_chains(changed, question).holds or leg_is_true(changed, question)
     for question, certificate in corpus.chains().values():
         for _ in range(40):
-            changed = mutant(rng, certificate, [], list(question.names), 2 * question.n_rows + 12)
-            assert not check_chain(changed, question).holds or chain_is_true(changed, question)
+            changed = mutant(rng, certificate, [], list(question.names), 2 * question.equations[0].n_equations + 12)
+            assert not check_chains(changed, question).holds or chain_is_true(changed, question)
 
 
 def test_a_hundred_thousand():

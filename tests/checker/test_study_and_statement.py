@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gough import InputError
-from gough.checker import load_equations
+from gough.checker import load_question
 from gough.checker.manifest import MANIFEST
 from gough.checker.raw_chains import FAMILIES
 from gough.cli.app import run
@@ -43,19 +43,20 @@ def arm(delta, tmp_path):
 
 
 def twice(data):
-    data["conditions"][2][0][2] = 2.0
+    data["equations"][0]["conditions"][2][0][2] = 2.0
 
 
 def more(data):
-    data["conditions"].append(data["conditions"][2])
+    data["equations"][0]["conditions"].append(data["equations"][0]["conditions"][2])
 
 
 def fewer(data):
-    del data["conditions"][-1]
+    del data["equations"][0]["conditions"][-1]
 
 
 def in_another_order(data):
-    data["conditions"] = [each[::-1] for each in reversed(data["conditions"])]
+    rod = data["equations"][0]
+    rod["conditions"] = [each[::-1] for each in reversed(rod["conditions"])]
 
 
 @pytest.mark.parametrize("change", [twice, more, fewer])
@@ -151,8 +152,8 @@ def test_the_conditions_of_a_chain_are_printed(arm, capsys):
     code, out = judged(arm, capsys)
     assert code == 0
     told = re.search(r"that is (U_x V_x .*? = 0)\.", out)[1].split(", ")
-    question = load_equations(arm / "chain-1-equations.json")
-    assert len(told) == len(question.conditions) == 8
+    question = load_question(arm / "chain-1-equations.json")
+    assert len(told) == len(question.equations[0].conditions) == 8
     assert "if chain 1 of the prior fits all poses within their tolerances and meets its conditions:" in out
     names = [f"{letter}_{axis}" for letter in "PUV" for axis in "xyz"]
     rng = np.random.default_rng(1)
@@ -173,8 +174,8 @@ def test_the_conditions_are_printed_where_nothing_is_derived(arm, capsys):
 
 
 def test_names_in_equations_say_nothing_else():
-    question, _, _ = base("chain bound")
-    assert replace(question, names=("x_1", "rod_1")).names == ("x_1", "rod_1")
+    (rod,) = base("chain bound")[0].equations
+    assert replace(rod, names=("x_1", "rod_1")).names == ("x_1", "rod_1")
     for name in ("x = 5 m; verified", "rod\n", "\x1b[31mx", "", "x" * 99):
         with pytest.raises(InputError, match="names of unknowns"):
-            replace(question, names=(name, "rod_1"))
+            replace(rod, names=(name, "rod_1"))

@@ -11,7 +11,7 @@ from io import StringIO
 import numpy as np
 import pytest
 
-from gough.checker import Verdict
+from gough.checker import PlatformMeasurements, Verdict
 from gough.cli.app import run
 from gough.closure import Bracket, Certification, ChainFinding, Finding, JointFinding, WithoutPoses
 from gough.closure.certification import outer_box, prepare
@@ -69,7 +69,8 @@ def write(folder, text=STUDY, bad=None, n=64, built=0.0):
 
 def platform_data(path):
     """What a study states about a platform: measurements within half-widths."""
-    return prepared(CalibrationStudy.read(path)).questions["measurements.json"].data
+    question = prepared(CalibrationStudy.read(path)).questions["measurements.json"]
+    return PlatformMeasurements.of(*question.legs)
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +120,7 @@ def test_a_certificate_finds_its_measurements(done, capsys):
     folder = done[0].parent / "results-certified" / "certificates"
     assert run(["check", str(folder / "leg-2-box.json"), "--json"]) == 0
     verdict = json.loads(capsys.readouterr().out)
-    assert verdict["kind"] == "LegBound"
+    assert verdict["kind"] == "ChainBound"
     assert len(verdict["statement"]) == 1 + 7
     assert run(["check", str(folder / "leg-5-fits.json"), str(folder / "measurements.json")]) == 0
     assert "some leg 5 of the prior fits all poses" in capsys.readouterr().out

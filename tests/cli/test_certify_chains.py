@@ -73,7 +73,7 @@ def test_certificates_find_their_equations(printer, tmp_path, capsys):
     assert verdict["problem"].endswith("chain-2-equations.json")
     other = [str(folder / name) for name in ("chain-2-empty.json", "chain-3-equations.json")]
     assert run(["check", *other]) == 1
-    assert "other equations" in capsys.readouterr().out
+    assert "other measurements or equations" in capsys.readouterr().out
     for name in ("chain-2-empty.json", "chain-2-equations.json"):
         text = (folder / name).read_text()
         at = text.index(".", len(text) // 3) + 1

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gough import Box
+from gough.checker.leg_equations import LegMeasurements
 from gough.closure.certified_leg import LegProblem, certified_leg
 from gough.core.errors import InputError
-from gough.core.leg_measurements import LegMeasurements
 from gough.core.rotations import exp, to_quaternion
 from gough.data.poses import Poses
 from gough.methods.nonlinear.lifted_program import envelopes, product_box

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from gough import Box, InputError, Status, estimate
+from gough.checker.chain_boxes import Space, StageRows
+from gough.checker.chain_proofs import ChainCut
+from gough.checker.chain_questions import question_of
 from gough.checker.dyadic import Dyadic
-from gough.checker.leg_proofs import LegCut
-from gough.checker.leg_questions import question_of
-from gough.checker.leg_rows import LegRows
-from gough.checker.legs import Legs, StageRows
+from gough.checker.leg_equations import LegMeasurements, LegRows, PlatformMeasurements
 from gough.closure.certified_leg import LegProblem
 from gough.closure.joint_exhibit import exhibited
 from gough.closure.joint_hull import JointHull
@@ -20,7 +20,6 @@ from gough.closure.joint_program import JointProgram
 from gough.closure.joint_tolerance import joint_tolerance
 from gough.closure.leg_outliers import relaxed_tolerance, wrong_poses
 from gough.closure.leg_tolerance import minimal_tolerance, refuted
-from gough.core.leg_measurements import LegMeasurements, PlatformMeasurements
 from gough.core.rotations import exp, from_quaternion
 from gough.methods import LiftedHull
 from tests.closure.test_certified_leg import lifted
@@ -63,16 +62,15 @@ def test_what_a_program_proves_is_proven_exactly_too(rng):
     center, radius = truth + 1e-4, np.full(14, 2.2e-3)
     cuts = JointProgram(problem, center, radius).cuts()
     assert len(cuts) >= 3
-    legs = Legs(question_of(problem), (1, 4), 0.0)
+    legs = Space(question_of(problem), (1, 4), 0.0)
     rows = StageRows(legs, center.tolist(), radius.tolist(), None)
     size = (data.quaternion**2).sum(axis=1)
     for cut in cuts[:3]:
         weights = tuple(
-            (row, w / size[row % legs.rows_of_a_leg % 10] if row % legs.rows_of_a_leg < 20 else w)
-            for row, w in zip(cut.rows, cut.weights, strict=True)
+            (row, w / size[row % 84 % 10] if row % 84 < 20 else w) for row, w in zip(cut.rows, cut.weights, strict=True)
         )
         side = "lower" if cut.sign > 0 else "upper"
-        proven = float(rows.proven(LegCut(legs.names[cut.axis], side, 0.0, weights), cut.axis))
+        proven = float(rows.proven(ChainCut(legs.names[cut.axis], side, 0.0, weights), cut.axis))
         assert cut.value == pytest.approx(proven, abs=1e-10)
         assert cut.sign * (truth - center)[cut.axis] >= cut.value
 
@@ -82,18 +80,18 @@ def test_no_weights_whatever_prove_more_than_the_truth(rng, legs):
     """The checker's rule alone, against legs that are consistent: random rows, random weights, random boxes."""
     data, truth = measured_platform(rng, n=6, legs=legs)
     question = question_of(JointProblem(data, Box.around(truth, 1.0), legs))
-    checker = Legs(question, legs, 0.0)
+    checker = Space(question, legs, 0.0)
     for _ in range(20):
         radius = 10.0 ** rng.uniform(-5, 0, len(truth))
         center = truth + rng.uniform(-0.999, 0.999, len(truth)) * radius
         rows = StageRows(checker, center.tolist(), radius.tolist(), None)
         for _ in range(5):
-            axis, some = int(rng.integers(len(truth))), rng.choice(len(legs) * checker.rows_of_a_leg, 6, replace=False)
+            axis, some = int(rng.integers(len(truth))), rng.choice(len(legs) * (2 * 6 + 64), 6, replace=False)
             weights = tuple(
                 (row, float(w)) for row, w in zip(some.tolist(), 10.0 ** rng.uniform(-6, 3, 6), strict=True)
             )
             side = str(rng.choice(["lower", "upper", "empty"]))
-            proven = rows.proven(LegCut(checker.names[axis], side, 0.0, weights), axis)
+            proven = rows.proven(ChainCut(checker.names[axis], side, 0.0, weights), axis)
             h = Fraction(truth[axis]) - Fraction(center[axis])
             assert proven <= {"lower": h, "upper": -h, "empty": 0}[side]
 

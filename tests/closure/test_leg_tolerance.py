@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gough import Box, InputError, Status, estimate
-from gough.checker import check_leg, leg_certificate
+from gough.checker import chain_certificate, check_chains
 from gough.closure.certified_leg import LegProblem
 from gough.closure.leg_tolerance import minimal_tolerance, needed, poses_to_blame, reach
 from gough.core.rotations import exp
@@ -32,10 +32,10 @@ def test_the_bracket_of_a_faulty_leg(rng, fault):
 def test_the_lower_end_has_a_certificate(rng):
     problem, _ = leg_problem(rng, bad=21)
     below = problem.widened(minimal_tolerance(problem).lower)
-    certificate = leg_certificate(below, estimate(below, LiftedHull(), strict=False))
-    verdict = check_leg(certificate, below)
+    certificate = chain_certificate(below, estimate(below, LiftedHull(), strict=False))
+    verdict = check_chains(certificate, below)
     assert verdict
-    assert verdict.kind == "LegEmpty"
+    assert verdict.kind == "ChainEmpty"
 
 
 def test_consistent_measurements_are_recognized(rng):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from gough import Bounded, Box, Gaussian, InputError, LinearProblem, Unknowns
+from gough.checker.leg_equations import LegMeasurements, PlatformMeasurements
 from gough.core.arrays import array, frozen
-from gough.core.leg_measurements import LegMeasurements, PlatformMeasurements
 
 LONG = np.finfo(np.longdouble).nmant > 52
 REFUSED = {

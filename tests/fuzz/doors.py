@@ -14,12 +14,9 @@ from gough.checker import (
     Witness,
     certificate_of,
     check,
-    check_chain,
-    check_leg,
+    check_chains,
     load,
-    load_chain,
-    load_equations,
-    load_leg,
+    load_chains,
     load_question,
 )
 from gough.checker.certificate import Certificate
@@ -347,7 +344,7 @@ def _question() -> object:
 
 @cache
 def _equations() -> object:
-    return load_equations(CERTIFICATES / "chain" / "chain-2-equations.json")
+    return load_question(CERTIFICATES / "chain" / "chain-2-equations.json")
 
 
 def _files(folder: str, pattern: str) -> Callable[[], list[bytes]]:
@@ -446,7 +443,7 @@ DOORS: dict[str, Door] = {
         ".json",
         _files("leg", "leg-*.json"),
         mutators.JSON,
-        lambda path: int(not check_leg(load_leg(path), _question())),
+        lambda path: int(not check_chains(load_chains(path), _question())),
     ),
     "measurements of legs": Door(
         ".json", _files("leg", "measurements.json"), mutators.JSON, lambda path: _ok(load_question(path))
@@ -455,10 +452,10 @@ DOORS: dict[str, Door] = {
         ".json",
         _files("chain", "chain-2-e[mp]*[yr].json"),
         mutators.JSON,
-        lambda path: int(not check_chain(load_chain(path), _equations())),
+        lambda path: int(not check_chains(load_chains(path), _equations())),
     ),
     "equations of a chain": Door(
-        ".json", _files("chain", "chain-2-equations.json"), mutators.JSON, lambda path: _ok(load_equations(path))
+        ".json", _files("chain", "chain-2-equations.json"), mutators.JSON, lambda path: _ok(load_question(path))
     ),
     "image": Door(".png", _images, mutators.IMAGE, _image),
 }

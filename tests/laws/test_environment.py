@@ -9,10 +9,10 @@ import pytest
 import gough.methods
 from gough import Bounded, Box, LinearProblem, Unknowns, estimate
 from gough.checker import certificate_of, check
+from gough.checker.leg_equations import LegMeasurements
 from gough.closure.certified_leg import LegProblem
 from gough.closure.leg_tolerance import minimal_tolerance
 from gough.core.errors import GoughError
-from gough.core.leg_measurements import LegMeasurements
 from gough.core.text import written
 from gough.methods import (
     BoundingEllipsoid,
@@ -35,7 +35,7 @@ import sys
 sys.path.insert(0, {root!r})
 from gough import Bounded, Box, Claim, LinearProblem, Unknowns
 from gough.core.errors import AssumptionError
-from gough.core.leg_measurements import LegMeasurements, PlatformMeasurements
+from gough.checker.leg_equations import LegMeasurements, PlatformMeasurements
 from gough.closure.certified_leg import LegProblem
 from gough.closure.joint_hull import JointHull
 from gough.closure.joint_legs import JointProblem

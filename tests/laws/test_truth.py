@@ -13,11 +13,11 @@ import pytest
 
 from gough import Bounded, Box, Claim, LinearProblem, Status, Unknowns, estimate
 from gough.checker import certificate_of, check
+from gough.checker.leg_equations import LegMeasurements, PlatformMeasurements
 from gough.closure.certified_leg import LegProblem
 from gough.closure.joint_hull import JointHull
 from gough.closure.joint_legs import JointProblem
 from gough.core.errors import GoughError
-from gough.core.leg_measurements import LegMeasurements, PlatformMeasurements
 from gough.methods import (
     BoundingEllipsoid,
     EllipsoidStream,

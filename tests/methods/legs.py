@@ -6,8 +6,8 @@ from functools import cache
 import numpy as np
 
 from gough import Box
+from gough.checker.leg_equations import LegMeasurements, PlatformMeasurements
 from gough.closure.certified_leg import LegProblem
-from gough.core.leg_measurements import LegMeasurements, PlatformMeasurements
 from gough.core.rotations import exp, to_quaternion
 from gough.robots.gough_platform import GoughPlatform
 

@@ -1,4 +1,4 @@
-"""Certificates: a statement with its proof, and the digest of the problem that both are about."""
+"""Certificates: a statement with its proof, the digest of the problem that both are about, and the verdict on it."""
 
 import re
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from gough.checker.limits import brief
 from gough.checker.proofs import Proof
 from gough.core.arrays import ROWS_PER_BLOCK, Array
 from gough.core.errors import AssumptionError, require
+from gough.core.text import visible
 from gough.noise import Bounded
 from gough.problem import LinearProblem
 
@@ -49,6 +50,35 @@ class Certificate:
     @property
     def kind(self) -> str:
         return type(self.proof).__name__
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a certificate holds, and why. A verdict is true (`if verdict:`) if it holds; `str()` puts it in words.
+
+    "Does not hold" means that the evidence falls short; the statement might still be true.
+    """
+
+    holds: bool
+    reason: str
+    """Why, as a sentence without its full stop."""
+    kind: str
+    statement: tuple[str, ...]
+    """What the certificate states, in words, line by line."""
+    rows: tuple[int, ...]
+    """Rows that the proof rests on, counted from 0; empty for a witness, which rests on all of them."""
+    checked: str
+    """What was looked at, in words."""
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        answer = "The certificate holds" if self.holds else "The certificate does not hold"
+        states = [f"  {line}" for line in self.statement]
+        head = f"{self.kind} states:" if states else f"{self.kind}: what it states could not be established."
+        lines = [head, *states, f"Checked: {self.checked}.", f"{answer}: {self.reason}."]
+        return "\n".join(map(visible, lines))
 
 
 def require_digest(given: Any) -> None:

@@ -1,124 +1,58 @@
-"""The checker of certificates about chains; it imports no method."""
+"""The checker of certificates about chains: legs of Gough platforms, and chains that close over rods."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
-from gough.checker.box_trees import LegBox, follow, least_value, require_covers
-from gough.checker.chain_proofs import CHAIN_PARTS, ChainBound, ChainCertificate, ChainEmpty, ChainWitness
-from gough.checker.chain_questions import ChainQuestion
-from gough.checker.chain_rows import ChainRows, misfit
-from gough.checker.check import Verdict
-from gough.checker.dyadic import Dyadic
-from gough.checker.leg_proofs import LegCut, stages_of
-from gough.checker.leg_rows import Row
-from gough.checker.limits import BeyondLimit, bounded_work, gcd_cost, remade, spend
+from gough.checker.certificate import Verdict
+from gough.checker.chain_boxes import ChainBox, Space, follow
+from gough.checker.chain_proofs import (
+    CHAIN_PARTS,
+    ChainBound,
+    ChainCertificate,
+    ChainEmpty,
+    ChainOutliers,
+    ChainWitness,
+    stages_of,
+)
+from gough.checker.chain_questions import ChainQuestion, question_of
+from gough.checker.limits import BeyondLimit, bounded_work, remade
 from gough.checker.linear import NotProven
+from gough.checker.relaxed import uncovered
+from gough.checker.rod_equations import require_conditions
 from gough.checker.words import bound, tolerance_condition
+from gough.core.covers import Elements
 from gough.core.errors import InputError
-from gough.core.rational import rational
+from gough.core.rational import as_double
 
 
-class ChainSpace:
-    """The unknowns of a question, and by how much more readings may be off."""
-
-    def __init__(self, question: ChainQuestion, more: float) -> None:
-        self.question, self.more = question, Dyadic.of(rational(more, "what readings may be off by"))
-        self.names, self.legs = question.names, (question.chain,)
-
-    def prior(self) -> LegBox:
-        """Where the chain is sought."""
-        sides = [[rational(x, "a side") for x in side.tolist()] for side in self._sides]
-        return LegBox(sides[0], sides[1])
-
-    @property
-    def _sides(self) -> tuple[Any, Any]:
-        return self.question.prior.lower, self.question.prior.upper
-
-    def axis(self, unknown: str) -> int:
-        """The place of an unknown."""
-        if unknown not in self.names:
-            raise NotProven(f"there is no unknown '{unknown}' in this chain")
-        return self.names.index(unknown)
-
-    def rows(self, center: Iterable[float], radius: Iterable[float], leg: int | None) -> "ChainStage":
-        """The rows in a box."""
-        if leg is not None:
-            raise NotProven("a box of a chain names no leg")
-        return ChainStage(self, center, radius)
-
-    def weight(self, row: int, weight: float) -> float:  # noqa: ARG002 - as for legs, whose rows are multiplied
-        """As the method has it."""
-        return weight
-
-    def poses(self, certificate: ChainCertificate) -> tuple[int, ...]:
-        """The poses whose rows have some weight."""
-        n = self.question.n_rows
-        rows = {row for stage in stages_of(certificate.links) for cut in stage.cuts for row, w in cut.weights if w}
-        used = {row % n for row in rows if row < 2 * n}
-        return tuple(sorted(pose for pose in used if pose < self.question.n_poses))
-
-
-class ChainStage:
-    """The rows of a chain in a box; and what weights on them prove."""
-
-    first = 0
-
-    def __init__(self, space: ChainSpace, center: Iterable[float], radius: Iterable[float]) -> None:
-        self._space = space
-        c, r = ([Dyadic.of(rational(x, "a stage")) for x in values] for values in (center, radius))
-        n = len(space.names)
-        if len(c) != n or len(r) != n:
-            raise NotProven(f"a box has {len(c)} unknowns, but the chain has {n}")
-        self.center, self.radius = c, r
-        self._rows = ChainRows(space.question, c, r, space.more)
-
-    def require_covers(self, box: LegBox) -> None:
-        """Raise NotProven if the stage leaves out some of what is left."""
-        require_covers(self._space.names, self, box.lower, box.upper)
-
-    @cached_property
-    def _places(self) -> range:
-        return range(len(self.center) + len(self._space.question.products))
-
-    def _row(self, number: int) -> Row:
-        if not 0 <= number < self._rows.n_rows:
-            raise NotProven(f"there is no row {number}")
-        return self._rows.row(number)
-
-    def proven(self, cut: LegCut, axis: int) -> Fraction:
-        """The largest v for which ± h ≥ v, or 0 ≥ v, follows."""
-        terms = [(self._row(number), Dyadic.of(weight), self._places) for number, weight in cut.weights]
-        target = None if cut.side == "empty" else (axis, 1 if cut.side == "lower" else -1)
-        return least_value(terms, target, most=self._rows.most, is_square=self._rows.is_square)
-
-
-def check_chain(certificate: ChainCertificate, question: ChainQuestion) -> Verdict:
+def check_chains(certificate: ChainCertificate, problem: Any) -> Verdict:
     """Whether a certificate proves what it states about this very question, in exact arithmetic.
 
+    `problem` is a `ChainQuestion`, or a problem of one leg or of several that asks one.
+
     Examples:
-        >>> import numpy as np
+        >>> from gough.checker import load_chains, load_question  # then: check_chains(load_chains(…), load_question(…))
+        >>> from gough.checker import LegMeasurements
         >>> from gough import Box
-        >>> arrays = [np.zeros(shape) for shape in ((1, 3), (1, 3, 1), (1, 1, 3), (1, 1, 3, 1), (1, 1), (1, 1), 1)]
-        >>> arrays[0][0, 2] = 0.5
-        >>> question = ChainQuestion(1, ("rod_1",), Box([0.25], [0.75]), *arrays, ((0, 0),))
-        >>> check_chain(ChainCertificate(question.digest(), 1, ChainWitness((Fraction(1, 2),))), question).holds
+        >>> data = LegMeasurements([[1, 0, 0, 0]], [[0, 0, 0.5]], [0.25], 0, 0, 0)
+        >>> question = ChainQuestion((1,), (data,), Box([0] * 6 + [0.25], [0] * 6 + [0.5]))
+        >>> fits = ChainWitness((0, 0, 0, 0, 0, 0, 0.25), errors=((0, 0, 0, 0, 0, 0),))
+        >>> check_chains(ChainCertificate(question.digest(), (1,), fits), question).holds
         True
-        >>> check_chain(ChainCertificate(question.digest(), 1, ChainWitness((Fraction(3, 8),))), question).reason
-        'the exhibited rod is too short in pose 0'
 
     Raises:
         BeyondLimit: the certificate is too large to be judged, see `gough.checker.limits`.
     """
+    question = question_of(problem)
     statement: tuple[str, ...] = ()
-    poses: tuple[int, ...] = ()
+    poses: Elements = frozenset()
     try:
         proof = remade(certificate.proof, CHAIN_PARTS)  # whatever it was made by, its constructors have a say
-        certificate = ChainCertificate(certificate.problem, certificate.chain, proof, certificate.more)
+        certificate = ChainCertificate(certificate.problem, certificate.chains, proof, certificate.more)
         _require_same(certificate, question)
-        space = ChainSpace(question, certificate.more)
-        poses = space.poses(certificate)
+        space = Space(question, certificate.chains, certificate.more)
+        poses = frozenset().union(*(space.poses(links) for links in certificate.evidence))
         with bounded_work():
             statement, reason = _checked(certificate, space)
         holds = True
@@ -126,66 +60,146 @@ def check_chain(certificate: ChainCertificate, question: ChainQuestion) -> Verdi
         raise
     except (NotProven, InputError) as short:
         reason, holds = str(short), False
-    witness = isinstance(certificate.proof, ChainWitness)
+    exhibits = isinstance(certificate.proof, ChainWitness)
     return Verdict(
         holds=holds,
         reason=reason,
         kind=certificate.kind,
         statement=(*(_condition(certificate, question) if statement else ()), *statement),
-        rows=poses,
-        checked=f"{f'all {question.n_poses}' if witness else len(poses)} poses, and the prior",
+        rows=tuple(sorted(poses)),
+        checked=f"{f'all {question.n_poses}' if exhibits else len(poses)} poses, and the prior",
     )
 
 
 def _require_same(certificate: ChainCertificate, question: ChainQuestion) -> None:
-    if certificate.problem != question.digest() or certificate.chain != question.chain:
-        raise NotProven("the certificate speaks about other equations, or they were changed")
+    if certificate.problem != question.digest():
+        raise NotProven("the certificate speaks about other measurements or equations, or they were changed")
 
 
-def _checked(certificate: ChainCertificate, space: ChainSpace) -> tuple[tuple[str, ...], str]:
+def _checked(certificate: ChainCertificate, space: Space) -> tuple[tuple[str, ...], str]:
     """What is proven, and why."""
-    stages = list(stages_of(certificate.links))
-    meets = " and meets its conditions" if space.question.conditions else ""
-    what = f"chain {certificate.chain} of the prior"
-    none = f"no {what} fits all poses within their tolerances{meets}"
+    stages = [stage for links in certificate.evidence for stage in stages_of(links)]
     by_rows = f"the weighted rows prove each of its {sum(len(s.cuts) for s in stages)} cuts in {len(stages)} boxes"
+    words = _Words(space)
     match certificate.proof:
         case ChainBound(links):
-            box = follow(links, space, space.prior())
-            if box.is_empty:
-                return (none,), by_rows
-            sides = zip(space.names, box.lower, box.upper, strict=True)
-            bounds = (f"{bound(low, upper=False)} ≤ {name} ≤ {bound(high, upper=True)} m" for name, low, high in sides)
-            return (f"if {what} fits all poses within their tolerances{meets}:", *bounds), by_rows
+            return words.bounds(follow(links, space, space.prior())), by_rows
         case ChainEmpty(links):
             if not follow(links, space, space.prior()).is_empty:
-                raise NotProven("the cuts are right, but they leave a box in which the chain may be")
-            return (none,), by_rows
-        case ChainWitness(values):
-            require_fits(values, space)
-            about = tuple(f"{name} ≈ {float(x)!r} m" for name, x in zip(space.names, values, strict=True))
-            fits = f"some {what} fits all poses within their tolerances{meets}"
-            return (fits, *about), "at the exhibited chain every rod is long enough and short enough for some errors"
+                raise NotProven(f"the cuts are right, but they leave a box in which a {words.word} may be")
+            return (words.none,), by_rows
+        case ChainWitness() as witness:
+            require_fits(witness, space)
+            why = "the exhibited values fit each pose with errors within every tolerance"
+            return words.fits(witness), why
+        case ChainOutliers() as proof:
+            _require_outliers(proof, space)
+            return words.outliers(proof), f"{by_rows}, and no choice of so few poses meets all contradictions"
 
 
-def require_fits(values: tuple[Fraction, ...], space: ChainSpace) -> None:
-    question, prior = space.question, space.prior()
+def require_fits(witness: ChainWitness, space: Space) -> None:
+    """Raise NotProven unless the exhibited chains fit every pose but those left out."""
+    values, prior, n, word = witness.values, space.prior(), space.n_poses, space.question.word
     if len(values) != len(space.names):
-        raise NotProven(f"{len(values)} numbers are exhibited, but the chain has {len(space.names)} unknowns")
+        raise NotProven(f"{len(values)} values are exhibited, but there are {len(space.names)} unknowns")
     for name, x, low, high in zip(space.names, values, prior.lower, prior.upper, strict=True):
         if not low <= x <= high:
-            raise NotProven(f"the exhibited {name} is outside the prior")
-    for number, condition in enumerate(question.conditions, start=1):
-        if sum((rational(c, "a coefficient") * values[i] * values[j] for i, j, c in condition), Fraction(0)):
-            raise NotProven(f"the exhibited chain does not satisfy condition {number}")
-    digits = max(max(x.numerator.bit_length(), x.denominator.bit_length()) for x in values)
-    for k in range(question.n_poses):
-        spend(1_000_000 + (question.A[k].size + 2 * question.B[k].size) * gcd_cost(digits))
-        if wrong := misfit(question, k, list(values), space.more):
-            raise NotProven(f"the exhibited rod is {wrong} in pose {k}")
+            raise NotProven(f"the exhibited {name} is not within the prior")
+    errors = witness.errors or [()] * n
+    shown = word == "leg" or len(space.chains) > 1 or bool(witness.errors)
+    sizes = {space.equations[0].shared_tolerance.shape[1]} if shown else {0}
+    if len(errors) != n or {len(row) for row in errors} != sizes:
+        raise NotProven("a witness exhibits the errors of every pose that the chains share")
+    if any(pose >= n for pose in witness.left_out):
+        raise NotProven(f"poses are left out that there are not: {n} were measured, counted from 0")
+    for each, start in zip(space.equations, space.starts, strict=False):
+        own = values[start : start + each.n_unknowns]
+        require_conditions(each.conditions, own)
+        for k in range(n):
+            if k not in witness.left_out:
+                each.require_fits(own, k, space.more, errors[k])
+
+
+def _require_outliers(proof: ChainOutliers, space: Space) -> None:
+    sets = []
+    for number, links in enumerate(proof.contradictions, start=1):
+        if not follow(links, space, space.prior()).is_empty:
+            raise NotProven(f"contradiction {number} leaves a box in which a {space.question.word} may be")
+        sets.append(space.poses(links))
+    if proof.at_least:  # if no m − 1 poses meet all contradictions, every chain misses m poses or more
+        _require_no_cover(sets, proof.at_least - 1)
+    for pose in proof.outliers:  # if no q poses without this one meet all, a chain that misses at most q misses it
+        if pose >= space.n_poses:
+            raise NotProven(f"there is no pose {pose}: {space.n_poses} were measured, counted from 0")
+        _require_no_cover(sets, proof.q, frozenset({pose}))
+
+
+def _require_no_cover(sets: list[Elements], q: int, spared: Elements = frozenset()) -> None:
+    poses = uncovered(sets, q, spared)
+    if poses is not None:
+        which = _listed(sorted(poses)) if poses else "no pose at all"
+        raise NotProven(f"a chain that misses {which} escapes every one of its {len(sets)} contradictions")
 
 
 def _condition(certificate: ChainCertificate, question: ChainQuestion) -> tuple[str, ...]:
-    unit = "mm" if question.reading_unit == "m" else "mrad"
-    exhibits, least = isinstance(certificate.proof, ChainWitness), float(question.tolerance[:, question.reading].min())
+    exhibits = isinstance(certificate.proof, ChainWitness)
+    chosen = [question.equations[question.chains.index(chain)] for chain in certificate.chains]
+    least = min(float(each.reading_tolerance.min()) for each in chosen)
+    unit = "mm" if question.equations[0].reading_unit == "m" else "mrad"
     return tolerance_condition(certificate.more, unit, exhibits=exhibits, least=least)
+
+
+class _Words:
+    """Statements about some chains."""
+
+    def __init__(self, space: Space) -> None:
+        self._space, self.word = space, space.question.word
+        several, numbers = len(space.chains) > 1, ", ".join(map(str, space.chains))
+        self._one = f"choice of {self.word}s {numbers} together" if several else f"{self.word} {numbers}"
+        self._all = f"{self.word}s {numbers} together" if several else self._one
+        self._verb = "fit" if several else "fits"
+        conditions = any(each.conditions for each in space.equations)
+        self._shared = ", the errors of each pose being the same for all of them" if several else ""
+        meets = (" and meet their conditions" if several else " and meets its conditions") if conditions else ""
+        meets_one = " and meets its conditions" if conditions else ""
+        self._poses = f"poses within their tolerances{meets}{self._shared}"
+        self._poses_one = f"poses within their tolerances{meets_one}{self._shared}"
+        self.none = f"no {self._one} of the prior fits all {self._poses_one}"
+
+    def bounds(self, box: ChainBox) -> tuple[str, ...]:
+        """Of a box, which may be empty."""
+        if box.is_empty:
+            return (self.none,)
+        sides = zip(self._space.names, box.lower, box.upper, strict=True)
+        lines = (f"{bound(low, upper=False)} ≤ {name} ≤ {bound(high, upper=True)} m" for name, low, high in sides)
+        return (f"if {self._all} of the prior {self._verb} all {self._poses}:", *lines)
+
+    def fits(self, witness: ChainWitness) -> tuple[str, ...]:
+        """That some chains fit, and which."""
+        but = f" but {_listed(witness.left_out)}" if witness.left_out else ""
+        poses = self._poses_one.replace("poses", f"poses{but}", 1)
+        pairs = zip(self._space.names, witness.values, strict=True)
+        return (f"some {self._one} of the prior fits all {poses}", *(f"{name} {_value(x)} m" for name, x in pairs))
+
+    def outliers(self, proof: ChainOutliers) -> tuple[str, ...]:
+        """How many poses are missed, and which."""
+        every, lines = f"every {self._one} of the prior", []
+        if any(each.conditions for each in self._space.equations):
+            every = f"{every} that meets its conditions"
+        if proof.at_least:
+            lines.append(f"{every} misses at least {proof.at_least} of the poses{self._shared}")
+        if proof.outliers:
+            few = f"{every}{' and' if 'conditions' in every else ' that'} misses at most {proof.q} of the poses"
+            lines.append(f"{few} misses {_listed(proof.outliers)}{self._shared}")
+        return tuple(lines)
+
+
+def _value(x: Fraction) -> str:
+    """A double as it is, another number by the nearest double."""
+    double = as_double(x)
+    return f"≈ {float(x)!r}" if double is None else f"= {double!r}"
+
+
+def _listed(poses: Iterable[int] | Sequence[int]) -> str:
+    chosen = list(poses)
+    return f"pose{'s' if len(chosen) > 1 else ''} {', '.join(map(str, chosen))}"

@@ -1,104 +1,127 @@
-"""Certificates about chains, and the equations they speak about, as JSON files in which every number is exact."""
+"""Certificates about chains, and the questions they speak about, as JSON files in which every number is exact.
 
-from collections.abc import Sequence
-from fractions import Fraction
+Format 3 is written. Format 2 is read too: it had one pair of files for legs ("leg certificate", "platform
+measurements") and another for chains of other robots ("chain certificate", "chain equations", one chain each).
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from gough.checker.chain_proofs import CHAIN_PARTS, ChainBound, ChainCertificate, ChainEmpty, ChainProof, ChainWitness
-from gough.checker.chain_questions import ARRAYS, ChainQuestion, Condition
-from gough.checker.leg_files import (
-    VERSION,
-    chain_in,
-    digest_in,
-    is_table,
-    list_of,
-    loaded,
-    numbers,
-    plain_link,
-    rendered,
-    require_head,
-    wholes,
+from gough.checker.certificate import require_digest
+from gough.checker.chain_proofs import (
+    CHAIN_PARTS,
+    ChainBound,
+    ChainCertificate,
+    ChainCut,
+    ChainEmpty,
+    ChainLink,
+    ChainOutliers,
+    ChainProof,
+    ChainSplit,
+    ChainStage,
+    ChainWitness,
 )
-from gough.checker.limits import QUESTION_BYTES, brief, remade
+from gough.checker.chain_questions import LEG_ARRAYS, ChainQuestion
+from gough.checker.files import parsed, require_ieee, sealed, unsealed
+from gough.checker.leg_equations import PlatformMeasurements
+from gough.checker.limits import FILE_BYTES, QUESTION_BYTES, BeyondLimit, brief, read_text, remade
 from gough.checker.records import number_in, plain_number, require_keys
+from gough.checker.rod_equations import ARRAYS, Condition, RodEquations
 from gough.core.arrays import Array
-from gough.core.errors import nearest, require
+from gough.core.errors import InputError, nearest, require
 from gough.core.files import new_file
 from gough.region import Box
 
-CHAIN = "chain certificate"
-EQUATIONS = "chain equations"
-_CONTENT = {"ChainBound": {"links"}, "ChainEmpty": {"links"}, "ChainWitness": {"values"}}
+VERSION = 3
+CERTIFICATE, EQUATIONS = "chain certificate", "chain equations"
+OLD_CERTIFICATE, OLD_MEASUREMENTS = "leg certificate", "platform measurements"
+CERTIFICATES, QUESTIONS = {CERTIFICATE, OLD_CERTIFICATE}, {EQUATIONS, OLD_MEASUREMENTS}
+_OLD = 2
+_CONTENT = {
+    "ChainBound": {"links"},
+    "ChainEmpty": {"links"},
+    "ChainWitness": {"values", "errors", "left_out"},
+    "ChainOutliers": {"at_least", "q", "outliers", "contradictions"},
+}
+_OLD_CONTENT = {
+    OLD_CERTIFICATE: {
+        "LegBound": {"links"},
+        "LegEmpty": {"links"},
+        "LegWitness": {"values", "move", "turn", "left_out"},
+        "LegOutliers": {"at_least", "q", "outliers", "contradictions"},
+    },
+    CERTIFICATE: {"ChainBound": {"links"}, "ChainEmpty": {"links"}, "ChainWitness": {"values"}},
+}
 _SPARSE = ("A", "D", "B", "bend")
 """Arrays most of whose numbers are 0: `places` says which of a pose's numbers are given."""
-_QUESTION = {"chain", "names", "lower", "upper", "products", "conditions", "reading", "reading_unit", *ARRAYS}
+_PLACES = {f"{name}_places" for name in _SPARSE}
+_ROD = {"names", "products", "conditions", "reading", "reading_unit", *ARRAYS, *_PLACES}
+T = TypeVar("T")
 
 
-def equations_name(chain: int) -> str:
-    """The file beside a certificate of this chain that holds its equations."""
-    return f"chain-{chain}-equations.json"
-
-
-def render_chain(certificate: ChainCertificate) -> str:
+def render_chains(certificate: ChainCertificate) -> str:
     """The text of a certificate's file."""
-    head = {"gough": CHAIN, "version": VERSION, "kind": certificate.kind, "problem": certificate.problem}
-    proof = remade(certificate.proof, CHAIN_PARTS)
-    content: dict[str, Any] = (
-        {"values": [plain_number(x) for x in proof.values]}
-        if isinstance(proof, ChainWitness)
-        else {"links": [plain_link(link) for link in proof.links]}
-    )
-    return rendered({**head, "chain": certificate.chain, "more": certificate.more, **content})
+    head = {"gough": CERTIFICATE, "version": VERSION, "kind": certificate.kind, "problem": certificate.problem}
+    about = {"chains": certificate.chains, "more": certificate.more}
+    return rendered({**head, **about, **_plain(remade(certificate.proof, CHAIN_PARTS))})
 
 
-def render_equations(question: ChainQuestion) -> str:
+def render_question(question: ChainQuestion) -> str:
     """The text of a file of equations."""
-    head = {"gough": EQUATIONS, "version": VERSION, "chain": question.chain, "names": question.names}
+    head = {"gough": EQUATIONS, "version": VERSION, "kind": "legs" if question.legs else "rods"}
     prior = {"lower": question.prior.lower.tolist(), "upper": question.prior.upper.tolist()}
-    about = {"products": question.products, "conditions": question.conditions}
-    unit = {"reading": question.reading, "reading_unit": question.reading_unit}
-    arrays: dict[str, Any] = {}
+    body: dict[str, Any] = {"equations": [_plain_rod(rod) for rod in question.rods]}
+    if question.legs:
+        body = {name: values.tolist() for name, values in question.arrays().items()}
+    return rendered({**head, "chains": question.chains, **prior, **body})
+
+
+def _plain_rod(rod: RodEquations) -> dict[str, Any]:
+    plain: dict[str, Any] = {"names": rod.names, "products": rod.products, "conditions": rod.conditions}
+    plain |= {"reading": rod.reading, "reading_unit": rod.reading_unit}
     for name in ARRAYS:
-        flat = getattr(question, name).reshape(question.n_poses, -1)
+        flat = getattr(rod, name).reshape(rod.n_poses, -1)
         if name in _SPARSE:
             places = np.flatnonzero(flat.any(axis=0))
-            arrays[f"{name}_places"], flat = places.tolist(), flat[:, places]
-        arrays[name] = flat.tolist()
-    return rendered({**head, **prior, **about, **unit, **arrays})
+            plain[f"{name}_places"], flat = places.tolist(), flat[:, places]
+        plain[name] = flat.tolist()
+    return plain
 
 
-def save_chain(certificate: ChainCertificate, path: str | Path, *, overwrite: bool = False) -> None:
+def save_chains(certificate: ChainCertificate, path: str | Path, *, overwrite: bool = False) -> None:
     """Write the certificate as a JSON file, completely or not at all."""
     with new_file(path, overwrite=overwrite) as file:
-        file.write(render_chain(certificate).encode())
+        file.write(render_chains(certificate).encode())
 
 
-def save_equations(question: ChainQuestion, path: str | Path, *, overwrite: bool = False) -> None:
+def save_question(question: ChainQuestion, path: str | Path, *, overwrite: bool = False) -> None:
     """Write equations and prior as a JSON file, completely or not at all."""
     with new_file(path, overwrite=overwrite) as file:
-        file.write(render_equations(question).encode())
+        file.write(render_question(question).encode())
 
 
-def load_chain(path: str | Path) -> ChainCertificate:
-    """The certificate in a file that `save_chain` wrote. It is well-formed then, but not yet checked.
+def load_chains(path: str | Path) -> ChainCertificate:
+    """The certificate in a file that `save_chains` wrote. It is well-formed then, but not yet checked.
 
     Examples:
-        >>> load_chain("none.json")
+        >>> load_chains("none.json")
         Traceback (most recent call last):
         ...
         gough.core.errors.InputError: none.json cannot be read: No such file or directory
     """
-    return loaded(path, _certificate, "a certificate of a chain")
+    return loaded(path, _certificate, "a certificate about chains")
 
 
-def load_equations(path: str | Path) -> ChainQuestion:
-    """The equations and the prior in a file that `save_equations` wrote.
+def load_question(path: str | Path) -> ChainQuestion:
+    """The equations and the prior in a file that `save_question` wrote.
 
     Examples:
-        >>> load_equations("none.json")
+        >>> load_question("none.json")
         Traceback (most recent call last):
         ...
         gough.core.errors.InputError: none.json cannot be read: No such file or directory
@@ -106,55 +129,202 @@ def load_equations(path: str | Path) -> ChainQuestion:
     return loaded(path, _question, "a file of equations", QUESTION_BYTES)
 
 
+def kind_of_file(path: str | Path) -> str:
+    """What a JSON file says it is: the value of its first key "gough"; empty where there is none."""
+    try:
+        with Path(path).open("rb") as file:
+            found = re.match(rb'\s*\{\s*"gough"\s*:\s*"([a-z ]{1,40})"', file.read(200))
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    return found[1].decode() if found else ""
+
+
+def loaded(path: str | Path, read: Callable[[Any], T], what: str, limit: int = FILE_BYTES) -> T:
+    """What `read` makes of a sealed JSON file."""
+    require_ieee()
+    text = read_text(path, what, limit)
+    try:
+        value = read(parsed(text))
+    except InputError as error:
+        raise type(error)(f"{path}: {error}") from error
+    except RecursionError as error:
+        raise BeyondLimit(f"{path}: boxes are halved too often in a row; prove it in smaller parts") from error
+    require(sealed(unsealed(text)) == text, f"{path} was changed after it was saved: its seal is broken")
+    return value
+
+
+def rendered(fields: dict[str, Any]) -> str:
+    """The text of a sealed JSON file."""
+    require_ieee()
+    return sealed("{\n" + ",\n".join(f' "{key}": {_lines(value)}' for key, value in fields.items()))
+
+
+def _lines(value: Any) -> str:
+    """JSON, entry by entry on lines of their own if it is a list of lists or objects."""
+    if isinstance(value, list | tuple) and value and isinstance(value[0], list | tuple | dict):
+        return "[\n" + ",\n".join(f"  {_short(entry)}" for entry in value) + "\n ]"
+    return _short(value)
+
+
+def _short(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _plain(proof: ChainProof) -> dict[str, Any]:
+    match proof:
+        case ChainBound(links) | ChainEmpty(links):
+            return {"links": [plain_link(link) for link in links]}
+        case ChainWitness(values, errors, left_out):
+            exhibited = [[plain_number(x) for x in row] for row in errors]
+            return {"values": [plain_number(x) for x in values], "errors": exhibited, "left_out": left_out}
+        case ChainOutliers(at_least, q, outliers, contradictions):
+            plain = [[plain_link(link) for link in links] for links in contradictions]
+            return {"at_least": at_least, "q": q, "outliers": outliers, "contradictions": plain}
+
+
+def plain_link(link: ChainLink) -> dict[str, Any]:
+    """Plain data of a box, or of both halves of one."""
+    if isinstance(link, ChainSplit):
+        halves = {key: [plain_link(one) for one in getattr(link, key)] for key in ("below", "above")}
+        return {"split": link.unknown, "at": link.at, **halves}
+    cuts = [[cut.unknown, cut.side, cut.bound, *zip(*cut.weights, strict=True)] for cut in link.cuts]
+    return {"chain": link.chain, "center": link.center, "radius": link.radius, "cuts": cuts}
+
+
+def _version(data: Any, known: set[str], what: str) -> int:
+    """The format of a file; refuses one that is not what it should be, or of an unknown format."""
+    fits = isinstance(data, dict) and isinstance(data.get("gough"), str) and data["gough"] in known
+    require(fits, f'not {what}: no "gough": "{min(known)}"')
+    version = data.get("version")
+    formats = {_OLD} if data["gough"] in {OLD_CERTIFICATE, OLD_MEASUREMENTS} else {_OLD, VERSION}
+    read = " or ".join(map(str, sorted(formats)))
+    fits = type(version) is int and version in formats
+    require(fits, f"it has format {brief(version)}, but this gough reads format {read}: write it again")
+    return int(version)
+
+
 def _certificate(data: Any) -> ChainCertificate:
-    require_head(data, CHAIN, "a certificate of a chain")
+    old = _version(data, CERTIFICATES, "a certificate about chains") == _OLD
+    content = _OLD_CONTENT[data["gough"]] if old else _CONTENT
     kind = data.get("kind")
-    known = isinstance(kind, str) and kind in _CONTENT
-    require(known, f"unknown kind {brief(kind)}{nearest(str(kind), _CONTENT)}")
-    require_keys(data, {"gough", "version", "kind", "problem", "chain", "more", "seal", *_CONTENT[kind]}, f"a {kind}")
+    require(isinstance(kind, str) and kind in content, f"unknown kind {brief(kind)}{nearest(str(kind), content)}")
+    numbered = {OLD_CERTIFICATE: "legs", CERTIFICATE: "chain"}[data["gough"]] if old else "chains"
+    require_keys(data, {"gough", "version", "kind", "problem", numbered, "more", "seal", *content[kind]}, f"a {kind}")
     (more,) = numbers([data["more"]], "more")
-    (chain,) = wholes([data["chain"]], "chain")
-    return ChainCertificate(digest_in(data["problem"]), chain, _proof(kind, data), more)
+    chains = wholes([data[numbered]] if numbered == "chain" else data[numbered], numbered)
+    require_digest(data["problem"])
+    read = _Reader("leg" if old else "chain")
+    return ChainCertificate(data["problem"], chains, read.proof(kind.replace("Leg", "Chain"), data), more)
 
 
-def _proof(kind: str, data: dict[str, Any]) -> ChainProof:
-    if kind == "ChainWitness":
-        values: list[Fraction] = list_of(data["values"], "values", number_in)
-        return ChainWitness(tuple(values))
-    links = chain_in(data["links"], "links")
-    return ChainBound(links) if kind == "ChainBound" else ChainEmpty(links)
+class _Reader:
+    """Reads proofs, the boxes of which name their chain by a key that depends on the format."""
+
+    def __init__(self, chain: str) -> None:
+        self._chain = chain
+
+    def proof(self, kind: str, data: dict[str, Any]) -> ChainProof:
+        if kind == "ChainWitness":
+            return self._witness(data)
+        if kind == "ChainOutliers":
+            contradictions = tuple(list_of(data["contradictions"], "contradiction", self._links))
+            return ChainOutliers(data["at_least"], data["q"], wholes(data["outliers"], "outliers"), contradictions)
+        links = self._links(data["links"], "links")
+        return ChainBound(links) if kind == "ChainBound" else ChainEmpty(links)
+
+    @staticmethod
+    def _witness(data: dict[str, Any]) -> ChainWitness:
+        left_out = wholes(data.get("left_out", []), "left_out")
+        if "move" in data:  # of a leg, format 2
+            values = numbers(data["values"], "values")
+            move, turn = (list_of(data[key], key, numbers) for key in ("move", "turn"))
+            same = len(move) == len(turn) and all(len(row) == 3 for row in (*move, *turn))
+            require(same, "each pose has three errors of position and three of orientation")
+            errors: Any = [(*a, *b) for a, b in zip(move, turn, strict=True)]
+            return ChainWitness(values, errors, left_out)  # type: ignore[arg-type]
+        rows = list_of(data.get("errors", []), "errors", lambda row, what: tuple(list_of(row, what, number_in)))
+        return ChainWitness(tuple(list_of(data["values"], "values", number_in)), tuple(rows), left_out)
+
+    def _links(self, data: Any, what: str) -> tuple[ChainLink, ...]:
+        return tuple(list_of(data, f"{what}, box", self._link))
+
+    def _link(self, data: Any, what: str) -> ChainLink:
+        if isinstance(data, dict) and "split" in data:
+            require_keys(data, {"split", "at", "below", "above"}, what)
+            require(isinstance(data["split"], str), f"{what} must name the unknown that it halves")
+            (at,) = numbers([data["at"]], f"{what}: at")
+            below, above = (self._links(data[key], f"{what}.{i}") for i, key in enumerate(("below", "above"), start=1))
+            return ChainSplit(data["split"], at, below, above)
+        require_keys(data, {self._chain, "center", "radius", "cuts"}, what)
+        center, radius = (numbers(data[key], f"{what}: {key}") for key in ("center", "radius"))
+        number = data[self._chain]
+        chain = None if number is None else wholes([number], f"{what}: {self._chain}")[0]
+        return ChainStage(center, radius, tuple(list_of(data["cuts"], f"{what}, cut", _cut)), chain)
+
+
+def _cut(data: Any, what: str) -> ChainCut:
+    require(isinstance(data, list) and len(data) in {3, 5}, f"{what} must be [unknown, side, bound, rows, weights]")
+    unknown, side, bound, *weights = data
+    require(isinstance(unknown, str) and isinstance(side, str), f"{what} must name its unknown and side")
+    (number,) = numbers([bound], f"{what}: bound")
+    rows, values = weights or ([], [])
+    factors = numbers(values, f"{what}: weights")
+    require(isinstance(rows, list) and len(rows) == len(factors), f"{what} must have a weight for each row")
+    return ChainCut(unknown, side, number, tuple(zip(wholes(rows, f"{what}: rows"), factors, strict=True)))
 
 
 def _question(data: Any) -> ChainQuestion:
-    require_head(data, EQUATIONS, "a file of equations that gough certify wrote")
-    places = {f"{name}_places" for name in _SPARSE}
-    require_keys(data, {"gough", "version", "seal", *_QUESTION, *places}, "equations")
+    old = _version(data, QUESTIONS, "a file of equations that gough certify wrote") == _OLD
+    head, sides = {"gough", "version", "seal"}, {"lower", "upper"}
+    if old and data["gough"] == EQUATIONS:
+        require_keys(data, {*head, *sides, "chain", *_ROD}, "equations")
+        return ChainQuestion(wholes([data["chain"]], "chain"), (_rod(data),), _prior(data))
+    legs = old or data.get("kind") == "legs"
+    require(legs or data.get("kind") == "rods", 'kind must be "legs" or "rods"')
+    numbered = "legs" if old else "chains"
+    about = {*head, *sides, numbered, *(() if old else ("kind",)), *(LEG_ARRAYS if legs else ("equations",))}
+    require_keys(data, about, "equations")
+    chains = wholes(data[numbered], numbered)
+    if legs:
+        platform = PlatformMeasurements(**{name: _table(data[name], name) for name in LEG_ARRAYS})
+        return ChainQuestion(chains, platform.legs, _prior(data))
+    return ChainQuestion(chains, tuple(list_of(data["equations"], "equations", _listed_rod)), _prior(data))
+
+
+def _prior(data: dict[str, Any]) -> Box:
+    return Box(*(np.array(numbers(data[side], side)) for side in ("lower", "upper")))
+
+
+def _listed_rod(data: Any, what: str) -> RodEquations:
+    require_keys(data, _ROD, what)
+    return _rod(data)
+
+
+def _rod(data: dict[str, Any]) -> RodEquations:
     names = data["names"]
     require(isinstance(names, list) and all(isinstance(x, str) for x in names), "names must be a list of names")
-    (chain,), (reading,) = wholes([data["chain"]], "chain"), wholes([data["reading"]], "reading")
     tolerance, n = _table(data["tolerance"], "tolerance"), len(names)
     E = tolerance.shape[1]
     sizes = {"A": (3, n), "D": (E, 3), "B": (E, 3, n), "bend": (n,)}
     filled = {name: _filled(data, name, size) for name, size in sizes.items()}
     blur = _table(data["blur"], "blur")
     require(blur.shape[1] == 1, "blur has one number a pose")
-    return ChainQuestion(
-        chain,
+    return RodEquations(
         tuple(names),
-        Box(*(np.array(numbers(data[side], side)) for side in ("lower", "upper"))),
         _table(data["p"], "p"),
         **filled,
         tolerance=tolerance,
         blur=blur[:, 0],
         products=tuple(_pair(pair) for pair in list_of(data["products"], "product", wholes)),
         conditions=tuple(list_of(data["conditions"], "condition", _condition)),
-        reading=reading,
+        reading=wholes([data["reading"]], "reading")[0],
         reading_unit=data["reading_unit"] if isinstance(data["reading_unit"], str) else "",
     )
 
 
 def _table(data: Any, what: str) -> Array:
-    is_table(data, what)
+    lists = isinstance(data, list) and bool(data) and all(isinstance(row, list) for row in data)
+    require(lists and len({len(row) for row in data}) == 1, f"{what} must be a table of numbers, a row for each pose")
     return np.array(list_of(data, what, numbers))
 
 
@@ -181,3 +351,25 @@ def _condition(data: Any, what: str) -> Condition:
         return i, j, c
 
     return tuple(list_of(data, what, term))
+
+
+def list_of(data: Any, what: str, each: Callable[[Any, str], T]) -> list[T]:
+    """A list, each entry of which is read."""
+    require(isinstance(data, list), f"{what} must be a list, but it is {brief(data)}")
+    return [each(entry, f"{what} {number}") for number, entry in enumerate(data, start=1)]
+
+
+def wholes(data: Any, what: str) -> tuple[int, ...]:
+    """Whole numbers from 0 on."""
+    good = isinstance(data, list) and all(isinstance(x, int) and not isinstance(x, bool) and x >= 0 for x in data)
+    require(good, f"{what} must be a list of whole numbers from 0 on")
+    return tuple(data)
+
+
+def numbers(data: Any, what: str) -> tuple[float, ...]:
+    """Doubles."""
+    good = isinstance(data, list) and all(isinstance(x, int | float) and not isinstance(x, bool) for x in data)
+    require(good, f"{what} must be a list of numbers")
+    exact = all(isinstance(x, float) or (abs(x) < 2**53) for x in data)
+    require(exact, f"{what} has a whole number that is no double")
+    return tuple(float(x) for x in data)

@@ -1,164 +1,231 @@
-"""What certificates about chains speak about: distances between points that are affine in the unknowns, and a prior."""
+"""What certificates about chains speak about: the equations of some chains, and where their unknowns are sought."""
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from hashlib import sha256
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from gough.core import intervals as iv
+from gough.checker.box_rows import BoxRows, Numbers
+from gough.checker.dyadic import Dyadic
+from gough.checker.leg_equations import LegMeasurements
+from gough.checker.rod_equations import ARRAYS, RodEquations
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import require
-from gough.core.intervals import Interval
 from gough.region import Box
 
-Condition = tuple[tuple[int, int, float], ...]
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
-ARRAYS = ("p", "A", "D", "B", "tolerance", "bend", "blur")
+LEG_ARRAYS = ("quaternion", "position", "readings", "position_tolerance", "rotation_tolerance", "reading_tolerance")
+
+
+class Equations(Protocol):
+    """The equations of one chain, one for each pose and condition: `LegMeasurements` and `RodEquations` have this."""
+
+    @property
+    def word(self) -> str:
+        """What statements call such a chain: leg or chain."""
+        ...
+
+    @property
+    def n_poses(self) -> int: ...
+
+    @property
+    def n_equations(self) -> int:
+        """Poses, then conditions."""
+        ...
+
+    @property
+    def n_unknowns(self) -> int: ...
+
+    @property
+    def products(self) -> Sequence[tuple[int, int]]:
+        """Pairs of unknowns whose products are columns of the rows."""
+        ...
+
+    @property
+    def conditions(self) -> Sequence[Any]:
+        """Each is Σ coefficient · x_i x_j = 0 over its (i, j, coefficient)."""
+        ...
+
+    @property
+    def reading_unit(self) -> str: ...
+
+    @property
+    def reading_tolerance(self) -> Array:
+        """(N,): of the chain's own reading."""
+        ...
+
+    @property
+    def shared_tolerance(self) -> Array:
+        """(N, S): of the errors of a pose that all chains share."""
+        ...
+
+    def names_of(self, chain: int) -> tuple[str, ...]:
+        """The unknowns of the chain with this number."""
+        ...
+
+    def rows(self, center: Numbers, radius: Numbers, more: Dyadic, *, shared: bool) -> BoxRows:
+        """Rows in a box, readings being uncertain by `more` than stated; `shared` errors of poses are columns."""
+        ...
+
+    def scale(self, k: int) -> float:
+        """What rows of pose k are multiplied by."""
+        ...
+
+    def require_fits(self, values: Sequence[Fraction], k: int, more: Dyadic, errors: Sequence[Fraction]) -> None:
+        """Raise NotProven unless these values fit pose k with exhibited shared errors; none: for some errors."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
 class ChainQuestion(ArrayValue):
-    """Which x of the prior have |d| = l in every pose, d = p + A x + Σ ε_e (D_e + B_e x) + ρ, |ε_e| ≤ tolerance?
+    """Which values of the unknowns within the prior are consistent with the equations of all chains, or of some?
 
-    l is the last unknown, and |ρ| ≤ blur + Σ bend_j |x_j| is what a linear error leaves out, and what was rounded when
-    p, A, D and B were computed. All numbers are doubles, taken exactly. `chain_question` makes it from a problem.
+    A chain is consistent if for every pose there are errors within their tolerances with which its equation holds.
+    Chains are consistent together if in each pose the same errors of the pose serve all of them.
 
     Examples:
-        >>> arrays = [np.zeros(shape) for shape in ((1, 3), (1, 3, 1), (1, 1, 3), (1, 1, 3, 1), (1, 1), (1, 1), 1)]
-        >>> arrays[0][0, 2] = 0.5
-        >>> question = ChainQuestion(2, ("rod_2",), Box([0.4], [0.6]), *arrays, ((0, 0),), reading=0)
-        >>> question.n_poses, question.digest()[:15]
-        (1, 'sha256:d4e742d1')
+        >>> from gough.checker.leg_equations import PlatformMeasurements
+        >>> data = PlatformMeasurements([[1, 0, 0, 0]], [[0, 0, 0.4]], [[0.1, 0.2]], 1e-4, 1e-4, 1e-5)
+        >>> question = ChainQuestion((1, 2), data.legs, Box.around(np.zeros(14), 1.0))
+        >>> question.names[:7], question.digest()[:15]
+        (('a1x', 'a1y', 'a1z', 'b1x', 'b1y', 'b1z', 'l1'), 'sha256:87b6874b')
     """
 
-    chain: int
-    names: tuple[str, ...]
+    chains: tuple[int, ...]
+    """Their numbers, from 1."""
+    equations: tuple[LegMeasurements | RodEquations, ...]
+    """Of each chain: all are legs, or all close over rods."""
     prior: Box
-    p: Array
-    """(N, 3)."""
-    A: Array
-    """(N, 3, n)."""
-    D: Array
-    """(N, E, 3)."""
-    B: Array
-    """(N, E, 3, n)."""
-    tolerance: Array
-    """(N, E)."""
-    bend: Array
-    """(N, n)."""
-    blur: Array
-    """(N,)."""
-    products: tuple[tuple[int, int], ...]
-    """Pairs i ≤ j of unknowns whose products are columns of the rows; other products count by their size."""
-    conditions: tuple[Condition, ...] = ()
-    """Each is Σ coefficient · x_i x_j = 0 over its (i, j, coefficient)."""
-    reading: int = 0
-    """Which error is the reading's."""
-    reading_unit: str = "m"
-    """If it is rad, the reading turns vectors, and |ρ| grows with the square of its tolerance."""
+    """Bounds of the unknowns of chain after chain."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "names", tuple(self.names))
-        for name in ARRAYS:
-            object.__setattr__(self, name, np.array(getattr(self, name), dtype=float))
-        n, (N, E) = len(self.names), self._size()
-        require(len(set(self.names)) == n > 0, "unknowns have different names")
-        named = all(_NAME.fullmatch(name) for name in self.names)
-        require(named, "names of unknowns are letters, digits and underscores")  # they are printed in statements
-        require(len(self.prior) == n, f"the chain has {n} unknowns, but the prior has {len(self.prior)} axes")
+        object.__setattr__(self, "chains", tuple(self.chains))
+        object.__setattr__(self, "equations", tuple(self.equations))
+        whole = all(isinstance(chain, int) and not isinstance(chain, bool) and chain > 0 for chain in self.chains)
+        require(whole and len(set(self.chains)) == len(self.chains), "chains have different whole numbers from 1 on")
+        n = len(self.chains)
+        require(n == len(self.equations) > 0, f"there are equations of {len(self.equations)} chains, but {n} numbers")
+        kinds = {type(each) for each in self.equations}
+        require(kinds in ({LegMeasurements}, {RodEquations}), "chains are all legs, or all close over rods")
+        size, axes = len(self.names), len(self.prior)
+        require(len(set(self.names)) == size, "unknowns have different names")
+        require(axes == size, f"the chains have {size} unknowns, but the prior has {axes} axes")
         require(self.prior.is_bounded and not self.prior.is_empty, "the prior must have finite sides, and not be empty")
-        require(bool(self.prior.lower[-1] >= 0), f"{self.names[-1]} is a length: its prior must not be negative")
-        shapes = ((N, 3), (N, 3, n), (N, E, 3), (N, E, 3, n), (N, E), (N, n), (N,))
-        for name, shape in zip(ARRAYS, shapes, strict=True):
-            values = getattr(self, name)
-            require(values.shape == shape, f"{name} must be {shape}, but it is {values.shape}")
-            require(bool(np.isfinite(values).all()), f"{name} must be finite")
-        for name in ("tolerance", "bend", "blur"):
-            require(bool((getattr(self, name) >= 0).all()), f"{name} must not be negative")
-        pairs = [*self.products, *((i, j) for condition in self.conditions for i, j, _ in condition)]
-        require(all(0 <= i <= j < n for i, j in pairs), "products are pairs i ≤ j of unknowns")
-        require(len(set(self.products)) == len(self.products), "a product stands more than once")
-        for condition in self.conditions:  # a term that stands twice would count twice
-            pairs = [(i, j) for i, j, _ in condition]
-            require(0 < len(set(pairs)) == len(pairs), "a condition has terms, and a product stands once in it")
-            finite = all(np.isfinite(c) and c for _, _, c in condition)
-            require(finite, "coefficients of a condition are finite, and none is zero")
-        require(0 <= self.reading < E, f"there is no error {self.reading}")
-        require(self.reading_unit in {"m", "rad"}, "readings are in m or rad")
+        first = self.equations[0]
+        for each in self.equations[1:]:  # errors of a pose that chains share have one tolerance
+            same = np.array_equal(each.shared_tolerance, first.shared_tolerance)
+            require(same, "chains with shared errors of poses have the same tolerances of them")
+            require(each.reading_unit == first.reading_unit, "readings of all chains have one unit")
+        for each in self.legs:
+            same = all(np.array_equal(getattr(each, x), getattr(self.legs[0], x)) for x in ("quaternion", "position"))
+            require(same, "legs of one platform are measured in the same poses")
+        for start, rod in zip(self.starts, self.rods, strict=False):
+            positive = bool(self.prior.lower[start + rod.n_unknowns - 1] >= 0)
+            require(positive, f"{rod.names[-1]} is a length: its prior must not be negative")
 
-    def _size(self) -> tuple[int, int]:
-        require(self.tolerance.ndim == 2 and self.tolerance.size > 0, "tolerances are a table: poses by errors")
-        return self.tolerance.shape[0], self.tolerance.shape[1]
+    @property
+    def legs(self) -> tuple[LegMeasurements, ...]:
+        """The equations, if they are those of legs."""
+        return tuple(each for each in self.equations if isinstance(each, LegMeasurements))
+
+    @property
+    def rods(self) -> tuple[RodEquations, ...]:
+        """The equations, if they are those of chains that close over rods."""
+        return tuple(each for each in self.equations if isinstance(each, RodEquations))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The unknowns of chain after chain."""
+        pairs = zip(self.chains, self.equations, strict=True)
+        return tuple(name for chain, each in pairs for name in each.names_of(chain))
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The place of each chain's first unknown."""
+        sizes = [each.n_unknowns for each in self.equations]
+        return tuple(sum(sizes[:i]) for i in range(len(sizes)))
 
     @property
     def n_poses(self) -> int:
-        """Number of measurements."""
-        return len(self.tolerance)
+        """Number of poses."""
+        return self.equations[0].n_poses
 
     @property
-    def n_rows(self) -> int:
-        """Measurements, then conditions."""
-        return self.n_poses + len(self.conditions)
+    def word(self) -> str:
+        """What statements call the chains: leg or chain."""
+        return self.equations[0].word
 
-    @property
-    def turned(self) -> tuple[int, ...]:
-        """The unknowns that the reading turns."""
-        if self.reading_unit != "rad":
-            return ()
-        return tuple(np.flatnonzero(self.B[:, self.reading].any(axis=(0, 1))).tolist())
+    def only(self, chain: int) -> "ChainQuestion":
+        """The question about one of the chains."""
+        i = self.chains.index(chain)
+        place = slice(self.starts[i], self.starts[i] + self.equations[i].n_unknowns)
+        prior = Box(self.prior.lower[place], self.prior.upper[place])
+        return ChainQuestion((chain,), (self.equations[i],), prior)
+
+    def arrays(self) -> dict[str, Array]:
+        """The measurements of legs by name, readings and their tolerances as columns."""
+        first = self.legs[0]
+        columns = {"readings": "reading", "reading_tolerance": "reading_tolerance"}
+        return {
+            name: np.stack([getattr(leg, columns[name]) for leg in self.legs], axis=1)
+            if name in columns
+            else getattr(first, name)
+            for name in LEG_ARRAYS
+        }
 
     def digest(self) -> str:
-        """SHA-256 of everything: names, shapes and little-endian doubles."""
-        h = sha256(b"gough chain 1\n")
-        words = (self.chain, self.names, self.products, self.conditions, self.reading, self.reading_unit)
-        h.update(f"{words!r}\n".encode())
+        """SHA-256 of everything: numbers, names, shapes and little-endian doubles.
+
+        Several chains over rods are digested one by one, and then their digests.
+        """
+        if len(self.rods) > 1:
+            h = sha256(b"gough chains 3\n")
+            for chain in self.chains:
+                h.update(f"{self.only(chain).digest()}\n".encode())
+            return f"sha256:{h.hexdigest()}"
         arrays = {"lower": self.prior.lower, "upper": self.prior.upper}
-        for name, values in (arrays | {name: getattr(self, name) for name in ARRAYS}).items():
+        if self.legs:
+            h = sha256(f"gough platform 1\nlegs {self.chains}\n".encode())
+            arrays |= self.arrays()
+        else:
+            (rod,) = self.rods
+            words = (self.chains[0], rod.names, rod.products, rod.conditions, rod.reading, rod.reading_unit)
+            h = sha256(f"gough chain 1\n{words!r}\n".encode())
+            arrays |= {name: getattr(rod, name) for name in ARRAYS}
+        for name, values in arrays.items():
             h.update(f"{name} {values.shape}\n".encode())
             h.update(np.ascontiguousarray(values, dtype="<f8").data)
         return f"sha256:{h.hexdigest()}"
 
 
-def chain_question(problem: Any, chain: int = 1, *, reading: int = 3, reading_unit: str = "m") -> ChainQuestion:
-    """The question that a quadratic chain asks: middles of its intervals, and their radii as part of ρ.
-
-    `reading` is the place of the reading among the errors.
+def question_of(problem: Any) -> ChainQuestion:
+    """The question that a problem of one leg, or of several, asks.
 
     Examples:
-        >>> from gough.closure import Tolerances, certified_chain, quadratic_unknowns
-        >>> from gough.data import Poses
-        >>> from gough.robots import LinearDelta
-        >>> printer, p = LinearDelta(), np.array([[0.0, 0.0, 0.1], [0.05, 0.0, 0.1]])
-        >>> prior = Box.around(quadratic_unknowns(printer, printer.nominal, 1), 0.1)
-        >>> poses = Poses(p, None, printer.inverse(printer.nominal, p))
-        >>> question = chain_question(certified_chain(printer, poses, 1, prior, Tolerances(1e-4, 1e-5)))
-        >>> question.names, bool(question.blur.max() < 1e-15)
-        (('tower_x_1', 'tower_y_1', 'carriage_1', 'arm_1'), True)
+        >>> data = LegMeasurements([[1, 0, 0, 0]], [[0, 0, 0]], [0], 0, 0, 0)
+        >>> question_of(ChainQuestion((3,), (data,), Box.around(np.zeros(7), 1.0))).names[-1]
+        'l3'
     """
-    t = Interval(problem.tolerance) + 1.0  # readings may be off by up to 1 m or 1 rad more than stated
-    middles = {name: getattr(problem, name).mid for name in ("p", "A", "D", "B")}
-    away = {name: Interval(abs(getattr(problem, name) - middle).upper) for name, middle in middles.items()}
-    blur = iv.sum(away["p"]) + iv.sum(t * iv.sum(away["D"]))
-    by_error = _summed(away["B"], 2)
-    weighted = iv.rearrange(lambda end: end[..., None], t) * by_error
-    bend = Interval(problem.bend) + _summed(away["A"], 1) + _summed(weighted, 1)
-    conditions = tuple(tuple((i, j, float(c)) for (i, j), c in each.items()) for each in problem.conditions)
-    return ChainQuestion(
-        chain,
-        problem.names,
-        problem.unknowns.bounds,
-        **middles,
-        tolerance=problem.tolerance,
-        bend=bend.upper,
-        blur=blur.upper,
-        products=tuple((int(i), int(j)) for i, j in problem.products),
-        conditions=conditions,
-        reading=reading,
-        reading_unit=reading_unit,
-    )
+    if isinstance(problem, ChainQuestion):
+        return problem
+    prior = problem.unknowns.bounds
+    if isinstance(problem.data, LegMeasurements):
+        return ChainQuestion((problem.leg,), (problem.data,), prior)
+    return ChainQuestion(problem.legs, problem.data.legs, prior)
 
 
-def _summed(x: Interval, axis: int) -> Interval:
-    return iv.sum(iv.rearrange(lambda end: np.moveaxis(end, axis, -1), x))
+def chain_question(problem: Any, chain: int = 1, *, reading: int = 3, reading_unit: str = "m") -> ChainQuestion:
+    """The question that a quadratic chain asks. `reading` is the place of the reading among the errors."""
+    equations = RodEquations.of(problem, reading=reading, reading_unit=reading_unit)
+    return ChainQuestion((chain,), (equations,), problem.unknowns.bounds)
+
+
+def together(*questions: ChainQuestion) -> ChainQuestion:
+    """One question about the chains of several."""
+    sides = [np.concatenate([getattr(each.prior, side) for each in questions]) for side in ("lower", "upper")]
+    chains = tuple(chain for each in questions for chain in each.chains)
+    equations = tuple(one for each in questions for one in each.equations)
+    return ChainQuestion(chains, equations, Box(*sides))

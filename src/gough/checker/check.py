@@ -5,10 +5,11 @@ is integer arithmetic.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from gough.checker.certificate import Certificate, digest
+from gough.checker.certificate import Certificate, Verdict, digest
+from gough.checker.chain_check import check_chains
+from gough.checker.chain_proofs import ChainCertificate
 from gough.checker.limits import BeyondLimit, bounded_work, remade
 from gough.checker.linear import NotProven, Sides, follow, require_witness
 from gough.checker.proofs import PARTS, Bound, Empty, Inside, RelaxedBound, RelaxedEmpty, Violated, Witness
@@ -16,41 +17,13 @@ from gough.checker.quadratic import require_rounds
 from gough.checker.relaxed import follow_relaxed, require_violated
 from gough.checker.words import counted, rows_in_words, statement
 from gough.core.errors import InputError
-from gough.core.text import visible
 from gough.problem import LinearProblem
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a certificate holds, and why. A verdict is true (`if verdict:`) if it holds; `str()` puts it in words.
-
-    "Does not hold" means that the evidence falls short; the statement might still be true.
-    """
-
-    holds: bool
-    reason: str
-    """Why, as a sentence without its full stop."""
-    kind: str
-    statement: tuple[str, ...]
-    """What the certificate states, in words, line by line."""
-    rows: tuple[int, ...]
-    """Rows that the proof rests on, counted from 0; empty for a witness, which rests on all of them."""
-    checked: str
-    """What was looked at, in words."""
-
-    def __bool__(self) -> bool:
-        return self.holds
-
-    def __str__(self) -> str:
-        answer = "The certificate holds" if self.holds else "The certificate does not hold"
-        states = [f"  {line}" for line in self.statement]
-        head = f"{self.kind} states:" if states else f"{self.kind}: what it states could not be established."
-        lines = [head, *states, f"Checked: {self.checked}.", f"{answer}: {self.reason}."]
-        return "\n".join(map(visible, lines))
-
-
-def check(certificate: Certificate, problem: LinearProblem) -> Verdict:
+def check(certificate: Certificate | ChainCertificate, problem: Any) -> Verdict:
     """Whether the certificate's evidence proves its statement about `problem`, in exact arithmetic.
+
+    `problem` is a `LinearProblem`; for certificates about chains see `check_chains`.
 
     Raises:
         AssumptionError: the problem does not state bounds.
@@ -64,6 +37,8 @@ def check(certificate: Certificate, problem: LinearProblem) -> Verdict:
         >>> check(Certificate.of(problem, Witness({"mass": 2.6})), problem).reason
         'row 0 is violated: |y − W θ| exceeds its bound by 0.1000'
     """
+    if isinstance(certificate, ChainCertificate):
+        return check_chains(certificate, problem)
     try:
         # whatever it was made by, its constructors have a say
         proof = remade(certificate.proof, PARTS)

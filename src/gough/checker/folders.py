@@ -5,15 +5,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from gough.checker.chain_check import check_chain
-from gough.checker.chain_files import CHAIN, EQUATIONS, equations_name, load_chain, load_equations
+from gough.checker.certificate import Verdict
+from gough.checker.chain_check import check_chains
+from gough.checker.chain_files import CERTIFICATES, QUESTIONS, kind_of_file, load_chains, load_question
 from gough.checker.chain_proofs import ChainCertificate
 from gough.checker.chain_questions import ChainQuestion
-from gough.checker.check import Verdict
-from gough.checker.leg_files import CERTIFICATE, QUESTION, kind_of_file, load_leg, load_question
-from gough.checker.leg_proofs import LegCertificate
-from gough.checker.leg_questions import PlatformQuestion
-from gough.checker.legs import check_leg
 from gough.checker.linear import NotProven
 from gough.checker.manifest import (
     MANIFEST,
@@ -21,7 +17,6 @@ from gough.checker.manifest import (
     SOURCES,
     FileEntry,
     Manifest,
-    Question,
     SourceEntry,
     digest_of,
     load_manifest,
@@ -135,7 +130,7 @@ class _Check:
     about: dict[str, str] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    questions: dict[str, Question | None] = field(default_factory=dict)
+    questions: dict[str, ChainQuestion | None] = field(default_factory=dict)
     """Those read so far; None where a file cannot be read."""
     spoilt: set[str] = field(default_factory=set)
     """Files that are not as listed."""
@@ -260,9 +255,9 @@ class _Check:
         """All JSON files but questions, where no manifest says which there should be."""
         names = [path.name for path in sorted(self.folder.glob("*.json")) if path.name != MANIFEST]
         kinds = {name: _kind(self.folder / name) for name in names}
-        if not {*kinds.values()} & {CERTIFICATE, CHAIN, QUESTION, EQUATIONS}:
+        if not {*kinds.values()} & (CERTIFICATES | QUESTIONS):
             return []
-        asked = [name for name in names if kinds[name] in {QUESTION, EQUATIONS}]
+        asked = [name for name in names if kinds[name] in QUESTIONS]
         self.questions |= {name: self._question(name) for name in asked}
         for question in self.questions.values():
             self.premises += () if question is None else question_words(question)
@@ -273,28 +268,21 @@ class _Check:
         if name in self.spoilt:
             return
         path = self.folder / name
-        kind = _kind(path)
+        if _kind(path) not in CERTIFICATES:
+            self.faults.append(f"{name} is not a certificate: it is empty, damaged or something else")
+            return
         try:
-            if kind == CERTIFICATE:
-                leg = load_leg(path)
-                question = self._asked(MEASUREMENTS)
-                if isinstance(question, PlatformQuestion):
-                    self._note(name, MEASUREMENTS, leg, check_leg(leg, question))
-            elif kind == CHAIN:
-                chain = load_chain(path)
-                about = equations_name(chain.chain)
-                equations = self._asked(about)
-                if isinstance(equations, ChainQuestion):
-                    self._note(name, about, chain, check_chain(chain, equations))
+            certificate = load_chains(path)
+            about = self._about(certificate)
+            question = self.questions.get(about)
+            if question is None:
+                self.faults.append(f"{name} cannot be judged without the file that it speaks about")
             else:
-                self.faults.append(f"{name} is not a certificate: it is empty, damaged or something else")
+                self._note(name, about, certificate, check_chains(certificate, question))
         except InputError as error:
             self.faults.append(self._inside(error))
-            return
-        if name not in self.verdicts and kind in {CERTIFICATE, CHAIN}:
-            self.faults.append(f"{name} cannot be judged without the file that it speaks about")
 
-    def _note(self, name: str, about: str, certificate: LegCertificate | ChainCertificate, verdict: Verdict) -> None:
+    def _note(self, name: str, about: str, certificate: ChainCertificate, verdict: Verdict) -> None:
         """Keep a verdict; the certificate must hold about the raw data too, where they are known."""
         question = self.questions[about]
         if verdict and about in self.underived:
@@ -309,18 +297,20 @@ class _Check:
                 )
         self.verdicts[name], self.about[name] = verdict, about
 
-    def _asked(self, name: str) -> Question | None:
-        if name not in self.questions:
-            self.questions[name] = self._question(name)
-        return self.questions[name]
+    def _about(self, certificate: ChainCertificate) -> str:
+        """The file that a certificate speaks about: by its digest, else the first one about the same chains."""
+        if not self.questions:  # no manifest lists any
+            self.questions |= {path.name: self._question(path.name) for path in questions_in(self.folder)}
+        known = {name: question for name, question in self.questions.items() if question is not None}
+        return about(certificate, known)
 
-    def _question(self, name: str) -> Question | None:
+    def _question(self, name: str) -> ChainQuestion | None:
         path = self.folder / name
         if not is_file(path):
             self.faults.append(f"{name} is missing")
             return None
         try:
-            return (load_question if _kind(path) == QUESTION else load_equations)(path)
+            return load_question(path)
         except InputError as error:
             self.faults.append(self._inside(error))
             return None
@@ -341,6 +331,23 @@ class _Check:
     def _inside(self, error: Exception) -> str:
         """A message without the folder's path."""
         return str(error).replace(f"{self.folder / 'x'}"[:-1], "")
+
+
+def questions_in(folder: Path) -> list[Path]:
+    """The files of a folder that certificates may speak about."""
+    return [path for path in sorted(folder.glob("*.json")) if _kind(path) in QUESTIONS]
+
+
+def about(certificate: ChainCertificate, questions: Mapping[str, ChainQuestion]) -> str:
+    """The name of the question that a certificate speaks about: by its digest, else the first about the same chains.
+
+    Empty where none is about them.
+    """
+    for name, question in questions.items():
+        if question.digest() == certificate.problem:
+            return name
+    same = [name for name, question in questions.items() if set(certificate.chains) <= set(question.chains)]
+    return same[0] if same else ""
 
 
 def _kind(path: Path) -> str:

@@ -6,9 +6,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from gough.checker.chain_files import list_of, loaded, numbers, rendered, wholes
 from gough.checker.chain_questions import ChainQuestion
-from gough.checker.leg_files import list_of, loaded, numbers, rendered, wholes
-from gough.checker.leg_questions import PlatformQuestion
 from gough.checker.records import require_keys
 from gough.core.arrays import Array
 from gough.core.errors import require
@@ -21,8 +22,6 @@ _KEYS = ("gough", "version", "written_by", "questions", "given", "sources", "fil
 ROLES = ("study", "poses")
 BLUEPRINT = "the blueprint"
 CALIBRATED = "calibrated values"
-
-Question = PlatformQuestion | ChainQuestion
 
 
 class FileEntry(NamedTuple):
@@ -98,30 +97,31 @@ def digest_of(content: bytes) -> str:
     return f"sha256:{sha256(content).hexdigest()}"
 
 
-def summary_of(question: Question) -> dict[str, Any]:
+def summary_of(question: ChainQuestion) -> dict[str, Any]:
     """Number of poses, units, smallest and largest half-widths, and the prior of a question, as plain data.
 
     Examples:
-        >>> from gough.core.leg_measurements import PlatformMeasurements
+        >>> from gough.checker.leg_equations import LegMeasurements
         >>> from gough import Box
-        >>> data = PlatformMeasurements([[1, 0, 0, 0]], [[0, 0, 0.4]], [[0.1]], 1e-4, 1e-3, 1e-5)
-        >>> summary_of(PlatformQuestion(data, Box([0.0] * 7, [1.0] * 7), (1,)))["tolerances"]
+        >>> data = LegMeasurements([[1, 0, 0, 0]], [[0, 0, 0.4]], [0.1], 1e-4, 1e-3, 1e-5)
+        >>> summary_of(ChainQuestion((1,), (data,), Box([0.0] * 7, [1.0] * 7)))["tolerances"]
         {'position': [0.0001, 0.0001], 'rotation': [0.001, 0.001], 'reading': [1e-05, 1e-05]}
     """
-    if isinstance(question, PlatformQuestion):
-        data, n = question.data, len(question.data)
-        tolerances = {name: getattr(data, f"{name}_tolerance") for name in ("position", "rotation", "reading")}
+    if question.legs:
+        data = question.arrays()
+        tolerances = {name: data[f"{name}_tolerance"] for name in ("position", "rotation", "reading")}
         units = {"position": "m", "rotation": "rad", "reading": "m"}
     else:
-        n, r, t = question.n_poses, question.reading, question.tolerance
+        first = question.rods[0]
+        r, t = first.reading, first.tolerance
         tolerances = {"position": t[:, :r]} if r > 0 else {}  # a file may state that the reading is the first error
-        tolerances["reading"] = t[:, r]
-        units = {"position": "m", "reading": question.reading_unit}
+        tolerances["reading"] = np.stack([rod.reading_tolerance for rod in question.rods])
+        units = {"position": "m", "reading": first.reading_unit}
         if t.shape[1] > r + 1:
             tolerances["heading"], units["heading"] = t[:, r + 1], "rad"
     ranges = {name: _range(values) for name, values in tolerances.items()}
     prior = {"lower": question.prior.lower.tolist(), "upper": question.prior.upper.tolist()}
-    return {"poses": n, "units": units, "tolerances": ranges, "prior": prior}
+    return {"poses": question.n_poses, "units": units, "tolerances": ranges, "prior": prior}
 
 
 def _range(values: Array) -> list[float]:
@@ -131,7 +131,7 @@ def _range(values: Array) -> list[float]:
 def render_manifest(
     written_by: str,
     contents: Mapping[str, bytes],
-    questions: Mapping[str, Question],
+    questions: Mapping[str, ChainQuestion],
     sources: tuple[SourceFile, ...],
     given: Given,
 ) -> str:

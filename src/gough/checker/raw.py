@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 
 from gough.checker.chain_proofs import ChainCertificate, ChainWitness
 from gough.checker.chain_questions import ChainQuestion
-from gough.checker.leg_proofs import LegCertificate, LegWitness
-from gough.checker.leg_questions import PlatformQuestion
 from gough.checker.linear import NotProven
-from gough.checker.manifest import Given, Question, digest_of, summary_of
+from gough.checker.manifest import Given, digest_of, summary_of
 from gough.checker.raw_chains import (
     RawChain,
     raw_chain,
@@ -71,7 +69,7 @@ class Source(NamedTuple):
     columns: Columns | None = None
     """Reads poses that are no text."""
 
-    def raw(self, question: Question, place: int = 0) -> Raw:
+    def raw(self, question: ChainQuestion, place: int = 0) -> Raw:
         """What the sources state about the unknowns of a question, the `place`-th of the run.
 
         Raises:
@@ -83,11 +81,11 @@ class Source(NamedTuple):
         named = table_in(study, "poses").get("file")
         if not isinstance(named, str) or PurePosixPath(named.replace("\\", "/")).name != self.poses.name:
             raise NotProven(f"the study is about the poses {named!r:.60}, not {self.poses.name}")
-        if isinstance(question, PlatformQuestion):
+        if question.legs:
             if table_in(study, "robot").get("family") != "gough":
                 raise NotProven("the study is not about a Gough platform")
-            return raw_legs(study, table, self.given, question.legs)
-        return raw_chain(study, table, self.given, question.chain, place)
+            return raw_legs(study, table, self.given, question.chains)
+        return raw_chain(study, table, self.given, question.chains[0], place)
 
     def _table(self) -> RawTable:
         if self.poses.path.suffix.lower() in _TEXT:
@@ -105,35 +103,29 @@ class Source(NamedTuple):
         return (data, *(_leg_words(raw) if isinstance(raw, RawLegs) else _chain_words(raw)))
 
 
-def require_about(question: Question, raw: Raw) -> None:
+def require_about(question: ChainQuestion, raw: Raw) -> None:
     """Raise NotProven unless a question contains what the sources state, so that what it excludes they exclude."""
-    if isinstance(question, PlatformQuestion):
-        assert isinstance(raw, RawLegs)
+    if isinstance(raw, RawLegs):
         require_contained(question, raw)
     else:
-        assert isinstance(raw, RawChain)
         require_enclosed(question, raw)
 
 
-def require_for_raw(certificate: LegCertificate | ChainCertificate, question: Question, raw: Raw) -> None:
+def require_for_raw(certificate: ChainCertificate, question: ChainQuestion, raw: Raw) -> None:
     """Raise NotProven unless a certificate that holds about a question holds about what the sources state.
 
     The question contains that, see `require_about`.
     """
-    if isinstance(certificate, LegCertificate):
-        assert isinstance(question, PlatformQuestion)
-        assert isinstance(raw, RawLegs)
-        if isinstance(certificate.proof, LegWitness):
+    if isinstance(raw, RawLegs):
+        if isinstance(certificate.proof, ChainWitness):
             require_exhibited(certificate, question, raw)
         return
-    assert isinstance(question, ChainQuestion)
-    assert isinstance(raw, RawChain)
     require_little_more(certificate)
     if isinstance(certificate.proof, ChainWitness):
         require_chain_exhibited(certificate, question, raw)
 
 
-def question_words(question: Question) -> tuple[str, ...]:
+def question_words(question: ChainQuestion) -> tuple[str, ...]:
     """What a question itself states, where nothing ties it to raw data: its doubles, to the last digit."""
     prior = zip(question.names, question.prior.lower.tolist(), question.prior.upper.tolist(), strict=True)
     spans = [f"{name} in [{low!r}, {high!r}]" for name, low, high in prior]
@@ -147,9 +139,9 @@ def question_words(question: Question) -> tuple[str, ...]:
         f"Tolerances: {', '.join(told)}.",
         f"Prior: {', '.join(spans)} m.",
     ]
-    if isinstance(question, ChainQuestion) and question.conditions:
-        each = _condition_words(question.conditions, question.names)
-        lines.append(f"Conditions of chain {question.chain}: {each}.")
+    for chain, rod in zip(question.chains, question.rods, strict=False):
+        if rod.conditions:
+            lines.append(f"Conditions of chain {chain}: {_condition_words(rod.conditions, rod.names)}.")
     return tuple(lines)
 
 

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from gough.checker.chain_check import ChainSpace, require_fits
+from gough.checker.chain_boxes import Space
+from gough.checker.chain_check import require_fits
 from gough.checker.chain_proofs import ChainCertificate, ChainWitness
 from gough.checker.chain_questions import ChainQuestion
 from gough.checker.linear import NotProven
@@ -36,6 +37,7 @@ from gough.checker.raw_data import (
     table_in,
 )
 from gough.checker.raw_numbers import Scaled, Span, quantity, turn
+from gough.checker.rod_equations import RodEquations
 from gough.core.rational import rational, round_down
 
 Entries = dict[tuple[int, int], Span]
@@ -222,20 +224,21 @@ def require_enclosed(question: ChainQuestion, raw: RawChain) -> None:
     that they also hold where a certificate lets readings be off by more.
     """
     names = tuple(f"{stem}_{raw.chain}" for stem in raw.family.unknowns)
-    same = (question.chain, question.names, question.reading_unit) == (raw.chain, names, raw.family.reading_unit)
+    (rod,) = question.rods
+    same = (question.chains, question.names, rod.reading_unit) == ((raw.chain,), names, raw.family.reading_unit)
     first = _equation(raw, 0)
     reading = len(first.half) - 1 - raw.family.turns
-    if not same or question.reading != reading or question.tolerance.shape[1] != len(first.half):
+    if not same or rod.reading != reading or rod.tolerance.shape[1] != len(first.half):
         raise NotProven(f"the equations are not those of chain {raw.chain} of a {raw.name}")
-    if _in_order(question.conditions) != _in_order(raw.family.conditions):
+    if _in_order(rod.conditions) != _in_order(raw.family.conditions):
         raise NotProven(f"the conditions of the equations are not those of a {raw.name}")
-    if set(question.turned) != {j for j, e in first.bent.items() if e == reading}:
+    if set(rod.turned) != {j for j, e in first.bent.items() if e == reading}:
         raise NotProven(f"the reading does not turn what it turns in a {raw.name}")
     if question.n_poses != len(raw.poses):
         words = f"the file has {len(raw.poses)} poses, copies of rows left out"
         raise NotProven(f"{words}, but there are equations of {question.n_poses}")
     for k in range(question.n_poses):
-        _require_pose(question, k, first if k == 0 else _equation(raw, k))
+        _require_pose(rod, k, first if k == 0 else _equation(raw, k))
     sides = zip(question.prior.lower.tolist(), question.prior.upper.tolist(), strict=True)
     for name, (low, high), (least, most) in zip(names, sides, _prior(raw, outer=True), strict=True):
         if rational(low, "a side") > least or rational(high, "a side") < most:
@@ -247,7 +250,7 @@ def _in_order(conditions: Sequence[Any]) -> list[list[tuple[int, int, Fraction]]
     return sorted(sorted((i, j, rational(c, "a coefficient")) for i, j, c in each) for each in conditions)
 
 
-def _require_pose(question: ChainQuestion, k: int, stated: _Equation) -> None:
+def _require_pose(question: RodEquations, k: int, stated: _Equation) -> None:
     t = [rational(x, "a tolerance") for x in question.tolerance[k].tolist()]
     if any(half.high > allowed for half, allowed in zip(stated.half, t, strict=True)):
         raise NotProven(f"pose {k}: a stated half-width is larger than that of the equations")
@@ -304,8 +307,10 @@ def require_chain_exhibited(certificate: ChainCertificate, question: ChainQuesti
         if not low <= x <= high:
             raise NotProven(f"the exhibited {name} is outside the stated prior")
     half = [[round_down(h.low) for h in _halves(raw, k)] for k in range(question.n_poses)]
-    narrower = np.minimum(np.array(half, dtype=float), question.tolerance)
-    require_fits(values, ChainSpace(replace(question, tolerance=narrower), certificate.more))
+    (rod,) = question.rods
+    narrower = replace(rod, tolerance=np.minimum(np.array(half, dtype=float), rod.tolerance))
+    space = Space(replace(question, equations=(narrower,)), question.chains, certificate.more)
+    require_fits(certificate.proof, space)
 
 
 def _halves(raw: RawChain, k: int) -> list[Span]:

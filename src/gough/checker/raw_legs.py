@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from gough.checker.chain_proofs import ChainCertificate, ChainWitness
+from gough.checker.chain_questions import ChainQuestion
 from gough.checker.dyadic import Dyadic
-from gough.checker.leg_proofs import LegCertificate, LegWitness
-from gough.checker.leg_questions import PlatformQuestion
-from gough.checker.leg_rows import rotation
-from gough.checker.leg_witness import exhibited_distances
+from gough.checker.leg_equations import rotation
 from gough.checker.linear import NotProven
 from gough.checker.manifest import CALIBRATED, Given
 from gough.checker.raw_data import (
@@ -231,12 +230,12 @@ def _middle(column: Sequence[Span]) -> Span:
     return (low + high) * Fraction(1, 2)
 
 
-def require_contained(question: PlatformQuestion, raw: RawLegs) -> None:
+def require_contained(question: ChainQuestion, raw: RawLegs) -> None:
     """Raise NotProven unless every stated interval, and the stated prior, lies in that of the question.
 
     Then a leg that fits some poses within the stated intervals fits them in the question too.
     """
-    data, n = question.data, len(raw.poses)
+    data, n = question.legs[0], len(raw.poses)
     if len(data) != n:
         raise NotProven(f"the file has {n} poses, copies of rows left out, but there are measurements of {len(data)}")
     for k in range(n):
@@ -249,9 +248,9 @@ def require_contained(question: PlatformQuestion, raw: RawLegs) -> None:
             raise NotProven(f"pose {k}: the orientation is off, or uncertain by more than 1 rad")
         for i in range(3):
             _require(widest[i] + 2 * turn, data.rotation_tolerance[k, i], f"pose {k}, orientation about {_AXES[i]}")
-        for i, leg in enumerate(question.legs):
-            away = (raw.readings[k][i] - _at(data.readings[k, i])).most
-            _require(away + raw.half[k][i].high, data.reading_tolerance[k, i], f"pose {k}, reading of leg {leg}")
+        for i, (number, leg) in enumerate(zip(question.chains, question.legs, strict=True)):
+            away = (raw.readings[k][i] - _at(leg.reading[k])).most
+            _require(away + raw.half[k][i].high, leg.reading_tolerance[k], f"pose {k}, reading of leg {number}")
     sides = zip(question.prior.lower.tolist(), question.prior.upper.tolist(), strict=True)
     for name, (low, high), (c, reach) in zip(question.names, sides, _prior(raw), strict=True):
         if rational(low, "a side") > c.low - reach.high or rational(high, "a side") < c.high + reach.high:
@@ -310,17 +309,16 @@ def _from_matrix(M: Sequence[Sequence[Span]], q: Sequence[Fraction]) -> Fraction
     return sum(((T[i][j] - T[j][i]).most for i, j in ((0, 1), (1, 2), (2, 0))), Fraction(0))
 
 
-def require_exhibited(certificate: LegCertificate, question: PlatformQuestion, raw: RawLegs) -> None:
+def require_exhibited(certificate: ChainCertificate, question: ChainQuestion, raw: RawLegs) -> None:
     """Raise NotProven unless the exhibited legs fit the raw data: errors within the intervals that the user stated.
 
     Where an exhibited position or orientation is beyond its stated interval by rounding, moving it to the nearest one
     inside changes the distance by no more than that; the reading's interval must have so much room.
     """
     witness = certificate.proof
-    assert isinstance(witness, LegWitness)
+    assert isinstance(witness, ChainWitness)
     more = rational(certificate.more, "what readings may be off by")
-    column = [question.legs.index(leg) for leg in certificate.legs]
-    values = [rational(x, "a value") for x in witness.values]
+    column, values = [question.chains.index(leg) for leg in certificate.chains], witness.values
     prior = _prior(raw)
     for i, place in enumerate(column):
         for j in range(7):
@@ -332,26 +330,27 @@ def require_exhibited(certificate: LegCertificate, question: PlatformQuestion, r
         if k in witness.left_out:
             continue
         moved, turned = _beyond(witness, question, raw, k)
-        squares = exhibited_distances(witness, question, len(column), k)
         for i, place in enumerate(column):
+            own = values[7 * i : 7 * i + 7]
+            square = question.legs[place].exhibited_square(own, k, witness.errors[k])
             b = total(Span.at(x * x) for x in values[7 * i + 3 : 7 * i + 6]).root().high
             room = max(raw.half[k][place].low + more, Fraction(0)) - moved - turned * b
             length = raw.readings[k][place] + Span.at(values[7 * i + 6])
             most, least = length.low + room, length.high - room
-            fits = room >= 0 and most >= 0 and squares[i] <= most * most and (least <= 0 or least * least <= squares[i])
+            fits = room >= 0 and most >= 0 and square <= most * most and (least <= 0 or least * least <= square)
             if not fits:
-                raise NotProven(f"pose {k}: the exhibited leg {certificate.legs[i]} is beyond the stated intervals")
+                raise NotProven(f"pose {k}: the exhibited leg {certificate.chains[i]} is beyond the stated intervals")
 
 
-def _beyond(witness: LegWitness, question: PlatformQuestion, raw: RawLegs, k: int) -> tuple[Fraction, Fraction]:
+def _beyond(witness: ChainWitness, question: ChainQuestion, raw: RawLegs, k: int) -> tuple[Fraction, Fraction]:
     """By how much the exhibited position and orientation of a pose are beyond their stated intervals, m and rad."""
-    data, moved, turned = question.data, Fraction(0), Fraction(0)
+    data, moved, turned, errors = question.legs[0], Fraction(0), Fraction(0), witness.errors[k]
     angle = between(raw.poses.rotation[k], [rational(x, "a quaternion") for x in data.quaternion[k].tolist()])
-    turns = [2 * abs(rational(x, "a turn")) for x in witness.turn[k]]
+    turns = [2 * abs(x) for x in errors[3:]]
     if sum(turns) > _MOST_TURN or angle > _NEAR:
         raise NotProven(f"pose {k}: the exhibited orientation is off by more than 1 rad")
     for i in range(3):
-        shown = _at(float(data.position[k, i])) + _at(witness.move[k][i])
+        shown = _at(float(data.position[k, i])) + Span.at(errors[i])
         away = (shown - raw.poses.position[k][i]).most - span_of(raw.position[k][i]).low
         moved += max(away, Fraction(0))
         turned += max(turns[i] + 2 * angle - span_of(raw.orientation[k][i]).low, Fraction(0))

@@ -8,11 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from gough.checker import Verdict, check_chain, check_leg, load, load_chain, load_equations, load_leg, load_question
+from gough.checker import Verdict, check_chains, load, load_chains, load_question
 from gough.checker import check as checked
-from gough.checker.chain_files import CHAIN, EQUATIONS, equations_name
-from gough.checker.folders import MEASUREMENTS, NO_SOURCES, FolderVerdict, check_folder
-from gough.checker.leg_files import CERTIFICATE, QUESTION, kind_of_file
+from gough.checker.chain_files import CERTIFICATES, EQUATIONS, OLD_MEASUREMENTS, kind_of_file
+from gough.checker.folders import NO_SOURCES, FolderVerdict, about, check_folder, questions_in
 from gough.checker.linear import NotProven
 from gough.checker.manifest import KIND, MANIFEST, digest_of, load_manifest
 from gough.checker.raw import question_words
@@ -72,7 +71,7 @@ def check(
 
 _PARTS = {
     KIND: "a manifest of certificates",
-    QUESTION: "the file of measurements that certificates are about",
+    OLD_MEASUREMENTS: "the file of measurements that certificates are about",
     EQUATIONS: "the file of equations that certificates are about",
 }
 """Files of gough certify that state nothing to check by themselves."""
@@ -88,11 +87,11 @@ def _judged(certificate: Path, problem: Path | None, study: Path | None) -> tupl
     if kind in _PARTS:
         folder = command_line("gough", "check", certificate.parent)
         raise InputError(f"{certificate} is {_PARTS[kind]}, not a certificate: check its folder by {folder}")
-    if kind in {CERTIFICATE, CHAIN}:
+    if kind in CERTIFICATES:
         listed = problem is None and _is_listed(certificate)
         if study is not None and not listed:
             raise InputError(f"{certificate} has no manifest beside it that lists it: leave out --study")
-        return _from_sources(certificate, study) if listed else _from_question(certificate, kind, problem)
+        return _from_sources(certificate, study) if listed else _from_question(certificate, problem)
     if problem is None:
         raise InputError(f"say which problem {certificate} speaks about: an .npz file, or a .csv table")
     if study is not None:
@@ -110,7 +109,7 @@ def _is_listed(certificate: Path) -> bool:
 def _from_sources(certificate: Path, study: Path | None) -> tuple[Verdict, Path, list[str]]:
     """One certificate of a folder with a manifest."""
     found = check_folder(certificate.parent, study, binary_columns, only=certificate.name)
-    about = certificate.with_name(found.about.get(certificate.name, MEASUREMENTS))
+    question = certificate.with_name(found.about.get(certificate.name, MANIFEST))
     verdict = found.verdicts.get(certificate.name)
     if verdict is None or found.faults:
         kind = "certificate" if verdict is None else verdict.kind
@@ -120,19 +119,20 @@ def _from_sources(certificate: Path, study: Path | None) -> tuple[Verdict, Path,
             holds=False, reason="; ".join(found.faults), kind=kind, statement=statement, rows=(), checked=checked_files
         )
     derived = [_DERIVED] if found.from_sources and found else []
-    return verdict, about, [*found.premises, *found.notes, *derived]
+    return verdict, question, [*found.premises, *found.notes, *derived]
 
 
-def _from_question(certificate: Path, kind: str, problem: Path | None) -> tuple[Verdict, Path, list[str]]:
-    """A certificate about legs or a chain and the file it speaks about, by default the one beside it."""
-    if kind == CERTIFICATE:
-        place = problem or certificate.with_name(MEASUREMENTS)
-        question = load_question(place)
-        return check_leg(load_leg(certificate), question), place, [*question_words(question), NO_SOURCES]
-    chain = load_chain(certificate)
-    place = problem or certificate.with_name(equations_name(chain.chain))
-    equations = load_equations(place)
-    return check_chain(chain, equations), place, [*question_words(equations), NO_SOURCES]
+def _from_question(certificate: Path, problem: Path | None) -> tuple[Verdict, Path, list[str]]:
+    """A certificate about chains and the file it speaks about, by default one beside it."""
+    chains = load_chains(certificate)
+    if problem is None:
+        beside = {path.name: load_question(path) for path in questions_in(certificate.parent)}
+        name = about(chains, beside)
+        if not name:
+            raise InputError(f"there is no file of equations of its chains beside {certificate}: say where it is")
+        problem = certificate.with_name(name)
+    question = load_question(problem)
+    return check_chains(chains, question), problem, [*question_words(question), NO_SOURCES]
 
 
 def _linear_premises(problem: LinearProblem, path: Path, *, is_table: bool) -> list[str]:

@@ -8,11 +8,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from gough.checker import PlatformQuestion, chain_question
-from gough.checker.chain_files import equations_name
+from gough.checker import ChainQuestion, PlatformMeasurements, chain_question
 from gough.checker.folders import MEASUREMENTS
 from gough.checker.linear import NotProven
-from gough.checker.manifest import BLUEPRINT, CALIBRATED, Given, Question
+from gough.checker.manifest import BLUEPRINT, CALIBRATED, Given
 from gough.checker.raw import Raw, Source, SourceText, question_words, require_about
 from gough.checker.raw_data import NotDerived
 from gough.closure.certified_chain import Tolerances, certified_chain, quadratic_unknowns
@@ -24,7 +23,6 @@ from gough.closure.quadratic_chain import QuadraticChain
 from gough.core.arrays import Array, array
 from gough.core.errors import InputError, require
 from gough.core.intervals import Interval
-from gough.core.leg_measurements import PlatformMeasurements
 from gough.core.rotations import log, nearest_rotation, to_quaternion
 from gough.data import Poses
 from gough.data.pose_files import binary_columns
@@ -241,7 +239,7 @@ class Prepared:
     """Parameters to compare."""
     around: str
     """The prior in words."""
-    questions: dict[str, Question]
+    questions: dict[str, ChainQuestion]
     """What certificates are about, by the name of its file."""
     widened: Callable[[int, float], QuadraticChain] | None
     """The problem of a chain that is no leg, its readings being off by up to so much more than stated."""
@@ -276,14 +274,14 @@ def prepare(
     require(positive, "model errors must not be negative")
     rounding = 0.0 if sources is None else ROUNDING  # arrays are taken as they are, files contain decimals
     widened = None
-    questions: dict[str, Question] = {}
+    questions: dict[str, ChainQuestion] = {}
     if isinstance(robot, GoughPlatform):
         gain = robot.rows(theta if compared is None else compared)[:, 7]
         data = _measured(poses, half, gain, model_error or ModelError(), rounding)
         columns = [number - 1 for number in numbers]
         rows = robot.rows(theta)[columns, :7]
         prior = outer_box(rows.reshape(-1), np.tile(_leg_reach(reach), len(numbers)), rounding)
-        questions[MEASUREMENTS] = PlatformQuestion(data.columns(columns), prior, numbers)
+        questions[MEASUREMENTS] = ChainQuestion(numbers, data.columns(columns).legs, prior)
         values = tuple(map(tuple, rows.tolist())) if where == CALIBRATED else ()
         given = Given(CALIBRATED if values else "", values, tuple(gain[columns].tolist()) if robot.gains else ())
         notes += (_GAINS,) if robot.gains and compared is not None else ()
@@ -291,7 +289,9 @@ def prepare(
         widened = _rod_problems(robot, poses, half, theta, reach, rounding=rounding)
         unit, reading = robot.reading_unit, reading_error(robot)
         for k in numbers:
-            questions[equations_name(k)] = chain_question(widened(k, 0.0), k, reading=reading, reading_unit=unit)
+            questions[f"chain-{k}-equations.json"] = chain_question(
+                widened(k, 0.0), k, reading=reading, reading_unit=unit
+            )
         given = Given(where, tuple(tuple(quadratic_unknowns(robot, theta, k).tolist()) for k in numbers))
     require(sources is None or where != _STATED, "certificates about files need center = 'blueprint' or 'calibrated'")
     source = None if sources is None else sources.read(given)
@@ -405,7 +405,7 @@ def _enclosing(problem: QuadraticChain, poses: Poses, rounding: float) -> Quadra
     return replace(problem, p=problem.p + far, A=wider(problem.A), B=wider(problem.B))
 
 
-def derived(question: Question, source: Source | None, place: int = 0) -> Derived:
+def derived(question: ChainQuestion, source: Source | None, place: int = 0) -> Derived:
     """What the sources state about the unknowns of a question, the `place`-th of the run, which contains it.
 
     Raises:
@@ -429,10 +429,10 @@ def derived(question: Question, source: Source | None, place: int = 0) -> Derive
     return Derived(raw, source.words(raw))
 
 
-def _require_as_many(question: Question, raw: Raw) -> None:
+def _require_as_many(question: ChainQuestion, raw: Raw) -> None:
     """Refuse rows that differ only beyond double precision: copies here, but not for the exact checker."""
     poses, seen = raw.poses, dict[tuple[float, ...], int]()
-    if len(poses) <= (len(question.data) if isinstance(question, PlatformQuestion) else question.n_poses):
+    if len(poses) <= question.n_poses:
         return
     spread = poses.variances or [()] * len(poses)
     for k, parts in enumerate(zip(poses.position, poses.rotation, poses.readings, spread, strict=True)):
@@ -447,10 +447,10 @@ def _legs(
 ) -> tuple[tuple[ChainFinding, ...], JointFinding | None]:
     """Findings about legs of a Gough platform, and about all together."""
     (question,), (stated,) = prepared.questions.values(), prepared.stated
-    assert isinstance(question, PlatformQuestion)
     assert isinstance(prepared.robot, GoughPlatform)
-    notary, problem = Notary(question, stated.raw), JointProblem(question.data, question.prior, question.legs)
-    n, joint = len(question.legs), joint and len(question.legs) > 1
+    data = PlatformMeasurements.of(*question.legs)
+    notary, problem = Notary(question, stated.raw), JointProblem(data, question.prior, question.chains)
+    n, joint = len(question.chains), joint and len(question.chains) > 1
     steps = n + joint + (joint and joint_box)
     center, compared = (
         None if theta is None else prepared.robot.rows(theta)[:, :7] for theta in (prepared.center, prepared.calibrated)

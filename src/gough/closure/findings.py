@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import gough
-from gough.checker.manifest import Question
+from gough.checker.chain_questions import ChainQuestion
 from gough.checker.raw import Source
 from gough.checker.words import summary
 from gough.core import outward
@@ -247,7 +247,7 @@ class Certification(ArrayValue):
     chains: tuple[ChainFinding, ...]
     joint: JointFinding | None
     notes: tuple[str, ...]
-    questions: Mapping[str, Question]
+    questions: Mapping[str, ChainQuestion]
     """What the certificates are about, by the name of its file."""
     source: Source | None
     """The user's files and numbers that they do not state; None where the poses were not read from files."""

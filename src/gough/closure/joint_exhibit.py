@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gough.checker.leg_equations import LegMeasurements, PlatformMeasurements
 from gough.closure.certified_leg import LegProblem
 from gough.closure.joint_legs import JointProblem
 from gough.core.arrays import Array
-from gough.core.leg_measurements import LegMeasurements, PlatformMeasurements
 from gough.core.rotations import exp
 from gough.methods.programs.simplex import Outcome
 from gough.methods.programs.sparse_program import SparseProgram, SparseRows

@@ -32,7 +32,7 @@ class JointHull:
 
     Examples:
         >>> import gough
-        >>> from gough.core.leg_measurements import PlatformMeasurements
+        >>> from gough.checker.leg_equations import PlatformMeasurements
         >>> p = np.array([[x, y, z] for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (0.3, 0.5)])
         >>> readings = np.linalg.norm(p, axis=1)[:, None] - [0.2, 0.2]
         >>> data = PlatformMeasurements(np.tile([1.0, 0, 0, 0], (8, 1)), p, readings, 1e-5, 0.0, 1e-5)

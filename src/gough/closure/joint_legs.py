@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gough.checker.leg_equations import PlatformMeasurements
 from gough.closure.certified_leg import LegProblem
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import require
-from gough.core.leg_measurements import PlatformMeasurements
 from gough.methods.nonlinear.lifted_program import envelopes, product_box
 from gough.methods.programs.sparse_program import Indices, SparseRows
 from gough.region import Box

@@ -56,7 +56,7 @@ def joint_tolerance(problem: JointProblem, start: Array, *, thorough: bool = Fal
     by programs over all equations, which takes minutes.
 
     Examples:
-        >>> from gough.core.leg_measurements import PlatformMeasurements
+        >>> from gough.checker.leg_equations import PlatformMeasurements
         >>> from gough.region import Box
         >>> readings = [[0.1, 0.1], [0.1, 0.104]]  # one pose twice, 4 mm between the readings of the second leg
         >>> q, p = np.tile([1.0, 0, 0, 0], (2, 1)), np.tile([0, 0, 0.4], (2, 1))

@@ -53,7 +53,7 @@ def wrong_poses(problem: LegProblem, q: int, suspects: tuple[int, ...] = ()) -> 
     meet them is left out next, and the rest refuted again.
 
     Examples:
-        >>> from gough.core.leg_measurements import LegMeasurements
+        >>> from gough.checker.leg_equations import LegMeasurements
         >>> from gough.region import Box
         >>> q, p = np.tile([1.0, 0, 0, 0], (4, 1)), np.tile([0, 0, 0.4], (4, 1))
         >>> data = LegMeasurements(q, p, [0.1, 0.1, 0.1, 0.104], 0, 0, 1e-3)  # one distance, read four times
@@ -79,7 +79,7 @@ def relaxed_tolerance(problem: LegProblem, q: int, *, width: float = 1e-6) -> Re
     The upper end leaves out the poses to blame, one after the other; the lower end is proven for all choices of q.
 
     Examples:
-        >>> from gough.core.leg_measurements import LegMeasurements
+        >>> from gough.checker.leg_equations import LegMeasurements
         >>> from gough.region import Box
         >>> q, p = np.tile([1.0, 0, 0, 0], (4, 1)), np.tile([0, 0, 0.4], (4, 1))
         >>> data = LegMeasurements(q, p, [0.1, 0.104, 0.102, 0.15], 0, 0, 1e-3)

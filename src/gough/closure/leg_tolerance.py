@@ -117,7 +117,7 @@ def minimal_tolerance(problem: LegProblem, *, width: float = 1e-6) -> LegToleran
     """The bracket of the smallest ε, at most `width` wide where the proof succeeds, else as narrow as one was found.
 
     Examples:
-        >>> from gough.core.leg_measurements import LegMeasurements
+        >>> from gough.checker.leg_equations import LegMeasurements
         >>> q, p = np.tile([1.0, 0, 0, 0], (2, 1)), [[0, 0, 0.4], [0, 0, 0.4]]
         >>> data = LegMeasurements(q, p, [0.1, 0.104], 0, 0, 1e-3)  # one distance, read with 4 mm in between
         >>> found = minimal_tolerance(LegProblem(data, Box([0] * 6 + [0.2], [0] * 6 + [0.4])))
@@ -180,7 +180,7 @@ def refuted(problem: LegProblem, boxes: int = _BOXES) -> LiftedTree | None:
     """The proof that no leg of the prior fits, by halving boxes where one is not enough; None if none was found.
 
     Examples:
-        >>> from gough.core.leg_measurements import LegMeasurements
+        >>> from gough.checker.leg_equations import LegMeasurements
         >>> q, p = np.tile([1.0, 0, 0, 0], (2, 1)), [[0, 0, 0.4], [0, 0, 0.4]]
         >>> data = LegMeasurements(q, p, [0.1, 0.104], 0, 0, 1e-3)  # one distance, read with 4 mm in between
         >>> refuted(LegProblem(data, Box([0] * 6 + [0.2], [0] * 6 + [0.4]))) is not None

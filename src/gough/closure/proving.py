@@ -10,18 +10,14 @@ import numpy as np
 from gough.checker import (
     ChainCertificate,
     ChainQuestion,
-    LegCertificate,
     NotProven,
-    PlatformQuestion,
     chain_certificate,
-    check_chain,
-    check_leg,
+    check_chains,
+    empty_certificate,
+    outlier_certificate,
+    witness_certificate,
 )
-from gough.checker.chain_files import render_chain
-from gough.checker.leg_files import render_leg
-from gough.checker.manifest import Question
-from gough.checker.of_chain import chain_witness, empty_chain
-from gough.checker.of_leg import bound_certificate, empty_certificate, outlier_certificate, witness_certificate
+from gough.checker.chain_files import render_chains
 from gough.checker.raw import Raw, require_for_raw
 from gough.closure.certified_chain import chain_parameters, quadratic_unknowns
 from gough.closure.certified_leg import LegProblem
@@ -61,14 +57,14 @@ class Notary:
     Where the raw data are known, each certificate must hold about what they state too.
     """
 
-    def __init__(self, question: Question, raw: Raw | None) -> None:
+    def __init__(self, question: ChainQuestion, raw: Raw | None) -> None:
         self.question, self._raw = question, raw
         middle = (question.prior.lower + question.prior.upper) / 2
         inside = (question.prior.upper - middle) * (1 - 2**-32) - abs(middle) * 2**-40
         self._inner = Box.around(middle, np.maximum(inside, 0.0))
         """Within the stated prior."""
 
-    def file(self, name: str, make: Callable[[], LegCertificate | ChainCertificate]) -> CertificateFile | None:
+    def file(self, name: str, make: Callable[[], ChainCertificate]) -> CertificateFile | None:
         """The certificate, checked; none where the evidence falls short in exact numbers."""
         try:
             certificate = make()
@@ -77,12 +73,7 @@ class Notary:
         except NotProven:
             return None
         began = process_time()
-        if isinstance(certificate, LegCertificate):
-            assert isinstance(self.question, PlatformQuestion)
-            verdict, text = check_leg(certificate, self.question), render_leg(certificate)
-        else:
-            assert isinstance(self.question, ChainQuestion)
-            verdict, text = check_chain(certificate, self.question), render_chain(certificate)
+        verdict, text = check_chains(certificate, self.question), render_chains(certificate)
         took = process_time() - began
         return CertificateFile(f"{name}.json", text, verdict.statement, verdict.holds, took, certificate.more)
 
@@ -95,7 +86,7 @@ class Notary:
         assert isinstance(answer.stats, LiftedStats)
         tree = LiftedTree(answer.stats.stages)
         legs = (problem.leg,) if isinstance(problem, LegProblem) else problem.legs
-        make = empty_certificate if answer.status is Status.INCONSISTENT else bound_certificate
+        make = empty_certificate if answer.status is Status.INCONSISTENT else chain_certificate
         return self.file(name, lambda: make(self.question, tree, legs))
 
     def witness(
@@ -113,9 +104,8 @@ class Notary:
         The first name is for a witness with the tolerances as stated, the second for one that needs more; none is made
         where that name is empty.
         """
-        assert isinstance(self.question, PlatformQuestion)
-        chosen = legs or self.question.legs
-        place = np.concatenate([7 * self.question.legs.index(leg) + np.arange(7) for leg in chosen])
+        chosen = legs or self.question.chains
+        place = np.concatenate([7 * self.question.chains.index(leg) + np.arange(7) for leg in chosen])
         inside = np.clip(values, self._inner.lower[place], self._inner.upper[place])
         for slack in _SLACKS:
             total = max(more, 0.0) + slack
@@ -123,7 +113,7 @@ class Notary:
             file = name and self.file(
                 name,
                 lambda e=total: witness_certificate(  # type: ignore[misc]
-                    self.question, inside, *errors, left_out=left_out, legs=legs, more=e
+                    self.question, inside.tolist(), np.hstack(errors).tolist(), left_out=left_out, chains=legs, more=e
                 ),
             )
             if file and (file.more == 0) == (total == 0):
@@ -132,7 +122,7 @@ class Notary:
 
     def outliers(self, name: str, trees: Sequence[LiftedTree], leg: int, **states: Any) -> CertificateFile | None:
         """A certificate that so many poses are wrong."""
-        return self.file(name, lambda: outlier_certificate(self.question, trees, legs=(leg,), **states))
+        return self.file(name, lambda: outlier_certificate(self.question, trees, chains=(leg,), **states))
 
 
 Files = list[CertificateFile | None]
@@ -334,12 +324,11 @@ class Rod:
 def rod_finding(rod: Rod, notary: Notary, width: float) -> ChainFinding:
     """What is proven about one chain."""
     question, model, number = notary.question, rod.model, rod.number
-    assert isinstance(question, ChainQuestion)
-    problem, reading = rod.widened(0.0), question.reading
+    problem, reading = rod.widened(0.0), question.rods[0].reading
     answer, took = _hull(problem)
     assert isinstance(answer.stats, LiftedStats)
     tree, empty = LiftedTree(answer.stats.stages), answer.status is Status.INCONSISTENT
-    make = empty_chain if empty else chain_certificate
+    make = empty_certificate if empty else chain_certificate
     name = f"chain-{number}"
     files: Files = [notary.file(f"{name}-{'empty' if empty else 'box'}", lambda: make(question, tree))]
     refuted = files[0] is not None and empty
@@ -351,7 +340,7 @@ def rod_finding(rod: Rod, notary: Notary, width: float) -> ChainFinding:
     if upper > 0 and np.isfinite(upper):
         end = lower_end(rod.widened, upper, width)
         if end is not None:
-            make_end = lambda: empty_chain(question, end.tree, end.epsilon)  # noqa: E731
+            make_end = lambda: empty_certificate(question, end.tree, more=end.epsilon)  # noqa: E731
             files.append(notary.file(f"{name}-epsilon-lower", make_end))
             lower, poses = (end.epsilon, end.poses) if files[-1] else (lower, poses)
     refuted = refuted or lower >= 0
@@ -387,12 +376,11 @@ def _exhibited(rod: Rod, notary: Notary, files: Files, theta: Array, more: float
     if not np.isfinite(more):
         return np.inf
     question = notary.question
-    assert isinstance(question, ChainQuestion)
     values = exact_unknowns(rod.model, theta, rod.number)
     for slack in _ROD_SLACKS:
         least = float(max(more, 0.0) + slack)
         name = f"chain-{rod.number}-{'fits' if least == 0 else 'epsilon-upper'}"
-        file = notary.file(name, lambda e=least: chain_witness(question, values, e))  # type: ignore[misc]
+        file = notary.file(name, lambda e=least: witness_certificate(question, values, more=e))  # type: ignore[misc]
         if file is not None:
             files.append(file)
             return least  # also where the chain fits with less: no certificate proves that

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from gough.checker.leg_equations import PlatformMeasurements
 from gough.closure.certified_leg import LegProblem, certified_leg
 from gough.closure.findings import bracket_words
 from gough.closure.joint_legs import JointProblem
 from gough.closure.joint_tolerance import JointTolerance, joint_tolerance
 from gough.closure.leg_tolerance import LegTolerance, minimal_tolerance, needed
 from gough.core.arrays import Array
-from gough.core.leg_measurements import PlatformMeasurements
 from gough.core.text import number, table
 from gough.data import Poses, averaged
 from gough.data.poses import Repeatability

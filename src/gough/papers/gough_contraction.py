@@ -45,7 +45,7 @@ def bisected(problem: LegProblem, *, boxes: int) -> Bisected:
     The largest box is always taken next; it ends after `boxes` contractions.
 
     Examples:
-        >>> from gough.core.leg_measurements import LegMeasurements
+        >>> from gough.checker.leg_equations import LegMeasurements
         >>> p = np.array([[x, y, z] for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (0.3, 0.5)])
         >>> data = LegMeasurements(np.tile([1.0, 0, 0, 0], (8, 1)), p, np.linalg.norm(p, axis=1) - 0.2, 1e-5, 0.0, 1e-5)
         >>> prior = Box([-2e-3] * 3 + [0] * 3 + [0.198], [2e-3] * 3 + [0] * 3 + [0.202])

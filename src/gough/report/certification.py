@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 
 import gough
-from gough.checker import PlatformQuestion
-from gough.checker.chain_files import render_equations
-from gough.checker.leg_files import render_question
+from gough.checker.chain_files import render_question
 from gough.checker.manifest import MANIFEST, SOURCES, Given, SourceFile, render_manifest
 from gough.closure.findings import Certification, ChainFinding, Finding, sides_as_prior
 from gough.core import outward
@@ -77,10 +75,7 @@ def _line(data: dict[str, Any]) -> bytes:
 
 def _proofs(found: Certification, folder: Path) -> dict[str, bytes]:
     """The files of the folder of certificates: what they speak about, themselves, the sources and the manifest."""
-    files = {
-        name: (render_question(question) if isinstance(question, PlatformQuestion) else render_equations(question))
-        for name, question in found.questions.items()
-    }
+    files = {name: render_question(question) for name, question in found.questions.items()}
     files |= {file.name: file.text for file in found.files}
     contents = {name: text.encode() for name, text in files.items()}
     source = found.source

@@ -65,7 +65,7 @@ class LiftedHull:
     Examples:
         >>> import gough
         >>> from gough.closure.certified_leg import LegProblem
-        >>> from gough.core.leg_measurements import LegMeasurements
+        >>> from gough.checker.leg_equations import LegMeasurements
         >>> p = np.array([[x, y, z] for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (0.3, 0.5)])
         >>> lengths = np.linalg.norm(p, axis=1)
         >>> data = LegMeasurements(np.tile([1.0, 0, 0, 0], (8, 1)), p, lengths - 0.2, 1e-5, 0.0, 1e-5)
