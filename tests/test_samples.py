@@ -12,13 +12,13 @@ import pytest
 from gough import Claim, Estimate, Status, read_study
 from gough.checker import check, load
 from gough.data import read_problem
-from gough.studies import CalibrationStudy, DesignStudy, PoseSelectionStudy, Study
+from gough.studies import CalibrationStudy, DesignStudy, IdentificationStudy, PoseSelectionStudy
 
 SAMPLES = Path(__file__).parent / "samples"
 TRUTH = {"mass": 2.0, "friction": 1.0}
 KINDS = {
-    "identify": Study,
-    "repeats": Study,
+    "identify": IdentificationStudy,
+    "repeats": IdentificationStudy,
     "design": DesignStudy,
     "calibrate": CalibrationStudy,
     "select": PoseSelectionStudy,
@@ -76,9 +76,9 @@ def test_old_names_in_studies_are_read_with_a_note(tmp_path):
     study = CalibrationStudy.read(old)
     assert study.table.calibration.frames == "robot"
     assert study.notes == (
-        f"{old}, line 1: the table [machine] is called [robot] now.",
-        f"{old}, line 18, [certify]: the key legs is called chains now.",
-        f'{old}, line 15, [calibration] frames: "machine" is called "robot" now.',
+        f"{old}, line 1, machine: the name is [robot] now.",
+        f"{old}, line 18, [certify] legs: the name is 'chains' now.",
+        f'{old}, line 15, [calibration] frames: "machine" is written "robot" now.',
     )
     new = tmp_path / "study.toml"
     text = (

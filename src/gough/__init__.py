@@ -4,13 +4,14 @@ Verbs, all importable from `gough`:
 
     estimate(problem, method)                       any problem by any method: an Estimate
     identify(robot, motion)                         dynamic parameters from a recorded motion, by several methods
-    calibrate(robot, poses)                       geometric parameters from measured poses
+    calibrate(robot, poses)                         geometric parameters from measured poses
     certify(robot, poses, tolerances)               prove which geometry fits measured poses within tolerances, or that
                                                     none does, with certificates
     check(certificate, problem)                     verify a certificate again, in exact rational arithmetic
     design(robot, limits)                           optimize a trajectory for identification, within limits
-    choose_poses(robot, limits, count=16)         optimize the poses of a calibration, within limits
-    read_study("study.toml")                        the study of any kind in a TOML file, as the commands read it
+    choose_poses(robot, limits, count=16)           optimize the poses of a calibration, within limits
+    Study.read("study.toml")                        the study of any kind in a TOML file, as the commands read it;
+                                                    read_study("study.toml") is the same
     write_report(answer, "folder")                  the page, figures and JSON of an answer, as the commands write them
 
 Nouns:
@@ -79,7 +80,7 @@ if TYPE_CHECKING:
     from gough.dynamics import identify
     from gough.geometry import calibrate
     from gough.report import write_report
-    from gough.studies import read_study
+    from gough.studies import Study, read_study
 
 __version__ = "0.1.0"
 
@@ -104,6 +105,7 @@ __all__ = [
     "NonlinearProblem",
     "Region",
     "Status",
+    "Study",
     "Unknowns",
     "calibrate",
     "certify",
@@ -135,6 +137,7 @@ _SUBPACKAGES = frozenset(
     }
 )
 _VERBS = {
+    "Study": "gough.studies",
     "calibrate": "gough.geometry",
     "certify": "gough.closure",
     "check": "gough.checker",
@@ -144,7 +147,7 @@ _VERBS = {
     "read_study": "gough.studies",
     "write_report": "gough.report",
 }
-"""Where each verb is defined that is imported at its first use."""
+"""Where each name is defined that is imported at its first use."""
 _MOVED = {
     "EllipsoidStats": "gough.estimates",
     "Evidence": "gough.evidence",

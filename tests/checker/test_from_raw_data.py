@@ -18,7 +18,7 @@ from gough.checker.raw_data import NotDerived
 from gough.checker.raw_legs import BLUEPRINTS
 from gough.cli.app import run
 from gough.robots import LinearDelta
-from gough.studies.calibration import BLUEPRINTS as KNOWN
+from gough.studies.robots import BLUEPRINTS as KNOWN
 from tests.checker.runs import ONE_LEG, edited, leg_run, resealed
 from tests.cli.test_certify import write
 from tests.cli.test_certify_chains import write as write_chains

@@ -18,8 +18,9 @@ from gough.core.errors import InputError
 from gough.core.rotations import log, to_quaternion
 from gough.data import write_poses
 from gough.region import Box
-from gough.studies.calibration import CalibrationStudy, kinematic_model
+from gough.studies.calibration import CalibrationStudy
 from gough.studies.calibration_schema import KinematicRobotTable
+from gough.studies.robots import kinematic_model
 from tests.cli.test_certify import STUDY, prepared, write
 from tests.methods.legs import extremal_poses
 

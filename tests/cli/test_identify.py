@@ -10,7 +10,7 @@ import pytest
 from gough.cli.app import run
 from gough.data import read_recording, write_recording
 from gough.papers.demonstration import simulate
-from gough.studies import Study
+from gough.studies import IdentificationStudy
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_every_format_gives_the_same_motions(study):
                 write_recording(study.parent / f"{name}{suffix}", recording)
         other = study.with_name(f"study{suffix[1:]}.toml")
         other.write_text(study.read_text().replace(".csv", suffix))
-        asked = Study.read(other)
+        asked = IdentificationStudy.read(other)
         prepared.append(
             [(motion.q, motion.dq, motion.ddq, motion.efforts) for motion in (asked.motion(), asked.validation())]
         )

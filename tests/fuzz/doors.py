@@ -36,7 +36,7 @@ from gough.data import (
 from gough.methods import LinearHull, RelaxedHull, TightEllipsoid
 from gough.robots.mechanism import MECHANISMS
 from gough.robots.mechanism.imports import read_mjcf, read_urdf
-from gough.studies import Study, study_text
+from gough.studies import IdentificationStudy, study_text
 from gough.studies.calibration import CalibrationStudy
 from gough.studies.design import DesignStudy
 from gough.studies.mechanism_file import MechanismFile
@@ -254,7 +254,7 @@ def _ok(*_: object) -> int:
 
 
 def _identify(path: Path) -> int:
-    study = Study.read(path)
+    study = IdentificationStudy.read(path)
     return _ok(study.channels, study.steps(1000.0), study.title, study.about, study.motion())
 
 

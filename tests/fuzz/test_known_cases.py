@@ -13,7 +13,7 @@ from gough.checker import Certificate, Witness, check, load
 from gough.checker.files import render, sealed, unsealed
 from gough.data import Recording, read_klipper, read_poses, read_problem, read_recording, read_table, write_recording
 from gough.robots.mechanism.imports import read_mjcf, read_urdf
-from gough.studies import Study
+from gough.studies import IdentificationStudy
 from gough.studies.calibration import CalibrationStudy
 from gough.studies.mechanism_file import MechanismFile
 from gough.vision import read_camera, read_target
@@ -41,8 +41,8 @@ CASES = {
         replaced(CALIBRATION, "folds = 2", f"folds = {'9' * 5000}"),
         "is not valid TOML",
     ),
-    "TOML with deep arrays": (Study.read, ".toml", f"a = {DEEP}\n", "deep"),
-    "TOML with arrays 33 deep": (Study.read, ".toml", "a = " + "[" * 33 + "]" * 33, "more than 32 deep"),
+    "TOML with deep arrays": (IdentificationStudy.read, ".toml", f"a = {DEEP}\n", "deep"),
+    "TOML with arrays 33 deep": (IdentificationStudy.read, ".toml", "a = " + "[" * 33 + "]" * 33, "more than 32 deep"),
     "TOML of a mechanism with deep arrays": (MechanismFile.read, ".toml", f"a = {DEEP}\n", "deep"),
     "TOML of a camera with deep arrays": (read_camera, ".toml", f"size = {DEEP}\n", "deep"),
     "TOML of a camera of infinite size": (

@@ -7,7 +7,7 @@ import pytest
 from gough.core.errors import InputError
 from gough.data import read_recording
 from gough.studies.design import DesignStudy
-from gough.studies.schema import StudyTable
+from gough.studies.schema import IdentificationTable
 
 STUDY = """\
 [robot]
@@ -91,4 +91,4 @@ def test_bad_tables_are_refused(study, old, new, message):
 
 
 def test_identification_leaves_the_table_aside():
-    assert StudyTable.model_fields["design"].default is None
+    assert IdentificationTable.model_fields["design"].default is None

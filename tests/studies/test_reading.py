@@ -3,7 +3,7 @@
 import pytest
 
 from gough import InputError, read_study
-from gough.studies import CalibrationStudy, DesignStudy, PoseSelectionStudy, Study, study_text
+from gough.studies import CalibrationStudy, DesignStudy, IdentificationStudy, PoseSelectionStudy, study_text
 
 ROBOT = '[robot]\nfamily = "delta"\n'
 DESIGN = "[design]\n[design.limits]\nspeeds = 8.0\nefforts = 10.0\n"
@@ -16,9 +16,9 @@ DATA = '[data]\nrecordings = [{ file = "recording.csv" }]\n'
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        (study_text("delta"), Study),
-        (ROBOT + DATA, Study),
-        (ROBOT + DATA + DESIGN, Study),
+        (study_text("delta"), IdentificationStudy),
+        (ROBOT + DATA, IdentificationStudy),
+        (ROBOT + DATA + DESIGN, IdentificationStudy),
         (ROBOT + DESIGN, DesignStudy),
         (KINEMATIC + POSES, CalibrationStudy),
         (KINEMATIC + POSES + NOISE + "[selection]\n", CalibrationStudy),
@@ -44,8 +44,11 @@ def test_a_printer_configuration_is_a_calibration(tmp_path):
         ("", "it has no table. A study has a table"),
         ("[robots]\n", r"it has \[robots\]\. A study has a table \[robot\]"),
         ("[mechanism]\n", "describes a mechanism, not a study"),
-        (ROBOT, r"add \[data\] to identify it"),
-        (ROBOT + DATA + KINEMATIC.replace("robot", "machine"), r"both \[machine\] and \[robot\]"),
+        (ROBOT, r"add \[data\] to identify the robot"),
+        (
+            ROBOT + DATA + KINEMATIC.replace("robot", "machine"),
+            r"line 5, machine: .* old name of \[robot\]",
+        ),
         (POSES, r"needs the tables \[robot\] and \[poses\]"),
         ('[robot]\nfamily = "hexapot"\n[selection]\n', "line 2"),
         ('[machine]\nfamily = "hexapot"\n', "line 2"),

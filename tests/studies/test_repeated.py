@@ -12,10 +12,9 @@ from gough.data import Recording, write_recording
 from gough.robots import FiveBar
 from gough.robots.mechanism import Hexapod, MechanismModel, Palida
 from gough.simulate import FourierSeries, PeriodicExperiment
-from gough.studies import Study
-from gough.studies.repeated import repeated_motion, validation_motions
-from gough.studies.repeated_scaffold import repeated_study_text
+from gough.studies import IdentificationStudy
 from gough.studies.robots import FAMILIES, robot
+from gough.studies.scaffold import repeated_study_text
 
 PERIODS = 6
 STUDY = """\
@@ -69,7 +68,7 @@ def changed(study, *changes):
         assert old in text, old
         text = text.replace(old, new)
     study.write_text(text)
-    return Study.read(study)
+    return IdentificationStudy.read(study)
 
 
 def refused(study, *changes):
@@ -79,8 +78,8 @@ def refused(study, *changes):
 
 
 def test_a_recording_is_cut_into_periods_and_all_estimators_stand_beside_each_other(study, motions):
-    asked = Study.read(study)
-    assert repeated_motion(asked).q == pytest.approx(motions[0].q, abs=1e-12)
+    asked = IdentificationStudy.read(study)
+    assert asked.repeated_motion().q == pytest.approx(motions[0].q, abs=1e-12)
     steps = []
     found = asked.identify(steps.append)
     assert list(found.benchmarks) == ["other"]
@@ -104,11 +103,11 @@ def test_files_without_a_period_are_repeats_of_each_other(study, motions):
         ('file = "recording.csv"', runs),
         ('file = "other.csv"\nperiod = "1 s"', checks),
     )
-    assert repeated_motion(asked).q == pytest.approx(motions[0].q, abs=1e-12)
-    (others,) = validation_motions(asked).values()
+    assert asked.repeated_motion().q == pytest.approx(motions[0].q, abs=1e-12)
+    (others,) = asked.validation_motions().values()
     assert others.n_repeats == PERIODS
     study.write_text(study.read_text().replace('file = "check0.csv"', 'file = "check0.csv"\nmotion = "mirror"'))
-    assert {name: one.n_repeats for name, one in validation_motions(Study.read(study)).items()} == {
+    assert {name: one.n_repeats for name, one in IdentificationStudy.read(study).validation_motions().items()} == {
         "mirror": 1,
         "the validation motion": PERIODS - 1,
     }
@@ -130,7 +129,7 @@ def test_the_ways_into_and_out_of_the_motion_are_left_out(study, motions):
     write_recording(study.parent / "recording.csv", replace(whole, samples=rows, start=3.0), overwrite=True)
     part = 'file = "recording.csv"\nbegin = "370 ms"\nend = '
     asked = changed(study, ('file = "recording.csv"', f"{part}{0.37 + 2 * PERIODS}"))
-    assert repeated_motion(asked).q == pytest.approx(motions[0].q, abs=1e-12)
+    assert asked.repeated_motion().q == pytest.approx(motions[0].q, abs=1e-12)
     said = refused(study, (f"end = {0.37 + 2 * PERIODS}", 'end = "99 s"'))
     assert "[data.recordings] end: the recording lasts" in said
     assert "there is no part of it from 0.37 s to 99 s" in said
@@ -143,7 +142,7 @@ def test_units_of_the_files_are_converted(study, motions):
     )
     write_recording(study.parent / "recording.csv", degrees, overwrite=True)
     asked = changed(study, ('q1 = "rad"', 'q1 = "deg"\nq2 = "deg"'))
-    assert repeated_motion(asked).q == pytest.approx(motions[0].q, abs=1e-12)
+    assert asked.repeated_motion().q == pytest.approx(motions[0].q, abs=1e-12)
 
 
 def test_stated_noise_and_fixed_parameters_count(study, motions):
@@ -177,11 +176,11 @@ BAD = {
     "no whole period": (("2 s", "2.003 s"), ["[data] recordings: a period of 2.003 s has 200.3 samples"]),
     "too short": (("skip = 0", "skip = 6"), ["6 are skipped and none is left"]),
     "one repeat": (("skip = 0", "skip = 5"), ["one repeat only: it shows no noise"]),
-    "orders": (("skip = 0", "skip = 0\norders = [3, 2]"), ["[repeats] orders: orders must rise"]),
+    "orders": (("skip = 0", "skip = 0\norders = [3, 2]"), ["[repeats] orders: orders must increase"]),
     "missing column": (('channels = ["T1", "T2"]', 'channels = ["T1", "T3"]'), ["recording.csv", "no column 'T3'"]),
     "missing file": (('"recording.csv"', '"recordin.csv"'), ["recordin.csv", "no such file"]),
     "filter": (("[efforts]", "[preparation]\ncutoff = 5.0\n[efforts]"), ["neither filtered nor thinned"]),
-    "methods": (("[efforts]", '[methods]\nuse = ["hull"]\n[efforts]'), ["by every estimator that knows of them"]),
+    "methods": (("[efforts]", '[methods]\nuse = ["hull"]\n[efforts]'), ["by every estimator for repeats"]),
     "bound": (("[efforts]", "[noise]\nbound = 1.0\n[efforts]"), ["state sigma_efforts in [repeats]"]),
     "no repeats": (
         ('[repeats]\nperiod = "2 s"\nskip = 0\n', ""),
@@ -220,14 +219,14 @@ def test_lengths_in_millimetres_taken_for_metres_are_refused(tmp_path):
         '[robot]\nfamily = "palida"\n[repeats]\nperiod = "2 s"\nskip = 0\n[[data.recordings]]\nfile = "recording.csv"\n'
     )
     with pytest.raises(InputError, match=r"PaLiDA cannot be where it was measured.*sample 0.*check the units \(m\)"):
-        Study.read(tmp_path / "study.toml").identify()
+        IdentificationStudy.read(tmp_path / "study.toml").identify()
 
 
 @pytest.mark.parametrize("family", ["palida", "6-ups", "6-ucu", "3-rrr"])
 def test_the_study_of_repeats_that_gough_writes_is_one_that_it_reads(tmp_path, family):
     path = tmp_path / "study.toml"
     path.write_text(repeated_study_text(robot(family), family=family))
-    asked = Study.read(path)
+    asked = IdentificationStudy.read(path)
     assert asked.table.repeats.period == 2.0
     assert asked.channels[1][0] == ("tau1" if family == "3-rrr" else "F1")
     assert asked.table.design.limits.margin == 0.5
@@ -251,7 +250,7 @@ def test_the_command_line_from_a_mechanism_file(tmp_path, capsys):
     assert run(["new", str(tmp_path / "study"), "--robot", str(tmp_path / "mine.toml")]) == 0
     text = (tmp_path / "study" / "study.toml").read_text()
     assert 'file = "../mine.toml"' in text
-    assert Study.read(tmp_path / "study" / "study.toml").robot.name == "3-RRR"
+    assert IdentificationStudy.read(tmp_path / "study" / "study.toml").robot.name == "3-RRR"
     capsys.readouterr()
     assert run(["new", str(tmp_path / "x"), "--robot", "6-ups", "--example"]) == 2
     assert "no example of 6-ups in repeats (known: palida)" in capsys.readouterr().err
@@ -296,7 +295,7 @@ def test_a_mechanism_is_identified_from_a_single_recording_too(tmp_path):
         '[data.units]\nq1 = "deg"\nq2 = "deg"\nq3 = "deg"\n[efforts]\nchannels = ["a", "b", "c"]\n'
         '[preparation.reversals]\nspeed = "5 deg/s"\n'
     )
-    found = Study.read(tmp_path / "study.toml").identify()
+    found = IdentificationStudy.read(tmp_path / "study.toml").identify()
     assert found.robot.effort_units == ("N·m",) * 3
     names = found.problem.unknowns.names
     truth = dict(zip(of.names, of.nominal, strict=True))
@@ -306,4 +305,4 @@ def test_a_mechanism_is_identified_from_a_single_recording_too(tmp_path):
     text = (tmp_path / "study.toml").read_text()
     (tmp_path / "study.toml").write_text(text.replace('"5 deg/s"', '"5 mm/s"'))
     with pytest.raises(InputError, match=r"\[preparation.reversals\] speed: '5 mm/s'"):
-        Study.read(tmp_path / "study.toml").identify()
+        IdentificationStudy.read(tmp_path / "study.toml").identify()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gough import InputError
-from gough.studies import Study, study_text
+from gough.studies import IdentificationStudy, study_text
 from gough.studies.toml import line_of, where
 
 GOOD = """\
@@ -24,10 +24,10 @@ file = "b.csv"
 """
 
 
-def read(tmp_path: Path, text: str) -> Study:
+def read(tmp_path: Path, text: str) -> IdentificationStudy:
     path = tmp_path / "study.toml"
     path.write_text(text, encoding="utf-8")
-    return Study.read(path)
+    return IdentificationStudy.read(path)
 
 
 def test_a_study_needs_no_more_than_a_robot_and_a_recording(tmp_path):
@@ -92,12 +92,12 @@ def test_all_mistakes_are_told_at_once_but_not_a_hundred(tmp_path):
 
 def test_files_that_are_no_studies(tmp_path):
     with pytest.raises(InputError, match="cannot be read: No such file"):
-        Study.read(tmp_path / "none.toml")
+        IdentificationStudy.read(tmp_path / "none.toml")
     with pytest.raises(InputError, match="cannot be read: Is a directory"):
-        Study.read(tmp_path)
+        IdentificationStudy.read(tmp_path)
     (tmp_path / "latin.toml").write_bytes("title = 'Größe'".encode("latin-1"))
     with pytest.raises(InputError, match="not UTF-8"):
-        Study.read(tmp_path / "latin.toml")
+        IdentificationStudy.read(tmp_path / "latin.toml")
     with pytest.raises(InputError, match="robot: this key is required"):
         read(tmp_path, "")
 
@@ -149,7 +149,7 @@ def test_lines_that_are_commented_out_are_defaults_or_marked_as_examples(tmp_pat
     plain, spelled = tmp_path / "plain.toml", tmp_path / "spelled.toml"
     plain.write_text(text, encoding="utf-8")
     spelled.write_text("\n".join(in_force), encoding="utf-8")
-    one, other = Study.read(plain), Study.read(spelled)
+    one, other = IdentificationStudy.read(plain), IdentificationStudy.read(spelled)
     assert one.robot.names == other.robot.names
     without = {"robot": None}
     assert one.table.model_copy(update=without) == other.table.model_copy(update=without)
@@ -159,7 +159,7 @@ def test_bounds_and_limits_may_have_units(tmp_path):
     file = tmp_path / "study.toml"
     text = study_text("five-bar").replace('# bound = "0.5 N·m"', 'bound = ["50 mNm", 0.1]')
     file.write_text(f'{text}\n[unknowns.m_1]\nlower = "1 kg/2"\nupper = 2\n[unknowns.I_1]\nfixed = "100 kg*cm^2"\n')
-    study = Study.read(file)
+    study = IdentificationStudy.read(file)
     assert study.bound() == [0.05, 0.1]
     prior, names = study.prior(), study.robot.names
     assert [prior.lower[names.index("m_1")], prior.upper[names.index("m_1")]] == [0.5, 2.0]

@@ -10,7 +10,7 @@ from gough.core.errors import InputError
 from gough.core.rotations import exp, log
 from gough.papers.vision_campaign import CampaignByCamera
 from gough.simulate import CalibrationCampaign
-from gough.studies.vision_poses import read_table, table_of
+from gough.studies.vision import read_table, table_of
 from gough.vision import (
     Camera,
     bounded_pose,

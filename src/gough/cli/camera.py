@@ -11,7 +11,7 @@ from gough.cli.terminal import answer, console, tell
 from gough.core.errors import InputError
 from gough.core.units import factor_between
 from gough.report import results_folder
-from gough.studies.vision_camera import calibrate_from
+from gough.studies.vision import calibrate_from
 from gough.vision import DotTarget, anchored, image_files, read_target
 from gough.vision.target_files import AnyTarget
 

@@ -37,7 +37,7 @@ def design(
     if as_json:
         answer(json.dumps(json.loads(files["design.json"]), ensure_ascii=False, indent=1))
         return
-    say(*asked.study.premises)
+    say(*asked.notes, *asked.premises)
     tell(str(found))
     tell(f"\n{asked.to_record(found)}")
     console().print(f"\nTrajectory: {folder / TRAJECTORY}", style="bold", soft_wrap=True)

@@ -9,7 +9,7 @@ from gough.cli.progress import steps_shown
 from gough.cli.terminal import answer, console
 from gough.report import documents, report_on, results_folder
 from gough.report.identification.shown import show
-from gough.studies import Study
+from gough.studies import IdentificationStudy
 
 
 def identify(
@@ -25,7 +25,7 @@ def identify(
 
     The model is refuted if the verdict is that it is not adequate.
     """
-    asked = Study.read(study)
+    asked = IdentificationStudy.read(study)
     folder = out or asked.folder
     with results_folder(folder) as results, steps_shown() as on_step:
         identified = asked.identify(on_step)

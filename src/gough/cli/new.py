@@ -17,10 +17,16 @@ from gough.report import empty_folder
 from gough.robots import ROBOTS
 from gough.simulate.demos import DEMOS
 from gough.studies import readme_text, study_text
-from gough.studies.repeated_scaffold import Periods, repeated_channels, repeated_readme_text, repeated_study_text
 from gough.studies.robots import FAMILIES, require_family, robot_from_file
 from gough.studies.robots import robot as built_in
-from gough.studies.scaffold import RECORDING, VALIDATION
+from gough.studies.scaffold import (
+    RECORDING,
+    VALIDATION,
+    Periods,
+    repeated_channels,
+    repeated_readme_text,
+    repeated_study_text,
+)
 
 
 def new(

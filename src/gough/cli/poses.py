@@ -1,20 +1,23 @@
-"""`gough poses`: which configurations to measure for a calibration; a subcommand measures them from images."""
+"""`gough poses`: choose the poses of a calibration, or measure them from images."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from gough.cli import poses_measure
 from gough.cli.progress import progress_bar
 from gough.cli.terminal import answer, console, say, tell
+from gough.core.errors import require
 from gough.designs.poses import Progress
 from gough.report import results_folder
 from gough.report.poses.words import account
 from gough.studies.pose_selection import CONFIGURATIONS, PoseSelectionStudy
+from gough.studies.vision import measure_from
+from gough.vision import image_files, read_camera, read_target
 
 _DEFAULT = "select"
 
@@ -72,7 +75,7 @@ def select(
     if as_json:
         answer(files["selection.json"].decode())
     else:
-        say(*asked.study.notes, *asked.study.premises)
+        say(*asked.notes, *asked.premises)
         tell(account(chosen.selection, chosen.rivals, chosen.curve))
         console().print(f"\nConfigurations: {folder / CONFIGURATIONS}", style="bold", soft_wrap=True)
         console().print(f"Report: {folder / 'report.html'}", style="bold", soft_wrap=True)
@@ -94,5 +97,44 @@ def _shown() -> Iterator[Callable[[Progress], None]]:
         yield show
 
 
-# Subcommands of other files are registered here, one line each: poses.command("name")(function).
-poses.command("measure")(poses_measure.measure)
+@poses.command()
+def measure(
+    images: Annotated[list[Path], typer.Argument(help="Images of the target, or folders that contain them.")],
+    camera: Annotated[Path, typer.Option(help="Camera file written by gough camera calibrate.")],
+    description: Annotated[
+        Path | None, typer.Option("--target", help="Description of the target; default: the one in the camera file.")
+    ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(help="The robot's readings: CSV file with the columns image, configuration, run, l1, l2, …"),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the results: new, empty or from an earlier run.")] = Path(
+        "measured"
+    ),
+    *,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+) -> None:
+    """Measure poses from images: poses.csv for gough calibrate, repeatability, and reasons for rejected images.
+
+    Images of one configuration are recognized by their names (c017-r03-i05.png: configuration 17, run 3) or by
+    --table.
+    """
+    lens, calibrated_with = read_camera(camera)
+    sheet = calibrated_with if description is None else read_target(description)
+    require(sheet is not None, f"{camera} does not say which target: add --target target.toml")
+    assert sheet is not None
+    files = image_files(images)
+    workers = ProcessPoolExecutor(jobs) if jobs > 1 else nullcontext()
+    with results_folder(out) as results, progress_bar() as progress, workers as executor:
+        task = progress.add_task("measuring", total=len(files))
+        found = measure_from(
+            files, sheet, lens, table, executor=executor, on_image=lambda done: progress.update(task, completed=done)
+        )
+        results.write(found.files)
+    if as_json:
+        answer(found.files["poses.json"].decode())
+        return
+    tell(str(found))
+    console().print(f"\nPoses: {out / 'poses.csv'}", style="bold", soft_wrap=True)
+    console().print(f"Report: {out / 'report.html'}", style="bold", soft_wrap=True)

@@ -86,7 +86,7 @@ def render(
     seed: Annotated[int, typer.Option(min=0, help="Random seed of poses and noise.")] = 1,
 ) -> None:
     """Render images of a target, with the true poses in truth.csv and the true camera in camera-truth.toml."""
-    from gough.studies.vision_images import RandomViews, write_views  # noqa: PLC0415 - start-up time
+    from gough.studies.vision import RandomViews, write_views  # noqa: PLC0415 - start-up time
 
     sheet = _drawable(read_target(description))
     width, height = (round(v) for v in _numbers(size))

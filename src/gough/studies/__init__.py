@@ -2,14 +2,15 @@
 
 from gough.studies.calibration import CalibrationStudy
 from gough.studies.design import DesignStudy
+from gough.studies.identification import IdentificationStudy
 from gough.studies.pose_selection import PoseSelectionStudy
-from gough.studies.reading import read_study
 from gough.studies.scaffold import readme_text, study_text
-from gough.studies.study import Study
+from gough.studies.study import Study, read_study
 
 __all__ = [
     "CalibrationStudy",
     "DesignStudy",
+    "IdentificationStudy",
     "PoseSelectionStudy",
     "Study",
     "read_study",

@@ -1,4 +1,4 @@
-"""A design from a study: its [design] table, the search it asks for, and the files of the answer."""
+"""Design studies: the trajectory that a table [design] asks for, and the files of the answer."""
 
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -15,62 +15,54 @@ from gough.designs.excitation import Design, DesignProblem, MotionLimits, Progre
 from gough.designs.excitation.criteria import criterion_named
 from gough.report.design.page import design_documents, to_record
 from gough.simulate.equations import as_parallel
+from gough.studies.identification import DynamicStudy
 from gough.studies.quantities import deviations, quantities, quantity
-from gough.studies.schema import DesignTable, RobotTable, StudyTable, Table
-from gough.studies.study import Study
-from gough.studies.toml import read_tables, validated
+from gough.studies.schema import DesignStudyTable, IdentificationTable
+from gough.studies.study import study_file
 
 TRAJECTORY = "trajectory.csv"
-_NEEDED = frozenset({"robot", "design"})
-
-
-class _WithoutData(Table):
-    """What a design needs of a study: before the experiment there are no recordings."""
-
-    robot: RobotTable
-    design: DesignTable
 
 
 @dataclass(frozen=True, eq=False)
-class DesignStudy:
-    """The design that a study file asks for. Its other tables may be there or not."""
+class DesignStudy(DynamicStudy, purposes=("design",)):
+    """A study that plans a trajectory for identification. The file may have the tables of the identification too."""
 
-    study: Study
-    table: DesignTable
+    table: DesignStudyTable
 
     @classmethod
     def read(cls, path: str | Path) -> "DesignStudy":
         """The design of a TOML file.
 
         Raises:
-            InputError: no such file, no TOML, no [design], a key or value that cannot be; with the line.
+            InputError: there is no such file, it is not TOML, it has no [design], a key is unknown or missing, or a
+                value is not allowed; with the line.
         """
-        file = Path(path)
-        data, source, _ = read_tables(file)
+        file = study_file(path)
         require(
-            "design" in data,
-            f"{file} has no table [design]: add one, with [design.limits] that state speeds and efforts",
+            "design" in file.tables,
+            f"{path} has no table [design]: add one, with [design.limits] that state speeds and efforts",
         )
-        complete = validated(StudyTable, data, source, file) if "data" in data else None
-        needed = validated(_WithoutData, {k: v for k, v in data.items() if k in _NEEDED}, source, file)
-        table = complete or StudyTable.model_construct(**dict(needed))
-        read = cls(Study(file, table, source), needed.design)
-        assert read.problem  # refuse what cannot be, before anything is searched
-        return read
+        if "data" in file.tables:
+            file.validated(IdentificationTable)
+        others = IdentificationTable.model_fields.keys() - DesignStudyTable.model_fields.keys()
+        needed = {name: table for name, table in file.tables.items() if name not in others}
+        study = cls(file, file.validated(DesignStudyTable, needed))
+        assert study.problem  # refuse what cannot be, before anything is searched
+        return study
 
     @property
     def folder(self) -> Path:
-        """Where the answer is written."""
-        return self.study.path.parent / self.table.folder
+        """The folder of the results."""
+        return self.path.parent / self.table.design.folder
 
     @cached_property
     def problem(self) -> DesignProblem:
         """The search as a value."""
-        at, robot = self.study.at, self.study.robot
+        at, robot, asked = self.at, self.robot, self.table.design
         with at("design", "criterion"):
-            criterion = criterion_named(self.table.criterion)
+            criterion = criterion_named(asked.criterion)
         with at("design", "frequency"):
-            frequency = quantities(self.table.frequency, ["Hz", "Hz"])
+            frequency = quantities(asked.frequency, ["Hz", "Hz"])
         with at("design", "limits"):
             limits = self._limits()
         with at("design"):
@@ -78,20 +70,20 @@ class DesignStudy:
             return DesignProblem(
                 robot,
                 limits,
-                sigma=deviations(self.table.sigma, robot.effort_units),
+                sigma=deviations(asked.sigma, robot.effort_units),
                 criterion=criterion,
-                n_harmonics=self.table.harmonics,
+                n_harmonics=asked.harmonics,
                 frequency=frequency,
-                recorded=max(1, round(self.table.duration * self.table.rate)),
-                rate=self.table.rate,
-                home=None if self.table.home is None else quantities(self.table.home, units),
+                recorded=max(1, round(asked.duration * asked.rate)),
+                rate=asked.rate,
+                home=None if asked.home is None else quantities(asked.home, units),
             )
 
     def design(
         self, executor: Executor | None = None, on_progress: Callable[[Progress], object] = lambda _: None
     ) -> Design:
         """Search, as the study asks."""
-        asked = self.table
+        asked = self.table.design
         return optimize(self.problem, starts=asked.starts, seed=asked.seed, executor=executor, on_progress=on_progress)
 
     def files(self, found: Design) -> dict[str, bytes]:
@@ -99,14 +91,14 @@ class DesignStudy:
         periods, of = self._periods(found), found.problem
         title = f"{of.robot.name}: a motion designed for identification"
         asked = f"criterion {of.criterion.name}, {of.criterion.meaning}"
-        recorded = f"{self.table.duration:g} s recorded at {self.table.rate:g} Hz"
+        recorded = f"{self.table.design.duration:g} s recorded at {self.table.design.rate:g} Hz"
         lead = (
-            *self.study.premises,
+            *self.premises,
             f"{len(of.names)} base parameters, {len(of.channels)} limits; {asked}, for {recorded}.",
         )
         with TemporaryDirectory() as place:
             path = Path(place) / TRAJECTORY
-            write_recording(path, found.recording(self.table.rate, periods=periods, ramps=True))
+            write_recording(path, found.recording(self.table.design.rate, periods=periods, ramps=True))
             trajectory = path.read_bytes()
         return {
             TRAJECTORY: trajectory,
@@ -120,10 +112,10 @@ class DesignStudy:
         return to_record(found, self._periods(found))
 
     def _periods(self, found: Design) -> int:
-        return max(1, ceil(self.table.duration / found.series.period - 1e-9))
+        return max(1, ceil(self.table.design.duration / found.series.period - 1e-9))
 
     def _limits(self) -> MotionLimits:
-        asked, robot = self.table.limits, self.study.robot
+        asked, robot = self.table.design.limits, self.robot
         pose = as_parallel(robot)
         names, of = (robot.coordinates, robot.coordinate_units) if pose is None else (pose.pose_names, pose.pose_units)
         speeds, accelerations = ([f"{unit}/{per}" for unit in robot.coordinate_units] for per in ("s", "s²"))

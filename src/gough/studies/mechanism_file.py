@@ -1,16 +1,14 @@
 """Mechanisms from TOML files: bodies, joints, closures with units, legs written once, and errors with their line."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from math import inf
 from pathlib import Path
 from typing import Any
 
-from gough.core.errors import InputError, require
-from gough.core.files import read_toml
+from gough.core.errors import InputError, nearest, require
 from gough.robots.mechanism import (
     Body,
     Closure,
@@ -30,7 +28,6 @@ from gough.robots.mechanism.imports import Imported, read_mjcf, read_urdf
 from gough.robots.mechanism.parameters import UNITS
 from gough.robots.mechanism.parts import BASE, FREEDOMS
 from gough.robots.mechanism.placement import AXES, Rotation, Vector, facing, rotation, turned
-from gough.studies.mechanism_legs import Written, written_out
 from gough.studies.mechanism_tables import (
     BodyTable,
     ClosureTable,
@@ -38,14 +35,17 @@ from gough.studies.mechanism_tables import (
     FreedomTable,
     FrictionTable,
     JointTable,
+    LegsTable,
     LimitsTable,
 )
 from gough.studies.quantities import quantity
-from gough.studies.toml import Place, validated, where
+from gough.studies.toml import Place, TomlFile
 
 _TURN = re.compile(r"\s*(-?[xyz])\s+(.+)")
 _TEXT = re.compile(r"([-+0-9.eE,\s]+?)\s*([^-+0-9.,\s].*)?")
 _LENGTHS = {"turn": "rad", "slide": "m"}
+_REPEATED = ("bodies", "joints", "closures")
+"""Tables that [[legs]] repeats."""
 
 
 def read_mechanism(path: str | Path) -> Mechanism:
@@ -61,26 +61,20 @@ def read_mechanism(path: str | Path) -> Mechanism:
 class MechanismFile:
     """A mechanism file. Names of files in it are relative to its folder."""
 
-    path: Path
+    file: TomlFile
     table: FileTable
-    source: str
-    """The file's text."""
-    written: Written = field(default=lambda place: place)
-    """Where the file has what stands at a place of the table."""
 
     @classmethod
     def read(cls, path: str | Path) -> "MechanismFile":
-        """The tables of a file, legs written out."""
-        file = Path(path)
-        data, source = read_toml(file)
-        complete, written = written_out(data, source, file)
-        return cls(file, validated(FileTable, complete, source, file, written), source, written)
+        """The tables of a file, with every leg written out."""
+        file = written_out(TomlFile.read(path))
+        return cls(file, file.validated(FileTable))
 
     @cached_property
     def robot(self) -> MechanismModel:
         """The mechanism as a robot: refused if it does not close, or its freedoms do not fit its actuators."""
         mechanism = self.mechanism
-        with self._at():
+        with self.file.at():
             return MechanismModel(mechanism)
 
     @cached_property
@@ -96,13 +90,13 @@ class MechanismFile:
             for name, (_, motion) in zip(joint.coordinates, FREEDOMS[joint.kind], strict=True)
         }
         for name in table.actuated:
-            with self._at("mechanism", "actuated"):
+            with self.file.at("mechanism", "actuated"):
                 require_known(name, motions, "no coordinate is called")
             self._require_limits(name, joints)
         platform = self._platform(motions, [body.name for body in bodies])
-        with self._at("mechanism", "gravity"):
+        with self.file.at("mechanism", "gravity"):
             gravity = _vector(table.gravity, "m/s²")
-        with self._at():
+        with self.file.at():
             return Mechanism(
                 table.name,
                 bodies,
@@ -122,9 +116,9 @@ class MechanismFile:
         table = self.table.mechanism
         for read, key, name in ((read_urdf, "urdf", table.urdf), (read_mjcf, "mjcf", table.mjcf)):
             if name is not None:
-                with self._at("mechanism", key):
+                with self.file.at("mechanism", key):
                     require(not found.bodies, "give either urdf or mjcf")
-                    found = read(self.path.parent / name)
+                    found = read(self.file.path.parent / name)
         return (
             (*found.bodies, *(self._body(k, body) for k, body in enumerate(self.table.bodies))),
             (*found.joints, *(self._joint(k, joint) for k, joint in enumerate(self.table.joints))),
@@ -133,14 +127,14 @@ class MechanismFile:
 
     def _body(self, k: int, table: BodyTable) -> Body:
         place = ("bodies", k)
-        with self._at(*place, "mass"):
+        with self.file.at(*place, "mass"):
             mass = quantity(table.mass, "kg")
             require(mass >= 0, f"mass must not be negative, but is {mass:g} kg")
         parts: dict[str, Vector] = {}
         for key, unit in (("center", "m"), ("moments", "kg·m²"), ("products", "kg·m²")):
-            with self._at(*place, key):
+            with self.file.at(*place, key):
                 parts[key] = _vector(getattr(table, key), unit)
-        with self._at(*place):
+        with self.file.at(*place):
             try:
                 inertia = Inertia(mass, parts["center"], parts["moments"], parts["products"], table.symmetry)
             except InputError as error:
@@ -151,13 +145,13 @@ class MechanismFile:
         place = ("joints", k)
         axes = []
         for key in ("axis", "second_axis"):
-            with self._at(*place, key):
+            with self.file.at(*place, key):
                 axes.append(_axis(getattr(table, key), key))
         at = self._frame(table.position, table.rotation, place)
         kinds = [motion for _, motion in FREEDOMS[table.kind]]
         joint_only = Joint(table.name, table.kind, table.parent, table.child)
         if table.freedoms:
-            with self._at(*place, "freedoms"):
+            with self.file.at(*place, "freedoms"):
                 require(
                     len(table.freedoms) == len(kinds),
                     f"a {table.kind} joint has {len(kinds)} coordinates, but {len(table.freedoms)} are listed",
@@ -166,7 +160,7 @@ class MechanismFile:
         for i, (name, motion) in enumerate(zip(joint_only.coordinates, kinds, strict=True)):
             given, below = (table.freedoms[i], (*place, "freedoms", i)) if table.freedoms else (table, place)
             freedoms.append(self._freedom(given, name, motion, below))
-        with self._at(*place):
+        with self.file.at(*place):
             return Joint(table.name, table.kind, table.parent, table.child, at, axes[0], axes[1], tuple(freedoms))
 
     def _freedom(self, table: FreedomTable, name: str, motion: str, place: Place) -> Freedom:
@@ -175,7 +169,7 @@ class MechanismFile:
         rotor = self._quantity(table.rotor, units["J"], (*place, "rotor"))
         cogging = None
         if table.cogging is not None:
-            with self._at(*place, "cogging"):
+            with self.file.at(*place, "cogging"):
                 cogging = Cogging(quantity(table.cogging.period, length), tuple(table.cogging.harmonics))
         limits = self._limits(table.limits, motion, (*place, "limits"))
         return Freedom(start, limits, self._friction(table.friction, name, motion, place), rotor, cogging)
@@ -187,7 +181,7 @@ class MechanismFile:
         keys = {"lower": length, "upper": length, "speed": f"{length}/s", "acceleration": f"{length}/s²"}
         keys["effort"] = UNITS[motion]["r"]
         read = {key: self._quantity(getattr(table, key), unit, (*place, key)) for key, unit in keys.items()}
-        with self._at(*place):
+        with self.file.at(*place):
             known = {key: value for key, value in read.items() if value is not None}
             return Limits(**{"lower": -inf, **known})
 
@@ -200,13 +194,13 @@ class MechanismFile:
             self._quantity(getattr(table, key), units[letter], (*place, key))
             for key, letter in (("dry", "r"), ("viscous", "v"), ("offset", "o"))
         ]
-        with self._at(*place):
+        with self.file.at(*place):
             require(any(value is not None for value in read), "say at least one of dry, viscous, offset")
             return Friction(table.group or name, *read)
 
     def _closure(self, k: int, table: ClosureTable) -> Closure:
         place = ("closures", k)
-        with self._at(*place):
+        with self.file.at(*place):
             require(
                 table.points is None or table.frames is None, "give points or frames, not both: a frame has a position"
             )
@@ -216,45 +210,45 @@ class MechanismFile:
                 for i, frame in enumerate(table.frames)
             )
         else:
-            with self._at(*place, "points"):
+            with self.file.at(*place, "points"):
                 points = table.points or [(0.0, 0.0, 0.0)] * 2
                 first, second = (Placement(_vector(point, "m")) for point in points)
-        with self._at(*place):
+        with self.file.at(*place):
             return Closure(table.name, (table.bodies[0], table.bodies[1]), (first, second), table.held)
 
     def _platform(self, motions: Mapping[str, str], bodies: Sequence[str]) -> Platform:
         table = self.table.platform
-        with self._at("platform", "body"):
+        with self.file.at("platform", "body"):
             require_known(table.body, bodies, "no body is called")
-        with self._at("platform", "pose"):
+        with self.file.at("platform", "pose"):
             known = {**dict(FREEDOMS["free"]), **motions}
             for word in table.pose:
                 require_known(word, known, "no coordinate of a pose is called")
-        with self._at("platform", "home"):
+        with self.file.at("platform", "home"):
             require(
                 len(table.home) == len(table.pose), f"home must have {len(table.pose)} numbers, one for each of pose"
             )
             home = [quantity(v, _LENGTHS[known[word]]) for v, word in zip(table.home, table.pose, strict=True)]
         tool = self._frame(table.tool.position, table.tool.rotation, ("platform", "tool"))
-        with self._at("platform"):
+        with self.file.at("platform"):
             return Platform(table.body, tuple(table.pose), tuple(home), tool)
 
     def _frame(self, position: Any, turns: Any, place: Place) -> Placement:
-        with self._at(*place, "position"):
+        with self.file.at(*place, "position"):
             at = _vector(position, "m")
-        with self._at(*place, "rotation"):
+        with self.file.at(*place, "rotation"):
             return Placement(at, _rotation(turns))
 
     def _quantity(self, value: Any, unit: str, place: Place) -> float | None:
         if value is None:
             return None
-        with self._at(*place):
+        with self.file.at(*place):
             return quantity(value, unit)
 
     def _tied(self, bodies: tuple[Body, ...]) -> tuple[Body, ...]:
         groups: dict[str, str] = {}
         for group, members in self.table.groups.items():
-            with self._at("groups", group):
+            with self.file.at("groups", group):
                 for name in members:
                     require_known(name, [body.name for body in bodies], "no body is called")
                     groups[name] = group
@@ -270,17 +264,17 @@ class MechanismFile:
             seen: set[str] = set()
             own = len(parts) - len(getattr(self.table, key))
             for k, name in enumerate(parts):
-                with self._at(key, max(k - own, 0), "name"):
+                with self.file.at(key, max(k - own, 0), "name"):
                     require(name not in seen, f"'{name}' is there twice: each needs a name of its own")
                     require(key != "bodies" or name != BASE, f"'{BASE}' is the fixed frame: choose another name")
                 seen.add(name)
         known = [BASE, *(body.name for body in bodies)]
         for k, joint in enumerate(self.table.joints):
             for word in ("parent", "child"):
-                with self._at("joints", k, word):
+                with self.file.at("joints", k, word):
                     require_known(getattr(joint, word), known, "no body is called")
         for k, closure in enumerate(self.table.closures):
-            with self._at("closures", k, "bodies"):
+            with self.file.at("closures", k, "bodies"):
                 for name in closure.bodies:
                     require_known(name, known, "no body is called")
 
@@ -290,21 +284,12 @@ class MechanismFile:
         freedom = joint.freedoms[joint.coordinates.index(name)]
         own = [table.name for table in self.table.joints]
         place: Place = ("joints", own.index(joint.name)) if joint.name in own else ("mechanism", "actuated")
-        with self._at(*place):
+        with self.file.at(*place):
             require(
                 freedom.limits is not None and freedom.limits.is_bounded,
                 f"'{name}' is actuated, but its limits are missing: say how far it goes, as in "
                 f'limits = {{ lower = "{"-90 deg" if joint.kind == "revolute" else "400 mm"}", upper = … }}',
             )
-
-    @contextmanager
-    def _at(self, *place: str | int) -> Iterator[None]:
-        """Errors inside name the line of the file that they are about."""
-        try:
-            yield
-        except InputError as error:
-            said = where(self.source, self.path, self.written(place)) if place else str(self.path)
-            raise InputError(f"{said}: {error}") from error
 
 
 def _vector(value: Any, unit: str) -> Vector:
@@ -347,3 +332,74 @@ def _rotation(value: Any) -> Rotation:
             raise InputError(f'a turn is an axis and an angle, such as "z 30 deg", not {each!r}')
         total @= Placement(rotation=turned(AXES[found[1]], quantity(found[2], "rad")))
     return rotation(total.matrix)
+
+
+def written_out(file: TomlFile) -> TomlFile:
+    """The file with the tables of every [[legs]] repeated for each of its names.
+
+    In the tables of a leg, "{leg}" inside any text is the leg's name; a text that is nothing but "{key}" is the leg's
+    entry of the list `key` of [[legs]].
+    """
+    data = file.tables
+    complete = {key: value for key, value in data.items() if key != "legs"}
+    origins: dict[tuple[str, int], Place] = {}
+    plain = {key: list(data.get(key, [])) if isinstance(data.get(key, []), list) else data[key] for key in _REPEATED}
+    counts = dict.fromkeys(_REPEATED, 0)
+    groups = data.get("legs", [])
+    with file.at("legs"):
+        require(isinstance(groups, list), "write [[legs]], with two brackets: there may be several")
+    for i, raw in enumerate(groups):
+        part = replace(file, written=partial(_in_legs, i))
+        table = part.validated(LegsTable, raw)
+        lists = _lists(table, part)
+        for n, leg in enumerate(table.names):
+            values = {key: entries[n] for key, entries in lists.items()}
+            for key in _REPEATED:
+                for j, template in enumerate(getattr(table, key)):
+                    origin = (key, counts[key] + j)
+                    with part.at(*origin):
+                        plain[key].append(_filled(template, leg, values))
+                    origins[key, len(plain[key]) - 1] = ("legs", i, *origin)
+        for key in _REPEATED:
+            counts[key] += len(getattr(table, key))
+
+    def written(place: Place) -> Place:
+        head = (place[0], place[1]) if len(place) > 1 else ()
+        origin = origins.get(head) if len(head) == 2 else None  # type: ignore[arg-type]
+        return place if origin is None else (*origin, *place[2:])
+
+    tables = {**complete, **{key: value for key, value in plain.items() if value}}
+    return replace(file, tables=tables, written=written)
+
+
+def _in_legs(i: int, place: Place) -> Place:
+    return ("legs", i, *place)
+
+
+def _lists(table: LegsTable, part: TomlFile) -> dict[str, list[Any]]:
+    """The lists of [[legs]] with an entry for each leg."""
+    lists = dict(table.model_extra or {})
+    for key, entries in lists.items():
+        with part.at(key):
+            require(key != "leg", "'leg' is the leg's name: call the list otherwise")
+            require(isinstance(entries, list), "must be a list with an entry for each leg")
+            n, wanted = len(entries), len(table.names)
+            require(n == wanted, f"must have an entry for each of {wanted} legs, but has {n}")
+    return lists
+
+
+def _filled(template: Any, leg: str, values: Mapping[str, Any]) -> Any:
+    if isinstance(template, Mapping):
+        return {key: _filled(value, leg, values) for key, value in template.items()}
+    if isinstance(template, list):
+        return [_filled(value, leg, values) for value in template]
+    if not isinstance(template, str) or "{" not in template:
+        return template
+    if template.startswith("{") and template.endswith("}") and template != "{leg}":
+        key = template[1:-1]
+        if key not in values:
+            raise InputError(
+                f"[[legs]] has no list '{key}'{nearest(key, values)} (known: {', '.join(values) or 'none'})"
+            )
+        return values[key]
+    return template.replace("{leg}", leg)

@@ -1,16 +1,11 @@
-"""What a mechanism file may say: one class per table of the TOML file, one field per key."""
+"""The tables of a mechanism file. Quantities stay as they are written until their units are known."""
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from gough.robots.mechanism.parts import HELD
-
-
-class Table(BaseModel):
-    """A table whose keys are all known. Quantities stay as they are written until their units are known."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+from gough.studies.toml import Table
 
 
 class MechanismTable(Table):
@@ -127,7 +122,7 @@ class ClosureTable(Table):
         return tuple(self.directions) or HELD[self.kind]
 
 
-class LegsTable(BaseModel):
+class LegsTable(Table):
     """[[legs]]: tables that are repeated for each of `names`; any other key is a list with an entry for each."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)

@@ -1,4 +1,4 @@
-"""The poses to measure, as a study asks for them: its [selection] table, the search, and the files of the answer."""
+"""Pose selection studies: the poses that a table [selection] asks for, and the files of the answer."""
 
 import json
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gough.core.errors import require
-from gough.data import Poses, read_poses, write_poses
+from gough.data import Poses, write_poses
 from gough.designs.poses import (
     Camera,
     Curve,
@@ -27,11 +27,10 @@ from gough.designs.poses import (
 )
 from gough.report.poses.page import selection_documents
 from gough.report.poses.words import summary
-from gough.studies.calibration import CalibrationStudy
-from gough.studies.calibration_schema import CalibrationStudyTable, PosesTable
-from gough.studies.pose_selection_schema import CameraTable, SelectionTable
-from gough.studies.quantities import quantity
-from gough.studies.toml import read_tables, validated
+from gough.studies.calibration import KinematicStudy
+from gough.studies.calibration_schema import CameraTable, GeometryTable, PosesTable, SelectionTable
+from gough.studies.quantities import nested, quantity
+from gough.studies.study import study_file
 
 CONFIGURATIONS = "configurations.csv"
 _DIGITS = 9
@@ -49,58 +48,58 @@ class Chosen:
 
 
 @dataclass(frozen=True, eq=False)
-class PoseSelectionStudy:
-    """The selection that a calibration study asks for, before there are any poses."""
+class PoseSelectionStudy(KinematicStudy, purposes=("selection",)):
+    """A study that chooses the poses of a calibration. The file may have the tables of the calibration too."""
 
-    study: CalibrationStudy
-    table: SelectionTable
+    table: GeometryTable
+    selection: SelectionTable
+    """The table [selection], with the options of the command."""
 
     @classmethod
     def read(cls, path: str | Path, **options: Any) -> "PoseSelectionStudy":
         """The selection of a TOML file; `options` that are not None replace keys of its [selection].
 
         Raises:
-            InputError: no such file, no TOML, no [robot], a key or value that cannot be; with the line.
+            InputError: there is no such file, it is not TOML, it has no [robot], a key is unknown or missing, or a
+                value is not allowed; with the line.
         """
-        file = Path(path)
-        data, source, notes = read_tables(file)
-        table = validated(CalibrationStudyTable, data, source, file)
-        needs = f"{file} needs a table [robot] with the blueprint, and [selection.limits] with the range of readings"
+        file = study_file(path)
+        table = file.validated(GeometryTable)
+        needs = f"{path} needs a table [robot] with the blueprint, and [selection.limits] with the range of readings"
         require(table.robot is not None, needs)
-        study = CalibrationStudy(file, table, source, notes)
-        assert study.model
-        asked = table.selection or SelectionTable()
-        given = {name: value for name, value in options.items() if value is not None}
-        if "count" in given or "target" in given:
-            given = {"count": None, "target": None} | given
-        return cls(study, asked.model_copy(update=given))
+        stated = {name: value for name, value in options.items() if value is not None}
+        if "count" in stated or "target" in stated:
+            stated = {"count": None, "target": None} | stated
+        study = cls(file, table, (table.selection or SelectionTable()).model_copy(update=stated))
+        assert study.model  # refuse a robot that cannot be, before anything is searched
+        return study
 
     @property
     def folder(self) -> Path:
-        """Where the answer is written."""
-        return self.study.path.parent / self.table.folder
+        """The folder of the results."""
+        return self.path.parent / self.selection.folder
 
     @property
     def title(self) -> str:
-        """Of the report."""
-        return f"Poses to measure for the calibration of the {self.study.model.name}"
+        """Title of the report."""
+        return f"Poses to measure for the calibration of the {self.model.name}"
 
     @cached_property
     def target(self) -> float | None:
         """In m; None where a number of poses is asked for."""
-        if self.table.target is None:
+        if self.selection.target is None:
             return None
         with self._at("target"):
-            return quantity(self.table.target, "m")
+            return quantity(self.selection.target, "m")
 
     @cached_property
     def limits(self) -> PoseLimits:
         """As the study states them."""
-        asked, unit = self.table.limits, self.study.model.reading_unit
+        asked, unit = self.selection.limits, self.model.reading_unit
         given: dict[str, Any] = {"margin": asked.margin}
         if asked.readings is not None:
             with self._at("limits", "readings"):
-                given["readings"] = PoseLimits(readings=tuple(_each(end, unit) for end in asked.readings)).readings
+                given["readings"] = PoseLimits(readings=tuple(nested(end, unit) for end in asked.readings)).readings
         for name in ("base_cone", "platform_cone"):
             if getattr(asked, name) is not None:
                 with self._at("limits", name):
@@ -111,19 +110,19 @@ class PoseSelectionStudy:
                 unit = "m" if name in ("x", "y", "z") else "rad"
                 low, high = (quantity(end, unit) for end in ends)
                 given["pose"] |= PoseLimits(pose={name: (low, high)}).pose
-        if self.table.camera is not None:
+        if self.selection.camera is not None:
             with self._at("camera"):
-                given["camera"] = _camera(self.table.camera)
+                given["camera"] = _camera(self.selection.camera)
         with self._at("limits"):
             return PoseLimits(**given)
 
     @cached_property
     def problem(self) -> PoseProblem:
         """The choice as a value: candidates are drawn, and what they tell is worked out."""
-        table, study, asked = self.study.table, self.study, self.table
+        table, asked = self.table, self.selection
         with self._at("limits"):
             found = candidates(
-                study.model,
+                self.model,
                 self.limits,
                 sources=asked.candidates or ("extremal", "low-discrepancy"),
                 count=asked.draws,
@@ -131,13 +130,13 @@ class PoseSelectionStudy:
                 seed=asked.seed,
             )
         before = self._measured()
-        with study.at("noise"):
-            found = replace(found, poses=study.stated_noise(found.poses))
-            measured = None if before is None else study.stated_noise(before)
+        with self.at("noise"):
+            found = replace(found, poses=self.stated_noise(found.poses))
+            measured = None if before is None else self.stated_noise(before)
         criterion = asked.criterion or ("D" if self.target is None else "pose")
-        with study.at(*(("calibration", "fixed") if table.calibration.fixed else ("noise",))):
+        with self.at(*(("calibration", "fixed") if table.calibration.fixed else ("noise",))):
             return PoseProblem.of(
-                study.model,
+                self.model,
                 found,
                 criterion=criterion,
                 fixed=table.calibration.fixed,
@@ -148,7 +147,7 @@ class PoseSelectionStudy:
 
     def choose(self, on_progress: OnProgress = lambda _: None) -> Chosen:
         """Search, as the study asks; Ctrl-C ends it with the best so far."""
-        asked, problem = self.table, self.problem
+        asked, problem = self.selection, self.problem
         if self.target is not None:
             curve = how_many(problem, self.target, most=asked.most, on_progress=on_progress)
             chosen = curve.selection or _largest(problem, curve, asked.seed)
@@ -174,34 +173,22 @@ class PoseSelectionStudy:
             table = path.read_bytes()
         data = summary(chosen.selection, chosen.rivals, chosen.curve)
         words = (
-            f"The study is {self.study.path.name}. {CONFIGURATIONS} has the readings to command and the poses to "
+            f"The study is {self.path.name}. {CONFIGURATIONS} has the readings to command and the poses to "
             "expect, in SI units, in an order in which the first few are a good set too."
         )
-        pages = selection_documents(
-            self.title, (*self.study.premises, words), chosen.selection, chosen.rivals, chosen.curve
-        )
+        pages = selection_documents(self.title, (*self.premises, words), chosen.selection, chosen.rivals, chosen.curve)
         text = json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False)
         return {CONFIGURATIONS: table, "selection.json": f"{text}\n".encode(), **pages}
 
     def _measured(self) -> Poses | None:
-        if self.table.complete is None:
+        if self.selection.complete is None:
             return None
-        model = self.study.model
-        said = self.study.table.poses
         with self._at("complete"):
-            how = said if isinstance(said, PosesTable) else PosesTable(file=self.table.complete)
-            return read_poses(
-                self.study.path.parent / self.table.complete,
-                columns=how.columns,
-                units=how.units,
-                quaternion=how.quaternion,
-                chains=len(model.chains),
-                planar=2 not in model.freedoms,
-                reading_unit=model.reading_unit,
-            )
+            how = self.table.poses or PosesTable(file=self.selection.complete)
+            return self.read_poses(self.selection.complete, how)
 
     def _at(self, *place: str) -> Any:
-        return self.study.at("selection", *place)
+        return self.at("selection", *place)
 
 
 def _largest(problem: PoseProblem, curve: Curve, seed: int) -> Selection:
@@ -209,19 +196,15 @@ def _largest(problem: PoseProblem, curve: Curve, seed: int) -> Selection:
     return select(problem, curve.points[-1].count, starts=1, seed=seed)
 
 
-def _each(value: Any, unit: str) -> Any:
-    return [quantity(each, unit) for each in value] if isinstance(value, list) else quantity(value, unit)
-
-
 def _camera(table: CameraTable) -> Camera:
     distance = (0.0, np.inf)
     if table.distance is not None:
         distance = (quantity(table.distance[0], "m"), quantity(table.distance[1], "m"))
     return Camera(
-        position=_each(table.position, "m"),
+        position=nested(table.position, "m"),
         direction=np.asarray(table.direction),
         half_angle=quantity(table.half_angle, "rad"),
-        target=np.zeros(3) if table.target is None else _each(table.target, "m"),
+        target=np.zeros(3) if table.target is None else nested(table.target, "m"),
         normal=np.asarray(table.normal),
         incidence=quantity(table.incidence, "rad"),
         radius=quantity(table.radius, "m"),

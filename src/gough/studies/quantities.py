@@ -65,6 +65,16 @@ def quantities(value: Any, units: Sequence[str]) -> Any:
     return quantity(value, units[0])
 
 
+def nested(value: Any, unit: str) -> Any:
+    """A quantity, or quantities in lists of any depth, in `unit`.
+
+    Examples:
+        >>> nested([["5 mm", 0.1], 2], "m")
+        [[0.005, 0.1], 2.0]
+    """
+    return [nested(each, unit) for each in value] if isinstance(value, list) else quantity(value, unit)
+
+
 def deviations(value: Any, units: Sequence[str]) -> Any:
     """Standard deviations as `quantities`; a list of lists is a covariance, in SI units already.
 

@@ -1,4 +1,4 @@
-"""Robots from the words of a study: a family with its dimensions, or a mechanism file; and which model of it."""
+"""Robots as studies name them: dynamic and kinematic models of a family with its dimensions, or a mechanism file."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import Field, fields, replace
@@ -12,15 +12,26 @@ from typing import Any
 import numpy as np
 
 from gough.core.errors import InputError, nearest, require
-from gough.robots import ROBOTS, DynamicModel
+from gough.robots import (
+    ROBOTS,
+    DynamicModel,
+    GoughPlatform,
+    H4Kinematics,
+    KinematicModel,
+    LinearDelta,
+    Par4Kinematics,
+    PlanarRRR,
+    RotaryDelta,
+)
 from gough.robots.mechanism import Hexapod, MechanismModel, Palida, PlanarGeometry, planar_mechanism
+from gough.studies.calibration_schema import KinematicRobotTable
 from gough.studies.mechanism_file import MechanismFile
-from gough.studies.quantities import quantity
+from gough.studies.quantities import nested, quantity
 
-_PLANAR = PlanarGeometry()
+_PLANAR_GEOMETRY = PlanarGeometry()
 
 
-def _planar(geometry: PlanarGeometry = _PLANAR, variant: str = "") -> MechanismModel:
+def _planar(geometry: PlanarGeometry = _PLANAR_GEOMETRY, variant: str = "") -> MechanismModel:
     return MechanismModel(planar_mechanism(geometry), variant)
 
 
@@ -159,3 +170,103 @@ def _dimension(family: str, name: str, value: Any) -> Any:
         return quantity(value, unit)
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
+
+
+_GOUGH = {"base": "m", "platform": "m", "length": "m", "gain": "1"}
+_CIRCLES = {"base_radius": "m", "platform_radius": "m", "base_angles": "rad", "platform_angles": "rad"}
+_LINEAR = {"radius": "m", "arm": "m", "endstop": "m", "angle": "rad"}
+_ROTARY = {"radius": "m", "arm": "m", "rod": "m", "angle": "rad", "height": "m", "zero": "rad"}
+_PLANAR = {"arm": "m", "rod": "m", "zero": "rad", "elbow": "1"}
+_POINTS = {"base": "m", "platform": "m"}
+_CHAINS: dict[str, tuple[dict[str, str], Any]] = {
+    "linear-delta": (_LINEAR, LinearDelta),
+    "rotary-delta": (_ROTARY, RotaryDelta),
+    "3-rrr": (_POINTS | _PLANAR, PlanarRRR),
+}
+"""Robots that are made of their dimensions."""
+_ROBOTS: dict[str, Any] = {"h4": H4Kinematics, "par4": Par4Kinematics}
+"""Robots whose dimensions are those of a robot in other studies."""
+BLUEPRINTS = {"deltalab": GoughPlatform.deltalab}
+"""Blueprints that are built in."""
+
+
+def kinematic_model(table: KinematicRobotTable) -> KinematicModel:
+    """The robot that a study describes.
+
+    Examples:
+        >>> kinematic_model(KinematicRobotTable(family="linear-delta", geometry={"radius": "160 mm"})).radius
+        0.16
+        >>> kinematic_model(KinematicRobotTable(family="linear-delta", geometry={"radios": 0.16}))
+        Traceback (most recent call last):
+        ...
+        gough.core.errors.InputError: no dimension of linear-delta is called 'radios'; did you mean 'radius'? \
+(known: radius, arm, endstop, angle)
+    """
+    given = table.geometry
+    if table.family != "gough":
+        require(table.blueprint is None, f"no blueprint of a {table.family} is built in: give its geometry")
+        own = not table.model_fields_set & {"gains", "reading_unit"}
+        require(own, f"gains and reading_unit are for Gough platforms, not for a {table.family}: leave them out")
+        return _of_chains(table.family, given)
+    if table.blueprint is not None:
+        if table.blueprint not in BLUEPRINTS:
+            raise InputError(f"no blueprint is called '{table.blueprint}'{nearest(table.blueprint, BLUEPRINTS)}")
+        require(not given, "give either a blueprint or a geometry, not both")
+        metres = table.reading_unit == "m"
+        require(metres, "legs of a built-in blueprint read metres: leave out reading_unit, state units of [poses]")
+        return replace(BLUEPRINTS[table.blueprint](), gains=table.gains)
+    options: dict[str, Any] = {"gains": table.gains, "reading_unit": table.reading_unit}
+    circles = "base_radius" in given
+    values = _dimensions("gough", given, _CIRCLES | {"length": "m", "gain": "1"} if circles else _GOUGH)
+    for name in (
+        ("base_radius", "platform_radius", "base_angles", "platform_angles") if circles else ("base", "platform")
+    ):
+        require(name in values, f"the geometry of a Gough platform lacks '{name}'")
+    require("length" in values, "the geometry of a Gough platform lacks 'length': of its legs at reading zero")
+    return GoughPlatform.of_circles(**values, **options) if circles else GoughPlatform(**values, **options)
+
+
+def _of_chains(family: str, given: Mapping[str, Any]) -> KinematicModel:
+    """A robot other than a Gough platform."""
+    if family in _ROBOTS:
+        geometry = robot(family, given).geometry  # type: ignore[attr-defined]
+        of_robot: KinematicModel = _ROBOTS[family](geometry)
+        return of_robot
+    if family == "3-rrr" and "base_radius" in given:
+        require("platform_radius" in given, "the geometry of a planar 3-RRR lacks 'platform_radius'")
+        return PlanarRRR.of_circles(**_dimensions(family, given, _CIRCLES | _PLANAR))
+    known, kind = _CHAINS[family]
+    made: KinematicModel = kind(**_dimensions(family, given, known))
+    return made
+
+
+def kinematic_dimensions_left_out(table: KinematicRobotTable) -> dict[str, str]:
+    """The dimensions that a study about geometry does not state, with the library's values as text."""
+    family, given = table.family, table.geometry
+    if family == "gough":
+        return {}  # all are required, or those of a named blueprint
+    if family in _ROBOTS:
+        return left_out(family, given)
+    units, kind = _CHAINS[family]
+    circles = {"base", "platform"} if "base_radius" in given else set()
+    values = {
+        each.name: each.default_factory() if callable(each.default_factory) else each.default for each in fields(kind)
+    }
+    left = {name: dimension_text(values[name], unit) for name, unit in units.items() if name not in {*given, *circles}}
+    angles = {"base_angles", "platform_angles"} - set(given) if circles else set()
+    default = signature(PlanarRRR.of_circles).parameters
+    return left | {name: dimension_text(default[name].default, "rad") for name in sorted(angles)}
+
+
+def _dimensions(family: str, given: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any]:
+    result = {}
+    for name, value in given.items():
+        if name not in known:
+            raise InputError(
+                f"no dimension of {family} is called '{name}'{nearest(name, known)} (known: {', '.join(known)})"
+            )
+        try:
+            result[name] = nested(value, known[name])
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from error
+    return result

@@ -1,16 +1,23 @@
-"""What a study may say: one class per table of the TOML file, one field per key."""
+"""Types of values in studies, and the tables of studies about dynamics."""
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from gough.core.units import LARGEST
 from gough.dynamics import DEFAULT_METHODS
 from gough.studies.quantities import quantity
+from gough.studies.toml import Table
 
 
-def _of(unit: str) -> BeforeValidator:
+def in_unit(unit: str) -> BeforeValidator:
+    """A quantity: a number in `unit`, or text with any unit of the same kind."""
     return BeforeValidator(lambda value: quantity(value, unit))
+
+
+def each_in_unit(unit: str) -> BeforeValidator:
+    """A list of quantities; one quantity becomes a list of one."""
+    return BeforeValidator(lambda value: [quantity(each, unit) for each in _listed(value)])
 
 
 def _listed(value: Any) -> Any:
@@ -20,9 +27,9 @@ def _listed(value: Any) -> Any:
 Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
 Numbers = Annotated[list[Number], BeforeValidator(_listed)]
 """One number for all actuators, or a list with one for each."""
-Frequency = Annotated[float, _of("Hz"), Field(gt=0)]
-Duration = Annotated[float, _of("s"), Field(ge=0)]
-Period = Annotated[float, _of("s"), Field(gt=0)]
+Frequency = Annotated[float, in_unit("Hz"), Field(gt=0)]
+Duration = Annotated[float, in_unit("s"), Field(ge=0)]
+Period = Annotated[float, in_unit("s"), Field(gt=0)]
 Stated = Any
 """A number in SI units or text with a unit, judged once the unit is known, so that messages name it; None: nothing."""
 Quantities = float | str | list[float | str]
@@ -31,12 +38,6 @@ Sigma = list[list[float]] | Quantities
 """Standard deviations, one for all or one for each; or a covariance in SI units."""
 Ends = Annotated[list[float | str], Field(min_length=2, max_length=2)]
 """The least and the greatest value."""
-
-
-class Table(BaseModel):
-    """A table whose keys are all known."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class RobotTable(Table):
@@ -228,8 +229,8 @@ class DesignTable(Table):
     limits: DesignLimitsTable = DesignLimitsTable()
 
 
-class StudyTable(Table):
-    """The whole file."""
+class IdentificationTable(Table):
+    """The whole file of an identification study."""
 
     robot: RobotTable
     data: DataTable
@@ -242,3 +243,10 @@ class StudyTable(Table):
     output: OutputTable = OutputTable()
     design: DesignTable | None = None
     """Left aside by `gough identify`."""
+
+
+class DesignStudyTable(Table):
+    """The tables that a design needs: before the experiment there are no recordings."""
+
+    robot: RobotTable
+    design: DesignTable

@@ -1,16 +1,19 @@
-"""TOML files into tables, with errors that name file, line and key."""
+"""TOML files as tables, with errors that name file, line and key."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gough.core.errors import InputError, nearest, require
 from gough.core.files import read_toml
 
-_SHOWN = 5
+_MOST = 5
+"""Mistakes that are listed at once."""
 _HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 
@@ -19,67 +22,121 @@ Place = tuple[str | int, ...]
 """The way to a value from the top of the file: keys of tables, and numbers in lists."""
 
 
-_RENAMED_TABLES = {"machine": "robot"}
-"""Tables of studies that had another name before version 0.2, and their name now."""
-_RENAMED_KEYS = {("certify", "legs"): "chains"}
-"""Keys of tables that had another name before version 0.2, and their name now."""
-_RENAMED_VALUES: dict[tuple[str, str], dict[str, str]] = {
-    ("calibration", "frames"): {"machine": "robot"},
-    ("robot", "family"): {"planar-rrr": "3-rrr"},
-}
-"""Values of keys that were written differently before version 0.2, and how they are written now."""
+class Table(BaseModel):
+    """A table of a file: one field for each key; unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-def read_tables(path: Path) -> tuple[dict[str, Any], str, tuple[str, ...]]:
-    """The tables of a study under their names of this version, its text, and a note about each old name in it.
+@dataclass(frozen=True, eq=False)
+class TomlFile:
+    """A TOML file: its tables, and the line of each value for messages."""
 
-    Raises:
-        InputError: no such file, no TOML, or a table under its old name and its new one.
-    """
-    tables, source = read_toml(path)
-    notes = []
-    for old, new in _RENAMED_TABLES.items():
-        if old in tables:
-            require(new not in tables, f"{path} has both [{old}] and [{new}], two names of one table: keep [{new}]")
-            notes.append(f"{where(source, path, (new,)).rpartition(',')[0]}: the table [{old}] is called [{new}] now.")
-    if "machine" in tables and not tables.keys() & {"poses", "printer", "selection"}:
-        tables["selection"] = {}  # a table [machine] alone asked for poses to measure
-    tables = {_RENAMED_TABLES.get(name, name): value for name, value in tables.items()}
-    for (name, key), now in _RENAMED_KEYS.items():
-        table = tables.get(name)
-        if isinstance(table, dict) and key in table:
-            require(now not in table, f"{path} has both {key} and {now} in [{name}], two names of one key: keep {now}")
-            tables[name] = {now if each == key else each: value for each, value in table.items()}
-            notes.append(f"{where(source, path, (name, now)).rpartition(' ')[0]}: the key {key} is called {now} now.")
-    for (name, key), values in _RENAMED_VALUES.items():
-        table = tables.get(name)
-        old_value = table.get(key) if isinstance(table, dict) else None
-        if isinstance(table, dict) and isinstance(old_value, str) and old_value in values:
-            tables[name] = {**table, key: values[old_value]}
-            notes.append(f'{where(source, path, (name, key))}: "{old_value}" is called "{values[old_value]}" now.')
-    return tables, source, tuple(notes)
+    path: Path
+    source: str = ""
+    """The text of the file."""
+    tables: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    """Remarks for the user about the text, such as old names with their new ones."""
+    written: Callable[[Place], Place] = lambda place: place
+    """The place in the file of a value at a place of `tables`."""
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Read a file.
+
+        Raises:
+            InputError: there is no such file, or it is not TOML; with the line.
+        """
+        tables, source = read_toml(path)
+        return cls(Path(path), source, tables)
+
+    @contextmanager
+    def at(self, *place: str | int) -> Iterator[None]:
+        """Prefix the message of an InputError raised inside with file, line and key, unless it names a line of it."""
+        try:
+            yield
+        except InputError as error:
+            if not self.source or str(error).startswith(f"{self.path}, "):
+                raise
+            raise InputError(f"{where(self.source, self.path, self.written(place))}: {error}") from error
+
+    def validated(self, model: type[Model], tables: Mapping[str, Any] | None = None) -> Model:
+        """The tables, or those given instead, as a `model`.
+
+        Raises:
+            InputError: a key is unknown or missing, or a value is not allowed; one line for each mistake.
+        """
+        try:
+            return model.model_validate(dict(self.tables if tables is None else tables))
+        except ValidationError as error:
+            mistakes = error.errors(include_url=False)
+            lines = list(
+                dict.fromkeys(
+                    f"{where(self.source, self.path, self.written(tuple(mistake['loc'])))}: {_message(mistake, model)}"
+                    for mistake in mistakes
+                )
+            )
+            if len(lines) > _MOST:
+                lines[_MOST:] = [f"… and {len(lines) - _MOST} more"]
+            raise InputError("\n".join(lines)) from error
+
+    def renamed(self, keys: Mapping[Place, str], values: Mapping[Place, Mapping[str, str]]) -> Self:
+        """The file with current names in place of old ones, and a note about each.
+
+        Args:
+            keys: The old place of a table or key, and its name now. Its table keeps its place.
+            values: The current place of a key, and the new values of old ones.
+
+        Raises:
+            InputError: a table or key stands under its old name and its new one.
+        """
+        tables, notes = dict(self.tables), list(self.notes)
+        old_of: dict[Place, Place] = {}
+        for old, name in keys.items():
+            holder = _inner(tables, old[:-1])
+            if holder is None or old[-1] not in holder:
+                continue
+            new = (*old[:-1], name)
+            words = [f"[{place[0]}]" if len(place) == 1 else f"'{place[-1]}'" for place in (old, new)]
+            with self.at(*old):
+                require(name not in holder, f"{words[0]} is the old name of {words[1]}, which is there too: keep one")
+            _put(tables, old[:-1], {name if key == old[-1] else key: value for key, value in holder.items()})
+            old_of[new] = old
+            notes.append(f"{where(self.source, self.path, old)}: the name is {words[1]} now.")
+
+        def written(place: Place) -> Place:
+            for n in range(len(place), 0, -1):
+                if place[:n] in old_of:
+                    return (*old_of[place[:n]], *place[n:])
+            return place
+
+        for place, changed in values.items():
+            holder = _inner(tables, place[:-1])
+            value = None if holder is None else holder.get(place[-1])
+            if holder is not None and isinstance(value, str) and value in changed:
+                _put(tables, place[:-1], {**holder, place[-1]: changed[value]})
+                notes.append(
+                    f'{where(self.source, self.path, written(place))}: "{value}" is written "{changed[value]}" now.'
+                )
+        return replace(self, tables=tables, notes=tuple(notes), written=written)
 
 
-def validated(
-    model: type[Model],
-    data: Mapping[str, Any],
-    source: str,
-    path: Path,
-    written: Callable[[Place], Place] = lambda place: place,
-) -> Model:
-    """`data` as a `model`, or InputError with one line per mistake.
+def _inner(tables: Mapping[str, Any], place: Place) -> Mapping[Any, Any] | None:
+    """The table at a place; None where there is none."""
+    inner: Any = tables
+    for key in place:
+        inner = inner.get(key) if isinstance(inner, Mapping) else None
+    return inner if isinstance(inner, Mapping) else None
 
-    `written` says where the file has what stands at a place of `data`.
-    """
-    try:
-        return model.model_validate(dict(data))
-    except ValidationError as error:
-        mistakes = error.errors(include_url=False)
-        said = [f"{where(source, path, written(tuple(m['loc'])))}: {_in_words(m, model)}" for m in mistakes]
-        lines = list(dict.fromkeys(said))
-        if len(lines) > _SHOWN:
-            lines[_SHOWN:] = [f"… and {len(lines) - _SHOWN} more"]
-        raise InputError("\n".join(lines)) from error
+
+def _put(tables: dict[str, Any], place: Place, table: dict[Any, Any]) -> None:
+    """Replace the table at a place of at most one key."""
+    if place:
+        tables[str(place[0])] = table
+    else:
+        tables.clear()
+        tables.update(table)
 
 
 def where(source: str, path: Path, place: Place) -> str:
@@ -111,10 +168,7 @@ def line_of(source: str, place: Place) -> int | None:
 
 
 def _places(source: str) -> Iterator[tuple[int, Place]]:
-    """Every table header and key with its line, by the names of this version.
-
-    Multi-line strings that look like keys may add a few too many.
-    """
+    """Every table header and key with its line; also lines of multi-line strings that look like keys."""
     table: Place = ()
     counts: dict[tuple[str, ...], int] = {}
     for number, line in enumerate(source.splitlines(), start=1):
@@ -123,17 +177,9 @@ def _places(source: str) -> Iterator[tuple[int, Place]]:
             if header[1] == "[[":
                 counts[names] = counts.get(names, -1) + 1
             table = _counted(names, counts)
-            yield number, _current(table)
+            yield number, table
         elif key := _KEY.match(line):
-            yield number, _current((*table, *_split(key[1])))
-
-
-def _current(place: Place) -> Place:
-    first, *rest = place
-    if isinstance(first, str):
-        first = _RENAMED_TABLES.get(first, first)
-        rest[:1] = [_RENAMED_KEYS.get((first, str(key)), key) for key in rest[:1]]
-    return (first, *rest)
+            yield number, (*table, *_split(key[1]))
 
 
 def _counted(names: tuple[str, ...], counts: Mapping[tuple[str, ...], int]) -> Place:
@@ -150,7 +196,7 @@ def _split(dotted: str) -> tuple[str, ...]:
     return tuple(part.strip().strip("\"'") for part in re.findall(r"\"[^\"]*\"|'[^']*'|[^.]+", dotted))
 
 
-def _in_words(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
+def _message(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
     kind, given, limits = mistake["type"], mistake["input"], mistake.get("ctx", {})
     known = _keys(model, mistake["loc"][:-1])
     match kind:

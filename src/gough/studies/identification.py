@@ -1,0 +1,376 @@
+"""Identification studies: robot, recordings, preparation and methods in one TOML file."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import InputError, nearest, require
+from gough.core.files import read_toml
+from gough.data import (
+    Decimate,
+    Differentiate,
+    DropMissing,
+    EffortFromVoltage,
+    LowPass,
+    MaskReversals,
+    MaskWhere,
+    MeasuredMotion,
+    Recording,
+    Trim,
+    default_steps,
+    prepare,
+    read_recording,
+)
+from gough.data import Step as PreparationStep
+from gough.dynamics import (
+    Identified,
+    IdentifiedRepeats,
+    RepeatedMotion,
+    Step,
+    identify,
+    identify_repeated,
+    periods,
+    runs,
+)
+from gough.dynamics.named import chosen_methods
+from gough.dynamics.periodic.path import stated_covariance
+from gough.region import Box
+from gough.robots import DynamicModel
+from gough.studies.quantities import deviations, quantity
+from gough.studies.robots import effort_letter, left_out, not_stated, robot, robot_from_file
+from gough.studies.schema import (
+    IdentificationTable,
+    MethodsTable,
+    NoiseTable,
+    PreparationTable,
+    RepeatsTable,
+    RobotTable,
+    SourceTable,
+)
+from gough.studies.study import Study, study_file
+from gough.studies.toml import Place
+
+UNNAMED = "the validation motion"
+"""The name of validation recordings that are repeats of each other, where the study gives none."""
+
+
+class DynamicStudy(Study):
+    """A study about the dynamics of a robot."""
+
+    @property
+    def _robot_table(self) -> RobotTable:
+        table: RobotTable = self.table.robot
+        return table
+
+    @cached_property
+    def robot(self) -> DynamicModel:
+        """The robot with its dimensions and variant, or the mechanism of a file."""
+        table = self._robot_table
+        if table.file is not None:
+            with self.at("robot", "file"):
+                return robot_from_file(self.path.parent / table.file, table.variant)
+        with self.at("robot"):
+            assert table.family is not None
+            return robot(table.family, self._dimensions, table.variant)
+
+    @cached_property
+    def _dimensions(self) -> Mapping[str, Any]:
+        """The dimensions that the study states."""
+        given = self._robot_table.geometry
+        if not isinstance(given, str):
+            return given
+        with self.at("robot", "geometry"):
+            return read_toml(self.path.parent / given)[0]
+
+    @property
+    def premises(self) -> tuple[str, ...]:
+        """A sentence that lists the dimensions taken from the library; nothing if the study states all."""
+        family = self._robot_table.family
+        return () if family is None else not_stated(left_out(family, self._dimensions), "robot.geometry")
+
+
+@dataclass(frozen=True, eq=False)
+class IdentificationStudy(DynamicStudy, purposes=("data",)):
+    """A study that identifies dynamic parameters from recordings."""
+
+    table: IdentificationTable
+
+    @classmethod
+    def read(cls, path: str | Path) -> "IdentificationStudy":
+        """The study in a TOML file.
+
+        Raises:
+            InputError: there is no such file, it is not TOML, a key is unknown or missing, or a value is not allowed;
+                with the line.
+        """
+        file = study_file(path)
+        study = cls(file, file.validated(IdentificationTable))
+        assert study.robot  # refuse a robot that cannot be, before any recording is read
+        study.prior()
+        study.bound()
+        return study
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the results."""
+        return self.path.parent / self.table.output.folder
+
+    @property
+    def title(self) -> str:
+        """Title of the report."""
+        return self.table.output.title or f"Identification of the {self.robot.name} of {self.path.name}"
+
+    @property
+    def about(self) -> str:
+        """A paragraph on the robot and its recordings, for the report."""
+        data = self.table.data
+        files = ", ".join(source.file for source in data.recordings)
+        others = ", ".join(source.file for source in data.validation)
+        tried = f"; tried on {others}" if others else ""
+        variant = getattr(self.robot, "variant", "")
+        model = (
+            f"model “{variant}”, {len(self.robot.names)} parameters"
+            if variant
+            else f"{len(self.robot.names)} parameters"
+        )
+        return f"{self.robot.name} ({model}), identified from {files}{tried}. The study is {self.path.name}."
+
+    def prior(self) -> Box:
+        """Bounds of the robot's parameters; infinite where the study says nothing."""
+        names = self.robot.names
+        lower, upper = np.full(len(names), -inf), np.full(len(names), inf)
+        for name, known in self.table.unknowns.items():
+            with self.at("unknowns", name):
+                if name not in names:
+                    raise InputError(f"the robot has no parameter '{name}'{nearest(name, names)} ({', '.join(names)})")
+                twice = known.fixed is not None and (known.lower is not None or known.upper is not None)
+                require(not twice, "give either fixed, or lower and upper")
+            i = names.index(name)
+            low, high = ("fixed", "fixed") if known.fixed is not None else ("lower", "upper")
+            lower[i], upper[i] = self._limit(name, low, -inf), self._limit(name, high, inf)
+            with self.at("unknowns", name):
+                require(lower[i] <= upper[i], f"lower = {lower[i]:g} exceeds upper = {upper[i]:g}")
+        return Box(lower, upper)
+
+    def _limit(self, name: str, key: str, default: float) -> float:
+        """A limit of a parameter, in its SI unit."""
+        value = getattr(self.table.unknowns[name], key)
+        with self.at("unknowns", name, key):
+            return default if value is None else quantity(value, self.robot.units[self.robot.names.index(name)])
+
+    def bound(self) -> float | list[float] | None:
+        """The greatest error of the efforts, one for all actuators or one each; None where it is to be found."""
+        given, units = self.table.noise.bound, self.robot.effort_units
+        if given is None:
+            return None
+        with self.at("noise", "bound"):
+            fits = len(given) in (1, len(units))
+            require(fits, f"give one bound for all actuators or one for each of {len(units)}, not {len(given)}")
+            same = len(given) > 1 or len(set(units)) == 1 or not isinstance(given[0], str)
+            require(same, f"efforts have different units ({', '.join(units)}): give a bound for each actuator")
+            bound = [quantity(each, unit) for each, unit in zip(given, units, strict=False)]
+            require(min(bound) > 0, f"must be greater than 0, but is {min(bound):g}")
+        return bound[0] if len(bound) == 1 else bound
+
+    def steps(self, rate: float) -> tuple[PreparationStep, ...]:
+        """Steps of the preparation of a recording with `rate` samples a second, in order."""
+        asked = self.table.preparation
+        usual = default_steps(rate, cutoff=asked.cutoff)
+        with self.at("preparation", "reversals", "speed"):
+            slow = quantity(asked.reversals.speed, self.speed_units[0])
+        fewer = [step for step in usual if isinstance(step, Decimate)]
+        if asked.decimate is not None:
+            fewer = [Decimate(asked.decimate)] if asked.decimate > 1 else []
+        return (
+            *([DropMissing()] if self.table.data.missing == "mask" else []),
+            *([] if self.amplifier is None else [self.amplifier]),
+            LowPass(asked.cutoff, asked.order),
+            Differentiate(),
+            Trim(asked.trim),
+            MaskReversals(slow, asked.reversals.within),
+            *(MaskWhere(m.channel, _or(m.lower, -inf), _or(m.upper, inf), m.within) for m in asked.mask),
+            *fewer,
+        )
+
+    def motion(self) -> MeasuredMotion:
+        """The recordings for identification, prepared."""
+        return self._prepared("recordings", self.table.data.recordings)
+
+    def validation(self) -> MeasuredMotion | None:
+        """The recordings of other trajectories, prepared; None where there are none."""
+        sources = self.table.data.validation
+        return self._prepared("validation", sources) if sources else None
+
+    def identify(self, on_step: Callable[[Step], object] = lambda _: None) -> Identified | IdentifiedRepeats:
+        """Read, prepare and identify, as the study asks; with a table [repeats] from repeats of one motion."""
+        if self.table.repeats is not None:
+            return replace(self._identify_repeats(self.table.repeats, on_step), premises=self.premises)
+        for which in ("recordings", "validation"):
+            for i, source in enumerate(getattr(self.table.data, which)):
+                with self.at("data", which, i):
+                    alone = source.period is None and source.motion is None
+                    require(alone, "period and motion are for repeats: add a table [repeats], or leave them out")
+        with self.at("methods", "use"):
+            chosen = chosen_methods(self.table.methods.use)
+        identified = identify(
+            self.robot,
+            self.motion(),
+            methods=chosen,
+            validation=self.validation(),
+            prior=self.prior() if self.table.unknowns else None,
+            bound=self.bound(),
+            on_step=on_step,
+        )
+        return replace(identified, premises=self.premises)
+
+    @property
+    def channels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Names of the channels of positions and of efforts."""
+        efforts = self.table.efforts
+        n = len(self.robot.actuators)
+        letter = "V" if efforts.gain is not None else effort_letter(self.robot)
+        named = efforts.channels or [f"{letter}{i + 1}" for i in range(n)]
+        with self.at("efforts", "channels"):
+            require(len(named) == n, f"{len(named)} channels do not fit {n} actuators")
+        return self.robot.coordinates, tuple(named)
+
+    @property
+    def amplifier(self) -> EffortFromVoltage | None:
+        """What makes efforts of voltages; None where efforts are recorded."""
+        gain = self.table.efforts.gain
+        if gain is None:
+            return None
+        return EffortFromVoltage(gain[0] if len(gain) == 1 else tuple(gain), self.robot.effort_units[0])
+
+    @property
+    def speed_units(self) -> tuple[str, ...]:
+        """Units of the speeds of the robot's coordinates."""
+        return tuple(f"{unit}/s" for unit in self.robot.coordinate_units)
+
+    def _prepared(self, which: str, sources: Sequence[SourceTable]) -> MeasuredMotion:
+        recordings = [self.recording(source, ("data", which, i)) for i, source in enumerate(sources)]
+        coordinates, efforts = self.channels
+        with self.at("preparation"):
+            actuators = dict(zip(self.robot.actuators, efforts, strict=True))
+            parts = [prepare(one, coordinates, actuators, self.steps(one.rate)) for one in recordings]
+            return MeasuredMotion.concatenate(*parts)
+
+    def recording(self, source: SourceTable, place: Place) -> Recording:
+        """What a file holds of the study's channels; a unit that nobody states is that of the robot."""
+        data = self.table.data
+        coordinates, efforts = self.channels
+        masked = (mask.channel for mask in self.table.preparation.mask if mask.channel != "time")
+        wanted = dict.fromkeys((*coordinates, *efforts, *masked))
+        for key, said in (("columns", data.columns), ("units", data.units)):
+            for channel in said:
+                with self.at("data", key, channel):
+                    if channel not in wanted:
+                        raise InputError(f"no channel is called so{nearest(channel, wanted)} ({', '.join(wanted)})")
+        with self.at(*place, "file"):
+            found = read_recording(
+                self.path.parent / source.file,
+                columns={channel: data.columns.get(channel, channel) for channel in wanted},
+                units=data.units,
+                time=data.time,
+                rate=source.rate or data.rate,
+                missing=data.missing,
+            )
+        efforts_in = self.robot.effort_units if self.amplifier is None else ("V",) * len(efforts)
+        known = dict(zip((*coordinates, *efforts), (*self.robot.coordinate_units, *efforts_in), strict=True))
+        units = [unit or known.get(name, "") for name, unit in zip(found.names, found.units, strict=True)]
+        with self.at(*place, "begin" if source.end is None else "end"):
+            return replace(found, units=tuple(units)).between(source.begin, source.end)
+
+    def _identify_repeats(self, asked: RepeatsTable, on_step: Callable[[Step], object]) -> IdentifiedRepeats:
+        """Read the repeats, identify by every estimator, and validate the model on other motions."""
+        self._refuse_what_has_no_effect(asked)
+        with self.at("repeats", "slower_than"):
+            slow = quantity(asked.slower_than, self.speed_units[0])
+        covariances = {
+            f"{what}_covariance": self._covariance(asked, f"sigma_{what}", units, channels)
+            for what, units, channels in (
+                ("positions", self.robot.coordinate_units, self.robot.coordinates),
+                ("efforts", self.robot.effort_units, self.robot.actuators),
+            )
+        }
+        motion, validation = self.repeated_motion(), self.validation_motions()
+        with self.at("repeats"):
+            return identify_repeated(
+                self.robot,
+                motion,
+                orders=asked.orders,
+                independent=asked.independent,
+                slower_than=slow,
+                prior=self.prior() if self.table.unknowns else None,
+                validation=validation,
+                on_step=on_step,
+                **covariances,
+            )
+
+    def repeated_motion(self) -> RepeatedMotion:
+        """The repeats to identify from, of a study with a table [repeats].
+
+        Raises:
+            InputError: a file cannot be read, or the repeats differ in length; the message names files and lengths.
+        """
+        return self._repeats("recordings", list(enumerate(self.table.data.recordings)))
+
+    def validation_motions(self) -> dict[str, RepeatedMotion]:
+        """Repeats of other motions by name, of a study with a table [repeats]."""
+        assert self.table.repeats is not None
+        groups = dict[str, list[tuple[int, SourceTable]]]()
+        for i, source in enumerate(self.table.data.validation):
+            is_cut = (source.period or self.table.repeats.period) is not None
+            name = source.motion or (Path(source.file).stem if is_cut else UNNAMED)
+            groups.setdefault(name, []).append((i, source))
+        return {name: self._repeats("validation", sources) for name, sources in groups.items()}
+
+    def _repeats(self, which: str, sources: Sequence[tuple[int, SourceTable]]) -> RepeatedMotion:
+        """Repeats from files: a file with a period is cut into periods, any other is one repeat."""
+        assert self.table.repeats is not None
+        q, efforts = self.channels
+        options: dict[str, Any] = {"amplifier": self.amplifier, "actuators": self.robot.actuators}
+        parts = []
+        for i, source in sources:
+            recording = self.recording(source, ("data", which, i))
+            period = source.period or self.table.repeats.period
+            with self.at("data", which, i):
+                if period is None:
+                    parts.append(runs([recording], q, efforts, **options))
+                else:
+                    parts.append(periods(recording, q, efforts, period=period, skip=self.table.repeats.skip, **options))
+        with self.at("data", which):
+            return RepeatedMotion.concatenate(*parts)
+
+    def _covariance(self, asked: RepeatsTable, key: str, units: Sequence[str], channels: Sequence[str]) -> Array | None:
+        """The covariance of the errors of one reading as the study states it; None where it does not."""
+        value = getattr(asked, key)
+        if value is None:
+            return None
+        with self.at("repeats", key):
+            stated = np.asarray(deviations(value, units), dtype=float)
+            return stated_covariance(stated if stated.ndim == 2 else stated**2, key.removeprefix("sigma_"), channels)
+
+    def _refuse_what_has_no_effect(self, asked: RepeatsTable) -> None:
+        """Refuse tables that are about recordings of one motion each."""
+        for key, default, why in (
+            ("preparation", PreparationTable(), "repeats are neither filtered nor thinned"),
+            ("methods", MethodsTable(), "repeats are identified by every estimator for repeats"),
+            ("noise", NoiseTable(), "the noise is estimated from the repeats; or state sigma_efforts in [repeats]"),
+        ):
+            if getattr(self.table, key) != default:
+                with self.at(key):
+                    raise InputError(f"with a table [repeats] this has no effect: {why}. Leave one of the two out")
+        with self.at("repeats", "orders"):
+            orders = asked.orders or [1]
+            require(sorted(set(orders)) == orders, "orders must increase")
+
+
+def _or(value: float | None, default: float) -> float:
+    return default if value is None else value

@@ -1,0 +1,306 @@
+"""Images of a target: a camera calibrated from them, poses measured in them, and images rendered with their truth."""
+
+import csv
+import re
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from gough.core.arrays import Array
+from gough.core.errors import InputError, require
+from gough.core.rotations import exp
+from gough.core.threads import one_blas_thread
+from gough.data import Poses, averaged, write_poses
+from gough.data.poses import Repeatability
+from gough.report import empty_folder
+from gough.report.base.drawing import Drawing
+from gough.report.vision import camera_documents, overlay, pose_documents
+from gough.vision import (
+    CalibratedCamera,
+    Camera,
+    Conditions,
+    DotTarget,
+    ImageRefused,
+    MeasuredImages,
+    Sighting,
+    calibrate_camera,
+    find_target,
+    measure_images,
+    read_image,
+    render,
+)
+from gough.vision.images import common_names
+from gough.vision.target_drawing import png_file
+from gough.vision.target_files import AnyTarget
+
+_PICTURES = 3
+"""Images that the report of a camera shows."""
+_TRIALS = 400
+"""Random poses to try for each view."""
+_LISTED = 12
+"""Rejected images that are listed on the terminal."""
+_NAMED = {"configuration": re.compile(r"(?:^|[^a-z])c(?:onfig(?:uration)?)?[-_]?(\d+)", re.IGNORECASE)}
+_NAMED["run"] = re.compile(r"(?:^|[^a-z])r(?:un)?[-_]?(\d+)", re.IGNORECASE)
+_READING = re.compile(r"^l(\d+)(?:\s*\[.*\])?$")
+
+Labels = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class CameraStudy:
+    """A calibrated camera, and the files that say so."""
+
+    calibrated: CalibratedCamera
+    files: Mapping[str, bytes]
+
+
+@one_blas_thread()
+def calibrate_from(
+    files: Sequence[Path],
+    target: AnyTarget,
+    *,
+    terms: Sequence[str] = ("k1", "k2", "p1", "p2"),
+    release: bool = True,
+    on_image: Callable[[int], None] = lambda _: None,
+) -> CameraStudy:
+    """Find the target in each image, calibrate, and report; images that cannot be used are listed with the reason."""
+    names, sightings, rejected = [], [], []
+    pictures: list[Drawing] = []
+    size: tuple[int, int] | None = None
+    for done, (file, name) in enumerate(zip(files, common_names(files), strict=True), start=1):
+        try:
+            image = read_image(file)
+            size = size or (image.shape[1], image.shape[0])
+            _require_size(image.shape, size)
+            seen = find_target(image, target)
+        except ImageRefused as refused:
+            rejected.append((name, str(refused)))
+        else:
+            names.append(name)
+            sightings.append(seen)
+            if len(pictures) < _PICTURES:
+                pictures.append(overlay(image, seen, f"overlay-{len(pictures) + 1}"))
+        on_image(done)
+    return _calibrated(sightings, names, rejected, pictures, target, size, terms, release=release)
+
+
+def _require_size(shape: tuple[int, ...], size: tuple[int, int]) -> None:
+    if (shape[1], shape[0]) != size:
+        raise ImageRefused(f"it has {shape[1]} × {shape[0]} pixels, but the first one {size[0]} × {size[1]}")
+
+
+def _calibrated(  # noqa: PLR0917 - what the images gave
+    sightings: list[Sighting],
+    names: list[str],
+    rejected: list[tuple[str, str]],
+    pictures: list[Drawing],
+    target: AnyTarget,
+    size: tuple[int, int] | None,
+    terms: Sequence[str],
+    *,
+    release: bool,
+) -> CameraStudy:
+    try:
+        found = calibrate_camera(sightings, target, size or (1, 1), names=names, estimated=terms, release=release)
+    except InputError as error:
+        reasons = "".join(f"\n{name}: {why}" for name, why in rejected)
+        raise InputError(f"{error}{reasons}") from error
+    found = replace(found, rejected=(*rejected, *found.rejected))
+    return CameraStudy(found, camera_documents(found, pictures))
+
+
+@dataclass(frozen=True)
+class ImageTable:
+    """What is known of images besides their pixels."""
+
+    configuration: Mapping[str, int]
+    run: Mapping[str, int]
+    readings: Mapping[str, tuple[float, ...]]
+
+    def of(self, names: Sequence[str]) -> tuple[Labels | None, Labels | None, Array | None]:
+        """Configuration, run and readings of images; None where not all of them have one."""
+
+        def labels(known: Mapping[str, int]) -> Labels | None:
+            return np.array([known[n] for n in names], np.int64) if all(n in known for n in names) else None
+
+        every = all(n in self.readings for n in names) and bool(names)
+        readings = np.array([self.readings[n] for n in names]) if every else None
+        return labels(self.configuration), labels(self.run), readings
+
+
+@dataclass(frozen=True)
+class PoseStudy:
+    """Measured poses, and the files that hold them."""
+
+    images: MeasuredImages
+    poses: Poses
+    repeatability: Repeatability | None
+    files: Mapping[str, bytes]
+
+    def __str__(self) -> str:
+        images = self.images
+        sigma = np.median([pose.sigma for pose in images.measured], axis=0)
+        noise = float(np.median([pose.noise for pose in images.measured]))
+        total = len(images) + len(images.rejected)
+        axes = ", ".join(f"{1e6 * s:.1f}" for s in sigma[:3])
+        turns = ", ".join(f"{np.degrees(s):.4f}" for s in sigma[3:])
+        lines = [
+            f"{len(images)} of {total} images give a pose; median noise of the centroids {noise:.4f} px.",
+            f"Median standard deviations: {axes} µm in x, y, z; {turns}° about them.",
+        ]
+        if self.repeatability is not None:
+            lines += ["", "Repeatability in m and rad:", str(self.repeatability)]
+        if images.rejected:
+            lines += ["", "No pose:", *(f"  {name}: {why}" for name, why in images.rejected[:_LISTED])]
+            if len(images.rejected) > _LISTED:
+                lines.append(f"  … and {len(images.rejected) - _LISTED} more, in the report")
+        return "\n".join(lines)
+
+
+def measure_from(
+    files: Sequence[Path],
+    target: AnyTarget,
+    camera: Camera,
+    table: Path | None = None,
+    *,
+    executor: Executor | None = None,
+    on_image: Callable[[int], None] | None = None,
+) -> PoseStudy:
+    """Measure the pose in each image, average repeats, and report."""
+    names = common_names(files)
+    known = table_of(names) if table is None else read_table(table, names)
+    images = measure_images(files, target, camera, names=names, executor=executor, on_image=on_image)
+    if not len(images):
+        reasons = "".join(f"\n{name}: {why}" for name, why in images.rejected[:10])
+        raise InputError(f"none of {len(files)} images gives a pose:{reasons}")
+    configuration, run, readings = known.of(images.names)
+    poses = images.to_poses(readings, configuration, run)
+    mean, scatter = None, None
+    if configuration is not None and len(np.unique(configuration)) < len(poses):
+        mean, scatter = averaged(poses)
+    return PoseStudy(images, poses, scatter, pose_documents(images, poses, mean, scatter))
+
+
+def table_of(names: Sequence[str]) -> ImageTable:
+    """Configuration and run as the images' names say them: c017-r03-i05.png, or config_17_run_3.png.
+
+    Examples:
+        >>> table_of(["c017-r03-i05.png"]).configuration, table_of(["run2_config4.png"]).run
+        ({'c017-r03-i05.png': 17}, {'run2_config4.png': 2})
+    """
+    found: dict[str, dict[str, int]] = {"configuration": {}, "run": {}}
+    for name in names:
+        for what, pattern in _NAMED.items():
+            match = pattern.search(Path(name).stem)
+            if match:
+                found[what][name] = int(match[1])
+    return ImageTable(found["configuration"], found["run"], {})
+
+
+def read_table(path: Path, names: Sequence[str]) -> ImageTable:
+    """A CSV file with columns image, configuration, run, l1, l2, …; it must name each of the images."""
+    try:
+        rows = list(csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines()))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path} cannot be read as a table: {error}") from error
+    require(bool(rows), f"{path} has no row")
+    heads = [head.strip() for head in rows[0] if head]
+    require("image" in heads, f"{path} has no column 'image' (its columns: {', '.join(heads)})")
+    legs = sorted((head for head in heads if _READING.match(head)), key=lambda head: int(_READING.sub(r"\1", head)))
+    configuration: dict[str, int] = {}
+    run: dict[str, int] = {}
+    readings: dict[str, tuple[float, ...]] = {}
+    for line, row in enumerate(rows, start=2):
+        name = str(row["image"]).strip()
+        try:
+            if "configuration" in heads:
+                configuration[name] = int(row["configuration"])
+            if "run" in heads:
+                run[name] = int(row["run"])
+            if legs:
+                readings[name] = tuple(float(row[leg]) for leg in legs)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{path}, line {line}: {error}") from error
+    listed = {str(row["image"]).strip() for row in rows}
+    missing = [name for name in names if name not in listed]
+    require(not missing, f"{path} does not name {len(missing)} of the images: {', '.join(missing[:3])}, …")
+    return ImageTable(configuration, run, readings)
+
+
+@dataclass(frozen=True)
+class RandomViews:
+    """Poses before a camera, drawn at random so that the target is wholly in the image."""
+
+    size: tuple[int, int]
+    focal: float
+    distortion: tuple[float, ...]
+    tilt: float
+    """Standard deviation of the rotation vector's components, rad."""
+    count: int
+    repeats: int
+    seed: int
+
+    @property
+    def camera(self) -> Camera:
+        """The true one, a little off the middle."""
+        middle = (np.array(self.size) - 1) / 2 + [3.0, -2.0]
+        return Camera(self.size, np.full(2, self.focal), middle, np.array(self.distortion))
+
+    def draw(self, target: DotTarget) -> list[tuple[Array, Array]]:
+        """Rotations and positions."""
+        rng = np.random.default_rng(self.seed)
+        camera, poses = self.camera, []
+        near = 1.15 * self.focal * max(target.size) / min(self.size)
+        for _ in range(_TRIALS * self.count):
+            R = exp(np.clip(rng.normal(0, self.tilt, 3), -2 * self.tilt, 2 * self.tilt)) @ np.diag([1.0, -1.0, -1.0])
+            z = near * rng.uniform(1.0, 1.5)
+            aside = rng.uniform(-0.25, 0.25, 2) * np.array(self.size) / self.focal * z
+            t = np.array([*aside, z])
+            pixels = camera.project(R, t, target.points)
+            margin = 4 * target.radius * self.focal / z
+            if (pixels > margin).all() and (pixels < np.array(self.size) - 1 - margin).all():
+                poses.append((R, t))
+            if len(poses) == self.count:
+                return poses
+        require(
+            condition=False, message="the target does not fit into such images: less tilt, or a shorter focal length"
+        )
+        return poses
+
+
+def write_views(
+    folder: Path, target: DotTarget, views: RandomViews, conditions: Conditions, done: Callable[[], None]
+) -> list[str]:
+    """Render the views into a new or empty folder; the names of the images."""
+    with empty_folder(folder):
+        return _written(folder, target, views, conditions, done)
+
+
+def _written(
+    folder: Path, target: DotTarget, views: RandomViews, conditions: Conditions, done: Callable[[], None]
+) -> list[str]:
+    poses = views.draw(target)
+    rng, names, rows = np.random.default_rng(views.seed + 1), [], []
+    for k, (R, t) in enumerate(poses):
+        for repeat in range(views.repeats):
+            name = f"c{k:03d}-r{0:02d}-i{repeat:02d}.png"
+            image = render(views.camera, target, R, t, conditions, rng).image
+            (folder / name).write_bytes(png_file(image))
+            names.append(name)
+            rows.append(k)
+            done()
+    truth = Poses(
+        np.array([poses[k][1] for k in rows]),
+        np.array([poses[k][0] for k in rows]),
+        np.zeros((len(rows), 0)),
+        configuration=np.array(rows),
+    )
+    write_poses(folder / "truth.csv", truth)
+    camera = views.camera
+    text = f"size = {list(camera.size)}\nfocal = {camera.focal.tolist()}\ncenter = {camera.center.tolist()}\n"
+    (folder / "camera-truth.toml").write_text(f"{text}distortion = {camera.distortion.tolist()}\n", encoding="utf-8")
+    return names
