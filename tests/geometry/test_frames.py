@@ -5,20 +5,20 @@ import pytest
 
 from gough.core.errors import InputError
 from gough.core.rotations import angle_between, exp, log
-from gough.geometry.frames import Motion, hand_eye, procrustes, refined
+from gough.geometry.frames import RigidMotion, hand_eye, procrustes, refined
 from gough.geometry.gauges import CentroidGauge, PointGauge, Procrustes, regauged
 from tests.geometry.simulated import EXTREMAL, ROBOT, truth
 
 Z, X = (
-    Motion(exp(np.array([3.0, 0.2, -0.1])), np.array([0.1, -0.2, 0.9])),
-    Motion(exp(np.array([0.0, 0.1, 2.0])), np.array([0.01, 0.0, 0.05])),
+    RigidMotion(exp(np.array([3.0, 0.2, -0.1])), np.array([0.1, -0.2, 0.9])),
+    RigidMotion(exp(np.array([0.0, 0.1, 2.0])), np.array([0.01, 0.0, 0.05])),
 )
 
 
 def noisy(rng, n=40, position=1e-4, angle=1e-3):
-    B = Motion(exp(0.2 * rng.normal(size=(n, 3))), rng.normal([0, 0, 0.35], 0.05, (n, 3)))
+    B = RigidMotion(exp(0.2 * rng.normal(size=(n, 3))), rng.normal([0, 0, 0.35], 0.05, (n, 3)))
     A = Z @ B @ X.inverse()
-    return Motion(exp(angle * rng.normal(size=(n, 3))) @ A.R, A.t + position * rng.normal(size=(n, 3))), B
+    return RigidMotion(exp(angle * rng.normal(size=(n, 3))) @ A.R, A.t + position * rng.normal(size=(n, 3))), B
 
 
 @pytest.mark.parametrize("method", ["shah", "li", "andreff"])
@@ -47,7 +47,7 @@ def test_refinement_is_as_good_as_its_covariance_says(rng):
 
 def test_poses_that_do_not_turn_are_refused(rng):
     B = noisy(rng)[1]
-    B = Motion(exp(np.outer(np.linspace(0, 1, 40), [0, 0, 1.0])), B.t)
+    B = RigidMotion(exp(np.outer(np.linspace(0, 1, 40), [0, 0, 1.0])), B.t)
     with pytest.raises(InputError, match="one axis only"):
         hand_eye(Z @ B, B)
 
@@ -72,7 +72,7 @@ def test_a_gauge_holds_its_conditions_and_changes_no_length(gauge, rng):
         C, d = gauge.conditions(reference)
         assert abs(C @ ROBOT.rows(found.parameters)[:, part].reshape(-1) - d).max() < 1e-12
     poses = ROBOT.forward(theta, EXTREMAL)
-    moved = found.base @ Z @ Motion(poses.rotation, poses.position) @ (found.platform @ X).inverse()
+    moved = found.base @ Z @ RigidMotion(poses.rotation, poses.position) @ (found.platform @ X).inverse()
     assert abs(ROBOT.inverse(found.parameters, moved.t, moved.R) - EXTREMAL).max() < 1e-12
 
 

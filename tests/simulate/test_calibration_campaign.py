@@ -8,7 +8,7 @@ import pytest
 from gough.core.errors import InputError
 from gough.core.rotations import angle_between
 from gough.data import averaged
-from gough.geometry.frames import Motion
+from gough.geometry.frames import RigidMotion
 from gough.robots import PlatformPoses
 from gough.simulate import CalibrationCampaign, Faults, PoseNoise, extremal_readings
 
@@ -73,7 +73,7 @@ def test_without_noise_the_true_geometry_closes_in_the_camera_s_frames(campaign)
     assert measured.poses.position[:64] == pytest.approx(exact.position, abs=1e-12)
     assert angle_between(measured.poses.rotation[:64], exact.rotation).max() < 1e-7
     assert measured.truth is not campaign.geometry
-    still = replace(campaign, camera=Motion(np.eye(3), np.zeros(3)), target=Motion(np.eye(3), np.zeros(3)))
+    still = replace(campaign, camera=RigidMotion(np.eye(3), np.zeros(3)), target=RigidMotion(np.eye(3), np.zeros(3)))
     assert still.truth == pytest.approx(campaign.geometry, abs=0)
 
 

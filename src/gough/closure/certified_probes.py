@@ -12,7 +12,7 @@ from gough.core.floating import require_ieee
 from gough.core.intervals import Interval
 from gough.data import KlipperDelta
 from gough.estimates import Status
-from gough.geometry.probed import printer
+from gough.geometry.printers import printer
 from gough.methods.nonlinear.lifted import LiftedHull
 from gough.methods.nonlinear.lifted_program import Relaxation
 from gough.problem import Integers

@@ -13,13 +13,13 @@ from gough.core.text import number
 from gough.data import Poses
 from gough.estimates import Estimate, EstimationError, Status
 from gough.geometry.descent import approach, approach_robustly
-from gough.geometry.frames import Frames, Motion, hand_eye, procrustes, refined
+from gough.geometry.frames import Frames, RigidMotion, hand_eye, procrustes, refined
 from gough.geometry.geometric import SCALE, geometric
 from gough.geometry.held_out import HeldOut, closure, held_out
 from gough.geometry.results import Calibrated, ChainFit
 from gough.geometry.suspects import likely_cause, suspects_of
 from gough.methods import GaussMarkov, Huber, Repeated, RobustLeastSquares, WeightedLeastSquares, identifiability
-from gough.problem import LinearProblem, NonlinearProblem
+from gough.problem import NonlinearProblem
 from gough.region import Box, ConfidenceEllipsoid
 from gough.robots.gough_platform import GoughPlatform
 from gough.robots.kinematics import KinematicModel, PlatformPoses
@@ -43,7 +43,7 @@ def calibrate(
     """The robot's parameters from measured poses, by least squares weighted with the covariance of what was measured.
 
     Where the poses state their noise, each pose's equations are weighted by Σ_F⁻¹ = (J_M Σ_M J_Mᵀ)⁻¹, re-evaluated at
-    each step, and χ² tells whether the noise explains the residuals. Where they do not, every chain's weight is found
+    each step, and χ² tests whether the noise explains the residuals. Where they do not, every chain's weight is found
     from its own residuals.
 
     Args:
@@ -56,7 +56,7 @@ def calibrate(
         fixed: Names of parameters that keep the values they start with.
         scale: Also find the scale of measured positions, where the instrument's metre is in doubt.
         robust: Limit the pull of outliers (Huber), rather than trust the stated noise.
-        validation: Poses that take no part, to judge the result by.
+        validation: Poses that take no part, on which the result is tested.
 
     Raises:
         InputError: model and poses do not fit together; the message says what is probably wrong.
@@ -83,7 +83,7 @@ def calibrate(
         answer = _answered(problem, _method(poses, robust=robust), robust=robust)
     except (InputError, np.linalg.LinAlgError) as error:
         why = _elsewhere(model, poses, aligned, frames) or likely_cause(model, poses, problem)
-        why = why or "the search runs away from the blueprint: check units, frames and the order of the readings"
+        why = why or "the iteration diverges: check units, frames and the order of the readings"
         raise InputError(f"the {model.name} cannot be calibrated from these poses: {why} ({error})") from error
     values = np.append(aligned, 1.0) if scale else aligned.copy()
     for name, value in zip(answer.unknowns.names, answer.value, strict=True):
@@ -108,7 +108,7 @@ def calibrate(
         factor,
         answer,
         chains,
-        identifiability(_free_columns(problem.linearize(values))),
+        identifiability(problem.linearize(values).without_fixed()[0]),
         found_frames,
         None if validation is None else held_out(model, validation, aligned, parameters, scale=factor),
         suspects,
@@ -116,7 +116,7 @@ def calibrate(
 
 
 def cross_validate(model: KinematicModel, poses: Poses, *, folds: int = 6, **options: Any) -> HeldOut:
-    """Each pose predicted by a calibration that has not seen it: contiguous parts are left out in turn.
+    """Each pose predicted by a calibration without it: contiguous parts are left out in turn.
 
     Contiguous, because what was measured one after the other errs alike. Options are those of `calibrate`.
 
@@ -197,8 +197,8 @@ def _aligned(model: KinematicModel, poses: Poses, theta: Array, frames: FramesOf
     require(poses.rotation is not None, "hand–eye calibration needs measured orientations")
     assert poses.rotation is not None
     modeled = model.forward(theta, poses.readings)
-    measured = Motion(poses.rotation, poses.position)
-    B = Motion(modeled.rotation, modeled.position)
+    measured = RigidMotion(poses.rotation, poses.position)
+    B = RigidMotion(modeled.rotation, modeled.position)
     found = refined(hand_eye(measured, B), measured, B)
     rows = model.rows(theta).copy()
     rows[:, :3] = found.base.of(rows[:, :3])
@@ -207,7 +207,7 @@ def _aligned(model: KinematicModel, poses: Poses, theta: Array, frames: FramesOf
 
 
 def _elsewhere(model: KinematicModel, poses: Poses, theta: Array, frames: FramesOf) -> str:
-    """Does the blueprint close, once the frame of the instrument is looked for?"""
+    """A hint if the blueprint closes once the frame of the instrument is estimated."""
     if frames == "instrument" or not isinstance(model, GoughPlatform) or poses.rotation is None:
         return ""
     try:
@@ -221,7 +221,7 @@ def _elsewhere(model: KinematicModel, poses: Poses, theta: Array, frames: Frames
         return ""
     return (
         f"The legs of the blueprint close to {number(1e3 * here, digits=3)} mm (rms), but to "
-        f"{number(1e3 * there, digits=3)} mm once the frame of the instrument is looked for: the poses are probably "
+        f"{number(1e3 * there, digits=3)} mm if the frame of the instrument is estimated: the poses are probably "
         'not in the frame of the robot; state frames = "instrument".'
     )
 
@@ -289,13 +289,3 @@ def _correlation(a: Array, b: Array) -> float:
     a, b = a - a.mean(), b - b.mean()
     size = float(np.sqrt((a @ a) * (b @ b)))
     return float(a @ b) / size if size > 0 else 0.0
-
-
-def _free_columns(problem: LinearProblem) -> LinearProblem:
-    """The tangent problem in the unknowns that are not fixed."""
-    fixed = problem.unknowns.is_fixed
-    if not fixed.any():
-        return problem
-    names = [name for name, known in zip(problem.unknowns.names, fixed, strict=True) if not known]
-    y = problem.y - problem.W[:, fixed] @ problem.unknowns.bounds.lower[fixed]
-    return replace(problem, W=problem.W[:, ~fixed], y=y, unknowns=problem.unknowns.select(names))

@@ -1,6 +1,6 @@
 """A quick way near the answer: damped Gauss–Newton on the normal equations, one evaluation a step."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,13 +14,10 @@ _NEAR = 1e-2
 """A step this small in standard deviations ends the descent: the next one would be about its square."""
 
 
-@dataclass(frozen=True)
-class Arrived:
+class Arrived(NamedTuple):
     """Where the descent ended."""
 
     theta: Array
-    rms: float
-    """Root mean square of the residuals there, in the unit of the equations and not weighted."""
     converged: bool
 
 
@@ -66,7 +63,7 @@ def approach(problem: NonlinearProblem, theta: Array, *, max_steps: int = 60) ->
             converged = bool(abs(step).max() < 1e-6 * np.sqrt(cost + 1.0))
         if converged:
             break
-    return Arrived(theta, float(np.sqrt((now[0] ** 2).mean())), converged)
+    return Arrived(theta, converged)
 
 
 def _normal(equations: ChainEquations, f: Array, X: Array, W: Array | None) -> tuple[Array, Array, float]:
@@ -116,7 +113,7 @@ def approach_robustly(problem: NonlinearProblem, theta: Array, *, max_steps: int
         if abs(step).max() <= 1e-4:
             converged = True
             break
-    return Arrived(theta, float(np.sqrt((f**2).mean())), converged)
+    return Arrived(theta, converged)
 
 
 def _weights(problem: NonlinearProblem, J_m: Array) -> Array | None:

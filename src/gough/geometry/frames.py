@@ -17,11 +17,11 @@ from gough.core.rotations import angle_between, exp, log, nearest_rotation
 Linear = Literal["shah", "li", "andreff"]
 
 
-class Motion(NamedTuple):
+class RigidMotion(NamedTuple):
     """Rigid motions p ↦ R p + t, one or many.
 
     Examples:
-        >>> move = Motion(np.eye(3), np.array([0.0, 0.0, 1.0]))
+        >>> move = RigidMotion(np.eye(3), np.array([0.0, 0.0, 1.0]))
         >>> (move @ move).t, move.inverse().t
         (array([0., 0., 2.]), array([-0., -0., -1.]))
     """
@@ -29,14 +29,14 @@ class Motion(NamedTuple):
     R: Array
     t: Array
 
-    def __matmul__(self, other: "Motion") -> "Motion":
+    def __matmul__(self, other: "RigidMotion") -> "RigidMotion":
         """First `other`, then this one."""
-        return Motion(self.R @ other.R, (self.R @ other.t[..., None])[..., 0] + self.t)
+        return RigidMotion(self.R @ other.R, (self.R @ other.t[..., None])[..., 0] + self.t)
 
-    def inverse(self) -> "Motion":
+    def inverse(self) -> "RigidMotion":
         """The way back."""
         back = np.swapaxes(self.R, -1, -2)
-        return Motion(back, -(back @ self.t[..., None])[..., 0])
+        return RigidMotion(back, -(back @ self.t[..., None])[..., 0])
 
     def of(self, points: Any) -> Array:
         """Points (N, 3) moved by one motion."""
@@ -47,9 +47,9 @@ class Motion(NamedTuple):
 class Frames(ArrayValue):
     """The base in the instrument's frame, the platform in the target's, and how well they are known."""
 
-    base: Motion
+    base: RigidMotion
     """Z: from the base's frame to the instrument's."""
-    target: Motion
+    target: RigidMotion
     """X: from the platform's frame to the target's."""
     covariance: Array | None = None
     """(12, 12) of Z and X: each position, then left rotation vector; None for a linear solution."""
@@ -59,7 +59,7 @@ class Frames(ArrayValue):
     """The same in rad."""
 
 
-def hand_eye(measured: Motion, modeled: Motion, method: Linear = "shah") -> Frames:
+def hand_eye(measured: RigidMotion, modeled: RigidMotion, method: Linear = "shah") -> Frames:
     """Z and X of A_k X = Z B_k by a linear method, from poses (N) that differ in orientation.
 
     "shah": rotations by a singular vector of Σ R_B ⊗ R_A, then translations [SHA13]. "li": all at once by least
@@ -70,8 +70,8 @@ def hand_eye(measured: Motion, modeled: Motion, method: Linear = "shah") -> Fram
 
     Examples:
         >>> rng = np.random.default_rng(1)
-        >>> B = Motion(exp(0.3 * rng.normal(size=(9, 3))), rng.normal(size=(9, 3)))
-        >>> Z, X = Motion(exp(np.array([0.1, 2.0, 0.3])), np.ones(3)), Motion(exp(np.ones(3)), np.zeros(3))
+        >>> B = RigidMotion(exp(0.3 * rng.normal(size=(9, 3))), rng.normal(size=(9, 3)))
+        >>> Z, X = RigidMotion(exp(np.array([0.1, 2.0, 0.3])), np.ones(3)), RigidMotion(exp(np.ones(3)), np.zeros(3))
         >>> found = hand_eye(Z @ B @ X.inverse(), B)
         >>> found.base.t.round(9), bool(found.position_rms < 1e-12)
         (array([1., 1., 1.]), True)
@@ -82,10 +82,12 @@ def hand_eye(measured: Motion, modeled: Motion, method: Linear = "shah") -> Fram
     A = np.concatenate([np.hstack([R, -np.eye(3)]) for R in measured.R])
     rest = (R_Z @ modeled.t[..., None])[..., 0] - measured.t
     t, *_ = np.linalg.lstsq(A, rest.reshape(-1), rcond=None)
-    return _frames(Motion(R_Z, t[3:]), Motion(R_X, t[:3]), measured, modeled)
+    return _frames(RigidMotion(R_Z, t[3:]), RigidMotion(R_X, t[:3]), measured, modeled)
 
 
-def refined(frames: Frames, measured: Motion, modeled: Motion, sigma: tuple[float, float] | None = None) -> Frames:
+def refined(
+    frames: Frames, measured: RigidMotion, modeled: RigidMotion, sigma: tuple[float, float] | None = None
+) -> Frames:
     """The frames that minimize position and orientation errors together, and their covariance.
 
     `sigma` is the standard deviation of positions (m) and orientations (rad); without it the two are weighed by what
@@ -93,8 +95,8 @@ def refined(frames: Frames, measured: Motion, modeled: Motion, sigma: tuple[floa
 
     Examples:
         >>> rng = np.random.default_rng(1)
-        >>> B = Motion(exp(0.3 * rng.normal(size=(30, 3))), rng.normal(size=(30, 3)))
-        >>> A = Motion(exp(1e-3 * rng.normal(size=(30, 3))) @ B.R, B.t + 1e-3 * rng.normal(size=(30, 3)))
+        >>> B = RigidMotion(exp(0.3 * rng.normal(size=(30, 3))), rng.normal(size=(30, 3)))
+        >>> A = RigidMotion(exp(1e-3 * rng.normal(size=(30, 3))) @ B.R, B.t + 1e-3 * rng.normal(size=(30, 3)))
         >>> found = refined(hand_eye(A, B), A, B)
         >>> bool(abs(found.base.t / np.sqrt(found.covariance.diagonal()[:3])).max() < 4)
         True
@@ -117,7 +119,7 @@ def refined(frames: Frames, measured: Motion, modeled: Motion, sigma: tuple[floa
     return Frames(base, target, covariance * float(z @ z) / dof, found.position_rms, found.rotation_rms)
 
 
-def procrustes(points: Any, onto: Any, *, mirrored: bool = False) -> tuple[Motion, float]:
+def procrustes(points: Any, onto: Any, *, mirrored: bool = False) -> tuple[RigidMotion, float]:
     """The rigid motion that brings points nearest to others, and the root mean square distance that is left.
 
     With `mirrored` the motion is the best reflection instead, whose determinant is −1.
@@ -132,11 +134,11 @@ def procrustes(points: Any, onto: Any, *, mirrored: bool = False) -> tuple[Motio
     p, q = P.mean(axis=0), Q.mean(axis=0)
     H = (Q - q).T @ (P - p)
     R = -nearest_rotation(-H) if mirrored else nearest_rotation(H)
-    motion = Motion(R, q - R @ p)
+    motion = RigidMotion(R, q - R @ p)
     return motion, float(np.sqrt(((motion.of(P) - Q) ** 2).sum(axis=1).mean()))
 
 
-def _require_turns(modeled: Motion) -> None:
+def _require_turns(modeled: RigidMotion) -> None:
     turns = log(modeled.R @ modeled.R[0].T)
     spread = np.linalg.svd(turns, compute_uv=False)
     if spread[1] < 1e-6 * max(spread[0], 1e-3):
@@ -146,7 +148,7 @@ def _require_turns(modeled: Motion) -> None:
         )
 
 
-def _shah(A: Motion, B: Motion) -> tuple[Array, Array]:
+def _shah(A: RigidMotion, B: RigidMotion) -> tuple[Array, Array]:
     K = np.einsum("nij,nkl->ikjl", B.R, A.R).reshape(9, 9)
     U, _, V = np.linalg.svd(K)
     X, Z = V[0].reshape(3, 3).T, U[:, 0].reshape(3, 3).T  # vec stacks columns
@@ -154,7 +156,7 @@ def _shah(A: Motion, B: Motion) -> tuple[Array, Array]:
     return nearest_rotation(sign * X), nearest_rotation(sign * Z)
 
 
-def _li(A: Motion, B: Motion) -> tuple[Array, Array]:
+def _li(A: RigidMotion, B: RigidMotion) -> tuple[Array, Array]:
     n, eye = len(A.R), np.eye(3)
     rows, rest = np.zeros((n, 12, 24)), np.zeros((n, 12))
     for k in range(n):  # unknowns: rows of R_X, rows of R_Z, t_X, t_Z
@@ -168,10 +170,10 @@ def _li(A: Motion, B: Motion) -> tuple[Array, Array]:
     return nearest_rotation(x[:9].reshape(3, 3)), nearest_rotation(x[9:18].reshape(3, 3))
 
 
-def _andreff(A: Motion, B: Motion) -> tuple[Array, Array]:
-    first, eye = Motion(A.R[:-1], A.t[:-1]).inverse(), np.eye(3)
-    a = first @ Motion(A.R[1:], A.t[1:])
-    b = Motion(B.R[:-1], B.t[:-1]).inverse() @ Motion(B.R[1:], B.t[1:])
+def _andreff(A: RigidMotion, B: RigidMotion) -> tuple[Array, Array]:
+    first, eye = RigidMotion(A.R[:-1], A.t[:-1]).inverse(), np.eye(3)
+    a = first @ RigidMotion(A.R[1:], A.t[1:])
+    b = RigidMotion(B.R[:-1], B.t[:-1]).inverse() @ RigidMotion(B.R[1:], B.t[1:])
     rows, rest = np.zeros((len(a.R), 12, 12)), np.zeros((len(a.R), 12))
     for k in range(len(a.R)):  # unknowns: rows of R_X, t_X
         rows[k, :9, :9] = np.eye(9) - np.kron(a.R[k], b.R[k])
@@ -183,19 +185,19 @@ def _andreff(A: Motion, B: Motion) -> tuple[Array, Array]:
     return X, nearest_rotation((A.R @ X @ np.swapaxes(B.R, 1, 2)).mean(axis=0))
 
 
-def _errors(base: Motion, target: Motion, measured: Motion, modeled: Motion) -> Array:
+def _errors(base: RigidMotion, target: RigidMotion, measured: RigidMotion, modeled: RigidMotion) -> Array:
     """Measured less predicted poses of the target (N, 6): position, left rotation vector."""
     predicted = base @ modeled @ target.inverse()
     turn = log(measured.R @ np.swapaxes(predicted.R, -1, -2))
     return np.hstack([measured.t - predicted.t, turn])
 
 
-def _moved(motion: Motion, step: Array) -> Motion:
+def _moved(motion: RigidMotion, step: Array) -> RigidMotion:
     """Shifted by a step's first three entries, turned by its last three about its own origin."""
-    return Motion(exp(step[3:]) @ motion.R, motion.t + step[:3])
+    return RigidMotion(exp(step[3:]) @ motion.R, motion.t + step[:3])
 
 
-def _derivative(base: Motion, target: Motion, measured: Motion, modeled: Motion, j: int) -> Array:
+def _derivative(base: RigidMotion, target: RigidMotion, measured: RigidMotion, modeled: RigidMotion, j: int) -> Array:
     """Of the errors by entry j of the two motions' steps, by central differences."""
     h = 1e-6
     ends = []
@@ -206,7 +208,7 @@ def _derivative(base: Motion, target: Motion, measured: Motion, modeled: Motion,
     return result
 
 
-def _frames(base: Motion, target: Motion, measured: Motion, modeled: Motion) -> Frames:
+def _frames(base: RigidMotion, target: RigidMotion, measured: RigidMotion, modeled: RigidMotion) -> Frames:
     predicted = base @ modeled @ target.inverse()
     far = np.sqrt(((measured.t - predicted.t) ** 2).sum(axis=1).mean())
     turned = np.sqrt((angle_between(measured.R, predicted.R) ** 2).mean())

@@ -12,7 +12,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import InputError
 from gough.core.rotations import cross_matrix, exp
-from gough.geometry.frames import Motion, procrustes
+from gough.geometry.frames import RigidMotion, procrustes
 from gough.robots.gough_platform import GoughPlatform
 
 
@@ -83,9 +83,9 @@ class Regauged(NamedTuple):
 
     parameters: Array
     covariance: Array | None
-    base: Motion
+    base: RigidMotion
     """From the frame that the joints of the base were in to the gauge's."""
-    platform: Motion
+    platform: RigidMotion
 
 
 def regauged(
@@ -121,7 +121,7 @@ def regauged(
     return Regauged(model.parameters(rows), carried, motions[0], motions[1])
 
 
-def _into(points: Array, reference: Array, C: Array, d: Array) -> Motion:
+def _into(points: Array, reference: Array, C: Array, d: Array) -> RigidMotion:
     """The motion after which the points satisfy C x = d, by Newton's method from the blueprint's place."""
     motion, _ = procrustes(points, reference)
     if np.linalg.cond(C @ _small_motions(motion.of(points))) > 1e10:
@@ -130,7 +130,7 @@ def _into(points: Array, reference: Array, C: Array, d: Array) -> Motion:
         x = motion.of(points)
         step: Array = np.asarray(np.linalg.solve(C @ _small_motions(x), d - C @ x.reshape(-1)), dtype=np.float64)
         step[3:] /= max(1.0, float(np.linalg.norm(step[3:])) / 0.5)
-        motion = Motion(exp(step[3:]), step[:3]) @ motion
+        motion = RigidMotion(exp(step[3:]), step[:3]) @ motion
         if abs(step).max() < 1e-14:
             break
     return motion

@@ -1,4 +1,4 @@
-"""Poses that took no part in a calibration, predicted before and after it."""
+"""Validation poses, which take no part in a calibration, predicted before and after it."""
 
 from dataclasses import dataclass
 
@@ -34,19 +34,19 @@ class HeldOut(ArrayValue):
 
     @property
     def ambiguous(self) -> tuple[int, ...]:
-        """Poses half way to another assembly mode or further: next to a singularity, in doubt which was measured."""
+        """Poses half way to another assembly mode or further, so that the measured one is not certain."""
         return tuple(np.flatnonzero(~(self.position_after < self.other_mode / 2)).tolist())
 
     @property
     def words(self) -> str:
-        """What is in doubt; empty if nothing is."""
+        """Ambiguous poses and what to do about them; empty without any."""
         if not self.ambiguous:
             return ""
         first = self.ambiguous[0]
         return (
-            f"At {len(self.ambiguous)} of {len(self.other_mode)} poses that took no part (the first is {first}) "
-            f"another assembly mode lies near, {number(1e3 * self.other_mode[first], digits=3)} mm away: the robot "
-            "is next to a singularity there, and errors of prediction may be those of the other mode."
+            f"At {len(self.ambiguous)} of {len(self.other_mode)} validation poses (the first is {first}) another "
+            f"assembly mode is {number(1e3 * self.other_mode[first], digits=3)} mm away: the robot is next to a "
+            "singularity there, and prediction errors may be those of the other mode. Validate with other poses."
         )
 
     @property

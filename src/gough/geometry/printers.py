@@ -1,25 +1,27 @@
 """Delta printers calibrated from what Klipper has probed, with the uncertainty that Klipper does not give."""
 
-import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Any
 
 import numpy as np
 
 from gough.core.arrays import Array, ArrayValue
-from gough.core.errors import InputError
-from gough.core.text import html_table, number, table
+from gough.core.errors import InputError, require
+from gough.core.text import number
 from gough.data import KlipperDelta, klipper_block
 from gough.estimates import Estimate, estimate
-from gough.geometry.probed import printer, probed
 from gough.geometry.results import CalibratedParameters, shown_unit
+from gough.kernels import Kernel
 from gough.methods import Identifiability, LeastSquares, Repeated, identifiability
-from gough.problem import NonlinearProblem
+from gough.noise import Gaussian
+from gough.problem import Groups, NonlinearProblem
+from gough.region import Box
 from gough.robots import LinearDelta
+from gough.unknowns import Unknowns
 
 _POOR = 1e-3
-"""m: no bed is so uneven."""
+"""m: more than the unevenness of any bed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,26 +56,18 @@ class CalibratedPrinter(CalibratedParameters, ArrayValue):
 
     @property
     def spare(self) -> int:
-        """Equations beyond unknowns: what tells the noise."""
+        """Equations beyond unknowns, from which the noise is estimated."""
         return self.problem.measured.shape[0] - len(self.estimate.unknowns)
 
     def plus(self, name: str) -> str:
-        """Half of a parameter's 95 % interval in mm or degrees; a dash where nothing tells the noise."""
+        """Half of a parameter's 95 % interval in mm or degrees; a dash where the noise is unknown."""
         names = self.estimate.unknowns.names
         if name not in names:
             return "fixed"
         factor = shown_unit(self.model.units[self.model.names.index(name)])[1]
         return f"{self.estimate.intervals().width[names.index(name)] / 2 * factor:.2g}" if self.spare > 0 else "—"
 
-    def table(self) -> str:
-        """Parameters in mm and degrees, as configured and as found."""
-        return table(*self._columns())
-
-    def _repr_html_(self) -> str:
-        """The headline, the table and the verdicts for a notebook."""
-        return f"<p>{escape(self._headline())}</p>\n{html_table(*self._columns(), notes=self.verdicts)}"
-
-    def _columns(self) -> tuple[list[str], list[list[str]], str]:
+    def columns(self) -> tuple[list[str], list[list[str]], str]:
         """Heads, rows and alignment of the table."""
         rows = []
         for i, (name, unit) in enumerate(zip(self.model.names, self.model.units, strict=True)):
@@ -95,11 +89,11 @@ class CalibratedPrinter(CalibratedParameters, ArrayValue):
 
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """Tests of the residuals, and what to measure or check next, in sentences."""
         before, after = self.rms
         more = f"{self.spare} equation{'s' * (self.spare != 1)}"
-        few = f"Only {more} more than unknowns: ± is wide because so few points tell the noise. Probe more."
-        held = "Heights alone do not tell the arms' lengths: these stay as configured. Measured distances would."
+        few = f"Only {more} more than unknowns: ± is wide because the noise is estimated from few points. Probe more."
+        held = "Heights alone do not determine the arms' lengths, which stay as configured: measure distances too."
         missed = number(1e3 * (after if after > _POOR else before), digits=3)
         poor = (
             f"The geometry as {'found' if after > _POOR else 'configured'} misses the probed points by {missed} mm "
@@ -127,10 +121,6 @@ class CalibratedPrinter(CalibratedParameters, ArrayValue):
             "klipper": self.block,
             "estimate": self.estimate.to_dict(),
         }
-
-    def to_json(self) -> str:
-        """`to_dict` as text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
 
 
 def calibrate_printer(probes: KlipperDelta) -> CalibratedPrinter:
@@ -181,3 +171,98 @@ def _out_of_reach(probes: KlipperDelta) -> InputError:
         f"{probes.source or 'the printer'}: with the configured geometry the arms do not meet at every probed point. "
         "Check rotation_distance, microsteps, gear_ratio and arm_length: they must be those of the day of the probing"
     )
+
+
+_DISTANCE_WEIGHT = 0.5
+"""Over this share, Klipper weights all probed heights together as it does all distances."""
+_HEIGHTS_ALONE = ("endstop_a", "endstop_b", "endstop_c", "radius", "angle_a", "angle_b")
+_WITH_DISTANCES = (*_HEIGHTS_ALONE, "arm_a", "arm_b", "arm_c")
+
+
+@dataclass(frozen=True, eq=False)
+class ProbeEquations(ArrayValue):
+    """Height of the nozzle less the one that was met, and distance of two points less the one that was printed.
+
+    Measured: a height or a distance, then the readings at one point or two (6; the last three are idle for heights).
+    """
+
+    position: Kernel
+    is_height: Array
+    """(N,): 1 for a height, 0 for a distance."""
+    weights: Array
+    """(N,): each equation is multiplied by it."""
+
+    def residuals(self, theta: Array, measured: Array) -> Array:
+        """(N, 1), m."""
+        p, q = (self.position(theta, measured[:, k : k + 3]) for k in (1, 4))
+        value = np.where(self.is_height > 0, p[:, 2], np.linalg.norm(p - q, axis=1))
+        return (self.weights * (value - measured[:, 0]))[:, None]
+
+    def jacobians(self, theta: Array, measured: Array) -> tuple[Array, Array]:
+        """By the unknowns (N, 1, 10) and by what was measured (N, 1, 7)."""
+        ends = [measured[:, k : k + 3] for k in (1, 4)]
+        p, q = (self.position(theta, end) for end in ends)
+        by_x = [self.position.jacobian("x")(theta, end) for end in ends]
+        by_reading = [self.position.jacobian("readings")(theta, end) for end in ends]
+        d = p - q
+        u = d / np.maximum(np.linalg.norm(d, axis=1, keepdims=True), 1e-12)
+        heights = self.is_height[:, None] > 0
+        first = np.where(heights, [0.0, 0.0, 1.0], u)
+        second = np.where(heights, 0.0, -u)
+        J = sum(np.einsum("ni,nij->nj", a, b) for a, b in zip((first, second), by_x, strict=True))
+        parts = [np.einsum("ni,nij->nj", a, b) for a, b in zip((first, second), by_reading, strict=True)]
+        J_m = np.hstack([-np.ones((len(measured), 1)), *parts])
+        return (self.weights[:, None] * J)[:, None], (self.weights[:, None] * J_m)[:, None]
+
+
+def printer(probes: KlipperDelta) -> LinearDelta:
+    """The printer as it is configured.
+
+    Examples:
+        >>> none = np.zeros(0)
+        >>> probes = KlipperDelta(0.16, np.zeros(3), np.full(3, 0.3), np.full(3, 0.4), none, none, none, none)
+        >>> printer(probes).radius
+        0.16
+    """
+    return LinearDelta(probes.radius, probes.arm, probes.endstop, probes.angle)
+
+
+def probed(model: LinearDelta, probes: KlipperDelta, *, free: Sequence[str] | None = None) -> NonlinearProblem:
+    """The printer's geometry from what DELTA_CALIBRATE has probed, as Klipper poses the problem.
+
+    With heights alone the endstops, the radius and the angles of towers a and b are free; printed distances free the
+    arms too, and weigh as Klipper lets them weigh. The angle of tower c stays: it is the frame. The size of the noise
+    is not stated, but taken from the residuals.
+
+    Examples:
+        >>> delta = LinearDelta()
+        >>> xy = 0.1 * np.array([[0, 0], [1, 0], [0, 1], [-1, 0], [0, -1], [0.7, 0.7], [-0.7, 0.7], [0.7, -0.7]])
+        >>> readings = delta.inverse(delta.nominal, np.column_stack([xy, np.zeros(8)]))
+        >>> none = np.zeros(0)
+        >>> probes = KlipperDelta(
+        ...     0.16, delta.angle, delta.arm, delta.endstop, np.zeros(8), readings, none, none.reshape(0, 2, 3)
+        ... )
+        >>> len(probed(delta, probes).unknowns)
+        10
+    """
+    heights, distances = len(probes.heights), len(probes.distances)
+    measured = np.zeros((heights + distances, 7))
+    measured[:, 0] = np.concatenate([probes.heights, probes.distances])
+    measured[:heights, 1:4] = measured[:heights, 4:] = probes.height_readings
+    measured[heights:, 1:] = probes.distance_readings.reshape(distances, 6)
+    counted = max(heights - probes.manual, 1)
+    weight = np.sqrt(distances / (_DISTANCE_WEIGHT * counted)) if distances else 1.0
+    is_height = np.repeat([1.0, 0.0], [heights, distances])
+    equations = ProbeEquations(model.position_kernel(), is_height, np.where(is_height > 0, weight, 1.0))
+    chosen = free if free is not None else (_WITH_DISTANCES if distances else _HEIGHTS_ALONE)
+    known = Unknowns(model.names)
+    places = [known.index(name) for name in chosen]
+    rows = heights + distances
+    require(
+        rows >= len(places),
+        f"{rows} probed points cannot determine {len(places)} dimensions: probe {len(places) + 1} or more",
+    )
+    lower, upper = model.nominal.copy(), model.nominal.copy()
+    lower[places], upper[places] = -np.inf, np.inf
+    unknowns = Unknowns(model.names, model.units, model.nominal, Box(lower, upper))
+    return NonlinearProblem(equations, measured, unknowns, Gaussian(), Groups(("probe",)))

@@ -1,4 +1,4 @@
-"""What a calibration found, and what it says about itself."""
+"""The answer of a calibration: parameters, closure errors and verdicts."""
 
 import json
 from dataclasses import dataclass
@@ -14,7 +14,6 @@ from gough.data import Poses
 from gough.estimates import Estimate, FitStats
 from gough.geometry.frames import Frames
 from gough.geometry.held_out import HeldOut, closure
-from gough.geometry.outliers import outlier_words
 from gough.geometry.predicted_pose import pose_sensitivity, pose_sigma
 from gough.methods.statistical.identifiability import Identifiability
 from gough.problem import NonlinearProblem
@@ -22,12 +21,15 @@ from gough.region import Interval
 from gough.robots.kinematics import KinematicModel, PlatformPoses
 
 _ROUNDING = 1e-9
-"""m: what is left where as many unknowns as equations are fitted follows nothing."""
+"""m: residuals below are rounding, and are correlated with nothing."""
+_FAR = 8.0
+"""Times the usual error, over all chains of a pose: normal errors reach two, those of few poses three."""
+_NAMED = 5
 
 
 @dataclass(frozen=True)
 class ChainFit:
-    """How well one chain closes, in m, and what its residuals still follow."""
+    """Closure errors of one chain in m, and what its residuals are correlated with."""
 
     name: str
     rms_before: float
@@ -42,17 +44,17 @@ class ChainFit:
 
     @property
     def words(self) -> str:
-        """What the residuals hint at; empty if at nothing."""
+        """Likely causes of the residuals; empty without any."""
         hints = []
         if abs(self.follows_reading) > 0.4:
-            hints.append(f"residuals follow the reading (r = {self.follows_reading:.2f}): a wrong gain or a bent scale")
+            hints.append(f"with the reading (r = {self.follows_reading:.2f}), so check its gain and scale")
         if abs(self.follows_travel) > 0.4:
-            hints.append(f"residuals follow the direction of travel (r = {self.follows_travel:.2f}): backlash")
-        return f"{self.name}: {'; '.join(hints)}." if hints else ""
+            hints.append(f"with the direction of travel (r = {self.follows_travel:.2f}), so check for backlash")
+        return f"{self.name}: residuals are correlated {'; and '.join(hints)}." if hints else ""
 
 
 class CalibratedParameters:
-    """The parameters of a calibrated robot by name: `found["radius"]`, `found.interval("radius")`, in SI units."""
+    """The parameters of a calibrated robot by name: `answer["radius"]`, `answer.interval("radius")`, in SI units."""
 
     model: KinematicModel
     parameters: Array
@@ -75,6 +77,35 @@ class CalibratedParameters:
         value = self[name]
         raise InputError(f"'{name}' was held at {number(value)} and has no interval; free it to have it estimated")
 
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """What a reader must know, in sentences."""
+        raise NotImplementedError
+
+    def columns(self) -> tuple[list[str], list[list[str]], str]:
+        """Heads, rows and alignment of the table of parameters."""
+        raise NotImplementedError
+
+    def _headline(self) -> str:
+        """Number of measurements, and rms before and after."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, in SI units."""
+        raise NotImplementedError
+
+    def table(self) -> str:
+        """Parameters before and after, in mm and degrees where they are lengths and angles."""
+        return table(*self.columns())
+
+    def _repr_html_(self) -> str:
+        """The headline, the table and the verdicts for a notebook."""
+        return f"<p>{escape(self._headline())}</p>\n{html_table(*self.columns(), notes=self.verdicts)}"
+
+    def to_json(self) -> str:
+        """`to_dict` as text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
+
     def _unknown(self, name: str) -> float:
         known = dict.fromkeys((*self.model.names, *self.estimate.unknowns.names))
         raise InputError(f"no parameter of the {self.model.name} is called '{name}'{nearest(name, known)}")
@@ -84,7 +115,7 @@ class CalibratedParameters:
 class Calibrated(CalibratedParameters, ArrayValue):
     """A robot's calibrated geometry. `str()` of it is the account: parameters, verdicts, errors before and after.
 
-    `found["l1_length"]` is a parameter, `found.interval("l1_length")` its confidence interval, both in SI units.
+    `answer["l1_length"]` is a parameter, `answer.interval("l1_length")` its confidence interval, both in SI units.
     """
 
     model: KinematicModel
@@ -100,10 +131,10 @@ class Calibrated(CalibratedParameters, ArrayValue):
     chains: tuple[ChainFit, ...]
     identifiability: Identifiability
     frames: Frames | None
-    """Where the instrument stands by the blueprint, if that was asked for."""
+    """Where the instrument stands by the blueprint, if frames are those of the instrument."""
     validation: HeldOut | None
     suspects: tuple[str, ...]
-    """What is probably wrong with the data, in sentences."""
+    """Probable faults of the data, in sentences."""
     premises: tuple[str, ...] = ()
     """What the answer rests on besides the data and was not stated, such as dimensions; the first of the verdicts."""
 
@@ -131,15 +162,7 @@ class Calibrated(CalibratedParameters, ArrayValue):
         free = [self.model.names.index(name) for name in names]
         return pose_sigma(pose_sensitivity(self.model, self.parameters, poses)[..., free], C)
 
-    def table(self) -> str:
-        """Parameters before and after, in mm and degrees where they are lengths and angles."""
-        return table(*self._columns())
-
-    def _repr_html_(self) -> str:
-        """The headline, the table and the verdicts for a notebook."""
-        return f"<p>{escape(self._headline())}</p>\n{html_table(*self._columns(), notes=self.verdicts)}"
-
-    def _columns(self) -> tuple[list[str], list[list[str]], str]:
+    def columns(self) -> tuple[list[str], list[list[str]], str]:
         """Heads, rows and alignment of the table."""
         sigma = dict(zip(self.estimate.unknowns.names, self.estimate.intervals().width / 2, strict=True))
         rows = []
@@ -176,7 +199,7 @@ class Calibrated(CalibratedParameters, ArrayValue):
 
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """Sentences: what is wrong, what is explained, what is determined."""
+        """Premises, suspicious data, tests of the residuals and of the prediction, in sentences."""
         hints = tuple(c.words for c in self.chains if c.words and c.rms_after > _ROUNDING)
         doubts = (self.validation.words,) if self.validation is not None and self.validation.words else ()
         far = tuple(filter(None, (outlier_words(self.residuals),)))
@@ -211,7 +234,7 @@ class Calibrated(CalibratedParameters, ArrayValue):
             str(self.identifiability),
         ]
         if self.validation is not None:
-            parts += ["", "On poses that took no part:", str(self.validation)]
+            parts += ["", "On validation poses:", str(self.validation)]
         return "\n".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
@@ -235,10 +258,6 @@ class Calibrated(CalibratedParameters, ArrayValue):
             "estimate": self.estimate.to_dict(),
         }
 
-    def to_json(self) -> str:
-        """`to_dict` as text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
-
 
 def shown_unit(unit: str) -> tuple[str, float]:
     """The unit in which a person reads a length or an angle, and the factor to it.
@@ -250,3 +269,40 @@ def shown_unit(unit: str) -> tuple[str, float]:
     if unit == "m" or unit.startswith("m/"):
         return f"m{unit}", 1e3
     return ("°", 180 / np.pi) if unit == "rad" else (unit, 1.0)
+
+
+def outlying(left: Array) -> tuple[int, ...]:
+    """Numbers of the poses whose closure errors (N, chains) are far beyond the usual, worst first.
+
+    The usual error of each chain is its median, which outliers do not move; a pose is judged by all its chains.
+
+    Examples:
+        >>> left = np.full((20, 6), 1e-4)
+        >>> left[7] = 5e-3
+        >>> outlying(left)
+        (7,)
+    """
+    return tuple(int(k) for k in np.argsort(-_sizes(left)) if _sizes(left)[k] > _FAR)
+
+
+def outlier_words(left: Array) -> str:
+    """Outlying poses and what to do about them; empty without any."""
+    worst = outlying(left)
+    if not worst:
+        return ""
+    sizes = _sizes(left)
+    names = ", ".join(str(k) for k in worst[:_NAMED]) + (", …" if len(worst) > _NAMED else "")
+    rms = 1e3 * float(np.sqrt((left[worst[0]] ** 2).mean()))
+    several = len(worst) > 1
+    which = f"Poses {names} have closure errors of up to" if several else f"Pose {names} has a closure error of"
+    what, them = ("bad measurements", "them") if several else ("a bad measurement", "it")
+    return (
+        f"{which} {number(rms, digits=3)} mm (rms over the chains), {sizes[worst[0]]:.0f} times the usual: probably "
+        f"{what}. Leave {them} out and compare the results, or calibrate with robust = true."
+    )
+
+
+def _sizes(left: Array) -> Array:
+    """Root mean square over the chains, each counted in its usual error."""
+    usual = np.maximum(np.median(abs(left), axis=0) / 0.6744897501960817, _ROUNDING)
+    return np.asarray(np.sqrt(((left / usual) ** 2).mean(axis=1)))

@@ -1,4 +1,4 @@
-"""What is probably wrong with poses that do not fit: conventions, units, frames and orders that would fit better."""
+"""Probable faults of poses that do not fit: conventions, units, frames and orders that would fit better."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -39,8 +39,8 @@ def suspects_of(
         found.append(_conventions(model, poses, problem, parameters))
         if not found[0] and not rms <= _WRONG * size:
             found.append(
-                f"The chains close to {number(1e3 * rms, digits=3)} mm (rms) only: check units, frames and the order "
-                "of the readings, or the model lacks something large."
+                f"The chains close only to {number(1e3 * rms, digits=3)} mm (rms): check units, frames and the order "
+                "of the readings; else the model lacks a large effect."
             )
     if answer.status is Status.OK and not problem.unknowns.is_fixed.any():
         of = _joints(model, poses, parameters) if isinstance(model, GoughPlatform) else _order(model, parameters)
@@ -57,13 +57,13 @@ def likely_cause(model: KinematicModel, poses: Poses, problem: NonlinearProblem)
 
 
 def _unassembled(model: KinematicModel, poses: Poses) -> str:
-    """Can the blueprint be at the first readings at all?"""
+    """A warning if the blueprint cannot be assembled at the first readings."""
     try:
         model.forward(model.nominal, poses.readings[:_TRIED])
     except InputError:
         return (
             "The blueprint cannot be assembled at these readings: check its dimensions, their units, and the readings' "
-            "zeros; what is found does not depend on it, if the chains close."
+            "zeros. The result does not depend on the blueprint if the chains close."
         )
     return ""
 
@@ -75,8 +75,8 @@ def _order(model: KinematicModel, parameters: Array) -> str:
     size = float(np.linalg.norm(parameters[lengths]) / np.linalg.norm(model.nominal[lengths]))
     if not 1 / _BETTER < size < _BETTER:
         return (
-            f"The robot found is {number(size, digits=3)} times as large as the blueprint's: are millimetres taken "
-            "for metres in the positions, or in the blueprint?"
+            f"The robot found is {number(size, digits=3)} times as large as the blueprint's: check whether "
+            "millimetres are taken for metres, in the positions or in the blueprint."
         )
     angles = np.array([unit == "rad" for unit in model.units])[model.columns]
     orders = np.array(list(permutations(range(len(found)))))
@@ -89,7 +89,7 @@ def _order(model: KinematicModel, parameters: Array) -> str:
     order = ", ".join(str(i + 1) for i in orders[best])
     return (
         f"The chains found are those of the blueprint in the order {order}: the readings of the chains are probably in "
-        "another order than the blueprint, or a frame is turned or mirrored."
+        "another order than the blueprint, or a frame is turned or mirrored: correct the data."
     )
 
 
@@ -117,8 +117,8 @@ def _conventions(model: KinematicModel, poses: Poses, problem: NonlinearProblem,
     alike = [each for each in tried if each[0] <= 2 * least]  # the nearest to the blueprint is the likely one
     best, _, words = min(alike, key=lambda each: each[1], default=(np.inf, 0.0, ""))
     if best < _FITS and (best * _BETTER < here or not np.isfinite(here)):
-        shown, better = (f"{number(100 * v, digits=2)} %" for v in (here, best))
-        return f"The chains close to {shown} of their travel only, but to {better} if {words}."
+        given, better = (f"{number(100 * v, digits=2)} %" for v in (here, best))
+        return f"The chains close only to {given} of their travel, but to {better} if {words}."
     return ""
 
 
@@ -181,12 +181,12 @@ def _joints(model: GoughPlatform, poses: Poses, parameters: Array) -> str:
     turned = np.flatnonzero(rows[:, 7] * model.gain < 0) + 1
     if len(turned):
         legs = ", ".join(map(str, turned))
-        return f"The gains of legs {legs} come out with the other sign: do their readings count backwards?"
+        return f"The gains of legs {legs} have the opposite sign: check whether their readings count backwards."
     size, blueprint = (float(np.sqrt(a.var(axis=0).sum())) for a in (rows[:, :3], model.base))
     if not 1 / _BETTER < size / blueprint < _BETTER:
         return (
-            f"The base found is {number(size / blueprint, digits=3)} times as large as the blueprint's: are "
-            "millimetres taken for metres, in the positions or in the blueprint?"
+            f"The base found is {number(size / blueprint, digits=3)} times as large as the blueprint's: check whether "
+            "millimetres are taken for metres, in the positions or in the blueprint."
         )
     exchanged = sum(
         float(_misfit(rows[None, :, columns], other)[0])

@@ -11,7 +11,7 @@ from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import require
 from gough.core.rotations import exp
 from gough.data import Poses
-from gough.geometry.frames import Motion
+from gough.geometry.frames import RigidMotion
 from gough.robots import GoughPlatform, PlatformPoses
 
 TRAVEL = 0.14
@@ -142,9 +142,9 @@ class CalibrationCampaign(ArrayValue):
     """(K, legs) readings to calibrate by."""
     others: Array
     """(V, legs) readings to validate by."""
-    camera: Motion
+    camera: RigidMotion
     """The base in the camera's frame: from base coordinates to the camera's."""
-    target: Motion
+    target: RigidMotion
     """The platform in the target's frame."""
     noise: PoseNoise = field(default_factory=PoseNoise.of_the_paper)
     faults: Faults = NO_FAULT
@@ -178,8 +178,8 @@ class CalibrationCampaign(ArrayValue):
         geometry = robot.nominal + spread * rng.standard_normal(len(robot.names))
         others = rng.uniform(0.0, TRAVEL, (64, 6))
         down = exp(np.array([np.pi, 0.0, 0.0])) @ exp(np.array([0.0, 0.0, 0.7]))
-        camera = Motion(exp(0.05 * rng.standard_normal(3)) @ down, np.array([0.02, -0.03, 0.95]))
-        target = Motion(exp(np.array([0.02, -0.01, 0.5])), np.array([0.01, -0.02, -0.015]))
+        camera = RigidMotion(exp(0.05 * rng.standard_normal(3)) @ down, np.array([0.02, -0.03, 0.95]))
+        target = RigidMotion(exp(np.array([0.02, -0.01, 0.5])), np.array([0.01, -0.02, -0.015]))
         return cls(
             robot, geometry, extremal_readings(), others, camera, target, faults=faults, runs=runs, images=images
         )
@@ -220,7 +220,7 @@ class CalibrationCampaign(ArrayValue):
 
     def seen(self, poses: PlatformPoses) -> PlatformPoses:
         """Poses of the platform in the base's frame, as poses of the target in the camera's."""
-        moved = self.camera @ Motion(poses.rotation, poses.position) @ self.target.inverse()
+        moved = self.camera @ RigidMotion(poses.rotation, poses.position) @ self.target.inverse()
         return PlatformPoses(moved.t, moved.R)
 
 
