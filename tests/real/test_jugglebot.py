@@ -128,7 +128,7 @@ def test_a_bad_pose_is_named(platform, poses):
 
 def test_readings_that_count_backwards_are_named(platform, poses):
     found = calibrate(platform, replace(poses, readings=poses.readings * [1, 1, -1, 1, 1, 1]))
-    assert "The gains of legs 3 come out with the other sign" in found.suspects[0]
+    assert "The gains of legs 3 have the opposite sign" in found.suspects[0]
 
 
 def test_as_many_unknowns_as_equations_follow_nothing(platform, poses, rng):
