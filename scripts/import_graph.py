@@ -58,7 +58,7 @@ def levels(graph: dict[str, set[str]]) -> dict[str, int]:
 def about(package: str) -> str:
     """The first sentence of a package's docstring."""
     if package == LANGUAGE:
-        return "Regions, unknowns, noise, problems, evidence and estimates."
+        return "Regions, unknowns, noise, problems, evidence, answers and estimates."
     text = ast.get_docstring(ast.parse((SOURCE / package / "__init__.py").read_text(encoding="utf-8"))) or ""
     return re.split(r"\n\n|(?<=\.)\s", text, maxsplit=1)[0].replace("\n", " ")
 

@@ -1,7 +1,9 @@
 """The answers of the verbs share their manners: asked by name, printed as a table, shown in notebooks, kept as JSON."""
 
 import json
+import re
 from dataclasses import replace
+from html import escape
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 from gough import (
     AssumptionError,
+    Claim,
     InputError,
     Interval,
     Status,
@@ -18,14 +21,16 @@ from gough import (
     identify,
     write_report,
 )
+from gough.answers import Answer
 from gough.checker.folders import check_folder
 from gough.closure import Tolerances
 from gough.data import Poses
 from gough.designs.excitation import Attempt, Design, DesignProblem, MotionLimits
 from gough.designs.poses import PoseLimits, Selection
-from gough.dynamics import estimates_from_json
+from gough.dynamics import Identified, estimates_from_json
 from gough.dynamics.example import random_motion
 from gough.estimates import Estimate
+from gough.geometry import Calibrated
 from gough.robots import Delta, LinearDelta
 from gough.simulate import FourierSeries
 
@@ -243,7 +248,7 @@ def test_a_design_returns_from_json(designed):
 )
 def test_a_report_is_written_in_one_call(kind, title, data, request, tmp_path):
     answer = request.getfixturevalue(kind)
-    page = write_report(answer, tmp_path / "report")
+    page = answer.report(tmp_path / "report")  # it calls write_report
     assert page == tmp_path / "report" / "report.html"
     assert f"<h1>{title}</h1>" in page.read_text(encoding="utf-8")
     written = (page.parent / data).read_text(encoding="utf-8")
@@ -260,3 +265,146 @@ def test_a_report_overwrites_nothing_and_refuses_other_answers(chosen, tmp_path)
     with pytest.raises(InputError, match="there is no report of PoseLimits; there are reports of Identified, "):
         write_report(LIMITS, tmp_path / "new")
     assert not (tmp_path / "new").exists()
+
+
+@pytest.fixture(scope="module")
+def estimated(printer):
+    return printer[1].estimate
+
+
+RESTORE = {
+    "estimated": lambda answer, text: Estimate.from_json(text),
+    "identified": lambda answer, text: Identified.from_json(text),
+    "calibrated": lambda answer, text: Calibrated.from_json(text, answer.model),
+    "chosen": lambda answer, text: Selection.from_json(text, answer.problem),
+    "designed": lambda answer, text: Design.from_json(text, answer.problem),
+}
+
+
+def answer_of(kind, request):
+    if kind in {"calibrated", "certified"}:
+        return request.getfixturevalue("printer" if kind == "calibrated" else kind)[1]
+    return request.getfixturevalue(kind)
+
+
+@pytest.fixture(params=[*RESTORE, "certified"])
+def every_answer(request):
+    return answer_of(request.param, request)
+
+
+def held(answer, name):
+    """Whether the calibration held this parameter at its value."""
+    return isinstance(answer, Calibrated) and name in FIXED
+
+
+def test_every_answer_is_asked_by_name(every_answer):
+    answer = every_answer
+    assert isinstance(answer, Answer)
+    assert len(answer.names) > 0
+    for name in answer.names:
+        value = answer[name]
+        assert type(value) is float
+        if not held(answer, name):
+            interval = answer.interval(name)
+            assert type(interval) is Interval
+            assert value in interval
+    for ask in (answer.__getitem__, answer.interval):
+        with pytest.raises(InputError, match=f"did you mean '{re.escape(answer.names[0])}'"):
+            ask(f"{answer.names[0]}x")
+
+
+def test_every_answer_prints_its_table_and_shows_it_in_notebooks(every_answer):
+    answer = every_answer
+    heads, rows, align = answer.columns()
+    assert cells(answer._repr_html_()) == [heads, *rows]
+    assert len(align) == len(heads)
+    assert answer.table() in str(answer)
+    for line in answer.headlines():
+        assert line in str(answer)
+        assert escape(line) in answer._repr_html_()
+    for remark in answer.remarks():
+        assert remark in str(answer)
+        assert escape(remark) in answer._repr_html_()
+
+
+@pytest.mark.parametrize("kind", RESTORE)
+def test_every_answer_returns_from_json_with_its_numbers(kind, request):
+    answer = answer_of(kind, request)
+    text = answer.to_json()
+    assert json.loads(text) == json.loads(json.dumps(answer.to_dict()))
+    again = RESTORE[kind](answer, text)
+    assert isinstance(again, Answer)
+    assert again.names == answer.names
+    for name in answer.names:
+        assert again[name] == answer[name]
+        if not held(answer, name):
+            assert again.interval(name) == answer.interval(name)
+    assert again.columns() == answer.columns()
+    assert RESTORE[kind](again, again.to_json()).columns() == answer.columns()
+    with pytest.raises(InputError):
+        RESTORE[kind](answer, text[:-9])
+    for nothing in ("{}", "[]", "null", "3"):
+        with pytest.raises(InputError):
+            RESTORE[kind](answer, nothing)
+
+
+def test_the_report_of_an_estimate_has_its_numbers(estimated, tmp_path):
+    page = estimated.report(tmp_path, title="A <title>").read_text(encoding="utf-8")
+    assert "<h1>A &lt;title&gt;</h1>" in page
+    _, rows, _ = estimated.columns()
+    assert all(f">{cell}<" in page for row in rows for cell in row if cell)
+    assert Estimate.from_json((tmp_path / "answer.json").read_text(encoding="utf-8")) == estimated
+
+
+def test_values_and_intervals_of_an_identification_are_by_the_first_method_that_succeeded(identified):
+    name = identified.names[0]
+    assert identified[name] == identified["weighted"][name]
+    assert identified.interval(name) == identified["weighted"].interval(name)
+    assert identified.interval(name, 0.5) == identified["weighted"].interval(name, 0.5)
+    failed = replace(identified["weighted"], status=Status.MAX_STEPS)
+    partly = replace(identified, estimates={"weighted": failed, "hull": identified["hull"]})
+    assert partly[name] == identified["hull"][name]
+    assert partly.interval(name) == identified["hull"].interval(name)
+    valued = replace(identified["weighted"], claim=Claim.VALUE)
+    partly = replace(identified, estimates={"weighted": valued, "hull": identified["hull"]})
+    assert partly.interval(name) == identified["hull"].interval(name)
+    held = replace(identified, fixed={"arm": 2.0})
+    assert held["arm"] == 2.0
+    with pytest.raises(InputError, match="'arm' is fixed at 2 by the prior"):
+        held.interval("arm")
+    with pytest.raises(InputError, match=r"no estimate or parameter is called 'hul'; did you mean 'hull'"):
+        identified["hul"]
+
+
+def test_predicted_intervals_are_those_of_the_predicted_covariance(chosen, designed):
+    from scipy.stats import norm
+
+    for answer, values in ((chosen, None), (designed, designed.problem.base_values)):
+        for i, name in enumerate(answer.names):
+            sigma = answer.sigma[i]
+            for level in (None, 0.5):
+                lower, upper = answer.interval(name, level)
+                half = norm.ppf(0.5 + (level or 0.95) / 2) * sigma
+                assert (lower, upper) == pytest.approx((answer[name] - half, answer[name] + half), rel=1e-12)
+            if values is not None:
+                assert answer[name] == values[i]
+        for level in (0.0, 1.0, 95, np.nan):
+            with pytest.raises(InputError, match="between 0 and 1"):
+                answer.interval(answer.names[0], level)
+    printer = LinearDelta()
+    alone = {name: value for name, value in zip(printer.names, printer.nominal, strict=True) if name in chosen.names}
+    assert alone
+    assert {name: chosen[name] for name in alone} == alone
+
+
+def test_a_saved_calibration_is_of_its_robot(printer):
+    _, answer = printer
+    text, data = answer.to_json(), json.loads(answer.to_json())
+    other = text.replace('"model": "linear delta"', '"model": "hexapod"')
+    without = json.dumps({**data, "parameters": {k: v for k, v in data["parameters"].items() if k != "radius"}})
+    for wrong, why in ((other, "of the robot 'hexapod', not of"), (without, "lacks the value of a parameter")):
+        with pytest.raises(InputError, match=why):
+            Calibrated.from_json(wrong, answer.model)
+    for name in FIXED:
+        with pytest.raises(InputError, match="was held at"):
+            Calibrated.from_json(text, answer.model).interval(name)

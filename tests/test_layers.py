@@ -8,7 +8,7 @@ import pytest
 import gough
 
 SOURCE = Path(gough.__file__).parent
-LANGUAGE = ("region", "unknowns", "noise", "problem", "evidence", "estimates")
+LANGUAGE = ("region", "unknowns", "noise", "problem", "evidence", "answers", "estimates")
 LAYER = {
     "core": 0,
     "kernels": 0,

@@ -27,8 +27,12 @@ Nouns:
     Method, Contractor, Region                      protocols, for methods and regions of your own
     GoughError                                      base of InputError, AssumptionError, EstimationError
 
-Answers print as tables with their notes, and notebooks show them as HTML. An Estimate is asked by name:
-`answer["mass"]`, `answer.interval("mass")`; `answer.to_json()` and `Estimate.from_json(text)` keep it in a file.
+The answers of all verbs have the same interface (`gough.answers.Answer`):
+
+    answer["mass"], answer.interval("mass")         value and interval of one parameter; answer.names lists them
+    print(answer), answer.table()                   the table with notes; notebooks show it as HTML
+    answer.to_json(), Estimate.from_json(text)      to keep it in a file
+    answer.report("folder")                         the page, figures and JSON that the commands write
 
 Examples:
     A mass is weighed three times; no reading errs by more than 0.2. The interval is proven to contain it.

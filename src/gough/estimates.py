@@ -1,18 +1,17 @@
 """Estimates, what they claim, and the one verb that makes them."""
 
-import json
 from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
-from html import escape
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from gough.answers import Answer, Columns, read_json
 from gough.core import codec, outward
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import AssumptionError, GoughError, InputError
 from gough.core.floating import defect, require_ieee
-from gough.core.text import html_table, number, table
+from gough.core.text import number
 from gough.evidence import EllipsoidRound, Evidence, Halves, LiftedCut, LiftedStage, Link, Reach, RelaxedSide
 from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Intersection, Interval
 from gough.unknowns import Unknowns
@@ -47,7 +46,17 @@ class Stats(ArrayValue):
 
     n_rows: int
     prior_limited: tuple[str, ...] = ()
-    """Unknowns whose answer lies on the prior: knowledge that was put in, not found."""
+    """Unknowns whose answer lies on a bound of the prior, which limits it there."""
+
+
+def limited_by_prior(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The note on `Stats.prior_limited`; none where no unknown is limited.
+
+    Examples:
+        >>> limited_by_prior(("mass", "friction"))
+        ('Limited by the prior, not by the data: mass, friction.',)
+    """
+    return (f"Limited by the prior, not by the data: {', '.join(names)}.",) if names else ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +144,7 @@ class EllipsoidStats(Stats):
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate(ArrayValue):
+class Estimate(Answer, ArrayValue):
     """A region of parameter space, a claim about that region, and a status.
 
     `print(estimate)` shows a table. `value` is the region's center; `estimate["mass"]` is one entry of it, and
@@ -164,6 +173,11 @@ class Estimate(ArrayValue):
     @property
     def value(self) -> Array:
         return self.region.center
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The unknowns that were estimated."""
+        return self.unknowns.names
 
     def __getitem__(self, name: str) -> float:
         return float(self.value[self._axis(name)])
@@ -218,19 +232,11 @@ class Estimate(ArrayValue):
         """Each unknown's own interval: at the region's level if it is a belief, the hull if it is a set."""
         return self.region.interval() if isinstance(self.region, ConfidenceEllipsoid) else self.region.hull()
 
-    def table(self) -> str:
-        """Names, units, values, ± and what else the region tells, as aligned text.
+    def columns(self) -> Columns:
+        """Names, units, values, ± and, for a set, its sides.
 
         Sets are rounded outward: value ± radius and lower … upper, as printed, both contain the hull.
         """
-        return table(*self._columns())
-
-    def _repr_html_(self) -> str:
-        """The summary, the table and the notes for a notebook."""
-        return f"<p>{escape(self.summary())}</p>\n{html_table(*self._columns(), notes=self.notes)}"
-
-    def _columns(self) -> tuple[list[str], list[list[str]], str]:
-        """Heads, rows and alignment of the table."""
         rows = [
             [name, unit, *cells]
             for name, unit, cells in zip(self.unknowns.names, self.unknowns.units, self._cells(), strict=True)
@@ -263,16 +269,16 @@ class Estimate(ArrayValue):
         what = f"{self.method}: {self.status.name}, claims {self.claim.name}"
         return f"{what}; {len(self.unknowns)} unknowns from {self.stats.n_rows} rows"
 
-    def __str__(self) -> str:
-        return "\n".join([self.summary(), self.table(), *self.notes])
+    def headlines(self) -> tuple[str, ...]:
+        return (self.summary(),)
+
+    def remarks(self) -> tuple[str, ...]:
+        return self.notes
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON; `Estimate.from_dict` takes it back, bit for bit."""
+        """Plain data for JSON; `Estimate.from_dict` restores it, bit for bit."""
         result: dict[str, Any] = codec.encode(self)
         return result
-
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
 
     @classmethod
     def from_dict(cls, data: Any) -> "Estimate":
@@ -283,11 +289,8 @@ class Estimate(ArrayValue):
 
     @classmethod
     def from_json(cls, text: str) -> "Estimate":
-        try:
-            data = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise InputError(f"not a complete JSON document: {error}") from error
-        return cls.from_dict(data)
+        """The estimate that `to_json` wrote, bit for bit; InputError where the text is no such document."""
+        return cls.from_dict(read_json(text))
 
 
 _STATS = (Stats, FitStats, LikelihoodStats, HullStats, RelaxedStats, LiftedStats, EllipsoidStats)

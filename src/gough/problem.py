@@ -5,16 +5,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from gough.core.arrays import ROWS_PER_BLOCK, Array, ArrayValue, array, first_not_finite, frozen
+from gough.core.arrays import ROWS_PER_BLOCK, Array, ArrayValue, Integers, Mask, array, first_not_finite, frozen
 from gough.core.errors import require
 from gough.core.text import require_encodable
 from gough.noise import Bounded, Gaussian, Noise
 from gough.unknowns import Unknowns
-
-Integers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from gough.core.errors import InputError
-from gough.core.interval_rotations import enclosed_rotation
-from gough.core.rotations import angle_between, exp
+from gough.core.rotations import angle_between, enclosed_rotation, exp
 from gough.data import Poses
 from gough.geometry import held_out
 from gough.robots import (

@@ -12,9 +12,8 @@ from gough.closure.chain_problem import Vector
 from gough.core import intervals as iv
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import require
-from gough.core.interval_rotations import enclosed_rotation
 from gough.core.intervals import Interval
-from gough.core.rotations import exp, nearest_rotation, to_quaternion
+from gough.core.rotations import enclosed_rotation, exp, nearest_rotation, to_quaternion
 from gough.data.poses import Poses
 from gough.methods.nonlinear.interval_newton import Linearization
 from gough.methods.nonlinear.lifted_program import Relaxation, chord

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from gough.core import intervals as iv
-from gough.core.arrays import Array, ArrayValue
+from gough.core.arrays import Array, ArrayValue, Integers
 from gough.core.errors import require
 from gough.core.floating import require_ieee
 from gough.core.intervals import Interval
@@ -15,7 +15,6 @@ from gough.estimates import Status
 from gough.geometry.printers import printer
 from gough.methods.nonlinear.lifted import LiftedHull
 from gough.methods.nonlinear.lifted_program import Relaxation
-from gough.problem import Integers
 from gough.region import Box
 from gough.robots import LinearDelta, assembly_modes
 from gough.unknowns import Unknowns

@@ -1,23 +1,21 @@
 """The answer of a certification: a verdict for each chain and for all together, brackets of ε, boxes, certificates."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from html import escape
 from typing import Any, TypeAlias
 
 import numpy as np
 
 import gough
+from gough.answers import Answer, Columns
 from gough.checker.chain_questions import ChainQuestion
 from gough.checker.raw import Source
 from gough.checker.words import summary
 from gough.core import outward
 from gough.core.arrays import Array, ArrayValue
-from gough.core.errors import AssumptionError, InputError, nearest
-from gough.core.text import html_table, table
+from gough.core.errors import AssumptionError, InputError, nearest, require
 from gough.region import Box, Interval
 
 _NAMES_SHOWN = 12
@@ -233,12 +231,13 @@ class JointFinding(ArrayValue):
 
 
 @dataclass(frozen=True, eq=False)
-class Certification(ArrayValue):
+class Certification(Answer, ArrayValue):
     """The answer of `certify`: what is proven about each chain of a robot, and about all together.
 
     `answer["l1"]` and `answer.interval("l1")` are the middle and the sides of an unknown's guaranteed interval, which
     holds every consistent value within the prior; robots other than Gough platforms are asked by the names of their own
-    parameters too. `str(answer)` is the account for a terminal, `answer.table()` its table.
+    parameters too. JSON keeps the account, and an answer is not restored from it, since a file is no proof: keep the
+    certificates, which `check_folder` checks again.
     """
 
     poses: int
@@ -260,27 +259,32 @@ class Certification(ArrayValue):
     robot: str = ""
     """Name of the robot's family."""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The unknowns of all chains that were certified, and the robot's own parameters that follow from them."""
+        return tuple(dict.fromkeys(name for chain in self.chains for name in (*chain.names, *chain.intervals)))
+
     def __getitem__(self, name: str) -> float:
         """The middle of an unknown's guaranteed interval."""
         interval = self.interval(name)
         return interval.lower + (interval.upper - interval.lower) / 2
 
-    def interval(self, name: str) -> Interval:
+    def interval(self, name: str, level: float | None = None) -> Interval:
         """The interval that contains all values of an unknown with which its chain, by itself, fits all poses.
 
         For a parameter that several chains share, such as a radius, it is the intersection of their intervals.
 
         Raises:
-            InputError: no chain that was certified has such an unknown.
+            InputError: no chain that was certified has such an unknown, or `level` is given: a proof has none.
             AssumptionError: its chain is refuted, or its chains have no common value.
         """
+        require(level is None, "a guaranteed interval has no confidence level: leave level out")
         for chain in self.chains:
             if name in chain.names and chain.box is None:
                 raise AssumptionError(f"'{name}' has no interval: {self.part} {chain.chain} is refuted, no value fits")
         intervals = [chain.intervals[name] for chain in self.chains if name in chain.intervals]
         if not intervals:
-            known = dict.fromkeys(each for chain in self.chains for each in (*chain.names, *chain.intervals))
-            raise InputError(f"no unknown that was certified is called '{name}'{nearest(name, known)}")
+            raise InputError(f"no unknown that was certified is called '{name}'{nearest(name, self.names)}")
         common = Interval(max(each.lower for each in intervals), min(each.upper for each in intervals))
         if common.is_empty:
             raise AssumptionError(f"'{name}' has no interval: no value fits all {self.part}s that share it")
@@ -444,12 +448,8 @@ class Certification(ArrayValue):
             f"side; the report lists all sides. A box holds all {part}s of the prior that fit, each by itself."
         )
 
-    def table(self) -> str:
-        """Verdict, ε and the widest side of the box of each chain, and of all together, as aligned text."""
-        return table(*self._columns())
-
-    def _columns(self) -> tuple[list[str], list[list[str]], str]:
-        """Heads, rows and alignment of the table."""
+    def columns(self) -> Columns:
+        """Verdict, ε and the widest side of the box of each chain, and of all together."""
         heads = [
             self.part,
             "verdict",
@@ -476,17 +476,20 @@ class Certification(ArrayValue):
             rows.append(["all", self.joint.finding.value, e.words, e.width, "", "", f"{e.seconds:.2f}"])
         return heads, rows, "llrrrrr"
 
-    def _repr_html_(self) -> str:
-        """The table and the verdicts for a notebook."""
-        notes = (*self.verdicts, *self.unnarrowed, *self.notes)
-        return f"<p>{escape(self.sought)}</p>\n{html_table(*self._columns(), notes=notes)}"
+    def headlines(self) -> tuple[str, ...]:
+        """Poses, prior and tolerances."""
+        return (self.sought, *self.tolerances)
+
+    def remarks(self) -> tuple[str, ...]:
+        """What is proven, what only repeats the prior, and notes."""
+        return (*self.verdicts, *self.unnarrowed, *self.notes)
 
     def __str__(self) -> str:
         files = list(self.files)
         kept = f"{len(files)} certificates, {sum(f.size for f in files) / 1e3:.0f} kB, checked in "
         checked = f"{sum(f.seconds for f in files):.1f} s of exact arithmetic."
-        account = [self.sought, *self.tolerances, "", self.table(), self._legend, ""]
-        return "\n".join([*account, *self.verdicts, *self.unnarrowed, *self.notes, kept + checked])
+        account = [*self.headlines(), "", self.table(), self._legend, ""]
+        return "\n".join([*account, *self.remarks(), kept + checked])
 
     def to_dict(self) -> dict[str, Any]:
         """Verdicts, boxes and brackets as plain data, in SI units: what certification.json of a report holds."""
@@ -517,10 +520,6 @@ class Certification(ArrayValue):
         words = {"refuted": self.refuted, "verdicts": list(self.verdicts), "notes": list(self.notes)}
         words |= {"around": self.around, "premises": list(self.premises), "tolerances": list(self.tolerances)}
         return {**head, **words, "chains": chains, "joint": joint}
-
-    def to_json(self) -> str:
-        """`to_dict` as text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
 
 
 def _finite(x: float) -> float | None:

@@ -4,13 +4,12 @@ import numpy as np
 
 from gough.closure.joint_legs import COLUMNS, JointProblem
 from gough.core import intervals as iv
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Integers
 from gough.core.intervals import Interval
 from gough.core.midrad import TINY, gamma, inflated
 from gough.evidence import LiftedCut
 from gough.methods.programs.simplex import Outcome
 from gough.methods.programs.sparse_program import SparseProgram, SparseRows, column_sums
-from gough.problem import Integers
 
 _UNIT = 1e-4
 """Metres in which the program counts the widening of readings."""

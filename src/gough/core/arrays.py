@@ -15,6 +15,8 @@ from gough.core.errors import InputError
 
 Array = npt.NDArray[np.float64]
 """A float64 array of any shape. Shapes are stated where the array is documented."""
+Integers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
 T = TypeVar("T", bound=npt.NDArray[Any])
 ROWS_PER_BLOCK = 1 << 13

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gough.core import intervals as iv
 from gough.core.arrays import Array
+from gough.core.intervals import Interval
 
 _SMALL = 1e-4
 
@@ -137,3 +139,21 @@ def is_rotation(R: Any, tolerance: float = 1e-3) -> npt.NDArray[np.bool_]:
     R = np.asarray(R, dtype=float)
     gap = abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(axis=(-2, -1))
     return np.asarray((gap <= tolerance) & (np.linalg.det(R) > 0))
+
+
+def enclosed_rotation(quaternion: Array) -> Interval:
+    """Matrices (N, 3, 3) that hold the rotations of quaternions (N, 4), scalar first and of any length.
+
+    Examples:
+        >>> enclosed_rotation(np.array([[2.0, 0.0, 0.0, 0.0]])).lower[0].tolist()
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    w, x, y, z = (Interval(quaternion[:, i]) for i in range(4))
+    rows = [
+        [iv.sqr(w) + iv.sqr(x) - iv.sqr(y) - iv.sqr(z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), iv.sqr(w) - iv.sqr(x) + iv.sqr(y) - iv.sqr(z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), iv.sqr(w) - iv.sqr(x) - iv.sqr(y) + iv.sqr(z)],
+    ]
+    n = iv.sqr(w) + iv.sqr(x) + iv.sqr(y) + iv.sqr(z)
+    flat = iv.rearrange(lambda *ends: np.stack(ends, axis=-1), *(entry / n for row in rows for entry in row))
+    return flat.reshape(len(quaternion), 3, 3)

@@ -10,7 +10,7 @@ from gough.core.arrays import Array, array
 from gough.core.errors import require
 from gough.methods import GaussSeidel, MinimalBound, minimal_bound
 from gough.methods.statistical import linear
-from gough.methods.statistical.weighted_least_squares import group_sigma
+from gough.methods.statistical.least_squares import group_sigma
 from gough.methods.statistical.whitening import ByGroup, Unweighted
 from gough.noise import Bounded
 from gough.problem import LinearProblem

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Integers
 from gough.core.threads import one_blas_thread
 from gough.data import MeasuredMotion
-from gough.problem import Integers, LinearProblem
+from gough.problem import LinearProblem
 
 BLOCKS = 10
 """Blocks of time whose scatter shows how far a comparison may be trusted."""

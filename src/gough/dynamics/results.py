@@ -1,6 +1,6 @@
 """What an identification answers with. Plain values: nothing here computes an estimate."""
 
-import json
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gough.answers import Answer, Columns, read_json
 from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest
-from gough.core.text import html_table, number, table
+from gough.core.text import number
 from gough.data import MeasuredMotion
 from gough.dynamics.adequacy import Adequacy, Finding
 from gough.dynamics.bounds import rounded_up
@@ -23,6 +24,7 @@ from gough.methods.statistical.identifiability import Identifiability
 from gough.problem import LinearProblem
 from gough.region import ConfidenceEllipsoid, Interval
 from gough.robots.model import DynamicModel
+from gough.unknowns import Unknowns
 
 _WEAK = 1000.0
 """Condition from which on the weakest direction is worth a word."""
@@ -52,18 +54,56 @@ def announced(on_step: Callable[[Step], object], total: int) -> Callable[[str], 
     return announce
 
 
-class EstimatesByMethod:
-    """The estimates of several methods by name: `answer["hull"]`, `answer.intervals("mass")`, `answer.to_json()`."""
+class EstimatesByMethod(Answer):
+    """The estimates of several methods: `answer["hull"]` is that of one method.
+
+    `answer["mass"]` and `answer.interval("mass")` are by the first method that succeeded, `answer.intervals("mass")`
+    by every method.
+    """
 
     estimates: Mapping[str, Estimate]
     fixed: Mapping[str, float]
     premises: tuple[str, ...]
 
-    def __getitem__(self, method: str) -> Estimate:
-        if method not in self.estimates:
-            known = ", ".join(self.estimates)
-            raise InputError(f"no estimate is called '{method}'{nearest(method, self.estimates)} (known: {known})")
-        return self.estimates[method]
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters that some method estimated."""
+        return tuple(dict.fromkeys(name for estimate in self.estimates.values() for name in estimate.unknowns.names))
+
+    def __getitem__(self, name: str) -> Any:
+        """The estimate of the method of this name, or else the value of the parameter of this name.
+
+        The value is by the first method that succeeded, the one that `interval` takes; a fixed parameter has its value.
+        """
+        if name in self.estimates:
+            return self.estimates[name]
+        return self.fixed[name] if name in self.fixed else self._preferred(name)[name]
+
+    def interval(self, name: str, level: float | None = None) -> Interval:
+        """The interval of one parameter by the first method that succeeded and gives one, see `Estimate.interval`.
+
+        Raises:
+            InputError: no estimate has a parameter of this name, or the prior fixes it.
+            AssumptionError: no method gives an interval.
+        """
+        self._require_free(name)
+        return self._preferred(name).interval(name, level)
+
+    def _by_preference(self) -> Mapping[str, Estimate]:
+        return self.estimates
+
+    def _preferred(self, name: str) -> Estimate:
+        """The first estimate of this parameter, those that succeeded and those with an interval before others."""
+        known = [estimate for estimate in self._by_preference().values() if name in estimate.unknowns.names]
+        if not known:
+            methods = ", ".join(self.estimates)
+            close = nearest(name, (*self.estimates, *self.names))
+            raise InputError(f"no estimate or parameter is called '{name}'{close} (known estimates: {methods})")
+        return min(known, key=lambda each: (each.status is not Status.OK, each.claim is Claim.VALUE))
+
+    def _require_free(self, name: str) -> None:
+        if name in self.fixed:
+            raise InputError(f"'{name}' is fixed at {self.fixed[name]:g} by the prior and was not estimated")
 
     def intervals(self, name: str) -> dict[str, Interval]:
         """The interval of one unknown by each method that gives one, see `Estimate.interval`.
@@ -78,32 +118,27 @@ class EstimatesByMethod:
             for label, estimate in self.estimates.items()
             if estimate.status is Status.OK and estimate.claim is not Claim.VALUE
         }
-        known = dict.fromkeys(each for estimate in self.estimates.values() for each in estimate.unknowns.names)
-        if name in self.fixed:
-            raise InputError(f"'{name}' is fixed at {self.fixed[name]:g} by the prior and was not estimated")
-        if name not in known:
-            raise InputError(f"no unknown is called '{name}'{nearest(name, known)}")
+        self._require_free(name)
+        if name not in self.names:
+            raise InputError(f"no unknown is called '{name}'{nearest(name, self.names)}")
         return {label: each.interval(name) for label, each in able.items() if name in each.unknowns.names}
 
     @property
+    @abstractmethod
     def verdicts(self) -> tuple[str, ...]:
         """What a reader must know, in sentences."""
-        raise NotImplementedError
 
-    def columns(self) -> tuple[list[str], list[list[str]], str]:
-        """Heads, rows and alignment of the table of all estimates."""
-        raise NotImplementedError
+    def remarks(self) -> tuple[str, ...]:
+        return self.verdicts
 
-    def table(self) -> str:
-        """A row for each parameter, a column for each method, as aligned text."""
-        return table(*self.columns())
+    @classmethod
+    def from_json(cls, text: str) -> "SavedEstimates":
+        """The estimates that `to_json` wrote; robot, motion and verdicts are not in the file.
 
-    def _repr_html_(self) -> str:
-        """The table and the verdicts for a notebook."""
-        return html_table(*self.columns(), notes=self.verdicts)
-
-    def __str__(self) -> str:
-        return "\n".join([self.table(), *self.verdicts])
+        Raises:
+            InputError: the text is no such document.
+        """
+        return SavedEstimates(estimates_from_json(text))
 
     def to_dict(self) -> dict[str, Any]:
         """All estimates by the name of their method as plain data; the notes of each begin with the premises."""
@@ -112,9 +147,23 @@ class EstimatesByMethod:
             for label, estimate in self.estimates.items()
         }
 
-    def to_json(self) -> str:
-        """All estimates by the name of their method, as `gough identify` writes them; see `estimates_from_json`."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
+
+@dataclass(frozen=True, eq=False)
+class SavedEstimates(EstimatesByMethod):
+    """Estimates of several methods from a file: made by `Identified.from_json`."""
+
+    estimates: Mapping[str, Estimate]
+    fixed: Mapping[str, float] = field(default_factory=dict)
+    premises: tuple[str, ...] = ()
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """The notes of all estimates."""
+        return tuple(dict.fromkeys(note for estimate in self.estimates.values() for note in estimate.notes))
+
+    def columns(self) -> Columns:
+        """A row for each unknown, a column for each method."""
+        return _columns(self.estimates, next(iter(self.estimates.values())).unknowns)
 
 
 def estimates_from_json(text: str) -> dict[str, Estimate]:
@@ -130,11 +179,8 @@ def estimates_from_json(text: str) -> dict[str, Estimate]:
         >>> estimates_from_json(answer.to_json()) == dict(answer.estimates)
         True
     """
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"not a complete JSON document: {error}") from error
-    if not isinstance(data, dict) or "type" in data:
+    data = read_json(text)
+    if not isinstance(data, dict) or not data or "type" in data:
         raise InputError("expected estimates by the name of their method; for a single one use Estimate.from_json")
     return {label: Estimate.from_dict(each) for label, each in data.items()}
 
@@ -143,8 +189,9 @@ def estimates_from_json(text: str) -> dict[str, Estimate]:
 class Identified(EstimatesByMethod):
     """A robot's parameters by every requested method, with verdicts on data, model and prediction.
 
-    `str()` of it is a table of all methods with the verdicts; `identified["hull"]` is one estimate, and
-    `identified.intervals("mass")` the interval of one parameter by every method.
+    `print` shows a table of all methods with the verdicts. `identified["hull"]` is the estimate of one method;
+    `identified["mass"]` and `identified.interval("mass")` are by the first method that succeeded, and
+    `identified.intervals("mass")` are the intervals by every method.
 
     Examples:
         >>> from gough.dynamics import identify
@@ -301,15 +348,18 @@ class Identified(EstimatesByMethod):
         lines = [" ".join([f"{label} is {each.status.value}.", *each.notes]) for label, each in failed]
         return (*lines, *(f"{label} could not be used: {reason}" for label, reason in self.refused.items()))
 
-    def columns(self) -> tuple[list[str], list[list[str]], str]:
-        """Heads, rows and alignment of the table."""
-        unknowns = self.problem.unknowns
-        columns = [_cells(e, unknowns.names) for e in self.estimates.values()]
-        rows = [
-            [name, unit, *(column[i] for column in columns)]
-            for i, (name, unit) in enumerate(zip(unknowns.names, unknowns.units, strict=True))
-        ]
-        return ["unknown", "unit", *self.estimates], rows, "ll" + "r" * len(columns)
+    def columns(self) -> Columns:
+        """A row for each unknown, a column for each method."""
+        return _columns(self.estimates, self.problem.unknowns)
+
+
+def _columns(estimates: Mapping[str, Estimate], unknowns: Unknowns) -> Columns:
+    columns = [_cells(e, unknowns.names) for e in estimates.values()]
+    rows = [
+        [name, unit, *(column[i] for column in columns)]
+        for i, (name, unit) in enumerate(zip(unknowns.names, unknowns.units, strict=True))
+    ]
+    return ["unknown", "unit", *estimates], rows, "ll" + "r" * len(columns)
 
 
 def _cells(estimate: Estimate, names: tuple[str, ...]) -> list[str]:

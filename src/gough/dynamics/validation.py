@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Integers, Mask
 from gough.core.errors import require
 from gough.core.intervals import Interval, dot
 from gough.core.text import number, table
@@ -16,7 +16,6 @@ from gough.dynamics.regressors import measured_regressor
 from gough.dynamics.text import by_actuator, percent
 from gough.estimates import Claim, Estimate, FitStats
 from gough.methods import predict, prediction_bounds
-from gough.problem import Integers, Mask
 from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Intersection
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gough.answers import Columns
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError, require
 from gough.core.text import number
@@ -67,8 +68,13 @@ class CalibratedPrinter(CalibratedParameters, ArrayValue):
         factor = shown_unit(self.model.units[self.model.names.index(name)])[1]
         return f"{self.estimate.intervals().width[names.index(name)] / 2 * factor:.2g}" if self.spare > 0 else "—"
 
-    def columns(self) -> tuple[list[str], list[list[str]], str]:
-        """Heads, rows and alignment of the table."""
+    @property
+    def start(self) -> Array:  # type: ignore[override]
+        """The parameters before: as configured."""
+        return self.model.nominal
+
+    def columns(self) -> Columns:
+        """Parameters in mm and degrees, as configured and as found."""
         rows = []
         for i, (name, unit) in enumerate(zip(self.model.names, self.model.units, strict=True)):
             shown, factor = shown_unit(unit)
@@ -76,16 +82,15 @@ class CalibratedPrinter(CalibratedParameters, ArrayValue):
             rows.append([name, shown, f"{configured:.4f}", f"{found:.4f}", self.plus(name)])
         return ["parameter", "unit", "configured", "found", "± (95%)"], rows, "llrrr"
 
-    def _headline(self) -> str:
+    def headlines(self) -> tuple[str, ...]:
+        """Number of measurements, and rms before and after."""
         before, after = self.rms
         n = len(self.probes.heights), len(self.probes.distances)
-        return (
-            f"{n[0]} heights and {n[1]} distances of {self.probes.source}: residuals {number(1e3 * before)} mm as "
-            f"configured, {number(1e3 * after)} mm as found (rms)."
-        )
+        what = f"{n[0]} heights and {n[1]} distances of {self.probes.source}"
+        return (f"{what}: residuals {number(1e3 * before)} mm as configured, {number(1e3 * after)} mm as found (rms).",)
 
     def __str__(self) -> str:
-        return "\n".join([self._headline(), *self.verdicts, "", self.table(), "", str(self.identifiability)])
+        return "\n".join([*self.headlines(), *self.verdicts, "", self.table(), "", str(self.identifiability)])
 
     @property
     def verdicts(self) -> tuple[str, ...]:

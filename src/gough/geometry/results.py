@@ -1,15 +1,15 @@
 """The answer of a calibration: parameters, closure errors and verdicts."""
 
-import json
+from abc import abstractmethod
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
 
+from gough.answers import Answer, Columns, read_json
 from gough.core.arrays import Array, ArrayValue
-from gough.core.errors import InputError, nearest
-from gough.core.text import html_table, number, table
+from gough.core.errors import InputError, nearest, require
+from gough.core.text import number, table
 from gough.data import Poses
 from gough.estimates import Estimate, FitStats
 from gough.geometry.frames import Frames
@@ -53,12 +53,23 @@ class ChainFit:
         return f"{self.name}: residuals are correlated {'; and '.join(hints)}." if hints else ""
 
 
-class CalibratedParameters:
+class CalibratedParameters(Answer):
     """The parameters of a calibrated robot by name: `answer["radius"]`, `answer.interval("radius")`, in SI units."""
 
     model: KinematicModel
+    start: Array
     parameters: Array
     estimate: Estimate
+
+    @property
+    @abstractmethod
+    def verdicts(self) -> tuple[str, ...]:
+        """What a reader must know, in sentences."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The robot's parameters, and what else was estimated, such as the scale of positions."""
+        return tuple(dict.fromkeys((*self.model.names, *self.estimate.unknowns.names)))
 
     def __getitem__(self, name: str) -> float:
         if name in self.model.names:
@@ -77,38 +88,83 @@ class CalibratedParameters:
         value = self[name]
         raise InputError(f"'{name}' was held at {number(value)} and has no interval; free it to have it estimated")
 
+    def remarks(self) -> tuple[str, ...]:
+        """The verdicts."""
+        return self.verdicts
+
+    def columns(self) -> Columns:
+        """Parameters before and after, in mm and degrees where they are lengths and angles."""
+        sigma = dict(zip(self.estimate.unknowns.names, self.estimate.intervals().width / 2, strict=True))
+        rows = []
+        for i, (name, unit) in enumerate(zip(self.model.names, self.model.units, strict=True)):
+            shown, factor = shown_unit(unit)
+            before, after = self.start[i] * factor, self.parameters[i] * factor
+            half = sigma[name] * factor if name in sigma else None
+            rows.append(
+                [
+                    name,
+                    shown,
+                    number(before, half),
+                    number(after, half),
+                    "fixed" if half is None else number(half, digits=2),
+                    number(after - before, half),
+                ]
+            )
+        return ["parameter", "unit", "before", "after", "± (95%)", "change"], rows, "llrrrr"
+
+    @classmethod
+    def from_json(cls, text: str, model: KinematicModel) -> "SavedCalibration":
+        """The parameters and the estimate that `to_json` wrote, of this robot; poses are not in the file.
+
+        Raises:
+            InputError: the text is no such document, or of another robot.
+        """
+        data = read_json(text)
+        try:
+            name, verdicts = data["model"], tuple(map(str, data["verdicts"]))
+            before, after, estimate = data["before"], data["parameters"], data["estimate"]
+        except (KeyError, TypeError) as error:
+            raise InputError(f"not a calibration that this version of gough wrote: {error!r}") from error
+        require(name == model.name, f"the calibration is of the robot '{name}', not of '{model.name}'")
+        start, parameters = (_values(each, model.names) for each in (before, after))
+        return SavedCalibration(model, start, parameters, Estimate.from_dict(estimate), verdicts)
+
+    def _unknown(self, name: str) -> float:
+        raise InputError(f"no parameter of the {self.model.name} is called '{name}'{nearest(name, self.names)}")
+
+
+def _values(data: Any, names: tuple[str, ...]) -> Array:
+    """Numbers by name as an array."""
+    try:
+        return np.array([data[name] for name in names], dtype=np.float64)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"the calibration lacks the value of a parameter: {error!r}") from error
+
+
+@dataclass(frozen=True, eq=False)
+class SavedCalibration(CalibratedParameters, ArrayValue):
+    """A calibration from a file: made by `Calibrated.from_json`."""
+
+    model: KinematicModel
+    start: Array
+    parameters: Array
+    estimate: Estimate
+    notes: tuple[str, ...] = ()
+
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """What a reader must know, in sentences."""
-        raise NotImplementedError
-
-    def columns(self) -> tuple[list[str], list[list[str]], str]:
-        """Heads, rows and alignment of the table of parameters."""
-        raise NotImplementedError
-
-    def _headline(self) -> str:
-        """Number of measurements, and rms before and after."""
-        raise NotImplementedError
+        """Those of the calibration."""
+        return self.notes
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, in SI units."""
-        raise NotImplementedError
-
-    def table(self) -> str:
-        """Parameters before and after, in mm and degrees where they are lengths and angles."""
-        return table(*self.columns())
-
-    def _repr_html_(self) -> str:
-        """The headline, the table and the verdicts for a notebook."""
-        return f"<p>{escape(self._headline())}</p>\n{html_table(*self.columns(), notes=self.verdicts)}"
-
-    def to_json(self) -> str:
-        """`to_dict` as text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
-
-    def _unknown(self, name: str) -> float:
-        known = dict.fromkeys((*self.model.names, *self.estimate.unknowns.names))
-        raise InputError(f"no parameter of the {self.model.name} is called '{name}'{nearest(name, known)}")
+        return {
+            "model": self.model.name,
+            "parameters": dict(zip(self.model.names, self.parameters.tolist(), strict=True)),
+            "before": dict(zip(self.model.names, self.start.tolist(), strict=True)),
+            "verdicts": list(self.verdicts),
+            "estimate": self.estimate.to_dict(),
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,26 +218,6 @@ class Calibrated(CalibratedParameters, ArrayValue):
         free = [self.model.names.index(name) for name in names]
         return pose_sigma(pose_sensitivity(self.model, self.parameters, poses)[..., free], C)
 
-    def columns(self) -> tuple[list[str], list[list[str]], str]:
-        """Heads, rows and alignment of the table."""
-        sigma = dict(zip(self.estimate.unknowns.names, self.estimate.intervals().width / 2, strict=True))
-        rows = []
-        for i, (name, unit) in enumerate(zip(self.model.names, self.model.units, strict=True)):
-            shown, factor = shown_unit(unit)
-            before, after = self.start[i] * factor, self.parameters[i] * factor
-            half = sigma[name] * factor if name in sigma else None
-            rows.append(
-                [
-                    name,
-                    shown,
-                    number(before, half),
-                    number(after, half),
-                    "fixed" if half is None else number(half, digits=2),
-                    number(after - before, half),
-                ]
-            )
-        return ["parameter", "unit", "before", "after", "± (95%)", "change"], rows, "llrrrr"
-
     def chain_table(self) -> str:
         """Closure errors by chain."""
         rows = [
@@ -214,17 +250,16 @@ class Calibrated(CalibratedParameters, ArrayValue):
             self.model, self.parameters, PlatformPoses(poses.position * self.scale, rotation), poses.readings
         )
 
-    def _headline(self) -> str:
+    def headlines(self) -> tuple[str, ...]:
+        """Number of parameters and poses, and rms before and after."""
         before, after = self.rms
-        return (
-            f"{self.model.name}: {len(self.estimate.unknowns)} parameters from {len(self.poses)} poses; closure "
-            f"{number(1e3 * before)} mm before, {number(1e3 * after)} mm after (rms)."
-        )
+        what = f"{self.model.name}: {len(self.estimate.unknowns)} parameters from {len(self.poses)} poses"
+        return (f"{what}; closure {number(1e3 * before)} mm before, {number(1e3 * after)} mm after (rms).",)
 
     def __str__(self) -> str:
         parts = [
             *self.premises,
-            self._headline(),
+            *self.headlines(),
             *self.verdicts[len(self.premises) :],
             "",
             self.table(),

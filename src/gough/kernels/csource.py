@@ -1,4 +1,4 @@
-"""A tape as C99: one function without state, allocation or recursion, one statement per instruction."""
+"""A tape as C99: one function without state, allocation or recursion, for compiled kernels and for controllers."""
 
 from collections.abc import Sequence
 
@@ -84,3 +84,42 @@ def literal(value: float) -> str:
     if value in (float("inf"), float("-inf")):
         return "INFINITY" if value > 0 else "-INFINITY"
     return repr(value)
+
+
+def c_files(name: str, tape: Tape, inputs: Sequence[Port], outputs: Sequence[Port]) -> dict[str, str]:
+    """The texts of `<name>.c` and `<name>.h`, by file name."""
+    guard = f"GOUGH_{name.upper()}_H"
+    lines = [f" *   {_described(port)}" for port in inputs]
+    results = [f" *   {_described(port)}" for port in outputs]
+    comment = "\n".join(
+        [
+            f"/* {name}: written by gough; {len(tape.steps)} instructions.",
+            " *",
+            " * Inputs:",
+            *lines,
+            " * Outputs:",
+            *results,
+            " *",
+            " * SI units; matrices row by row. C99 with the mathematics library. Without state or allocation: it",
+            " * is reentrant and takes the same time at each call. An output array may also be an input array.",
+            " * Outside a function's domain, such as the square root of a negative number, results are NaN.",
+            " */",
+        ]
+    )
+    declaration = signature(name, inputs, outputs)
+    opened = f'#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern "C" {{\n#endif\n\n'
+    closed = "#ifdef __cplusplus\n}\n#endif\n\n#endif\n"
+    header = f"{opened}{comment}\n{declaration};\n\n{closed}"
+    source = f'#include "{name}.h"\n\n#include <math.h>\n\n{function(name, tape, inputs, outputs)}'
+    return {f"{name}.c": source, f"{name}.h": header}
+
+
+def _described(port: Port) -> str:
+    match port.shape:
+        case ():
+            kind = "a scalar"
+        case (n,):
+            kind = f"a vector of {n}"
+        case shape:
+            kind = f"an array {' x '.join(map(str, shape))}, row by row"
+    return f"{port.name}[{port.size}]: {kind}"

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,12 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import AssumptionError, InputError, nearest, require
+from gough.core.files import new_file
 from gough.core.intervals import Interval
-from gough.kernels import derive, lanes
+from gough.kernels import lanes
 from gough.kernels.compiler import CompilationError, warn_once
+from gough.kernels.csource import c_files
 from gough.kernels.enclosure import enclose
-from gough.kernels.export import c_files, write_files
 from gough.kernels.expression import Expression, recording_solves
 from gough.kernels.native import NativeKernel, load
 from gough.kernels.ports import Port, check_distinct, check_name, read_interval, read_sample
@@ -139,7 +141,15 @@ class Kernel:
             ['double_it.c', 'double_it.h']
         """
         texts = c_files(self.name, self.tape, self.inputs, self.outputs)
-        return write_files(texts, Path(directory), overwrite=overwrite)
+        directory = Path(directory)
+        require(directory.is_dir(), f"there is no directory {directory} to write C files into")
+        paths = tuple(directory / name for name in texts)
+        for path in paths:
+            require(overwrite or not path.exists(), f"{path} exists; pass overwrite=True to replace it")
+        for path, text in zip(paths, texts.values(), strict=True):
+            with new_file(path, overwrite=overwrite) as file:
+                file.write(text.encode("ascii"))
+        return paths
 
     def jacobian(self, by: str) -> "Kernel":
         """The kernel of ∂output/∂input for each output, named `d<output>_d<input>`, shape output's + input's.
@@ -152,7 +162,8 @@ class Kernel:
         """
         k = self._position(by)
         outputs = [Port(f"d{out.name}_d{by}", out.shape + self.inputs[k].shape) for out in self.outputs]
-        x, values = derive.jacobian(self.function, self.inputs, k)
+        x = _symbols(self.inputs)
+        values = [casadi.vec(casadi.densify(casadi.jacobian(y, x[k])).T) for y in self.function.call(x)]
         return self._derived(f"{self.name}_jacobian_{by}", self.inputs, outputs, x, values)
 
     def tangent(self, by: str) -> "Kernel":
@@ -166,8 +177,9 @@ class Kernel:
         k = self._position(by)
         inputs = [*self.inputs, Port(f"{by}_tangent", self.inputs[k].shape)]
         outputs = [replace(out, name=f"{out.name}_tangent") for out in self.outputs]
-        x, values = derive.tangent(self.function, self.inputs, k)
-        return self._derived(f"{self.name}_tangent_{by}", inputs, outputs, x, values)
+        x, v = _symbols(self.inputs), casadi.SX.sym("v", self.inputs[k].size)
+        values = [casadi.densify(casadi.jtimes(y, x[k], v)) for y in self.function.call(x)]
+        return self._derived(f"{self.name}_tangent_{by}", inputs, outputs, [*x, v], values)
 
     def adjoint(self, *by: str) -> "Kernel":
         """The kernel of Σ (∂output/∂input)ᵀ w: one reverse sweep per sample, whatever the number of inputs.
@@ -183,8 +195,11 @@ class Kernel:
         chosen = [self._position(name) for name in by or [port.name for port in self.inputs]]
         inputs = [*self.inputs, *(replace(out, name=f"{out.name}_adjoint") for out in self.outputs)]
         outputs = [replace(self.inputs[k], name=f"{self.inputs[k].name}_adjoint") for k in chosen]
-        x, values = derive.adjoint(self.function, self.inputs, self.outputs, chosen)
-        return self._derived(f"{self.name}_adjoint", inputs, outputs, x, values)
+        x, w = _symbols(self.inputs), _symbols(self.outputs, "_adjoint")
+        scalar = sum((casadi.dot(*pair) for pair in zip(w, self.function.call(x), strict=True)), casadi.SX(0))
+        gradient = casadi.densify(casadi.gradient(scalar, casadi.vertcat(*(x[k] for k in chosen))))
+        edges = [0, *accumulate(port.size for port in outputs)]
+        return self._derived(f"{self.name}_adjoint", inputs, outputs, [*x, *w], casadi.vertsplit(gradient, edges))
 
     def bind(self, **constants: Any) -> "Kernel":
         """The kernel with some inputs replaced by constants: a controller need not be told the geometry each time.
@@ -195,7 +210,7 @@ class Kernel:
             array([2., 6.])
         """
         fixed = {self._position(name): value for name, value in constants.items()}
-        x = derive.symbols(self.inputs)
+        x = _symbols(self.inputs)
         arguments = list(x)
         for k, value in fixed.items():
             flat, n_samples = read_sample(self.name, self.inputs[k], value)
@@ -292,7 +307,7 @@ def trace(
         array([2., 4., 6.])
     """
     ports = tuple(Port(word, (shape,) if isinstance(shape, int) else shape) for word, shape in inputs.items())
-    flat = derive.symbols(ports)
+    flat = _symbols(ports)
     with recording_solves() as notes:
         returned = function(*(_unflatten(port, symbols) for port, symbols in zip(ports, flat, strict=True)))
     named = dict(returned) if isinstance(returned, Mapping) else {name: returned}
@@ -304,6 +319,11 @@ def trace(
         values.append(casadi.vec(dense.T))
     # CasADi forbids some names; the kernel's own stands in its field. What occurs twice is computed once.
     return Kernel(name, ports, tuple(outputs), casadi.Function("kernel", flat, casadi.cse(values)), tuple(notes))
+
+
+def _symbols(ports: Sequence[Port], suffix: str = "") -> list[Any]:
+    """A fresh column of symbols for each port."""
+    return [casadi.SX.sym(f"{port.name}{suffix}", port.size) for port in ports]
 
 
 def _unflatten(port: Port, symbols: Expression) -> Expression:

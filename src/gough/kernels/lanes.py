@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from gough.kernels.csource import BATCH_SYMBOL, literal
 from gough.kernels.operations import OPERATIONS
 from gough.kernels.ports import Port
-from gough.kernels.tape import Step, Tape
+from gough.kernels.tape import Instruction, Tape
 
 LANES = 4
 """Doubles in a vector: what AVX2 holds in one register; compilers make two of it where registers hold two."""
@@ -156,7 +156,7 @@ def _parts(tape: Tape) -> tuple[list[list[str]], set[str]]:
     return parts, used
 
 
-def _again(step: Step) -> str:
+def _again(step: Instruction) -> str:
     """How a value is had in a part that did not compute it: constants and inputs afresh, others from their slots."""
     match step.operation:
         case "input":

@@ -11,7 +11,7 @@ from gough.kernels.operations import OPERATIONS
 
 
 @dataclass(frozen=True)
-class Step:
+class Instruction:
     """One instruction. Slots are places in a work space; they are reused when their value is no longer needed."""
 
     operation: str
@@ -28,7 +28,7 @@ class Step:
 class Tape:
     """The instructions of a kernel, in an order in which they can be carried out."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[Instruction, ...]
     n_slots: int
 
 
@@ -55,6 +55,8 @@ def read_tape(name: str, function: Any) -> Tape:
             )
         constant = float(function.instruction_constant(k)) if operation == "const" else 0.0
         steps.append(
-            Step(operation, tuple(function.instruction_input(k)), tuple(function.instruction_output(k)), constant)
+            Instruction(
+                operation, tuple(function.instruction_input(k)), tuple(function.instruction_output(k)), constant
+            )
         )
     return Tape(tuple(steps), max(function.sz_w(), 1))

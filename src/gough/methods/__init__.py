@@ -1,21 +1,18 @@
 """Methods: each turns a problem into an estimate. None of them has ever seen a robot."""
 
-from gough.methods.bounded.fixpoint import Fixpoint
+from gough.methods.bounded.contractors import Fixpoint, RowContractor, Then
 from gough.methods.bounded.gauss_seidel import GaussSeidel
 from gough.methods.bounded.hull_stream import HullStream
-from gough.methods.bounded.linear_hull import LinearHull, prediction_bounds
+from gough.methods.bounded.linear_hull import LinearHull
 from gough.methods.bounded.minimal_bound import MinimalBound, minimal_bound
 from gough.methods.bounded.outliers import Outliers, outliers
-from gough.methods.bounded.predictions import Predictions, predictions
+from gough.methods.bounded.predictions import Predictions, prediction_bounds, predictions
 from gough.methods.bounded.relaxed_hull import RelaxedHull
-from gough.methods.bounded.row_contractor import RowContractor
 from gough.methods.bounded.sweep import Sweep, sweep
-from gough.methods.bounded.then import Then
 from gough.methods.ellipsoids.batch import ellipsoid_of_strips
 from gough.methods.ellipsoids.bounding import BoundingEllipsoid, Form, predict
-from gough.methods.ellipsoids.hull_and_ellipsoid import HullAndEllipsoid
 from gough.methods.ellipsoids.stream import EllipsoidStream
-from gough.methods.ellipsoids.tight import TightEllipsoid
+from gough.methods.ellipsoids.tight import HullAndEllipsoid, TightEllipsoid
 from gough.methods.noise.noise_tests import NoiseTest
 from gough.methods.noise.repeats import RepeatNoise, noise_from_repeats
 from gough.methods.nonlinear.interval_newton import IntervalNewton
@@ -25,10 +22,9 @@ from gough.methods.nonlinear.repeated import Repeated
 from gough.methods.statistical.gauss_markov import GaussMarkov
 from gough.methods.statistical.identifiability import BaseParameter, Identifiability, identifiability
 from gough.methods.statistical.instrumental_variables import InstrumentalVariables, own_regressor
-from gough.methods.statistical.least_squares import LeastSquares
+from gough.methods.statistical.least_squares import LeastSquares, WeightedLeastSquares
 from gough.methods.statistical.robust import Huber, RobustLeastSquares, Tukey
 from gough.methods.statistical.total_least_squares import TotalLeastSquares
-from gough.methods.statistical.weighted_least_squares import WeightedLeastSquares
 
 __all__ = [
     "BaseParameter",

@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from gough.answers import Answer
 from gough.closure import Certification
-from gough.core.errors import InputError
+from gough.core.errors import require
 from gough.designs.excitation import Design
 from gough.designs.poses import Selection
 from gough.dynamics import Identified, IdentifiedRepeats
 from gough.geometry import Calibrated, CalibratedPrinter
 from gough.report.base.folder import results_folder
+from gough.report.base.page import Section, bullets, page
+from gough.report.base.tables import cell, row_head, table
 from gough.report.calibration.page import calibration_documents, printer_documents
 from gough.report.certification import certification_documents
 from gough.report.design.page import design_documents
@@ -21,9 +24,6 @@ from gough.report.identification.documents import documents, report_on
 from gough.report.poses.page import selection_documents
 from gough.report.poses.words import summary
 
-Answer = Identified | IdentifiedRepeats | Calibrated | CalibratedPrinter | Certification | Design | Selection
-"""What `identify`, `identify_repeated`, `calibrate`, `calibrate_printer`, `certify`, `design` and `choose_poses`
-return."""
 _MAKERS: dict[type, tuple[str, Callable[[str, Any, Path], dict[str, bytes]]]] = {
     Identified: ("Identification of the {}", lambda title, found, _: documents(report_on(title, (), found))),
     IdentifiedRepeats: ("Identification of the {}", lambda title, found, _: documents(report_on(title, (), found))),
@@ -55,23 +55,35 @@ def write_report(answer: Answer, folder: str | Path, *, title: str = "") -> Path
     chosen poses (`write_poses(path, selection.poses)`).
 
     Args:
-        answer: What `identify`, `calibrate`, `certify`, `design` or `choose_poses` returned.
+        answer: What `estimate`, `identify`, `calibrate`, `certify`, `check`, `design` or `choose_poses` returned.
         folder: A new or empty folder, or one with an earlier report; other files are never overwritten.
         title: Title of the page; it names the robot by default.
 
     Raises:
         InputError: the answer is of another kind, or the folder holds files that gough did not write.
     """
-    if type(answer) not in _MAKERS:
+    if type(answer) in _MAKERS:
+        usual, make = _MAKERS[type(answer)]
+        of: Any = answer.problem if isinstance(answer, Design | Selection) else answer
+        robot = getattr(of, "robot" if hasattr(of, "robot") else "model")
+        title = title or usual.format(robot if isinstance(robot, str) else robot.name)
+    else:
         known = ", ".join(kind.__name__ for kind in _MAKERS)
-        raise InputError(f"there is no report of {type(answer).__name__}; there are reports of {known}")
-    usual, make = _MAKERS[type(answer)]
-    of = answer.problem if isinstance(answer, Design | Selection) else answer
-    named = getattr(of, "robot" if hasattr(of, "robot") else "model")
-    name = named if isinstance(named, str) else named.name
+        is_answer = isinstance(answer, Answer)
+        require(is_answer, f"there is no report of {type(answer).__name__}; there are reports of {known}")
+        title, make = title or type(answer).__name__, _table_documents
     with results_folder(Path(folder)) as results:
-        results.write(make(title or usual.format(name), answer, Path(folder)))
+        results.write(make(title, answer, Path(folder)))
     return Path(folder) / "report.html"
+
+
+def _table_documents(title: str, answer: Answer, _: Path) -> dict[str, bytes]:
+    """The table of an answer that has no figures, with headlines and remarks."""
+    heads, rows, _align = answer.columns()
+    body = table(heads, [[row_head(first), *map(cell, rest)] for first, *rest in rows], title)
+    section = Section("Result", (body, bullets(*answer.remarks())))
+    html = page(title, tuple(answer.headlines()), (section,))
+    return {"report.html": html.encode(), "answer.json": _line(answer.to_json())}
 
 
 def _line(text: str) -> bytes:

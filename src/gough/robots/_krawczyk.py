@@ -4,9 +4,8 @@ import numpy as np
 
 from gough.core import intervals as iv
 from gough.core.arrays import Array
-from gough.core.interval_rotations import enclosed_rotation
 from gough.core.intervals import Interval
-from gough.core.rotations import to_quaternion
+from gough.core.rotations import enclosed_rotation, to_quaternion
 from gough.kernels import Kernel
 from gough.robots.kinematics import Columns, PlatformPoses
 

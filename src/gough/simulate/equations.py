@@ -7,12 +7,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Mask
 from gough.core.errors import AssumptionError
 from gough.kernels import Kernel, trace
 from gough.kernels import expression as ex
 from gough.kernels.expression import Expression
-from gough.problem import Mask
 from gough.robots.model import DynamicModel, ParallelRobot
 
 Ports = dict[str, int | tuple[int, ...]]

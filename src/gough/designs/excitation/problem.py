@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gough.core.arrays import Array, ArrayValue, array
+from gough.core.arrays import Array, ArrayValue, Mask, array
 from gough.core.errors import InputError, require
 from gough.core.threads import one_blas_thread
 from gough.core.units import LARGEST
@@ -17,7 +17,6 @@ from gough.designs.excitation.limits import Channel, MotionLimits
 from gough.designs.excitation.measure import measured
 from gough.designs.excitation.space import SeriesSpace
 from gough.methods.statistical.identifiability import Identifiability
-from gough.problem import Mask
 from gough.robots.model import DynamicModel
 from gough.simulate.equations import as_parallel
 from gough.simulate.trajectories import FourierSeries, require_count

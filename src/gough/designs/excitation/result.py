@@ -3,21 +3,22 @@
 import json
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from gough.answers import Answer, Columns, position_of, predicted_interval
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError, require
-from gough.core.text import html_table, number, table
+from gough.core.text import number, table
 from gough.data import Recording, write_recording
 from gough.designs.excitation.criteria import CRITERIA
 from gough.designs.excitation.entry import Joined, entries
 from gough.designs.excitation.measure import DENSE, extremes, measured
 from gough.designs.excitation.problem import DesignProblem
+from gough.region import Interval
 from gough.robots.model import PoseMotion
 from gough.simulate.trajectories import FourierSeries, Periodic
 from gough.simulate.trajectories_export import as_recording
@@ -50,10 +51,12 @@ class Attempt(ArrayValue):
 
 
 @dataclass(frozen=True, eq=False)
-class Design(ArrayValue):
+class Design(Answer, ArrayValue):
     """A motion that keeps the limits at all times, the best that was found. Made by `optimize`.
 
-    `str()` of it is a short report. `to_json` and `from_json` keep it in a file, for the same problem.
+    `print` shows the predicted accuracy and the nearest limits. `design["mass"]` is the value that was assumed for a
+    base parameter, and `design.interval("mass")` the confidence interval that an identification from this motion is
+    predicted to have, around that value. `to_json` and `from_json` keep it in a file, for the same problem.
 
     Examples:
         >>> from gough.designs.excitation import MotionLimits
@@ -71,6 +74,22 @@ class Design(ArrayValue):
     attempts: tuple[Attempt, ...]
     is_stopped: bool = False
     """Was the search stopped before its end?"""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The base parameters."""
+        return self.problem.names
+
+    def __getitem__(self, name: str) -> float:
+        """The value that was assumed for a base parameter."""
+        return float(self.problem.base_values[self._number(name)])
+
+    def interval(self, name: str, level: float | None = None) -> Interval:
+        """The assumed value ± what the noise of an identification from this motion makes of it, 95 % by default."""
+        return predicted_interval(self[name], float(self.sigma[self._number(name)]), level)
+
+    def _number(self, name: str) -> int:
+        return position_of(name, self.names, "base parameter")
 
     @property
     def best(self) -> Attempt:
@@ -164,26 +183,19 @@ class Design(ArrayValue):
         return [float(max(one.beyond(least), one.beyond(most))) for one, least, most in channels]
 
     def __str__(self) -> str:
+        return "\n".join([*self.headlines(), "", self.table(), "", self._limits()])
+
+    def headlines(self) -> tuple[str, ...]:
         of, series = self.problem, self.series
         kept = [each for each in self.attempts if each.series is not None]
-        lines = [
+        return (
             f"{of.robot.name}: {of.criterion.meaning} = {self.value:.2f} "
             f"(random starts {min(each.first for each in kept):.2f} to {max(each.first for each in kept):.2f}), "
             f"{len(kept)} of {len(self.attempts)} starts keep the limits"
             + ("; stopped early" if self.is_stopped else ""),
             f"{series.n_harmonics} harmonics of {series.frequency:.6g} Hz, {of.n_variables} unknowns",
             f"σ promised for {of.recorded} samples with efforts that err by {self._errors()}",
-            "",
-            self.table(),
-            "",
-            self._limits(),
-        ]
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        """The first lines and the table of promised standard deviations for a notebook."""
-        lead = [f"<p>{escape(line)}</p>" for line in str(self).split("\n\n")[0].splitlines()]
-        return "\n".join([*lead, html_table(*self._columns())])
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, in SI units: criteria, the motion, promised σ, limits and all starts."""
@@ -220,10 +232,6 @@ class Design(ArrayValue):
                 for each in self.attempts
             ],
         }
-
-    def to_json(self) -> str:
-        """`to_dict` as text: the file design.json of `gough design`."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str, problem: DesignProblem) -> "Design":
@@ -271,12 +279,8 @@ class Design(ArrayValue):
         units, sigma = self.problem.robot.effort_units, np.sqrt(np.diag(self.problem.sigma))
         return ", ".join(dict.fromkeys(f"{number(sd)} {unit}" for sd, unit in zip(sigma, units, strict=True)))
 
-    def table(self) -> str:
-        """Base parameters with the standard deviations that the experiment promises, as aligned text."""
-        return table(*self._columns())
-
-    def _columns(self) -> tuple[list[str], list[list[str]], str]:
-        """Heads, rows and alignment of the table."""
+    def columns(self) -> Columns:
+        """Base parameters with the standard deviations that the experiment promises."""
         units = [self.problem.robot.units[i] for i in self.problem.found.kept]
         cells = zip(self.problem.names, units, self.problem.base_values, self.sigma, strict=True)
         rows = []

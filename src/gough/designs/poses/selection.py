@@ -3,14 +3,13 @@
 import json
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 from typing import Any
 
 import numpy as np
 
+from gough.answers import Answer, Columns, position_of, predicted_interval
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError, require
-from gough.core.text import html_table, table
 from gough.data import Poses
 from gough.designs.poses.bounds import least_value
 from gough.designs.poses.criteria import DCriterion
@@ -19,14 +18,18 @@ from gough.designs.poses.problem import PoseProblem
 from gough.designs.poses.search import OnProgress, Progress, exchange, greedy
 from gough.designs.poses.workspace import Accuracy
 from gough.geometry.gauges import regauged
+from gough.geometry.geometric import SCALE
+from gough.region import Interval
 from gough.robots.gough_platform import GoughPlatform
 
 
 @dataclass(frozen=True, eq=False)
-class Selection(ArrayValue):
+class Selection(Answer, ArrayValue):
     """Poses to measure, in an order in which the first few are a good set too, and what they will tell.
 
-    `str()` of it is a short report. `to_json` and `from_json` keep it in a file, for the same problem.
+    `print` shows the poses. `selection["radius"]` is the value that was assumed for a parameter, and
+    `selection.interval("radius")` the confidence interval that a calibration from these poses is predicted to have,
+    around that value. `to_json` and `from_json` keep it in a file, for the same problem.
     """
 
     problem: PoseProblem
@@ -34,6 +37,23 @@ class Selection(ArrayValue):
     """Numbers of the candidates."""
     is_stopped: bool = False
     """Was the search interrupted? Then this is the best so far."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What these poses identify: parameters, or combinations of them."""
+        return self.problem.information.names
+
+    def __getitem__(self, name: str) -> float:
+        """The value that was assumed for a parameter or combination."""
+        of, known = self.problem, self.problem.information.identifiability
+        assumed = dict(zip((*of.model.names, SCALE), (*of.parameters.tolist(), 1.0), strict=True))
+        base = known.base[position_of(name, self.names, "identified parameter")]
+        return float(base.coefficients @ [assumed[each] for each in known.names])
+
+    def interval(self, name: str, level: float | None = None) -> Interval:
+        """The assumed value ± what the noise of a calibration from these poses makes of it, 95 % by default."""
+        sigma = self.sigma[position_of(name, self.names, "identified parameter")]
+        return predicted_interval(self[name], float(sigma), level)
 
     @property
     def poses(self) -> Poses:
@@ -83,12 +103,8 @@ class Selection(ArrayValue):
         """The criterion."""
         return self.problem.criterion.value(self.information)
 
-    def table(self) -> str:
-        """Readings to command and positions to expect, pose by pose, as aligned text."""
-        return table(*self._columns())
-
-    def _columns(self) -> tuple[list[str], list[list[str]], str]:
-        """Heads, rows and alignment of the table."""
+    def columns(self) -> Columns:
+        """Readings to command and positions to expect, pose by pose."""
         poses, model = self.poses, self.problem.model
         shown, factor = ("mm", 1e3) if model.reading_unit == "m" else (model.reading_unit, 1.0)
         heads = ["pose", *(f"{chain} [{shown}]" for chain in model.chains), *(f"{axis} [mm]" for axis in "xyz")]
@@ -98,21 +114,14 @@ class Selection(ArrayValue):
         ]
         return heads, rows, "r" * len(heads)
 
-    def _headline(self) -> str:
+    def headlines(self) -> tuple[str, ...]:
         of, told = self.problem, self.accuracy
         return (
             f"{len(self.rows)} poses of the {of.model.name} for {of.information.n_parameters} unknowns, chosen by "
             f"{of.criterion.name}; a calibration from them predicts positions with σ = {1e3 * told.position:.3g} mm "
             f"(rms over the workspace), at worst {1e3 * told.position_worst:.3g} mm"
-            + ("; the search was interrupted" if self.is_stopped else "")
+            + ("; the search was interrupted" if self.is_stopped else ""),
         )
-
-    def __str__(self) -> str:
-        return f"{self._headline()}\n{self.table()}"
-
-    def _repr_html_(self) -> str:
-        """The headline and the table for a notebook."""
-        return f"<p>{escape(self._headline())}</p>\n{html_table(*self._columns())}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, in SI units."""
@@ -130,10 +139,6 @@ class Selection(ArrayValue):
             "sigma": dict(zip(told.names, self.sigma.tolist(), strict=True)),
             "units": dict(zip(told.names, told.units, strict=True)),
         }
-
-    def to_json(self) -> str:
-        """`to_dict` as text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str, problem: PoseProblem) -> "Selection":

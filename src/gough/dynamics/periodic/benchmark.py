@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gough.core.arrays import Array, ArrayValue, array
+from gough.core.arrays import Array, ArrayValue, Mask, array
 from gough.core.errors import InputError, require
 from gough.core.text import number, table
 from gough.core.units import squared
@@ -21,7 +21,7 @@ from gough.dynamics.periodic.motion import RepeatedMotion
 from gough.dynamics.periodic.order import path_order
 from gough.dynamics.periodic.path import FittedPath, fitted_path, path_covariance, reading_covariance
 from gough.estimates import Estimate
-from gough.problem import Mask, NonlinearProblem
+from gough.problem import NonlinearProblem
 from gough.region import ConfidenceEllipsoid
 from gough.robots.model import DynamicModel
 

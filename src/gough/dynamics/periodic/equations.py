@@ -5,12 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Integers
 from gough.core.errors import InputError
 from gough.dynamics.periodic.path_model import PathModel
 from gough.methods.nonlinear.harmonics import Harmonics, Path
 from gough.methods.nonlinear.normal_equations import Normal
-from gough.problem import Integers
 
 
 class Along(NamedTuple):

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Mask
 from gough.dynamics.periodic.equations import PathEquations
 from gough.dynamics.periodic.motion import RepeatedMotion, channel_names
 from gough.dynamics.periodic.path import FittedPath, fitted_path, linear_on, path_covariance
@@ -15,7 +15,7 @@ from gough.methods.statistical.identifiability import identifiability
 from gough.methods.statistical.linear import solve
 from gough.methods.statistical.whitening import stated
 from gough.noise import Gaussian
-from gough.problem import Groups, Mask, NonlinearProblem
+from gough.problem import Groups, NonlinearProblem
 from gough.region import Box
 from gough.robots.model import DynamicModel
 from gough.unknowns import Unknowns

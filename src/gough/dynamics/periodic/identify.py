@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gough.answers import Columns
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
 from gough.core.text import number
@@ -158,8 +159,11 @@ class IdentifiedRepeats(EstimatesByMethod):
             words.append(f"On the motion “{motion}” the model is {bias_text}.")
         return tuple(words)
 
-    def columns(self) -> tuple[list[str], list[list[str]], str]:
-        """Heads, rows and alignment of the table."""
+    def _by_preference(self) -> Mapping[str, Estimate]:
+        return self.likeliest_first
+
+    def columns(self) -> Columns:
+        """A row for each parameter, a column for each estimator."""
         names, units = self.likeliest.unknowns.names, self.likeliest.unknowns.units
         best = _sigma(self.likeliest)
         columns = [[number(v, s) for v, s in zip(e.value, best, strict=True)] for e in self.estimates.values()]

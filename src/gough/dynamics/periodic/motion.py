@@ -6,12 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
-from gough.core.arrays import Array, ArrayValue, array
+from gough.core.arrays import Array, ArrayValue, Integers, Mask, array
 from gough.core.errors import InputError, require
 from gough.data.recording import Recording
 from gough.data.steps import EffortFromVoltage
 from gough.methods.noise.repeats import RepeatNoise, noise_from_repeats
-from gough.problem import Integers, Mask
 
 
 @dataclass(frozen=True, eq=False)

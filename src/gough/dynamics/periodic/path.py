@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gough.core.arrays import Array, array
+from gough.core.arrays import Array, Mask, array
 from gough.core.errors import InputError, require
 from gough.dynamics.periodic.motion import RepeatedMotion
 from gough.dynamics.periodic.path_model import PathModel, path_model
@@ -15,7 +15,7 @@ from gough.methods.noise.repeats import noise_from_repeats
 from gough.methods.nonlinear.harmonics import Harmonics, Path
 from gough.methods.nonlinear.normal_equations import inverse_roots
 from gough.noise import Gaussian
-from gough.problem import Groups, LinearProblem, Mask
+from gough.problem import Groups, LinearProblem
 from gough.region import Box
 from gough.robots.model import DynamicModel
 from gough.unknowns import Unknowns

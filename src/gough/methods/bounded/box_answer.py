@@ -1,4 +1,4 @@
-"""What a proven box means: consistent or not, bounded or not, found or put in."""
+"""The estimate that a proven box makes: consistent or not, bounded or not, limited by the prior or not."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gough.core.text import written
-from gough.estimates import Claim, Estimate, HullStats, Status, guarded
+from gough.estimates import Claim, Estimate, HullStats, Status, guarded, limited_by_prior
 from gough.region import Box
 from gough.unknowns import Unknowns
 
@@ -33,9 +33,7 @@ def box_answer(
         if unbounded:
             status = Status.UNBOUNDED
             notes = (f"Without a finite bound: {', '.join(unbounded)}.", *notes)
-    if limited:
-        notes += (f"On the prior's edge, so put in rather than found: {', '.join(limited)}.",)
-    stats = replace(stats, prior_limited=limited)
+    stats, notes = replace(stats, prior_limited=limited), notes + limited_by_prior(limited)
     return guarded(Estimate(box, claim, status, unknowns, written(method), stats, notes))
 
 

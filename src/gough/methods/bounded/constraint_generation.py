@@ -4,12 +4,11 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Integers, Mask
 from gough.methods.bounded.strips import Strips, with_radius
 from gough.methods.programs.simplex import Optimum, Outcome, Simplex
-from gough.problem import Integers, LinearProblem
+from gough.problem import LinearProblem
 from gough.region import Box
 
 _FIRST = 20
@@ -35,7 +34,7 @@ class Vertex(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Extremes:
-    """What the linear programs propose; nothing here is proven."""
+    """Proposals of the linear programs; nothing here is proven."""
 
     vertices: tuple[Vertex, ...]
     """One for each direction; without weights where none was found."""
@@ -61,7 +60,7 @@ def extremes(problem: LinearProblem, box: Box, directions: Array, tolerance: flo
 
 
 class Warm:
-    """Extremes of problems that differ in their error bounds only: rows, vertices and coordinates of the last serve."""
+    """Extremes of problems that differ in their error bounds only, started from the last one's rows and vertices."""
 
     def __init__(self) -> None:
         self._generation: _Generation | None = None
@@ -199,8 +198,8 @@ class _Generation:
         chosen = worst[np.take_along_axis(violation, worst, axis=0) > tolerance]
         return rows[np.unique(chosen)]
 
-    def _cut(self, rows: Integers, points: Array, tolerance: float) -> npt.NDArray[np.bool_]:
-        """Which points violate one of these rows."""
+    def _cut(self, rows: Integers, points: Array, tolerance: float) -> Mask:
+        """Mask of the points that violate one of these rows."""
         A, lower, upper = self.strips.rows(rows)
         reach = A @ points.T
         violated = (reach > upper[:, None] + tolerance) | (reach < lower[:, None] - tolerance)

@@ -1,4 +1,4 @@
-"""Bounds of linear functionals from multipliers, in exact rational arithmetic: nothing is rounded but the last digit.
+"""Bounds of linear functionals from multipliers, in exact rational arithmetic: only the result is rounded.
 
 At most p rows are active at a vertex, so exactness costs a tenth of a millisecond however many rows there are.
 """
@@ -11,13 +11,12 @@ from operator import mul
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Integers, Mask
 from gough.core.rational import Whole, dyadic_down, integers, over_common_denominator, round_down, whole_numbers
 from gough.evidence import Evidence
 from gough.noise import Bounded
-from gough.problem import Integers, LinearProblem
+from gough.problem import LinearProblem
 from gough.region import Box
 
 
@@ -41,12 +40,12 @@ class Multipliers:
 def lower_bound(
     problem: LinearProblem, box: Box, direction: Array, rows: Integers, weights: Array
 ) -> tuple[Fraction | None, Multipliers]:
-    """One bound; whoever wants many keeps a `Prover`."""
+    """One bound by a new `Prover`."""
     return Prover(problem).lower_bound(box, direction, rows, weights)
 
 
 class Prover:
-    """Bounds of one problem from multipliers; its rows are taken apart once."""
+    """Bounds of one problem from multipliers; its rows are converted to whole numbers once."""
 
     def __init__(self, problem: LinearProblem) -> None:
         from gough.methods.bounded import long_sums  # noqa: PLC0415 - numba
@@ -125,7 +124,7 @@ class Prover:
         return found
 
     def _places(self, rows: Integers) -> Integers:
-        """Where some rows are in the table of [W y e], entered now if they are not."""
+        """Positions of some rows in the table of [W y e]; missing rows are entered."""
         new = [k for k in set(rows.ravel().tolist()) if k not in self._place]
         if new:
             n, size = len(self._place), len(self._table)
@@ -190,9 +189,9 @@ class Prover:
         return corrected
 
 
-def _usable(problem: LinearProblem, rows: Integers, weights: Array) -> npt.NDArray[np.bool_]:
-    """Which proposals are a number on a row of the problem: who proposes need not be right about anything."""
-    usable: npt.NDArray[np.bool_] = np.isfinite(weights) & (rows >= 0) & (rows < problem.n_rows)
+def _usable(problem: LinearProblem, rows: Integers, weights: Array) -> Mask:
+    """Mask of the proposals that are a finite weight on a row of the problem: proposals are not trusted."""
+    usable: Mask = np.isfinite(weights) & (rows >= 0) & (rows < problem.n_rows)
     return usable
 
 
@@ -246,7 +245,7 @@ def _least(sides: _Sides, wanted: list[int], unit: int, sums: _Sums) -> Fraction
     return value if sums.denominator == 1 else value / sums.denominator
 
 
-def _bits(x: Array) -> npt.NDArray[np.int64]:
+def _bits(x: Array) -> Integers:
     return np.ascontiguousarray(x, dtype=np.float64).view(np.int64)
 
 

@@ -16,32 +16,35 @@ nothing depends on it for its truth. Where r = p, C is close to W⁺, and with D
 rounding.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, ldexp
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from gough.core import intervals as iv
-from gough.core.arrays import Array
-from gough.core.errors import AssumptionError
+from gough.core.arrays import Array, Integers, Mask
 from gough.core.intervals import Interval
 from gough.core.midrad import TINY, UNIT, MidRad, gamma, inflated, upward
 from gough.core.products import bound_matmul, matmul, residual
 from gough.core.threads import one_blas_thread
 from gough.estimates import Claim
-from gough.methods.bounded.scaled_rows import Rows, ScaledRows
+from gough.methods.bounded.contractors import interval_rows
+from gough.methods.bounded.strips import bounds_of
 from gough.noise import Bounded
 from gough.problem import LinearProblem
 from gough.region import Box
 
-Bools = npt.NDArray[np.bool_]
 _LARGE = ldexp(1.0, 300)
 """Beyond this, scaled numbers are left alone: nothing below it overflows in a product or two."""
+
+
 _SMALL = ldexp(1.0, -900)
 """Added to bounds that must be positive; the greatest measurement is about 1 after scaling."""
+
+
 _MAX_SWEEPS = 50
 
 
@@ -82,21 +85,16 @@ class GaussSeidel:
 
     @np.errstate(all="ignore")
     def contract(self, problem: LinearProblem, box: Box) -> Box:
-        noise = problem.noise
-        if not isinstance(noise, Bounded):
-            raise AssumptionError(
-                "GaussSeidel needs error bounds, but this problem states a covariance. "
-                "State Bounded noise, or use GaussMarkov."
-            )
+        noise = bounds_of(problem, "GaussSeidel")
         if box.is_empty:
             return box
         if not self.precondition:
-            box = _swept_as_it_is(problem, noise, box)
-            return Box.empty(len(box)) if _leaves_rows(problem, noise, box) else box
+            box = _swept_as_it_is(problem, box)
+            return Box.empty(len(box)) if _violates_rows(problem, box) else box
         with one_blas_thread(), np.errstate(all="ignore"):
             box = _preconditioned(ScaledRows(problem, noise, self.normalize), box)
         # exact where the product with C is not, as for a diagonal W
-        return _swept_as_it_is(problem, noise, box) if problem.n_rows <= len(box) else box
+        return _swept_as_it_is(problem, box) if problem.n_rows <= len(box) else box
 
 
 def _sweep(A: Interval, b: Interval, box: Box) -> Box:
@@ -115,27 +113,109 @@ def _sweep(A: Interval, b: Interval, box: Box) -> Box:
     return Box(lower, upper)
 
 
-def _swept_as_it_is(problem: LinearProblem, noise: Bounded, box: Box) -> Box:
+def _swept_as_it_is(problem: LinearProblem, box: Box) -> Box:
     """One sweep over the first p rows, or fewer."""
-    if box.is_empty:
-        return box
-    return _sweep(*_rows(problem, noise, slice(0, min(len(box), problem.n_rows))), box)
+    return box if box.is_empty else _sweep(*interval_rows(problem, slice(0, min(len(box), problem.n_rows))), box)
 
 
-def _leaves_rows(problem: LinearProblem, noise: Bounded, box: Box) -> bool:
-    """Is there a row that no θ of the box satisfies?"""
+def _violates_rows(problem: LinearProblem, box: Box) -> bool:
+    """Whether no θ of the box satisfies some row."""
     if box.is_empty:
         return False
     theta = Interval(box.lower, box.upper)
-    blocks = (_rows(problem, noise, rows) for rows in problem.blocks())
+    blocks = (interval_rows(problem, rows) for rows in problem.blocks())
     return any(np.any(iv.is_disjoint(iv.dot(W, theta), y)) for W, y in blocks)
 
 
-def _rows(problem: LinearProblem, noise: Bounded, rows: slice) -> tuple[Interval, Interval]:
-    """[W] and [y] in some rows."""
-    y = Interval.centered(problem.y[rows], np.broadcast_to(noise.radius, problem.y.shape)[rows])
-    W, D = problem.W[rows], noise.regressor
-    return (Interval(W) if D is None else Interval.centered(W, D if D.ndim == 0 else D[rows])), y
+@dataclass(frozen=True, eq=False)
+class ScaledBlock:
+    """A block of scaled rows: |y − W' θ| ≤ e for some W' with |W' − W| ≤ D · lift."""
+
+    W: Array
+    y: Array
+    e: Array
+    D: Array
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledRows:
+    """The problem in units, powers of two, in which no column of [W] and no measurement is much above 1.
+
+    With `normalize`, rows are divided by the powers of two next to their bounds as well, the least bound's row by 1.
+    Scaling is exact but for numbers that become subnormal; the bounds e and D grow by what these lose.
+    """
+
+    problem: LinearProblem
+    noise: Bounded
+    normalize: bool = False
+
+    @cached_property
+    def greatest(self) -> tuple[Array, float]:
+        """The greatest magnitude or radius in each column of W, and in y."""
+        W, y, D = np.zeros(len(self.problem.unknowns)), float(self.noise.radius.max()), self.noise.regressor
+        for rows in self.problem.blocks():
+            W = np.maximum(W, np.abs(self.problem.W[rows]).max(axis=0))
+            y = max(y, float(np.abs(self.problem.y[rows]).max()))
+            if D is not None:
+                W = np.maximum(W, D if D.ndim == 0 else D[rows].max(axis=0))
+        return W, y
+
+    @cached_property
+    def exponents(self) -> tuple[Integers, int]:
+        """Exponents of the units of each column of W, and of y."""
+        exponent = np.frexp(np.append(*self.greatest))[1].astype(np.int64).clip(-1000, 1000)
+        return exponent[:-1], int(exponent[-1])
+
+    @cached_property
+    def _least_exponent(self) -> int:
+        e = self.noise.radius
+        return int(np.frexp(np.min(e, where=e > 0, initial=self.greatest[1]))[1])
+
+    def _weights(self, rows: slice) -> Array:
+        """A power of two for each row, from 2^-20 to 1."""
+        e = self.noise.radius
+        if e.ndim == 0 or not self.normalize:
+            return np.ones(rows.stop - rows.start)
+        return np.ldexp(1.0, np.where(e[rows] > 0, self._least_exponent - np.frexp(e[rows])[1], 0).clip(-20, 0))
+
+    @cached_property
+    def norm(self) -> float:
+        """About the Euclidean norm of e."""
+        e = np.broadcast_to(np.ldexp(self.noise.radius, -self.exponents[1]), self.problem.y.shape)
+        return float(np.sqrt(sum(np.square(e[k] * self._weights(k)).sum() for k in self.problem.blocks())))
+
+    @cached_property
+    def lift(self) -> Array:
+        """(q, p): the radius of a block of W is D · lift, D of q columns. Few of them cost little."""
+        D, p = self.noise.regressor, len(self.problem.unknowns)
+        if D is None:
+            return np.full((1, p), ldexp(TINY, 22))  # 4 TINY over the least weight
+        return np.eye(p) if D.ndim else upward(D * np.ldexp(1.0, -self.exponents[0]))[None]
+
+    def rows(self) -> Iterator[ScaledBlock]:
+        """The rows, a block at a time."""
+        of_W, of_y = np.ldexp(1.0, -self.exponents[0]), ldexp(1.0, -self.exponents[1])
+        e, D = np.broadcast_to(self.noise.radius, self.problem.y.shape), self.noise.regressor
+        for k in self.problem.blocks():
+            weights = self._weights(k)
+            by = of_W if (weights == 1).all() else np.multiply.outer(weights, of_W)
+            radius = upward(D[k] * by) if D is not None and D.ndim else weights[:, None]
+            side = of_y * weights
+            yield ScaledBlock(self.problem.W[k] * by, self.problem.y[k] * side, upward(e[k] * side), radius)
+
+    def box(self, box: Box) -> Box:
+        """The box in scaled units, rounded outward."""
+        return _times_power(box, self.exponents[0] - self.exponents[1])
+
+    def unscaled(self, box: Box) -> Box:
+        """A box in scaled units in those of the problem, rounded outward."""
+        return _times_power(box, self.exponents[1] - self.exponents[0])
+
+
+def _times_power(box: Box, exponent: Integers) -> Box:
+    half = exponent // 2
+    x = Interval(box.lower, box.upper) * np.ldexp(1.0, half) * np.ldexp(1.0, exponent - half)
+    return Box(x.lower, x.upper)
 
 
 def _preconditioned(scaled: ScaledRows, box: Box) -> Box:
@@ -156,8 +236,8 @@ def _preconditioned(scaled: ScaledRows, box: Box) -> Box:
     return box & scaled.unscaled(Box(lower, upper))
 
 
-def _left_inverse(scaled: ScaledRows, theta: Box, free: Bools) -> tuple[Array, Array]:
-    """X, for which W X is about orthonormal, and a least-squares θ₀ moved into the box: floats, trusted by no one.
+def _left_inverse(scaled: ScaledRows, theta: Box, free: Mask) -> tuple[Array, Array]:
+    """X, for which W X is about orthonormal, and a least-squares θ₀ moved into the box: approximate, not trusted.
 
     The free columns of W are reduced to their triangle block by block [DGHL12]; X = V Σ⁻¹ of the triangle's singular
     values, without those that are rounding errors, so that C = X Xᵀ Wᵀ is about the pseudo-inverse.
@@ -190,7 +270,7 @@ class _System:
 
     X: Array
     start: Array
-    free: Bools
+    free: Mask
     F: MidRad
     """Tᵀ W"""
     s: MidRad
@@ -202,10 +282,10 @@ class _System:
     norms: Array
     """At least the Euclidean norms of e + D |θ₀|, and of the columns of D before `lift`."""
     suspect: bool
-    """Might some residual be too large?"""
+    """Whether some residual might be too large."""
 
     @classmethod
-    def of(cls, scaled: ScaledRows, X: Array, start: Array, free: Bools) -> "_System":
+    def of(cls, scaled: ScaledRows, X: Array, start: Array, free: Mask) -> "_System":
         F, s, bounds, squares, n_blocks, suspect = _Sum(), _Sum(), np.zeros(()), np.zeros(()), 0, False
         lifted = bound_matmul(scaled.lift, np.abs(start)[:, None])
         right = _padded(X, start, free)
@@ -238,7 +318,7 @@ class _System:
         return residual(self.X, self.F, np.eye(len(self.X)))
 
     def contracted(self, delta: Box) -> Box:
-        """What is left of the box by a bound that needs none, and by sweeps of Gauss–Seidel."""
+        """The box after a bound that needs no start, and sweeps of Gauss–Seidel."""
         side = matmul(self.X, self.s)
         bound = _fixed_point(self.defect.mag + self.spread, side.mag + self.reach)
         delta = delta & Box(-bound, bound)
@@ -251,7 +331,7 @@ class _System:
         return delta
 
     def is_refuted(self, scaled: ScaledRows, delta: Array) -> bool:
-        """Is there a row whose residual no errors within their bounds explain, for no |θ − θ₀| ≤ delta?
+        """Whether some row's residual exceeds what errors within their bounds explain, for every |θ − θ₀| ≤ delta.
 
         W δ = ρ + η with |η| ≤ ε = e + D |θ|, and W − T F = W (I − C W), so that r = (I − T Tᵀ) ρ, about the residual of
         least squares, is W (I − C W) δ − (I − T Tᵀ) η. With h = |t_k|² and |TᵀT|₂ ≤ 1 + α, by Cauchy and Schwarz,
@@ -299,14 +379,14 @@ class _Sum:
         return MidRad(self._mid, inflated(self._rad, 4 * self._n) + 16.0 * TINY)
 
 
-def _padded(X: Array, start: Array, free: Bools) -> Array:
+def _padded(X: Array, start: Array, free: Mask) -> Array:
     """[X θ₀] with rows of zeros in X for unknowns that are not free."""
     right = np.zeros((len(start), X.shape[1] + 1))
     right[free, :-1], right[:, -1] = X, start
     return right
 
 
-def _projected(rows: Rows, right: Array) -> tuple[MidRad, MidRad]:
+def _projected(rows: ScaledBlock, right: Array) -> tuple[MidRad, MidRad]:
     """T = W X and ρ = y − W θ₀ from right = [X θ₀]."""
     product = matmul(rows.W, right)
     rho = rows.y - product.mid[:, -1]
@@ -315,7 +395,7 @@ def _projected(rows: Rows, right: Array) -> tuple[MidRad, MidRad]:
 
 
 def _is_suspect(rho: Array, h: Array, e: Array, norm: float) -> bool:
-    """Is a residual near the bound of `_System.is_refuted`? A guess that saves a pass over the data."""
+    """Whether a residual is near the bound of `_System.is_refuted`: a guess that saves a pass over the data."""
     return bool((np.abs(rho) > 0.9 * (np.abs(1 - h) * e + np.sqrt(np.abs(h - h * h)) * norm)).any())
 
 
@@ -323,7 +403,7 @@ def _transposed(x: MidRad) -> MidRad:
     return MidRad(x.mid.T, x.rad.T)
 
 
-def _total_error(rows: Rows, lifted: Array) -> Array:
+def _total_error(rows: ScaledBlock, lifted: Array) -> Array:
     """At least e + D |θ|, from lift · |θ|."""
     return upward(rows.e + bound_matmul(rows.D, lifted)[:, 0])
 

@@ -1,4 +1,4 @@
-"""A hull that follows a stream of rows and remembers only the few that matter."""
+"""The hull of a stream of rows, updated online from the few rows that bound it."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 from gough.core import codec
 from gough.core.arrays import Array, array, first_not_finite
 from gough.core.errors import require
-from gough.core.state import load_state, save_state
+from gough.core.files import load_state, save_state
 from gough.core.threads import one_blas_thread
 from gough.estimates import Claim, Estimate, Stats, Status, guarded
 from gough.methods.bounded.linear_hull import Hull
@@ -100,7 +100,7 @@ class HullStream:
 
     @np.errstate(all="ignore")
     def estimate(self) -> Estimate:
-        """What is known by now: the hull of all rows taken in."""
+        """The hull of all rows so far."""
         self._digest()
         stats, name, box = Stats(self.n_rows), "HullStream", self._box
         if box.is_empty:

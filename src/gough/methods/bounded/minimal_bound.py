@@ -1,4 +1,4 @@
-"""How large must the error bounds be? The question behind every bounded-error answer."""
+"""The smallest factor on all error bounds for which a problem is consistent."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -7,17 +7,16 @@ from math import inf
 import numpy as np
 
 from gough.core import outward
-from gough.core.arrays import Array, ArrayValue
+from gough.core.arrays import Array, ArrayValue, Integers
 from gough.core.errors import AssumptionError
 from gough.core.products import residual
 from gough.core.threads import one_blas_thread
 from gough.estimates import Claim, proof
 from gough.evidence import Evidence
 from gough.methods.bounded.exact_bound import evidence, lower_bound, rounded_down, rounded_up
-from gough.methods.bounded.misfit import misfit
-from gough.methods.bounded.strips import Strips, bounds_of
+from gough.methods.bounded.strips import Strips, bounds_of, misfit
 from gough.methods.programs.simplex import Optimum, Outcome, Simplex
-from gough.problem import Integers, LinearProblem
+from gough.problem import LinearProblem
 from gough.region import Box
 
 _PER_ROUND = 8
@@ -44,16 +43,16 @@ class MinimalBound(ArrayValue):
     evidence: tuple[Evidence, ...]
     """Weights on those rows: a contradiction if `lower` exceeds 1."""
     claim: Claim = Claim.PROOF
-    """Of both ends: PROOF, or ENCLOSURE where the processor does not compute by IEEE 754."""
+    """Claim of both ends: PROOF, or ENCLOSURE where the processor does not compute by IEEE 754."""
 
     @property
     def is_consistent(self) -> bool:
-        """Is there a point that satisfies every row and the prior? It is exhibited."""
+        """Whether `point` satisfies every row and the prior."""
         return self.upper <= 1
 
     @property
     def is_inconsistent(self) -> bool:
-        """Is it proven that there is none?"""
+        """Whether it is proven that no point does."""
         return self.lower > 1
 
     def __str__(self) -> str:
@@ -107,7 +106,7 @@ def minimal_bound(problem: LinearProblem) -> MinimalBound:
 
 
 def _exhibited(problem: LinearProblem, theta: Array) -> tuple[Array, float]:
-    """The point and what it attains; if it misses equations by rounding, a point of fewer digits may not."""
+    """The point and the factor it attains; a point of fewer digits where it misses equations by rounding."""
     found, bounds = (attained(problem, theta), theta), problem.unknowns.bounds
     for digits in (14, 12, 9):
         if found[0] < inf:

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Integers
 from gough.core.errors import require
 from gough.core.threads import one_blas_thread
 from gough.estimates import Claim, proof
 from gough.evidence import Evidence
 from gough.methods.bounded.exact_bound import Multipliers, evidence, rounded_down
-from gough.methods.bounded.relaxed_programs import NO_ROWS, Programs, Rows, robust_strips
+from gough.methods.bounded.relaxed_programs import NO_ROWS, Programs, RowSet, robust_strips
 from gough.methods.bounded.strips import Strips
-from gough.problem import Integers, LinearProblem
+from gough.problem import LinearProblem
 
 _TOLERANCE = 1e-9
 _PER_UNKNOWN = 10
@@ -22,11 +22,11 @@ _ROUNDS = 50
 
 @dataclass(frozen=True)
 class Outliers:
-    """What contradictions among the rows prove about outliers: rows whose error exceeds its bound.
+    """Outliers (rows whose error exceeds its bound) that contradictions among the rows prove.
 
     Each contradiction in `evidence` is a set of rows that no θ of the prior satisfies together. They share no row, so
-    every θ violates at least one row of each: at least `at_least` rows violate their bound. Whether the bound or the
-    measurement is wrong, nobody can tell from the data.
+    every θ violates at least one row of each: at least `at_least` rows violate their bound. The data do not decide
+    whether the bound or the measurement is wrong.
 
     Examples:
         >>> import gough
@@ -39,7 +39,7 @@ class Outliers:
 
     n_rows: int
     q: int
-    """Number of outliers that `proven` takes for granted is not exceeded."""
+    """Largest number of outliers that `proven` assumes."""
     evidence: tuple[Evidence, ...]
     """Contradictions that share no row."""
     proven: tuple[int, ...]
@@ -47,7 +47,7 @@ class Outliers:
     proofs: tuple[tuple[Evidence, ...], ...]
     """For each proven row, more contradictions: with `evidence` they make more than q, and share that row only."""
     suspects: tuple[int, ...]
-    """Rows that are violated near the middle of the others, the worst first. Suspicion proves nothing."""
+    """Rows that are violated near the middle of the others, the worst first; not proven."""
     claim: Claim = Claim.PROOF
     """PROOF, or ENCLOSURE where the processor does not compute by IEEE 754."""
 
@@ -73,7 +73,7 @@ class Outliers:
 @np.errstate(all="ignore")
 @one_blas_thread()
 def outliers(problem: LinearProblem, q: int | None = None) -> Outliers:
-    """How many rows of |y − W θ| ≤ e are violated at least, by whatever θ of the prior, and which ones for certain.
+    """The least number of rows of |y − W θ| ≤ e that every θ of the prior violates, and which rows are proven to be.
 
     Constraint: the rows, of which at most q may be violated; q is the proven minimum if it is not given. Kept: every
     θ; nothing is estimated. Does nothing, and says so, where the rows contradict each other nowhere. Idempotent.
@@ -124,7 +124,7 @@ class _Search:
         self._programs = programs
         self._suspects = suspects
         self.found: list[tuple[int | None, Multipliers]] = []
-        """Which suspect each contradiction is about, if any, and the proof."""
+        """The suspect of each contradiction, if any, and the proof."""
 
     def count(self) -> None:
         """Contradictions that share no row: one for each suspect, then others while there are any."""
@@ -165,7 +165,7 @@ class _Search:
             else:
                 yield suspect, tuple(evidence((), (), used) for used in more)
 
-    def _against(self, row: int, used: Rows) -> Multipliers | None:
+    def _against(self, row: int, used: RowSet) -> Multipliers | None:
         """A contradiction of this suspect with rows that are neither suspects nor used."""
         problem, sign = self._programs.problem, self._suspects[row]
         without = used.union(self._suspects)

@@ -1,4 +1,4 @@
-"""Bounds of linear functionals with the evidence that a certificate is made of."""
+"""Bounds of linear functions of the parameters over all consistent ones, such as the torque of another motion."""
 
 from dataclasses import dataclass
 
@@ -6,14 +6,15 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import AssumptionError, require
+from gough.core.floating import require_ieee
 from gough.core.threads import one_blas_thread
 from gough.estimates import Claim, HullStats, Status, proof
-from gough.evidence import Evidence, Link
+from gough.evidence import Link
 from gough.methods.bounded.constraint_generation import Vertex, extremes
-from gough.methods.bounded.exact_bound import Multipliers, Prover, evidence, rounded_down
+from gough.methods.bounded.exact_bound import Multipliers, Prover, evidence
 from gough.methods.bounded.linear_hull import LinearHull
 from gough.methods.bounded.strips import reachable
-from gough.problem import Integers, LinearProblem
+from gough.problem import LinearProblem
 from gough.region import Box
 
 
@@ -50,46 +51,72 @@ def predictions(problem: LinearProblem, directions: Array, *, tolerance: float =
         >>> check(certificate_of(problem, found), problem).statement[-2:]
         ('2·a + b ≥ 4', '2·a + b ≤ 6')
     """
-    D = array(directions, "directions", ndim=2)
-    require(bool(np.isfinite(D).all()), "directions must be finite")
-    fits = D.shape[1] == len(problem.unknowns)
-    require(fits, f"directions need a column per unknown, {len(problem.unknowns)}, but their shape is {D.shape}")
+    D = _directions(problem, directions)
     answer = LinearHull(tolerance).estimate(problem)
     if answer.status is not Status.OK:
         raise AssumptionError(f"nothing can be predicted, since the hull is not OK: {' '.join(answer.notes)}")
     assert isinstance(answer.stats, HullStats)
-    hull, n = answer.region.hull(), len(D)
     both = np.vstack([D, -D])
-    proofs = proven_ranges(problem, hull, both, tolerance)
-    values = np.array([value for value, _ in proofs])
-    if (values[:n] > -values[n:]).any():
+    ranges = proven_ranges(problem, answer.region.hull(), both, tolerance)
+    bounds = _box(ranges)
+    if bounds.is_empty:
         raise AssumptionError("nothing can be predicted: proven bounds cross, so that no θ satisfies all rows")
     names = problem.unknowns.names
-    used = (Evidence(names, tuple(d.tolist()), one.rows, one.weights) for d, (_, one) in zip(both, proofs, strict=True))
-    return Predictions(Box(values[:n], -values[n:]), (*answer.stats.evidence, *used), proof())
+    used = (evidence(names, tuple(d.tolist()), each) for d, (_, each) in zip(both, ranges, strict=True))
+    return Predictions(bounds, (*answer.stats.evidence, *used), proof())
+
+
+@np.errstate(all="ignore")
+@one_blas_thread()
+def prediction_bounds(problem: LinearProblem, directions: Array, *, tolerance: float = 1e-9) -> Box:
+    """Exact bounds of d·θ over all consistent θ, for each row d of `directions`: what a torque can be.
+
+    The bounds are rigorous (PROOF), and thousands of them share one linear program. AssumptionError where the
+    processor does not compute by IEEE 754.
+
+    Examples:
+        >>> import gough
+        >>> unknowns = gough.Unknowns(["a", "b"])
+        >>> problem = gough.LinearProblem([[1.0, 1.0], [1.0, -1.0]], [3.0, 1.0], unknowns, gough.Bounded(0.5))
+        >>> box = prediction_bounds(problem, [[1.0, 1.0]])
+        >>> box.lower, box.upper
+        (array([2.5]), array([3.5]))
+    """
+    require_ieee("the range of a prediction")
+    D = _directions(problem, directions)
+    hull = LinearHull(tolerance).contract(problem, problem.unknowns.bounds)
+    if hull.is_empty:
+        return Box.empty(len(D))
+    return _box(proven_ranges(problem, hull, np.vstack([D, -D]), tolerance))
+
+
+def _directions(problem: LinearProblem, directions: Array) -> Array:
+    D = array(directions, "directions", ndim=2)
+    require(bool(np.isfinite(D).all()), "directions must be finite")
+    fits = D.shape[1] == len(problem.unknowns)
+    require(fits, f"directions need a column per unknown, {len(problem.unknowns)}, but their shape is {D.shape}")
+    return D
+
+
+def _box(ranges: list[tuple[float, Multipliers]]) -> Box:
+    """The box of proven lower bounds of D·θ, then of −D·θ; empty where they cross, since no θ is consistent then."""
+    lower, upper = np.array([value for value, _ in ranges]).reshape(2, -1) * [[1.0], [-1.0]]
+    return Box.empty(len(lower)) if (lower > upper).any() else Box(lower, upper)
 
 
 def proven_ranges(
     problem: LinearProblem, hull: Box, directions: Array, tolerance: float
-) -> list[tuple[float, Evidence]]:
-    """A proven lower bound of each direction over the consistent set in its hull, and the evidence."""
+) -> list[tuple[float, Multipliers]]:
+    """A proven lower bound of each direction over the consistent set in its hull, and its multipliers."""
     near = reachable(problem, hull)
     part = problem.select(near) if near.size else problem
-    nothing = Vertex(hull.center, near[:0], np.zeros(0))
-    vertices = [nothing] * len(directions)
+    vertices = [Vertex(hull.center, near[:0], np.zeros(0))] * len(directions)
     if near.size:
         found = extremes(part, hull, directions, tolerance)
         # a set so thin that floating point misses it: the box is all that is known
         vertices = list(found.vertices) if found.contradiction is None else vertices
-    return _proofs(part, hull, directions, vertices, near)
-
-
-def _proofs(
-    problem: LinearProblem, hull: Box, directions: Array, vertices: list[Vertex], numbers: Integers
-) -> list[tuple[float, Evidence]]:
-    prover, result = Prover(problem), []
+    prover, result = Prover(part), []
     for d, vertex in zip(directions, vertices, strict=True):
-        value, used = prover.lower_bound(hull, d, vertex.rows, vertex.weights)
-        given = Multipliers(tuple(numbers[list(used.rows)].tolist()), used.given)
-        result.append((rounded_down(value), evidence((), (), given)))
+        value, used = prover.floor(hull, d, vertex.rows, vertex.weights)
+        result.append((value, Multipliers(tuple(near[list(used.rows)].tolist()), used.given)))
     return result

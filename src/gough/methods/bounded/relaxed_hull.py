@@ -1,5 +1,6 @@
 """The hull of a bounded-error problem of which at most q rows may be violated, whichever they are."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from typing import ClassVar, NamedTuple
@@ -7,16 +8,17 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from gough.core.arrays import Array
+from gough.core.covers import TooManyCases, cover
 from gough.core.errors import require
 from gough.core.text import written
 from gough.core.threads import one_blas_thread
 from gough.estimates import Claim, Estimate, RelaxedStats
-from gough.evidence import Evidence
+from gough.evidence import Evidence, RelaxedSide
 from gough.methods.bounded.box_answer import box_answer
+from gough.methods.bounded.exact_bound import evidence
 from gough.methods.bounded.linear_hull import LinearHull
 from gough.methods.bounded.outliers import Outliers, outliers
-from gough.methods.bounded.relaxed_evidence import Ledger
-from gough.methods.bounded.relaxed_programs import NO_ROWS, Cut, Programs, Rows, around, robust_strips
+from gough.methods.bounded.relaxed_programs import NO_ROWS, Cut, Programs, RowSet, around, robust_strips
 from gough.methods.bounded.strips import bounds_of
 from gough.problem import LinearProblem
 from gough.region import Box
@@ -30,10 +32,11 @@ class RelaxedHull:
     violates at most q rows. Does nothing in directions that some q rows alone bound. Idempotent up to `tolerance`,
     unless the search was stopped. With q = 0 it is `LinearHull`.
 
-    A bound is proven by multipliers on a few rows; a θ that escapes it violates one of these. So each of them is
-    dropped in turn, with q − 1 left to drop, best first. What is not worth a look is known by peeling: of T + 1
-    bounds that share no row that may be dropped, one at least survives T violations. Where W is known to ± D, a row is
-    taken as wide as e + D |θ| gets over the box: the answer is valid then, but not the smallest box.
+    A bound is proven by multipliers on a few rows; a θ beyond it violates one of these. So each of them is dropped in
+    turn, with q − 1 left to drop, best first (branch and bound). Branches are pruned by disjoint proofs: of T + 1
+    bounds that share no row that may be dropped, at least one holds for a θ with T violations. Where W is
+    known to ± D, a row is taken as wide as e + D |θ| gets over the box: the answer is valid then, but not the
+    smallest box.
 
     Examples:
         >>> import gough
@@ -73,11 +76,79 @@ class RelaxedHull:
         return box_answer(self, self.claim, problem.unknowns, search.box, stats, notes=search.notes)
 
 
+_CASES = 20_000
+"""Cases to look into for one side; a search that ends earlier proves with less."""
+
+
+class Ledger:
+    """Sides of a relaxed hull with the cuts that prove them, few of all that were seen.
+
+    A side is proven if no q rows meet all cuts that prove it: a θ that violates at most q rows satisfies all rows of
+    some cut then.
+    """
+
+    def __init__(self, q: int, contradictions: Iterable[Evidence]) -> None:
+        self._q = q
+        self._shared: dict[RowSet, Evidence] = {
+            frozenset(row for row, w in zip(one.rows, one.weights, strict=True) if w != "0"): one
+            for one in contradictions
+        }
+        self._needed = set[RowSet]()
+        self._sides: list[RelaxedSide] = []
+        self._complete = True
+
+    def contradictions_of_the_prior(self, cuts: Iterable[Cut]) -> None:
+        """Cuts that no θ of the prior satisfies: they serve every side."""
+        for cut in cuts:
+            if cut.value == np.inf:
+                self._shared.setdefault(cut.rows, evidence((), (), cut.multipliers))
+
+    def side(self, name: str, factor: float, value: float, cuts: Iterable[Cut]) -> None:
+        """Enter factor · θ[name] ≥ value; a value of ∞ says that there is no such θ."""
+        if not self._complete:
+            return  # a proof of some sides only is not part of the answer
+        own = {cut.rows: cut for cut in cuts if cut.value >= value}
+        sets = [*self._shared, *(rows for rows in own if rows not in self._shared)]
+        needed = self._minimal(sets)
+        if needed is None:
+            self._complete = False
+            return
+        self._needed |= needed & set(self._shared)
+        used = [own[rows] for rows in sets if rows in needed and rows not in self._shared]
+        shown = [(cut.value == np.inf, evidence((), (), cut.multipliers)) for cut in used]
+        proves, refutes = (tuple(one for empty, one in shown if empty is wanted) for wanted in (False, True))
+        names, factors = ((name,), (factor,)) if value < np.inf else ((), ())
+        self._sides.append(RelaxedSide(names, factors, min(value, 1.0) if not names else value, proves, refutes))
+
+    def _minimal(self, sets: list[RowSet]) -> set[RowSet] | None:
+        """Those of the sets that are needed, nearly; None if it cannot be seen that no q rows meet them all."""
+        while True:
+            try:
+                found = cover(sets, self._q, limit=_CASES)
+            except TooManyCases:
+                return None
+            if found.elements is not None:
+                return None
+            if len(found.used) == len(sets):
+                return set(sets)
+            sets = [sets[i] for i in sorted(found.used)]
+
+    @property
+    def contradictions(self) -> tuple[Evidence, ...]:
+        """Those of the prior that some side needs."""
+        return tuple(one for rows, one in self._shared.items() if rows in self._needed) if self._complete else ()
+
+    @property
+    def sides(self) -> tuple[RelaxedSide, ...]:
+        """All sides in their order; none if the proof of one of them is missing."""
+        return tuple(self._sides) if self._complete else ()
+
+
 class _Case(NamedTuple):
     """All θ of the box that satisfy `kept` and violate at most q − |dropped| rows that are not `dropped`."""
 
-    dropped: Rows
-    kept: Rows
+    dropped: RowSet
+    kept: RowSet
 
 
 class _Node(NamedTuple):
@@ -87,9 +158,9 @@ class _Node(NamedTuple):
     order: tuple[int, int]
     case: _Case
     cut: Cut
-    """What is proven of the θ that violate no row of it; the others are in the cases made by dropping one."""
+    """The bound of the θ that violate no row of it; the others are in the cases made by dropping one."""
     reasons: tuple[Cut, ...] = ()
-    """What proves the bound."""
+    """The cuts that prove the bound."""
 
 
 class _Search:
@@ -99,7 +170,7 @@ class _Search:
     def __init__(self, problem: LinearProblem, method: RelaxedHull) -> None:
         self._method = method
         self.evidence = tuple[Evidence, ...]()
-        self.rows: Rows = NO_ROWS
+        self.rows: RowSet = NO_ROWS
         self.notes = tuple[str, ...]()
         self.pool = 0
         prior = self.box = problem.unknowns.bounds
@@ -178,7 +249,7 @@ class _Side:
         self.stopped = False
         self.rows = set[int]()
         self.cuts: list[Cut] = []
-        """What proves the answer, and more."""
+        """The cuts that prove the answer, and others."""
 
     def explore(self, cases: list[_Case], node_limit: int) -> float:
         """A proven lower bound: the least over all cases, looked into or not."""
@@ -201,18 +272,18 @@ class _Side:
 
     @property
     def _is_bounded(self) -> bool:
-        """Has the box a side to fall back on?"""
+        """Whether the box has a finite side in this direction."""
         box, d = self._programs.box, self._direction
         return bool(np.isfinite(np.where(d > 0, box.lower, box.upper)[d != 0]).all())
 
-    def _cut(self, dropped: Rows) -> Cut:
+    def _cut(self, dropped: RowSet) -> Cut:
         return self._noted(dropped, self._programs.cut(self._direction, dropped))
 
-    def _cuts(self, dropped: list[Rows], near: list[Cut]) -> list[Cut]:
+    def _cuts(self, dropped: list[RowSet], near: list[Cut]) -> list[Cut]:
         cuts = self._programs.cuts(self._direction, dropped, near)
         return [self._noted(rows, cut) for rows, cut in zip(dropped, cuts, strict=True)]
 
-    def _noted(self, dropped: Rows, cut: Cut) -> Cut:
+    def _noted(self, dropped: RowSet, cut: Cut) -> Cut:
         if len(dropped) <= self._q and cut.value > -np.inf:
             self._reached = min(self._reached, cut.value)
         self.rows |= cut.rows
@@ -232,7 +303,7 @@ class _Side:
         return nodes
 
     def _peeled(self, cases: list[_Case], cuts: list[Cut], parent: float) -> list[tuple[Cut, ...]]:
-        """For each case q − |dropped| + 1 bounds that share no row but kept ones, of which one survives.
+        """For each case, q − |dropped| + 1 bounds that share no row but kept ones: one of them holds.
 
         One is enough if it rests on kept rows and the box alone; none are given where they are not above the parent's.
         """
@@ -258,7 +329,7 @@ class _Side:
         return chain if len(chain) > self._q - len(case.dropped) else ()
 
     def _dropped_one(self, node: _Node) -> list[tuple[float, int, Cut]]:
-        """What remains without each of the rows that may be dropped, the least first."""
+        """The cuts without each of the rows that may be dropped, the least first."""
         if len(node.case.dropped) >= self._q:
             return []
         rows = sorted(node.cut.rows - node.case.kept)

@@ -9,16 +9,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Integers
 from gough.methods.bounded.exact_bound import Multipliers, Prover, rounded_down
 from gough.methods.bounded.strips import Outline, Strips, least_squares, reachable
 from gough.methods.programs.simplex import Optimum, Outcome, Simplex, Start
 from gough.noise import Bounded
-from gough.problem import Integers, LinearProblem
+from gough.problem import LinearProblem
 from gough.region import Box
 
-Rows = frozenset[int]
-NO_ROWS: Rows = frozenset()
+RowSet = frozenset[int]
+NO_ROWS: RowSet = frozenset()
 NO_MULTIPLIERS = Multipliers((), ())
 
 _FIRST = 10
@@ -39,7 +39,7 @@ class Cut:
     """direction · θ ≥ value for every θ of the box that satisfies `rows`; ∞ if none does, −∞ if nothing was proven."""
 
     value: float
-    rows: Rows = NO_ROWS
+    rows: RowSet = NO_ROWS
     multipliers: Multipliers = NO_MULTIPLIERS
     start: Start | None = None
     """The vertex of it, where similar programs may begin."""
@@ -60,9 +60,9 @@ class Programs:
         self._sides: list[tuple[float, float]] = []
         self._outline: Outline | None = None
         """Rows outside the pool that may be violated."""
-        self._off: Rows = NO_ROWS
-        self._solved: dict[tuple[bytes, Rows], Cut] = {}
-        self._proven: dict[tuple[bytes, Rows], Cut] = {}
+        self._off: RowSet = NO_ROWS
+        self._solved: dict[tuple[bytes, RowSet], Cut] = {}
+        self._proven: dict[tuple[bytes, RowSet], Cut] = {}
         self._add(_nearest(strips, self._reachable))
 
     @property
@@ -70,14 +70,14 @@ class Programs:
         """Rows that a linear program looked at."""
         return len(self._pool)
 
-    def cut(self, direction: Array, without: Rows, near: Cut | None = None) -> Cut:
+    def cut(self, direction: Array, without: RowSet, near: Cut | None = None) -> Cut:
         """The best proven bound of direction · θ that uses none of the rows `without`; `near` is a similar one."""
         key = (direction.tobytes(), without)
         if key not in self._solved:
             self._solved[key] = self._proposed(direction, without, near)
         return self._solved[key]
 
-    def cuts(self, direction: Array, withouts: list[Rows], near: list[Cut]) -> list[Cut]:
+    def cuts(self, direction: Array, withouts: list[RowSet], near: list[Cut]) -> list[Cut]:
         """Several of them at once, which is quicker."""
         key = direction.tobytes()
         new = [i for i, without in enumerate(withouts) if (key, without) not in self._solved and near[i].start]
@@ -85,7 +85,7 @@ class Programs:
             self._solve_each(direction, [withouts[i] for i in new], [near[i] for i in new])
         return [self.cut(direction, without, one) for without, one in zip(withouts, near, strict=True)]
 
-    def _solve_each(self, direction: Array, withouts: list[Rows], near: list[Cut]) -> None:
+    def _solve_each(self, direction: Array, withouts: list[RowSet], near: list[Cut]) -> None:
         """Enter cuts that need nothing but the pool; the others are left to be solved one by one."""
         cost, size = self.strips.cost(direction)
         self._switch(NO_ROWS)
@@ -120,7 +120,7 @@ class Programs:
                 return used
         return None
 
-    def _proposed(self, direction: Array, without: Rows, near: Cut | None) -> Cut:
+    def _proposed(self, direction: Array, without: RowSet, near: Cut | None) -> Cut:
         cost, size = self.strips.cost(direction)
         optimum = self._optimum(cost, without, None if near is None else near.start)
         rows, weights = optimum.on(self._pool)
@@ -149,7 +149,7 @@ class Programs:
             return self._prover.floor(self.box, direction, rows, weights)
         return rounded_down(_least(self.box, direction)), NO_MULTIPLIERS
 
-    def _optimum(self, cost: Array, without: Rows, start: Start | None) -> Optimum:
+    def _optimum(self, cost: Array, without: RowSet, start: Start | None) -> Optimum:
         """Solve, add the rows that the vertex violates, until there are none."""
         self._switch(without)
         optimum = self._program.minimize(cost, start)
@@ -163,7 +163,7 @@ class Programs:
             optimum = self._program.minimize(cost, optimum.start)
         return optimum
 
-    def _violated(self, point: Array, without: Rows) -> Integers:
+    def _violated(self, point: Array, without: RowSet) -> Integers:
         rows = self._reachable if self._outline is None else self._outline.rows
         if self._outline is None:
             excess = self.strips.excess(point[None, :], rows)
@@ -187,7 +187,7 @@ class Programs:
         for row in self._off.intersection(rows.tolist()):
             self._program.set_row(self._place[row], -np.inf, np.inf)
 
-    def _switch(self, without: Rows) -> None:
+    def _switch(self, without: RowSet) -> None:
         for row in sorted(without - self._off):
             if row in self._place:
                 self._program.set_row(self._place[row], -np.inf, np.inf)

@@ -1,14 +1,14 @@
-"""The rows of a bounded-error problem as strips in coordinates that a simplex method likes."""
+"""The rows of a bounded-error problem as strips in coordinates that suit a simplex method."""
 
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Integers
 from gough.core.errors import AssumptionError
 from gough.noise import Bounded
-from gough.problem import Integers, LinearProblem
+from gough.problem import LinearProblem
 from gough.region import Box
 
 FAR = 1e8
@@ -51,14 +51,14 @@ class Strips:
     length: Array
     """‖scale ∘ W_k‖ (N,); 1 for rows of zeros."""
     chord: "Chord | None" = None
-    """Where W has a radius D: what stands for |θ| in |y − W θ| ≤ e + D |θ|."""
+    """Where W has a radius D: the linear bound that replaces |θ| in |y − W θ| ≤ e + D |θ|."""
 
     @classmethod
     def of(cls, problem: LinearProblem, box: Box, method: str) -> "Strips":
         """Strips around a least-squares point of a sample of the rows, in units of the error bounds.
 
-        In these units half of the rows that know an unknown are wider than one along its axis, and half are narrower,
-        whatever the units of the rows. The set is no wider than the box.
+        In these units half of the rows that involve an unknown are wider than one along its axis, and half are
+        narrower, whatever the units of the rows. The set is no wider than the box.
         """
         noise = bounds_of(problem, method)
         radius = np.broadcast_to(noise.radius, problem.y.shape)
@@ -80,7 +80,7 @@ class Strips:
         return replace(_around(problem, radius, center, scale), chord=chord)
 
     def fitted(self, lower: Array, upper: Array) -> "Strips":
-        """As `recentered`, for a box known to hold the set: where it has no width, the unit is as fine as can be.
+        """As `recentered`, for a box proven to contain the set: where it has no width, the unit is the finest possible.
 
         Else an unknown that is known would outweigh the others in the length of the rows.
         """
@@ -124,16 +124,15 @@ class Strips:
         return _finite(both, lower, upper)
 
     def rounding(self, rows: Any) -> Array:
-        """What floating point may have made of `middle`: errors below it must not look like contradictions."""
+        """Bound on the rounding error of `middle`: differences below it must not count as contradictions."""
         part = 4 * np.finfo(float).eps
         farthest = np.sqrt(len(self.center)) * abs(self.center / self.scale).max()
         return part * abs(self.problem.y[rows]) + part * farthest * self.length[rows]
 
     def _regressor_radius(self, rows: Any) -> Array:
-        noise = self.problem.noise
-        assert isinstance(noise, Bounded)
-        assert noise.regressor is not None
-        return np.broadcast_to(noise.regressor, self.problem.W.shape)[rows]
+        D = bounds_of(self.problem, "Strips").regressor
+        assert D is not None
+        return np.broadcast_to(D, self.problem.W.shape)[rows]
 
     def box(self, box: Box) -> tuple[Array, Array]:
         """The sides of a box in z, at most FAR away."""
@@ -154,7 +153,7 @@ class Strips:
         return cost / size, float(np.ldexp(size, exponent))
 
     def excess(self, points: Array, among: Integers | None = None) -> Array:
-        """How far each row (or those `among`) is violated by the worst of the points (m, p), in normalized units."""
+        """Violation of each row (or those `among`) by the worst of the points (m, p), in normalized units."""
         directions = points * self.scale
         n_rows = self.problem.n_rows if among is None else len(among)
         worst = np.empty(n_rows)
@@ -172,7 +171,7 @@ class Strips:
         return np.where(np.isfinite(worst), worst, -np.inf)
 
     def outline(self, among: Integers) -> "Outline | None":
-        """Some rows, normalized, to be looked at again and again; None where they are too many for that."""
+        """Some rows, normalized and kept in memory; None where they are too many for that."""
         if len(among) * len(self.center) > _OUTLINE or self.chord is not None:
             return None
         A, lower, upper = self.rows(among)
@@ -230,11 +229,10 @@ class Chord:
 
 
 def reachable(problem: LinearProblem, box: Box) -> Integers:
-    """Rows that some θ of the box violates, or nearly; the others need not be looked at."""
+    """Rows that some θ of the box violates, or nearly; the others cannot cut the box."""
     if not box.is_bounded:
         return np.arange(problem.n_rows)
-    noise = problem.noise
-    assert isinstance(noise, Bounded)
+    noise = bounds_of(problem, "reachable")
     center, half = box.center, box.width / 2
     far = np.empty(problem.n_rows, dtype=bool)
     for rows in problem.blocks():
@@ -248,7 +246,7 @@ _BLOCK = 1 << 12
 
 
 def _typical_scale(problem: LinearProblem, radius: Array) -> Array:
-    """How wide rows are along each axis: the median of e_k / |W_kj|, of rows that are not too thin to tell."""
+    """Typical width of rows along each axis: the median of e_k / |W_kj|, over rows that are not too thin."""
     some = slice(None, None, max(1, problem.n_rows // _FEW))
     W, y = abs(problem.W[some]), abs(problem.y[some])
     scale = np.empty(W.shape[1])
@@ -300,6 +298,33 @@ def least_squares(A: Array, b: Array) -> Array:
 
 def with_radius(strips: Strips, problem: LinearProblem) -> Strips:
     """The same strips with the error bounds of a problem that differs in nothing else."""
-    noise = problem.noise
-    assert isinstance(noise, Bounded)
-    return replace(strips, problem=problem, radius=np.broadcast_to(noise.radius, problem.y.shape))
+    radius = bounds_of(problem, "Strips").radius
+    return replace(strips, problem=problem, radius=np.broadcast_to(radius, problem.y.shape))
+
+
+def misfit(W: Array, y: Array) -> Array:
+    """Weights on at most p + 1 rows with Wᵀλ ≈ 0 and λ·y ≥ 0: the row that misses most what others determine.
+
+    Examples:
+        >>> misfit(np.array([[1.0], [2.0], [1.0]]), np.array([1.0, 2.0, 1.5])).round(12)
+        array([-1.,  0.,  1.])
+    """
+    from scipy.linalg import qr  # noqa: PLC0415 - start-up time
+
+    weights = np.zeros(len(y))
+    size, length = abs(W).max(axis=0, initial=0.0), abs(W).max(axis=1, initial=0.0)
+    if not length.any():
+        return weights
+    A = W / np.where(size > 0, size, 1.0)
+    length = abs(A).max(axis=1)  # entries may vanish beside a column's greatest
+    R, order = qr((A / np.where(length > 0, length, 1.0)[:, None]).T, mode="r", pivoting=True)
+    diagonal = abs(R.diagonal())
+    basis = order[: int((diagonal > 1e-10 * diagonal[0]).sum())]
+    combined = np.linalg.lstsq(A[basis].T, A.T, rcond=None)[0]  # each row as a combination of those of the basis
+    missed = np.nan_to_num(y - y[basis] @ combined)
+    missed[basis] = 0.0
+    worst = int(abs(missed).argmax())
+    sign = 1.0 if missed[worst] > 0 else -1.0
+    weights[basis] = -sign * combined[:, worst]
+    weights[worst] = sign
+    return weights

@@ -1,4 +1,4 @@
-"""What becomes of the hull when the error bounds are larger or smaller than stated."""
+"""The hull as a function of a factor on all error bounds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ class Sweep(ArrayValue):
     """(factors,); −∞ where the problem is inconsistent."""
     status: tuple[Status, ...]
     claim: Claim = Claim.PROOF
-    """What every box claims: PROOF, or ENCLOSURE where the processor does not compute by IEEE 754."""
+    """Claim of every box: PROOF, or ENCLOSURE where the processor does not compute by IEEE 754."""
 
     @property
     def width(self) -> Array:

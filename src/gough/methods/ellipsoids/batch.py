@@ -5,20 +5,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gough.core.arrays import Array, array
+from gough.core.arrays import Array, Integers, array
 from gough.core.errors import InputError, require
 from gough.core.floating import require_ieee
 from gough.core.midrad import upward
 from gough.core.threads import one_blas_thread
 from gough.evidence import EllipsoidRound, Evidence
-from gough.methods.ellipsoids.evidence import ProvedRound, proved_round
-from gough.methods.ellipsoids.proof import ROOM, ProvedEllipsoid, prove
-from gough.methods.ellipsoids.strips import Integers, Strips, middle_and_half, strips_of
-from gough.methods.ellipsoids.weights import View, optimize
+from gough.methods.ellipsoids.proof import ROOM, ProvedEllipsoid, ProvedRound, prove, proved_round
+from gough.methods.ellipsoids.strips import ExactStrips, middle_and_half, strips_of
 from gough.region import Box, Ellipsoid
 
 DETERMINANT = 0.0
 """Criterion of smallest volume."""
+
+
 TRACE = 1.0
 """Criterion of smallest sum of squared semi-axes, each unknown in units of its prior, later of its present width."""
 
@@ -28,6 +28,18 @@ TOO_WIDE = "the squares of some unknowns' widths are no floating-point numbers; 
 
 OF_BOX = Evidence((), (), (), ())
 """Evidence of a side that the box itself has."""
+
+
+_SWEEPS = 100
+
+
+_ROUNDS = 60
+
+
+_THIN = 1e-8
+
+
+_ROUNDING = 2.0**-44
 
 
 class Found(NamedTuple):
@@ -46,10 +58,10 @@ class Refined:
     weights: Array
     is_empty: bool = False
     rounds: tuple[ProvedRound, ...] = ()
-    """What was proved on the way, the ellipsoid last."""
+    """All rounds that were proved, the ellipsoid's last."""
 
 
-def refine(strips: Strips, weights: Array, criterion: float, rounds: int, rtol: float) -> Refined:
+def refine(strips: ExactStrips, weights: Array, criterion: float, rounds: int, rtol: float) -> Refined:
     """Rounds of: optimize the multipliers, prove their ellipsoid, cut every strip to its part inside.
 
     Constraint: the strips. Kept: every θ that satisfies them, since each round starts from strips that the proved
@@ -84,19 +96,19 @@ def refine(strips: Strips, weights: Array, criterion: float, rounds: int, rtol: 
     return best
 
 
-def of_sides(strips: Strips) -> Array:
+def of_sides(strips: ExactStrips) -> Array:
     """Multipliers of the smallest ellipsoid around the box: 1/p for each side, as a weight of its square."""
     p, weights = strips.n_axes, np.zeros(len(strips))
     weights[:p] = 1 / (p * np.square(strips.half[:p]))
     return weights
 
 
-def proved_ellipsoid(strips: Strips, weights: Array) -> ProvedEllipsoid | None:
+def proved_ellipsoid(strips: ExactStrips, weights: Array) -> ProvedEllipsoid | None:
     used = np.flatnonzero(weights)
     return prove(strips.take(used), strips.mid[used], strips.half[used], weights[used])
 
 
-def _cut(strips: Strips, proved: ProvedEllipsoid) -> Strips:
+def _cut(strips: ExactStrips, proved: ProvedEllipsoid) -> ExactStrips:
     mid, half = strips.mid.copy(), strips.half.copy()
     for rows in strips.blocks():
         mid[rows], half[rows] = strips.cut(proved.support(strips.take(rows)), rows)
@@ -156,7 +168,7 @@ def ellipsoid_of_strips(
 
 def refined_strips(
     D: Array, lower: Array, upper: Array, criterion: float, *, rounds: int = 1, rtol: float = 1e-3
-) -> tuple[Strips, Refined]:
+) -> tuple[ExactStrips, Refined]:
     """The strips lower ≤ Dθ ≤ upper, scaled, and what could be proved of them."""
     mid, half = middle_and_half(lower, upper)
     p, free = D.shape[1], np.arange(D.shape[1])
@@ -176,7 +188,7 @@ def _reach(D: Array, mid: Array, half: Array) -> Box:
     return Box(-each, each)
 
 
-def _spanning(strips: Strips) -> Array:
+def _spanning(strips: ExactStrips) -> Array:
     """Multipliers 1/p on p strips that pin down every direction, found by pivoting; zeros if there are not so many."""
     from scipy.linalg import qr  # noqa: PLC0415 - start-up time
 
@@ -207,3 +219,107 @@ def around_hull(hull: Box) -> Found:
     note = "The rows leave a set too thin for a better ellipsoid than the one around its hull." if p else ""
     note = note or "The rows leave a single point: the ellipsoid is that point."
     return Found(Ellipsoid(center, np.diag(square)), one, note)
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Coordinates for the optimizer: z = center + scale · x, the axes of x of equal worth to the trace."""
+
+    center: Array
+    scale: Array
+
+    def normalize(self, D: Array, mid: Array, half: Array) -> tuple[Array, Array, Array]:
+        """Strips |b − aᵀx| ≤ 1, and their halves; a strip too thin for floating point is taken a little wider."""
+        reach = np.abs(D) @ self.scale
+        size = np.abs(mid) + np.abs(D) @ np.abs(self.center)
+        h = np.maximum(half, np.maximum(_THIN * reach, _ROUNDING * size) + 1e-300)
+        return D * self.scale / h[:, None], (mid - D @ self.center) / h, h
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """(x − c)ᵀ (X Xᵀ)⁻¹ (x − c) ≤ s of strips |b − aᵀx| ≤ 1 with multipliers: Σ λ (b − aᵀx)² ≤ Σ λ."""
+
+    X: Array
+    c: Array
+    s: float
+
+    @classmethod
+    def of(cls, A: Array, b: Array, weights: Array) -> "Shape | None":
+        """None where the strips leave a direction open."""
+        root = np.sqrt(weights)[:, None]
+        R = np.asarray(np.linalg.qr(root * np.column_stack([A, b]), mode="r"))
+        p = A.shape[1]
+        diagonal = np.abs(R.diagonal()[:p])
+        if len(R) < p or not diagonal.min(initial=np.inf) > 1e-14 * diagonal.max(initial=0.0):
+            return None
+        X = np.linalg.inv(R[:p, :p])
+        c = X @ R[:p, p]
+        return cls(X, c, float((weights * (1 - (b - A @ c) ** 2)).sum()))
+
+    def slope(self, A: Array, b: Array, w: float) -> Array:
+        """Derivative of the criterion by each multiplier at zero, times s: negative where the strip would shrink it."""
+        T = A @ self.X
+        g, e = self.s * np.einsum("ij,ij->i", T, T), b - A @ self.c
+        result = 1 - e * e - (1 - w) * g / A.shape[1]
+        if w > 0:
+            gain = self.s * np.einsum("ij,ij->i", T @ self.X.T, T @ self.X.T)
+            result -= w * gain / np.square(self.X).sum()
+        return np.asarray(result)
+
+
+def optimize(strips: ExactStrips, weights: Array, view: View, criterion: float, rtol: float) -> Array:
+    """Better multipliers than `weights`; s < 0 with them shows that no θ satisfies all strips, and is worth a proof.
+
+    Coordinate descent on the strips in use [TOD16] with the most promising of all strips joining them, until no
+    strip promises more than `rtol`. Any result is valid: this decides on size, never on truth.
+    """
+    criterion = criterion if strips.n_axes > 1 else 0.0  # one unknown: all criteria are one
+    pool = np.flatnonzero(weights > 0)
+    weights = weights[pool]
+    for _ in range(_ROUNDS):
+        A, b, h = view.normalize(strips.take(pool), strips.mid[pool], strips.half[pool])
+        multipliers, contradiction = _descended(A, b, weights * h * h, criterion, rtol)
+        weights, shape = multipliers / (h * h), Shape.of(A, b, multipliers)
+        if contradiction or shape is None or not shape.s > 0:
+            return _spread(strips, pool, weights)
+        keep = multipliers > 1e-12 * multipliers.max()
+        pool, weights = pool[keep], weights[keep]
+        promising = _promising(strips, shape, view, criterion, rtol, pool=pool)
+        if not promising.size:
+            break
+        pool, weights = np.append(pool, promising), np.append(weights, np.zeros(len(promising)))
+    return _spread(strips, pool, weights)
+
+
+def _descended(A: Array, b: Array, weights: Array, criterion: float, rtol: float) -> tuple[Array, bool]:
+    from gough.methods.ellipsoids.recursion import descend  # noqa: PLC0415 - numba
+
+    weights = weights / weights.max()
+    shape = Shape.of(A, b, weights)
+    if shape is None or not shape.s > 0:
+        return weights, shape is not None
+    P, c, A, better = shape.X @ shape.X.T, shape.c.copy(), np.ascontiguousarray(A), weights.copy()
+    _, contradiction = descend(A, b, better, P, c, shape.s, criterion, _SWEEPS, rtol)
+    usable = bool(np.isfinite(better).all()) and better.max() > 0
+    return (better, contradiction) if usable else (weights, False)
+
+
+def _promising(
+    strips: ExactStrips, shape: Shape, view: View, criterion: float, rtol: float, *, pool: Integers
+) -> Integers:
+    """Numbers of the strips outside the pool that would shrink the ellipsoid most, at most 20 per unknown."""
+    slopes = np.empty(len(strips))
+    for rows in strips.blocks():
+        A, b, _ = view.normalize(strips.take(rows), strips.mid[rows], strips.half[rows])
+        slopes[rows] = shape.slope(A, b, criterion)
+    slopes[pool] = 0.0
+    found = np.flatnonzero(slopes < -rtol)
+    most = 20 * strips.n_axes
+    return found if len(found) <= most else found[np.argpartition(slopes[found], most)[:most]]
+
+
+def _spread(strips: ExactStrips, pool: Integers, weights: Array) -> Array:
+    result = np.zeros(len(strips))
+    result[pool] = weights
+    return result

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gough.core import intervals as iv
-from gough.core.arrays import Array, array
+from gough.core.arrays import Array, Integers, array
 from gough.core.errors import AssumptionError, InputError, require
 from gough.core.floating import require_ieee
 from gough.core.intervals import Interval
@@ -15,10 +15,11 @@ from gough.core.midrad import upward
 from gough.core.products import matmul
 from gough.core.text import written
 from gough.core.threads import one_blas_thread
-from gough.estimates import Claim, EllipsoidStats, Estimate, HullStats, Status, guarded
+from gough.estimates import Claim, EllipsoidStats, Estimate, HullStats, Status, guarded, limited_by_prior
 from gough.evidence import EllipsoidRound
 from gough.methods.bounded.gauss_seidel import GaussSeidel
 from gough.methods.bounded.linear_hull import LinearHull
+from gough.methods.bounded.strips import bounds_of
 from gough.methods.ellipsoids.batch import (
     DETERMINANT,
     around_hull,
@@ -27,16 +28,15 @@ from gough.methods.ellipsoids.batch import (
     refine,
     unscaled,
 )
-from gough.methods.ellipsoids.evidence import is_finite, proved_round, rounds_in_units
-from gough.methods.ellipsoids.strips import Integers, Strips, centered, strips_of
-from gough.noise import Bounded
+from gough.methods.ellipsoids.proof import is_finite, proved_round, rounds_in_units
+from gough.methods.ellipsoids.strips import ExactStrips, centered, strips_of
 from gough.problem import LinearProblem
 from gough.region import Box, Ellipsoid
 from gough.unknowns import Unknowns
 
 
 class Form(Enum):
-    """How the recursion keeps its matrix."""
+    """The matrix that the recursion updates."""
 
     STANDARD = "standard"
     """P itself [PRV03e, eq. (30)]: fewer operations, but P may lose its definiteness on hard data."""
@@ -61,7 +61,7 @@ class BoundingEllipsoid:
 
     The claim is PROOF after a round, and for the recursion alone if it did not cut (its multipliers are then proved);
     ENCLOSURE otherwise. If rows had to be left out it is VALUE: the region holds every θ that satisfies the others,
-    but no one knows that an outlier is not among those. INCONSISTENT is proven by multipliers; where the recursion sees
+    among which there may be another outlier. INCONSISTENT is proven by multipliers; where the recursion sees
     a contradiction that rounding may have made, the answer is the ellipsoid around the exact hull.
 
     A `radius` says where to start and is no knowledge about θ: nothing is proven from it. If the rows by themselves
@@ -89,7 +89,7 @@ class BoundingEllipsoid:
     """At most so many; ends when the widths shrink by less than `rtol`."""
     rtol: float = 1e-3
     radius: float | None = None
-    """Where the prior is open: how far from the nominal value (from 0, where none is stated) the recursion starts."""
+    """Where the prior is open: half-width of the box around the nominal values (or 0) where the recursion starts."""
     misses: int = 0
     """Rows that may miss the ellipsoid and be left out; one more, and the answer is INCONSISTENT."""
 
@@ -104,11 +104,7 @@ class BoundingEllipsoid:
     @np.errstate(all="ignore")
     @one_blas_thread()
     def estimate(self, problem: LinearProblem) -> Estimate:
-        if not isinstance(problem.noise, Bounded):
-            raise AssumptionError(
-                "BoundingEllipsoid needs error bounds, but this problem states a covariance. "
-                "State Bounded noise, or use GaussMarkov."
-            )
+        bounds_of(problem, "BoundingEllipsoid")
         box = bounded_prior(problem.unknowns, self.radius)
         answer = self._within(problem) if problem.unknowns.bounds.is_bounded else self._from(problem, box)
         return guarded(answer)
@@ -121,27 +117,26 @@ class BoundingEllipsoid:
         unknowns, is_proven = problem.unknowns, proven.is_bounded and not proven.is_empty
         answer = self._within(replace(problem, unknowns=replace(unknowns, prior=proven if is_proven else ball)))
         if answer.status is Status.INCONSISTENT:
-            shown = LinearHull().estimate(problem)
-            if shown.status is Status.INCONSISTENT:
-                return _refuted(self, problem, shown, answer.notes)
+            hull = LinearHull().estimate(problem)
+            if hull.status is Status.INCONSISTENT:
+                return _refuted(self, problem, hull, answer.notes)
             if not is_proven:
                 raise AssumptionError(
                     f"no θ within the radius {self.radius} of the nominal values satisfies all rows, and the rows "
                     f"leave {', '.join(_open(unknowns, proven))} open, so that nothing is proven about the problem. "
                     "Give a greater radius, or Unknowns a bounded prior."
                 )
-        hull, prior = answer.region.hull(), unknowns.bounds
-        reached = (hull.lower <= prior.lower) | (hull.upper >= prior.upper)
+        box, prior = answer.region.hull(), unknowns.bounds
+        reached = (box.lower <= prior.lower) | (box.upper >= prior.upper)
         limited = tuple(n for n, on in zip(unknowns.names, reached & ~unknowns.is_fixed, strict=True) if on)
-        others = [one for one in answer.notes if one not in _on_the_edge(answer.stats.prior_limited)]
+        others = [one for one in answer.notes if one not in limited_by_prior(answer.stats.prior_limited)]
         stats = EllipsoidStats(problem.n_rows, limited)
-        claim, notes = answer.claim if is_proven else Claim.VALUE, (*others, *_on_the_edge(limited), *note)
+        claim, notes = answer.claim if is_proven else Claim.VALUE, (*others, *limited_by_prior(limited), *note)
         return replace(answer, unknowns=unknowns, method=written(self), stats=stats, claim=claim, notes=notes)
 
     def _within(self, problem: LinearProblem) -> Estimate:
-        box, noise = problem.unknowns.bounds, problem.noise
-        assert isinstance(noise, Bounded)
-        mid, half, free = centered(problem, noise, box)
+        box = problem.unknowns.bounds
+        mid, half, free = centered(problem, bounds_of(problem, "BoundingEllipsoid"), box)
         strips = strips_of(problem.W, mid, half, free, box.project(free.tolist()))
         answer = _Answer(problem, self, box, free)
         if strips.contradiction >= 0:
@@ -154,7 +149,7 @@ class BoundingEllipsoid:
 _UNPROVED = "Claims ENCLOSURE only: rounding could not be bounded, because the ellipsoid is too flat."
 
 
-def _estimated(method: BoundingEllipsoid, strips: Strips, answer: "_Answer") -> Estimate:
+def _estimated(method: BoundingEllipsoid, strips: ExactStrips, answer: "_Answer") -> Estimate:
     run = recursion(strips, method)
     if len(run.missed) <= method.misses:
         strips = strips.with_bounds(strips.mid, run.half)
@@ -163,7 +158,7 @@ def _estimated(method: BoundingEllipsoid, strips: Strips, answer: "_Answer") -> 
         rounds = max(rounds, 1)
     refined = refine(strips, run.weights, method.criterion, rounds, method.rtol)
     if run.exceeded and not refined.is_empty and method.form is Form.STANDARD:
-        # the verdict of a matrix that may have lost its definiteness is worth nothing
+        # the matrix may have lost its definiteness, so that its verdict is not reliable
         return _estimated(replace(method, form=Form.FACTORIZED), strips, answer)
     if refined.is_empty:
         return answer.inconsistent(run.verdict(method.misses))
@@ -185,14 +180,14 @@ def _estimated(method: BoundingEllipsoid, strips: Strips, answer: "_Answer") -> 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What the recursion leaves: its ellipsoid, the strips' multipliers, and who missed."""
+    """Result of the recursion: its ellipsoid, the strips' multipliers, and the rows that missed."""
 
     center: Array
     matrix: Array
     factorized: bool
     weights: Array
     half: Array
-    """Of the strips; ∞ for those that missed."""
+    """Half-widths of the strips; ∞ for those that missed."""
     missed: tuple[int, ...]
     """Rows of the problem that missed the ellipsoid."""
     exceeded: bool
@@ -218,7 +213,7 @@ class Run:
         return f"More than {allowed} rows miss the ellipsoid of the rows before them: {rows}."
 
 
-def recursion(strips: Strips, method: BoundingEllipsoid, known: tuple[int, ...] = ()) -> Run:
+def recursion(strips: ExactStrips, method: BoundingEllipsoid, known: tuple[int, ...] = ()) -> Run:
     """All strips one by one, from the smallest ellipsoid around the box on: semi-axes √p times its halves.
 
     `known` are rows that missed before, and whose half is ∞. If a row misses that was used in an earlier pass, all
@@ -254,7 +249,7 @@ def recursion(strips: Strips, method: BoundingEllipsoid, known: tuple[int, ...] 
 
 @dataclass(frozen=True, eq=False)
 class _Answer:
-    """Results of the free unknowns, put into words and among the fixed ones."""
+    """Estimates from results for the free unknowns: fixed ones and notes are added."""
 
     problem: LinearProblem
     method: BoundingEllipsoid
@@ -284,7 +279,7 @@ class _Answer:
             notes += (f"{what} satisfies the others; if an outlier is among those, it may not hold the truth.",)
         elif self.method.misses:
             notes += ("No row missed; still, the region holds the truth only if no error exceeds its bound.",)
-        notes += _on_the_edge(limited)
+        notes += limited_by_prior(limited)
         stats = EllipsoidStats(self.problem.n_rows, limited, rounds=rounds)
         return Estimate(whole, claim, Status.OK, unknowns, written(self.method), stats, notes)
 
@@ -308,8 +303,8 @@ class _Answer:
         known = bool(hull.stats.evidence) or box == self.problem.unknowns.bounds
         rounds = (found.round,) if known and is_finite(found.round) else ()
         stats = EllipsoidStats(self.problem.n_rows, hull.stats.prior_limited, hull.stats.evidence, rounds)
-        said = f"{note} That may come from rounding and is not proven: the ellipsoid is the one around the exact hull."
-        unknowns, notes = self.problem.unknowns, (said, *hull.notes)
+        doubt = f"{note} That may come from rounding and is not proven: the ellipsoid is the one around the exact hull."
+        unknowns, notes = self.problem.unknowns, (doubt, *hull.notes)
         return Estimate(found.region, hull.claim, Status.OK, unknowns, written(self.method), stats, notes)
 
 
@@ -341,10 +336,6 @@ def _start(problem: LinearProblem, ball: Box) -> tuple[Box, tuple[str, ...]]:
         within = "The region holds the consistent θ within the radius around the nominal values, and others may exist"
         return hull, (f"{within}: the rows leave {names} open. Give a bounded prior for a guaranteed set.",)
     return hull, ("The rows allow θ beyond the radius: the ellipsoid starts from the box that they prove instead.",)
-
-
-def _on_the_edge(names: tuple[str, ...]) -> tuple[str, ...]:
-    return (f"Reach the prior's edge, so put in rather than found: {', '.join(names)}.",) if names else ()
 
 
 def _open(unknowns: Unknowns, box: Box) -> list[str]:

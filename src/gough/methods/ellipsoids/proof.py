@@ -1,19 +1,22 @@
 """Ellipsoids proved to hold every θ that satisfies a family of strips, whatever multipliers are proposed.
 
 For any numbers w, each θ with |mid − dᵀθ| ≤ half for all strips satisfies Σ w²(mid − dᵀθ)² ≤ Σ w² half². Multipliers
-come from an optimizer that nobody has to trust; here their ellipsoid is computed with every rounding bounded.
+come from an optimizer that is not trusted; here their ellipsoid is computed with every rounding bounded.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from gough.core import intervals as iv
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Integers
 from gough.core.intervals import Interval
 from gough.core.midrad import LIMIT, TINY, UNIT, MidRad, enclosing, inflated, upward
 from gough.core.products import BLOCK, accurate_residual, matmul
-from gough.region import Ellipsoid
+from gough.evidence import EllipsoidRound
+from gough.methods.ellipsoids.strips import ExactStrips
+from gough.region import Box, Ellipsoid
 
 ROOM = 2.0**-36
 """Part by which a proved ellipsoid is made larger, so that another proof, without rounding, finds it large enough."""
@@ -110,7 +113,7 @@ def _minimizer(D: Array, mid: Array, w: Array, B: Array, X: Array) -> Array:
 
 
 def _bounds(D: Array, mid: Array, half: Array, w: Array, *, X: Array, center: Array) -> tuple[float, float, Interval]:
-    """Η, |u| and s of `prove`: two upper bounds and an enclosure. Strips are taken in block by block."""
+    """The numbers η, |u| and s of `prove`: two upper bounds and an enclosure, by blocks of strips."""
     p = D.shape[1]
     gram, u, s = Interval(np.zeros((p, p))), Interval(np.zeros(p)), Interval(0.0)
     for first in range(0, len(D), BLOCK):
@@ -136,3 +139,46 @@ def _ellipsoid(center: Array, X: Array, eta: float, pull: float, s: Interval) ->
     # an ellipsoid that is a point gets a tiny radius: its shape stays positive definite
     radius = max(float(((u + iv.sqrt(inside & Interval(0.0, np.inf))) / rest).upper) * (1 + ROOM), 2.0**-100)
     return ProvedEllipsoid(center, X, radius) if radius <= 2.0**100 else None
+
+
+class ProvedRound(NamedTuple):
+    """Strips with their multipliers, and the ellipsoid that was proved of them."""
+
+    used: Integers
+    """Numbers of the strips."""
+    mid: Array
+    half: Array
+    weights: Array
+    ellipsoid: ProvedEllipsoid
+
+
+def proved_round(strips: ExactStrips, weights: Array, proved: ProvedEllipsoid) -> ProvedRound:
+    """The round of strips with positive multipliers; those so small that no proof uses them are left out."""
+    used = np.flatnonzero(weights > 2.0**-160 * weights.max(initial=0.0))
+    return ProvedRound(used, strips.mid[used], strips.half[used], weights[used], proved)
+
+
+def rounds_in_units(box: Box, strips: ExactStrips, rounds: tuple[ProvedRound, ...]) -> tuple[EllipsoidRound, ...]:
+    """The rounds as evidence; nothing where their numbers do not fit into floating point."""
+    result = tuple(in_units(strips, one, box.lower) for one in rounds)
+    return result if all(is_finite(one) for one in result) else ()
+
+
+def in_units(strips: ExactStrips, one: ProvedRound, center: Array) -> EllipsoidRound:
+    """A round in the units of its matrix; `center` says where the unknowns are that have no strips: the fixed ones."""
+    side, p = one.used < strips.n_axes, strips.n_axes
+    axis, row = np.where(side, one.used, 0), np.where(side, 0, one.used - p)
+    exponent = np.where(side, strips.columns[axis], -strips.rows[row] if len(strips.rows) else 0)
+    center, factor = center.copy(), np.zeros((len(center), p))
+    with np.errstate(all="ignore"):
+        middle, half = np.ldexp(one.mid, exponent), np.ldexp(one.half, exponent)
+        weights = np.ldexp(one.weights, -2 * exponent)
+        center[strips.free] = np.ldexp(one.ellipsoid.center, strips.columns)
+        factor[strips.free] = np.ldexp(one.ellipsoid.inner_factor(), strips.columns[:, None])
+    numbers = np.where(side, -1 - strips.free[axis], row)
+    return EllipsoidRound(tuple(numbers.tolist()), middle, half, weights, center, factor)
+
+
+def is_finite(one: EllipsoidRound) -> bool:
+    """Whether all its numbers are finite."""
+    return all(np.isfinite(values).all() for values in (one.middle, one.half, one.weights, one.center, one.factor))

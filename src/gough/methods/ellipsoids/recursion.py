@@ -1,4 +1,4 @@
-"""The loops over strips that bounding ellipsoids live in, compiled by numba; importing this module imports numba.
+"""The recursions of bounding ellipsoids over strips, compiled by numba; importing this module imports numba.
 
 Notation of all kernels: a strip is |mid − dᵀθ| ≤ half; the ellipsoid (θ − c)ᵀ M (θ − c) ≤ 1 has M = P⁻¹ = UᵀU, U upper
 triangular. With g = dᵀPd / half² and e = (mid − dᵀc) / half, the family of [PRV03e, eq. (28)] (whose premise is that
@@ -10,27 +10,13 @@ triangular. With g = dᵀPd / half² and e = (mid − dᵀc) / half, the family 
 must read θ̂_kᵀ N θ̂_k: as printed, M may lose its definiteness, and the ellipsoid the true parameter.
 """
 
-from collections.abc import Callable
-from typing import TypeVar, cast
-
-import numba
 import numpy as np
-import numpy.typing as npt
 
-from gough.core.arrays import Array
-
-F = TypeVar("F", bound=Callable[..., object])
-
-
-def _jit(function: F) -> F:
-    """Compiled once and cached; sums may be taken in another order, which is what lets them use vector registers."""
-    return cast("F", numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})(function))
-
-
-Kinds = npt.NDArray[np.int64]
+from gough.core.arrays import Array, Integers
+from gough.methods.programs.compiled_algebra import compiled
 
 IDLE, UPDATED, MISSED = 0, 1, 2
-"""What a strip did: nothing, shrink the ellipsoid, or miss it."""
+"""Effect of a strip: none, the ellipsoid shrank, or the strip misses it."""
 _TOUCH = 1e-6
 """A strip counts as missing the ellipsoid only beyond this share of its reach: nearer, rounding might decide."""
 _THIN = 1e-8
@@ -41,7 +27,7 @@ _MOST = 1e12
 """Limit on x: with one unknown the best ellipsoid may be the strip itself, x → ∞."""
 
 
-@_jit
+@compiled
 def slope(x: float, g: float, e2: float, p: int, w: float, trace: float, gain: float) -> float:  # noqa: PLR0917
     """Derivative by ρ of (1 − w) log det(P') / p + w log tr(P') at x = ρ g; `gain` = |P d|² / half².
 
@@ -55,7 +41,7 @@ def slope(x: float, g: float, e2: float, p: int, w: float, trace: float, gain: f
     return result
 
 
-@_jit
+@compiled
 def best(least: float, g: float, e2: float, p: int, w: float, trace: float, gain: float) -> float:  # noqa: PLR0917
     """The x ≥ `least` (which is ≤ 0) of the best ellipsoid in the family.
 
@@ -87,9 +73,9 @@ def best(least: float, g: float, e2: float, p: int, w: float, trace: float, gain
     return 0.5 * (low + high)
 
 
-@_jit
+@compiled
 def effective(r: float, half: float, size: float, root: float, cut: bool) -> tuple[int, float, float]:  # noqa: FBT001
-    """What the strip |r − dᵀx| ≤ half is worth for |dᵀx| ≤ root: (IDLE, UPDATED or MISSED; its r and half).
+    """The effective part of the strip |r − dᵀx| ≤ half for |dᵀx| ≤ root: (IDLE, UPDATED or MISSED; its r and half).
 
     Cutting replaces it by its part inside the support interval of dᵀx, which holds the same points of the ellipsoid.
     MISSED is an empty intersection, |e| > 1 + √g.
@@ -104,9 +90,9 @@ def effective(r: float, half: float, size: float, root: float, cut: bool) -> tup
     return UPDATED, 0.5 * (low + high), max(0.5 * (high - low), _THIN * root, _ROUNDING * size)
 
 
-@_jit
+@compiled
 def solve_transposed(U: Array, inverse: Array, d: Array, t: Array) -> float:
-    """T = U⁻ᵀ d; `inverse` is 1 over the diagonal of U. Returns |t|² = dᵀ P d.
+    """Solve Uᵀ t = d; `inverse` is 1 over the diagonal of U. Returns |t|² = dᵀ P d.
 
     U, here and below, has as many rows as columns, a multiple of four: four sums at a time stay in a vector register.
     """
@@ -128,9 +114,9 @@ def solve_transposed(U: Array, inverse: Array, d: Array, t: Array) -> float:
     return total
 
 
-@_jit
+@compiled
 def solve(U: Array, inverse: Array, t: Array, u: Array) -> float:
-    """U = U⁻¹ t; returns its square."""
+    """Solve U u = t; returns |u|²."""
     n, total = len(U), 0.0
     for i in range(n - 4, -1, -4):
         x0 = x1 = x2 = x3 = 0.0
@@ -149,7 +135,7 @@ def solve(U: Array, inverse: Array, t: Array, u: Array) -> float:
     return total
 
 
-@_jit
+@compiled
 def trace_of_inverse(U: Array, inverse: Array, p: int, column: Array) -> float:
     """Trace of P = U⁻¹ U⁻ᵀ, column by column: recursions for it lose all digits as P shrinks."""
     total = 0.0
@@ -163,7 +149,7 @@ def trace_of_inverse(U: Array, inverse: Array, p: int, column: Array) -> float:
     return total
 
 
-@_jit
+@compiled
 def add_row(U: Array, t: Array, d: Array, weight: float, scale: float, old: Array, new: Array) -> None:  # noqa: PLR0917
     """U ← scale · (triangular form of [U; √weight dᵀ]), given t = U⁻ᵀ d; `d`, `old` and `new` are overwritten.
 
@@ -203,7 +189,7 @@ def add_row(U: Array, t: Array, d: Array, weight: float, scale: float, old: Arra
             U[k, k] *= old[k]
 
 
-@_jit
+@compiled
 def padded(U: Array, fill: float) -> Array:
     """A matrix with zeros to the right and below, so that its size is a multiple of four; `fill` on its diagonal."""
     p = len(U)
@@ -215,7 +201,7 @@ def padded(U: Array, fill: float) -> Array:
     return result
 
 
-@_jit
+@compiled
 def log_weight(weights: Array, k: int, scale: Array, added: float, sigma: float) -> None:
     """A ← A + added · s · d dᵀ, s ← σ s in M = A / s: the strip's multiplier, in the unit of all others."""
     weights[k] += added * scale[0]
@@ -226,10 +212,10 @@ def log_weight(weights: Array, k: int, scale: Array, added: float, sigma: float)
         scale[0] = 1.0
 
 
-@_jit
+@compiled
 def factorized(  # noqa: C901, PLR0917 - one loop, called from compiled and interpreted code
     U: Array, c: Array, D: Array, mid: Array, half: Array, w: float, cut: bool, allowed: int,  # noqa: FBT001
-    scale: Array, weights: Array, first: int, kinds: Kinds,
+    scale: Array, weights: Array, first: int, kinds: Integers,
 ) -> int:  # fmt: skip
     """Take in strips one by one in square-root information form; U, c and `scale` change in place.
 
@@ -283,10 +269,10 @@ def factorized(  # noqa: C901, PLR0917 - one loop, called from compiled and inte
     return missed
 
 
-@_jit
+@compiled
 def standard(  # noqa: C901, PLR0917 - one loop, called from compiled and interpreted code
     P: Array, c: Array, D: Array, mid: Array, half: Array, w: float, cut: bool, allowed: int,  # noqa: FBT001
-    scale: Array, weights: Array, first: int, kinds: Kinds,
+    scale: Array, weights: Array, first: int, kinds: Integers,
 ) -> int:  # fmt: skip
     """As `factorized`, by [PRV03e, eq. (30)] with its δ corrected, for P = M⁻¹ by the matrix inversion lemma."""
     p, missed, t = len(c), 0, np.zeros(len(c))
@@ -328,7 +314,7 @@ def standard(  # noqa: C901, PLR0917 - one loop, called from compiled and interp
     return missed
 
 
-@_jit
+@compiled
 def descend(  # noqa: C901, PLR0917 - as above
     A: Array, b: Array, weights: Array, P: Array, c: Array, s: float, w: float, sweeps: int, tolerance: float
 ) -> tuple[float, bool]:

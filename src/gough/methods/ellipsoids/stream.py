@@ -9,7 +9,7 @@ import numpy as np
 from gough.core import codec
 from gough.core.arrays import Array, array
 from gough.core.errors import require
-from gough.core.state import load_state, save_state
+from gough.core.files import load_state, save_state
 from gough.core.threads import one_blas_thread
 from gough.estimates import Claim, Estimate, Stats, Status
 from gough.methods.ellipsoids.batch import DETERMINANT
@@ -73,7 +73,7 @@ class EllipsoidStream:
 
     @property
     def is_inconsistent(self) -> bool:
-        """Have more rows missed the ellipsoid than allowed?"""
+        """Whether more rows missed the ellipsoid than allowed."""
         return self.n_missed > self.misses
 
     @property
@@ -133,7 +133,7 @@ class EllipsoidStream:
     @np.errstate(all="ignore")
     @one_blas_thread()
     def estimate(self) -> Estimate:
-        """What is known by now."""
+        """The ellipsoid of all rows so far."""
         stats, name = Stats(self.n_rows), "EllipsoidStream"
         if self.is_inconsistent:
             note = f"{self.n_missed} rows missed the ellipsoid of the rows before them, but {self.misses} are allowed."

@@ -4,9 +4,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from gough.core.arrays import ROWS_PER_BLOCK, Array
+from gough.core.arrays import ROWS_PER_BLOCK, Array, Integers, Mask
 from gough.core.intervals import Interval
 from gough.core.midrad import TINY, upward
 from gough.core.products import bound_matmul, residual
@@ -14,7 +13,6 @@ from gough.noise import Bounded
 from gough.problem import LinearProblem
 from gough.region import Box
 
-Integers = npt.NDArray[np.int64]
 _CACHED = 1 << 22
 """Entries of D kept scaled in memory; a longer D is scaled block by block each time."""
 _FAINT = 900
@@ -22,7 +20,7 @@ _FAINT = 900
 
 
 @dataclass(frozen=True, eq=False)
-class Strips:
+class ExactStrips:
     """The p sides of a box, then one strip per row of W, for z = θ / 2^columns.
 
     A strip with half = ∞ says nothing. Row k of W is multiplied by 2^rows[k], which makes its greatest entry about one.
@@ -83,7 +81,7 @@ class Strips:
         narrower = known & (half < self.half[rows])
         return np.where(narrower, mid, self.mid[rows]), np.where(narrower, half, self.half[rows])
 
-    def with_bounds(self, mid: Array, half: Array) -> "Strips":
+    def with_bounds(self, mid: Array, half: Array) -> "ExactStrips":
         return replace(self, mid=mid, half=half)
 
 
@@ -96,7 +94,7 @@ def middle_and_half(lower: Array, upper: Array) -> tuple[Array, Array]:
     return np.where(known, mid, 0.0), np.where(lower > upper, -1.0, np.where(known, half, np.inf))
 
 
-def strips_of(W: Array, mid: Array, half: Array, free: Integers, prior: Box) -> Strips:
+def strips_of(W: Array, mid: Array, half: Array, free: Integers, prior: Box) -> ExactStrips:
     """The sides of `prior` (finite, not fixed) and the rows |mid − W θ| ≤ half, scaled."""
     center, radius = middle_and_half(prior.lower, prior.upper)
     columns = np.frexp(radius)[1].astype(np.int64)
@@ -118,14 +116,14 @@ def strips_of(W: Array, mid: Array, half: Array, free: Integers, prior: Box) -> 
     side_mid, side_half = np.ldexp(center, -columns), np.ldexp(radius, -columns)
     # a middle so small beside its half that it was rounded, by next to nothing, is paid for by an ulp or two
     side_half = np.where(np.ldexp(side_mid, columns) == center, side_half, side_half * (1 + 2.0**-50))
-    return Strips(
+    return ExactStrips(
         W, free, columns, rows,
         np.concatenate([side_mid, scaled_mid]), np.concatenate([side_half, scaled_half]),
         contradiction,
     )  # fmt: skip
 
 
-def _scaled_bounds(mid: Array, half: Array, rows: Integers, usable: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
+def _scaled_bounds(mid: Array, half: Array, rows: Integers, usable: Mask) -> tuple[Array, Array]:
     """Middle and half times 2^rows; a half too small for that is raised, a middle too small or large is useless."""
     with np.errstate(all="ignore"):
         new_mid, new_half = np.ldexp(mid, rows), np.ldexp(half, rows)

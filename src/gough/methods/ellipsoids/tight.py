@@ -1,24 +1,26 @@
 """The ellipsoid around what is known of every informative row, instead of around what its bound says."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Integers
 from gough.core.intervals import Interval, dot
 from gough.core.text import written
 from gough.core.threads import one_blas_thread
 from gough.estimates import Claim, EllipsoidStats, Estimate, HullStats, Status, guarded
 from gough.evidence import EllipsoidRound, Evidence
 from gough.methods.bounded.constraint_generation import extremes
+from gough.methods.bounded.exact_bound import evidence
 from gough.methods.bounded.linear_hull import LinearHull
 from gough.methods.bounded.predictions import proven_ranges
 from gough.methods.bounded.strips import reachable
 from gough.methods.ellipsoids.batch import DETERMINANT, OF_BOX, Found, around_hull, refined_strips, unscaled
-from gough.methods.ellipsoids.evidence import in_units, is_finite
-from gough.problem import Integers, LinearProblem
-from gough.region import Box, Ellipsoid
+from gough.methods.ellipsoids.bounding import BoundingEllipsoid
+from gough.methods.ellipsoids.proof import in_units, is_finite
+from gough.problem import LinearProblem
+from gough.region import Box, Ellipsoid, Intersection
 
 _TOLERANCE = 1e-9
 
@@ -31,7 +33,7 @@ class TightEllipsoid:
     along unknowns that the data determine exactly; where the set is so thin that nothing better can be proved, the
     smallest ellipsoid around its hull.
 
-    A row's own bound says |d·θ − y| ≤ e, all rows together say much more: linear programs give the exact range of d·θ
+    A row's own bound is |d·θ − y| ≤ e; all rows together bound d·θ more tightly: linear programs give its exact range
     over the consistent set, for the rows that bound the hull and for the axes. An ellipsoid through those strips has a
     box within about three times the hull at any number of rows, where the recursion's grows with it.
 
@@ -74,7 +76,7 @@ class _Ranges(NamedTuple):
     """Proven ranges of d·θ, and the evidence for their two ends."""
 
     numbers: Integers
-    """Of the row of W that d is, or −1 − j for the axis of θ_j."""
+    """Number of the row of W that is d, or −1 − j for the axis of θ_j."""
     D: Array
     lower: Array
     upper: Array
@@ -118,7 +120,7 @@ def _ranges(problem: LinearProblem, hull: Box, free: Integers, most: int) -> _Ra
         pool = near[np.unique(found.pool)[:most]]
     W = problem.W[pool]
     proofs, n = proven_ranges(problem, hull, np.vstack([W, -W]), _TOLERANCE), len(pool)
-    values, used = np.array([value for value, _ in proofs]), [one for _, one in proofs]
+    values, used = np.array([value for value, _ in proofs]), [evidence((), (), one) for _, one in proofs]
     return _Ranges(
         np.concatenate([-1 - free, pool]),
         np.vstack([axes, W]),
@@ -127,3 +129,49 @@ def _ranges(problem: LinearProblem, hull: Box, free: Integers, most: int) -> _Ra
         [OF_BOX] * len(free) + used[:n],
         [OF_BOX] * len(free) + used[n:],
     )
+
+
+@dataclass(frozen=True)
+class HullAndEllipsoid:
+    """The intersection of the exact hull and an ellipsoid around {θ in the prior : |y − W θ| ≤ e}.
+
+    Constraint: that of both. Kept: every consistent θ, since each of the two keeps it. Not idempotent, as the ellipsoid
+    is not. The hull bounds every unknown by itself, the ellipsoid bounds their combinations; `θ in region` tests
+    both, and the region's own hull is the smaller of their boxes.
+
+    Examples:
+        >>> import gough
+        >>> unknowns = gough.Unknowns(["a", "b"])
+        >>> problem = gough.LinearProblem([[1.0, 1.0], [1.0, -1.0]], [3.0, 1.0], unknowns, gough.Bounded(0.5))
+        >>> region = gough.estimate(problem, HullAndEllipsoid()).region
+        >>> region.hull().upper, [2.5, 1.0] in region, [2.5, 1.5] in region, [2.6, 1.0] in region.ellipsoid
+        (array([2.5, 1.5]), True, False, False)
+    """
+
+    ellipsoid: TightEllipsoid | BoundingEllipsoid = field(default_factory=TightEllipsoid)
+
+    claim: ClassVar[Claim] = Claim.PROOF
+
+    @np.errstate(all="ignore")
+    def estimate(self, problem: LinearProblem) -> Estimate:
+        box, other = LinearHull().estimate(problem), self.ellipsoid.estimate(problem)
+        if box.status is not Status.OK or other.status is not Status.OK:
+            worse = box if box.status is not Status.OK else other
+            return replace(worse, method=written(self))
+        assert isinstance(other.region, Ellipsoid)
+        assert isinstance(box.stats, HullStats)
+        assert isinstance(other.stats, EllipsoidStats)
+        evidence = box.stats.evidence
+        if other.stats.evidence != evidence:
+            evidence += other.stats.evidence
+        stats = EllipsoidStats(problem.n_rows, box.stats.prior_limited, evidence, other.stats.rounds)
+        answer = Estimate(
+            Intersection(box.region.hull(), other.region),
+            min(box.claim, other.claim),
+            Status.OK,
+            problem.unknowns,
+            written(self),
+            stats,
+            tuple(dict.fromkeys((*box.notes, *other.notes))),
+        )
+        return guarded(answer)

@@ -1,4 +1,4 @@
-"""Tests of noise that is seen as the scatter of repeats: is it Gaussian, without memory, alike in all repeats?
+"""Tests of the scatter between repeats: whether it is Gaussian, white, and alike in all repeats.
 
 Deviations from a mean over few repeats are neither independent between repeats nor of full size, and textbook tests
 that take them for raw errors are wrong by as much. Each statistic here has its exact mean and variance under white
@@ -15,7 +15,7 @@ from gough.core.arrays import Array
 SIGNIFICANCE = 0.01
 """Probability of calling sound noise unsound, in each kind of test over all channels together."""
 MAX_LAG = 20
-"""Lags over which memory is looked for."""
+"""Largest lag of the test of whiteness."""
 
 
 class NoiseTest(NamedTuple):
@@ -27,7 +27,7 @@ class NoiseTest(NamedTuple):
     """
 
     what: str
-    """What `statistic` is."""
+    """Name of the statistic."""
     statistic: float
     p: float
     """Probability of a statistic at least as large by chance."""
@@ -36,7 +36,7 @@ class NoiseTest(NamedTuple):
 
     @property
     def is_refuted(self) -> bool:
-        """Is chance no explanation?"""
+        """Whether the hypothesis is rejected."""
         return self.adjusted < SIGNIFICANCE
 
 
@@ -152,7 +152,7 @@ def _pooled(k: Array, weight: Array) -> tuple[Array, Array]:
 
 
 def alikeness(of: Deviations) -> tuple[NoiseTest, ...]:
-    """Does any repeat lie apart from the others, or scatter more? The worst of 2 R tests for each channel.
+    """Whether some repeat is offset from the others, or scatters more: the worst of 2 R tests for each channel.
 
     A repeat's deviations are N values of variance σ²(1 − 1/n): their sum is Gaussian, their squares are χ². Memory
     widens the first by 1 + 2 Σ ρ, the second by 1 + 2 Σ ρ².

@@ -1,8 +1,8 @@
-"""Noise measured, not assumed: what repeats of the same motion say about the errors of each channel.
+"""The noise of each channel, estimated from repeats of the same motion.
 
 Readings of one instant in R repeats share their true value, so that their scatter about the mean is noise and nothing
 else, whatever the model. From it come the covariance with its uncertainty, and tests of what estimators take for
-granted: that errors are Gaussian, without memory, and alike in all repeats.
+granted: that errors are Gaussian, white, and alike in all repeats.
 """
 
 from collections.abc import Sequence
@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from gough.core.arrays import Array, ArrayValue, array
+from gough.core.arrays import Array, ArrayValue, Mask, array
 from gough.core.errors import InputError, require
 from gough.core.text import number, table
 from gough.methods.noise.noise_tests import Deviations, NoiseTest, alikeness, autocorrelations, gaussianity, whiteness
-from gough.problem import Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +34,11 @@ class RepeatNoise(ArrayValue):
     dof: float
     """Independent errors behind it: readings beyond the first of each sample."""
     gaussian: tuple[NoiseTest, ...]
-    """For each channel, from skewness and excess kurtosis; the one that stands out more is named."""
+    """Test of each channel by skewness and excess kurtosis; the more significant of the two is named."""
     white: tuple[NoiseTest, ...]
-    """For each channel, from the correlation between samples up to 20 apart."""
+    """Test of each channel by the correlation between samples up to 20 apart."""
     alike: tuple[NoiseTest, ...]
-    """For each channel, with the number of the repeat (from 1) that differs most."""
+    """Test of each channel; its statistic is the number of the repeat (from 1) that differs most."""
     memory: Array
     """(channels,) variance of a mean over time, over what it were without correlation between samples."""
 
@@ -67,7 +66,7 @@ class RepeatNoise(ArrayValue):
         return self.sigma * np.sqrt(self.dof / largest), self.sigma * np.sqrt(self.dof / smallest)
 
     def independence(self, first: int) -> NoiseTest:
-        """Do the first so many channels err independently of the others?
+        """Test whether the errors of the first channels are independent of those of the others.
 
         Bartlett's approximation of the likelihood ratio between covariances with and without the blocks between them.
 
@@ -87,7 +86,7 @@ class RepeatNoise(ArrayValue):
 
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """What the tests say, in sentences."""
+        """The results of the tests, in sentences."""
         relative = number(100 / np.sqrt(2 * self.dof), digits=2)
         return (
             f"Each σ is known to ± {relative} %, from {self.dof:.0f} independent errors.",
@@ -134,7 +133,7 @@ def noise_from_repeats(repeats: Any, names: Sequence[str]) -> RepeatNoise:
     of readings beyond the first of each sample, so that it is unbiased for any R ≥ 2.
 
     Raises:
-        InputError: repeats of different length, fewer than two, or a channel without noise; what to do is said.
+        InputError: repeats of different length, fewer than two, or a channel without noise.
 
     Examples:
         >>> rng = np.random.default_rng(1)

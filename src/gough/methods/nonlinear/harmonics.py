@@ -73,8 +73,8 @@ class Harmonics:
 
     def fit(self, x: Array, kept: npt.NDArray[np.bool_]) -> Array:
         """Coefficients (m, size) of the path through positions (N, m) by least squares, over the samples kept."""
-        found = np.linalg.lstsq(self.basis[0][kept], x[kept], rcond=None)[0]
-        return np.ascontiguousarray(found.T)
+        coefficients = np.linalg.lstsq(self.basis[0][kept], x[kept], rcond=None)[0]
+        return np.ascontiguousarray(coefficients.T)
 
     def chain(self, by_path: Array) -> Array:
         """Derivatives (N, …, m, size) by the coefficients, from those (N, …, 3, m) by position, velocity, acceleration.

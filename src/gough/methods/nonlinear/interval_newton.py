@@ -80,5 +80,5 @@ class IntervalNewton:
             farthest = np.maximum(abs(step.lower), abs(step.upper))
             noise = Bounded((Interval(f.rad) + iv.dot(J.rad, farthest)).upper)
         unknowns = Unknowns(problem.unknowns.names, problem.unknowns.units, prior=step)
-        found = self.inner.contract(LinearProblem(J.mid, -f.mid, unknowns, noise), step)
-        return found if found.is_empty else (found + center) & box
+        moved = self.inner.contract(LinearProblem(J.mid, -f.mid, unknowns, noise), step)
+        return moved if moved.is_empty else (moved + center) & box

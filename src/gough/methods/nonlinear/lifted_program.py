@@ -1,22 +1,22 @@
-"""The linear program of a lifted relaxation: who bounds each unknown, and what that proves."""
+"""The linear program of a lifted relaxation, and proven cuts from its multipliers."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from gough.core import intervals as iv
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Integers
 from gough.core.intervals import Interval
 from gough.evidence import LiftedCut
 from gough.methods.bounded.exact_bound import Prover
 from gough.methods.programs.simplex import Optimum, Outcome, Simplex
 from gough.noise import Bounded
-from gough.problem import Integers, LinearProblem
+from gough.problem import LinearProblem
 from gough.region import Box
 from gough.unknowns import Unknowns
 
 TANGENTS = (-1.0, -0.5, 0.5, 1.0)
-"""Where tangents touch a square, in radii; the one at 0 is the side of the box."""
+"""Points at which tangents touch a square, in radii; the tangent at 0 is the side of the box."""
 _SIGNS = ((1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0))
 _ALL = 600
 """Rows up to which all are in the program from the start."""
@@ -33,7 +33,7 @@ class Relaxation(NamedTuple):
 
 
 def envelopes(products: tuple[tuple[int, int], ...], radius: Array) -> Relaxation:
-    """What is known of products over |h| ≤ radius: McCormick's four planes for each, four tangents for each square.
+    """Inequalities for products over |h| ≤ radius: McCormick's four planes for each, four tangents for each square.
 
     Examples:
         >>> rows = envelopes(((0, 1), (0, 0)), np.array([1.0, 2.0]))
@@ -118,7 +118,7 @@ class LiftedProgram:
 
     def cuts(self) -> tuple[tuple[LiftedCut, ...], LiftedCut | None]:
         """A cut for each side of each unknown that gains, or a proven contradiction."""
-        found = []
+        cuts = []
         for axis in range(self._p):
             for sign in (1.0, -1.0):
                 if self._box.upper[axis] == 0:
@@ -131,8 +131,8 @@ class LiftedProgram:
                 if optimum.outcome is Outcome.OPTIMAL:
                     cut = self._proven(axis, sign, optimum, self._scale[axis])
                     if cut.value > -self._box.upper[axis]:
-                        found.append(cut)
-        return tuple(found), None
+                        cuts.append(cut)
+        return tuple(cuts), None
 
     def _minimize(self, axis: int, sign: float) -> Optimum:
         cost = np.zeros(len(self._scale))
@@ -157,7 +157,7 @@ class LiftedProgram:
         return None
 
     def _proven(self, axis: int, sign: float, optimum: Optimum, unit: float) -> LiftedCut:
-        """What the multipliers prove, in exact arithmetic; only those of the right sign are used."""
+        """The cut that the multipliers prove in exact arithmetic; only those of the right sign are used."""
         rows, shares = optimum.on(self._pool)
         useful = shares < 0
         rows, shares = rows[useful], unit * shares[useful]

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Mask
 from gough.core.errors import AssumptionError
 from gough.core.text import written
 from gough.core.threads import one_blas_thread
-from gough.estimates import Claim, Estimate, LikelihoodStats, Status
+from gough.estimates import Claim, Estimate, LikelihoodStats, Status, limited_by_prior
 from gough.methods.nonlinear.normal_equations import (
     GeneralTarget,
     Normal,
@@ -20,18 +20,39 @@ from gough.methods.nonlinear.normal_equations import (
     inverse_roots,
     sample_covariances,
 )
-from gough.methods.nonlinear.remembered import Remembered, remembered
 from gough.methods.nonlinear.repeated import asked_for
 from gough.methods.statistical.gauss_markov import GaussMarkov
-from gough.methods.statistical.goodness import goodness, verdict, widening
+from gough.methods.statistical.residuals import Fitted, NoiseModel, covariance, goodness, noise_model, verdict, widening
+from gough.methods.statistical.whitening import stated
 from gough.problem import NonlinearProblem
 from gough.region import Box, ConfidenceEllipsoid
 
 REFUTED = 0.001
 """Probability of χ² below which its excess is taken into σ."""
 
+
 _Fit = tuple[float | None, float | None]
 """χ² over its degrees of freedom, and its probability."""
+
+
+SCREEN = 4.5
+"""An autocorrelation beyond so many of its standard deviations, among a few hundred, is not chance."""
+
+
+MAX_LAG = 20
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualSummary:
+    """Statistics of the residuals, and the covariance of the answer that follows from them."""
+
+    covariance: Array
+    groups: tuple[str, ...]
+    rms: Array
+    """Root mean square of each group's residuals, in its unit."""
+    lag_one: Array
+    length: int
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -41,8 +62,8 @@ class MaximumLikelihood:
     Gauss–Newton steps, damped where the likelihood would fall; unknowns that enter linearly are solved for anew at
     every step, so the first of them is the Gauss–Markov estimate [AHG, §V]. Where the problem's equations bring their
     own normal equations (`StructuredEquations`), these are used. With a known covariance of the noise the answer's is
-    the inverse of Fisher's information at θ̂: the Cramér–Rao bound [AHG, eq. (9)]. An estimated covariance widens it a
-    little, residuals that remember widen it, and so does a χ² that refutes noise or model; a note says so.
+    the inverse of Fisher's information at θ̂: the Cramér–Rao bound [AHG, eq. (9)]. It is widened for an estimated
+    covariance, for autocorrelated residuals, and for a χ² that refutes noise or model; a note says so.
 
     Examples:
         >>> import gough
@@ -76,38 +97,40 @@ class MaximumLikelihood:
         problem, free = search.problem, search.free
         prior = None if search.prior is None else search.prior[np.ix_(free, free)]
         u = search.target.whitened(search.theta)
-        seen = remembered(problem, search.theta, search.inverse_information, u, prior)
+        residuals = residual_summary(problem, search.theta, search.inverse_information, u, prior)
         dof = search.n_rows - int(free.sum())
         chi_squared, p = goodness(search.squares / dof, dof, problem.noise) if dof > 0 else (None, None)
-        covariance, notes = seen.covariance * widening(problem.noise), []
+        covariance, notes = residuals.covariance * widening(problem.noise), []
         if chi_squared is not None and p is not None:
             notes.append(verdict(chi_squared, p))
             if p < REFUTED and chi_squared > 1:
                 covariance = covariance * chi_squared
                 notes.append(_WIDENED.format(np.sqrt(chi_squared)))
-        notes += [*seen.notes, *_on_prior(search.on_edge)]
+        notes += [*residuals.notes, *limited_by_prior(search.on_edge)]
         unknowns = problem.unknowns
         hidden = [unknowns.index(name) for name in problem.nuisance]
         chosen = [i for i in np.flatnonzero(free) if i not in set(hidden)]
         place = np.cumsum(free) - 1
         rows = place[chosen]
         region = ConfidenceEllipsoid(search.theta[chosen], covariance[np.ix_(rows, rows)], self.level)
-        stats = self._stats(search, seen, steps, fit=(chi_squared, p), nuisance=search.theta[hidden])
-        asked = unknowns.select([unknowns.names[i] for i in chosen])
-        return Estimate(region, Claim.CONFIDENCE, status, asked, written(self), stats, tuple(notes))
+        stats = self._stats(search, residuals, steps, fit=(chi_squared, p), nuisance=search.theta[hidden])
+        wanted = unknowns.select([unknowns.names[i] for i in chosen])
+        return Estimate(region, Claim.CONFIDENCE, status, wanted, written(self), stats, tuple(notes))
 
     @staticmethod
-    def _stats(search: "_Search", seen: Remembered, steps: int, *, fit: _Fit, nuisance: Array) -> LikelihoodStats:
+    def _stats(
+        search: "_Search", residuals: ResidualSummary, steps: int, *, fit: _Fit, nuisance: Array
+    ) -> LikelihoodStats:
         k = int(search.free.sum())
         log_likelihood = -0.5 * (search.squares + search.log_determinant)
         return LikelihoodStats(
             n_rows=search.n_rows,
             prior_limited=search.on_edge,
             dof=float(search.n_rows - k),
-            groups=seen.groups,
-            residual_rms=seen.rms,
-            autocorrelation=seen.lag_one,
-            correlation_length=seen.length,
+            groups=residuals.groups,
+            residual_rms=residuals.rms,
+            autocorrelation=residuals.lag_one,
+            correlation_length=residuals.length,
             chi_squared=fit[0],
             chi_squared_p=fit[1],
             condition=search.condition,
@@ -124,10 +147,6 @@ _WIDENED = (
     "Noise and model together are refuted, so each σ is widened by {:.3g}; that covers noise that is larger than "
     "stated, not an error of the model."
 )
-
-
-def _on_prior(names: tuple[str, ...]) -> list[str]:
-    return [f"On the prior's edge, so put in rather than found: {', '.join(names)}."] if names else []
 
 
 @np.errstate(all="ignore")
@@ -249,18 +268,18 @@ class _Search:
     def _with_linear(self, theta: Array) -> tuple[Array, float]:
         """θ with the unknowns that enter linearly at their best for the others, and the sum of squares there."""
         k = self.target.n_linear
-        found = self.target.linear_normal(theta)
-        if not k or not np.isfinite(found.squares):
-            return theta, found.squares + self._prior_squares(theta)
-        padded = Normal(found.squares, np.zeros(len(theta)), np.zeros((len(theta), len(theta))))
-        padded.gradient[:k], padded.information[:k, :k] = found.gradient, found.information
+        linear = self.target.linear_normal(theta)
+        if not k or not np.isfinite(linear.squares):
+            return theta, linear.squares + self._prior_squares(theta)
+        padded = Normal(linear.squares, np.zeros(len(theta)), np.zeros((len(theta), len(theta))))
+        padded.gradient[:k], padded.information[:k, :k] = linear.gradient, linear.information
         padded = self._with_prior(padded, theta)
         moved = self._minimizer(padded, theta, 0.0, slice(0, k))
         step = moved - theta
         return moved, float(padded.squares - 2 * padded.gradient @ step + step @ padded.information @ step)
 
     def _minimizer(self, normal: Normal, theta: Array, damping: float, among: slice = slice(None)) -> Array:
-        """Where the quadratic model is least within the bounds, over some of the free unknowns."""
+        """The minimizer of the quadratic model within the bounds, over some of the free unknowns."""
         axes = np.arange(len(theta))[among]
         axes = axes[self.free[axes]]
         H, g = normal.information[np.ix_(axes, axes)], normal.gradient[axes]
@@ -308,3 +327,50 @@ def _bounded(H: Array, g: Array, scale: Array, theta: Array, box: Box) -> Array:
     found = lsq_linear(R, z, bounds=sides, method="bvls")
     value = theta + found.x / scale
     return np.where(found.active_mask < 0, box.lower, np.where(found.active_mask > 0, box.upper, value))
+
+
+def residual_summary(
+    problem: NonlinearProblem, theta: Array, inverse_information: Array, u: Array, prior: Array | None
+) -> ResidualSummary:
+    """The covariance of an answer θ whose whitened residuals are u (samples, n): wider where they are autocorrelated.
+
+    White residuals leave the inverse information as it is. A first look at single autocorrelations is cheap; where one
+    stands out, the noise is modelled as for linear problems, on the tangent problem.
+    """
+    f = problem.equations.residuals(theta, problem.measured)
+    kept = np.ones(f.shape, dtype=bool) if problem.kept is None else problem.kept
+    names = problem.groups.names if problem.groups else tuple(f"equation {i + 1}" for i in range(f.shape[1]))
+    count = np.maximum(kept.sum(axis=0), 1)
+    rms = np.sqrt((np.where(kept, f, 0.0) ** 2).sum(axis=0) / count)
+    rho, scores = _autocorrelations(u, kept)
+    lag_one = rho[0] if len(rho) else np.zeros(f.shape[1])
+    white = ResidualSummary(inverse_information, names, rms, lag_one, 0, ())
+    if not (scores > SCREEN).any():
+        return white
+    fit, noise = _modelled(problem, theta, inverse_information)
+    if not noise.length:
+        return white
+    known = replace(noise, covariance=np.eye(len(noise.covariance)))
+    return replace(white, covariance=covariance(fit, known, prior=prior), length=noise.length, notes=noise.notes())
+
+
+def _autocorrelations(u: Array, kept: Mask) -> tuple[Array, Array]:
+    """ρ (lags, n), and |ρ| in units of its standard deviation under white noise."""
+    present = kept.astype(np.float64)
+    v = np.where(kept, u, 0.0)
+    power = np.maximum((v**2).sum(axis=0), 1e-300)
+    rho, scores = [], []
+    for lag in range(1, min(MAX_LAG, len(u) // 4) + 1):
+        pairs = (present[lag:] * present[:-lag]).sum(axis=0)
+        rho.append((v[lag:] * v[:-lag]).sum(axis=0) / power)
+        scores.append(abs(rho[-1]) * present.sum(axis=0) / np.sqrt(np.maximum(pairs, 1)))
+    return np.array(rho), np.array(scores)
+
+
+def _modelled(problem: NonlinearProblem, theta: Array, inverse_information: Array) -> tuple[Fitted, NoiseModel]:
+    tangent = problem.linearize(theta)
+    columns: Any = np.flatnonzero(~problem.unknowns.is_fixed)
+    scale = np.sqrt(inverse_information.diagonal())
+    T = scale[:, None] * np.linalg.cholesky(inverse_information / np.outer(scale, scale))
+    fit = Fitted(tangent, stated(tangent, "MaximumLikelihood"), theta, columns, T)
+    return fit, noise_model(fit)

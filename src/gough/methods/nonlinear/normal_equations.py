@@ -1,13 +1,14 @@
-"""Sums of squares with their gradient and information: what an iteration of maximum likelihood asks of a problem."""
+"""Normal equations of maximum likelihood: sums of squares with their gradient and information."""
 
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Integers, Mask
 from gough.core.errors import AssumptionError, InputError
-from gough.problem import Equations, Integers, Mask, NonlinearProblem
+from gough.methods.statistical.whitening import inverse_root
+from gough.problem import Equations, NonlinearProblem
 
 
 class Normal(NamedTuple):
@@ -23,11 +24,11 @@ class Normal(NamedTuple):
 
 @runtime_checkable
 class StructuredEquations(Equations, Protocol):
-    """Equations m = h(θ), linear in the first unknowns, that know a faster way to their normal equations."""
+    """Equations m = h(θ), linear in the first unknowns, with normal equations of their own that are faster."""
 
     @property
     def n_linear(self) -> int:
-        """How many unknowns, the first ones, enter linearly."""
+        """Number of unknowns, the first ones, that enter linearly."""
         ...
 
     def normal(self, theta: Array, measured: Array, roots: Array) -> Normal:
@@ -44,7 +45,7 @@ class StructuredEquations(Equations, Protocol):
 
 
 class Target(Protocol):
-    """A likelihood to climb."""
+    """A likelihood to be maximized."""
 
     @property
     def n_linear(self) -> int: ...
@@ -83,7 +84,7 @@ def inverse_roots(C: Array, n_samples: int, kept: Mask | None) -> tuple[Array, f
     """L with LᵀL = C⁻¹ for each sample, and Σ ln det C: of the rows that are kept; zero in the others."""
     if kept is None or kept.all():
         logdet = np.linalg.slogdet(C)[1]
-        return _inverse_root(C), float(np.sum(logdet) * (1 if C.ndim == 3 else n_samples))
+        return inverse_root(C), float(np.sum(logdet) * (1 if C.ndim == 3 else n_samples))
     n = kept.shape[1]
     roots, total = np.zeros((n_samples, n, n)), 0.0
     pattern = kept @ (1 << np.arange(n))
@@ -91,17 +92,9 @@ def inverse_roots(C: Array, n_samples: int, kept: Mask | None) -> tuple[Array, f
         alike: Integers = np.flatnonzero(pattern == bits)
         rows = np.flatnonzero(kept[alike[0]])
         part = (C if C.ndim == 2 else C[alike])[..., rows[:, None], rows]
-        roots[alike[:, None, None], rows[:, None], rows] = _inverse_root(part)
+        roots[alike[:, None, None], rows[:, None], rows] = inverse_root(part)
         total += float(np.sum(np.linalg.slogdet(part)[1]) * (1 if C.ndim == 3 else len(alike)))
     return roots, total
-
-
-def _inverse_root(C: Array) -> Array:
-    """The symmetric root, of the correlation: it treats all rows alike."""
-    deviations = np.sqrt(np.diagonal(C, axis1=-2, axis2=-1))
-    values, vectors = np.linalg.eigh(C / (deviations[..., None] * deviations[..., None, :]))
-    root: Array = (vectors / np.sqrt(values)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
-    return root / deviations[..., None, :]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,18 +14,15 @@ is trusted: prices become bounds elsewhere, exactly.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Integers
 from gough.methods.programs.compiled_algebra import compiled, dot, invert, spread
-
-Numbers = npt.NDArray[np.int64]
 
 OPTIMAL, INFEASIBLE, FAILED = 0, 1, 2
 _TOLERANCE = 1e-10
-"""How far a row may be violated, or a price be wrong."""
+"""Tolerance of primal and dual feasibility."""
 _SLACK = 1e-12
-"""By how much the ratio tests let others go too far, in order to choose a greater pivot."""
+"""Infeasibility that the ratio tests allow in order to choose a greater pivot."""
 _ROUNDED = 1.0 + 1e-14
 """So that the least of some ratios, times its divisor, is not below its dividend."""
 _PIVOT = 1e-9
@@ -43,7 +40,7 @@ class Tableau(NamedTuple):
     """(n, capacity): rows of the program, as columns."""
     lower: Array
     upper: Array
-    basis: Numbers
+    basis: Integers
     """The n rows that are worked with."""
     sign: Array
     """1 where such a row is at its lower side, −1 at its upper."""
@@ -53,15 +50,15 @@ class Tableau(NamedTuple):
     x: Array
     price: Array
     alpha: Array
-    """Of the row about to come in: g = Σ alpha_i g_i."""
-    place: Numbers
+    """Coefficients of the entering row: g = Σ alpha_i g_i."""
+    place: Integers
     """Position of each row in the basis, or −1."""
     reach: Array
     """G x."""
     rate: Array
     """G times the direction of travel."""
-    flips: Numbers
-    """Of the rows in the basis: 1 if one goes to its other side, 2 if it stays whatever happens, else 0."""
+    flips: Integers
+    """For the rows in the basis: 1 if one goes to its other side, 2 if it cannot leave, else 0."""
 
 
 @compiled
@@ -88,7 +85,7 @@ def appraise(T: Tableau, cost: Array) -> None:
 
 @compiled
 def locate(T: Tableau, m: int) -> None:
-    """X and what the rows reach there."""
+    """Compute x and G x."""
     C, x, value = T.C, T.x, T.value
     x[:] = 0.0
     for i in range(len(x)):
@@ -202,7 +199,7 @@ def steepest(T: Tableau, by_number: bool) -> int:  # noqa: FBT001
 
 @compiled
 def blocking(T: Tableau, m: int, by_number: bool) -> int:  # noqa: FBT001
-    """The row that one meets first at these rates, or −1; of rows met at about the same time the surest pivot."""
+    """The row that blocks first at these rates, or −1; among rows at about the same step, the largest pivot."""
     lower, upper, reach, rate, place = T.lower, T.upper, T.reach, T.rate, T.place
     limit, most, found = np.inf, 0.0, -1
     for k in range(m):
@@ -249,7 +246,7 @@ def travel(T: Tableau, m: int, r: int, by_number: bool) -> tuple[int, float]:  #
 
 @compiled
 def prepare(T: Tableau, m: int) -> None:
-    """Where the rows of the basis are, and their values."""
+    """Set the positions and values of the rows of the basis."""
     for k in range(m):
         T.place[k] = -1
     for i in range(len(T.basis)):
@@ -259,7 +256,7 @@ def prepare(T: Tableau, m: int) -> None:
 
 @compiled
 def repair(T: Tableau, k: int, sign: float) -> int:
-    """Who makes way for the violated row k, the others being where they belong by then; −1 if the rows contradict k."""
+    """The position that leaves for the violated row k, after flips of others; −1 if the rows contradict k."""
     express(T, k)
     r = yielding(T, k, sign)
     if r >= 0:
@@ -326,21 +323,21 @@ def minimize(  # noqa: C901, PLR0912 - one loop
 class Runs(NamedTuple):
     """Programs that differ by the rows they lack: where each begins, and then where it ended."""
 
-    basis: Numbers
+    basis: Integers
     """(runs, n), as the fields below."""
     sign: Array
     value: Array
     point: Array
     price: Array
-    outcome: Numbers
+    outcome: Integers
     """(runs,)."""
-    row: Numbers
+    row: Integers
     """The row that cannot be satisfied, if there is one."""
 
 
 @compiled
 def minimize_each(  # noqa: PLR0917
-    T: Tableau, m: int, before: Array, cost: Array, limit: int, dropped: Numbers, first: Numbers, runs: Runs
+    T: Tableau, m: int, before: Array, cost: Array, limit: int, dropped: Integers, first: Integers, runs: Runs
 ) -> None:
     """As `minimize`, without the rows `dropped[first[s] : first[s + 1]]` in run s."""
     low, high = np.empty(len(dropped)), np.empty(len(dropped))

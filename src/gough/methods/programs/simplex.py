@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from gough.core.arrays import Array
-from gough.problem import Integers
+from gough.core.arrays import Array, Integers
 
 _DOUBTFUL = 1e-7
 """Contradictions by less than this, in rows of length one, may come from rounding: HiGHS is asked too."""
@@ -21,7 +20,7 @@ _MEMORY = 4096
 
 
 class Outcome(Enum):
-    """How a run ended."""
+    """Outcome of a run."""
 
     OPTIMAL = "optimal"
     INFEASIBLE = "infeasible"
@@ -48,7 +47,7 @@ class Optimum:
     weights: Array
     """Their multipliers."""
     start: Start | None = None
-    """Where a similar program may begin."""
+    """A start for similar programs."""
 
     def on(self, pool: Integers) -> tuple[Integers, Array]:
         """The multipliers that are numbers, and the entries of `pool` that they belong to; others are left out."""
@@ -95,7 +94,7 @@ class Simplex:
         self._sides[:, self._n + row] = lower, upper
 
     def set_sides(self, lower: Array, upper: Array) -> None:
-        """Of all rows."""
+        """Set the sides of all rows."""
         self._sides[0, self._n : self._m], self._sides[1, self._n : self._m] = lower, upper
 
     def minimize(self, cost: Array, start: Start | None = None) -> Optimum:
@@ -128,7 +127,7 @@ class Simplex:
         return Start(cost, np.arange(self._n), sign, value) if np.isfinite(value).all() else None
 
     def _run(self, start: Start, cost: Array) -> Optimum | None:
-        """What the compiled method finds from a vertex; None if it gives up."""
+        """The result of the compiled method from a vertex; None if it gives up."""
         T, n, m = self._tableau, self._n, self._m
         T.basis[:], T.sign[:], T.value[:] = start.basis, start.sign, start.value
         outcome, row = self._kernel.minimize(T, m, start.cost, cost, 50 * (n + 10) + m)
@@ -202,7 +201,7 @@ class _Memory:
         self._units = np.zeros((16, n))
 
     def nearest(self, cost: Array) -> Start | None:
-        """What is remembered of this cost, or else of the one at the smallest angle to it."""
+        """The start stored for this cost, or else for the cost at the smallest angle to it."""
         place = self._place.get(cost.tobytes())
         if place is None:
             if not self._starts:

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.estimates import Estimate, Status
+from gough.estimates import Estimate
 from gough.methods.statistical import linear
-from gough.methods.statistical.triangle import row_blocks
-from gough.methods.statistical.whitening import BySample, Unweighted, Whitening, stated
+from gough.methods.statistical.whitening import BySample, Unweighted, row_blocks, stated
 from gough.noise import Gaussian
 from gough.problem import LinearProblem
 
@@ -37,25 +36,12 @@ class GaussMarkov:
     @np.errstate(all="ignore")
     def estimate(self, problem: LinearProblem) -> Estimate:
         if isinstance(problem.noise, Gaussian) and problem.noise.covariance is None:
-            return self._with_estimated_covariance(problem)
+            solution, whiten, status, steps = linear.reweighted(problem, sample_covariance, BySample, self)
+            stats = {"iterations": steps}
+            return linear.answer(problem, whiten, solution, self, level=self.level, status=status, stats=stats)
         whiten = stated(problem, "GaussMarkov")
         solution = linear.solve(problem, whiten, rtol=self.rank_tolerance)
         return linear.answer(problem, whiten, solution, self, level=self.level, scale_known=True)
-
-    def _with_estimated_covariance(self, problem: LinearProblem) -> Estimate:
-        whiten: Whitening = Unweighted()
-        solution = linear.solve(problem, whiten, rtol=self.rank_tolerance)
-        sigma = sample_covariance(problem, solution)
-        status, steps = Status.MAX_STEPS, 0
-        while status is Status.MAX_STEPS and steps < self.max_steps:
-            steps += 1
-            whiten = BySample(sigma, problem.groups)
-            solution = linear.solve(problem, whiten, rtol=self.rank_tolerance)
-            last, sigma = sigma, sample_covariance(problem, solution)
-            if abs(sigma - last).max() <= self.rtol * abs(last).max():
-                status = Status.OK
-        stats = {"iterations": steps}
-        return linear.answer(problem, whiten, solution, self, level=self.level, status=status, stats=stats)
 
 
 def sample_covariance(problem: LinearProblem, solution: linear.Solution) -> Array:

@@ -11,8 +11,7 @@ import numpy as np
 from gough.core.arrays import Array, ArrayValue
 from gough.core.text import number
 from gough.core.threads import one_blas_thread
-from gough.methods.statistical.triangle import triangle
-from gough.methods.statistical.whitening import Unweighted
+from gough.methods.statistical.whitening import Unweighted, triangle
 from gough.problem import LinearProblem
 
 
@@ -27,7 +26,7 @@ class BaseParameter(ArrayValue):
 
 @dataclass(frozen=True, eq=False)
 class Identifiability(ArrayValue):
-    """What can be known from these rows: rank, condition, base parameters, and the weakest direction.
+    """What the rows determine: rank, condition, base parameters, and the worst-excited direction.
 
     `str()` of it is the verdict in words.
     """
@@ -38,12 +37,12 @@ class Identifiability(ArrayValue):
     """Largest over smallest singular value of the independent columns, each scaled to unit length."""
     base: tuple[BaseParameter, ...]
     kept: tuple[int, ...]
-    """Columns of the independent set; the value found there is the base parameter's."""
+    """Columns of the independent set; their estimates are those of the base parameters."""
     not_identifiable: tuple[str, ...]
-    """Unknowns that have no value of their own: without effect, or seen only in combination with others."""
+    """Unknowns that are not determined by themselves: without effect, or determined only in combination."""
     without_effect: tuple[str, ...]
     weakest: str
-    """The direction that the data see least, in words."""
+    """The worst-excited direction, as text."""
 
     @property
     def is_full_rank(self) -> bool:
@@ -66,7 +65,7 @@ class Identifiability(ArrayValue):
 def identifiability(problem: LinearProblem, *, rtol: float | None = None) -> Identifiability:
     """Rank, base parameters and weakest direction of a problem's regressor W, the prior left aside.
 
-    A direction counts as unseen if its singular value is below `rtol` times the largest (default: what rounding of
+    A direction counts as not excited if its singular value is below `rtol` times the largest (default: what rounding of
     max(N, p) terms can do).
 
     Examples:
@@ -108,10 +107,9 @@ def analyze(R: Array, names: tuple[str, ...], *, n_rows: int, rtol: float | None
 
 
 def _independent_columns(scaled: Array, tolerance: float) -> list[int]:
-    """The first columns that are independent of those before them, judged by what is left after projection.
+    """The first columns that are independent of those before them, by the norm that projection leaves.
 
-    The order of the unknowns decides which names stay, so that a regrouping reads the way its author thinks
-    [GAU91]; the number kept is the rank that the singular values show.
+    The order of the unknowns decides which names stay [GAU91]; as many columns are kept as the rank by singular values.
     """
     p = scaled.shape[1]
     values = np.linalg.svd(scaled, compute_uv=False) if p else np.zeros(1)

@@ -11,7 +11,7 @@ from gough.core.errors import InputError, require
 from gough.core.threads import one_blas_thread
 from gough.estimates import Estimate, Status
 from gough.methods.statistical import linear
-from gough.methods.statistical.weighted_least_squares import group_sigma
+from gough.methods.statistical.least_squares import group_sigma
 from gough.methods.statistical.whitening import ByGroup, Unweighted, Whitening
 from gough.problem import LinearProblem
 

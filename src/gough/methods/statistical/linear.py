@@ -1,8 +1,9 @@
-"""The linear fit that all statistical methods share: triangle, identifiability, prior, solution, honest covariance."""
+"""The linear fit that all statistical methods share: triangle, identifiability, prior, solution, covariance."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,14 +11,20 @@ from gough.core.arrays import Array
 from gough.core.errors import InputError
 from gough.core.text import written
 from gough.core.threads import one_blas_thread
-from gough.estimates import Claim, Estimate, FitStats, Status
-from gough.methods.statistical.goodness import goodness, verdict
+from gough.estimates import Claim, Estimate, FitStats, Status, limited_by_prior
 from gough.methods.statistical.identifiability import Identifiability, analyze
-from gough.methods.statistical.residuals import Fitted, NoiseModel, covariance, noise_model, unknown_noise
-from gough.methods.statistical.triangle import row_blocks, triangle
-from gough.methods.statistical.whitening import Whitening, stated
+from gough.methods.statistical.residuals import (
+    Fitted,
+    NoiseModel,
+    covariance,
+    goodness,
+    noise_model,
+    unknown_noise,
+    verdict,
+)
+from gough.methods.statistical.whitening import Unweighted, Whitening, row_blocks, stated, triangle
 from gough.noise import Gaussian
-from gough.problem import LinearProblem
+from gough.problem import Groups, LinearProblem
 from gough.region import Box, ConfidenceEllipsoid
 from gough.unknowns import Unknowns
 
@@ -30,7 +37,7 @@ _NO_NOISE = (
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Minimizer of ‖Σ^(-1/2)(y − W θ)‖² (plus the prior), and which unknowns it means something for."""
+    """Minimizer of ‖Σ^(-1/2)(y − W θ)‖² (plus the prior), and which unknowns it determines."""
 
     theta: Array
     """All unknowns; fixed ones at their value, those outside the independent set at 0."""
@@ -72,6 +79,39 @@ def solve(problem: LinearProblem, whiten: Whitening, *, rtol: float | None) -> S
     theta[free[kept]] = values
     T = np.linalg.inv(S) / scale[:, None] if len(kept) else np.zeros((0, 0))
     return Solution(theta, free[kept], T, None if prior is None else prior[np.ix_(kept, kept)], found, limited)
+
+
+class Reweighted(NamedTuple):
+    """The outcome of an iteratively reweighted fit."""
+
+    solution: Solution
+    whiten: Whitening
+    status: Status
+    steps: int
+
+
+def reweighted(
+    problem: LinearProblem,
+    spread: Callable[[LinearProblem, Solution], Array],
+    whitening: Callable[[Array, Groups], Whitening],
+    method: Any,
+) -> Reweighted:
+    """Fits weighted by the residuals of the fit before, from an unweighted one on, until the weights stay.
+
+    `spread` measures the residuals of a solution (standard deviations, or a covariance), `whitening` turns that into
+    weights. `method` has the options rtol, max_steps and rank_tolerance.
+    """
+    whiten: Whitening = Unweighted()
+    solution = solve(problem, whiten, rtol=method.rank_tolerance)
+    measured = spread(problem, solution)
+    for step in range(1, method.max_steps + 1):
+        whiten = whitening(measured, problem.groups)
+        solution = solve(problem, whiten, rtol=method.rank_tolerance)
+        last, measured = measured, spread(problem, solution)
+        # entries of a covariance off its diagonal may vanish: there the largest entry sets the scale
+        if (abs(measured - last) <= method.rtol * (last if last.ndim == 1 else abs(last).max())).all():
+            return Reweighted(solution, whiten, Status.OK, step)
+    return Reweighted(solution, whiten, Status.MAX_STEPS, method.max_steps)
 
 
 def _require_squares(R: Array, unknowns: Unknowns) -> None:
@@ -121,7 +161,7 @@ def answer(
     influence: Any = None,
     directions: Array | None = None,
 ) -> Estimate:
-    """The estimate that belongs to a solution: covariance from what the residuals show, statistics, notes."""
+    """The estimate of a solution: covariance by the noise model of the residuals, statistics, notes."""
     T = solution.inverse_root
     fit = Fitted(problem, whiten, solution.theta, solution.columns, T, influence, directions)
     spare = problem.n_rows - len(solution.columns)
@@ -189,23 +229,12 @@ def _notes(stats: FitStats, noise: NoiseModel, solution: Solution) -> tuple[str,
         )
     if stats.chi_squared is not None and stats.chi_squared_p is not None:
         notes.append(verdict(stats.chi_squared, stats.chi_squared_p))
-    if noise.length:
-        lags = noise.length // 2
-        rows = "neighboring samples" if lags == 1 else f"{lags} samples"
-        notes.append(
-            f"Residuals are autocorrelated over {rows}; σ accounts for it ({noise.dof:.0f} degrees of freedom left)."
-        )
-    if noise.at_limit:
-        notes.append(
-            "The autocorrelation is longer than can be estimated: take σ as a lower limit, or decimate the data."
-        )
-    if stats.prior_limited:
-        notes.append(f"On the prior's edge, so put in rather than found: {', '.join(stats.prior_limited)}.")
-    return tuple(notes)
+    notes += noise.notes(f"{noise.dof:.0f} degrees of freedom left")
+    return (*notes, *limited_by_prior(stats.prior_limited))
 
 
 def rounding(problem: LinearProblem, theta: Array) -> float:
-    """What rounding alone can make of a residual: residuals and weights below it mean nothing."""
+    """The size that a residual may have by rounding alone; smaller ones carry no information."""
     largest = 0.0
     for rows in problem.blocks():
         largest = max(largest, float((abs(problem.y[rows]) + abs(problem.W[rows]) @ abs(theta)).max()))
@@ -213,7 +242,7 @@ def rounding(problem: LinearProblem, theta: Array) -> float:
 
 
 def with_information_of(solution: Solution, other: Solution) -> Solution:
-    """`solution` with the information of `other`: a robust fit's errors spread over the unweighted rows."""
+    """`solution` with the information of `other`: for a robust fit, that of the unweighted rows."""
     return replace(
         solution, columns=other.columns, inverse_root=other.inverse_root, identifiability=other.identifiability
     )

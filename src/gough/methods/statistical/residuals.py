@@ -1,24 +1,27 @@
-"""What residuals say about the noise: their size, their memory, and the σ that follows from both.
+"""The noise as residuals show it: its size, its autocorrelation, and the σ that follows from both.
 
-Filtered measurements have errors that remember the last samples. The textbook covariance σ²(WᵀW)⁻¹ then promises too
-much, often several times. Here the errors of each group (actuator) are a stationary series whose autocovariance is
+The errors of filtered measurements are autocorrelated. The textbook covariance σ²(WᵀW)⁻¹ is then too small, often
+several times. Here the errors of each group (actuator) are a stationary series whose autocovariance is
 estimated from the residuals over as many lags as stand out of chance [PR95] [POL03], freed from the bias that the fit
-itself puts into residuals, and carried through the estimator. White residuals give the textbook's answer back.
+itself puts into residuals, and carried through the estimator. For white residuals the result is the textbook's.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import isinf
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gough.core.arrays import Array
-from gough.methods.statistical.series import LaggedSums, fast_length, filtered, with_past
-from gough.methods.statistical.whitening import Whitening
+from gough.methods.statistical.whitening import Whitening, row_blocks
+from gough.noise import Gaussian
 from gough.problem import LinearProblem
 
 MAX_LAG = 1000
-"""Memory of the residuals beyond this many samples is not looked for."""
+"""Autocorrelation over more samples than this is not estimated."""
+_AT_LIMIT = "The autocorrelation is longer than can be estimated: take σ as a lower limit, or decimate the data."
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,17 +37,17 @@ class Fitted:
     inverse_root: Array
     """T, where T Tᵀ is the inverse of the information AᵀA (plus a prior's): A T has orthonormal columns without one."""
     influence: Callable[[Array], Array] | None = None
-    """What a robust loss makes of the whitened residuals."""
+    """The function that a robust loss applies to whitened residuals; None: the identity."""
     directions: Array | None = None
-    """(N, p) what stands in W's place where errors are carried to θ: instruments; None: W itself."""
+    """(N, p) matrix that replaces W where errors are propagated to θ, such as instruments; None: W itself."""
 
     def errors(self, rows: slice, residuals: Array) -> Array:
-        """The whitened errors that these residuals stand for."""
+        """Whitened errors from the residuals of these rows."""
         u = self.whiten(rows, residuals)
         return u if self.influence is None else self.influence(u)
 
     def orthonormal(self, rows: slice) -> Array:
-        """A T, a block of rows."""
+        """Rows of A T."""
         regressor = self.problem.W if self.directions is None else self.directions
         return self.whiten(rows, regressor[rows][:, self.columns]) @ self.inverse_root
 
@@ -54,23 +57,35 @@ class NoiseModel:
     """Whitened errors as stationary series: size and autocorrelation of each group, covariance between groups."""
 
     mean_square: Array
-    """(n,) of the residuals in the unit of y."""
+    """(n,) mean square of the residuals in the unit of y."""
     lag_one: Array
     """(n,) autocorrelation of the residuals at a lag of one sample."""
     covariance: Array
-    """(n, n) of the whitened errors of one sample."""
+    """(n, n) covariance of the whitened errors of one sample."""
     autocorrelation: Array
-    """(n, L + 1) of the whitened errors for lags 0 … L; 1 at lag 0."""
+    """(n, L + 1) autocorrelation of the whitened errors at lags 0 … L; 1 at lag 0."""
     dof: float
     """Independent samples in the residuals."""
     sum_of_squares: float
-    """Of the whitened residuals."""
+    """Sum of squares of the whitened residuals."""
     at_limit: bool
-    """The residuals still remember after the longest lag looked at."""
+    """Whether residuals are still correlated at the longest lag that is estimated."""
 
     @property
     def length(self) -> int:
+        """Number of lags that `autocorrelation` has beyond 0; half of them stand out of chance."""
         return self.autocorrelation.shape[1] - 1
+
+    def notes(self, extra: str = "") -> tuple[str, ...]:
+        """What an answer says about autocorrelated residuals; `extra` follows in parentheses."""
+        notes: tuple[str, ...] = ()
+        if self.length:
+            lags = self.length // 2
+            rows = "neighboring samples" if lags == 1 else f"{lags} samples"
+            notes += (f"Residuals are autocorrelated over {rows}; σ accounts for it{extra and f' ({extra})'}.",)
+        if self.at_limit:
+            notes += (_AT_LIMIT,)
+        return notes
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +104,7 @@ class _Sums:
 
 
 def noise_model(fit: Fitted) -> NoiseModel:
-    """The noise model that the residuals of `fit` show."""
+    """The noise model estimated from the residuals of `fit`."""
     sums = _accumulate(fit)
     mean_square = np.where(sums.lagged[:, 0] > 0, sums.lagged[:, 0] / sums.count, 1.0)
     pairs = sums.pairs.sum(axis=0)
@@ -117,14 +132,14 @@ def noise_model(fit: Fitted) -> NoiseModel:
 
 
 def _correlation(covariances: Array) -> Array:
-    """Covariances at lags 0, 1, … as a correlation that can be; that of white noise where all vanish."""
+    """Covariances at lags 0, 1, … as a valid autocorrelation; that of white noise where all vanish."""
     if covariances[0] <= 0:
         return np.eye(1, len(covariances))[0]
     return _positive(covariances / covariances[0])
 
 
 def unknown_noise(fit: Fitted) -> NoiseModel:
-    """White noise of unit size, for a fit that leaves no residuals to learn from."""
+    """White noise of unit size, for a fit that leaves no residuals to estimate it from."""
     n = len(fit.problem.groups)
     nothing = np.zeros(n)
     return NoiseModel(nothing, nothing, np.eye(n), np.ones((n, 1)), dof=1.0, sum_of_squares=0.0, at_limit=False)
@@ -297,3 +312,121 @@ def _shifted_products(fit: Fitted, max_lag: int) -> Array:
     result: Array = np.sum([np.fft.irfft(S, n, axis=0)[: max_lag + 1] for n, S in spectra.items()], axis=0)
     result[1:] += np.swapaxes(result[1:], 1, 2)
     return result
+
+
+def goodness(ratio: float, dof: float, noise: Gaussian) -> tuple[float, float]:
+    """χ²/dof freed from the bias of an estimated covariance, and its two-sided probability.
+
+    A covariance of n channels from ν errors makes the weighted squares larger by ν/(ν − n − 1) in the mean, and lets
+    them follow Fisher's distribution with n ν degrees of freedom in the denominator instead of χ².
+
+    Examples:
+        >>> ratio, p = goodness(1.0, 100.0, Gaussian(1.0))
+        >>> ratio, round(p, 2)
+        (1.0, 0.96)
+    """
+    from scipy.special import chdtr, chdtrc, fdtr, fdtrc  # noqa: PLC0415 - start-up time
+
+    n = noise.block
+    if isinf(noise.dof) or noise.dof <= n + 1:
+        tail = min(chdtr(dof, ratio * dof), chdtrc(dof, ratio * dof))
+        return ratio, float(min(1.0, 2 * tail))
+    ratio *= (noise.dof - n - 1) / noise.dof
+    tail = min(fdtr(dof, n * noise.dof, ratio), fdtrc(dof, n * noise.dof, ratio))
+    return ratio, float(min(1.0, 2 * tail))
+
+
+def widening(noise: Gaussian) -> float:
+    """Factor on the covariance of an answer whose weights come from an estimated covariance.
+
+    Its inverse overstates the information by ν/(ν − n − 1) in the mean, and weights that err cost about as much again.
+
+    Examples:
+        >>> widening(Gaussian(1.0)), round(widening(Gaussian([[1.0, 0.0], [0.0, 1.0]], dof=100.0)), 3)
+        (1.0, 1.063)
+    """
+    n = noise.block
+    return 1.0 if isinf(noise.dof) or noise.dof <= n + 1 else (noise.dof / (noise.dof - n - 1)) ** 2
+
+
+def verdict(ratio: float, p: float) -> str:
+    """The sentence on χ² for an answer's notes."""
+    words = "the stated noise explains the residuals"
+    if p < 0.001:
+        larger = "larger than the stated noise: an effect is missing from the model, or the noise is understated"
+        words = f"residuals are {larger if ratio > 1 else 'smaller than the stated noise: it is overstated'}"
+    chance = f"p = {p:.2g}" if p > 1e-12 else "p < 1e-12"
+    return f"χ²/dof = {ratio:.3f} ({chance}): {words}."
+
+
+def with_past(
+    problem: LinearProblem, whiten: Whitening, rows_of: Callable[[slice], Array], past: int, *, flush: bool = False
+) -> Iterator[Array]:
+    """Blocks (past + samples, groups, columns) of what `rows_of` returns; missing rows are zero.
+
+    The first `past` entries of a block are the samples before it, zero before the recording began: a causal sum over
+    at most `past` lags then needs nothing but the block. With `flush` a last block of `past` zeros follows, so that
+    a filter rings out.
+    """
+    n = len(problem.groups)
+    history: Array | None = None
+    next_sample = 0
+    for rows in row_blocks(problem, whiten):
+        values = rows_of(rows)
+        values = values.reshape(len(values), -1)
+        positions = problem.groups.positions(rows)
+        first, last = int(positions[0]) // n, int(positions[-1]) // n
+        if history is not None and first - next_sample > past:
+            if past:
+                yield _ringing(history)
+            history = None
+        begin = first if history is None else next_sample  # samples without any row ring like all others
+        grid = np.zeros((past + last - begin + 1, n, values.shape[1]))
+        if history is not None:
+            grid[:past] = history
+        grid.reshape(-1, values.shape[1])[(past - begin) * n + positions] = values
+        yield grid
+        history, next_sample = grid[len(grid) - past :], last + 1
+    if flush and past and history is not None:
+        yield _ringing(history)
+
+
+def _ringing(history: Array) -> Array:
+    """A block of zeros that follows these samples."""
+    return np.concatenate([history, np.zeros_like(history)])
+
+
+class LaggedSums:
+    """Σ_k x_k x_{k−l} for l = 0 … past, added up over blocks; the spectra are added, and transformed back once."""
+
+    def __init__(self, past: int) -> None:
+        self._past = past
+        self._spectra: dict[int, npt.NDArray[np.complex128]] = {}
+
+    def add(self, block: Array) -> None:
+        """Count the block's own samples: `block` (past + samples, columns) begins with its past."""
+        size = fast_length(len(block) + self._past)
+        own = np.fft.rfft(block[self._past :], size, axis=0)
+        spectrum = own * np.conj(np.fft.rfft(block, size, axis=0))
+        self._spectra[size] = self._spectra[size] + spectrum if size in self._spectra else spectrum
+
+    def total(self) -> Array:
+        """(columns, past + 1)."""
+        # own samples begin at 0 and not at `past`, so that lag l stands at l − past
+        lags = np.arange(-self._past, 1)
+        return np.sum([np.fft.irfft(S, size, axis=0)[lags] for size, S in self._spectra.items()], axis=0).T
+
+
+def filtered(block: Array, taps: Array) -> Array:
+    """z_k = Σ_l taps[l] x_{k−l} over the block's own samples, each group by its own taps (past + 1, n)."""
+    past = len(taps) - 1
+    size = fast_length(len(block))
+    response = np.fft.rfft(taps, size, axis=0)[:, :, None]
+    return np.fft.irfft(response * np.fft.rfft(block, size, axis=0), size, axis=0)[past : len(block)]
+
+
+def fast_length(n: int) -> int:
+    """The next length ≥ n for which the FFT is fast."""
+    from scipy.fft import next_fast_len  # noqa: PLC0415 - start-up time
+
+    return int(next_fast_len(n, real=True))

@@ -1,4 +1,4 @@
-"""Least squares that outliers cannot drag away."""
+"""Robust least squares: M-estimates with a bounded influence of each row."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -9,13 +9,12 @@ from gough.core.arrays import Array
 from gough.core.errors import require
 from gough.estimates import Estimate, Status
 from gough.methods.statistical import linear
-from gough.methods.statistical.triangle import row_blocks
-from gough.methods.statistical.whitening import ByGroup, ByRow, Unweighted
+from gough.methods.statistical.whitening import ByGroup, ByRow, Unweighted, row_blocks
 from gough.problem import LinearProblem
 
 
 class Loss(Protocol):
-    """A bounded pull ψ of a residual u that is measured in standard deviations."""
+    """The influence function ψ of a residual u in units of its standard deviation."""
 
     def weight(self, u: Array) -> Array:
         """ψ(u)/u."""
@@ -28,7 +27,7 @@ class Loss(Protocol):
 
 @dataclass(frozen=True)
 class Huber:
-    """ψ(u) = u up to k standard deviations, then constant: outliers pull, but no more than that [HUB81, §7.3]."""
+    """ψ(u) = u up to k standard deviations, then constant: the influence of an outlier is bounded [HUB81, §7.3]."""
 
     k: float = 1.345
     """95 % efficient if there are no outliers."""
@@ -45,7 +44,7 @@ class Huber:
 
 @dataclass(frozen=True)
 class Tukey:
-    """ψ(u) = u (1 − (u/k)²)² up to k standard deviations, then 0: gross outliers do not pull at all."""
+    """ψ(u) = u (1 − (u/k)²)² up to k standard deviations, then 0: gross outliers have no influence."""
 
     k: float = 4.685
     """95 % efficient if there are no outliers."""

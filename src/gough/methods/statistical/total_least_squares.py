@@ -10,7 +10,7 @@ from gough.core.errors import InputError, require
 from gough.core.threads import one_blas_thread
 from gough.estimates import Estimate, Status
 from gough.methods.statistical import linear
-from gough.methods.statistical.weighted_least_squares import group_sigma
+from gough.methods.statistical.least_squares import group_sigma
 from gough.methods.statistical.whitening import ByRow
 from gough.problem import LinearProblem
 
@@ -21,8 +21,8 @@ class TotalLeastSquares:
 
     C is the covariance of the errors of one row [W y], up to a factor; columns that are exact have zeros. Each group
     may have its own. The size of the errors is taken from the residuals. Rows are taken to err independently, which a
-    regressor from filtered positions does not, and all rows of a group alike, which it does not either: this is the
-    rival that one hears of, not the method to use (`MaximumLikelihood` is).
+    regressor from filtered positions does not, and all rows of a group alike, which it does not either: use it for
+    comparisons, and `MaximumLikelihood` otherwise.
 
     Examples:
         >>> import gough
@@ -109,7 +109,7 @@ class TotalLeastSquares:
 
 
 def _adjusted(problem: LinearProblem, C: Array, group: Any, theta: Array) -> tuple[Array, Array]:
-    """W corrected by what the residuals say about its errors, uncorrelated with them; and σ of each residual.
+    """W corrected for the errors that the residuals indicate, uncorrelated with them; and σ of each residual.
 
     Cov(w, r) = C v without its last entry, Var r = vᵀ C v: ŵ = w − r Cov(w, r)/Var r. At the minimum Σ ŵ r/Var r = 0,
     so ŵ is an instrument for w, and errors are carried to θ̂ as they are there.

@@ -1,15 +1,16 @@
-"""Rows made independent and of unit variance: multiplication by Σ^(-1/2), block by block, never as an N × N matrix."""
+"""Whitening: rows multiplied by Σ^(-1/2), block by block, never as an N × N matrix; QR of whitened rows."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Integers
 from gough.core.errors import AssumptionError
 from gough.noise import Gaussian
-from gough.problem import Groups, Integers, LinearProblem
+from gough.problem import Groups, LinearProblem
 
 
 class Whitening(Protocol):
@@ -99,11 +100,15 @@ class BySample:
 
     def _roots(self, samples: Integers, present: Integers) -> Array:
         C = self.covariance if self.covariance.ndim == 2 else self.covariance[samples]
-        C = C[..., present[:, None], present]
-        deviations = np.sqrt(np.diagonal(C, axis1=-2, axis2=-1))
-        values, vectors = np.linalg.eigh(C / (deviations[..., None] * deviations[..., None, :]))
-        root = (vectors / np.sqrt(values)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
-        return root / deviations[..., None, :]
+        return inverse_root(C[..., present[:, None], present])
+
+
+def inverse_root(C: Array) -> Array:
+    """K^(-1/2) D⁻¹ of covariances C = D K D (…, n, n): the symmetric root of the correlation treats all rows alike."""
+    deviations = np.sqrt(np.diagonal(C, axis1=-2, axis2=-1))
+    values, vectors = np.linalg.eigh(C / (deviations[..., None] * deviations[..., None, :]))
+    root: Array = (vectors / np.sqrt(values)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+    return root / deviations[..., None, :]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +128,7 @@ class Full:
 
 
 def stated(problem: LinearProblem, method: str) -> Whitening:
-    """The whitening that the problem's stated covariance asks for."""
+    """The whitening by the covariance that the problem states."""
     noise = problem.noise
     if not isinstance(noise, Gaussian):
         raise AssumptionError(
@@ -138,3 +143,34 @@ def stated(problem: LinearProblem, method: str) -> Whitening:
     if C.ndim == 3 or len(C) == len(problem.groups) != problem.n_rows:
         return BySample(C, problem.groups)
     return Full(np.asarray(np.linalg.cholesky(C), dtype=np.float64))
+
+
+def row_blocks(problem: LinearProblem, whiten: Whitening) -> Iterator[slice]:
+    """The problem's row blocks, or all rows in one where the whitening needs that."""
+    return iter([slice(0, problem.n_rows)]) if whiten.needs_all_rows else problem.blocks()
+
+
+def triangle(problem: LinearProblem, whiten: Whitening) -> Array:
+    """The (p+1) × (p+1) upper triangle R with RᵀR = [W y]ᵀ Σ⁻¹ [W y], without forming that product.
+
+    Its last diagonal entry is the root of the residual sum of squares. Each block is stacked below the triangle of
+    those before it and factored again [GVL13, §5.2] [DGHL12]; Householder QR is backward stable column by
+    column, so badly scaled unknowns do no harm.
+    """
+    from scipy.linalg.lapack import dgeqrf, dgeqrf_lwork  # noqa: PLC0415 - start-up time
+
+    k = len(problem.unknowns) + 1
+    R = np.zeros((k, k))
+    work = np.empty((0, k))
+    for rows in row_blocks(problem, whiten):
+        height = k + rows.stop - rows.start
+        if len(work) != height:
+            work = np.empty((height, k), order="F")
+            lwork = int(dgeqrf_lwork(height, k)[0])
+        work[:k] = R
+        work[k:, :-1] = whiten(rows, problem.W[rows])
+        work[k:, -1] = whiten(rows, problem.y[rows])
+        factored, _, _, info = dgeqrf(work, lwork=lwork, overwrite_a=True)
+        assert info == 0
+        R = np.triu(factored[:k])
+    return R

@@ -8,7 +8,7 @@ import numpy as np
 from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.text import number
-from gough.estimates import Claim, Estimate, FitStats, Status
+from gough.estimates import Claim, Estimate, FitStats, Status, limited_by_prior
 from gough.region import ConfidenceEllipsoid
 from gough.report.base.html import Html, tag
 from gough.report.base.intervals import claimed, holds, sides
@@ -113,10 +113,9 @@ def method_list(estimates: Mapping[str, Estimate], refused: Mapping[str, str]) -
     for label, estimate in estimates.items():
         ended = estimate.status.value.split(":")[0]
         status = tag("span", ended, class_="good" if estimate.status is Status.OK else "bad")
-        notes = [*estimate.notes]
-        if estimate.stats.prior_limited:
-            limited = ", ".join(short_labels(estimate.stats.prior_limited))
-            notes.append(f"Limited by the prior, not by the data: {limited}.")
+        limited = estimate.stats.prior_limited
+        notes = [note for note in estimate.notes if note not in limited_by_prior(limited)]
+        notes += limited_by_prior(tuple(short_labels(limited)))
         what = [
             tag("b", label),
             ": ",

@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gough.core import outward
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Integers
 from gough.data import MeasuredMotion
 from gough.dynamics import ExactBounds, Prediction
-from gough.problem import Integers
 from gough.report.base.charts import Band, Chart, Level, Line, Mark, Panel, merged, on_grid, stretches
 from gough.report.base.drawing import Drawing
 from gough.report.base.static import drawn

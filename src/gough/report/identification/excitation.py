@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.methods.statistical.triangle import triangle
-from gough.methods.statistical.whitening import Unweighted
+from gough.methods.statistical.whitening import Unweighted, triangle
 from gough.problem import LinearProblem
 from gough.report.base.drawing import FAINT, SERIES, Drawing, blank, style
 from gough.report.base.labels import short_labels

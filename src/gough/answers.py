@@ -1,0 +1,118 @@
+"""The interface that the answers of all verbs share."""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from html import escape
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from gough.core.errors import InputError, nearest, require
+from gough.core.text import html_table, table
+from gough.region import Interval
+
+Columns = tuple[list[str], list[list[str]], str]
+"""Heads, rows and alignment ("l" or "r" for each column) of a table."""
+
+
+class Answer(ABC):
+    """Base of what `estimate`, `identify`, `calibrate`, `certify`, `check`, `design` and `choose_poses` return.
+
+    `answer["mass"]` is the value of one parameter and `answer.interval("mass")` its interval; `answer.names` lists the
+    parameters. `print(answer)` shows the table with headline and notes, notebooks show it as HTML. `to_json` and the
+    class method `from_json` keep an answer in a file; `report` writes a page with figures. A value always lies in its
+    interval.
+    """
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """The parameters that can be asked for by name."""
+
+    @abstractmethod
+    def __getitem__(self, name: str) -> Any:
+        """The value of one parameter."""
+
+    @abstractmethod
+    def interval(self, name: str, level: float | None = None) -> Interval:
+        """The interval of one parameter; `level` is the confidence level, where the answer has one."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, in SI units."""
+
+    @abstractmethod
+    def columns(self) -> Columns:
+        """Heads, rows and alignment of the table."""
+
+    def headlines(self) -> Sequence[str]:
+        """Sentences above the table."""
+        return ()
+
+    def remarks(self) -> Sequence[str]:
+        """Sentences below the table."""
+        return ()
+
+    def table(self) -> str:
+        """The table as aligned text."""
+        return table(*self.columns())
+
+    def __str__(self) -> str:
+        return "\n".join([*self.headlines(), self.table(), *self.remarks()])
+
+    def _repr_html_(self) -> str:
+        """The headlines, the table and the remarks for a notebook."""
+        above = (f"<p>{escape(line)}</p>" for line in self.headlines())
+        return "\n".join([*above, html_table(*self.columns(), notes=self.remarks())])
+
+    def to_json(self) -> str:
+        """`to_dict` as text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
+
+    def report(self, folder: str | Path, *, title: str = "") -> Path:
+        """Write the page, figures and JSON to a folder and return the path of the page; see `gough.write_report`."""
+        # reports are made of answers: `gough` itself imports them at their first use
+        written: Path = import_module("gough").write_report(self, folder, title=title)
+        return written
+
+
+def position_of(name: str, names: Sequence[str], what: str) -> int:
+    """Number of the entry with this name; InputError names the nearest one.
+
+    Examples:
+        >>> position_of("mass", ("mass", "friction"), "parameter")
+        0
+    """
+    if name not in names:
+        raise InputError(f"no {what} is called '{name}'{nearest(name, names)}")
+    return names.index(name)
+
+
+def predicted_interval(value: float, sigma: float, level: float | None) -> Interval:
+    """The interval value ± k σ of a Gaussian with this probability, 0.95 by default.
+
+    Examples:
+        >>> lower, upper = predicted_interval(1.0, 0.1, None)
+        >>> round(lower, 3), round(upper, 3)
+        (0.804, 1.196)
+    """
+    from scipy.special import ndtri  # noqa: PLC0415 - start-up time
+
+    level = 0.95 if level is None else level
+    require(0 < level < 1, f"a confidence level lies between 0 and 1, but level = {level}")
+    half = float(ndtri((1 + level) / 2)) * sigma
+    return Interval(value - half, value + half)
+
+
+def read_json(text: str) -> Any:
+    """The data of a JSON document; InputError where it is not complete.
+
+    Examples:
+        >>> read_json('{"mass": 1.5}')
+        {'mass': 1.5}
+    """
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"not a complete JSON document: {error}") from error
