@@ -55,7 +55,7 @@ from gough.region import Interval
 from gough.report.base.curves import Curves
 from gough.report.base.intervals import interval_figure
 from gough.report.base.tables import parameter_table as html_table
-from gough.report.calibration.tables import CertifiedLeg
+from gough.report.calibration.tables import certified_texts
 from gough.report.certification import box_table, epsilon_table
 from gough.report.identification.accounts import adequacy_table as html_adequacy_table
 from gough.report.identification.accounts import bound_table
@@ -320,9 +320,11 @@ def test_brackets_of_epsilon(ends):
     lower, upper = ends
     bracket = Bracket(lower, upper, 0.0)
     require_outward(read(bracket.words), lower, upper, times=MILLI)
-    leg = CertifiedLeg("leg 1", (0.1, upper), (lower, upper), 1, 1)
-    require_outward(read(leg.texts()[3]), lower, upper, times=MILLI)
-    for text, width in zip(leg.texts()[2].split(" … "), sorted((0.1, upper)), strict=True):
+    box, zeros = Box([0.0, 0.0], [0.1, upper]), np.zeros(2)
+    leg = ChainFinding(1, Finding.OPEN, ("a", "b"), zeros, box, 1, 0.0, bracket, None, zeros, (), None, ())
+    texts = certified_texts(leg)
+    require_outward(read(texts[3]), lower, upper, times=MILLI)
+    for text, width in zip(texts[2].split(" … "), sorted((0.1, upper)), strict=True):
         require_at_most(text, Fraction(width) * MILLI, digits=2)
     assert f"ε {bracket.words} mm" in WithoutPoses(1, 1, (), (3,), bracket).words()
     if lower > -inf:
@@ -486,7 +488,7 @@ EXAMINED = {
     "methods/bounded/minimal_bound.py": "test_the_smallest_factor",
     "methods/bounded/sweep.py": "test_a_sweep",
     "report/identification/accounts.py": "test_sentences_and_tables…",
-    "report/calibration/page.py": "at_most of CertifiedLeg.epsilon, as in test_brackets…",
+    "report/calibration/page.py": "at_most of ChainFinding.epsilon, as in test_brackets…",
     "report/calibration/tables.py": "test_brackets_of_epsilon",
     "report/certification.py": "test_pages_of_certifications",
     "closure/findings.py": "test_brackets_of_epsilon, test_pages_of_certifications",

@@ -165,7 +165,7 @@ def test_joint_and_separate_weights_agree_where_poses_are_exact(case):
 def test_bisection_keeps_the_true_leg_and_helps():
     sound = rebuilt_platform(1, Faults(), CalibrationCampaign.run)
     truth = sound.measured.truth[:7]
-    problem = replace(sound.legs[0].problem, prior=Box.around(truth + 1e-3, 5e-3))
+    problem = replace(sound.first_leg, prior=Box.around(truth + 1e-3, 5e-3))
     once, often = (bisected(problem, boxes=n) for n in (1, 7))
     assert truth in often.hull
     assert (often.hull.width <= once.hull.width).all()
@@ -175,9 +175,9 @@ def test_bisection_keeps_the_true_leg_and_helps():
 
 def test_bisection_of_what_is_inconsistent_ends_with_nothing(case):
     """A reading that is off by 50 mm leaves no leg within 1 mm."""
-    data = case.legs[0].problem.data
+    data = case.first_leg.data
     wrong = replace(data, reading=data.reading + 0.05 * (np.arange(len(data)) == 7))
-    found = bisected(replace(case.legs[0].problem, data=wrong, prior=Box.around(case.plain.value[:7], 1e-3)), boxes=9)
+    found = bisected(replace(case.first_leg, data=wrong, prior=Box.around(case.plain.value[:7], 1e-3)), boxes=9)
     assert found.hull.is_empty
     assert found.left == 0
     assert found.empty > 0

@@ -7,21 +7,30 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gough.closure import Bracket, ChainFinding, Finding
 from gough.data import KlipperDelta, averaged
 from gough.geometry import calibrate, calibrate_printer
+from gough.region import Box
 from gough.report.calibration.figures import expected_closure
-from gough.report.calibration.page import CertifiedLeg, calibration_documents, headline, printer_documents
+from gough.report.calibration.page import calibration_documents, headline, printer_documents
 from gough.report.calibration.tables import joint_changes
 from gough.robots import LinearDelta
 from gough.simulate import CalibrationCampaign, Faults
 
 from .browser import CHROMIUM, Browser
 
-HOSTILE = "leg <img src=x onerror=alert(1)>"
+HOSTILE = "All well. <img src=x onerror=alert(1)>"
+NAMES, ZEROS = tuple("abcdefg"), np.zeros(7)
 LEGS = (
-    CertifiedLeg("leg 1", (1e-3, 2e-3, 4.5e-3, 9e-4, 8e-4, 1.9e-3, 5e-3), (-1e-5, -1e-5), 64, 64),
-    CertifiedLeg(HOSTILE, None, (1.157e-4, 1.167e-4), 3, 64, 21),
-)
+    ChainFinding(
+        1, Finding.FITS, NAMES, ZEROS, Box(ZEROS, [1e-3, 2e-3, 4.5e-3, 9e-4, 8e-4, 1.9e-3, 5e-3]), 1, 0.0,
+        Bracket(-np.inf, -1e-5, 0.0), None, np.zeros(64), (), None, (), fitted=64,
+    ),
+    ChainFinding(
+        2, Finding.REFUTED, NAMES, ZEROS, None, 1, 0.0, Bracket(1.157e-4, 1.167e-4, 0.0), None, np.zeros(64), (21,),
+        None, (), fitted=3,
+    ),
+)  # fmt: skip
 
 
 def measured(faults=Faults(), seed=1):  # noqa: B008 - a value
@@ -39,7 +48,7 @@ def campaign():
 @pytest.fixture(scope="module")
 def files(campaign):
     data, found = campaign
-    return calibration_documents("A <platform>", ("Lead.",), found, truth=data.truth, against=("All well.",), legs=LEGS)
+    return calibration_documents("A <platform>", ("Lead.",), found, truth=data.truth, against=(HOSTILE,), legs=LEGS)
 
 
 def test_all_files_are_there_and_say_the_same(files, campaign):

@@ -94,7 +94,7 @@ def certify(
     *,
     around: float | Sequence[float] = 0.1,
     center: Center | Array = "blueprint",
-    calibrated: Calibrated | None = None,
+    calibrated: Calibrated | Array | None = None,
     chains: Sequence[int] | None = None,
     outliers: int = 0,
     joint: bool = True,
@@ -117,7 +117,8 @@ def certify(
         around: How far from the center values are sought, m: one length, or for legs of a Gough platform one for points
             on the base, points on the platform and lengths.
         center: "blueprint", "calibrated" for the parameters of `calibrated`, or parameters of the robot.
-        calibrated: A calibration to compare: what it needs beyond the tolerances is reported. Gains are taken from it.
+        calibrated: A calibration or parameters to compare: what they need beyond the tolerances is reported. Gains
+            are taken from them.
         chains: Numbers of the chains to certify, from 1; all by default.
         outliers: At most so many poses may be wrong; those that must be are named (Gough platforms).
         joint: Also examine all chains together, with errors of poses that they share (Gough platforms).
@@ -258,7 +259,7 @@ def prepare(
     *,
     around: float | Sequence[float] = 0.1,
     center: Center | Array = "blueprint",
-    calibrated: Calibrated | None = None,
+    calibrated: Calibrated | Array | None = None,
     chains: Sequence[int] | None = None,
     model_error: ModelError | None = None,
     sources: SourceFiles | None = None,
@@ -301,17 +302,18 @@ def prepare(
 
 
 def _centers(
-    robot: KinematicModel, center: Center | Array, calibrated: Calibrated | None
+    robot: KinematicModel, center: Center | Array, calibrated: Calibrated | Array | None
 ) -> tuple[Array, Array | None, str, tuple[str, ...]]:
     """Parameters to search around, parameters to compare, what the former are in words, and notes."""
-    compared, notes = None if calibrated is None else calibrated.parameters, tuple[str, ...]()
-    if calibrated is not None and calibrated.scale != 1:
+    compared, notes = None, tuple[str, ...]()
+    if isinstance(calibrated, Calibrated) and calibrated.scale != 1:
         words = f"the calibration's scale of {calibrated.scale:.6f} is not applied."
-        compared, notes = None, (f"Positions are taken as measured; {words}",)
+        notes = (f"Positions are taken as measured; {words}",)
+    elif calibrated is not None:
+        values = calibrated.parameters if isinstance(calibrated, Calibrated) else calibrated
+        compared = _parameters(robot, values, "calibrated")
     if not isinstance(center, str):
-        theta = array(center, "center", ndim=1)
-        require(len(theta) == len(robot.names), f"center must have {len(robot.names)} parameters, not {len(theta)}")
-        return theta, compared, _STATED, notes
+        return _parameters(robot, center, "center"), compared, _STATED, notes
     require(center in ("blueprint", "calibrated"), f"center is 'blueprint', 'calibrated' or parameters, not '{center}'")
     if center == "blueprint":
         return robot.nominal, compared, BLUEPRINT, notes
@@ -319,6 +321,12 @@ def _centers(
     require(compared is not None, "a calibration with a scale cannot be the center: state center = 'blueprint'")
     assert compared is not None
     return compared, compared, CALIBRATED, notes
+
+
+def _parameters(robot: KinematicModel, values: Array, what: str) -> Array:
+    theta = array(values, what, ndim=1)
+    require(len(theta) == len(robot.names), f"{what} must have {len(robot.names)} parameters, not {len(theta)}")
+    return theta
 
 
 def within(around: Sequence[float]) -> str:

@@ -181,6 +181,8 @@ class ChainFinding(ArrayValue):
     """The robot's own parameters over the box, where they are not the unknowns themselves."""
     prior: Box | None = None
     """Where the chain was sought."""
+    fitted: int | None = None
+    """Poses at which the calibrated chain fits; None: not calibrated."""
 
     @property
     def needed_by_least_squares(self) -> str:
@@ -501,6 +503,7 @@ class Certification(Answer, ArrayValue):
                 "sides_as_prior": {name: list(both) for name, both in chain.as_prior.items() if any(both)},
                 "epsilon": _bracket(chain.epsilon),
                 "least_squares_epsilon": chain.least_squares,
+                "least_squares_poses_fitted": chain.fitted,
                 "poses_to_blame": list(chain.blame),
                 "without_poses": None if chain.without is None else _without(chain.without),
                 "seconds": chain.seconds + chain.epsilon.seconds,

@@ -147,7 +147,7 @@ def leg_finding(
         files.append(proof)
         lower = tolerance.lower if proof else lower
     refuted = refuted or lower >= 0
-    off = None if calibrated is None else _least_squares(problem, calibrated, notary, files)
+    off, fitted = (None, None) if calibrated is None else _least_squares(problem, calibrated, notary, files)
     without, best = None, tolerance.point
     if refuted and outliers:
         without, best = _without(problem, notary, files, outliers, width)
@@ -163,6 +163,7 @@ def leg_finding(
         seconds=took,
         epsilon=Bracket(lower, upper, sought, max(tolerance.boxes, 1)),
         least_squares=off,
+        fitted=fitted,
         needs=np.maximum(each[: problem.n_rows], each[problem.n_rows :]),
         blame=tuple(pose for pose, _ in tolerance.poses[:5]),
         without=without,
@@ -195,15 +196,15 @@ def proven_upper(file: CertificateFile | None, needed: float) -> float:
     return file.more if file.more > 0 else min(needed, 0.0)
 
 
-def _least_squares(problem: LegProblem, point: Array, notary: Notary, files: Files) -> float | None:
-    """What the calibrated leg needs; a certificate where it fits [DACP06, §5.1.2]."""
+def _least_squares(problem: LegProblem, point: Array, notary: Notary, files: Files) -> tuple[float | None, int | None]:
+    """What the calibrated leg needs, and at how many poses it fits; a certificate where at all [DACP06, §5.1.2]."""
     if not np.isfinite(point).all() or point not in problem.prior:
-        return None
+        return None, None
     exhibit = exhibited(problem, point)
     if exhibit.needed <= 0:
         names = (f"leg-{problem.leg}-least-squares", "")
         files.append(notary.witness(names, point, (exhibit.move, exhibit.turn), legs=(problem.leg,)))
-    return exhibit.needed
+    return exhibit.needed, int((needed(problem, point).reshape(2, -1).max(axis=0) <= 0).sum())
 
 
 def _without(
@@ -345,6 +346,7 @@ def rod_finding(rod: Rod, notary: Notary, width: float) -> ChainFinding:
             lower, poses = (end.epsilon, end.poses) if files[-1] else (lower, poses)
     refuted = refuted or lower >= 0
     both = needs(problem, point, reading)
+    off, fitted = _rod_least_squares(rod, problem, reading)
     return ChainFinding(
         chain=number,
         finding=Finding.REFUTED if refuted else Finding.FITS if upper <= 0 else Finding.OPEN,
@@ -354,7 +356,8 @@ def rod_finding(rod: Rod, notary: Notary, width: float) -> ChainFinding:
         steps=answer.stats.steps,
         seconds=took,
         epsilon=Bracket(lower, upper, process_time() - began),
-        least_squares=_rod_least_squares(rod, problem, reading),
+        least_squares=off,
+        fitted=fitted,
         needs=np.maximum(both[: problem.n_poses], both[problem.n_poses :]),
         blame=poses[:5],
         without=None,
@@ -387,13 +390,15 @@ def _exhibited(rod: Rod, notary: Notary, files: Files, theta: Array, more: float
     return np.inf
 
 
-def _rod_least_squares(rod: Rod, problem: QuadraticChain, reading: int) -> float | None:
-    """What readings must be off by more for the calibrated chain to fit; None where there is none in the prior."""
+def _rod_least_squares(rod: Rod, problem: QuadraticChain, reading: int) -> tuple[float | None, int | None]:
+    """What readings must be off by more for the calibrated chain to fit, and at how many poses it does."""
     if rod.calibrated is None:
-        return None
+        return None, None
     x = quadratic_unknowns(rod.model, rod.calibrated, rod.number)
-    more = needed_by(problem, x, reading) if x in problem.prior else np.inf
-    return more if np.isfinite(more) else None
+    if x not in problem.prior:
+        return None, None
+    more, fits = needed_by(problem, x, reading), needs(problem, x, reading).reshape(2, -1).max(axis=0) <= 0
+    return (more, int(fits.sum())) if np.isfinite(more) else (None, None)
 
 
 def _parameters(model: KinematicModel, chain: int, box: Box) -> tuple[ParameterRange, ...]:

@@ -8,25 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from gough.checker.leg_equations import PlatformMeasurements
-from gough.closure.certified_leg import LegProblem, certified_leg
+from gough.closure import Certification, ChainFinding, Finding, JointFinding, Tolerances, certify
 from gough.closure.findings import bracket_words
-from gough.closure.joint_legs import JointProblem
-from gough.closure.joint_tolerance import JointTolerance, joint_tolerance
-from gough.closure.leg_tolerance import LegTolerance, minimal_tolerance, needed
 from gough.core.arrays import Array
 from gough.core.text import number, table
 from gough.data import Poses, averaged
 from gough.data.poses import Repeatability
 from gough.dynamics import Step
-from gough.estimates import Estimate, Status, estimate
+from gough.estimates import Estimate, estimate
 from gough.geometry import Calibrated, HeldOut, calibrate, held_out
 from gough.geometry.geometric import geometric
 from gough.methods import LeastSquares, Repeated
-from gough.methods.nonlinear.lifted import LiftedHull
-from gough.region import Box
 from gough.report.base.words import against_truth
-from gough.report.calibration.page import CertifiedLeg, calibration_documents, headline
+from gough.report.calibration.page import calibration_documents, headline
+from gough.report.calibration.tables import CERTIFIED_HEADS, certified_texts
 from gough.robots import GoughPlatform
 from gough.simulate import CalibrationCampaign, Faults, MeasuredCampaign
 
@@ -52,65 +47,11 @@ FAULTS = (Faults(backlash=5e-4), Faults(backlash=1e-4), Faults(scale=1e-3), Faul
 """What the demonstration lets go wrong."""
 
 
-@dataclass(frozen=True, eq=False)
-class LegVerdict:
-    """What is proven of one leg, for all measurements within their tolerances."""
-
-    problem: LegProblem
-    hull: Estimate
-    """A box that holds every consistent leg; its status says if none is."""
-    tolerance: LegTolerance
-    """The bracket of the smallest extra tolerance of the readings."""
-    fitted: int
-    """Poses at which the calibrated leg fits with measurements that are exhibited."""
-
-    @property
-    def row(self) -> CertifiedLeg:
-        """For a table."""
-        empty = self.hull.status is Status.INCONSISTENT
-        widths = None if empty else tuple(np.nextafter(self.hull.region.hull().width, np.inf).tolist())
-        heaviest = self.tolerance.poses[0][0] if self.tolerance.poses else None
-        bracket = (self.tolerance.lower, self.tolerance.upper)
-        return CertifiedLeg(f"leg {self.problem.leg}", widths, bracket, self.fitted, self.problem.n_rows, heaviest)
-
-
-def leg_verdicts(
-    poses: Poses, parameters: Array, *, pose_tolerance: Array, reading_tolerance: Array, around: float = AROUND
-) -> tuple[LegVerdict, ...]:
-    """Each leg of a Gough platform within `around` of the parameters: hull, bracket of ε, and fit as exhibited.
-
-    Tolerances are of the position and the left rotation vector (6), and of each leg's reading.
-    """
-    found = []
-    for leg, x in enumerate(parameters.reshape(poses.n_chains, -1)[:, :7], start=1):
-        problem = certified_leg(
-            poses,
-            leg,
-            Box.around(x, around),
-            position_tolerance=pose_tolerance[:3],
-            rotation_tolerance=pose_tolerance[3:],
-            reading_tolerance=float(reading_tolerance[leg - 1]),
-        )
-        fits = needed(problem, x).reshape(2, -1).max(axis=0) <= 0
-        found.append(LegVerdict(problem, LiftedHull().estimate(problem), minimal_tolerance(problem), int(fits.sum())))
-    return tuple(found)
-
-
-def joint_verdict(legs: Sequence[LegVerdict]) -> JointTolerance:
-    """The bracket of ε for all legs together, whose equations share the errors of poses: tighter than leg by leg."""
-    parts = [leg.problem.data for leg in legs]
-    first = parts[0]
-    data = PlatformMeasurements(
-        first.quaternion,
-        first.position,
-        np.stack([part.reading for part in parts], axis=1),
-        first.position_tolerance,
-        first.rotation_tolerance,
-        np.stack([part.reading_tolerance for part in parts], axis=1),
-    )
-    lower, upper = (np.concatenate([getattr(leg.problem.prior, side) for leg in legs]) for side in ("lower", "upper"))
-    problem = JointProblem(data, Box(lower, upper), tuple(leg.problem.leg for leg in legs))
-    return joint_tolerance(problem, np.array([leg.tolerance.point for leg in legs]))
+def certified_platform(
+    robot: GoughPlatform, poses: Poses, parameters: Array, tolerances: Tolerances, *, joint: bool = True
+) -> Certification:
+    """What is proven about each leg within `AROUND` of the parameters, and about all legs together."""
+    return certify(robot, poses, tolerances, around=AROUND, center=parameters, calibrated=parameters, joint=joint)
 
 
 def squared_least_squares(robot: GoughPlatform, poses: Poses, start: Array) -> Estimate:
@@ -153,12 +94,21 @@ class CalibrationDemonstration:
     plain_check: HeldOut
     found: Calibrated
     """Weighted, with verdicts."""
-    legs: tuple[LegVerdict, ...]
-    joint: JointTolerance
-    """Of all legs together."""
+    certified: Certification
     trials: tuple[FaultTrial, ...]
 
     title = "Calibration of a simulated Gough platform"
+
+    @property
+    def legs(self) -> tuple[ChainFinding, ...]:
+        """What is proven about each leg."""
+        return self.certified.chains
+
+    @property
+    def joint(self) -> JointFinding:
+        """What is proven about all legs together."""
+        assert self.certified.joint is not None
+        return self.certified.joint
 
     @property
     def lead(self) -> tuple[str, ...]:
@@ -179,7 +129,7 @@ class CalibrationDemonstration:
     def held(self) -> int:
         """Legs whose true parameters are in their certified box, at zero tolerance."""
         truth = self.measured.truth.reshape(len(self.legs), -1)[:, :7]
-        return sum(x in leg.hull.region for x, leg in zip(truth, self.legs, strict=True))
+        return sum(leg.box is not None and x in leg.box for x, leg in zip(truth, self.legs, strict=True))
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -193,7 +143,7 @@ class CalibrationDemonstration:
 
     @property
     def _together(self) -> str:
-        return " All legs together fit, with measurements exhibited." if self.joint.is_consistent else ""
+        return " All legs together fit, with measurements exhibited." if self.joint.finding is Finding.FITS else ""
 
     @property
     def account(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -204,7 +154,7 @@ class CalibrationDemonstration:
             ("Poses that took no part", self._predicted()),
             (
                 f"Proven for errors within {COVERAGE:g} σ of a mean and legs within {1e3 * AROUND:g} mm of the answer",
-                (*_lines(["", *CertifiedLeg.heads()], [leg.row.texts() for leg in self.legs]), _EPSILON),
+                (*_lines(["", *CERTIFIED_HEADS], [certified_texts(leg) for leg in self.legs]), _EPSILON),
             ),
             *((("The same with something wrong", _lines(_TRIAL_HEADS, self.trial_rows())),) if self.trials else ()),
         )
@@ -250,22 +200,24 @@ class CalibrationDemonstration:
             "tolerance": {"sigmas_of_a_mean": COVERAGE, "around": AROUND},
             "legs": [
                 {
-                    "leg": leg.problem.leg,
-                    "status": leg.hull.status.name,
-                    "claim": leg.hull.claim.name,
-                    "lower": leg.hull.region.hull().lower.tolist(),
-                    "upper": leg.hull.region.hull().upper.tolist(),
-                    "epsilon": [leg.tolerance.lower, leg.tolerance.upper],
+                    "leg": leg.chain,
+                    "finding": leg.finding.value,
+                    "lower": None if leg.box is None else leg.box.lower.tolist(),
+                    "upper": None if leg.box is None else leg.box.upper.tolist(),
+                    "epsilon": _finite(leg.epsilon.lower, leg.epsilon.upper),
                     "poses_fitted": leg.fitted,
                 }
                 for leg in self.legs
             ],
-            "together": {"epsilon_upper": self.joint.upper, "fits": self.joint.is_consistent},
+            "together": {
+                "epsilon_upper": self.joint.epsilon.upper,
+                "fits": self.joint.finding is Finding.FITS,
+            },
             "faults": [
                 {
                     **t.__dict__,
                     "faults": t.faults._asdict(),
-                    "epsilon": [e if np.isfinite(e) else None for e in t.epsilon],
+                    "epsilon": _finite(*t.epsilon),
                 }
                 for t in self.trials
             ],
@@ -283,7 +235,7 @@ class CalibrationDemonstration:
             self.found,
             truth=self.measured.truth,
             against=self.sentences,
-            legs=tuple(leg.row for leg in self.legs),
+            legs=self.legs,
             faults=self.trial_rows(),
             data=self.to_json(),
         )
@@ -318,48 +270,52 @@ def demonstrate_calibration(
     plain = squared_least_squares(campaign.robot, poses, found.start)
     check = held_out(campaign.robot, others, found.start, plain.value)
     on_step(Step(3, of, "proving"))
-    legs = _mean_verdicts(campaign, poses, found)
-    joint = joint_verdict(legs)
+    certified = _certified_means(campaign, poses, found)
     trials = []
     for i, fault in enumerate(faults):
         on_step(Step(4 + i, of, f"the same with {fault.words}"))
         trials.append(_trial(replace(campaign, faults=fault), np.random.default_rng([seed, 2 + i])))
     on_step(Step(of, of, "drawing"))
-    return CalibrationDemonstration(campaign, measured, repeatability, plain, check, found, legs, joint, tuple(trials))
+    return CalibrationDemonstration(campaign, measured, repeatability, plain, check, found, certified, tuple(trials))
 
 
-def mean_tolerance(campaign: CalibrationCampaign) -> tuple[Array, Array]:
-    """Of a pose (6) and of the readings, where every configuration is the mean of its runs."""
+def mean_tolerances(campaign: CalibrationCampaign) -> Tolerances:
+    """Half-widths of poses and readings, where every configuration is the mean of its runs."""
     noise = campaign.noise
     share = COVERAGE / np.sqrt(campaign.runs)
-    return share * np.sqrt(noise.run**2 + noise.image**2 / campaign.images), share * noise.reading
+    pose = share * np.sqrt(noise.run**2 + noise.image**2 / campaign.images)
+    return Tolerances(pose[:3], share * noise.reading, pose[3:])
 
 
-def _mean_verdicts(campaign: CalibrationCampaign, poses: Poses, found: Calibrated) -> tuple[LegVerdict, ...]:
-    pose, readings = mean_tolerance(campaign)
-    return leg_verdicts(poses, found.parameters, pose_tolerance=pose, reading_tolerance=readings)
+def _certified_means(campaign: CalibrationCampaign, poses: Poses, found: Calibrated) -> Certification:
+    return certified_platform(campaign.robot, poses, found.parameters, mean_tolerances(campaign))
 
 
 def _trial(campaign: CalibrationCampaign, rng: np.random.Generator) -> FaultTrial:
     measured = campaign.run(rng)
     poses, others = averaged(measured.poses)[0], averaged(measured.validation)[0]
     found = calibrate(campaign.robot, poses, frames="instrument", validation=others)
-    legs = _mean_verdicts(campaign, poses, found)
-    worst = max(legs, key=lambda leg: leg.tolerance.lower)
-    refuted = sum(leg.hull.status is Status.INCONSISTENT for leg in legs)
-    bracket: LegTolerance | JointTolerance = worst.tolerance if refuted else joint_verdict(legs)
+    certified = _certified_means(campaign, poses, found)
+    worst = max(certified.chains, key=lambda leg: leg.epsilon.lower)
+    refuted = sum(leg.finding is Finding.REFUTED for leg in certified.chains)
+    assert certified.joint is not None
+    judged = worst if refuted else certified.joint
     assert found.validation is not None
     return FaultTrial(
         campaign.faults,
         float(found.estimate.stats.chi_squared),  # type: ignore[attr-defined]
         found.refuted,
         refuted,
-        True if bracket.is_inconsistent else False if bracket.is_consistent else None,
-        (bracket.lower, bracket.upper),
-        f"leg {worst.problem.leg}" if refuted else "all together",
-        worst.tolerance.poses[0][0] if worst.tolerance.poses else None,
+        {Finding.REFUTED: True, Finding.FITS: False, Finding.OPEN: None}[judged.finding],
+        (judged.epsilon.lower, judged.epsilon.upper),
+        f"leg {worst.chain}" if refuted else "all together",
+        worst.blame[0] if worst.blame else None,
         float(found.validation.position_after.mean()),
     )
+
+
+def _finite(*ends: float) -> list[float | None]:
+    return [end if np.isfinite(end) else None for end in ends]
 
 
 CALIBRATIONS: Mapping[str, Callable[..., CalibrationDemonstration]] = MappingProxyType(

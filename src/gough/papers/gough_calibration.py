@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from gough.closure.findings import bracket_words
+from gough.closure import ChainFinding, Finding
 from gough.core.arrays import Array
 from gough.dynamics import Step
-from gough.estimates import Status
 from gough.geometry import HeldOut
 from gough.geometry.gauges import CentroidGauge, Gauge, Procrustes, regauged
 from gough.papers import gough_figures
-from gough.papers.calibration_demonstration import COVERAGE, LegVerdict
+from gough.papers.calibration_demonstration import COVERAGE
 from gough.papers.gough_contraction import BISECTED, BOXES, KRAWCZYK, LIFTED, Contractions
 from gough.papers.gough_platform import WIDE, Measure, RebuiltPlatform, never_solved, rebuilt_platform
 from gough.papers.gough_printed import (
@@ -64,7 +63,7 @@ def reproduce(
     on_step(Step(2, 5, f"the same with {PLAY.words}"))
     loose = rebuilt_platform(seed, PLAY, measure, runs=runs, images=images)
     on_step(Step(3, 5, "contracting boxes by several methods"))
-    contractions = Contractions.of(sound.legs[0].problem, sound.plain.value[:7])
+    contractions = Contractions.of(sound.first_leg, sound.plain.value[:7])
     on_step(Step(4, 5, "comparing solutions"))
     numbers = _numbers(sound, loose, contractions, np.random.default_rng([seed, 3]))
     tables = (
@@ -104,7 +103,7 @@ def _numbers(
 ) -> dict[str, Any]:
     """What the tables round and the sentences rest on, in SI units."""
     drawn, best = never_solved(sound, rng, draws=_DRAWS)
-    play = {"play": PLAY.backlash, **_case(loose), "legs_together_refuted": loose.together.is_inconsistent}
+    play = {"play": PLAY.backlash, **_case(loose), "legs_together_refuted": loose.together.finding is Finding.REFUTED}
     play["legs_refuted"]["each_run"] = _refuted(loose.each_run)
     least = min(map(float, EPSILON_CERTIFIED)) / _MM
     far = moved_by(least)
@@ -152,11 +151,11 @@ def _case(case: RebuiltPlatform) -> dict[str, Any]:
         },
         "legs_refuted": {"wide": _refuted(case.legs), "of_means": _refuted(case.tight)},
         "epsilon": {
-            what: [[v.tolerance.lower, v.tolerance.upper] for v in verdicts]
+            what: [[v.epsilon.lower if np.isfinite(v.epsilon.lower) else None, v.epsilon.upper] for v in verdicts]
             for what, verdicts in (("wide", case.legs), ("of_means", case.tight))
         },
         "boxes_that_hold_the_true_leg": {
-            what: sum(x in v.hull.region for x, v in zip(_legs(case), verdicts, strict=True))
+            what: sum(v.box is not None and x in v.box for x, v in zip(_legs(case), verdicts, strict=True))
             for what, verdicts in (("wide", case.legs), ("of_means", case.tight))
         },
     }
@@ -317,7 +316,7 @@ def _certified(sound: RebuiltPlatform, loose: RebuiltPlatform) -> SideBySide:
     rows = []
     cases = ((sound.legs, sound.tight), (loose.legs, loose.tight))
     for leg in range(6):
-        cells = [f"{v[leg].fitted} of {v[leg].problem.n_rows}; {_exists(v[leg])}" for pair in cases for v in pair]
+        cells = [f"{v[leg].fitted} of {len(v[leg].needs)}; {_exists(v[leg])}" for pair in cases for v in pair]
         rows.append((f"leg {leg + 1}", "0; none exists", *cells))
     wide, tight = f"± {WIDE:g} σ", f"± {COVERAGE:g} σ of a mean"
     heads = ("leg", "paper", f"ours, {wide}", f"ours, {tight}", f"with play, {wide}", f"with play, {tight}")
@@ -325,22 +324,20 @@ def _certified(sound: RebuiltPlatform, loose: RebuiltPlatform) -> SideBySide:
     return SideBySide(caption, heads, tuple(rows))
 
 
-def _exists(verdict: LegVerdict) -> str:
-    if verdict.hull.status is Status.INCONSISTENT:
-        return "none exists"
-    return "one exists" if verdict.tolerance.is_consistent else "not refuted"
+def _exists(leg: ChainFinding) -> str:
+    return {Finding.REFUTED: "none exists", Finding.FITS: "one exists", Finding.OPEN: "not refuted"}[leg.finding]
 
 
 def _epsilon(sound: RebuiltPlatform, loose: RebuiltPlatform) -> SideBySide:
     cases = (sound.legs, sound.tight, loose.legs, loose.each_run, loose.tight)
     rows = []
     for i, (least, most) in enumerate(zip(EPSILON_CERTIFIED, EPSILON, strict=True)):
-        brackets = [bracket_words(v[i].tolerance.lower, v[i].tolerance.upper) for v in cases]
+        brackets = [v[i].epsilon.words for v in cases]
         rows.append((f"leg {i + 1}", f"{least} … {most}", *brackets))
-    together = [bracket_words(case.together.lower, case.together.upper) for case in (sound, loose)]
+    together = [case.together.epsilon.words for case in (sound, loose)]
     rows.append(("all together", "—", together[0], "—", together[1], "—", "—"))
     wide, tight = f"± {WIDE:g} σ", f"± {COVERAGE:g} σ of a mean"
-    runs = f"with play, {wide}, {loose.each_run[0].problem.n_rows} runs"
+    runs = f"with play, {wide}, {len(loose.each_run[0].needs)} runs"
     heads = ("leg", "paper", f"ours, {wide}", f"ours, {tight}", f"with play, {wide}", runs, f"with play, {tight}")
     return SideBySide("Table 7. Bracket [ε_cert, ε] of the smallest extra uncertainty, mm", heads, tuple(rows))
 
@@ -479,8 +476,8 @@ def _legs(case: RebuiltPlatform) -> Array:
     return case.measured.truth.reshape(6, 7)
 
 
-def _refuted(verdicts: tuple[LegVerdict, ...]) -> int:
-    return sum(v.hull.status is Status.INCONSISTENT for v in verdicts)
+def _refuted(legs: tuple[ChainFinding, ...]) -> int:
+    return sum(leg.finding is Finding.REFUTED for leg in legs)
 
 
 def _shared(case: Mapping[str, Any]) -> str:

@@ -95,7 +95,7 @@ def improvements(sound: RebuiltPlatform, loose: RebuiltPlatform) -> Drawing:
 
 def solution_set(sound: RebuiltPlatform) -> Drawing:
     """Figure 6: a slice of the set of consistent legs, with its enclosures by lines and by a box."""
-    problem = sound.legs[0].problem
+    problem = sound.first_leg
     center = sound.measured.truth[:7]
     free = np.isin(np.arange(7), _SLICE)
     flat = LegProblem(problem.data, Box(center - 5e-3 * free, center + 5e-3 * free), problem.leg)

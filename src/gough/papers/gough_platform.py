@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from gough.closure.joint_tolerance import JointTolerance
+from gough.closure import Certification, ChainFinding, JointFinding, LegProblem, Tolerances, certified_leg
 from gough.core.arrays import Array
 from gough.core.rotations import exp
 from gough.data import Poses, averaged
@@ -17,13 +17,13 @@ from gough.geometry import Calibrated, HeldOut, calibrate, held_out
 from gough.geometry.geometric import ChainEquations, geometric
 from gough.geometry.held_out import closure
 from gough.papers.calibration_demonstration import (
-    LegVerdict,
-    joint_verdict,
-    leg_verdicts,
-    mean_tolerance,
+    AROUND,
+    certified_platform,
+    mean_tolerances,
     squared_least_squares,
 )
 from gough.papers.gough_printed import LEAST_SQUARES
+from gough.region import Box
 from gough.robots import PlatformPoses
 from gough.simulate import CalibrationCampaign, Faults, MeasuredCampaign
 
@@ -53,10 +53,35 @@ class RebuiltPlatform:
     plain_check: HeldOut
     weighted: Calibrated
     """x_cσ of all legs jointly: the full covariance of a pose's six equations, which share its errors."""
-    legs: tuple[LegVerdict, ...]
-    """With the paper's tolerances."""
-    tight: tuple[LegVerdict, ...]
-    """With those of means."""
+
+    @cached_property
+    def certified(self) -> Certification:
+        """What is proven with the paper's tolerances."""
+        return certified_platform(self.campaign.robot, self.poses, self.plain.value, wide_tolerances(self.campaign))
+
+    @property
+    def legs(self) -> tuple[ChainFinding, ...]:
+        """What is proven about each leg with the paper's tolerances."""
+        return self.certified.chains
+
+    @cached_property
+    def tight(self) -> tuple[ChainFinding, ...]:
+        """The same with the tolerances of means."""
+        half = mean_tolerances(self.campaign)
+        return certified_platform(self.campaign.robot, self.poses, self.plain.value, half, joint=False).chains
+
+    @property
+    def first_leg(self) -> LegProblem:
+        """The problem of leg 1 with the paper's tolerances."""
+        half = wide_tolerances(self.campaign)
+        return certified_leg(
+            self.poses,
+            1,
+            Box.around(self.plain.value[:7], AROUND),
+            position_tolerance=half.position,
+            rotation_tolerance=half.orientation,
+            reading_tolerance=float(half.reading[0]),
+        )
 
     @property
     def check(self) -> HeldOut:
@@ -84,27 +109,32 @@ class RebuiltPlatform:
         return {kind: held_out(robot, self.others, start, values) for kind, values in self.by_leg.items()}
 
     @cached_property
-    def each_run(self) -> tuple[LegVerdict, ...]:
+    def each_run(self) -> tuple[ChainFinding, ...]:
         """With the paper's tolerances around every run by itself: as many equations as runs and configurations."""
         poses = self.measured.poses
         assert poses.configuration is not None
         assert poses.run is not None
         single = poses.configuration + len(self.poses) * poses.run
         runs, _ = averaged(replace(poses, configuration=single, run=None))
-        noise = self.campaign.noise
-        return leg_verdicts(
-            runs, self.plain.value, pose_tolerance=WIDE * noise.total, reading_tolerance=WIDE * noise.reading
-        )
+        half = wide_tolerances(self.campaign)
+        return certified_platform(self.campaign.robot, runs, self.plain.value, half, joint=False).chains
 
-    @cached_property
-    def together(self) -> JointTolerance:
+    @property
+    def together(self) -> JointFinding:
         """All legs at once, with the paper's tolerances."""
-        return joint_verdict(self.legs)
+        assert self.certified.joint is not None
+        return self.certified.joint
 
     def deviations(self) -> tuple[Array, Array]:
         """Of every image's position from its configuration's mean (N, 3), and of every reading (N, legs), m."""
         poses, label = self.measured.poses, self.measured.poses.configuration
         return poses.position - self.poses.position[label], poses.readings - self.poses.readings[label]
+
+
+def wide_tolerances(campaign: CalibrationCampaign) -> Tolerances:
+    """The paper's half-widths."""
+    noise = campaign.noise
+    return Tolerances(WIDE * noise.total[:3], WIDE * noise.reading, WIDE * noise.total[3:])
 
 
 def leg_by_leg(case: RebuiltPlatform, weights: Weights, measured: Poses | None = None) -> Array:
@@ -171,9 +201,4 @@ def rebuilt_platform(
     weighted = calibrate(campaign.robot, poses, frames="instrument", validation=others)
     plain = squared_least_squares(campaign.robot, poses, weighted.start)
     check = held_out(campaign.robot, others, weighted.start, plain.value)
-    noise = campaign.noise
-    legs, tight = (
-        leg_verdicts(poses, plain.value, pose_tolerance=pose, reading_tolerance=readings)
-        for pose, readings in ((WIDE * noise.total, WIDE * noise.reading), mean_tolerance(campaign))
-    )
-    return RebuiltPlatform(campaign, measured, poses, others, repeatability, plain, check, weighted, legs, tight)
+    return RebuiltPlatform(campaign, measured, poses, others, repeatability, plain, check, weighted)

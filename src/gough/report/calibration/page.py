@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gough.closure import ChainFinding, Finding
 from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.rotations import log
@@ -26,7 +27,6 @@ from gough.report.calibration.figures import (
     validation_figure,
 )
 from gough.report.calibration.tables import (
-    CertifiedLeg,
     certified_table,
     chain_table,
     held_out_table,
@@ -40,7 +40,7 @@ from gough.report.calibration.workspace_map import FILE, map_data, map_figure, s
 from gough.report.identification.sections import HINT
 from gough.robots import GoughPlatform
 
-__all__ = ["CertifiedLeg", "calibration_documents", "headline", "printer_documents"]
+__all__ = ["calibration_documents", "headline", "printer_documents"]
 
 _PROOF = (
     "Each measurement may be anywhere within its tolerance. A box holds every leg that fits then, whatever the errors "
@@ -65,7 +65,7 @@ def calibration_documents(
     *,
     truth: Array | None = None,
     against: Sequence[str] = (),
-    legs: Sequence[CertifiedLeg] = (),
+    legs: Sequence[ChainFinding] = (),
     faults: Sequence[Sequence[str]] = (),
     more: Sequence[Section] = (),
     drawings: Sequence[Drawing] = (),
@@ -188,7 +188,7 @@ def _improvement(check: HeldOut) -> Html:
     )
 
 
-def _cards(found: Calibrated, legs: Sequence[CertifiedLeg]) -> Html:
+def _cards(found: Calibrated, legs: Sequence[ChainFinding]) -> Html:
     before, after = found.rms
     shown = []
     check = found.validation
@@ -210,8 +210,8 @@ def _cards(found: Calibrated, legs: Sequence[CertifiedLeg]) -> Html:
     n = len(found.identifiability.names)
     shown.append((f"{found.identifiability.rank} of {n}", f"parameters determined by {len(found.poses)} poses"))
     if legs:
-        refuted = sum(leg.widths is None for leg in legs)
-        largest = max(leg.epsilon[1] for leg in legs)
+        refuted = sum(leg.finding is Finding.REFUTED for leg in legs)
+        largest = max(leg.epsilon.upper for leg in legs)
         shown.append(
             (
                 f"≤ {outward.at_most(max(largest, 0.0), times=1000, digits=3)} mm",
@@ -239,7 +239,7 @@ def _geometry(found: Calibrated, truth: Array | None, shown: dict[str, Html]) ->
     return tuple(parts)
 
 
-def _proven(legs: Sequence[CertifiedLeg], faults: Sequence[Sequence[str]]) -> tuple[str, ...]:
+def _proven(legs: Sequence[ChainFinding], faults: Sequence[Sequence[str]]) -> tuple[str, ...]:
     if not legs:
         return ()
     blocks: list[str] = [paragraphs(_PROOF), certified_table(legs)]

@@ -1,11 +1,12 @@
 """Tables of a calibration: geometry, chains, predicted poses, what is proven of each leg."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
-from gough.closure.findings import bracket_words
+from gough.closure import ChainFinding, Finding
 from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.text import number
@@ -22,54 +23,32 @@ from gough.robots.kinematics import PlatformPoses
 _95 = 1.959963984540054
 
 
-class CertifiedLeg(NamedTuple):
-    """What is proven of one leg; lengths in m."""
-
-    name: str
-    widths: tuple[float, ...] | None
-    """Of the box that holds every consistent leg (a, b, l); None where none is consistent."""
-    epsilon: tuple[float, float]
-    """The bracket of the smallest tolerance that readings must have beyond the stated one."""
-    fitted: int
-    """Poses at which the calibrated leg fits, with measurements exhibited."""
-    poses: int
-    heaviest: int | None = None
-    """The pose that weighs most in the proof that less does not do."""
-
-    @staticmethod
-    def heads() -> tuple[str, ...]:
-        """Of `texts` but for the name."""
-        return ("verdict", "widths of a, b, l [mm]", "ε [mm]", "calibrated leg fits")
-
-    @property
-    def verdict(self) -> str:
-        """In a word."""
-        return "refuted" if self.widths is None else "consistent" if self.epsilon[1] <= 0 else "not refuted"
-
-    def texts(self) -> tuple[str, ...]:
-        """The row of a table.
-
-        Examples:
-            >>> CertifiedLeg("leg 1", (1e-3, 4.5e-3, 8e-4), (-1.5e-5, -1e-5), 64, 64).texts()
-            ('leg 1', 'consistent', '0.81 … 4.5', '≤ 0', '64 of 64 poses')
-        """
-        widths = "—"
-        if self.widths is not None:
-            ends = (min(self.widths), max(self.widths))
-            widths = " … ".join(outward.at_most(end, times=1000, digits=2) for end in ends)
-        bracket = bracket_words(*self.epsilon)
-        return (self.name, self.verdict, widths, bracket, f"{self.fitted} of {self.poses} poses")
+CERTIFIED_HEADS = ("verdict", "widths of a, b, l [mm]", "ε [mm]", "calibrated leg fits")
+"""Heads of `certified_texts` but for the name."""
 
 
-def certified_table(legs: Sequence[CertifiedLeg]) -> Html:
-    """Every leg's verdict."""
+def certified_texts(leg: ChainFinding) -> tuple[str, ...]:
+    """What is proven about one leg, as the row of a table."""
+    widths = "—"
+    if leg.box is not None:
+        sizes = [
+            Fraction(high) - Fraction(low)
+            for low, high in zip(leg.box.lower.tolist(), leg.box.upper.tolist(), strict=True)
+        ]
+        widths = " … ".join(outward.at_most(end, times=1000, digits=2) for end in (min(sizes), max(sizes)))
+    fits = "—" if leg.fitted is None else f"{leg.fitted} of {len(leg.needs)} poses"
+    return (f"leg {leg.chain}", leg.finding.value, widths, leg.epsilon.words, fits)
+
+
+def certified_table(legs: Sequence[ChainFinding]) -> Html:
+    """The verdict about each leg."""
     rows = []
     for leg in legs:
-        name, verdict, *rest = leg.texts()
-        colored = tag("span", verdict, class_="bad" if leg.widths is None else "good")
-        heaviest = "—" if leg.heaviest is None else str(leg.heaviest)
+        name, verdict, *rest = certified_texts(leg)
+        colored = tag("span", verdict, class_="bad" if leg.finding is Finding.REFUTED else "good")
+        heaviest = str(leg.blame[0]) if leg.blame else "—"
         rows.append([row_head(name), tag("td", colored), *map(cell, rest), cell(heaviest)])
-    return table(["leg", *CertifiedLeg.heads(), "heaviest pose"], rows, "What is proven of each leg")
+    return table(["leg", *CERTIFIED_HEADS, "heaviest pose"], rows, "What is proven of each leg")
 
 
 def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], what: str) -> Html:
