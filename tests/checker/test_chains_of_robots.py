@@ -13,10 +13,10 @@ from gough.checker import (
     ChainWitness,
     RodEquations,
     chain_certificate,
-    chain_question,
     check_chains,
     load_chains,
     load_question,
+    question_of,
     save_chains,
     save_question,
     witness_certificate,
@@ -28,7 +28,7 @@ from gough.checker.manifest import summary_of
 from gough.core.errors import InputError
 from gough.evidence import LiftedTree
 from gough.methods import LiftedHull
-from gough.robots import LinearDelta, PlanarRRR
+from gough.robots import LinearDelta
 
 PRIOR = Box([-1, -1, -1, 0], [1, 1, 1, 1])
 
@@ -41,8 +41,7 @@ def asked(model, n=12, bad=None, around=0.05):
         off[bad] += 0.02
         poses = replace(poses, position=off)
     problem, truth = problem_of(model, poses, around, rng)
-    reading = 2 if isinstance(model, PlanarRRR) else 3
-    return problem, chain_question(problem, 1, reading=reading, reading_unit=model.reading_unit), truth
+    return problem, question_of(problem), truth
 
 
 def with_rod(question, **changes):

@@ -22,7 +22,7 @@ from gough.checker.chain_proofs import (
     ChainStage,
     ChainWitness,
 )
-from gough.checker.chain_questions import ChainQuestion, chain_question, question_of, together
+from gough.checker.chain_questions import ChainQuestion, question_of, together
 from gough.checker.chains import Link, Reach, Split, Step
 from gough.checker.check import check
 from gough.checker.files import load, save
@@ -80,7 +80,6 @@ __all__ = [
     "Witness",
     "certificate_of",
     "chain_certificate",
-    "chain_question",
     "check",
     "check_chains",
     "check_folder",

@@ -40,6 +40,8 @@ class Space:
     """Some chains of a question, their unknowns in order, and by how much more their readings may be off."""
 
     def __init__(self, question: ChainQuestion, chains: tuple[int, ...], more: float) -> None:
+        if not 0 < len(set(chains)) == len(chains):
+            raise NotProven("a statement is about some chains, each of them named once")
         for chain in chains:
             if chain not in question.chains:
                 raise NotProven(f"the question has no {question.word} {chain}")

@@ -202,7 +202,7 @@ class ChainQuestion(ArrayValue):
 
 
 def question_of(problem: Any) -> ChainQuestion:
-    """The question that a problem of one leg, or of several, asks.
+    """The question that a problem of one chain, or of several together (its `parts`), asks.
 
     Examples:
         >>> data = LegMeasurements([[1, 0, 0, 0]], [[0, 0, 0]], [0], 0, 0, 0)
@@ -211,16 +211,12 @@ def question_of(problem: Any) -> ChainQuestion:
     """
     if isinstance(problem, ChainQuestion):
         return problem
-    prior = problem.unknowns.bounds
-    if isinstance(problem.data, LegMeasurements):
-        return ChainQuestion((problem.leg,), (problem.data,), prior)
-    return ChainQuestion(problem.legs, problem.data.legs, prior)
-
-
-def chain_question(problem: Any, chain: int = 1, *, reading: int = 3, reading_unit: str = "m") -> ChainQuestion:
-    """The question that a quadratic chain asks. `reading` is the place of the reading among the errors."""
-    equations = RodEquations.of(problem, reading=reading, reading_unit=reading_unit)
-    return ChainQuestion((chain,), (equations,), problem.unknowns.bounds)
+    parts = getattr(problem, "parts", None)
+    if parts is not None:
+        return together(*map(question_of, parts))
+    data = getattr(problem, "data", None)
+    equations = data if isinstance(data, LegMeasurements) else RodEquations.of(problem)
+    return ChainQuestion((problem.chain,), (equations,), problem.unknowns.bounds)
 
 
 def together(*questions: ChainQuestion) -> ChainQuestion:

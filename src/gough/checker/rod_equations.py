@@ -106,10 +106,8 @@ class RodEquations(ArrayValue):
         require(self.reading_unit in {"m", "rad"}, "readings are in m or rad")
 
     @classmethod
-    def of(cls, problem: Any, *, reading: int = 3, reading_unit: str = "m") -> "RodEquations":
+    def of(cls, problem: Any) -> "RodEquations":
         """The equations of a quadratic chain: middles of its intervals, and their radii as part of ρ.
-
-        `reading` is the place of the reading among the errors.
 
         Examples:
             >>> from gough import Box
@@ -138,8 +136,8 @@ class RodEquations(ArrayValue):
             blur=blur.upper,
             products=tuple((int(i), int(j)) for i, j in problem.products),
             conditions=conditions,
-            reading=reading,
-            reading_unit=reading_unit,
+            reading=problem.reading,
+            reading_unit=problem.reading_unit,
         )
 
     @property

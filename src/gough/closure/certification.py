@@ -8,14 +8,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from gough.checker import ChainQuestion, PlatformMeasurements, chain_question
+from gough.checker import ChainQuestion, PlatformMeasurements, question_of
 from gough.checker.folders import MEASUREMENTS
 from gough.checker.linear import NotProven
 from gough.checker.manifest import BLUEPRINT, CALIBRATED, Given
 from gough.checker.raw import Raw, Source, SourceText, question_words, require_about
 from gough.checker.raw_data import NotDerived
 from gough.closure.certified_chain import Tolerances, certified_chain, quadratic_unknowns
-from gough.closure.chain_tolerance import reading_error
 from gough.closure.findings import Certification, ChainFinding, Finding, JointFinding
 from gough.closure.joint_legs import JointProblem
 from gough.closure.proving import Notary, Rod, joint_finding, leg_finding, rod_finding, with_joint_box
@@ -288,11 +287,8 @@ def prepare(
         notes += (_GAINS,) if robot.gains and compared is not None else ()
     else:
         widened = _rod_problems(robot, poses, half, theta, reach, rounding=rounding)
-        unit, reading = robot.reading_unit, reading_error(robot)
         for k in numbers:
-            questions[f"chain-{k}-equations.json"] = chain_question(
-                widened(k, 0.0), k, reading=reading, reading_unit=unit
-            )
+            questions[f"chain-{k}-equations.json"] = question_of(widened(k, 0.0))
         given = Given(where, tuple(tuple(quadratic_unknowns(robot, theta, k).tolist()) for k in numbers))
     require(sources is None or where != _STATED, "certificates about files need center = 'blueprint' or 'calibrated'")
     source = None if sources is None else sources.read(given)
