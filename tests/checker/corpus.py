@@ -4,12 +4,13 @@ A case names a base certificate that holds, the part of it that is changed, and 
 of that part, or the checker, where only the problem can tell.
 """
 
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import linprog
 
 from gough import Bounded, Box, LinearProblem, Unknowns
 from gough.checker import (
@@ -294,6 +295,118 @@ def chains():
     }
 
 
+# chains together: |p + x + δ + η| = l of each, δ of a pose being the same for both, |δ| ≤ 1/32, |η| ≤ 1/256
+
+
+def _pair(readings):
+    rods = []
+    for chain, z in enumerate(zip(*readings, strict=True), start=1):
+        N = len(z)
+        p, A, D = np.zeros((N, 3)), np.zeros((N, 3, 2)), np.zeros((N, 2, 3))
+        p[:, 2], A[:, 2, 0], D[:, :, 2] = z, 1.0, 1.0
+        rest = (np.zeros((N, 2, 3, 2)), np.tile([1 / 32, 1 / 256], (N, 1)), np.zeros((N, 2)), np.zeros(N))
+        names = (f"x_{chain}", f"rod_{chain}")
+        rods.append(RodEquations(names, p, A, D, *rest, ((0, 0), (0, 1), (1, 1)), reading=1))
+    return ChainQuestion((1, 2), tuple(rods), Box([-1 / 64, 0.4375] * 2, [1 / 64, 0.625] * 2))
+
+
+PAIR = _pair([(0.5, 0.5), (0.5078125, 0.5)])  # with u = rod − x: 0 ≤ u_1 − u_2 ≤ 1/128
+PAIR_APART = _pair([(0.5, 0.5), (0.5625, 0.5)])  # |u_1 − u_2| ≤ 1/128 and |u_1 − u_2 − 1/16| ≤ 1/128; each alone fits
+PAIRS = _pair([(0.5, 0.5)] * 3 + [(0.5625, 0.5)])
+BOX = ((0.0, 0.53125) * 2, (1 / 64, 0.09375) * 2)
+QUESTIONS = {
+    "shared errors have one tolerance": lambda rods: (
+        rods[0], replace(rods[1], tolerance=np.tile([1 / 16, 1 / 256], (2, 1)))),
+    "chains have the same errors": lambda rods: (rods[0], replace(
+        rods[1], D=rods[1].D[:, 1:], B=rods[1].B[:, 1:], tolerance=rods[1].tolerance[:, 1:], reading=0)),
+    "chains have the same poses": lambda rods: (
+        rods[0], replace(rods[1], **{name: getattr(rods[1], name)[:1] for name in
+                                     ("p", "A", "D", "B", "tolerance", "bend", "blur")})),
+    "readings have one unit": lambda rods: (rods[0], replace(rods[1], reading_unit="rad")),
+    "an unknown belongs to one chain": lambda rods: (rods[0], rods[0]),
+    "there are equations of each chain": lambda rods: rods[:1],
+}  # fmt: skip
+"""Equations of two chains that violate one hypothesis each; without the change they are those of PAIR."""
+
+
+def proving(rows, axis=None, sign=0, width=2):
+    """Weights on rows of a box that bound an unknown best, or contradict each other: a small linear program.
+
+    Nothing of the methods is used, and nothing is believed: what weights prove, the checker says.
+    """
+    parts = [rows._row(number) for number in range(rows._rows[-1])]
+    size = 1 + max(place for _, places in parts for place in places)
+    A, b = np.zeros((len(parts), size)), np.zeros(len(parts))
+    for i, (row, places) in enumerate(parts):
+        A[i, places] = [float(x * Fraction(2) ** row.exponent) for x in row.coefficients]
+        b[i] = float(row.side * Fraction(2) ** row.exponent)
+    most = np.array([float(rows._most(column).fraction) for column in range(size)])
+    goal = np.zeros(size)
+    if axis is not None:
+        goal[rows._columns[axis // width] + axis % width] = sign
+    # the most of −λ b − Σ most |goal + λ A|
+    found = linprog(np.concatenate([b, most]), np.block([[A.T, -np.eye(size)], [-A.T, -np.eye(size)]]),
+                    np.concatenate([-goal, goal]), bounds=[(0, 100)] * len(parts) + [(0, None)] * size)  # fmt: skip
+    return tuple((i, float(f"{w:.7g}")) for i, w in enumerate(found.x[: len(parts)]) if w > 1e-9)
+
+
+def joint_cut(question, unknown=None, side="empty", drop=()):
+    """A cut of BOX by all rows but those of some poses."""
+    rows = Space(question, question.chains, 0.0).rows(*BOX, None)
+    if drop:
+        weights = joint_cut(ChainQuestion(question.chains, tuple(_without(rod, drop) for rod in question.rods),
+                                          question.prior)).weights  # fmt: skip
+        kept = [k for k in range(question.n_poses) if k not in drop]
+        return ChainCut("x_1", "empty", 0.0, tuple((_of_all(row, kept, question.n_poses), w) for row, w in weights))
+    if side == "empty":
+        return ChainCut("x_1", "empty", 0.0, proving(rows))
+    axis, sign = question.names.index(unknown), 1 if side == "lower" else -1
+    weights = proving(rows, axis, sign)
+    v, middle = rows.proven(ChainCut(unknown, side, 0.0, weights), axis), Fraction(BOX[0][axis])
+    return ChainCut(unknown, side, sign * round_down(v + sign * middle), weights)
+
+
+def _without(rod, drop):
+    return replace(rod, **{name: np.delete(getattr(rod, name), drop, axis=0) for name in
+                           ("p", "A", "D", "B", "tolerance", "bend", "blur")})  # fmt: skip
+
+
+def _of_all(row, kept, n):
+    """The number of a row of some poses among those of all, of two chains with three products each."""
+    few = len(kept)
+    chain, own = divmod(row, 2 * few + 12)
+    side, k = divmod(own, few)
+    return chain * (2 * n + 12) + (side * n + kept[k] if own < 2 * few else own - 2 * few + 2 * n)
+
+
+@cache
+def pairs():
+    def stage(cut):
+        return ChainStage(*BOX, (cut,))
+
+    values = (0, Fraction(258, 512), Fraction(4, 512), Fraction(260, 512))
+    errors = ((Fraction(1, 512),), (Fraction(-1, 512),))
+    several = tuple((stage(joint_cut(PAIRS, drop=drop)),) for drop in ((1, 2), (0, 2)))
+    made = {
+        "pair bound": (PAIR, ChainBound((stage(joint_cut(PAIR, "rod_1", "lower")),))),
+        "pair empty": (PAIR_APART, ChainEmpty((stage(joint_cut(PAIR_APART)),))),
+        "pair witness": (PAIR, ChainWitness(values, errors)),
+        "pair witness but one": (PAIR_APART, ChainWitness(values, errors, (1,))),
+        "pair outliers": (PAIRS, ChainOutliers(1, 1, (3,), several)),
+    }
+    made = {
+        name: (question, ChainCertificate(question.digest(), (1, 2), proof)) for name, (question, proof) in made.items()
+    }
+    far = _chain((0.5, 0.5, 0.5, 0.875))  # one chain of which a pose is wrong
+    contradictions = tuple(
+        (ChainStage((0.0, 0.5), (0.125, 0.25), (ChainCut("x", "empty", 0.0, ((3, 1.0), (4 + k, 1.0))),)),)
+        for k in (0, 1)
+    )
+    one = {"rod outliers": ChainOutliers(1, 1, (3,), contradictions),
+           "rod witness but one": ChainWitness((Fraction(1, 48), Fraction(26, 48)), (), (3,))}  # fmt: skip
+    return made | {name: (far, ChainCertificate(far.digest(), (3,), proof)) for name, proof in one.items()}
+
+
 @cache
 def base(name):
     """What it speaks about, the certificate, and its checker."""
@@ -302,7 +415,7 @@ def base(name):
         return problem, Certificate.of(problem, proof), check
     if name in legs():
         return (*legs()[name], check_chains)
-    return (*chains()[name], check_chains)
+    return (*(chains() | pairs())[name], check_chains)
 
 
 def nested(count):
@@ -607,4 +720,58 @@ CASES = [
     Case("chain witness", "values are finite", ("proof",), {"values": (NAN, NAN)}, WITH),
     Case("chain witness", "smaller tolerances may be too small", (), {"more": -0.0625}),
     Case("chain witness, condition", "conditions hold exactly", ("proof",), {"values": (ULP, Fraction(1, 2))}),
+    # chains together
+    Case("pair bound", "no more is stated than proven", CUT, {"bound": lambda p: further(p, 1.0)}),
+    Case("pair bound", "larger tolerances need another proof", (), {"more": 0.0625}),
+    Case("pair bound", "a stage of all is no stage of one", STAGE, {"chain": 1}),
+    Case("pair bound", "a stage covers what is left of each chain", STAGE,
+         {"radius": (1 / 64, 0.09375, 1 / 64, 0.0625)}),
+    Case("pair bound", "the unknown exists", CUT, {"unknown": "rod_3"}),
+    Case("pair bound", "a chain of the certificate has rows", CUT, {"weights": ((32, 1.0),)}),
+    Case("pair bound", "chains keep their order", (), {"chains": (2, 1)}),
+    Case("pair empty", "rows of both chains are needed", CUT, {
+        "weights": lambda p: tuple((row, w) for row, w in p["weights"] if row < 16)}),
+    Case("pair empty", "rows of both poses are needed", CUT, {
+        "weights": lambda p: tuple((row, w) for row, w in p["weights"] if row % 16 % 2)}),
+    Case("pair empty", "one chain by itself fits", (), {"chains": (1,)}),
+    Case("pair empty", "weights are not negative", CUT, {
+        "weights": lambda p: tuple((row, -w) for row, w in p["weights"])}, WITH),
+    Case("pair empty", "larger tolerances need another proof", (), {"more": 0.0625}),
+    Case("pair witness", "each chain fits: the first is too long", ("proof",), {
+        "values": lambda p: (0, Fraction(259, 512) + ULP, *p["values"][2:])}),
+    Case("pair witness", "each chain fits: the second is too short", ("proof",), {
+        "values": lambda p: (*p["values"][:3], Fraction(259, 512) - ULP)}),
+    Case("pair witness", "the errors of poses are exhibited", ("proof",), {"errors": ()}),
+    Case("pair witness", "of every pose", ("proof",), {"errors": lambda p: p["errors"][:1]}),
+    Case("pair witness", "all of them", ("proof",), {"errors": ((), ())}),
+    Case("pair witness", "and no others", ("proof",), {"errors": ((Fraction(1, 512), 0), (0, 0))}),
+    Case("pair witness", "errors have a sign", ("proof",), {"errors": ((Fraction(-1, 512),), (Fraction(-1, 512),))}),
+    Case("pair witness", "errors are finite", ("proof",), {"errors": ((INF,), (Fraction(0),))}, WITH),
+    Case("pair witness", "one error serves all chains", ("proof",), {
+        "values": (0, Fraction(264, 512), 0, Fraction(1, 2))}),
+    Case("pair witness", "it has the values of both chains", ("proof",), {"values": lambda p: p["values"][:2]}),
+    Case("pair witness", "the prior holds it", ("proof",), {
+        "values": (Fraction(8, 512) + ULP, Fraction(266, 512) + ULP, Fraction(4, 512), Fraction(260, 512))}),
+    Case("pair witness", "smaller tolerances may be too small", (), {"more": -1 / 256}),
+    Case("pair witness but one", "poses that are left out are named", ("proof",), {"left_out": ()}),
+    Case("pair witness but one", "poses left out exist", ("proof",), {"left_out": (1, 2)}),
+    Case("pair witness but one", "poses are left out once", ("proof",), {"left_out": (1, 1)}, WITH),
+    Case("pair outliers", "so many are wrong", ("proof",), {"at_least": 2}),
+    Case("pair outliers", "at most q are", ("proof",), {"q": 2}),
+    Case("pair outliers", "the pose is in all covers", ("proof",), {"outliers": (0,)}),
+    Case("pair outliers", "the pose was measured", ("proof",), {"outliers": (4,)}),
+    Case("pair outliers", "none is left out", ("proof",), {"contradictions": lambda p: p["contradictions"][:1]}),
+    Case("pair outliers", "one chain misses none", (), {"chains": (2,)}),
+    Case("pair outliers", "larger tolerances need another proof", (), {"more": 0.0625}),
+    Case("rod outliers", "so many are wrong", ("proof",), {"at_least": 2}),
+    Case("rod outliers", "at most q are", ("proof",), {"q": 2}),
+    Case("rod outliers", "the pose is in all covers", ("proof",), {"outliers": (0,)}),
+    Case("rod outliers", "the pose was measured", ("proof",), {"outliers": (4,)}),
+    Case("rod outliers", "none is left out", ("proof",), {"contradictions": lambda p: p["contradictions"][:1]}),
+    Case("rod outliers", "contradictions leave nothing", ("proof",), {"contradictions": lambda p: (
+        *p["contradictions"], (ChainStage((0.0, 0.5), (0.125, 0.25), ()),))}),
+    Case("rod outliers", "larger tolerances need another proof", (), {"more": 0.5}),
+    Case("rod witness but one", "poses that are left out are named", ("proof",), {"left_out": ()}),
+    Case("rod witness but one", "the right pose is left out", ("proof",), {"left_out": (2,)}),
+    Case("rod witness but one", "poses left out exist", ("proof",), {"left_out": (3, 4)}),
 ]  # fmt: skip

@@ -1,5 +1,6 @@
 """Certificates about chains of deltas, H4, Par4 and 3-RRR: they hold, and changed ones do not."""
 
+import itertools
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,7 +10,11 @@ import pytest
 from benchmarks.certified_chain import ROBOTS, measured, problem_of
 from gough import Box
 from gough.checker import (
+    ChainBound,
     ChainCertificate,
+    ChainCut,
+    ChainQuestion,
+    ChainStage,
     ChainWitness,
     RodEquations,
     chain_certificate,
@@ -21,14 +26,16 @@ from gough.checker import (
     save_question,
     witness_certificate,
 )
+from gough.checker.chain_boxes import Space
 from gough.checker.chain_files import render_chains, render_question
-from gough.checker.dyadic import Dyadic
 from gough.checker.files import sealed, unsealed
 from gough.checker.manifest import summary_of
 from gough.core.errors import InputError
+from gough.core.rational import round_down
 from gough.evidence import LiftedTree
 from gough.methods import LiftedHull
 from gough.robots import LinearDelta
+from tests.checker.corpus import proving
 
 PRIOR = Box([-1, -1, -1, 0], [1, 1, 1, 1])
 
@@ -185,29 +192,117 @@ def small(rng, *shape):
     return rng.integers(-512, 513, shape) / 1024
 
 
-def test_rows_hold_exactly_for_consistent_chains(rng):
-    """Positions are computed backwards from a distance that is a whole number, in doubles without any rounding."""
-    for turns in (True, False):
-        for _ in range(6):
-            n, E, N = 4, 2, 2
-            x = small(rng, n)
-            x[-1] = 0.375  # |(2, 1, 2)| = 3
-            A, D, B = small(rng, N, 3, n), small(rng, N, E, 3), small(rng, N, E, 3, n)
-            A[..., -1] = B[..., -1] = 0
-            t, bend = abs(small(rng, N, E)) / 16, abs(small(rng, N, n)) / 64
-            off = t * rng.choice([-1, -0.5, 0, 1], (N, E))
-            rest = np.zeros((N, 3))
-            rest[:, 1] = (bend * abs(x)).sum(axis=1) * rng.choice([-1, 1], N)
-            p = np.array([2, 1, 2]) / 8 - A @ x - np.einsum("ne,nei->ni", off, D + B @ x) - rest
-            products = ((0, 0), (0, 1), (3, 3))
-            arrays = (p, A, D, B, t, bend, np.zeros(N))
-            unit = "rad" if turns else "m"
-            rod = RodEquations(("x", "y", "z", "l"), *arrays, products, reading=1, reading_unit=unit)
-            r = abs(small(rng, n)) / 4
-            h = r * rng.choice([-1, -0.5, 0, 0.25, 1], n)
-            box = [[Dyadic.of(v) for v in side.tolist()] for side in (x - h, r)]
-            rows, y = rod.rows(*box), [Fraction(v) for v in h.tolist()]
-            y += [y[i] * y[j] for i, j in products]
-            for number in range(rows.n_rows):
-                row = rows.row(number)
-                assert sum(a * b for a, b in zip(row.coefficients, y, strict=True)) <= row.side
+def consistent(rng, chains, unit, N=2, aligned=False):
+    """Chains that fit exactly, errors of poses being the same for all, and those errors.
+
+    p is computed backwards from a distance that is a whole number, in doubles without any rounding.
+    """
+    n, E = 4, 3
+    t, off, rods, truth = abs(small(rng, N, E)) / 16, np.zeros((N, E)), [], []
+    off[:, :2] = t[:, :2] * rng.choice([-1, -0.5, 0, 1], (N, 2))
+    for chain in chains:
+        x = small(rng, n)
+        x[-1] = 0.375  # |(2, 1, 2)| = 3
+        A, D, B, own = small(rng, N, 3, n), small(rng, N, E, 3), small(rng, N, E, 3, n), t.copy()
+        A[..., -1] = B[..., -1] = 0
+        own[:, 2] = abs(small(rng, N)) / 16
+        off[:, 2] = own[:, 2] * rng.choice([-1, -0.5, 0, 1], N)
+        bend, rest = abs(small(rng, N, n)) / 64, np.zeros((N, 3))
+        if aligned:  # the reading's error moves along the rod, by all that it may, and nothing is left out
+            off[:, 2] = own[:, 2] * np.where(np.arange(N) % 2, 1, -1)
+            D[:, 2], B[:, 2], bend = [0.5, 0.25, 0.5], 0, 0 * bend
+        rest[:, 1] = (bend * abs(x)).sum(axis=1) * rng.choice([-1, 1], N)
+        p = np.array([2, 1, 2]) / 8 - A @ x - np.einsum("ne,nei->ni", off, D + B @ x) - rest
+        names = tuple(f"{name}_{chain}" for name in "xyzl")
+        arrays = (p, A, D, B, own, bend, np.zeros(N))
+        products = ((0, 0), (0, 1), (3, 3)) if chain % 2 else ((0, 2), (1, 1))
+        rods.append(RodEquations(names, *arrays, products, reading=2, reading_unit=unit))
+        truth.append(x)
+    prior = Box(np.tile(PRIOR.lower, len(chains)), np.tile(PRIOR.upper, len(chains)))
+    return ChainQuestion(tuple(chains), tuple(rods), prior), np.concatenate(truth), off[:, :2]
+
+
+@pytest.mark.parametrize("unit", ["m", "rad"])
+def test_rows_hold_exactly_for_consistent_chains(rng, unit):
+    """Each row of one chain and of several together, at the errors that were made, without tolerance."""
+    for chains in ((1,), (1, 2), (3, 2, 5)):
+        for _ in range(4):
+            question, truth, errors = consistent(rng, chains, unit)
+            space, r = Space(question, question.chains, 0.0), abs(small(rng, len(truth))) / 4
+            h = r * rng.choice([-1, -0.5, 0, 0.25, 1], len(truth))
+            rows = space.rows((truth - h).tolist(), r.tolist(), None)
+            y = {}
+            for i, rod in enumerate(question.rods):
+                own = [Fraction(v) for v in h[4 * i : 4 * i + 4].tolist()]
+                own += [own[a] * own[b] for a, b in rod.products]
+                y |= dict(enumerate(own, start=len(y)))
+            y |= dict(enumerate(map(Fraction, errors.reshape(-1).tolist()), start=len(y)))
+            for number in range(space.row_starts(range(len(chains)))[-1]):
+                row, places = rows._row(number)
+                assert sum(a * y[place] for a, place in zip(row.coefficients, places, strict=True)) <= row.side
+                shared = len(chains) > 1 and number in {start + k for start in rows._rows[:-1] for k in range(4)}
+                assert len(places) == len(question.rods[rows._rows.index(max(
+                    s for s in rows._rows if s <= number))].products) + 4 + 2 * shared  # fmt: skip
+
+
+def test_no_weights_whatever_prove_more_than_chains_that_fit_together(rng):
+    """The checker's rule alone: random rows, random weights, random boxes."""
+    for unit in ("m", "rad"):
+        question, truth, _ = consistent(rng, (1, 2), unit, N=3)
+        space = Space(question, question.chains, 0.0)
+        for _ in range(12):
+            radius = 10.0 ** rng.uniform(-4, 0, len(truth))
+            center = truth + rng.uniform(-0.999, 0.999, len(truth)) * radius
+            rows = space.rows(center.tolist(), radius.tolist(), None)
+            for _ in range(5):
+                axis, some = int(rng.integers(len(truth))), rng.choice(rows._rows[-1], 6, replace=False)
+                sizes = (10.0 ** rng.uniform(-6, 3, 6)).tolist()
+                cut = ChainCut(space.names[axis], str(rng.choice(["lower", "upper", "empty"])), 0.0,
+                               tuple(zip(some.tolist(), sizes, strict=True)))  # fmt: skip
+                h = Fraction(truth[axis]) - Fraction(center[axis])
+                assert rows.proven(cut, axis) <= {"lower": h, "upper": -h, "empty": 0}[cut.side]
+
+
+def test_boxes_of_chains_together_hold_the_truth_and_smaller_ones_do_not_hold(rng):
+    """All bounds that a linear program finds, from a box around the truth; judged by the exact truth."""
+    question, truth, _ = consistent(rng, (1, 2), "m", N=6)
+    prior = Box(truth - 0.004, truth + 0.004)
+    question = replace(question, prior=prior)
+    rows = Space(question, (1, 2), 0.0).rows(truth.tolist(), [2.0**-7] * 8, None)
+    cuts = []
+    for axis, side in itertools.product((0, 3, 7), ("lower", "upper")):
+        sign = 1 if side == "lower" else -1
+        weights = proving(rows, axis, sign, width=4)
+        v = rows.proven(ChainCut(question.names[axis], side, 0.0, weights), axis) + sign * Fraction(truth[axis])
+        cuts.append(ChainCut(question.names[axis], side, sign * round_down(v), weights))
+    stage = ChainStage(tuple(truth.tolist()), (2.0**-7,) * 8, tuple(cuts))
+    verdict = check_chains(ChainCertificate(question.digest(), (1, 2), ChainBound((stage,))), question)
+    assert verdict, verdict.reason
+    for cut in cuts:
+        x = truth[question.names.index(cut.unknown)]
+        assert cut.bound <= x if cut.side == "lower" else cut.bound >= x
+        better = replace(cut, bound=float(np.nextafter(cut.bound, np.inf if cut.side == "lower" else -np.inf)))
+        proof = ChainBound((replace(stage, cuts=(better,)),))
+        assert not check_chains(ChainCertificate(question.digest(), (1, 2), proof), question)
+
+
+def test_a_witness_of_chains_together_fits_and_needs_all_of_its_tolerance(rng):
+    """Errors of readings are at their ends and along the rods: with the errors that were made, it just fits."""
+    question, truth, errors = consistent(rng, (1, 2), "m", N=4, aligned=True)
+    proof = ChainWitness(tuple(truth.tolist()), tuple(map(tuple, errors.tolist())))
+    certificate = ChainCertificate(question.digest(), (1, 2), proof)
+    verdict = check_chains(certificate, question)
+    assert verdict, verdict.reason
+    assert "choice of chains 1, 2 together" in verdict.statement[0]
+    assert not check_chains(replace(certificate, more=-(2.0**-60)), question)
+    hidden = replace(certificate, proof=replace(proof, errors=()))
+    assert "errors of every pose" in check_chains(hidden, question).reason
+    for sign in (1, -1):
+        off = (*truth[:7].tolist(), Fraction(truth[7]) + sign * Fraction(1, 2**60))
+        less = replace(certificate, proof=replace(proof, values=off))
+        assert check_chains(less, question).reason.startswith("the exhibited rod is too")
+    beyond = tuple(tuple(4 * e if e else 1.0 for e in row) for row in proof.errors)
+    far = replace(certificate, proof=replace(proof, errors=beyond))
+    assert "beyond its tolerance" in check_chains(far, question).reason
+    blurred = replace(question, equations=tuple(replace(rod, blur=rod.blur + 2.0**-60) for rod in question.rods))
+    assert not check_chains(replace(certificate, problem=blurred.digest()), blurred)  # whatever ρ is, it must fit

@@ -22,10 +22,24 @@ from gough.checker.chain_proofs import ChainProof
 from gough.checker.check import CHECKERS
 from gough.checker.files import sealed
 from gough.checker.linear import NotProven
-from tests.checker.corpus import CASES, EQUATIONS, LINEAR, STRAIGHT, again, base, by_constructor, chains, forged, legs
+from tests.checker.corpus import (
+    CASES,
+    EQUATIONS,
+    LINEAR,
+    PAIR,
+    QUESTIONS,
+    STRAIGHT,
+    again,
+    base,
+    by_constructor,
+    chains,
+    forged,
+    legs,
+    pairs,
+)
 from tests.checker.oracle import is_true
 
-BASES = [*LINEAR, *legs(), *chains()]
+BASES = [*LINEAR, *legs(), *chains(), *pairs()]
 
 
 def named(case):
@@ -125,6 +139,21 @@ def test_equations_that_violate_a_hypothesis_are_refused(changes, tmp_path):
         path.write_text(chain_files.render_question(lie))
     except (InputError, ValueError):
         return  # JSON has no way to say it
+    with pytest.raises(InputError):
+        load_question(path)
+
+
+@pytest.mark.parametrize("change", QUESTIONS.values(), ids=QUESTIONS)
+def test_questions_about_chains_that_do_not_belong_together_are_refused(change, tmp_path):
+    path = tmp_path / "equations.json"
+    path.write_text(chain_files.render_question(PAIR))
+    assert load_question(path).digest() == PAIR.digest()  # the positive twin
+    assert load_question(path) == PAIR
+    with pytest.raises(InputError):
+        replace(PAIR, equations=change(PAIR.rods))
+    lie = copy(PAIR)
+    object.__setattr__(lie, "equations", change(PAIR.rods))
+    path.write_text(chain_files.render_question(lie))
     with pytest.raises(InputError):
         load_question(path)
 

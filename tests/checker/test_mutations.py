@@ -45,7 +45,8 @@ from tests.checker import corpus
 from tests.checker.mutations import mutant, put, slots
 from tests.checker.oracle import is_true
 
-EACH = {"linear": 44_000, "relaxed": 34_000, "ellipsoid": 8_000, "leg": 4_000, "joint": 2_000, "chain": 8_000}
+EACH = {"linear": 44_000, "relaxed": 34_000, "ellipsoid": 8_000, "leg": 4_000, "joint": 2_000, "chain": 7_000,
+        "pair": 2_000}  # fmt: skip
 """Mutations of a run."""
 WORK = 50_000_000
 """Of one mutant: a few hundredths of a second."""
@@ -315,6 +316,107 @@ def test_nothing_false_is_accepted_about_chains():
     assert EACH["chain"] // 100 < accepted < EACH["chain"] * 9 // 10
 
 
+def fitting_pairs(question, chains, more, out=()):
+    """Corners of all u = rod − x that fit: |u_c − p_kc − δ_k| ≤ T for some |δ_k| ≤ 1/32 that is the same for all c."""
+    T, s = max(Fraction(1, 256) + Fraction(more), Fraction(0)), Fraction(1, 32)
+    p = [[Fraction(float(z)) for z in question.rods[chain - 1].p[:, 2]] for chain in chains]
+    poses = [k for k in range(question.n_poses) if k not in out]
+    sides = [(max([Fraction(27, 64), *(z[k] - s - T for k in poses)]), min([Fraction(41, 64), *(z[k] + s + T for k in
+              poses)])) for z in p]  # fmt: skip
+    if len(chains) == 1:
+        return [(end,) for end in sides[0]] if sides[0][0] <= sides[0][1] else []
+    between = (max([Fraction(-1), *(p[0][k] - p[1][k] - 2 * T for k in poses)]),
+               min([Fraction(1), *(p[0][k] - p[1][k] + 2 * T for k in poses)]))  # fmt: skip
+    corners = [(a, b) for a in sides[0] for b in sides[1]]
+    corners += [(a, a - d) for a in sides[0] for d in between] + [(b + d, b) for b in sides[1] for d in between]
+    return [(a, b) for a, b in corners if sides[0][0] <= a <= sides[0][1] and sides[1][0] <= b <= sides[1][1]
+            and between[0] <= a - b <= between[1]]  # fmt: skip
+
+
+def fits_with(question, chains, witness, T):
+    """Do these values fit with these errors, or, where one chain shows none, with some?"""
+    values, errors, out = witness
+    if not errors and len(chains) > 1:
+        return False
+    s = Fraction(1, 32)
+    for k in (k for k in range(question.n_poses) if k not in out):
+        moved, room = (errors[k][0], T) if errors else (Fraction(0), T + s)
+        z = [Fraction(float(question.rods[chain - 1].p[k, 2])) for chain in chains]
+        away = [values[2 * i + 1] - values[2 * i] - each - moved for i, each in enumerate(z)]
+        if abs(moved) > s or any(abs(each) > room for each in away):
+            return False
+    return True
+
+
+def pair_is_true(certificate, question):
+    proof, more, chains = certificate.proof, certificate.more, certificate.chains
+    T, points = max(Fraction(1, 256) + Fraction(more), Fraction(0)), []
+    for u in fitting_pairs(question, chains, more):  # x and rod within the prior, if there are any with this difference
+        x = [min(max(Fraction(0), Fraction(7, 16) - each), Fraction(5, 8) - each) for each in u]
+        if all(abs(each) <= Fraction(1, 64) for each in x):
+            points.append([value for a, b in zip(x, u, strict=True) for value in (a, a + b)])
+    match proof:
+        case ChainEmpty():
+            return not fitting_pairs(question, chains, more)
+        case ChainBound():
+            space = Space(question, chains, more)
+            box = follow(proof.links, space, space.prior())
+            return not points or (not box.is_empty and all(
+                low <= each <= high for point in points
+                for low, each, high in zip(box.lower, point, box.upper, strict=True)))  # fmt: skip
+        case ChainWitness(values=values, errors=errors, left_out=out):
+            return fits_with(question, chains, (values, errors, out), T)
+        case ChainOutliers(at_least, q, outliers, _):
+
+            def can(count, without=()):
+                poses = [k for k in range(question.n_poses) if k not in without]
+                return any(fitting_pairs(question, chains, more, out) for size in range(count + 1)
+                           for out in combinations(poses, min(size, len(poses))))  # fmt: skip
+
+            return not (at_least and can(at_least - 1)) and not any(can(q, (pose,)) for pose in outliers)
+    return False
+
+
+def about_pairs():
+    found = [each for name, each in corpus.pairs().items() if name.startswith("pair")]
+    for question, each in list(found):  # the evidence of boxes, stated to leave nothing where chains fit together
+        if isinstance(each.proof, ChainBound | ChainEmpty):
+            found.append((corpus.PAIR, replace(each, problem=corpus.PAIR.digest(), proof=ChainEmpty(each.proof.links))))
+            found.append((question, replace(each, proof=ChainBound(each.proof.links))))
+    return found
+
+
+def test_nothing_false_is_accepted_about_chains_together():
+    found, rng, accepted = about_pairs(), Random(20260120), 0
+    donors = parts(found)
+    for _ in range(EACH["pair"]):
+        question, certificate = rng.choice(found)
+        changed = mutant(rng, certificate, donors, list(question.names), 2 * (2 * question.n_poses + 12))
+        try:
+            with bounded_work(WORK):
+                space = Space(question, changed.chains, changed.more)
+                changed = best_cuts(rng, changed, space)
+                chain_checked(changed, space)
+        except WRONG:
+            continue
+        accepted += 1
+        assert pair_is_true(changed, question), changed
+    assert EACH["pair"] // 100 < accepted < EACH["pair"] * 9 // 10
+
+
+def test_the_judge_of_pairs_is_no_fool():
+    """It finds what is false: the errors of poses not shared, or a pose left out that is not."""
+    question = corpus.PAIR_APART
+    empty = corpus.pairs()["pair empty"][1]
+    assert pair_is_true(empty, question)
+    assert not pair_is_true(replace(empty, chains=(1,)), question)
+    assert not pair_is_true(replace(empty, more=0.0625), question)
+    assert not pair_is_true(replace(empty, problem=corpus.PAIR.digest()), corpus.PAIR)
+    _, witness = corpus.pairs()["pair witness but one"]
+    assert pair_is_true(witness, question)
+    assert not pair_is_true(replace(witness, proof=replace(witness.proof, left_out=())), question)
+
+
 def test_the_whole_checker_accepts_no_more_than_its_lines():
     """Constructors in front of them refuse more, and nothing else is added."""
     rng = Random(20260119)
@@ -332,6 +434,10 @@ def test_the_whole_checker_accepts_no_more_than_its_lines():
         for _ in range(15):
             changed = mutant(rng, certificate, [], list(question.names), 2 * question.n_poses + 64)
             assert not check_chains(changed, question).holds or leg_is_true(changed, question)
+    for question, certificate in about_pairs():
+        for _ in range(10):
+            changed = mutant(rng, certificate, [], list(question.names), 2 * (2 * question.n_poses + 12))
+            assert not check_chains(changed, question).holds or pair_is_true(changed, question)
     for question, certificate in corpus.chains().values():
         for _ in range(40):
             changed = mutant(rng, certificate, [], list(question.names), 2 * question.equations[0].n_equations + 12)
