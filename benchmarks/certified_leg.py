@@ -22,7 +22,7 @@ from gough.closure import (
     relaxed_tolerance,
     wrong_poses,
 )
-from gough.closure.leg_tolerance import needed
+from gough.closure.fits import excess as needed
 from gough.core import outward
 from gough.core.rotations import exp, to_quaternion
 from gough.methods import GaussSeidel
@@ -164,7 +164,9 @@ def joint() -> None:
     print("All legs together, ± 100 mm: what single legs refute, what only the joint test does, and the joint ε")
     cases = [{}, {"backlash": 1e-4}, {"backlash": 2e-4}, {"backlash": 5e-4}, {"scale": 2e-3}, {"scale": 3e-3}]
     for fault in (*cases, {"scale": 5e-3}, {"bad": 21}):
-        problem = JointProblem(measured_platform(2, **fault), Box.around(ROBOT.nominal, 0.1), (1, 2, 3, 4, 5, 6))
+        problem = JointProblem.of_legs(
+            measured_platform(2, **fault), Box.around(ROBOT.nominal, 0.1), (1, 2, 3, 4, 5, 6)
+        )
         found = [minimal_tolerance(part) for part in problem.parts]
         alone = sum(each.is_inconsistent for each in found)
         began = time.process_time()

@@ -45,7 +45,7 @@ from gough.checker import (
 )
 from gough.checker.chain_boxes import Space
 from gough.closure import LegProblem
-from gough.closure.leg_tolerance import refuted
+from gough.closure.tolerance import refuted
 from gough.core.rational import round_down
 
 HALF = Fraction(1, 2)

@@ -27,11 +27,11 @@ from gough.checker.chain_files import render_chains, render_question
 from gough.checker.files import sealed
 from gough.checker.limits import DEPTH, BeyondLimit
 from gough.checker.of_chain import empty_certificate, outlier_certificate, witness_certificate
-from gough.closure.joint_exhibit import best_together, exhibited, exhibited_together
+from gough.closure.fits import best_together, exhibited, exhibited_together
+from gough.closure.joint import JointProblem
 from gough.closure.joint_hull import JointHull
-from gough.closure.joint_legs import JointProblem
-from gough.closure.leg_outliers import wrong_poses
-from gough.closure.leg_tolerance import minimal_tolerance, refuted
+from gough.closure.outliers import wrong_poses
+from gough.closure.tolerance import minimal_tolerance, refuted
 from gough.core.rotations import exp
 from gough.evidence import LiftedTree
 from gough.methods import LiftedHull
@@ -67,8 +67,8 @@ def wrong():
 def together():
     """Legs with so little backlash that only all together show it."""
     data, truth = measured_platform(random(), backlash=2e-4)
-    problem = JointProblem(data, Box.around(truth, 3e-3), (1, 2, 3, 4, 5, 6))
-    answer = estimate(problem, JointHull(bounds=False, legs=LiftedHull(rtol=0.3)), strict=False)
+    problem = JointProblem.of_legs(data, Box.around(truth, 3e-3), (1, 2, 3, 4, 5, 6))
+    answer = estimate(problem, JointHull(bounds=False, chains=LiftedHull(rtol=0.3)), strict=False)
     return problem, answer, chain_certificate(problem, answer)
 
 
@@ -231,7 +231,7 @@ def test_joint_evidence_serves_no_other_legs(together):
 
 def test_a_joint_witness(rng):
     data, truth = measured_platform(rng, n=10, legs=(2, 5))
-    problem = JointProblem(data, Box.around(truth, 0.01), (2, 5))
+    problem = JointProblem.of_legs(data, Box.around(truth, 0.01), (2, 5))
     fitted = best_together(problem, truth.reshape(2, 7))
     shown = exhibited_together(problem, fitted.points, fitted.errors)
     certificate = witness_certificate(problem, fitted.points.reshape(-1), errors_of(shown))

@@ -6,7 +6,8 @@ import pytest
 from gough import Box, InputError, Status, estimate
 from gough.checker import chain_certificate, check_chains
 from gough.closure.certified_leg import LegProblem
-from gough.closure.leg_tolerance import minimal_tolerance, needed, poses_to_blame, reach
+from gough.closure.fits import excess
+from gough.closure.tolerance import minimal_tolerance, poses_to_blame
 from gough.core.rotations import exp
 from gough.methods.nonlinear.lifted import LiftedHull
 from tests.closure.test_certified_leg import hostile_leg
@@ -22,7 +23,7 @@ def test_the_bracket_of_a_faulty_leg(rng, fault):
     assert found.is_inconsistent
     assert 0 < found.lower < found.upper <= found.lower + 1.001e-6
     assert found.point in problem.prior
-    assert found.upper == needed(problem, found.point).max()
+    assert found.upper == excess(problem, found.point).max()
     below = estimate(problem.widened(found.lower), LiftedHull(), strict=False)
     assert below.status is Status.INCONSISTENT
     enough = estimate(problem.widened(found.upper), LiftedHull(), strict=False)
@@ -58,7 +59,10 @@ def test_reach_is_attained_by_exhibited_measurements(rng):
     size = 5e-3
     data, truth = hostile_leg(rng, size)
     problem = LegProblem(data, Box.around(truth, 0.1))
-    near, far = reach(problem, truth)
+    short, long = excess(problem, truth).reshape(2, -1)
+    near, far = (
+        data.reading + truth[6] + part for part in (short + data.reading_tolerance, -long - data.reading_tolerance)
+    )
     R, p, b = problem.rotation.mid, data.position - truth[:3], truth[3:6]
     assert (near < far).all()
     corners = np.array(np.meshgrid(*[[-1.0, 1.0]] * 6)).reshape(6, -1).T
@@ -79,7 +83,7 @@ def test_a_true_leg_needs_no_more_than_stated(rng):
         data, truth = hostile_leg(rng, size)
         problem = LegProblem(data, Box.around(truth, 0.1))
         # the two exhibited measurements reach nearly as far as any, so that little more than the tolerance is needed
-        assert needed(problem, truth).max() <= 3 * size**2
+        assert excess(problem, truth).max() <= 3 * size**2
 
 
 def test_what_cannot_be_asked(rng):

@@ -11,7 +11,7 @@ from gough import Bounded, Box, LinearProblem, Unknowns, estimate
 from gough.checker import certificate_of, check
 from gough.checker.leg_equations import LegMeasurements
 from gough.closure.certified_leg import LegProblem
-from gough.closure.leg_tolerance import minimal_tolerance
+from gough.closure.tolerance import minimal_tolerance
 from gough.core.errors import GoughError
 from gough.core.text import written
 from gough.methods import (
@@ -38,10 +38,10 @@ from gough.core.errors import AssumptionError
 from gough.checker.leg_equations import LegMeasurements, PlatformMeasurements
 from gough.closure.certified_leg import LegProblem
 from gough.closure.joint_hull import JointHull
-from gough.closure.joint_legs import JointProblem
-from gough.closure.leg_tolerance import minimal_tolerance
-from gough.closure.leg_outliers import relaxed_tolerance, wrong_poses
-from gough.closure.joint_tolerance import joint_tolerance
+from gough.closure.joint import JointProblem
+from gough.closure.tolerance import minimal_tolerance
+from gough.closure.outliers import relaxed_tolerance, wrong_poses
+from gough.closure.tolerance import joint_tolerance
 from gough.methods import *
 from tests.laws.problems import SET_METHODS
 W, theta = np.array([[1.0, 0.5], [0.25, 2.0], [1.0, -1.0]]), np.array([1.0, 2.0])
@@ -53,7 +53,7 @@ q, readings = np.tile([1.0, 0, 0, 0], (8, 1)), np.linalg.norm(p, axis=1) - 0.2
 prior = Box([-0.1] * 3 + [0] * 3 + [0.1], [0.1] * 3 + [0] * 3 + [0.3])
 leg = LegProblem(LegMeasurements(q, p, readings, 1e-5, 0.0, 1e-5), prior)
 both = PlatformMeasurements(q, p, np.column_stack([readings, readings]), 1e-5, 0.0, 1e-5)
-joint = JointProblem(both, Box(np.tile(leg.prior.lower, 2), np.tile(leg.prior.upper, 2)), (1, 2))
+joint = JointProblem.of_legs(both, Box(np.tile(leg.prior.lower, 2), np.tile(leg.prior.upper, 2)), (1, 2))
 stream = HullStream(Unknowns(["a", "b"], prior=Box([-9, -9], [9, 9])))
 stream.update_many(W, W @ theta, 0.5)
 ball = __import__("gough").Ellipsoid([0.0], [[1.0]])
@@ -68,7 +68,7 @@ for shift in (0.0, 50.0):
 claims["predictions"] = predictions(problem(), W).claim
 claims["HullStream"] = stream.estimate().claim
 claims["LiftedHull"] = LiftedHull(max_steps=1).estimate(leg).claim
-claims["JointHull"] = JointHull(max_steps=1, bounds=False, legs=LiftedHull(max_steps=1)).estimate(joint).claim
+claims["JointHull"] = JointHull(max_steps=1, bounds=False, chains=LiftedHull(max_steps=1)).estimate(joint).claim
 for name, ask in {{
     "prediction_bounds": lambda: prediction_bounds(problem(), W),
     "predict": lambda: predict(ball, [[1.0]]),

@@ -15,8 +15,8 @@ from gough import Bounded, Box, Claim, LinearProblem, Status, Unknowns, estimate
 from gough.checker import certificate_of, check
 from gough.checker.leg_equations import LegMeasurements, PlatformMeasurements
 from gough.closure.certified_leg import LegProblem
+from gough.closure.joint import JointProblem
 from gough.closure.joint_hull import JointHull
-from gough.closure.joint_legs import JointProblem
 from gough.core.errors import GoughError
 from gough.methods import (
     BoundingEllipsoid,
@@ -460,7 +460,7 @@ def test_lies_of_a_linear_program_make_nothing_false_about_legs(liar):
     both = PlatformMeasurements(quaternions, p, np.column_stack([readings, readings]), 1e-5, 0.0, 1e-5)
     prior = Box(np.tile(near.lower, 2), np.tile(near.upper, 2))
     joint = estimate(
-        JointProblem(both, prior, (1, 2)), JointHull(max_steps=1, legs=LiftedHull(max_steps=1)), strict=False
+        JointProblem.of_legs(both, prior, (1, 2)), JointHull(max_steps=1, chains=LiftedHull(max_steps=1)), strict=False
     )
     assert truth * 2 in joint.region
 

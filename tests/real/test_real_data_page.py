@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gough.closure.certified_leg import certified_leg
-from gough.closure.leg_tolerance import minimal_tolerance
+from gough.closure.tolerance import minimal_tolerance
 from gough.data import read_klipper
 from gough.geometry import calibrate, calibrate_printer
 from gough.region import Box

@@ -4,6 +4,7 @@ from gough.closure.certification import ModelError, SourceFiles, certify
 from gough.closure.certified_chain import Tolerances, certified_chain, chain_names, chain_parameters, quadratic_unknowns
 from gough.closure.certified_leg import LegProblem, certified_leg
 from gough.closure.certified_probes import HeightTolerance, ProbedHeights, height_tolerance
+from gough.closure.chain_problem import ChainProblem
 from gough.closure.findings import (
     Bracket,
     CertificateFile,
@@ -14,18 +15,25 @@ from gough.closure.findings import (
     ParameterRange,
     WithoutPoses,
 )
+from gough.closure.joint import JointProblem
 from gough.closure.joint_hull import JointHull
-from gough.closure.joint_legs import JointProblem
-from gough.closure.joint_tolerance import JointTolerance, joint_tolerance
-from gough.closure.leg_outliers import RelaxedTolerance, WrongPoses, relaxed_tolerance, wrong_poses
-from gough.closure.leg_tolerance import LegTolerance, minimal_tolerance, poses_to_blame
+from gough.closure.outliers import RelaxedTolerance, WrongPoses, relaxed_tolerance, wrong_poses
 from gough.closure.quadratic_chain import QuadraticChain
+from gough.closure.tolerance import (
+    ChainTolerance,
+    JointTolerance,
+    joint_tolerance,
+    minimal_tolerance,
+    poses_to_blame,
+)
 
 __all__ = [
     "Bracket",
     "CertificateFile",
     "Certification",
     "ChainFinding",
+    "ChainProblem",
+    "ChainTolerance",
     "Finding",
     "HeightTolerance",
     "JointFinding",
@@ -33,7 +41,6 @@ __all__ = [
     "JointProblem",
     "JointTolerance",
     "LegProblem",
-    "LegTolerance",
     "ModelError",
     "ParameterRange",
     "ProbedHeights",

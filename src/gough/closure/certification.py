@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -16,7 +15,7 @@ from gough.checker.raw import Raw, Source, SourceText, question_words, require_a
 from gough.checker.raw_data import NotDerived
 from gough.closure.certified_chain import Tolerances, certified_chain, quadratic_unknowns
 from gough.closure.findings import Certification, ChainFinding, Finding, JointFinding
-from gough.closure.joint_legs import JointProblem
+from gough.closure.joint import JointProblem
 from gough.closure.proving import Notary, Rod, joint_finding, leg_finding, rod_finding, with_joint_box
 from gough.closure.quadratic_chain import QuadraticChain
 from gough.core.arrays import Array, array
@@ -241,8 +240,8 @@ class Prepared:
     """The prior in words."""
     questions: dict[str, ChainQuestion]
     """What certificates are about, by the name of its file."""
-    widened: Callable[[int, float], QuadraticChain] | None
-    """The problem of a chain that is no leg, its readings being off by up to so much more than stated."""
+    rods: tuple[QuadraticChain, ...]
+    """The problems of chains that are no legs."""
     notes: tuple[str, ...]
     source: Source | None
     given: Given
@@ -273,7 +272,7 @@ def prepare(
     positive = all(value >= 0 for value in model_error or ())
     require(positive, "model errors must not be negative")
     rounding = 0.0 if sources is None else ROUNDING  # arrays are taken as they are, files contain decimals
-    widened = None
+    rods = tuple[QuadraticChain, ...]()
     questions: dict[str, ChainQuestion] = {}
     if isinstance(robot, GoughPlatform):
         gain = robot.rows(theta if compared is None else compared)[:, 7]
@@ -286,15 +285,15 @@ def prepare(
         given = Given(CALIBRATED if values else "", values, tuple(gain[columns].tolist()) if robot.gains else ())
         notes += (_GAINS,) if robot.gains and compared is not None else ()
     else:
-        widened = _rod_problems(robot, poses, half, theta, reach, rounding=rounding)
-        for k in numbers:
-            questions[f"chain-{k}-equations.json"] = question_of(widened(k, 0.0))
+        problem = _rod_problems(robot, poses, half, theta, reach, rounding=rounding)
+        rods = tuple(problem(k) for k in numbers)
+        questions |= {f"chain-{rod.chain}-equations.json": question_of(rod) for rod in rods}
         given = Given(where, tuple(tuple(quadratic_unknowns(robot, theta, k).tolist()) for k in numbers))
     require(sources is None or where != _STATED, "certificates about files need center = 'blueprint' or 'calibrated'")
     source = None if sources is None else sources.read(given)
     stated = tuple(derived(question, source, place) for place, question in enumerate(questions.values()))
     around_words = f"{within(reach.tolist())} of {where}"
-    return Prepared(robot, numbers, theta, compared, around_words, questions, widened, notes, source, given, stated)
+    return Prepared(robot, numbers, theta, compared, around_words, questions, rods, notes, source, given, stated)
 
 
 def _centers(
@@ -376,8 +375,8 @@ def outer_box(center: Array, reach: Array, rounding: float = ROUNDING) -> Box:
 
 def _rod_problems(
     robot: KinematicModel, poses: Poses, half: Tolerances, center: Array, around: Array, *, rounding: float
-) -> Callable[[int, float], QuadraticChain]:
-    """Problems of chains that are no legs, by number, with readings off by up to so much more than stated."""
+) -> Callable[[int], QuadraticChain]:
+    """Problems of chains that are no legs, by number."""
     require(len(around) == 1, f"state one length: how far unknowns of a {robot.name} are sought")
     turns = robot.has_orientation
     require(not turns or poses.rotation is not None, f"a {robot.name} turns, but no headings were measured")
@@ -385,13 +384,12 @@ def _rod_problems(
         outer(x, np.zeros(1), rounding) for x in (half.position, half.orientation[:, 2], half.reading)
     )
 
-    def problem(chain: int, more: float) -> QuadraticChain:
+    def problem(chain: int) -> QuadraticChain:
         middle = quadratic_unknowns(robot, center, chain)
         box = outer_box(middle, np.full(len(middle), around[0]), rounding)
         prior = Box(np.append(box.lower[:-1], max(box.lower[-1], 0.0)), box.upper)
-        own = readings[:, chain - 1]
-        read = np.nextafter(np.maximum(own + more, 0.0), np.inf) if more else own
-        exact = certified_chain(robot, poses, chain, prior, Tolerances(position, read, heading))
+        own = Tolerances(position, readings[:, chain - 1], heading)
+        exact = certified_chain(robot, poses, chain, prior, own)
         return _enclosing(exact, poses, rounding) if rounding else exact
 
     return problem
@@ -452,8 +450,8 @@ def _legs(
     """Findings about legs of a Gough platform, and about all together."""
     (question,), (stated,) = prepared.questions.values(), prepared.stated
     assert isinstance(prepared.robot, GoughPlatform)
-    data = PlatformMeasurements.of(*question.legs)
-    notary, problem = Notary(question, stated.raw), JointProblem(data, question.prior, question.chains)
+    problem = JointProblem.of_legs(PlatformMeasurements.of(*question.legs), question.prior, question.chains)
+    notary = Notary(question, stated.raw)
     n, joint = len(question.chains), joint and len(question.chains) > 1
     steps = n + joint + (joint and joint_box)
     center, compared = (
@@ -462,9 +460,9 @@ def _legs(
     assert center is not None
     findings, points = list[ChainFinding](), []
     for i, part in enumerate(problem.parts):
-        on_step(Step(i + 1, steps, f"certifying leg {part.leg}"))
-        calibrated = None if compared is None else compared[part.leg - 1]
-        found, point = leg_finding(part, center[part.leg - 1], calibrated, notary, outliers=outliers, width=width)
+        on_step(Step(i + 1, steps, f"certifying leg {part.chain}"))
+        calibrated = None if compared is None else compared[part.chain - 1]
+        found, point = leg_finding(part, center[part.chain - 1], calibrated, notary, outliers=outliers, width=width)
         findings.append(found)
         points.append(point)
     if not joint:
@@ -480,11 +478,9 @@ def _legs(
 def _rods(prepared: Prepared, width: float, on_step: OnStep) -> tuple[tuple[ChainFinding, ...], None]:
     """Findings about chains of a robot other than a Gough platform."""
     findings, n = list[ChainFinding](), len(prepared.chains)
-    each = zip(prepared.chains, prepared.questions.values(), prepared.stated, strict=True)
-    assert prepared.widened is not None
-    for k, (number, question, stated) in enumerate(each):
-        on_step(Step(k + 1, n, f"certifying chain {number}"))
-        widened = partial(prepared.widened, number)
-        rod = Rod(prepared.robot, prepared.center, prepared.calibrated, widened, number)
+    each = zip(prepared.rods, prepared.questions.values(), prepared.stated, strict=True)
+    for k, (problem, question, stated) in enumerate(each):
+        on_step(Step(k + 1, n, f"certifying chain {problem.chain}"))
+        rod = Rod(prepared.robot, prepared.center, prepared.calibrated, problem)
         findings.append(rod_finding(rod, Notary(question, stated.raw), width))
     return tuple(findings), None

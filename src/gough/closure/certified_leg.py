@@ -76,6 +76,11 @@ class LegProblem(ArrayValue):
         return
 
     @property
+    def bend(self) -> None:
+        """Rotations are exact: nothing is left out of d."""
+        return
+
+    @property
     def reading_tolerance(self) -> Array:
         """Tolerances (N,) of the readings, m."""
         return self.data.reading_tolerance
@@ -133,10 +138,6 @@ class LegProblem(ArrayValue):
         once = _cross(w, v)
         turned = v + _column(first) * once + _column(second) * _cross(w, once)
         return iv.sqrt(iv.sum(iv.sqr(turned + (Interval(self.data.position) - x[:3] + errors[:, :3]))))
-
-    def remainder(self, x: Interval) -> Interval:  # noqa: ARG002 - of the interface
-        """Rotations are exact: nothing is left out of d."""
-        return Interval(np.zeros(self.n_poses))
 
     def exact(self, x: Array) -> tuple[Fraction, ...]:
         """The doubles as fractions: there are no conditions."""

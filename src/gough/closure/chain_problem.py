@@ -69,6 +69,11 @@ class ChainProblem(Protocol):
         ...
 
     @property
+    def bend(self) -> Array | None:
+        """What linear errors leave out of d, a vector ρ with |ρ| ≤ Σ bend_j |x_j| (N, n); None: nothing."""
+        ...
+
+    @property
     def offset(self) -> Array:
         """Readings (N,) that add to the length; zeros where they move d."""
         ...
@@ -102,10 +107,6 @@ class ChainProblem(Protocol):
 
     def distance(self, x: Interval, errors: Array) -> Interval:
         """|d| with errors (N, E), enclosed, without ρ."""
-        ...
-
-    def remainder(self, x: Interval) -> Interval:
-        """The largest |ρ| (N,): what linear errors leave out of d."""
         ...
 
     def exact(self, x: Array) -> tuple[Fraction, ...]:

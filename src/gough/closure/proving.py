@@ -20,8 +20,7 @@ from gough.checker import (
 from gough.checker.chain_files import render_chains
 from gough.checker.raw import Raw, require_for_raw
 from gough.closure.certified_chain import chain_parameters, quadratic_unknowns
-from gough.closure.certified_leg import LegProblem
-from gough.closure.chain_tolerance import best_chain, exact_unknowns, lower_end, needed_by, needs
+from gough.closure.chain_problem import ChainProblem
 from gough.closure.findings import (
     Bracket,
     CertificateFile,
@@ -31,13 +30,12 @@ from gough.closure.findings import (
     ParameterRange,
     WithoutPoses,
 )
-from gough.closure.joint_exhibit import ROOM, best_together, exhibited, exhibited_together
+from gough.closure.fits import ROOM, best_together, excess, exhibited, exhibited_together, needed_by, needs
+from gough.closure.joint import JointProblem
 from gough.closure.joint_hull import JointHull
-from gough.closure.joint_legs import JointProblem
-from gough.closure.joint_tolerance import joint_tolerance
-from gough.closure.leg_outliers import relaxed_tolerance, wrong_poses
-from gough.closure.leg_tolerance import minimal_tolerance, needed
+from gough.closure.outliers import relaxed_tolerance, wrong_poses
 from gough.closure.quadratic_chain import QuadraticChain
+from gough.closure.tolerance import joint_tolerance, minimal_tolerance
 from gough.core.arrays import Array
 from gough.estimates import Estimate, LiftedStats, Status
 from gough.evidence import LiftedTree
@@ -85,9 +83,9 @@ class Notary:
         """A certificate of the box of a hull, or of emptiness."""
         assert isinstance(answer.stats, LiftedStats)
         tree = LiftedTree(answer.stats.stages)
-        legs = (problem.leg,) if isinstance(problem, LegProblem) else problem.legs
+        chains = problem.chains if isinstance(problem, JointProblem) else (problem.chain,)
         make = empty_certificate if answer.status is Status.INCONSISTENT else chain_certificate
-        return self.file(name, lambda: make(self.question, tree, legs))
+        return self.file(name, lambda: make(self.question, tree, chains))
 
     def witness(
         self,
@@ -129,10 +127,10 @@ Files = list[CertificateFile | None]
 
 
 def leg_finding(
-    problem: LegProblem, center: Array, calibrated: Array | None, notary: Notary, *, outliers: int, width: float
+    problem: ChainProblem, center: Array, calibrated: Array | None, notary: Notary, *, outliers: int, width: float
 ) -> tuple[ChainFinding, Array]:
     """What is proven about one leg, and the leg of the prior that needs least."""
-    leg, began = problem.leg, process_time()
+    leg, began = problem.chain, process_time()
     tolerance = minimal_tolerance(problem, width=width)
     sought = process_time() - began
     answer, took = _hull(problem)
@@ -152,7 +150,7 @@ def leg_finding(
     if refuted and outliers:
         without, best = _without(problem, notary, files, outliers, width)
     assert isinstance(answer.stats, LiftedStats)
-    each = needed(problem, best)
+    each = needs(problem, best)
     finding = ChainFinding(
         chain=leg,
         finding=Finding.REFUTED if refuted else Finding.FITS if fits else Finding.OPEN,
@@ -173,18 +171,18 @@ def leg_finding(
     return finding, tolerance.point
 
 
-def _hull(problem: LegProblem | QuadraticChain) -> tuple[Estimate, float]:
+def _hull(problem: ChainProblem) -> tuple[Estimate, float]:
     """The box of one chain, and the processor time it took."""
     began = process_time()
     answer = LiftedHull().estimate(problem)
     return answer, process_time() - began
 
 
-def _upper(problem: LegProblem, point: Array, notary: Notary, files: Files, name: str) -> tuple[float, bool]:
+def _upper(problem: ChainProblem, point: Array, notary: Notary, files: Files, name: str) -> tuple[float, bool]:
     """An ε with which a leg fits, exhibited; and whether it fits with the tolerances as stated."""
     exhibit = exhibited(problem, point)
     names = (f"{name}-fits", f"{name}-epsilon-upper")
-    file = notary.witness(names, point, (exhibit.move, exhibit.turn), legs=(problem.leg,), more=exhibit.needed)
+    file = notary.witness(names, point, (exhibit.move, exhibit.turn), legs=(problem.chain,), more=exhibit.needed)
     files.append(file)
     return proven_upper(file, exhibit.needed), file is not None and file.more == 0
 
@@ -196,22 +194,29 @@ def proven_upper(file: CertificateFile | None, needed: float) -> float:
     return file.more if file.more > 0 else min(needed, 0.0)
 
 
-def _least_squares(problem: LegProblem, point: Array, notary: Notary, files: Files) -> tuple[float | None, int | None]:
+def _least_squares(
+    problem: ChainProblem, point: Array, notary: Notary, files: Files
+) -> tuple[float | None, int | None]:
     """What the calibrated leg needs, and at how many poses it fits; a certificate where at all [DACP06, §5.1.2]."""
     if not np.isfinite(point).all() or point not in problem.prior:
         return None, None
     exhibit = exhibited(problem, point)
     if exhibit.needed <= 0:
-        names = (f"leg-{problem.leg}-least-squares", "")
-        files.append(notary.witness(names, point, (exhibit.move, exhibit.turn), legs=(problem.leg,)))
-    return exhibit.needed, int((needed(problem, point).reshape(2, -1).max(axis=0) <= 0).sum())
+        names = (f"leg-{problem.chain}-least-squares", "")
+        files.append(notary.witness(names, point, (exhibit.move, exhibit.turn), legs=(problem.chain,)))
+    return exhibit.needed, _fitted(problem, point)
+
+
+def _fitted(problem: ChainProblem, point: Array) -> int:
+    """At how many poses a chain fits."""
+    return int((excess(problem, point).reshape(2, -1).max(axis=0) <= 0).sum())
 
 
 def _without(
-    problem: LegProblem, notary: Notary, files: Files, outliers: int, width: float
+    problem: ChainProblem, notary: Notary, files: Files, outliers: int, width: float
 ) -> tuple[WithoutPoses, Array]:
     """What is proven if so many poses may be wrong, and the leg that fits the others best."""
-    leg, q, began = problem.leg, outliers, process_time()
+    leg, q, began = problem.chain, outliers, process_time()
     relaxed = relaxed_tolerance(problem, q, width=width)
     wrong = wrong_poses(problem, q, relaxed.left_out)
     took = process_time() - began
@@ -250,7 +255,7 @@ def _together(problem: JointProblem, points: Array, notary: Notary) -> JointFind
     took, exhibit = process_time() - began, tolerance.exhibit
     names = ("joint-fits", "joint-epsilon-upper")
     errors = (exhibit.move, exhibit.turn)
-    witness = notary.witness(names, tolerance.points.reshape(-1), errors, more=exhibit.needed)
+    witness = notary.witness(names, tolerance.points, errors, more=exhibit.needed)
     files = [witness] if witness else []
     lower, upper = tolerance.lower, proven_upper(witness, exhibit.needed)
     if tolerance.tree is not None:
@@ -285,14 +290,14 @@ def _without_wrong(
     wrong = sorted({pose for leg in legs if leg.without is not None for pose in leg.without.named})
     if not wrong:
         return together
-    kept = ~np.isin(np.arange(len(problem.data)), wrong)
+    kept = ~np.isin(np.arange(problem.n_poses), wrong)
     rest = problem.select(kept)
     fitted = best_together(rest, points, enough=ROOM)
     exhibit = exhibited_together(rest, fitted.points, fitted.errors)
     errors = (np.zeros((len(kept), 3)), np.zeros((len(kept), 3)))
     errors[0][kept], errors[1][kept] = exhibit.move, exhibit.turn
     names = ("joint-without-wrong", "joint-without-wrong")
-    file = notary.witness(names, fitted.points.reshape(-1), errors, left_out=wrong, more=exhibit.needed)
+    file = notary.witness(names, fitted.points, errors, left_out=wrong, more=exhibit.needed)
     if file is None:
         return together
     needed_more = proven_upper(file, exhibit.needed)
@@ -317,41 +322,41 @@ class Rod:
     center: Array
     """Parameters of the robot."""
     calibrated: Array | None
-    widened: Callable[[float], QuadraticChain]
-    """Its problem with readings off by up to so much more than stated."""
-    number: int
+    problem: QuadraticChain
+
+    def unknowns(self, parameters: Array) -> Array:
+        """The chain's unknowns for the robot's parameters."""
+        return quadratic_unknowns(self.model, parameters, self.problem.chain)
 
 
 def rod_finding(rod: Rod, notary: Notary, width: float) -> ChainFinding:
     """What is proven about one chain."""
-    question, model, number = notary.question, rod.model, rod.number
-    problem, reading = rod.widened(0.0), question.rods[0].reading
+    question, problem = notary.question, rod.problem
     answer, took = _hull(problem)
     assert isinstance(answer.stats, LiftedStats)
     tree, empty = LiftedTree(answer.stats.stages), answer.status is Status.INCONSISTENT
     make = empty_certificate if empty else chain_certificate
-    name = f"chain-{number}"
+    name = f"chain-{problem.chain}"
     files: Files = [notary.file(f"{name}-{'empty' if empty else 'box'}", lambda: make(question, tree))]
     refuted = files[0] is not None and empty
     began = process_time()
-    theta = _best(rod, problem, reading)
-    point = quadratic_unknowns(model, theta, number)
-    upper = _exhibited(rod, notary, files, theta, needed_by(problem, point, reading))
+    start = rod.unknowns(rod.center if rod.calibrated is None else rod.calibrated)
+    tolerance = minimal_tolerance(problem, width=width, start=start)
+    upper = _exhibited(rod, notary, files, tolerance.point, tolerance.upper)
     lower, poses = -np.inf, tuple[int, ...]()
-    if upper > 0 and np.isfinite(upper):
-        end = lower_end(rod.widened, upper, width)
-        if end is not None:
-            make_end = lambda: empty_certificate(question, end.tree, more=end.epsilon)  # noqa: E731
-            files.append(notary.file(f"{name}-epsilon-lower", make_end))
-            lower, poses = (end.epsilon, end.poses) if files[-1] else (lower, poses)
+    if upper > 0 and tolerance.tree is not None:
+        proof = notary.empty(f"{name}-epsilon-lower", tolerance.tree, (problem.chain,), tolerance.lower)
+        files.append(proof)
+        if proof is not None:
+            lower, poses = tolerance.lower, tuple(pose for pose, _ in tolerance.poses[:5])
     refuted = refuted or lower >= 0
-    both = needs(problem, point, reading)
-    off, fitted = _rod_least_squares(rod, problem, reading)
+    both = needs(problem, tolerance.point)
+    off, fitted = _rod_least_squares(rod)
     return ChainFinding(
-        chain=number,
+        chain=problem.chain,
         finding=Finding.REFUTED if refuted else Finding.FITS if upper <= 0 else Finding.OPEN,
         names=problem.names,
-        center=quadratic_unknowns(model, rod.center, number),
+        center=rod.unknowns(rod.center),
         box=None if empty else answer.region.hull(),
         steps=answer.stats.steps,
         seconds=took,
@@ -359,30 +364,22 @@ def rod_finding(rod: Rod, notary: Notary, width: float) -> ChainFinding:
         least_squares=off,
         fitted=fitted,
         needs=np.maximum(both[: problem.n_poses], both[problem.n_poses :]),
-        blame=poses[:5],
+        blame=poses,
         without=None,
         files=tuple(file for file in files if file is not None),
-        parameters=() if empty else _parameters(model, number, answer.region.hull()),
+        parameters=() if empty else _parameters(rod.model, problem.chain, answer.region.hull()),
         prior=problem.prior,
     )
 
 
-def _best(rod: Rod, problem: QuadraticChain, reading: int) -> Array:
-    """The robot whose chain needs least, sought from the calibrated one and from the center."""
-    starts = [rod.center] if rod.calibrated is None else [rod.calibrated, rod.center]
-    candidates = [best_chain(rod.model, problem, rod.number, reading, start) for start in starts]
-    return min(candidates, key=lambda pair: pair[1])[0]
-
-
-def _exhibited(rod: Rod, notary: Notary, files: Files, theta: Array, more: float) -> float:
-    """What readings must be off by more for this chain to fit, with its certificate; ∞ where it cannot be shown."""
+def _exhibited(rod: Rod, notary: Notary, files: Files, point: Array, more: float) -> float:
+    """What readings must be off by more for this chain to fit, with its certificate; ∞ where it cannot be exhibited."""
     if not np.isfinite(more):
         return np.inf
-    question = notary.question
-    values = exact_unknowns(rod.model, theta, rod.number)
+    question, values = notary.question, rod.problem.exact(point)
     for slack in _ROD_SLACKS:
         least = float(max(more, 0.0) + slack)
-        name = f"chain-{rod.number}-{'fits' if least == 0 else 'epsilon-upper'}"
+        name = f"chain-{rod.problem.chain}-{'fits' if least == 0 else 'epsilon-upper'}"
         file = notary.file(name, lambda e=least: witness_certificate(question, values, more=e))  # type: ignore[misc]
         if file is not None:
             files.append(file)
@@ -390,15 +387,13 @@ def _exhibited(rod: Rod, notary: Notary, files: Files, theta: Array, more: float
     return np.inf
 
 
-def _rod_least_squares(rod: Rod, problem: QuadraticChain, reading: int) -> tuple[float | None, int | None]:
+def _rod_least_squares(rod: Rod) -> tuple[float | None, int | None]:
     """What readings must be off by more for the calibrated chain to fit, and at how many poses it does."""
     if rod.calibrated is None:
         return None, None
-    x = quadratic_unknowns(rod.model, rod.calibrated, rod.number)
-    if x not in problem.prior:
-        return None, None
-    more, fits = needed_by(problem, x, reading), needs(problem, x, reading).reshape(2, -1).max(axis=0) <= 0
-    return (more, int(fits.sum())) if np.isfinite(more) else (None, None)
+    x = rod.unknowns(rod.calibrated)
+    more = needed_by(rod.problem, x) if x in rod.problem.prior else np.inf
+    return (more, _fitted(rod.problem, x)) if np.isfinite(more) else (None, None)
 
 
 def _parameters(model: KinematicModel, chain: int, box: Box) -> tuple[ParameterRange, ...]:

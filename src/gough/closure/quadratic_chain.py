@@ -73,6 +73,8 @@ class QuadraticChain(ArrayValue):
     """A point near x that satisfies all conditions exactly."""
     chain: int = 1
     """Number of the chain, from 1."""
+    products: Pairs = ()
+    """Pairs (i ≤ j) of unknowns whose products are columns of the relaxation; left out: all that occur."""
 
     def __post_init__(self) -> None:
         n = len(self.names)
@@ -83,6 +85,8 @@ class QuadraticChain(ArrayValue):
         require(finite, "what was measured must be finite: leave out the poses that lack a number")
         require(bool((self.tolerance >= 0).all()), "tolerances must not be negative")
         require(0 <= self.reading < self.tolerance.shape[1], f"there is no error {self.reading} for the reading")
+        if not self.products:
+            object.__setattr__(self, "products", self._occurring())
 
     @cached_property
     def unknowns(self) -> Unknowns:
@@ -122,18 +126,16 @@ class QuadraticChain(ArrayValue):
         A = iv.rearrange(lambda end: np.broadcast_to(end[:, None], self.B.shape), self.A)
         return own, 2 * _products(A, self.B, self._pairs)
 
-    @cached_property
-    def products(self) -> Pairs:
-        """The products that occur."""
-        return tuple(self._pairs[k] for k in self._kept)
-
-    @cached_property
-    def _kept(self) -> Any:
+    def _occurring(self) -> Pairs:
         own, errors = self._quadratic
         size = np.maximum(own.mag.max(axis=0), (errors.mag * self.tolerance[..., None]).max(axis=(0, 1), initial=0.0))
         for condition in self.conditions:
             size = np.maximum(size, [abs(condition.get(pair, 0.0)) for pair in self._pairs])
-        return np.flatnonzero(size > _STRUCTURAL)
+        return tuple(self._pairs[k] for k in np.flatnonzero(size > _STRUCTURAL))
+
+    @cached_property
+    def _kept(self) -> Any:
+        return np.array([self._pairs.index(pair) for pair in self.products])
 
     def select(self, poses: Any) -> "QuadraticChain":
         """The problem with some poses only."""
@@ -171,10 +173,6 @@ class QuadraticChain(ArrayValue):
         along = (self.D + iv.sum(self.B * x)) * _one_less(Interval(errors))
         moved = iv.sum(iv.rearrange(lambda end: np.swapaxes(end, 1, 2), along))
         return iv.sqrt(iv.sum(iv.sqr(self.p + iv.sum(self.A * x) + moved)))
-
-    def remainder(self, x: Interval) -> Interval:
-        """The largest |ρ| (N,)."""
-        return iv.sum(Interval(self.bend) * abs(x))
 
     def tangent(self, x: Array) -> Array | None:
         """An orthonormal basis (n, k) of the directions in which conditions stay satisfied; None: all."""

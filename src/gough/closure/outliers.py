@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gough.closure.certified_leg import LegProblem
-from gough.closure.leg_tolerance import LegTolerance, minimal_tolerance, poses_to_blame, refuted
+from gough.closure.chain_problem import ChainProblem
+from gough.closure.tolerance import ChainTolerance, minimal_tolerance, poses_to_blame, refuted
 from gough.core.arrays import ArrayValue
 from gough.core.covers import Elements, TooManyCases, cover
 from gough.core.errors import require
@@ -18,47 +18,48 @@ _PROOFS = 60
 
 @dataclass(frozen=True, eq=False)
 class WrongPoses(ArrayValue):
-    """Poses that no leg of the prior fits within the stated tolerances."""
+    """Poses that no chain of the prior fits within the stated tolerances."""
 
     at_least: int
-    """So many poses are wrong, whatever the leg; 0 if a leg fits all of them, or nothing is known."""
+    """So many poses are wrong, whatever the chain; 0 if a chain fits all of them, or nothing is known."""
     q: int
     """The number of wrong poses that `named` supposes at most."""
     named: tuple[int, ...]
-    """Poses that are wrong for every leg that misses at most q."""
+    """Poses that are wrong for every chain that misses at most q."""
     contradictions: tuple[LiftedTree, ...]
-    """Sets of poses that no leg fits, of which no few poses meet all: the proof."""
+    """Sets of poses that no chain fits, of which no few poses meet all: the proof."""
 
 
 @dataclass(frozen=True, eq=False)
 class RelaxedTolerance(ArrayValue):
-    """The smallest ε by which tolerances must grow for some leg to fit all poses but q, whichever they are."""
+    """The smallest ε by which tolerances must grow for some chain to fit all poses but q, whichever they are."""
 
     q: int
     lower: float
-    """With less than this every leg misses more than q poses; −∞ where that is not proven."""
+    """With less than this every chain misses more than q poses; −∞ where that is not proven."""
     upper: float
-    """With this much a leg fits all poses but `left_out`."""
+    """With this much a chain fits all poses but `left_out`."""
     left_out: tuple[int, ...]
-    fit: LegTolerance
-    """The bracket once they are left out, with a leg that fits."""
+    fit: ChainTolerance
+    """The bracket once they are left out, with a chain that fits."""
     contradictions: tuple[LiftedTree, ...]
 
 
 @np.errstate(all="ignore")
-def wrong_poses(problem: LegProblem, q: int, suspects: tuple[int, ...] = ()) -> WrongPoses:
+def wrong_poses(problem: ChainProblem, q: int, suspects: tuple[int, ...] = ()) -> WrongPoses:
     """How many poses are wrong at least, up to q + 1, and which of the suspects are if at most q are.
 
-    Sets of poses that no leg fits are collected until no choice of few poses meets them all; whichever choice does
+    Sets of poses that no chain fits are collected until no choice of few poses meets them all; whichever choice does
     meet them is left out next, and the rest refuted again.
 
     Examples:
+        >>> from gough.closure.certified_leg import LegProblem
         >>> from gough.checker.leg_equations import LegMeasurements
         >>> from gough.region import Box
         >>> q, p = np.tile([1.0, 0, 0, 0], (4, 1)), np.tile([0, 0, 0.4], (4, 1))
         >>> data = LegMeasurements(q, p, [0.1, 0.1, 0.1, 0.104], 0, 0, 1e-3)  # one distance, read four times
-        >>> found = wrong_poses(LegProblem(data, Box([0] * 6 + [0.2], [0] * 6 + [0.4])), 1, (3,))
-        >>> found.at_least, found.named
+        >>> result = wrong_poses(LegProblem(data, Box([0] * 6 + [0.2], [0] * 6 + [0.4])), 1, (3,))
+        >>> result.at_least, result.named
         (1, (3,))
     """
     require_ieee("which poses are wrong")
@@ -73,22 +74,23 @@ def wrong_poses(problem: LegProblem, q: int, suspects: tuple[int, ...] = ()) -> 
 
 
 @np.errstate(all="ignore")
-def relaxed_tolerance(problem: LegProblem, q: int, *, width: float = 1e-6) -> RelaxedTolerance:
+def relaxed_tolerance(problem: ChainProblem, q: int, *, width: float = 1e-6) -> RelaxedTolerance:
     """The bracket of the smallest ε if q poses may be left out, with the poses to leave out.
 
     The upper end leaves out the poses to blame, one after the other; the lower end is proven for all choices of q.
 
     Examples:
+        >>> from gough.closure.certified_leg import LegProblem
         >>> from gough.checker.leg_equations import LegMeasurements
         >>> from gough.region import Box
         >>> q, p = np.tile([1.0, 0, 0, 0], (4, 1)), np.tile([0, 0, 0.4], (4, 1))
         >>> data = LegMeasurements(q, p, [0.1, 0.104, 0.102, 0.15], 0, 0, 1e-3)
-        >>> found = relaxed_tolerance(LegProblem(data, Box([0] * 6 + [0.2], [0] * 6 + [0.4])), 1)
-        >>> found.left_out, bool(0.001 - 1e-6 <= found.lower <= 0.001 <= found.upper)
+        >>> result = relaxed_tolerance(LegProblem(data, Box([0] * 6 + [0.2], [0] * 6 + [0.4])), 1)
+        >>> result.left_out, bool(0.001 - 1e-6 <= result.lower <= 0.001 <= result.upper)
         ((3,), True)
     """
     require_ieee("the smallest tolerance")
-    require(0 <= q < problem.n_rows, f"of {problem.n_rows} poses {q} cannot be left out")
+    require(0 <= q < problem.n_poses, f"of {problem.n_poses} poses {q} cannot be left out")
     left_out, fit = _greedy(problem, q, width)
     while True:
         search = _Search(problem, fit.lower)
@@ -106,7 +108,7 @@ def relaxed_tolerance(problem: LegProblem, q: int, *, width: float = 1e-6) -> Re
     )
 
 
-def _greedy(problem: LegProblem, q: int, width: float) -> tuple[tuple[int, ...], LegTolerance]:
+def _greedy(problem: ChainProblem, q: int, width: float) -> tuple[tuple[int, ...], ChainTolerance]:
     found = poses_to_blame(problem, q, width=width) if q else ()
     if not found:
         return (), minimal_tolerance(problem, width=width)
@@ -116,7 +118,7 @@ def _greedy(problem: LegProblem, q: int, width: float) -> tuple[tuple[int, ...],
 class _Search:
     """Contradictions of one problem with readings uncertain by ε more, each with the poses that it uses."""
 
-    def __init__(self, problem: LegProblem, epsilon: float) -> None:
+    def __init__(self, problem: ChainProblem, epsilon: float) -> None:
         self._problem, self._epsilon = problem, epsilon
         self.trees: list[LiftedTree] = []
         self._sets: list[Elements] = []
@@ -125,14 +127,14 @@ class _Search:
 
     def add(self, tree: LiftedTree, left_out: tuple[int, ...]) -> None:
         """A contradiction of the poses that are left, in the numbers of all poses."""
-        n = self._problem.n_rows
-        numbers = np.setdiff1d(np.arange(n), np.array(left_out, dtype=np.int64))
-        whole = _renumbered(tree, numbers.tolist(), n)
+        n, rows = self._problem.n_poses, self._problem.n_rows
+        numbers = [pose for pose in range(n) if pose not in left_out]
+        whole = _renumbered(tree, [*numbers, *range(n, rows)], rows)
         self.trees.append(whole)
-        self._sets.append(frozenset(_used(whole, n)))
+        self._sets.append(frozenset(row for row in _used(whole, rows) if row < n))
 
     def refutes(self, q: int, spared: Elements = frozenset()) -> bool:
-        """Is it proven that every leg misses more than q poses, or misses one of the spared ones?"""
+        """Is it proven that every chain misses more than q poses, or misses one of the spared ones?"""
         while len(self.trees) < _PROOFS:
             try:
                 chosen = cover(self._sets, q, spared).elements
@@ -148,12 +150,12 @@ class _Search:
         return False
 
 
-def _without(problem: LegProblem, poses: Elements) -> LegProblem:
-    return problem.select(~np.isin(np.arange(problem.n_rows), list(poses))) if poses else problem
+def _without(problem: ChainProblem, poses: Elements) -> ChainProblem:
+    return problem.select(~np.isin(np.arange(problem.n_poses), list(poses))) if poses else problem
 
 
 def _renumbered(tree: LiftedTree, numbers: list[int], n: int) -> LiftedTree:
-    """The rows of some poses as rows of all."""
+    """The rows of some equations, whose numbers are given, as rows of all n."""
     few = len(numbers)
 
     def row(old: int) -> int:
@@ -170,7 +172,7 @@ def _renumbered(tree: LiftedTree, numbers: list[int], n: int) -> LiftedTree:
 
 
 def _used(tree: LiftedTree, n: int) -> set[int]:
-    """The poses whose rows have a weight."""
+    """The equations, of n, whose rows have a weight."""
     rows = {
         row
         for stage in tree.stages

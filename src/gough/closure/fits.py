@@ -1,0 +1,335 @@
+"""How well given chains fit: what their readings must be off by, the best point, and errors of poses to exhibit."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gough.closure.chain_problem import ChainProblem, shared_errors
+from gough.closure.joint import JointProblem
+from gough.core import intervals as iv
+from gough.core.arrays import Array
+from gough.core.intervals import Interval
+from gough.methods.programs.simplex import Outcome, Simplex
+from gough.methods.programs.sparse_program import Indices, SparseProgram, SparseRows
+
+_ROUNDS = 100
+_FINEST = 1e-11
+"""Metres below which the search for a point does not go on."""
+_FINEST_TOGETHER = 1e-8
+"""The same for several chains together."""
+ROOM = -1e-7
+"""A need, in the unit of readings, with which chains certainly fit together."""
+_HALVINGS = 60
+_BLUNT = 1e-3
+"""A reading that turns the rod about itself explains nothing: its leverage counts as so much."""
+_MOST = 0.1
+"""What readings may be off by at most, in their unit."""
+_AGAIN = 3
+"""Searches around what was needed so far, where needs are known to first order only."""
+_ROOM = 1e-9
+"""Metres by which a search stays away from the sides of the prior where conditions move its points."""
+_CLOSE = 1e-12
+"""The width, in the unit of readings, to which a need is computed where the reading moves d."""
+
+
+class Exhibited(NamedTuple):
+    """Shared errors of poses within their tolerances, and by how much more than stated readings are off with them."""
+
+    errors: Array
+    """(N, S), as a certificate states them: for legs δ, and v of the quaternion (1, v), nearly half of ω."""
+    needed: float
+
+    @property
+    def move(self) -> Array:
+        """Errors of positions."""
+        return self.errors[:, :3]
+
+    @property
+    def turn(self) -> Array:
+        """Errors of orientations."""
+        return self.errors[:, 3:]
+
+
+def excess(problem: ChainProblem, x: Array, shared: Array | None = None) -> Array:
+    """By how much the length is certainly not more than too short, then too long, in each pose (2 N), m.
+
+    Where it is ≤ 0 the chain fits: the distance is at most l + reading + η with some errors, at least that with others,
+    and it depends on them continuously. Shared errors (N, S) may be given; else they are free within their tolerances.
+    """
+    point = _enclosed(problem, x)
+    low, high = _ends(problem, x, shared)
+    left = 0.0 if problem.bend is None else iv.sum(Interval(problem.bend) * abs(point))
+    length, slack = point[-1] + problem.offset, problem.reading_tolerance if problem.reading is None else 0.0
+    near, far = (problem.distance(point, errors) for errors in (low, high))
+    both = near + left - length - slack, length + left - far - slack
+    return np.concatenate([side.upper for side in both])
+
+
+def needs(problem: ChainProblem, x: Array, shared: Array | None = None) -> Array:
+    """About what readings must be off by more, in their unit, lest the length is too short, or too long (2 N).
+
+    In floating point, and to first order where readings move d.
+    """
+    near, far = (np.linalg.norm(problem.vector(x, errors).d, axis=1) for errors in _ends(problem, x, shared))
+    left = 0.0 if problem.bend is None else problem.bend @ abs(x)
+    length, slack = x[-1] + problem.offset, problem.reading_tolerance if problem.reading is None else 0.0
+    both = np.concatenate([near + left - length - slack, length + left - far - slack])
+    return both / np.tile(leverage(problem, x), 2)
+
+
+def needed_by(problem: ChainProblem, x: Array, shared: Array | None = None) -> float:
+    """An ε with which the chain certainly fits if all readings are off by so much more; ∞ if none below 0.1 suffices.
+
+    No less than what makes readings exact.
+    """
+    least = -float(problem.reading_tolerance.max())
+    if problem.reading is None:
+        return float(excess(problem, x, shared).max())
+    low, high = least, float(np.clip(2 * needs(problem, x, shared).max(), _CLOSE, _MOST))
+
+    def fits(more: float) -> bool:
+        return bool(excess(problem.widened(more), x, shared).max() <= 0)
+
+    if fits(low):
+        return low
+    if not fits(high):
+        low, high = high, _MOST
+        if not fits(high):
+            return np.inf
+    while high - low > _CLOSE:
+        middle = (low + high) / 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
+
+
+def leverage(problem: ChainProblem, x: Array) -> Array:
+    """What a reading that is off by one unit adds to the distance (N,), m."""
+    if problem.reading is None:
+        return np.ones(problem.n_poses)
+    d, _, by_errors = problem.vector(x, np.zeros(problem.tolerance.shape))
+    along = abs(np.einsum("ni,ni->n", d, by_errors[:, :, problem.reading]))
+    return np.maximum(along / np.maximum(np.linalg.norm(d, axis=1), 1e-300), _BLUNT)
+
+
+def onto(problem: ChainProblem, x: Array) -> Array:
+    """A point of the prior near x that satisfies the conditions between unknowns, to rounding."""
+    x = np.clip(x, problem.prior.lower, problem.prior.upper)
+    return x if problem.tangent(x) is None else np.array([float(value) for value in problem.exact(x)])
+
+
+def best_point(problem: ChainProblem, *starts: Array) -> tuple[Array, float]:
+    """A point of the prior whose ε is small, and an ε with which it certainly fits; ∞ if none is known.
+
+    By least squares, and then Chebyshev's linear programs, from each of the starts.
+    """
+    found = [_improved(problem, onto(problem, _least_squares(problem, onto(problem, start)))) for start in starts]
+    best = min(found, key=lambda pair: pair[1])[0]
+    epsilon = needed_by(problem, best) if best in problem.prior else np.inf
+    for _ in range(_AGAIN if problem.reading is not None and 0 < epsilon < np.inf else 0):
+        moved, _ = _improved(problem.widened(epsilon), best, finest=100 * _FINEST)
+        less = needed_by(problem, moved)
+        if not less < epsilon:
+            break
+        best, epsilon = moved, less
+    return best, epsilon
+
+
+def _improved(problem: ChainProblem, x: Array, finest: float = _FINEST) -> tuple[Array, float]:
+    """A point near x with a smaller largest need, and that need."""
+    here = needs(problem, x)
+    best, trust = float(here.max()), 0.01
+    for _ in range(_ROUNDS):
+        step, promised = _chebyshev(problem, x, here, trust)
+        moved = onto(problem, x + step)
+        there = needs(problem, moved)
+        gained, expected = best - float(there.max() if moved in problem.prior else np.inf), best - promised
+        if gained > 0:
+            x, here, best = moved, there, float(there.max())
+        trust = trust / 3 if gained < 0.25 * expected else min(2 * trust, 0.1) if gained > 0.75 * expected else trust
+        if expected < finest or trust < finest:
+            break
+    return x, best
+
+
+def _least_squares(problem: ChainProblem, start: Array) -> Array:
+    """A few steps of Gauss and Newton, fixed unknowns left alone."""
+    x, free, none = start.copy(), problem.prior.width > 0, np.zeros(problem.tolerance.shape)
+    for _ in range(30):
+        d, by_unknowns, _ = problem.vector(x, none)
+        size = np.linalg.norm(d, axis=1)
+        J = np.einsum("ni,nij->nj", d / np.maximum(size, 1e-300)[:, None], by_unknowns)
+        J[:, -1] -= 1.0
+        T = problem.tangent(x)
+        directions = np.eye(len(x))[:, free] if T is None else T
+        step = directions @ np.linalg.lstsq(J @ directions, x[-1] + problem.offset - size, rcond=1e-9)[0]
+        moved = x + step if T is None else np.array([float(value) for value in problem.exact(x + step)])
+        if not np.isfinite(moved).all():
+            return start
+        x = moved
+        if abs(step).max(initial=0.0) < 1e-12:
+            break
+    return x
+
+
+def slopes(problem: ChainProblem, x: Array, shared: Array | None = None) -> tuple[Array, Array]:
+    """Derivatives of `needs` by the unknowns (2 N, n) and by the shared errors (2 N, S), leverage being constant."""
+    by_unknowns, by_errors = [], []
+    bend = 0.0 if problem.bend is None else np.sign(x) * problem.bend
+    for sign, errors in zip((1.0, -1.0), _ends(problem, x, shared), strict=True):
+        d, by_x, by_e = problem.vector(x, errors)
+        u = d / np.maximum(np.linalg.norm(d, axis=1), 1e-300)[:, None]
+        along = np.einsum("ni,nij->nj", u, by_x)
+        along[:, -1] -= 1.0
+        by_unknowns.append(sign * along + bend)
+        by_errors.append(sign * np.einsum("ni,nie->ne", u, by_e[:, :, shared_errors(problem)]))
+    unit = np.tile(leverage(problem, x), 2)[:, None]
+    return np.vstack(by_unknowns) / unit, np.vstack(by_errors) / unit
+
+
+def _ends(problem: ChainProblem, x: Array, shared: Array | None) -> tuple[Array, Array]:
+    """Errors (N, E) moved against d, and along it; the shared ones as given, if they are."""
+    now = np.zeros(problem.tolerance.shape)
+    most = problem.tolerance
+    if shared is not None:
+        most = most.copy()
+        now[:, shared_errors(problem)], most[:, shared_errors(problem)] = shared, 0.0
+    d, _, by_errors = problem.vector(x, now)
+    moved = np.sign(np.einsum("ni,nie->ne", d, by_errors)) * most
+    return now - moved, now + moved
+
+
+def _enclosed(problem: ChainProblem, x: Array) -> Interval:
+    """The point that a witness states for x."""
+    if problem.tangent(x) is None:
+        return Interval(x)
+    return iv.rearrange(lambda *ends: np.array(ends), *map(Interval, problem.exact(x)))
+
+
+def _chebyshev(problem: ChainProblem, x: Array, here: Array, trust: float) -> tuple[Array, float]:
+    """The step within trust that promises the smallest largest need, to first order, and that need."""
+    A, T = slopes(problem, x)[0], problem.tangent(x)
+    low, high = (np.clip(side - x, -trust, trust) / trust for side in (problem.prior.lower, problem.prior.upper))
+    beyond = None
+    if T is not None:  # steps along the conditions, and rows that keep them within the prior
+        room = np.minimum(problem.prior.width / 4, _ROOM) / trust
+        beyond = np.vstack([T, -T]), np.concatenate([np.maximum(high - room, 0.0), np.maximum(-low - room, 0.0)])
+        A, low, high = A @ T, -np.ones(T.shape[1]), np.ones(T.shape[1])
+    most = float(abs(here).max()) / trust + 1.0
+    program = Simplex(np.append(np.minimum(low, 0.0), -most), np.append(np.maximum(high, 0.0), most))
+    program.add_rows(np.hstack([A, -np.ones((len(A), 1))]), np.full(len(A), -np.inf), -here / trust)
+    if beyond is not None:
+        rows = np.hstack([beyond[0], np.zeros((len(beyond[0]), 1))])
+        program.add_rows(rows, np.full(len(rows), -np.inf), beyond[1])
+    optimum = program.minimize(np.append(np.zeros(len(low)), 1.0))
+    if optimum.outcome is not Outcome.OPTIMAL:
+        return np.zeros(len(x)), float(here.max())
+    step = trust * optimum.point[:-1]
+    return step if T is None else T @ step, trust * float(optimum.point[-1])
+
+
+def exhibited(problem: ChainProblem, x: Array) -> Exhibited:
+    """For every pose the errors, between those that bring it nearest and farthest, with which the chain fits best.
+
+    Examples:
+        >>> from gough.closure.certified_leg import LegProblem
+        >>> from gough.checker.leg_equations import LegMeasurements
+        >>> from gough.region import Box
+        >>> data = LegMeasurements([[1, 0, 0, 0]], [[0, 0, 0.5]], [0.2501], 1e-3, 0, 1e-5)
+        >>> problem = LegProblem(data, Box.around([0, 0, 0, 0, 0, 0, 0.25], 0.01))
+        >>> exhibited(problem, problem.prior.center).errors[:, :3].round(5) + 0.0
+        array([[0.    , 0.    , 0.0001]])
+    """
+    errors, wanted = _ends(problem, x, None)[1], problem.offset + x[-1]
+    if problem.reading is not None:
+        errors[:, problem.reading] = 0.0
+    low, high = -np.ones(len(errors)), np.ones(len(errors))
+    for _ in range(_HALVINGS):  # the distance grows from one end to the other
+        middle = (low + high) / 2
+        short = np.linalg.norm(problem.vector(x, middle[:, None] * errors).d, axis=1) < wanted
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    stated, meant = problem.stated((((low + high) / 2)[:, None] * errors)[:, shared_errors(problem)])
+    return Exhibited(stated, needed_by(problem, x, meant))
+
+
+class Fitted(NamedTuple):
+    """Chains and shared errors of poses that fit as well as any near them, and what readings must be off by."""
+
+    points: Array
+    """Unknowns of chain after chain."""
+    errors: Array
+    """(N, S)."""
+    needed: float
+
+
+def best_together(problem: JointProblem, start: Array, *, enough: float = -np.inf, rounds: int = 30) -> Fitted:
+    """Chains and errors of poses whose largest need is small, by linear programs from a start; not proven.
+
+    Ends early with a need of at most `enough`.
+    """
+    x, e, trust = np.asarray(start, dtype=float).reshape(-1).copy(), np.zeros(problem.tolerance.shape), 3e-3
+    best = _largest_need(problem, x, e)
+    for _ in range(rounds):
+        step, errors, promised = _improved_together(problem, x, e, trust)
+        moved = np.concatenate([onto(part, x[at] + step[at]) for part, at in problem])
+        there = _largest_need(problem, moved, errors) if moved in problem.prior else np.inf
+        gained, expected = best - there, best - promised
+        if gained > 0:
+            x, e, best = moved, errors, there
+        trust = trust / 3 if gained < 0.25 * expected else min(2 * trust, 0.05)
+        if best <= enough or expected < _FINEST_TOGETHER or trust < _FINEST_TOGETHER:
+            break
+    return Fitted(x, e, best)
+
+
+def _largest_need(problem: JointProblem, x: Array, e: Array) -> float:
+    return float(max(needs(part, x[at], e).max() for part, at in problem))
+
+
+def _improved_together(problem: JointProblem, x: Array, e: Array, trust: float) -> tuple[Array, Array, float]:
+    """The step within trust that promises the smallest largest need, to first order, and the errors of poses with it.
+
+    Unknowns of the program: steps along each chain's conditions in units of trust, errors in units of their tolerances,
+    and the largest need.
+    """
+    n, S = problem.tolerance.shape
+    safe = np.where(problem.tolerance > 0, problem.tolerance, 1.0)
+    tangents = [part.tangent(x[at]) for part, at in problem]
+    bases = [np.eye(at.stop - at.start) if T is None else T for T, (_, at) in zip(tangents, problem, strict=True)]
+    first = np.cumsum([0, *(T.shape[1] for T in bases)]).tolist()
+    last, largest = first[-1] + S * n, 0.0
+    blocks, sides, lower, upper = list[tuple[Array, Indices]](), [], [], []
+    pose = np.tile(np.arange(n), 2)[:, None]
+    for (part, at), T, here, column in zip(problem, bases, tangents, first, strict=False):
+        need, (by_unknowns, by_errors) = needs(part, x[at], e), slopes(part, x[at], e)
+        in_tolerances = by_errors * np.tile(problem.tolerance, (2, 1))
+        rows = np.hstack([by_unknowns @ T, in_tolerances / trust, -np.ones((2 * n, 1))])
+        own = np.broadcast_to(column + np.arange(T.shape[1]), (2 * n, T.shape[1]))
+        where = np.hstack([own, first[-1] + S * pose + np.arange(S), np.full((2 * n, 1), last)])
+        blocks.append((rows, where.astype(np.int32)))
+        sides.append(((in_tolerances * np.tile(e / safe, (2, 1))).sum(axis=1) - need) / trust)
+        low, high = ((side - x[at]) / trust for side in (part.prior.lower, part.prior.upper))
+        if here is None:
+            lower.append(np.clip(low, -1, 0))
+            upper.append(np.clip(high, 0, 1))
+        else:
+            lower.append(-np.ones(T.shape[1]))
+            upper.append(np.ones(T.shape[1]))
+            blocks.append((np.vstack([T, -T]), np.tile(own[0], (2 * len(T), 1)).astype(np.int32)))
+            sides.append(np.maximum(np.concatenate([high, -low]), 0.0))
+        largest = max(largest, float(abs(need).max()))
+    most = largest / trust + 1.0
+    box = [np.concatenate([*side, sign * np.ones(S * n), [sign * most]]) for side, sign in ((lower, -1), (upper, 1))]
+    rows_of = SparseRows.of(blocks)
+    program = SparseProgram(box[0], box[1], rows_of, np.full(len(rows_of.start) - 1, -np.inf), np.concatenate(sides))
+    optimum = program.minimize(np.append(np.zeros(last), 1.0))
+    if optimum.outcome is not Outcome.OPTIMAL:
+        return np.zeros(x.shape), e, _largest_need(problem, x, e)
+    steps = [T @ optimum.point[i : i + T.shape[1]] for T, i in zip(bases, first, strict=False)]
+    errors = optimum.point[first[-1] : last].reshape(n, S) * problem.tolerance
+    return trust * np.concatenate(steps), errors, trust * optimum.cost
+
+
+def exhibited_together(problem: JointProblem, points: Array, errors: Array) -> Exhibited:
+    """These errors (N, S) of poses, which all chains share, and an ε with which the chains certainly fit with them."""
+    stated, meant = problem.parts[0].stated(errors)
+    return Exhibited(stated, max(needed_by(part, points[at], meant) for part, at in problem))
