@@ -252,7 +252,7 @@ def full(self, *_):
 
 def test_a_full_disk_is_named(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("gough.cli.new._single", lambda *_: ({"study.toml": _Full()}, {}))
+    monkeypatch.setattr("gough.papers.new_study._single", lambda *_: ({"study.toml": _Full()}, {}))
     assert run(["new", "made"]) == 2
     advice = "free some space, or write to another disk"
     wanted = f"Error: made/study.toml cannot be written: No space left on device; {advice}"

@@ -238,7 +238,7 @@ def stopped(*_, **__):
 def test_who_stops_it_is_told_where_it_goes_on(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(command, "PAPERS", {"palida": stopped})
     assert run(["reproduce", "palida", "--out", str(tmp_path / "kept")]) == 130
-    assert "the same command goes on from there" in capsys.readouterr().err
+    assert "the same command resumes from there" in capsys.readouterr().err
 
 
 def losing_a_worker(*_, executor, **__):

@@ -255,8 +255,8 @@ def test_the_command_prints_freedoms_workspace_and_base_parameters(tmp_path, cap
     said = capsys.readouterr().out
     assert "planar: 7 bodies in 3 groups, 9 coordinates, 6 closure equations, 6 of them independent." in said
     assert "Mobility: 3, as many as actuators (Grübler's count: 3)." in said
-    assert "Base parameters: 15 combinations of 18 parameters can be told apart." in said
-    assert "Without any effect on the actuators: m_arm." in said
+    assert "Base parameters: 15 combinations of 18 parameters are identifiable." in said
+    assert "Parameters without effect on the actuators: m_arm." in said
 
 
 def test_the_command_speaks_json_and_writes_files(tmp_path, capsys):

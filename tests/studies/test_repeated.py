@@ -277,7 +277,7 @@ def test_the_command_line_identifies_reports_and_says_no(study, motions, capsys,
     }
     spoilt = replace(motions[0], efforts=motions[0].efforts + 0.5 * np.sin(40 * motions[0].q))  # an effect not modelled
     write_recording(study.parent / "recording.csv", spoilt.recording(["T1", "T2"]), overwrite=True)
-    monkeypatch.setattr("gough.cli.identify.documents", lambda _: {"estimate.json": b"{}\n"})
+    monkeypatch.setattr("gough.studies.identification.documents", lambda _: {"estimate.json": b"{}\n"})
     assert run(["identify", str(study), "--json"]) == 1
     assert json.loads(capsys.readouterr().out) == {}
 

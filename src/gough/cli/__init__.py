@@ -1,7 +1,7 @@
 """The command line: one file per command, no mathematics.
 
 Exit codes: 0 done; 1 the answer is negative (refuted, inconsistent, a certificate does not hold); 2 bad input;
-3 a fault of gough itself; 130 stopped by Ctrl-C, 143 by SIGTERM; 141 nobody reads the output any more.
+3 a fault of gough itself; 130 stopped by Ctrl-C, 143 by SIGTERM; 141 the output was closed (broken pipe).
 """
 
 import signal
@@ -12,7 +12,7 @@ TERMINATED = 143
 
 
 def main() -> None:
-    """Run `gough`. Whatever happens becomes a message and an exit code, never a traceback."""
+    """Run `gough`. Every error becomes a message and an exit code, never a traceback."""
     try:
         from gough.cli.app import run  # noqa: PLC0415 - typer and rich load only for the command line
 
@@ -24,5 +24,5 @@ def main() -> None:
 
 
 def _end(_: int, __: FrameType | None) -> None:
-    """End like Ctrl-C does: through all that still has to be put in order."""
+    """End like Ctrl-C does: the handlers that clean up still run."""
     raise SystemExit(TERMINATED)

@@ -1,4 +1,4 @@
-"""The commands gathered, and what happens to errors."""
+"""The commands of `gough`, and how errors become messages and exit codes."""
 
 import os
 import platform
@@ -38,7 +38,7 @@ from gough.core.text import visible
 
 _EXIT_CODES = (
     "Exit codes: 0 done; 1 refuted, or a certificate does not hold; 2 bad input; 3 a fault of gough itself; "
-    "130 stopped by Ctrl-C, 143 by SIGTERM; 141 nobody reads the output any more."
+    "130 stopped by Ctrl-C, 143 by SIGTERM; 141 the output was closed (broken pipe)."
 )
 app = typer.Typer(
     name="gough",
@@ -103,7 +103,7 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         errors.print("Stopped. Files are complete or were not written.")
         code = _INTERRUPTED
-    except BaseException as error:  # noqa: BLE001 - whatever is left is our own fault; panics of libraries are no Exception
+    except BaseException as error:  # noqa: BLE001 - all others are bugs of gough; panics of libraries are no Exception
         errors.print(_fault(error, arguments), soft_wrap=True)
         code = _FAULT
     try:
@@ -117,12 +117,12 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _in_words(error: GoughError | OSError) -> Text:
-    """The message of an error that is no fault of ours."""
-    said = str(error)
+    """The message of an error in the input or of the system."""
+    message = str(error)
     if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT):
         where = error.filename or "a file or standard output"
-        said = f"{where} cannot be written: {error.strerror}; free some space, or write to another disk"
-    first, *more = said.split("\n")
+        message = f"{where} cannot be written: {error.strerror}; free some space, or write to another disk"
+    first, *more = message.split("\n")
     return Text.assemble(("Error: ", "bold red"), "\n".join([visible(first), *(f"  {visible(line)}" for line in more)]))
 
 
@@ -141,13 +141,13 @@ def _is_broken_pipe(error: BaseException | None) -> bool:
 
 
 def _fault(error: BaseException, arguments: Sequence[str]) -> Text:
-    """One line on a fault of ours; what is needed to mend it goes to a file."""
+    """One line about a bug in gough; the details go to a file."""
     written = _fault_file(error, arguments)
-    told = (
+    message = (
         f"gough failed with {type(error).__name__}. This is a mistake in gough, not in your input; files written "
         f"before are complete. Please report it{f' and send {visible(str(written))}' if written else ''}"
     )
-    return Text.assemble(("Fault: ", "bold red"), told)
+    return Text.assemble(("Fault: ", "bold red"), message)
 
 
 def _fault_file(error: BaseException, arguments: Sequence[str]) -> Path | None:

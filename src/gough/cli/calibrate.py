@@ -1,13 +1,12 @@
-"""`gough calibrate`: a study or a printer's configuration in, the calibrated geometry and a report out."""
+"""`gough calibrate`: calibrate a robot or a delta printer, and write a report."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gough.cli.terminal import answer, console, say, tell
+from gough.cli.terminal import show_results
 from gough.report import results_folder
-from gough.report.calibration.page import calibration_documents, printer_documents
 from gough.studies.calibration import CalibrationStudy
 
 
@@ -25,20 +24,11 @@ def calibrate(
     """Calibrate a robot's geometry from measured poses. Exits with 1 if the residuals exceed the stated noise."""
     asked = CalibrationStudy.read(study)
     folder = out or asked.folder
-    lead = (asked.about,)
     with results_folder(folder) as results:
-        if asked.table.printer is not None:
-            printed = asked.calibrate_printer()
-            files, account, refuted = printer_documents(asked.title, lead, printed), str(printed), False
-        else:
-            found = asked.calibrate()
-            files, account, refuted = calibration_documents(asked.title, lead, found), str(found), found.refuted
+        answer = asked.calibrate()
+        files = asked.files(answer)
         results.write(files)
-    if as_json:
-        answer(files["calibration.json"].decode())
-    else:
-        say(*asked.notes)
-        tell(account)
-        console().print(f"\nReport: {folder / 'report.html'}", style="bold", soft_wrap=True)
-    if refuted:
+    text = "\n".join((*asked.notes, str(answer)))
+    show_results(folder, files, json="calibration.json" if as_json else "", text=text)
+    if answer.refuted:
         raise typer.Exit(1)

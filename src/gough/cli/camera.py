@@ -1,4 +1,4 @@
-"""`gough camera`: intrinsics and distortion from images of a target."""
+"""`gough camera`: calibrate a camera from images of a target."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from gough.cli.progress import progress_bar
-from gough.cli.terminal import answer, console, tell
+from gough.cli.terminal import show_results
 from gough.core.errors import InputError
 from gough.core.units import factor_between
 from gough.report import results_folder
@@ -53,12 +53,8 @@ def calibrate(
             on_image=lambda done: progress.update(task, completed=done),
         )
         results.write(found.files)
-    if as_json:
-        answer(found.files["camera.json"].decode())
-        return
-    tell(str(found.calibrated))
-    console().print(f"\nCamera: {out / 'camera.toml'}", style="bold", soft_wrap=True)
-    console().print(f"Report: {out / 'report.html'}", style="bold", soft_wrap=True)
+    name = "camera.json" if as_json else ""
+    show_results(out, found.files, json=name, text=str(found.calibrated), places={"Camera": "camera.toml"})
 
 
 def _anchored(sheet: AnyTarget, text: str) -> DotTarget:

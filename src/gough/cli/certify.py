@@ -1,4 +1,4 @@
-"""`gough certify`: a study in, proofs with certificates and a report out."""
+"""`gough certify`: prove whether any geometry fits measured poses, and write certificates and a report."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,9 +6,8 @@ from typing import Annotated
 import typer
 
 from gough.cli.progress import steps_shown
-from gough.cli.terminal import answer, command_line, console, say, tell
+from gough.cli.terminal import command_line, say, show_results
 from gough.report import results_folder
-from gough.report.certification import certification_documents
 from gough.studies.calibration import CalibrationStudy
 
 
@@ -25,18 +24,14 @@ def certify(
 ) -> None:
     """Prove whether any geometry fits the measured poses within their intervals. Exits with 1 if none does."""
     asked = CalibrationStudy.read(study)
-    folder = out or asked.folder.with_name(f"{asked.folder.name}-certified")
+    folder = out or asked.certification_folder
     with results_folder(folder) as results, steps_shown() as on_step:
-        found = asked.certify(on_step)
-        title = asked.table.output.title or f"Certification of {study.name}"
-        files = certification_documents(title, asked.premises, found, folder)
+        answer = asked.certify(on_step)
+        files = asked.certification_files(answer, folder)
         results.write(files)
-    if as_json:
-        answer(files["certification.json"].decode())
-    else:
-        say(*asked.notes, *asked.premises)
-        tell(str(found))
-        console().print(f"\nReport: {folder / 'report.html'}", style="bold", soft_wrap=True)
+    text = "\n".join((*asked.notes, *asked.premises, str(answer)))
+    show_results(folder, files, json="certification.json" if as_json else "", text=text)
+    if not as_json:
         say(f"Check the proofs again: {command_line('gough', 'check', folder / 'certificates')}")
-    if found.refuted:
+    if answer.refuted:
         raise typer.Exit(1)

@@ -46,7 +46,8 @@ def check(
 ) -> None:
     """Verify certificates again in exact rational arithmetic.
 
-    Of a folder or certificate of gough certify, the intervals are also derived anew from the copies of study and poses.
+    For folders and certificates of gough certify, the intervals are also derived again from the copies of study and
+    poses.
 
     Exit codes: 0, everything holds; 1, a certificate does not hold, or a file of a folder is missing, changed,
     unreadable or not listed in its manifest; 2, there is nothing to check or a given file cannot be read.

@@ -1,6 +1,5 @@
-"""`gough design`: the motion that tells most about a robot, within its limits."""
+"""`gough design`: optimize a trajectory for identification within limits, and write a report."""
 
-import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, nullcontext
@@ -10,7 +9,7 @@ from typing import Annotated
 import typer
 
 from gough.cli.progress import progress_bar
-from gough.cli.terminal import answer, console, say, tell
+from gough.cli.terminal import show_results
 from gough.designs.excitation import Progress
 from gough.report import results_folder
 from gough.studies.design import TRAJECTORY, DesignStudy
@@ -34,14 +33,9 @@ def design(
             found = asked.design(executor, on_progress)
         files = asked.files(found)
         results.write(files)
-    if as_json:
-        answer(json.dumps(json.loads(files["design.json"]), ensure_ascii=False, indent=1))
-        return
-    say(*asked.notes, *asked.premises)
-    tell(str(found))
-    tell(f"\n{asked.to_record(found)}")
-    console().print(f"\nTrajectory: {folder / TRAJECTORY}", style="bold", soft_wrap=True)
-    console().print(f"Report:     {folder / 'report.html'}", style="bold", soft_wrap=True)
+    text = "\n".join((*asked.notes, *asked.premises, str(found), "", asked.to_record(found)))
+    name = "design.json" if as_json else ""
+    show_results(folder, files, json=name, text=text, places={"Trajectory": TRAJECTORY})
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""`gough identify`: a study in, tables and a report out."""
+"""`gough identify`: identify a robot from recordings, and write a report."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from gough.cli.progress import steps_shown
-from gough.cli.terminal import answer, console
-from gough.report import documents, report_on, results_folder
+from gough.cli.terminal import console, say, show_results
+from gough.report import results_folder
 from gough.report.identification.shown import show
 from gough.studies import IdentificationStudy
 
@@ -29,12 +29,11 @@ def identify(
     folder = out or asked.folder
     with results_folder(folder) as results, steps_shown() as on_step:
         identified = asked.identify(on_step)
-        files = documents(report_on(asked.title, (asked.about,), identified))
+        files = asked.files(identified)
         results.write(files)
-    if as_json:
-        answer(files["estimate.json"].decode())
-    else:
+    if not as_json:
+        say(*asked.notes)
         show(console(), identified)
-        console().print(f"\nReport: {folder / 'report.html'}", style="bold", soft_wrap=True)
+    show_results(folder, files, json="estimate.json" if as_json else "", text="")
     if identified.is_refuted:
         raise typer.Exit(1)

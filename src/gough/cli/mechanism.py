@@ -1,4 +1,4 @@
-"""`gough mechanism`: does it close, what moves it, where is it singular, and which parameters can be told."""
+"""`gough mechanism`: check assembly, degrees of freedom, singularities and base parameters of a mechanism."""
 
 import json
 from dataclasses import asdict
@@ -37,13 +37,13 @@ def mechanism(
         with new_file(write) as target:
             target.write(mechanism_text(robot.mechanism).encode())
     if as_json:
-        told: dict[str, Any] = {**asdict(examined), "grubler": examined.grubler, "warnings": examined.warnings}
-        told["parameters"] = robot.names
-        told["base_parameters"] = [
+        data: dict[str, Any] = {**asdict(examined), "grubler": examined.grubler, "warnings": examined.warnings}
+        data["parameters"] = robot.names
+        data["base_parameters"] = [
             {"formula": text, "unit": unit, "nominal": value} for text, unit, value in _base(robot, found)
         ]
-        told["without_effect"] = found.without_effect
-        answer(json.dumps(told, ensure_ascii=False, indent=1))
+        data["without_effect"] = found.without_effect
+        answer(json.dumps(data, ensure_ascii=False, indent=1))
         return
     tell(f"{examined}\n")
     tell(_in_words(robot, found))
@@ -75,12 +75,12 @@ def _in_words(robot: MechanismModel, found: Identifiability) -> str:
     base = _base(robot, found)
     rows = [[text, unit, number(value)] for text, unit, value in base]
     lines = [
-        f"Base parameters: {found.rank} combinations of {len(found.names)} parameters can be told apart.",
+        f"Base parameters: {found.rank} combinations of {len(found.names)} parameters are identifiable.",
         "",
         table(["base parameter", "unit", "nominal"], rows, "llr"),
     ]
     if any("Σ" in text for text, _, _ in base):
         lines.append("Σ: over the joints with the bodies of that mass, in the frame of the body named first.")
     if found.without_effect:
-        lines.append(f"Without any effect on the actuators: {', '.join(found.without_effect)}.")
+        lines.append(f"Parameters without effect on the actuators: {', '.join(found.without_effect)}.")
     return "\n".join(lines)

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from gough.cli.progress import progress_bar
-from gough.cli.terminal import answer, console, say, tell
+from gough.cli.terminal import show_results
 from gough.core.errors import require
 from gough.designs.poses import Progress
 from gough.report import results_folder
@@ -72,13 +72,9 @@ def select(
             chosen = asked.choose(on_progress)
         files = asked.files(chosen)
         results.write(files)
-    if as_json:
-        answer(files["selection.json"].decode())
-    else:
-        say(*asked.notes, *asked.premises)
-        tell(account(chosen.selection, chosen.rivals, chosen.curve))
-        console().print(f"\nConfigurations: {folder / CONFIGURATIONS}", style="bold", soft_wrap=True)
-        console().print(f"Report: {folder / 'report.html'}", style="bold", soft_wrap=True)
+    text = "\n".join((*asked.notes, *asked.premises, account(chosen.selection, chosen.rivals, chosen.curve)))
+    name = "selection.json" if as_json else ""
+    show_results(folder, files, json=name, text=text, places={"Configurations": CONFIGURATIONS})
     if chosen.curve is not None and chosen.curve.selection is None:
         raise typer.Exit(1)
 
@@ -132,9 +128,5 @@ def measure(
             files, sheet, lens, table, executor=executor, on_image=lambda done: progress.update(task, completed=done)
         )
         results.write(found.files)
-    if as_json:
-        answer(found.files["poses.json"].decode())
-        return
-    tell(str(found))
-    console().print(f"\nPoses: {out / 'poses.csv'}", style="bold", soft_wrap=True)
-    console().print(f"Report: {out / 'report.html'}", style="bold", soft_wrap=True)
+    name = "poses.json" if as_json else ""
+    show_results(out, found.files, json=name, text=str(found), places={"Poses": "poses.csv"})

@@ -1,4 +1,4 @@
-"""`gough reproduce`: a paper's tables and figures beside ours."""
+"""`gough reproduce`: rebuild a paper's experiment and compare its tables and figures with ours."""
 
 import json
 import signal
@@ -69,7 +69,7 @@ def reproduce(
         return
     _show(console(), found)
     if folder is None:
-        console().print("\nWith --out FOLDER a page with figures and all numbers is written, too.", soft_wrap=True)
+        console().print("\nTo also write a page with figures and all numbers, add --out FOLDER.", soft_wrap=True)
     else:
         drawn = sum(name.endswith(".svg") for name in files)
         others = [name for name in files if "/" not in name and name != PAGE]
@@ -98,7 +98,7 @@ def _kept(folder: Path | None) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if folder is not None:
-            words = f"Results so far are in {folder}: the same command goes on from there."
+            words = f"Results so far are in {folder}: the same command resumes from there."
             console(stderr=True).print(words, soft_wrap=True)
         raise
 
@@ -114,8 +114,8 @@ def _pool(workers: int) -> Iterator[Executor | None]:
             yield executor
         except BrokenProcessPool as error:
             raise InputError(
-                "a worker ended before its time: was memory short? The same command goes on from where it was; take "
-                "fewer --workers"
+                "a worker process ended unexpectedly, possibly for lack of memory: run the same command again to "
+                "resume, with fewer --workers"
             ) from error
 
 

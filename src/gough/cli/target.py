@@ -1,4 +1,4 @@
-"""`gough target`: targets for a camera, designed and printed at true size, and images of them whose truth is known."""
+"""`gough target`: design targets for a camera, print them at true size, and render images of them."""
 
 import json
 import re
@@ -37,7 +37,7 @@ def design(
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the layout.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
-    """Design a target whose diagonals are told apart from any view, and draw it at true size with rulers."""
+    """Design a target whose diagonals can be identified from any view, and draw it at true size with rulers."""
     files = [(pdf, to_pdf), (svg, to_svg), (png, lambda made: to_png(made, dpi))]
     wanted = [path for path in (out, pdf, svg, png) if path is not None]
     for path in wanted:
@@ -53,14 +53,14 @@ def design(
                 file.write(draw(made))
     if as_json:
         ratios = made.cross_ratios.tolist()
-        told = {"files": [str(p) for p in wanted], "dots": dots, "radius": made.radius, "cross_ratios": ratios}
-        answer(json.dumps(told, ensure_ascii=False, indent=1))
+        data = {"files": [str(p) for p in wanted], "dots": dots, "radius": made.radius, "cross_ratios": ratios}
+        answer(json.dumps(data, ensure_ascii=False, indent=1))
         return
     say(f"{dots} dots of {2000 * made.radius:.3g} mm on {width * 1000:g} × {height * 1000:g} mm.")
     say(f"Cross-ratios of its diagonals' ends: {', '.join(f'{r:.3f}' for r in made.cross_ratios)}.")
     say(f"Wrote {', '.join(str(path) for path in wanted)}.")
     if pdf or svg or png:
-        say("Print at 100 %, glue it on something flat, and measure its rulers: all lengths hang on them.")
+        say("Print at 100 %, glue it on something flat, and measure its rulers: all measured lengths depend on them.")
 
 
 @target.command()

@@ -1,7 +1,7 @@
-"""The one way from the commands to a terminal.
+"""Output of the commands to a terminal.
 
-Names and paths come from users and from files. Whatever they hold, they are printed as literal text: no markup, no
-escape sequence, no line that gough did not write. A stream that cannot encode a character gets a substitute.
+Names and paths from users and files are printed as literal text: no markup, no escape sequences, no added lines.
+Characters that the stream cannot encode are substituted.
 """
 
 import codecs
@@ -10,7 +10,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NoReturn
 
@@ -51,6 +51,30 @@ def answer(text: str) -> None:
     _write(_NOT_PLAIN.sub(shown, text).removesuffix("\n") + "\n")
 
 
+def show_results(
+    folder: Path, files: Mapping[str, bytes], *, json: str, text: str, places: Mapping[str, str] | None = None
+) -> None:
+    """Print the JSON file of this name and nothing else; or, without a name, a text and where the files are.
+
+    Args:
+        folder: The folder of the results.
+        files: Their contents by name.
+        json: Name of the file to print; empty for the text.
+        text: The answer as laid out in lines; where it is empty, it was printed already.
+        places: Other files to point at before the report, by what they are.
+    """
+    if json:
+        answer(files[json].decode())
+        return
+    if text:
+        tell(text)
+    named = {**(places or {}), "Report": "report.html"}
+    width = max(map(len, named))
+    for i, (what, name) in enumerate(named.items()):
+        line = f"{what + ':':<{width + 1}} {folder / name}"
+        console().print(f"{'' if i else chr(10)}{line}", style="bold", soft_wrap=True)
+
+
 def command_line(*words: str | Path) -> str:
     """A command as a user may paste it into a shell, with quotes where names need them.
 
@@ -77,7 +101,7 @@ def prepare_streams() -> None:
 
 
 def flush() -> None:
-    """Write out what is buffered; a reader that has gone away ends the process without a word.
+    """Write out what is buffered; if the output was closed, end the process silently.
 
     Raises:
         InputError: standard output cannot be written, for instance to a file on a full disk.
@@ -109,13 +133,13 @@ def _write(text: str) -> None:
 
 
 def _leave() -> NoReturn:
-    """End where nobody reads any more."""
+    """End the process: the output was closed."""
     _drop_output()
     raise SystemExit(BROKEN_PIPE)
 
 
 def _drop_output() -> None:
-    """Let what is still buffered go nowhere, so that the interpreter's own last flush succeeds."""
+    """Discard what is still buffered, so that the interpreter's own last flush succeeds."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 

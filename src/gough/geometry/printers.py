@@ -44,6 +44,11 @@ class CalibratedPrinter(CalibratedParameters, ArrayValue):
     residuals_after: Array
 
     @property
+    def refuted(self) -> bool:
+        """Whether the residuals refute the stated noise: never, since Klipper states none."""
+        return False
+
+    @property
     def block(self) -> str:
         """What to put into printer.cfg, after its line of SAVE_CONFIG."""
         endstop, (radius,), angle, arm = np.split(self.parameters, [3, 4, 7])

@@ -12,6 +12,8 @@ from gough.core.errors import GoughError, InputError, require
 from gough.data import Poses, averaged, read_klipper, read_poses
 from gough.dynamics import Step
 from gough.geometry import Calibrated, CalibratedPrinter, calibrate, calibrate_printer, cross_validate, robot_frame
+from gough.report.calibration.page import calibration_documents, printer_documents
+from gough.report.certification import certification_documents
 from gough.robots import KinematicModel
 from gough.studies.calibration_schema import GeometryTable, PosesTable
 from gough.studies.quantities import nested
@@ -117,9 +119,18 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
         file = self.table.poses.validation
         return None if file is None else self._read(file, "validation")
 
-    def calibrate(self) -> Calibrated:
-        """Read and calibrate, as the study asks."""
+    def calibrate(self) -> Calibrated | CalibratedPrinter:
+        """Read and calibrate, as the study asks; a printer where the study has a table [printer]."""
+        if self.table.printer is not None:
+            with self.at("printer", "file"):
+                return calibrate_printer(read_klipper(self.path.parent / self.table.printer.file))
         return replace(self._calibrated(), premises=self.premises)
+
+    def files(self, answer: Calibrated | CalibratedPrinter) -> dict[str, bytes]:
+        """The report, its figures and the numbers as JSON, by the names of their files."""
+        make: Any = printer_documents if isinstance(answer, CalibratedPrinter) else calibration_documents
+        files: dict[str, bytes] = make(self.title, (self.about,), answer)
+        return files
 
     def _calibrated(self) -> Calibrated:
         asked, model = self.table.calibration, self.model
@@ -135,12 +146,6 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
                 return replace(calibrate(model, poses, **options), validation=judged)
             return calibrate(model, poses, validation=validation, **options)
 
-    def calibrate_printer(self) -> CalibratedPrinter:
-        """The printer of the study."""
-        assert self.table.printer is not None
-        with self.at("printer", "file"):
-            return calibrate_printer(read_klipper(self.path.parent / self.table.printer.file))
-
     def certify(self, on_step: Callable[[Step], object] = lambda _: None) -> Certification:
         """Read, calibrate and prove what the table [certify] asks for.
 
@@ -151,6 +156,16 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
         with self.at("certify"):
             answer = certify(self.model, on_step=on_step, **arguments)
         return replace(answer, premises=(*self.premises, *answer.premises))
+
+    def certification_files(self, answer: Certification, folder: Path) -> dict[str, bytes]:
+        """The report, the certificates and the numbers as JSON for a folder, by the names of their files."""
+        title = self.table.output.title or f"Certification of {self.path.name}"
+        return certification_documents(title, self.premises, answer, folder)
+
+    @property
+    def certification_folder(self) -> Path:
+        """The folder of the results of `certify`, beside that of `calibrate`."""
+        return self.folder.with_name(f"{self.folder.name}-certified")
 
     def certify_arguments(self) -> dict[str, Any]:
         """The arguments of `gough.certify` that the study states, besides the robot."""
@@ -204,7 +219,7 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
     def _calibration_to_compare(self, center: str) -> tuple[Calibrated | None, tuple[str, ...]]:
         """The calibration, or a note that there is none."""
         try:
-            return self.calibrate(), ()
+            return replace(self._calibrated(), premises=self.premises), ()
         except InputError:
             raise
         except GoughError as error:

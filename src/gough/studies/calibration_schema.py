@@ -11,10 +11,10 @@ Lengths = Annotated[list[Annotated[float, Field(gt=0)]], each_in_unit("m")]
 """One length for all axes, or a list."""
 Angles = Annotated[list[Annotated[float, Field(gt=0)]], each_in_unit("rad")]
 HalfWidths = Annotated[list[Annotated[float, Field(ge=0)]], each_in_unit("m"), Field(min_length=1, max_length=3)]
-"""Of each axis, or one for all."""
+"""Half-widths of the axes, or one for all."""
 HalfAngles = Annotated[list[Annotated[float, Field(ge=0)]], each_in_unit("rad"), Field(min_length=1, max_length=3)]
 Reach = Annotated[list[Annotated[float, Field(gt=0)]], each_in_unit("m"), Field(min_length=1, max_length=3)]
-"""Of all unknowns, or of the base's points, the platform's points and the lengths."""
+"""Half-width of the search box: one for all unknowns, or for base points, platform points and lengths."""
 Length = Annotated[float, Field(ge=0), in_unit("m")]
 Width = Annotated[float, Field(gt=0), in_unit("m")]
 Text = float | str
@@ -23,36 +23,36 @@ Direction = Annotated[list[float], Field(min_length=3, max_length=3)]
 
 
 class KinematicRobotTable(Table):
-    """[robot]: which robot, with its blueprint."""
+    """[robot]: the robot and its blueprint."""
 
     family: Literal["gough", "linear-delta", "rotary-delta", "h4", "par4", "3-rrr"]
     blueprint: str | None = None
-    """A blueprint that is built in: "deltalab"."""
+    """Name of a built-in blueprint: "deltalab"."""
     geometry: dict[str, Any] = Field(default_factory=dict)
     """Its dimensions, with units."""
     gains: bool = False
-    """Gough platforms: is each leg's gain unknown too?"""
+    """Gough platforms: whether the gain of each leg is unknown."""
     reading_unit: str = "m"
-    """Gough platforms: what the legs' sensors count in, such as "rev"; gains are then m per this unit."""
+    """Gough platforms: unit of the legs' sensors, such as "rev"; gains are then m per this unit."""
 
 
 class PosesTable(Table):
-    """[poses]: what was measured."""
+    """[poses]: the measured poses and readings."""
 
     file: str
     validation: str | None = None
-    """A file of poses that take no part."""
+    """A file of poses for validation only."""
     columns: dict[str, str] = Field(default_factory=dict)
     """Name in gough = column of the file."""
     units: dict[str, str] = Field(default_factory=dict)
     """position, rotation, readings = unit in the file."""
     quaternion: Literal["wxyz", "xyzw"] | None = None
     average: bool = False
-    """Average repeats by the columns configuration and run; their scatter is then the noise."""
+    """Average repeats by the columns configuration and run; the noise is then estimated from their scatter."""
 
 
 class PoseNoiseTable(Table):
-    """[noise]: standard deviations of what was measured; left out, they are taken from the residuals."""
+    """[noise]: standard deviations of poses and readings; by default estimated from the residuals."""
 
     position: Lengths | None = None
     orientation: Angles | None = None
@@ -60,81 +60,81 @@ class PoseNoiseTable(Table):
 
 
 class CalibrationTable(Table):
-    """[calibration]: how."""
+    """[calibration]: options of the calibration."""
 
     frames: Literal["robot", "instrument"] = "robot"
     fixed: list[str] = Field(default_factory=list)
     scale: bool = False
     robust: bool = False
     folds: Annotated[int, Field(ge=0)] = 0
-    """Without validation poses: cross-validate in so many parts."""
+    """Number of parts for cross-validation, where there are no validation poses."""
 
 
 class PrinterTable(Table):
-    """[printer]: a delta printer that Klipper has probed."""
+    """[printer]: the configuration of a delta printer that Klipper has probed."""
 
     file: str
 
 
 class ModelErrorTable(Table):
-    """[certify.model_error]: what the model may be wrong by, added to the tolerance of each reading."""
+    """[certify.model_error]: bounds on errors of the model, added to the tolerance of each reading."""
 
     constant: Length = 0.0
-    """Of zeroth order: the same everywhere, such as play in the joints."""
+    """Constant bound, for example for play in the joints."""
     reading: Annotated[float, Field(ge=0)] = 0.0
-    """Of first order: m for each m between a reading and the middle of that chain's readings."""
+    """Bound per m between a reading and the middle of that chain's readings, m/m."""
     position: Annotated[float, Field(ge=0)] = 0.0
-    """Of first order: m for each m between a position and the middle of the positions."""
+    """Bound per m between a position and the middle of the positions, m/m."""
     orientation: Annotated[float, Field(ge=0), in_unit("m/rad")] = 0.0
-    """Of first order: m for each rad that the platform is turned from its mean orientation."""
+    """Bound per rad between an orientation and the mean orientation, m/rad."""
 
 
 class CertifyTable(Table):
-    """[certify]: half-widths of what was measured, where the chains are sought, and what is to be proven."""
+    """[certify]: half-widths of the measurements, the search box, and what to prove."""
 
     position: HalfWidths | None = None
     orientation: HalfAngles | None = None
     readings: float | str | list[float | str] | None = None
     sigmas: Annotated[float, Field(gt=0)] = 3.0
-    """Half-widths that are not stated are so many standard deviations of [noise], or of the averaged repeats."""
+    """Half-widths that are not stated, in standard deviations of [noise] or of the averaged repeats."""
     around: Reach = Field(default_factory=lambda: [0.1])
     center: Literal["blueprint", "calibrated"] | None = None
-    """What `around` is around; left out, the calibration where the instrument has a frame of its own."""
+    """Center of the search box; default: the calibration if the instrument has its own frame, else the blueprint."""
     chains: list[Annotated[int, Field(ge=1)]] = Field(default_factory=list)
-    """Left out: all of them."""
+    """Numbers of the chains, from 1; default: all."""
     outliers: Annotated[int, Field(ge=0, le=5)] = 0
-    """So many poses may be wrong, whichever they are."""
+    """Number of poses that may be wrong."""
     joint: bool = True
-    """Also all chains together, the errors of poses being shared?"""
+    """Whether to certify also all chains together, with shared errors of the poses."""
     joint_box: bool = False
-    """Also a box of all chains together? It takes a minute."""
+    """Whether to compute also a box of all chains together, which takes a minute."""
     width: Width = 1e-6
-    """Of the bracket of the smallest tolerance."""
+    """Width of the bracket of the smallest tolerance."""
     model_error: ModelErrorTable = ModelErrorTable()
 
 
 class CameraTable(Table):
-    """[selection.camera]: a camera that must see a target on the platform."""
+    """[selection.camera]: a camera that must see a target on the platform in each pose."""
 
     position: Vector
-    """In the frame of the poses."""
+    """Position of the camera in the frame of the poses."""
     direction: Direction
     half_angle: Text
-    """Of its cone of view."""
+    """Half angle of the cone of view."""
     target: Vector | None = None
-    """The target's middle in the platform's frame; its origin by default."""
+    """Center of the target in the platform's frame; default: its origin."""
     normal: Direction = Field(default_factory=lambda: [0.0, 0.0, 1.0])
-    """Where the target faces, in the platform's frame."""
+    """Normal of the target in the platform's frame."""
     incidence: Text = "60 deg"
     """Largest angle at which the target is seen."""
     radius: Text = 0.0
-    """Of the target."""
+    """Radius of the target."""
     distance: Ends | None = None
-    """Least and greatest."""
+    """Least and greatest distance between camera and target."""
 
 
 class PoseLimitsTable(Table):
-    """[selection.limits]: what every configuration keeps. Numbers in SI units, or text with a unit."""
+    """[selection.limits]: limits of every configuration. Numbers in SI units, or text with a unit."""
 
     readings: Annotated[list[Text | list[Text]], Field(min_length=2, max_length=2)] | None = None
     """Least and greatest reading: one for all chains, or a list with one for each."""
@@ -143,32 +143,32 @@ class PoseLimitsTable(Table):
     base_cone: Text | None = None
     """Largest angle of the rods to their mean direction, at the base's ball joints."""
     platform_cone: Text | None = None
-    """The same on the platform."""
+    """Likewise at the platform's ball joints."""
     margin: Annotated[float, Field(gt=0)] = 0.1
     """Least distance to singularity, as a share of that at home."""
 
 
 class SelectionTable(Table):
-    """[selection]: which poses to measure."""
+    """[selection]: the poses to choose (`gough poses`)."""
 
     count: Annotated[int, Field(ge=1)] | None = None
-    """How many; by default twice as many as are needed."""
+    """Number of poses; default: twice the minimum."""
     target: Text | None = None
-    """Standard deviation of predicted positions, such as "0.05 mm": then the count is found."""
+    """Required standard deviation of predicted positions, such as "0.05 mm": finds the number of poses."""
     most: Annotated[int, Field(ge=1)] = 64
-    """Poses to try for a target."""
+    """Greatest number of poses to try for a target."""
     criterion: Literal["D", "A", "E", "pose"] | None = None
     """D by default, pose where a target is given."""
     candidates: list[Literal["extremal", "low-discrepancy", "random", "grid"]] | None = None
-    """Where they come from; by default extremal and low-discrepancy."""
+    """Sources of candidate poses; default: extremal and low-discrepancy."""
     draws: Annotated[int, Field(ge=1)] = 2000
-    """How many to draw."""
+    """Number of candidates to draw."""
     levels: Annotated[int, Field(ge=2)] = 3
-    """Of a grid, for each chain."""
+    """Levels of a grid for each chain."""
     repeats: bool = False
-    """May a configuration be measured more than once?"""
+    """Whether a configuration may be chosen more than once."""
     complete: str | None = None
-    """A file of poses that were measured already; the new ones complete them."""
+    """A file of poses that were measured already, to be completed by the new ones."""
     starts: Annotated[int, Field(ge=1)] = 3
     seed: Annotated[int, Field(ge=0)] = 1
     folder: str = "poses"

@@ -41,6 +41,7 @@ from gough.dynamics import (
 from gough.dynamics.named import chosen_methods
 from gough.dynamics.periodic.path import stated_covariance
 from gough.region import Box
+from gough.report import documents, report_on
 from gough.robots import DynamicModel
 from gough.studies.quantities import deviations, quantity
 from gough.studies.robots import effort_letter, left_out, not_stated, robot, robot_from_file
@@ -142,7 +143,7 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
         return f"{self.robot.name} ({model}), identified from {files}{tried}. The study is {self.path.name}."
 
     def prior(self) -> Box:
-        """Bounds of the robot's parameters; infinite where the study says nothing."""
+        """Bounds of the robot's parameters; infinite where the study states none."""
         names = self.robot.names
         lower, upper = np.full(len(names), -inf), np.full(len(names), inf)
         for name, known in self.table.unknowns.items():
@@ -165,7 +166,7 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
             return default if value is None else quantity(value, self.robot.units[self.robot.names.index(name)])
 
     def bound(self) -> float | list[float] | None:
-        """The greatest error of the efforts, one for all actuators or one each; None where it is to be found."""
+        """The stated bound on the errors of the efforts, one for all actuators or one each; None if not stated."""
         given, units = self.table.noise.bound, self.robot.effort_units
         if given is None:
             return None
@@ -229,6 +230,10 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
         )
         return replace(identified, premises=self.premises)
 
+    def files(self, answer: Identified | IdentifiedRepeats) -> dict[str, bytes]:
+        """The report, its figures and the numbers as JSON, by the names of their files."""
+        return documents(report_on(self.title, (self.about,), answer))
+
     @property
     def channels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Names of the channels of positions and of efforts."""
@@ -242,7 +247,7 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
 
     @property
     def amplifier(self) -> EffortFromVoltage | None:
-        """What makes efforts of voltages; None where efforts are recorded."""
+        """The conversion of voltages to efforts; None where efforts are recorded."""
         gain = self.table.efforts.gain
         if gain is None:
             return None
@@ -262,7 +267,7 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
             return MeasuredMotion.concatenate(*parts)
 
     def recording(self, source: SourceTable, place: Place) -> Recording:
-        """What a file holds of the study's channels; a unit that nobody states is that of the robot."""
+        """The channels of the study in a file; units that are not stated are those of the robot."""
         data = self.table.data
         coordinates, efforts = self.channels
         masked = (mask.channel for mask in self.table.preparation.mask if mask.channel != "time")

@@ -34,7 +34,7 @@ from gough.studies.study import study_file
 
 CONFIGURATIONS = "configurations.csv"
 _DIGITS = 9
-"""Of what is commanded: nobody commands less than a nanometre."""
+"""Decimals of commanded positions: a nanometre."""
 OnProgress = Callable[[Progress], object]
 
 
@@ -86,7 +86,7 @@ class PoseSelectionStudy(KinematicStudy, purposes=("selection",)):
 
     @cached_property
     def target(self) -> float | None:
-        """In m; None where a number of poses is asked for."""
+        """Required accuracy of predicted positions, m; None where the study states a number of poses."""
         if self.selection.target is None:
             return None
         with self._at("target"):
@@ -94,7 +94,7 @@ class PoseSelectionStudy(KinematicStudy, purposes=("selection",)):
 
     @cached_property
     def limits(self) -> PoseLimits:
-        """As the study states them."""
+        """The limits that the study states."""
         asked, unit = self.selection.limits, self.model.reading_unit
         given: dict[str, Any] = {"margin": asked.margin}
         if asked.readings is not None:
@@ -118,7 +118,7 @@ class PoseSelectionStudy(KinematicStudy, purposes=("selection",)):
 
     @cached_property
     def problem(self) -> PoseProblem:
-        """The choice as a value: candidates are drawn, and what they tell is worked out."""
+        """The problem: candidate poses with the information that each gives."""
         table, asked = self.table, self.selection
         with self._at("limits"):
             found = candidates(
@@ -192,7 +192,7 @@ class PoseSelectionStudy(KinematicStudy, purposes=("selection",)):
 
 
 def _largest(problem: PoseProblem, curve: Curve, seed: int) -> Selection:
-    """What comes nearest to a target that is not met."""
+    """The largest selection tried, for a target that is not met."""
     return select(problem, curve.points[-1].count, starts=1, seed=seed)
 
 

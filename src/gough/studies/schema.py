@@ -31,9 +31,9 @@ Frequency = Annotated[float, in_unit("Hz"), Field(gt=0)]
 Duration = Annotated[float, in_unit("s"), Field(ge=0)]
 Period = Annotated[float, in_unit("s"), Field(gt=0)]
 Stated = Any
-"""A number in SI units or text with a unit, judged once the unit is known, so that messages name it; None: nothing."""
+"""A number in SI units or text with a unit, validated once the unit is known; None: not stated."""
 Quantities = float | str | list[float | str]
-"""Numbers in SI units, or text with a unit, such as "1.2 m/s"; what unit they must have, the robot says."""
+"""Numbers in SI units, or text with a unit, such as "1.2 m/s"; the robot determines the unit."""
 Sigma = list[list[float]] | Quantities
 """Standard deviations, one for all or one for each; or a covariance in SI units."""
 Ends = Annotated[list[float | str], Field(min_length=2, max_length=2)]
@@ -41,17 +41,17 @@ Ends = Annotated[list[float | str], Field(min_length=2, max_length=2)]
 
 
 class RobotTable(Table):
-    """[robot]: which robot, with which dimensions, and how detailed its model is."""
+    """[robot]: the robot, its dimensions, and the detail of its model."""
 
     family: str | None = None
-    """The name of a robot: h4, par4, delta, five-bar, palida, 6-ups, 6-ucu or 3-rrr."""
+    """Family of the robot: h4, par4, delta, five-bar, palida, 6-ups, 6-ucu or 3-rrr."""
     file: str | None = None
     """A mechanism file, instead of a family."""
     variant: str | None = None
     """One of the robot's nested models; the most detailed one by default."""
     geometry: dict[str, Any] | str = {}
-    """Its dimensions, with units, or the name of a TOML file that holds them; the report names those that are not
-    stated, and so taken from the library."""
+    """Its dimensions, with units, or the name of a TOML file with them. Dimensions that are not stated are taken from
+    the library, and the report lists them."""
 
     @model_validator(mode="after")
     def _named_once(self) -> Self:
@@ -67,55 +67,55 @@ class SourceTable(Table):
 
     file: str
     rate: Frequency | None = None
-    """Samples a second, where the file has no column of times."""
+    """Sampling rate, for files without a column of times."""
     period: Period | None = None
-    """Of a periodic motion; that of [repeats] by default."""
+    """Period of a periodic motion; default: that of [repeats]."""
     begin: Duration = 0.0
-    """What was recorded before is left out, such as the way into a periodic motion; since the first sample."""
+    """Start of the part that is used, from the first sample; leaves out the way into a periodic motion."""
     end: Period | None = None
-    """The same of what was recorded later."""
+    """End of the part that is used, from the first sample."""
     motion: str | None = None
-    """Validation recordings with the same one are repeats of one motion. By default a file that is cut into periods is
-    a motion by itself, and all that are not are repeats of one."""
+    """Name of the motion. Validation recordings with the same name are repeats. By default a file that is cut into
+    periods is a motion by itself, and all other files are repeats of one motion."""
 
 
 class DataTable(Table):
-    """[data]: recordings, and what their columns mean."""
+    """[data]: recordings and the meaning of their columns."""
 
     recordings: Annotated[list[SourceTable], Field(min_length=1)]
     validation: list[SourceTable] = []
-    """Recordings of other trajectories, on which the identified model is tried."""
+    """Recordings of other trajectories, to validate the identified model."""
     rate: Frequency | None = None
     time: str = "time"
-    """Name of the column of times, in seconds; where there is none, `rate` must be given."""
+    """Name of the column of times, in seconds; without one, `rate` is required."""
     columns: dict[str, str] = {}
     """Channel = name of its column; a channel that is not listed has a column of its own name."""
     units: dict[str, str] = {}
-    """Channel = unit in the file; SI where nothing is said."""
+    """Channel = unit in the file; SI units by default."""
     missing: Literal["refuse", "mask"] = "refuse"
-    """What to do with empty cells and NaN."""
+    """Treatment of empty cells and NaN: refuse the file, or leave out the rows around them."""
 
 
 class EffortsTable(Table):
     """[efforts]: how motor torques or forces were measured."""
 
     gain: Numbers | None = None
-    """Torque per volt of the amplifier, one for all motors or one each; without it the recording holds torques."""
+    """Torque per volt of the amplifier, one for all motors or one each; without it, channels are torques."""
     channels: list[str] | None = None
     """Names of the channels, in the robot's order; V1, V2, … with a gain, tau1, tau2, … without."""
 
 
 class ReversalsTable(Table):
-    """[preparation.reversals]: which rows are left out because a joint is about to turn."""
+    """[preparation.reversals]: leave out rows around velocity reversals."""
 
     speed: float | str = 0.05
-    """In rad/s or m/s, as the robot's coordinates have it."""
+    """Speed below which rows are left out, rad/s or m/s."""
     within: Duration | None = None
-    """Seconds before and after; one period of the cutoff by default."""
+    """Time before and after that is left out too; default: one period of the cutoff frequency."""
 
 
 class MaskTable(Table):
-    """[[preparation.mask]]: rows to leave out because a channel of the recording lies between two values."""
+    """[[preparation.mask]]: leave out rows while a channel lies between two values."""
 
     channel: str
     lower: Number | None = None
@@ -124,21 +124,21 @@ class MaskTable(Table):
 
 
 class PreparationTable(Table):
-    """[preparation]: from raw samples to positions, velocities, accelerations and efforts."""
+    """[preparation]: filtering, differentiation and selection of the samples."""
 
     cutoff: Frequency = 20.0
-    """Of the zero-phase low-pass, on positions and efforts alike."""
+    """Cutoff frequency of the zero-phase low-pass filter of positions and efforts."""
     order: Annotated[int, Field(ge=1, le=10)] = 4
     trim: Duration | None = None
-    """Left out at both ends of each recording; as long as the filter remembers by default."""
+    """Time left out at both ends of each recording; default: the length of the filter's transient."""
     decimate: Annotated[int, Field(ge=1)] | None = None
-    """Keep every so many-th sample; by default down to about five times the cutoff."""
+    """Decimation factor; default: down to a rate of about five times the cutoff frequency."""
     reversals: ReversalsTable = ReversalsTable()
     mask: list[MaskTable] = []
 
 
 class UnknownTable(Table):
-    """[unknowns.NAME]: what is known of a parameter beforehand, in SI units or as text with a unit."""
+    """[unknowns.NAME]: prior bounds of a parameter, in SI units or as text with a unit."""
 
     lower: Stated = None
     upper: Stated = None
@@ -146,55 +146,55 @@ class UnknownTable(Table):
 
 
 class NoiseTable(Table):
-    """[noise]: what is known of the errors of the efforts."""
+    """[noise]: bounds on the errors of the efforts."""
 
     bound: Annotated[list[Stated], BeforeValidator(_listed)] | None = None
-    """Greatest error, one for all actuators or one each, in SI units or as text with a unit; None: 1.5
-    times the smallest bound that fits the data."""
+    """Error bound, one for all actuators or one each, in SI units or as text with a unit; default: 1.5 times the
+    smallest bound that some parameters satisfy."""
 
 
 class RepeatsTable(Table):
-    """[repeats]: the recordings hold one periodic motion again and again, so that its noise shows.
+    """[repeats]: the recordings are repeated periods of one motion, from which the noise is estimated.
 
-    Positions may be noisy then, and nothing is filtered: least squares, Gauss–Markov, instrumental variables, total
-    least squares and maximum likelihood stand beside each other.
+    Positions may be noisy, and nothing is filtered. Least squares, Gauss–Markov, instrumental variables, total least
+    squares and maximum likelihood are compared.
     """
 
     period: Period | None = None
-    """Each recording is cut into periods of this length; without it each recording is one repeat."""
+    """Length of the periods that each recording is cut into; without it, each recording is one repeat."""
     skip: Annotated[int, Field(ge=0)] = 1
-    """Periods left out at the beginning of a recording that is cut: the motion is not yet periodic."""
+    """Periods left out at the beginning of each recording that is cut, until the motion is periodic."""
     orders: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)] | None = None
-    """Numbers of harmonics of the path to choose from; by default as many as the positions need, and two more."""
+    """Numbers of harmonics of the path to choose from; default: as many as the positions need, and two more."""
     independent: bool = True
-    """Do positions err independently of efforts?"""
+    """Whether the errors of positions and efforts are independent."""
     slower_than: float | str = 0.0
-    """Efforts of an actuator that moves slower are left out; in rad/s or m/s."""
+    """Speed of an actuator below which its efforts are left out, rad/s or m/s."""
     sigma_positions: Sigma | None = None
-    """Of the errors of one reading: one number, one per coordinate, or their covariance; by default from the repeats.
-    """
+    """Standard deviation of one position reading: one number, one per coordinate, or a covariance; default: estimated
+    from the repeats."""
     sigma_efforts: Sigma | None = None
-    """The same of the efforts."""
+    """Standard deviation of one effort reading, likewise."""
 
 
 class MethodsTable(Table):
-    """[methods]: which estimators."""
+    """[methods]: the estimators."""
 
     use: Annotated[list[str], Field(min_length=1)] = list(DEFAULT_METHODS)
 
 
 class OutputTable(Table):
-    """[output]: where to."""
+    """[output]: folder of the results and title of the report."""
 
     folder: str = "results"
     title: str | None = None
 
 
 class DesignLimitsTable(Table):
-    """[design.limits]: what the motion must keep at all times. Numbers in SI units, or text with a unit."""
+    """[design.limits]: limits that the motion keeps at all times. Numbers in SI units, or text with a unit."""
 
     speeds: Quantities | None = None
-    """Greatest speed, one for all actuators or one each; like all limits of actuators, the robot's own by default."""
+    """Greatest speed, one for all actuators or one each; default, as for all limits of actuators: the robot's own."""
     efforts: Quantities | None = None
     accelerations: Quantities | None = None
     positions: Annotated[list[Quantities], Field(min_length=2, max_length=2)] | None = None
@@ -209,20 +209,20 @@ class DesignLimitsTable(Table):
 
 
 class DesignTable(Table):
-    """[design]: which motion to look for (`gough design`)."""
+    """[design]: the trajectory to design (`gough design`)."""
 
     criterion: str = "D"
     harmonics: Annotated[int, Field(ge=1)] = 5
     frequency: Quantities = [0.1, 0.5]
     """Fundamental frequency in Hz, or the least and the greatest."""
     rate: Frequency = 1000.0
-    """Samples a second of the trajectory."""
+    """Sampling rate of the trajectory."""
     duration: Period = 10.0
-    """Of the experiment: so many whole periods as it takes."""
+    """Duration of the experiment, rounded up to whole periods."""
     sigma: Sigma = 1.0
-    """Of the efforts' errors: one number, one per actuator, or their covariance."""
+    """Standard deviation of the efforts' errors: one number, one per actuator, or a covariance."""
     home: list[float | str] | None = None
-    """About which to move; the robot's own by default."""
+    """Center of the motion; default: the robot's home."""
     starts: Annotated[int, Field(ge=1)] = 10
     seed: Annotated[int, Field(ge=0)] = 1
     folder: str = "design"
@@ -242,7 +242,7 @@ class IdentificationTable(Table):
     methods: MethodsTable = MethodsTable()
     output: OutputTable = OutputTable()
     design: DesignTable | None = None
-    """Left aside by `gough identify`."""
+    """Read by `gough design` only."""
 
 
 class DesignStudyTable(Table):

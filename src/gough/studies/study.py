@@ -44,7 +44,7 @@ class Study:
         ====================================  =======================  ==========================
         `[robot]`, `[data]`                   `IdentificationStudy`    `identify()`
         `[robot]`, `[poses]`                  `CalibrationStudy`       `calibrate()`, `certify()`
-        `[printer]`, or a Klipper `.cfg`      `CalibrationStudy`       `calibrate_printer()`
+        `[printer]`, or a Klipper `.cfg`      `CalibrationStudy`       `calibrate()`
         `[robot]`, `[design]`                 `DesignStudy`            `design()`
         `[robot]`, `[selection]`              `PoseSelectionStudy`     `choose()`
         ====================================  =======================  ==========================
