@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from fractions import Fraction
 from html import escape
 from xml.etree import ElementTree as ET
 
@@ -17,11 +18,14 @@ from gough import (
     Status,
     calibrate,
     certify,
+    check,
     choose_poses,
     identify,
     write_report,
 )
 from gough.answers import Answer
+from gough.checker import Verdict, certificate_of
+from gough.checker.certificate import rounded_intervals
 from gough.checker.folders import check_folder
 from gough.closure import Tolerances
 from gough.data import Poses
@@ -272,6 +276,12 @@ def estimated(printer):
     return printer[1].estimate
 
 
+@pytest.fixture(scope="module")
+def checked(identified):
+    problem = identified.bounded
+    return check(certificate_of(problem, identified["hull"]), problem)
+
+
 RESTORE = {
     "estimated": lambda answer, text: Estimate.from_json(text),
     "identified": lambda answer, text: Identified.from_json(text),
@@ -287,7 +297,7 @@ def answer_of(kind, request):
     return request.getfixturevalue(kind)
 
 
-@pytest.fixture(params=[*RESTORE, "certified"])
+@pytest.fixture(params=[*RESTORE, "certified", "checked"])
 def every_answer(request):
     return answer_of(request.param, request)
 
@@ -318,7 +328,8 @@ def test_every_answer_prints_its_table_and_shows_it_in_notebooks(every_answer):
     heads, rows, align = answer.columns()
     assert cells(answer._repr_html_()) == [heads, *rows]
     assert len(align) == len(heads)
-    assert answer.table() in str(answer)
+    if not isinstance(answer, Verdict):  # its statement is no table on a terminal
+        assert answer.table() in str(answer)
     for line in answer.headlines():
         assert line in str(answer)
         assert escape(line) in answer._repr_html_()
@@ -395,6 +406,43 @@ def test_predicted_intervals_are_those_of_the_predicted_covariance(chosen, desig
     alone = {name: value for name, value in zip(printer.names, printer.nominal, strict=True) if name in chosen.names}
     assert alone
     assert {name: chosen[name] for name in alone} == alone
+
+
+def test_a_verdict_has_the_intervals_that_its_certificate_proves(identified, checked):
+    hull = identified["hull"]
+    assert checked.holds
+    assert checked.names == hull.names
+    for name in hull.names:
+        # what exact arithmetic proves is rounded outward once, and the method's box was rounded outward from it
+        (low, high), (least, most) = checked.interval(name), hull.interval(name)
+        assert least <= low <= high <= most
+        assert (low, high) == pytest.approx((least, most), rel=1e-12)
+    with pytest.raises(InputError, match="no confidence level"):
+        checked.interval(hull.names[0], 0.95)
+    assert json.loads(checked.to_json())["intervals"][hull.names[0]] == list(checked.interval(hull.names[0]))
+
+
+def test_a_verdict_that_does_not_hold_proves_no_interval(identified, checked):
+    other = replace(identified.bounded, y=identified.bounded.y + 1.0)
+    verdict = check(certificate_of(identified.bounded, identified["hull"]), other)
+    for failed in (verdict, replace(checked, holds=False)):
+        assert failed.names == ()
+        assert json.loads(failed.to_json())["intervals"] == {}
+        with pytest.raises(InputError, match="is proven, because the certificate does not hold"):
+            failed.interval(identified["hull"].names[0])
+
+
+def test_sides_of_verdicts_are_rounded_outward():
+    third = Fraction(1, 3)
+    low, high = rounded_intervals(["a"], [third], [third])["a"]
+    assert Fraction(low) < third < Fraction(high)
+    assert np.nextafter(low, 1) == high
+    huge = Fraction(10) ** 400
+    assert rounded_intervals(["a", "b"], [-huge, None], [huge, Fraction(1, 2)]) == {
+        "a": Interval(-np.inf, np.inf),
+        "b": Interval(-np.inf, 0.5),
+    }
+    assert rounded_intervals(["a"], [huge], [2 * huge])["a"] == (np.finfo(float).max, np.inf)
 
 
 def test_a_saved_calibration_is_of_its_robot(printer):

@@ -1,19 +1,26 @@
 """Certificates: a statement with its proof, the digest of the problem that both are about, and the verdict on it."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
 from hashlib import sha256
+from math import inf
 from typing import Any
 
 import numpy as np
 
+from gough.answers import Answer, Columns
 from gough.checker.limits import brief
 from gough.checker.proofs import Proof
 from gough.core.arrays import ROWS_PER_BLOCK, Array
-from gough.core.errors import AssumptionError, require
+from gough.core.codec import encode
+from gough.core.errors import AssumptionError, nearest, require
+from gough.core.rational import round_down
 from gough.core.text import visible
 from gough.noise import Bounded
 from gough.problem import LinearProblem
+from gough.region import Box, Interval
 
 FORMAT = 2
 """Version of the certificates that this gough writes, and the newest that it reads; older ones are read too."""
@@ -53,10 +60,12 @@ class Certificate:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Answer):
     """Whether a certificate holds, and why. A verdict is true (`if verdict:`) if it holds; `str()` puts it in words.
 
-    "Does not hold" means that the evidence falls short; the statement might still be true.
+    "Does not hold" means that the evidence falls short; the statement might still be true. Where a bound holds,
+    `verdict.interval("mass")` is the proven interval of an unknown and `verdict["mass"]` its middle. JSON keeps the
+    account, and a verdict is not restored from it, since a file is no proof: keep the certificate, and check it again.
     """
 
     holds: bool
@@ -69,16 +78,80 @@ class Verdict:
     """Rows that the proof rests on, counted from 0; empty for a witness, which rests on all of them."""
     checked: str
     """What was looked at, in words."""
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
+    """Where a bound holds: what is proven of each unknown within the prior, rounded outward."""
+
+    def __post_init__(self) -> None:
+        if not self.holds:
+            object.__setattr__(self, "intervals", {})  # nothing is proven, whatever was computed on the way
 
     def __bool__(self) -> bool:
         return self.holds
 
-    def __str__(self) -> str:
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The unknowns that a bound is proven of."""
+        return tuple(self.intervals)
+
+    def __getitem__(self, name: str) -> float:
+        """The middle of a proven interval; where one end is infinite, the other end."""
+        lower, upper = self.interval(name)
+        return float(Box(np.array([lower]), np.array([upper])).center[0])
+
+    def interval(self, name: str, level: float | None = None) -> Interval:
+        """The proven interval of one unknown.
+
+        Raises:
+            InputError: no interval of such an unknown is proven, or `level` is given, which a proof does not have.
+        """
+        require(level is None, "a proven interval has no confidence level: leave level out")
+        why = nearest(name, self.intervals) if self.holds else ", because the certificate does not hold"
+        require(name in self.intervals, f"no interval of '{visible(name)}' is proven{why}")
+        return self.intervals[name]
+
+    def columns(self) -> Columns:
+        """The statement, line by line."""
+        return ["statement"], [[line] for line in self.statement], "l"
+
+    def headlines(self) -> tuple[str, ...]:
+        """The verdict, and what was checked."""
         answer = "The certificate holds" if self.holds else "The certificate does not hold"
+        return (visible(f"{answer}: {self.reason}."), visible(f"Checked: {self.checked}."))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; infinite ends are the texts "inf" and "-inf"."""
+        return {
+            "holds": self.holds,
+            "reason": self.reason,
+            "kind": self.kind,
+            "statement": list(self.statement),
+            "rows": list(self.rows),
+            "checked": self.checked,
+            "intervals": {name: encode(tuple(interval)) for name, interval in self.intervals.items()},
+        }
+
+    def __str__(self) -> str:
         states = [f"  {line}" for line in self.statement]
         head = f"{self.kind} states:" if states else f"{self.kind}: what it states could not be established."
-        lines = [head, *states, f"Checked: {self.checked}.", f"{answer}: {self.reason}."]
-        return "\n".join(map(visible, lines))
+        verdict, checked = self.headlines()
+        return "\n".join([*map(visible, (head, *states)), checked, verdict])
+
+
+def rounded_intervals(
+    names: Sequence[str], lower: Sequence[Fraction | None], upper: Sequence[Fraction | None]
+) -> dict[str, Interval]:
+    """Exact sides as intervals of doubles, rounded outward; None is a side at infinity.
+
+    Examples:
+        >>> rounded_intervals(["a"], [Fraction(1, 2)], [None])
+        {'a': Interval(lower=0.5, upper=inf)}
+    """
+    low = (None if x is None else round_down(x) for x in lower)
+    high = (None if x is None else round_down(-x) for x in upper)
+    return {
+        name: Interval(-inf if a is None else a, inf if b is None else -b)
+        for name, a, b in zip(names, low, high, strict=True)
+    }
 
 
 def require_digest(given: Any) -> None:

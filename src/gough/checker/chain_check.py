@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from gough.checker.certificate import Verdict
+from gough.checker.certificate import Verdict, rounded_intervals
 from gough.checker.chain_boxes import ChainBox, Space, follow
 from gough.checker.chain_proofs import (
     CHAIN_PARTS,
@@ -47,6 +47,7 @@ def check_chains(certificate: ChainCertificate, problem: Any) -> Verdict:
     question = question_of(problem)
     statement: tuple[str, ...] = ()
     poses: Elements = frozenset()
+    box: ChainBox | None = None
     try:
         proof = remade(certificate.proof, CHAIN_PARTS)  # whatever it was made by, its constructors have a say
         certificate = ChainCertificate(certificate.problem, certificate.chains, proof, certificate.more)
@@ -54,7 +55,7 @@ def check_chains(certificate: ChainCertificate, problem: Any) -> Verdict:
         space = Space(question, certificate.chains, certificate.more)
         poses = frozenset().union(*(space.poses(links) for links in certificate.evidence))
         with bounded_work():
-            statement, reason = _checked(certificate, space)
+            statement, reason, box = _checked(certificate, space)
         holds = True
     except BeyondLimit:
         raise
@@ -68,6 +69,7 @@ def check_chains(certificate: ChainCertificate, problem: Any) -> Verdict:
         statement=(*(_condition(certificate, question) if statement else ()), *statement),
         rows=tuple(sorted(poses)),
         checked=f"{f'all {question.n_poses}' if exhibits else len(poses)} poses, and the prior",
+        intervals={} if box is None else rounded_intervals(space.names, box.lower, box.upper),
     )
 
 
@@ -76,25 +78,26 @@ def _require_same(certificate: ChainCertificate, question: ChainQuestion) -> Non
         raise NotProven("the certificate speaks about other measurements or equations, or they were changed")
 
 
-def _checked(certificate: ChainCertificate, space: Space) -> tuple[tuple[str, ...], str]:
-    """What is proven, and why."""
+def _checked(certificate: ChainCertificate, space: Space) -> tuple[tuple[str, ...], str, ChainBox | None]:
+    """What is proven, why, and the box of a bound."""
     stages = [stage for links in certificate.evidence for stage in stages_of(links)]
     by_rows = f"the weighted rows prove each of its {sum(len(s.cuts) for s in stages)} cuts in {len(stages)} boxes"
     words = _Words(space)
     match certificate.proof:
         case ChainBound(links):
-            return words.bounds(follow(links, space, space.prior())), by_rows
+            box = follow(links, space, space.prior())
+            return words.bounds(box), by_rows, None if box.is_empty else box
         case ChainEmpty(links):
             if not follow(links, space, space.prior()).is_empty:
                 raise NotProven(f"the cuts are right, but they leave a box in which a {words.word} may be")
-            return (words.none,), by_rows
+            return (words.none,), by_rows, None
         case ChainWitness() as witness:
             require_fits(witness, space)
             why = "the exhibited values fit each pose with errors within every tolerance"
-            return words.fits(witness), why
+            return words.fits(witness), why, None
         case ChainOutliers() as proof:
             _require_outliers(proof, space)
-            return words.outliers(proof), f"{by_rows}, and no choice of so few poses meets all contradictions"
+            return words.outliers(proof), f"{by_rows}, and no choice of so few poses meets all contradictions", None
 
 
 def require_fits(witness: ChainWitness, space: Space) -> None:

@@ -7,7 +7,7 @@ is integer arithmetic.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gough.checker.certificate import Certificate, Verdict, digest
+from gough.checker.certificate import Certificate, Verdict, digest, rounded_intervals
 from gough.checker.chain_check import check_chains
 from gough.checker.chain_proofs import ChainCertificate
 from gough.checker.limits import BeyondLimit, bounded_work, remade
@@ -49,14 +49,14 @@ def check(certificate: Certificate | ChainCertificate, problem: Any) -> Verdict:
         return Verdict(holds=False, reason=str(short), kind=certificate.kind, statement=(), rows=(), checked="nothing")
     try:
         with bounded_work():
-            reason = CHECKERS[type(proof)](proof, problem)
+            reason, box = CHECKERS[type(proof)](proof, problem)
         holds = True
     except NotProven as short:
-        reason, holds = str(short), False
+        reason, box, holds = str(short), None, False
     looked_at = f"all {problem.n_rows} rows" if isinstance(proof, Witness) else rows_in_words(problem, proof.rows)
-    return Verdict(
-        holds, reason, certificate.kind, statement(proof, problem), proof.rows, f"{looked_at}, and the prior"
-    )
+    intervals = {} if box is None else rounded_intervals(problem.unknowns.names, box.lower, box.upper)
+    stated = statement(proof, problem)
+    return Verdict(holds, reason, certificate.kind, stated, proof.rows, f"{looked_at}, and the prior", intervals)
 
 
 def _require_same(certificate: Certificate, problem: LinearProblem) -> None:
@@ -64,23 +64,28 @@ def _require_same(certificate: Certificate, problem: LinearProblem) -> None:
         raise NotProven("the certificate speaks about another problem, or the problem's data were changed")
 
 
-def _witness(proof: Witness, problem: LinearProblem) -> str:
+Reason = tuple[str, Sides | None]
+"""Why a certificate holds, and the box that it proves, if it is one of all unknowns that satisfy every row."""
+
+
+def _witness(proof: Witness, problem: LinearProblem) -> Reason:
     require_witness(problem, proof.theta)
-    return f"the point satisfies all {problem.n_rows} rows and the prior"
+    return f"the point satisfies all {problem.n_rows} rows and the prior", None
 
 
-def _bound(proof: Bound, problem: LinearProblem) -> str:
+def _bound(proof: Bound, problem: LinearProblem) -> Reason:
     box, count = follow(problem, proof.steps), len(proof.steps)
     if box.is_empty:
-        return f"nothing is consistent: {_contradiction(problem, box)}"
-    return "the weighted rows prove it" if count == 1 else f"the weighted rows prove each of its {count} steps"
+        return f"nothing is consistent: {_contradiction(problem, box)}", None
+    why = "the weighted rows prove it" if count == 1 else f"the weighted rows prove each of its {count} steps"
+    return why, box
 
 
-def _empty(proof: Empty, problem: LinearProblem) -> str:
+def _empty(proof: Empty, problem: LinearProblem) -> Reason:
     box = follow(problem, proof.steps)
     if not box.is_empty:
         raise NotProven("the steps are right, but they contradict neither each other nor the prior")
-    return _contradiction(problem, box)
+    return _contradiction(problem, box), None
 
 
 def _contradiction(problem: LinearProblem, box: Sides) -> str:
@@ -90,29 +95,30 @@ def _contradiction(problem: LinearProblem, box: Sides) -> str:
     return f"the rows bound '{problem.unknowns.names[crossed]}' from below by more than from above"
 
 
-def _inside(proof: Inside, problem: LinearProblem) -> str:
+def _inside(proof: Inside, problem: LinearProblem) -> Reason:
     require_rounds(problem, follow(problem, proof.steps), proof.rounds)
     rounds = "" if len(proof.rounds) == 1 else f" of each of {len(proof.rounds)} rounds"
-    return f"{len(proof.ellipsoid.strips)} weighted strips imply the ellipsoid{rounds}"
+    return f"{len(proof.ellipsoid.strips)} weighted strips imply the ellipsoid{rounds}", None
 
 
-def _relaxed_bound(proof: RelaxedBound, problem: LinearProblem) -> str:
+def _relaxed_bound(proof: RelaxedBound, problem: LinearProblem) -> Reason:
     if follow_relaxed(problem, proof).is_empty:
-        return f"no θ violates at most {counted(proof.q)}"
-    return f"whichever {counted(proof.q)} may be violated, some cut of each of its {len(proof.steps)} steps is left"
+        return f"no θ violates at most {counted(proof.q)}", None
+    why = f"whichever {counted(proof.q)} may be violated, some cut of each of its {len(proof.steps)} steps is left"
+    return why, None
 
 
-def _relaxed_empty(proof: RelaxedEmpty, problem: LinearProblem) -> str:
+def _relaxed_empty(proof: RelaxedEmpty, problem: LinearProblem) -> Reason:
     follow_relaxed(problem, proof)
-    return f"whichever {counted(proof.q)} may be violated, some contradiction is left"
+    return f"whichever {counted(proof.q)} may be violated, some contradiction is left", None
 
 
-def _violated(proof: Violated, problem: LinearProblem) -> str:
+def _violated(proof: Violated, problem: LinearProblem) -> Reason:
     require_violated(problem, proof)
-    return f"every θ violates a row of each of its {len(proof.contradictions)} contradictions"
+    return f"every θ violates a row of each of its {len(proof.contradictions)} contradictions", None
 
 
-CHECKERS: Mapping[type, Callable[[Any, LinearProblem], str]] = {
+CHECKERS: Mapping[type, Callable[[Any, LinearProblem], Reason]] = {
     Witness: _witness,
     Bound: _bound,
     Empty: _empty,
@@ -121,4 +127,4 @@ CHECKERS: Mapping[type, Callable[[Any, LinearProblem], str]] = {
     RelaxedEmpty: _relaxed_empty,
     Violated: _violated,
 }
-"""For each kind of proof, what checks it: returns why it holds, or raises NotProven."""
+"""For each kind of proof, what checks it: returns why it holds, and the box of a bound, or raises NotProven."""
