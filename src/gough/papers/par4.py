@@ -195,19 +195,19 @@ def _rms(values_: Array) -> float:
 
 def _adams() -> tuple[SideBySide, dict[str, Any]]:
     """The simplified models against the complete mechanism, on the Adept cycle."""
-    from gough.simulate.multibody import Par4Mechanism, compare  # noqa: PLC0415 - an extra
+    from gough.simulate.multibody import compare  # noqa: PLC0415 - an extra
 
-    mechanism = Par4Mechanism()
-    motion = AdeptCycle.of(mechanism.robot).motion
-    compared = compare(mechanism, motion.x, motion.dx, motion.ddx)
+    robot = Par4()
+    motion = AdeptCycle.of(robot).motion
+    compared = compare(robot, motion.x, motion.dx, motion.ddx)
     ratios = {model.model: compared.ratios(model) for model in compared.models}
     rows = [(model, *(f"{100 * ratio:.2g} %" for ratio in pair)) for model, pair in ratios.items()]
     caption = (
-        f"Simplified models against the full mechanism on the Adept cycle, rods of {1e3 * mechanism.rod_mass:g} g "
+        f"Simplified models against the full mechanism on the Adept cycle, rods of {1e3 * robot.parts.rod_mass:g} g "
         f'(paper: "about {NCPP_AGAINST_ADAMS}")'
     )
     numbers = {
-        "rod_mass": mechanism.rod_mass,
+        "rod_mass": robot.parts.rod_mass,
         "peak": compared.peak,
         "rms": compared.rms,
         "rms_over_peak_and_over_rms": {model: list(pair) for model, pair in ratios.items()},

@@ -1,7 +1,7 @@
 """Fields of geometries, with what they mean and their unit, so that studies and reports can list them."""
 
 from dataclasses import field, fields
-from math import cos, isfinite, sin, sqrt
+from math import isfinite
 from typing import Any
 
 from gough.core.errors import require
@@ -31,17 +31,3 @@ def check_geometry(geometry: Any) -> None:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and isfinite(value)
-
-
-def home_height(arm: float, rod: float, offset: float, hanging: float) -> float:
-    """The height z of the pose in which all arms hang by the angle `hanging`, to two digits.
-
-    `offset` is the horizontal distance from an arm's motor to its rods' end, which is inside the motor.
-    """
-    across = offset + arm * cos(hanging)
-    require(
-        rod > abs(across),
-        f"the robot cannot be assembled: rods of {rod:g} m do not bridge the {across:.3g} m from the elbows to the "
-        "platform; check that arm is the link on the motor and rod the link on the platform",
-    )
-    return float(f"{-arm * sin(hanging) - sqrt(rod**2 - across**2):.2g}")

@@ -15,7 +15,8 @@ from gough.kernels import Kernel
 from gough.kernels import expression as ex
 from gough.robots._candidates import Candidates, of_headings
 from gough.robots._own_chains import OwnChains
-from gough.robots.kinematics import HEADING, chain_trace, checked_pose
+from gough.robots.kinematics import HEADING, PlatformPoses, chain_trace, checked_pose, heading
+from gough.robots.mechanism.description import Mechanism
 
 
 def arm_readings(PA: Array, angle: Array, zero: Array, arm: Array, rod: Array, *, hint: str) -> Array:
@@ -58,6 +59,29 @@ class TurningArms(OwnChains):
     )
     UNITS: ClassVar[tuple[str, ...]] = ("m", "m", "m", "rad", "rad", "m", "m", "m", "m")
     FREEDOMS: ClassVar[tuple[int, ...]] = (0, 1, 2, HEADING)
+    ROBOT: ClassVar[Any]
+    """The robot whose geometry is the blueprint."""
+    geometry: Any
+
+    def __post_init__(self) -> None:
+        assert len(self.home(self.nominal)) == 2  # InputError where it cannot be assembled
+
+    @property
+    def blueprint(self) -> Array:
+        """The parameters of the geometry, chain by chain: (4, 9)."""
+        return np.asarray(self.geometry.blueprint)
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The robot of the blueprint as bodies, joints and closures."""
+        made: Mechanism = self.ROBOT(self.geometry).mechanism
+        return made
+
+    def home(self, parameters: Any) -> PlatformPoses:
+        """The robot's home pose, whatever the parameters."""
+        assert parameters is not None
+        x, y, z, theta = self.ROBOT(self.geometry).home
+        return PlatformPoses(np.array([[x, y, z]]), heading(theta)[None])
 
     def chain_kernel(self, form: str = "squared") -> Kernel:
         """|p + R_z(θ) c − elbow|² − rod², or the difference of the lengths where form is "length"."""

@@ -1,21 +1,24 @@
-"""The Delta: three motors, three pairs of rods, a platform that only translates."""
+"""The Delta: three motors, three pairs of rods, a platform in one piece that only translates [CLA88]."""
 
 from dataclasses import dataclass
 from math import pi, radians
 from typing import ClassVar
 
-import numpy as np
-
 from gough.core.arrays import Array
-from gough.robots._delta_equations import DELTA_EQUATIONS
-from gough.robots._family import Family
-from gough.robots._geometry import angles, check_geometry, home_height, length
-from gough.robots._skeleton import Skeleton, directions
-from gough.robots.delta_family import DeltaFamily, Parameter, chain_parameters
+from gough.kernels import expression as ex
+from gough.kernels.expression import Expression
+from gough.robots._geometry import angles, length
+from gough.robots.delta_family import equations
+from gough.robots.delta_family.chain import ChainMotion
+from gough.robots.delta_family.description import ArmGeometry, ArmParts, Carrier, Top
+from gough.robots.delta_family.matrices import closeness
+from gough.robots.delta_family.model import DeltaFamily, Parameter, chain_parameters
+from gough.robots.mechanism.inertia import Inertia
+from gough.robots.mechanism.parts import BASE, Body, Joint, Platform
 
 
 @dataclass(frozen=True)
-class DeltaGeometry:
+class DeltaGeometry(ArmGeometry):
     """The dimensions of a Delta, in m and rad; the defaults are of the size of a packaging robot.
 
     Examples:
@@ -29,8 +32,53 @@ class DeltaGeometry:
     platform: float = length(0.045, "from the platform's middle to the rods")
     alpha: tuple[float, ...] = angles((0.0, 2 * pi / 3, 4 * pi / 3), "α_i, the direction of each arm from the x axis")
 
-    def __post_init__(self) -> None:
-        check_geometry(self)
+    TURNED: ClassVar[tuple[tuple[float, float], ...]] = ((0.0, 0.0),) * 3
+    """Nothing turns."""
+
+    @property
+    def fixed(self) -> Array:
+        """(3, 2) m: from the platform's middle to the rods' attachments."""
+        return self.platform * self.radial
+
+    @property
+    def radius(self) -> float:
+        """Of the radii of base and platform only the difference enters the equations."""
+        return self.base - self.platform
+
+
+@dataclass(frozen=True)
+class DeltaParts(ArmParts):
+    """What a Delta is made of, in kg, m and kg·m². The defaults add up to the nominal parameters of the robot.
+
+    Examples:
+        >>> DeltaParts().platform_mass
+        0.96
+    """
+
+    arm_mass: float = 0.6
+    arm_center: float = 0.16387
+    arm_inertia: float = 0.0045
+    rotor_inertia: tuple[float, ...] = (0.072188,) * 3
+    rod_mass: float = 0.08
+    rod_radius: float = 0.007
+    rod_inertia: float | None = None
+    spacing: float = 0.1
+    platform_mass: float = 0.96
+    """Mass of the platform with the tool."""
+
+
+def _attitude(m: tuple[Expression, ...], _x: Expression) -> list[Expression]:
+    """The platform is one body: it turns by one ω."""
+    return [closeness(ex.matrix(*m).T)]
+
+
+def _platform(x: Expression) -> list[Expression | float]:
+    """The platform's position and attitude."""
+    return [x[0], x[1], x[2], 0.0, 0.0, 0.0]
+
+
+def _masses(motion: ChainMotion, gravity: Expression) -> list[Expression]:
+    return [equations.point_mass(motion, ex.vector(0.0, 0.0, 0.0), gravity)]
 
 
 @dataclass(frozen=True)
@@ -46,7 +94,7 @@ class Delta(DeltaFamily):
     | gS_arm | N·m | weight of an arm times the lever of its center, with half of both rods: g·m_rod·arm |
     | f_c | N·m | dry friction of a motor |
     | f_v | N·m·s/rad | viscous friction of a motor |
-    | m_rod | kg | variant "rods": mass of one rod, two in each leg; what halves leave out of its inertia |
+    | m_rod | kg | variant "rods": mass of one rod, two in each chain; what halves leave out of its inertia |
 
     Variant "common" has 5 columns, all chains alike, after [NCPP, eq. (23)]; "per chain" has i_act, gS_arm, f_c and f_v
     for each motor, 13 columns; "rods" has 14 and is exact for uniform rods.
@@ -66,44 +114,55 @@ class Delta(DeltaFamily):
     """Acceleration of gravity, along -z."""
     least_margin: float = 1e-3
     """Poses with a smaller margin or reach are refused."""
+    parts: DeltaParts = DeltaParts()
+    """The masses of the full mechanism; the equations of this model do not contain them."""
 
     ADDS: ClassVar[dict[str, str]] = {
         "common": "",
         "per chain": "differences between the chains",
         "rods": "the inertia of the rods",
     }
-    FAMILY: ClassVar[Family] = DELTA_EQUATIONS
-
-    def __post_init__(self) -> None:
-        self._check()
+    FAMILY: ClassVar[equations.Family] = equations.Family(
+        name="delta",
+        n_pose=3,
+        turned=DeltaGeometry.TURNED,
+        attitude=_attitude,
+        platform=_platform,
+        columns=equations.of_chains("common", _masses),
+    )
+    HANGING: ClassVar[float] = radians(30)
 
     @property
     def name(self) -> str:
         """What the robot is called in reports."""
         return "Delta"
 
-    @property
-    def home(self) -> Array:
-        """The pose in the middle in which all arms hang by about 30°."""
-        of = self.geometry
-        return np.array([0.0, 0.0, home_height(of.arm, of.rod, of.base - of.platform, hanging=radians(30))])
-
-    @property
-    def _parameters(self) -> tuple[Parameter, ...]:
+    def _columns(self, variant: str) -> tuple[Parameter, ...]:
         masses: tuple[Parameter, ...] = (("m_plate", "kg", 1.2),)
-        is_common = self.variant == "common"
-        parameters = chain_parameters(masses, (0.1, 1.2, 2.0, 0.4), 1 if is_common else 3)
-        return (*parameters, ("m_rod", "kg", 0.08)) if self.variant == "rods" else parameters
+        parameters = chain_parameters(masses, (0.1, 1.2, 2.0, 0.4), 1 if variant == "common" else 3)
+        return (*parameters, ("m_rod", "kg", 0.08)) if variant == "rods" else parameters
 
     @property
-    def _numbers(self) -> Array:
-        of = self.geometry
-        return np.array([of.arm, of.rod, of.base - of.platform, *directions(of.alpha)[0][:, :2].ravel()])
+    def _top(self) -> Top:
+        """One plate: 10 bodies and 21 joints in all, 6 ball joints leave 3 freedoms."""
+        return plate(self.parts.platform_mass, self.geometry.fixed, self.home)
 
     @property
-    def _skeleton(self) -> Skeleton:
-        of = self.geometry
-        radial, axis = directions(of.alpha)
-        ends = np.eye(3)
-        platform = np.array([ends[[i, (i + 1) % 3]] for i in range(3)])
-        return Skeleton(of.base * radial, of.platform * radial, of.arm / 8 * axis, platform)
+    def _lumped(self) -> dict[str, float]:
+        of, parts = self.geometry, self.parts
+        chains = parts.chain_parameters(of.arm, self.gravity)
+        plate = parts.platform_mass + 3 * parts.rod_mass
+        return {**chains, "m_plate": plate, "m_rod": parts.rod_column(of.rod)}
+
+
+def plate(mass: float, attachments: Array, home: Array) -> Top:
+    """A platform in one piece with the rods' attachments (chains, 2) around its middle, which is at `home` (3)."""
+    size = float((attachments**2).sum(axis=1).max())
+    flat = mass * size / 12
+    body = Body("platform", Inertia(mass, moments=(flat, flat, 2 * flat), symmetry="center"))
+    x, y, z = home.tolist()
+    carriers = tuple(
+        Carrier("platform", (right, front, 0.0), (x + right, y + front, z)) for right, front in attachments.tolist()
+    )
+    joint = Joint("platform", "free", BASE, "platform")
+    return Top((body,), (joint,), Platform("platform", ("x", "y", "z"), (x, y, z)), carriers)

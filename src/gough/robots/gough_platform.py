@@ -14,6 +14,7 @@ from gough.kernels import Kernel
 from gough.kernels import expression as ex
 from gough.robots._candidates import Candidates
 from gough.robots._soma import all_poses, as_motion, count_distinct
+from gough.robots.hexapod import strut_mechanism
 from gough.robots.kinematics import (
     Columns,
     PlatformPoses,
@@ -25,6 +26,7 @@ from gough.robots.kinematics import (
     checked_pose,
     checked_readings,
 )
+from gough.robots.mechanism.description import Mechanism
 
 _TABLE_1 = (
     (-223.1792, -151.9573, 0.0, -19.9938, -193.9723, 0.0, 345.0),
@@ -132,6 +134,17 @@ class GoughPlatform(ArrayValue):
     def has_orientation(self) -> bool:
         """It turns."""
         return True
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The robot of the blueprint as bodies, joints and closures; its coordinates are gain · reading, in m.
+
+        It stands as if every leg were a fifth longer than at reading zero. Masses are those of a small motion platform.
+        """
+        home = self.home(self.nominal, 0.2 * self.length / self.gain)
+        x, y, z = home.position[0].tolist()
+        joints = (self.base, self.platform)
+        return strut_mechanism(self.name, joints, (x, y, z, 0.0, 0.0, 0.0), zero=np.asarray(self.length))
 
     def rows(self, parameters: Any) -> Array:
         """Parameters leg by leg (legs, 8): a, b, l, g."""

@@ -12,7 +12,13 @@ from gough.core.errors import InputError, require
 from gough.kernels import Kernel, trace
 from gough.kernels import expression as ex
 from gough.robots._candidates import Candidates, of_spheres
+from gough.robots.delta import DeltaParts, plate
+from gough.robots.delta_family.description import RodPairs
 from gough.robots.kinematics import Columns, PlatformPoses, chain_trace, checked, checked_pose, checked_readings
+from gough.robots.mechanism.description import Mechanism
+from gough.robots.mechanism.inertia import Inertia
+from gough.robots.mechanism.parts import BASE, Body, Freedom, Friction, Joint, Limits
+from gough.robots.mechanism.placement import Placement, turned
 
 _TOWERS = ("a", "b", "c")
 
@@ -99,6 +105,41 @@ class LinearDelta(ArrayValue):
     def reading_unit(self) -> str:
         """Metres."""
         return "m"
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The printer of the blueprint as bodies, joints and closures: carriages, pairs of arms and a platform.
+
+        It stands in the middle, as high as half its endstops. Masses are those of a small printer.
+        """
+        endstop, radius, angle, arm = np.split(self.nominal, [3, 4, 7])
+        home = np.array([0.0, 0.0, endstop.mean() / 2])
+        out = np.column_stack([np.cos(angle), np.sin(angle)])
+        parts = DeltaParts(rod_mass=0.02, rod_radius=0.003, spacing=0.06, platform_mass=0.15)
+        attachments = 0.03 * out  # the platform's radius is part of the towers'
+        top = plate(parts.platform_mass, attachments, home)
+        towers = radius * out + attachments
+        tops = endstop + np.sqrt(arm**2 - radius**2)
+        q = self.inverse(self.nominal, home)[0]
+        joints, names = list(top.joints), [f"carriage{t}" for t in _TOWERS]
+        for k, name in enumerate(names):
+            at = Placement((towers[k, 0], towers[k, 1], tops[k]), turned("z", angle[k]))
+            free = Freedom(float(q[k]), Limits(0.0, float(endstop[k])), Friction(_TOWERS[k], dry=1.0, viscous=5.0))
+            joints.append(Joint(f"q_{_TOWERS[k]}", "prismatic", BASE, name, at, (0.0, 0.0, -1.0), freedoms=(free,)))
+        starts = ((0.0, 0.0, 0.0),) * 3
+        pairs = RodPairs(tuple(names), starts, tuple(arm.tolist()), tuple(angle.tolist()), top.carriers, parts)
+        ends = np.array([carrier.at_home for carrier in top.carriers])
+        hooks, rods, balls = pairs.parts(ends - np.column_stack([towers, tops - q]), np.zeros(3))
+        carriages = (Body(name, Inertia(0.1, moments=(1e-4,) * 3, symmetry="center"), "carriage") for name in names)
+        return Mechanism(
+            self.name,
+            (*carriages, *top.bodies, *rods),
+            (*joints, *hooks),
+            tuple(balls),
+            actuated=tuple(f"q_{t}" for t in _TOWERS),
+            platform=top.platform,
+            actuators=self.chains,
+        )
 
     def chain_kernel(self, form: str = "squared") -> Kernel:
         """|p − carriage|² − arm², or the difference of the lengths where form is "length"."""

@@ -91,6 +91,23 @@ class PoseMotion(NamedTuple):
     ddx: Array
 
 
+class CoordinateMotion(NamedTuple):
+    """The motion of all coordinates of a mechanism, passive ones too, each (N, coordinates).
+
+    Examples:
+        >>> from gough.robots import H4
+        >>> robot, still = H4(), np.zeros((1, 4))
+        >>> robot.coordinate_motion(robot.home[None], still, still).by_pose.shape
+        (1, 28, 4)
+    """
+
+    s: Array
+    ds: Array
+    dds: Array
+    by_pose: Array
+    """∂s/∂x (N, coordinates, pose coordinates): the motions that leave the loops closed."""
+
+
 @runtime_checkable
 class ParallelRobot(DynamicModel, Protocol):
     """A dynamic model of a robot whose pose x and motor positions q determine each other.

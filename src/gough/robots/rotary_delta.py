@@ -14,7 +14,10 @@ from gough.kernels import expression as ex
 from gough.robots._candidates import Candidates, of_spheres
 from gough.robots._own_chains import OwnChains
 from gough.robots.arm_chain import arm_readings, elbows
+from gough.robots.delta import Delta, plate
+from gough.robots.delta_family.description import arm_mechanism
 from gough.robots.kinematics import PlatformPoses, chain_trace, checked_pose
+from gough.robots.mechanism.description import Mechanism
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +64,18 @@ class RotaryDelta(OwnChains):
     def blueprint(self) -> Array:
         """The parameters, chain by chain: (3, 6)."""
         return np.stack([np.asarray(getattr(self, stem)) for stem in self.STEMS], axis=1)
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The robot of the blueprint as bodies, joints and closures: with the platform and the masses of a `Delta`."""
+        radius, height, angle, zero, arm, rod = self.blueprint.T
+        out = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        delta = Delta()
+        attachments = delta.geometry.platform * out
+        motors = np.column_stack([radius[:, None] * out + attachments, height])
+        top = plate(delta.parts.platform_mass, attachments, self.home(self.nominal).position[0])
+        chains = np.column_stack([motors, angle, zero, arm, rod])
+        return arm_mechanism(self.name, chains, delta.parts, top, friction=delta.friction, gravity=delta.gravity)
 
     def chain_kernel(self, form: str = "squared") -> Kernel:
         """|p − elbow|² − rod², or the difference of the lengths where form is "length"."""

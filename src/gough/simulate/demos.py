@@ -231,25 +231,23 @@ def _simulated(rng: np.random.Generator, robot: Any, *, mechanism: bool) -> Simu
     if not mechanism:
         return SimulatedRobot(robot, truth)
     whole = _mechanism(rng, robot)
-    lumped = whole.parameters(robot.variant)
+    lumped = whole.robot.parameters_of_parts()
     rubs = SimulatedRobot(robot, truth).equations.friction.columns
     return SimulatedRobot(robot, np.where(rubs, truth, lumped), whole)
 
 
 def _mechanism(rng: np.random.Generator, robot: Any) -> Any:
     """The complete mechanism of a robot, its masses and inertias off their blueprint."""
-    from gough.simulate.multibody import DeltaMechanism, H4Mechanism, Par4Mechanism  # noqa: PLC0415 - an extra
+    from gough.simulate.multibody import Multibody  # noqa: PLC0415 - an extra
 
-    known: Mapping[type, Any] = {H4: H4Mechanism, Par4: Par4Mechanism, Delta: DeltaMechanism}
-    blueprint = known[type(robot)](robot)
     changed = {}
-    for name, value in vars(blueprint).items():
+    for name, value in vars(robot.parts).items():
         if name.endswith(("_mass", "_masses", "_inertia")) and value is not None:
             scale = np.exp(_SPREAD * rng.standard_normal(np.shape(value)))
             changed[name] = (
                 tuple((np.array(value) * scale).tolist()) if isinstance(value, tuple) else float(value * scale)
             )
-    return replace(blueprint, **changed)
+    return Multibody(robot.with_parts(**changed))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -12,11 +12,11 @@ from gough.core.arrays import Array, array
 from gough.core.errors import InputError, nearest, require
 from gough.kernels import Kernel
 from gough.robots.mechanism._search import run
-from gough.robots.mechanism._skeleton import Segment, segments
 from gough.robots.mechanism.description import Mechanism
+from gough.robots.mechanism.drawing import draw, segments
 from gough.robots.mechanism.engine import Engine, engine
 from gough.robots.mechanism.parameters import BODIES, COGGING, DRIVES, PASSIVE, Parameter, parameters
-from gough.robots.model import JointMotion, PoseMotion
+from gough.robots.model import CoordinateMotion, JointMotion, PoseMotion
 from gough.robots.refusal import refuse_where
 
 VARIANTS: dict[str, tuple[frozenset[str], str]] = {
@@ -175,6 +175,13 @@ class ClosedChain(ABC):
         at = self._engine.home.at.actuated
         return JointMotion(*(self._picked(part, at, x) for part in (s, found["ds"], found["dds"])))
 
+    def coordinate_motion(self, x: Any, dx: Any, ddx: Any) -> CoordinateMotion:
+        """The motion of all coordinates, passive ones too, for a motion of the platform."""
+        s = self._at_pose(x)
+        motion = run(self._engine.tree_motion, s, *self._rates(dx, ddx, len(s), "pose"))
+        parts = (s, motion["ds"], motion["dds"], motion["J"])
+        return CoordinateMotion(*(part if np.ndim(x) == 2 else part[0] for part in parts))
+
     def pose_motion(self, q: Any, dq: Any, ddq: Any, guess: Any = None) -> PoseMotion:
         """Poses, velocities and accelerations for a motion of the actuators; derivatives in closed form."""
         s = self._at_actuators(q, guess)
@@ -245,13 +252,12 @@ class ClosedChain(ABC):
     @property
     def segments(self) -> tuple[str, ...]:
         """The kind of each segment of `skeleton`: base, arm, rod or platform."""
-        return tuple(kind for kind, _, _ in self._segments)
+        return tuple(segment.kind for segment in segments(self.mechanism))
 
     def skeleton(self, x: Any) -> Array:
         """End points (N, segments, 2, 3) of the segments that draw the robot, in the base frame."""
-        s = self.look(x)
-        found = run(self._points, s)["points"].reshape(len(s), -1, 2, 3)
-        return found if np.ndim(x) == 2 else found[0]
+        drawn = draw(self.mechanism, self.look(x))
+        return drawn if np.ndim(x) == 2 else drawn[0]
 
     def __getstate__(self) -> dict[str, Any]:
         """Only the fields travel to another process; kernels are traced anew there."""
@@ -285,14 +291,6 @@ class ClosedChain(ABC):
         most = np.abs(run(self._joint_regressor, s, *rates)["joint_regressor"]).max(axis=(0, 1))
         strongest = np.array([most[units == unit].max() for unit in units])
         return np.flatnonzero(most <= NOTHING * strongest).tolist()
-
-    @cached_property
-    def _segments(self) -> tuple[Segment, ...]:
-        return segments(self.mechanism, self._engine.home.at)
-
-    @cached_property
-    def _points(self) -> Kernel:
-        return self._engine.points([end for _, *ends in self._segments for end in ends])
 
     @property
     def _motions(self) -> tuple[str, ...]:
@@ -396,3 +394,40 @@ class ClosedChain(ABC):
             near,
             f"{self.name} is singular there, or beyond a singularity: actuators and joints do not hold the platform",
         )
+
+
+@dataclass(frozen=True)
+class MechanismModel(ClosedChain):
+    """Any mechanism as a robot that can be identified: kinematics of its loops, and a regressor for its actuators.
+
+    Its parameters are those of the description: for each group of identical bodies the ten of a rigid body, or those
+    that its symmetry leaves; rotors; friction; cogging. Not all of them can be told apart: `gough.dynamics` finds
+    their combinations that can.
+
+    Examples:
+        >>> from gough.robots import FiveBar
+        >>> robot = MechanismModel(FiveBar().mechanism)
+        >>> q = robot.inverse([0.0, 0.5])
+        >>> q.round(4)
+        array([2.0424, 1.0992])
+        >>> robot.forward(q).round(9) + 0.0
+        array([0. , 0.5])
+        >>> robot.regressor(q, [1.0, 0.0], [0.0, 0.0]).shape
+        (2, 21)
+    """
+
+    description: Mechanism
+    variant: str = ""
+    """Which of the nested models; the most detailed by default."""
+    only: tuple[str, ...] = ()
+    """Names of the parameters to keep; all by default."""
+    least_margin: float = field(default=1e-4, kw_only=True)
+    """Poses with a smaller singularity margin are refused."""
+
+    def __post_init__(self) -> None:
+        self._check()
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """What the robot is made of."""
+        return self.description

@@ -12,7 +12,7 @@ from gough.kernels import expression as ex
 from gough.kernels.elimination import Elimination
 from gough.kernels.expression import Expression
 from gough.robots.mechanism import _dynamics
-from gough.robots.mechanism._closing import Positions, carried, closures
+from gough.robots.mechanism._closing import closures
 from gough.robots.mechanism._motion import columns_of, following, motion_of_actuators, motion_of_pose, rows_of
 from gough.robots.mechanism._search import Search, Which, run
 from gough.robots.mechanism._states import States
@@ -89,28 +89,28 @@ class Engine:
     @cached_property
     def joint_motion(self) -> Kernel:
         """From s, dx, ddx: `ds`, `dds` and `J` = ∂q/∂x."""
-        at, rows = self.home.at, self.home.rows
-
-        def look(s: Expression, dx: Expression, ddx: Expression) -> dict[str, Expression]:
-            follow = following(at, s, at.pose, rows)
-            ds = follow.velocities(dx)
-            return {"ds": ds, "dds": follow.accelerations(ds, ddx), "J": rows_of(follow.by_known, at.actuated)}
-
-        m = self.n_actuators
-        return trace(look, name="joint_motion", inputs={"s": self.n, "dx": m, "ddx": m})
+        return self._following("joint_motion", self.home.at.pose, self.home.at.actuated)
 
     @cached_property
     def pose_motion(self) -> Kernel:
         """From s, dq, ddq: `ds`, `dds` and `J` = ∂x/∂q."""
-        at, rows = self.home.at, self.home.rows
+        return self._following("pose_motion", self.home.at.actuated, self.home.at.pose)
 
-        def look(s: Expression, dq: Expression, ddq: Expression) -> dict[str, Expression]:
-            follow = following(at, s, at.actuated, rows)
-            ds = follow.velocities(dq)
-            return {"ds": ds, "dds": follow.accelerations(ds, ddq), "J": rows_of(follow.by_known, at.pose)}
+    @cached_property
+    def tree_motion(self) -> Kernel:
+        """From s, dx, ddx: `ds`, `dds` and `J` = ∂s/∂x."""
+        return self._following("tree_motion", self.home.at.pose, tuple(range(self.n)))
 
-        m = self.n_actuators
-        return trace(look, name="pose_motion", inputs={"s": self.n, "dq": m, "ddq": m})
+    def _following(self, name: str, known: tuple[int, ...], wanted: tuple[int, ...]) -> Kernel:
+        """From s and two derivatives of the known coordinates: `ds`, `dds` and `J` = ∂wanted/∂known."""
+        at, rows, m = self.home.at, self.home.rows, self.n_actuators
+
+        def look(s: Expression, first: Expression, second: Expression) -> dict[str, Expression]:
+            follow = following(at, s, known, rows)
+            ds = follow.velocities(first)
+            return {"ds": ds, "dds": follow.accelerations(ds, second), "J": rows_of(follow.by_known, wanted)}
+
+        return trace(look, name=name, inputs={"s": self.n, "first": m, "second": m})
 
     @cached_property
     def _states(self) -> States:
@@ -229,16 +229,6 @@ class Engine:
 
         m = self.n_actuators
         return trace(composed, name=name, inputs={"x": m, "dx": m, "ddx": m})
-
-    def points(self, wanted: Sequence[tuple[int, tuple[float, float, float]]]) -> Kernel:
-        """The given points of links, in the base frame (points, 3), at s."""
-
-        def look(s: Expression) -> Expression:
-            at = Positions(s)
-            found = [carried(self.home.at, link, ex.vector(*point), at, is_point=True) for link, point in wanted]
-            return ex.matrix(*found).T
-
-        return trace(look, name="points", inputs={"s": self.n})
 
     @cached_property
     def _scales(self) -> tuple[Array, Array]:

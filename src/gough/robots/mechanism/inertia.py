@@ -110,6 +110,18 @@ class Inertia:
         cross = np.array(products) + mass * np.array([x * y, x * z, y * z])
         return cls(mass, _plain(center), _plain(np.diag(own).round(15)), _plain(cross.round(15)), symmetry)
 
+    @classmethod
+    def in_plane(cls, mass: float, first: tuple[float, float], inertia: float) -> "Inertia":
+        """A body that moves in the x-y plane: mass, first moments and moment of inertia about the frame's origin.
+
+        Examples:
+            >>> Inertia.in_plane(0.5, (0.1, 0.0), 0.05).values
+            array([0.5 , 0.1 , 0.  , 0.05])
+        """
+        x, y = first[0] / mass, first[1] / mass
+        flat = inertia - mass * (x * x + y * y)
+        return cls(mass, (x, y, 0.0), (flat, flat, flat), symmetry="planar")
+
     @property
     def matrix(self) -> Array:
         """The inertia matrix (3, 3) about the center of mass."""

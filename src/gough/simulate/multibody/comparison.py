@@ -1,14 +1,15 @@
 """How far the simplified models are from the full mechanism: the comparison with Adams of [NCPP, §IV.C]."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.text import table
+from gough.robots.delta_family.model import DeltaFamily
 from gough.simulate.multibody.engines import Engine
-from gough.simulate.multibody.mechanism import FullMechanism
+from gough.simulate.multibody.model import Multibody
 
 WEIGHT = ("S_arm", "gS_arm")
 RODS = ("m_rod",)
@@ -31,11 +32,11 @@ class Comparison:
     """Simplified models of one robot against its full mechanism, along one motion. It prints as a table.
 
     Examples:
-        >>> from gough.simulate.multibody import H4Mechanism
-        >>> mechanism = H4Mechanism()
-        >>> found = compare(mechanism, [mechanism.robot.home], dx=[[1.0, 0.0, 0.0, 0.0]], ddx=[[20.0, 0.0, 0.0, 0.0]])
-        >>> for model in found.models:
-        ...     print(f"{100 * found.ratios(model)[0]:.1f} %  {model.model}")
+        >>> from gough.robots import H4
+        >>> robot = H4()
+        >>> comparison = compare(robot, [robot.home], dx=[[1.0, 0.0, 0.0, 0.0]], ddx=[[20.0, 0.0, 0.0, 0.0]])
+        >>> for model in comparison.models:
+        ...     print(f"{100 * comparison.ratios(model)[0]:.1f} %  {model.model}")
         8.3 %  rods ignored
         3.5 %  rods halved
         1.8 %  + weight of arms and rods
@@ -67,26 +68,27 @@ class Comparison:
         return model.rms / self.peak, model.rms / self.rms
 
 
-def compare(mechanism: FullMechanism, x: Any, dx: Any, ddx: Any, engine: Engine = "pinocchio") -> Comparison:
+def compare(robot: DeltaFamily, x: Any, dx: Any, ddx: Any, engine: Engine = "pinocchio") -> Comparison:
     """The torques of four simplified models against those of the full mechanism, friction left out of both.
 
     Each model adds an effect to the one before: rods without mass, and arms without weight; rods as halves at their
     ends; the weight of arms and rods; the inertia of rods as rods. Parameters are summed up from the masses, not
     fitted.
     """
-    full = mechanism.efforts(x, dx, ddx, engine)
-    (robot,) = (variant for variant in mechanism.robot.variants if variant.variant == "rods")
-    regressor = robot.regressor_kernel()(x, dx, ddx)
-    light = replace(mechanism, rod_mass=0.0, rod_inertia=0.0)
+    full = Multibody(robot).efforts(x, dx, ddx, engine)
+    (complete,) = (variant for variant in robot.variants if variant.variant == "rods")
+    regressor, names = complete.regressor_kernel()(x, dx, ddx), complete.names
+    light = complete.with_parts(rod_mass=0.0, rod_inertia=0.0).parameters_of_parts()
+    halved = complete.parameters_of_parts()
     models = {
-        "rods ignored": _without(WEIGHT + RODS, robot.names, light.parameters("rods")),
-        "rods halved": _without(WEIGHT + RODS, robot.names, mechanism.parameters("rods")),
-        "+ weight of arms and rods": _without(RODS, robot.names, mechanism.parameters("rods")),
-        "+ inertia of rods": mechanism.parameters("rods"),
+        "rods ignored": _without(WEIGHT + RODS, names, light),
+        "rods halved": _without(WEIGHT + RODS, names, halved),
+        "+ weight of arms and rods": _without(RODS, names, halved),
+        "+ inertia of rods": halved,
     }
     errors = {model: regressor @ parameters - full for model, parameters in models.items()}
     return Comparison(
-        mechanism.robot.name,
+        robot.name,
         float(np.abs(full).max()),
         _rms(full),
         tuple(Simplification(model, _rms(error), float(np.abs(error).max())) for model, error in errors.items()),

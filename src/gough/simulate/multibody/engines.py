@@ -1,4 +1,4 @@
-"""The two multibody engines, Pinocchio and MuJoCo: loaded when first used, given the same tree."""
+"""The two multibody engines, Pinocchio and MuJoCo: loaded when first used, given the same mechanism."""
 
 import importlib
 from collections.abc import Callable
@@ -9,19 +9,49 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import AssumptionError, InputError
-from gough.simulate.multibody.description import Tree, turn
-from gough.simulate.multibody.mjcf import mjcf
+from gough.robots.mechanism.description import Mechanism
+from gough.robots.mechanism.parts import BASE, Joint
+from gough.robots.mechanism.placement import AXES, Placement, Vector
+from gough.simulate.multibody.mjcf import closure_kind, mjcf
 
 Engine = Literal["pinocchio", "mujoco"]
+_POSE = {word: AXES[axis] for word, axis in (*((k, k) for k in "xyz"), ("yaw", "z"), ("pitch", "y"), ("roll", "x"))}
 
 
-class PinocchioMechanism(NamedTuple):
-    """A tree as Pinocchio's model, and its closures as Pinocchio's constraints."""
+class PinocchioModel(NamedTuple):
+    """The bodies and joints of a mechanism as Pinocchio's model."""
 
     model: Any
-    """A `pinocchio.Model`; its coordinates are those of the tree, in order."""
-    constraints: Any
-    """A `pinocchio.StdVec_RigidConstraintModel`, a CONTACT_3D for each closure."""
+    """A `pinocchio.Model`, whose joints have one coordinate each."""
+    order: Array
+    """For each coordinate of the model, which coordinate of the mechanism it is."""
+    bodies: dict[str, int]
+    """The joint that carries each body."""
+
+    def arranged(self, s: Array) -> Array:
+        """Coordinates, velocities or forces (N, coordinates) of the mechanism in the model's order."""
+        return s[..., self.order]
+
+    def constraints(self, mechanism: Mechanism, s: Array) -> Any:
+        """The closures as a `pinocchio.StdVec_RigidConstraintModel`; s are coordinates at which the loops are closed.
+
+        Raises:
+            InputError: a closure holds neither a point nor a whole frame; Pinocchio has no such constraint.
+        """
+        pin = load("pinocchio")
+        kinds = {"connect": pin.ContactType.CONTACT_3D, "weld": pin.ContactType.CONTACT_6D}
+        constraints = pin.StdVec_RigidConstraintModel()
+        for closure in mechanism.closures:
+            kind = closure_kind(mechanism, closure, s)
+            if kind not in kinds:
+                raise InputError(f"Pinocchio has no constraint that holds only {', '.join(closure.directions)}")
+            ends: list[Any] = []
+            for body, place in zip(closure.bodies, closure.placements, strict=True):
+                ends += [self.bodies[body], _se3(pin, place)]
+            constraint = pin.RigidConstraintModel(kinds[kind], self.model, *ends, pin.ReferenceFrame.LOCAL)
+            constraint.name = closure.name
+            constraints.append(constraint)
+        return constraints
 
 
 def load(engine: str) -> Any:
@@ -39,96 +69,122 @@ def load(engine: str) -> Any:
         ) from error
 
 
-def build_pinocchio(tree: Tree) -> PinocchioMechanism:
-    """The tree and its closures for Pinocchio."""
+def pinocchio_model(mechanism: Mechanism) -> PinocchioModel:
+    """The open tree of a mechanism for Pinocchio.
+
+    Raises:
+        AssumptionError: Pinocchio is not installed.
+
+    Examples:
+        >>> from gough.robots import FiveBar
+        >>> pinocchio_model(FiveBar().mechanism).model.nq
+        4
+    """
     pin = load("pinocchio")
-    joint_models = {
-        (kind, axis): getattr(pin, f"JointModel{letter}{axis.upper()}")
-        for kind, letter in (("turn", "R"), ("slide", "P"))
-        for axis in "xyz"
-    }
     model = pin.Model()
-    model.name = tree.name
-    model.gravity.linear = np.array([0.0, 0.0, -tree.gravity])
-    ids = {"": 0}
-    for body in tree.bodies:
-        last = ids[body.parent]
-        placement = pin.SE3(turn(body.heading, "z"), np.array(body.position))
-        for joint in body.joints:
-            last = model.addJoint(last, joint_models[joint.kind, joint.axis](), placement, joint.name)
-            placement = pin.SE3.Identity()
-        solid = pin.Inertia(body.solid.mass, np.array(body.solid.center), np.diag(body.solid.inertia))
-        model.appendBodyToJoint(last, solid, placement)
-        model.addFrame(pin.Frame(body.name, last, placement, pin.FrameType.BODY), False)  # noqa: FBT003 - mass is in
-        ids[body.name] = last
-    model.armature = np.array([joint.armature for joint in tree.joints])
-    constraints = pin.StdVec_RigidConstraintModel()
-    for closure in tree.closures:
-        ends = []
-        for name, point in zip(closure.bodies, closure.points, strict=True):
-            ends += [ids[name], pin.SE3(np.eye(3), np.array(point))]
-        constraint = pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, *ends, pin.ReferenceFrame.LOCAL)
-        constraint.name = closure.name
-        constraints.append(constraint)
-    return PinocchioMechanism(model, constraints)
+    model.name = mechanism.name
+    model.gravity.linear = np.array(mechanism.gravity)
+    names, order, ids = list(mechanism.coordinates), [], {BASE: 0}
+    frames = {BASE: pin.SE3.Identity()}
+    rotors = []
+    todo = list(mechanism.joints)
+    while todo:
+        joint = next(joint for joint in todo if joint.parent in ids)
+        todo.remove(joint)
+        last = ids[joint.parent]
+        place = frames[joint.parent] * _se3(pin, joint.placement)
+        for name, axis in _moves(joint):
+            turns = mechanism.motions[name] == "turn"
+            kind = pin.JointModelRevoluteUnaligned if turns else pin.JointModelPrismaticUnaligned
+            last = model.addJoint(last, kind(np.array(axis)), place, name)
+            order.append(names.index(name))
+            rotors.append(mechanism.freedoms[name].rotor or 0.0)
+            place = pin.SE3.Identity()
+        inertia = mechanism.body(joint.child).inertia
+        model.appendBodyToJoint(last, pin.Inertia(inertia.mass, np.array(inertia.center), inertia.matrix), place)
+        model.addFrame(pin.Frame(joint.child, last, place, pin.FrameType.BODY), False)  # noqa: FBT003 - mass is in
+        ids[joint.child], frames[joint.child] = last, place
+    model.armature = np.array(rotors)
+    return PinocchioModel(model, np.array(order), ids)
+
+
+def _se3(pin: Any, place: Placement) -> Any:
+    return pin.SE3(place.matrix, np.array(place.position))
+
+
+def _moves(joint: Joint) -> list[tuple[str, Vector]]:
+    """The single turns and slides of a joint, from the parent outwards, with their axes."""
+    match joint.kind:
+        case "free" | "planar":
+            known = dict(zip((name.rsplit("_", 1)[1] for name in joint.coordinates), joint.coordinates, strict=True))
+            return [(known[word], axis) for word, axis in _POSE.items() if word in known]
+        case "spherical":
+            axes: tuple[Vector, ...] = (AXES["x"], AXES["y"], AXES["z"])
+        case "universal":
+            axes = (joint.axis, joint.second_axis)
+        case _:
+            axes = (joint.axis,) * len(joint.coordinates)
+    return list(zip(joint.coordinates, axes, strict=True))
 
 
 @lru_cache(maxsize=8)
-def _pinocchio(tree: Tree) -> tuple[Any, Any, Any]:
-    model = build_pinocchio(tree).model
-    return load("pinocchio"), model, model.createData()
+def _pinocchio(mechanism: Mechanism) -> tuple[Any, PinocchioModel, Any]:
+    built = pinocchio_model(mechanism)
+    return load("pinocchio"), built, built.model.createData()
 
 
 @lru_cache(maxsize=8)
-def _mujoco(tree: Tree) -> tuple[Any, Any, Any]:
+def _mujoco(mechanism: Mechanism) -> tuple[Any, Any, Any, Array]:
     mujoco = load("mujoco")
+    names = mechanism.coordinates
     try:
-        model = mujoco.MjModel.from_xml_string(mjcf(tree, np.zeros(len(tree.coordinates))))
+        model = mujoco.MjModel.from_xml_string(mjcf(mechanism, np.zeros(len(names)), has_closures=False))
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise InputError(
-            f"MuJoCo refuses the {tree.name} ({reason}): it wants mass and inertia in every body. "
+            f"MuJoCo refuses the {mechanism.name} ({reason}): it wants mass and inertia in every body. "
             "Pinocchio takes massless rods"
         ) from error
-    # mj_inverse with constraints on adds their forces and does not give the motors' torques: the loops are open here,
-    # and the caller projects.
-    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-    return mujoco, model, mujoco.MjData(model)
+    order = np.array([names.index(model.joint(k).name) for k in range(model.njnt)])
+    return mujoco, model, mujoco.MjData(model), order
 
 
-def _inverse_by_pinocchio(tree: Tree, q: Array, dq: Array, ddq: Array) -> Array:
-    pin, model, data = _pinocchio(tree)
-    rnea = pin.rnea
-    return np.array([rnea(model, data, *sample) for sample in zip(q, dq, ddq, strict=True)])
-
-
-def _inverse_by_mujoco(tree: Tree, q: Array, dq: Array, ddq: Array) -> Array:
-    mujoco, model, data = _mujoco(tree)
-    forces = np.empty_like(q)
-    for k in range(len(q)):
-        data.qpos[:], data.qvel[:], data.qacc[:] = q[k], dq[k], ddq[k]
-        mujoco.mj_inverse(model, data)
-        forces[k] = data.qfrc_inverse
+def _inverse_by_pinocchio(mechanism: Mechanism, s: Array, ds: Array, dds: Array) -> Array:
+    pin, built, data = _pinocchio(mechanism)
+    rnea, model, forces = pin.rnea, built.model, np.empty_like(s)
+    samples = zip(*(np.ascontiguousarray(built.arranged(part)) for part in (s, ds, dds)), strict=True)
+    for k, sample in enumerate(samples):
+        forces[k, built.order] = rnea(model, data, *sample)
     return forces
 
 
-def inverse_dynamics(tree: Tree, q: Array, dq: Array, ddq: Array, engine: str) -> Array:
+def _inverse_by_mujoco(mechanism: Mechanism, s: Array, ds: Array, dds: Array) -> Array:
+    mujoco, model, data, order = _mujoco(mechanism)
+    forces = np.empty_like(s)
+    for k in range(len(s)):
+        data.qpos[:], data.qvel[:], data.qacc[:] = s[k, order], ds[k, order], dds[k, order]
+        mujoco.mj_inverse(model, data)
+        forces[k, order] = data.qfrc_inverse
+    return forces
+
+
+def inverse_dynamics(mechanism: Mechanism, s: Array, ds: Array, dds: Array, engine: str) -> Array:
     """Forces (N, coordinates) that move the open tree so, without its closures."""
-    engines: dict[str, Callable[[Tree, Array, Array, Array], Array]] = {
+    engines: dict[str, Callable[[Mechanism, Array, Array, Array], Array]] = {
         "pinocchio": _inverse_by_pinocchio,
         "mujoco": _inverse_by_mujoco,
     }
     if engine not in engines:
         raise InputError(f"engine must be 'pinocchio' or 'mujoco', but is {engine!r}")
-    return engines[engine](tree, q, dq, ddq).reshape(q.shape)
+    return engines[engine](mechanism, s, ds, dds)
 
 
-def mass_matrices(tree: Tree, q: Array) -> Array:
-    """Mass matrices (N, coordinates, coordinates) of the open tree, armatures included, by Pinocchio."""
-    pin, model, data = _pinocchio(tree)
-    size = q.shape[1]
-    found = np.empty((len(q), size, size))
-    for k, sample in enumerate(q):
-        found[k] = pin.crba(model, data, sample)
-    above = np.triu(found, 1)  # Pinocchio promises the upper triangle only
-    return np.triu(found) + np.swapaxes(above, 1, 2)
+def mass_matrices(mechanism: Mechanism, s: Array) -> Array:
+    """Mass matrices (N, coordinates, coordinates) of the open tree, rotors included, by Pinocchio."""
+    pin, built, data = _pinocchio(mechanism)
+    size = s.shape[1]
+    matrices = np.empty((len(s), size, size))
+    for k, sample in enumerate(np.ascontiguousarray(built.arranged(s))):
+        upper = np.triu(pin.crba(built.model, data, sample))  # Pinocchio promises the upper triangle only
+        matrices[k][np.ix_(built.order, built.order)] = upper + np.triu(upper, 1).T
+    return matrices

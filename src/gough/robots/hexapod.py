@@ -1,4 +1,4 @@
-"""Gough-Stewart platforms: six struts between a base below and a platform above, as 6-UPS and as 6-UCU."""
+"""Gough-Stewart platforms for identification: six struts between a base below and a platform above."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -44,24 +44,32 @@ class HexapodGeometry:
         )
 
 
-def hexapod_mechanism(
-    legs: Literal["UPS", "UCU"] = "UPS", geometry: HexapodGeometry | None = None, gravity: float = 9.81
+def strut_mechanism(
+    name: str,
+    joints: tuple[Array, Array],
+    home: tuple[float, ...],
+    *,
+    legs: Literal["UPS", "UCU"] = "UPS",
+    zero: Array | None = None,
+    gravity: float = 9.81,
 ) -> Mechanism:
-    """A Gough-Stewart platform. UPS: universal, prismatic, spherical joints; UCU: universal, cylindrical, universal.
+    """A platform on struts. UPS: universal, prismatic, spherical joints; UCU: universal, cylindrical, universal.
 
     With cylindrical joints the rods also turn about their own axes, which spherical joints at their ends would leave
     undetermined.
 
-    Examples:
-        >>> len(hexapod_mechanism("UCU").rows)
-        24
+    Args:
+        name: What it is called.
+        joints: The joints on the base (struts, 3) and those on the platform (struts, 3), m.
+        home: A pose (x, y, z, roll, pitch, yaw) with the platform not turned.
+        legs: The joints of a strut.
+        zero: The length of each strut at which its coordinate is zero, m; zero by default.
+        gravity: Acceleration of gravity, along -z.
     """
-    of = geometry or HexapodGeometry()
-    lower, upper = of.points()
-    home = (0.0, 0.0, of.height, 0.0, 0.0, 0.0)
-    joints, closures = [Joint("platform", "free", BASE, "platform")], []
-    names = [str(k) for k in range(1, 7)]
-    for k, a, b in zip(names, lower, upper, strict=True):
+    numbers = [str(k) for k in range(1, len(joints[0]) + 1)]
+    held, closures = [Joint("platform", "free", BASE, "platform")], []
+    lengths = np.zeros(len(numbers)) if zero is None else zero
+    for k, a, b, own in zip(numbers, *joints, lengths.tolist(), strict=True):
         along = b + np.array(home[:3]) - a
         span = float(np.linalg.norm(along))
         frame = facing(
@@ -69,16 +77,17 @@ def hexapod_mechanism(
         )  # x level and across the strut, z along it at home
         place = Placement(tuple(a.tolist()), frame)
         cardan = Freedom(0.0, Limits(-radians(40), radians(40)), Friction("u", dry=0.5))
-        joints.append(
+        held.append(
             Joint(f"cardan{k}", "universal", BASE, f"cylinder{k}", place, (1, 0, 0), (0, 1, 0), (cardan, cardan))
         )
-        drive = Freedom(span, Limits(0.75 * span, 1.25 * span, 1.5, effort=4e3), Friction(k, dry=40.0, viscous=150.0))
-        ends = (f"rod{k}", "platform")
+        range_ = Limits(0.75 * span - own, 1.25 * span - own, 1.5, effort=4e3)
+        drive = Freedom(span - own, range_, Friction(k, dry=40.0, viscous=150.0))
+        ends, shift = (f"rod{k}", "platform"), Placement((0.0, 0.0, own))
         if legs == "UPS":
-            joints.append(Joint(f"q{k}", "prismatic", f"cylinder{k}", f"rod{k}", freedoms=(drive,)))
+            held.append(Joint(f"q{k}", "prismatic", f"cylinder{k}", f"rod{k}", shift, freedoms=(drive,)))
             closures.append(Closure.at_points(f"ball{k}", ends, ((0, 0, 0), tuple(b.tolist()))))
         else:
-            joints.append(Joint(f"q{k}", "cylindrical", f"cylinder{k}", f"rod{k}", freedoms=(drive, Freedom())))
+            held.append(Joint(f"q{k}", "cylindrical", f"cylinder{k}", f"rod{k}", shift, freedoms=(drive, Freedom())))
             across = facing(
                 np.cross(along, [*a[:2], 0.0]).tolist(), along.tolist()
             )  # its y completes the cross at home
@@ -88,18 +97,17 @@ def hexapod_mechanism(
     cylinder = Inertia(6.0, (0.0, 0.0, 0.3), (0.12, 0.12, 0.01), symmetry="z")
     rod = Inertia(3.0, (0.0, 0.0, -0.3), (0.06, 0.06, 0.002), symmetry="z")
     plate = Inertia(30.0, (0.0, 0.0, 0.05), (1.2, 1.2, 2.2), symmetry="z")
-    bodies = [*(Body(f"cylinder{k}", cylinder, "cylinder") for k in names), Body("platform", plate)]
-    bodies += [Body(f"rod{k}", rod, "rod") for k in names]
-    drives = tuple(f"q{k}" if legs == "UPS" else f"q{k}_slide" for k in names)
+    bodies = [*(Body(f"cylinder{k}", cylinder, "cylinder") for k in numbers), Body("platform", plate)]
+    bodies += [Body(f"rod{k}", rod, "rod") for k in numbers]
     return Mechanism(
-        f"6-{legs}",
+        name,
         tuple(bodies),
-        tuple(joints),
+        tuple(held),
         tuple(closures),
-        actuated=drives,
+        actuated=tuple(f"q{k}" if legs == "UPS" else f"q{k}_slide" for k in numbers),
         platform=Platform("platform", home=home),
         gravity=(0.0, 0.0, -gravity),
-        actuators=tuple(f"strut {k}" for k in names),
+        actuators=tuple(f"strut {k}" for k in numbers),
     )
 
 
@@ -131,4 +139,6 @@ class Hexapod(ClosedChain):
     @cached_property
     def mechanism(self) -> Mechanism:
         """The 13 bodies."""
-        return hexapod_mechanism(self.legs, self.geometry, self.gravity)
+        home = (0.0, 0.0, self.geometry.height, 0.0, 0.0, 0.0)
+        joints = self.geometry.points()
+        return strut_mechanism(f"6-{self.legs}", joints, home, legs=self.legs, gravity=self.gravity)

@@ -2,6 +2,8 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from functools import cached_property
+from math import cos, sin, sqrt
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,10 +12,12 @@ from gough.core.arrays import Array, array
 from gough.core.errors import InputError, nearest, require
 from gough.kernels import Kernel, trace
 from gough.kernels import expression as ex
-from gough.robots._family import Family, kernels, regressors
-from gough.robots._newton import PoseSearch
-from gough.robots._skeleton import Skeleton
-from gough.robots.model import JointMotion, PoseMotion
+from gough.robots.delta_family.description import ArmGeometry, ArmParts, Top, arm_mechanism
+from gough.robots.delta_family.equations import Family, kernels, regressors
+from gough.robots.delta_family.search import PoseSearch
+from gough.robots.mechanism.description import Mechanism
+from gough.robots.mechanism.drawing import draw, segments
+from gough.robots.model import CoordinateMotion, JointMotion, PoseMotion
 from gough.robots.refusal import refuse_where
 
 Parameter = tuple[str, str, float]
@@ -40,39 +44,101 @@ class DeltaFamily(ABC):
     with a NaN is missing: its results are NaN, and it is never refused.
     """
 
+    geometry: ArmGeometry
     variant: str
     gravity: float
     least_margin: float
+    parts: ArmParts
 
     ADDS: ClassVar[dict[str, str]]
     """For each variant, simplest first, what it adds to the one before, in words."""
     FAMILY: ClassVar[Family]
     """The equations."""
+    HANGING: ClassVar[float]
+    """By this angle all arms hang at home, about."""
+
+    def __post_init__(self) -> None:
+        self._check()
 
     @property
     @abstractmethod
     def name(self) -> str:
         """What the robot is called in reports."""
 
+    @abstractmethod
+    def _columns(self, variant: str) -> tuple[Parameter, ...]:
+        """The columns of a variant's regressor."""
+
     @property
     @abstractmethod
+    def _top(self) -> Top:
+        """The platform of the full mechanism."""
+
+    @property
+    @abstractmethod
+    def _lumped(self) -> dict[str, float]:
+        """The parameters of all variants by name, summed up from the parts; without friction."""
+
+    @cached_property
     def home(self) -> Array:
         """The pose in which all arms hang alike, well inside the workspace."""
+        of = self.geometry
+        middle = -of.turning * np.mean(of.TURNED, axis=0) + 0.0
+        height = home_height(of.arm, of.rod, of.radius, hanging=self.HANGING)
+        return np.array([*middle, height, 0.0][: self.FAMILY.n_pose])
+
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """The full mechanism: every arm, rod and joint, with the masses of `parts` and the nominal friction."""
+        of = self.geometry
+        blueprint = of.blueprint
+        blueprint[:, :2] += of.fixed
+        return arm_mechanism(
+            self.name,
+            blueprint,
+            self.parts,
+            self._top,
+            friction=self.friction,
+            gravity=self.gravity,
+            redundant=self._is_redundant,
+        )
 
     @property
-    @abstractmethod
-    def _numbers(self) -> Array:
-        """The numbers of the geometry, as the equations take them."""
+    def friction(self) -> list[tuple[float, float]]:
+        """Nominal dry and viscous friction of each motor."""
+        nominal = {name.lower(): value for name, _, value in self._columns("rods")}
+        return [(nominal[f"f_c{k}"], nominal[f"f_v{k}"]) for k in range(1, self.FAMILY.n_motors + 1)]
 
     @property
-    @abstractmethod
-    def _skeleton(self) -> Skeleton:
-        """What is drawn."""
+    def _is_redundant(self) -> bool:
+        """Whether closures of the full mechanism repeat one another."""
+        return False
+
+    def with_parts(self, **changes: Any) -> Self:
+        """The same robot with other masses, inertias or spacing of the rods: see `parts`.
+
+        Examples:
+            >>> from gough.robots import H4
+            >>> H4().with_parts(rod_mass=0.05).parts.rod_mass
+            0.05
+        """
+        return replace(self, parts=replace(self.parts, **changes))  # type: ignore[type-var]
+
+    def parameters_of_parts(self) -> Array:
+        """The parameters of this variant, summed up from `parts`; friction is zero.
+
+        Half of each rod goes to its elbow, half to the platform [NCPP, §IV.A]. The variant "rods" is then exact, except
+        for the turning of the rods about their own axes. Its `m_rod` is the mass of a uniform slender rod, and
+        6 (m/4 - I/L²) of any other rod of mass m and length L whose inertia about its center, across itself, is I.
+        """
+        lumped = self._lumped
+        unknown = [name for name in self.names if name not in lumped and not name.lower().startswith("f_")]
+        assert not unknown, f"no rule sums up {unknown}"
+        return np.array([lumped.get(name, 0.0) for name in self.names])
 
     @property
-    @abstractmethod
     def _parameters(self) -> tuple[Parameter, ...]:
-        """The columns of this variant's regressor."""
+        return self._columns(self.variant)
 
     @property
     def actuators(self) -> tuple[str, ...]:
@@ -136,7 +202,7 @@ class DeltaFamily(ABC):
             InputError: a pose is out of reach or too near a singularity; the message names the first such sample.
         """
         self._refuse(x)
-        return kernels(self.FAMILY)["inverse"](x, self._numbers)
+        return kernels(self.FAMILY)["inverse"](x, self.geometry.numbers)
 
     def forward(self, q: Any, guess: Any = None) -> Array:
         """Poses for motor angles (N, motors), by Newton's method on the inverse kinematics [PRV03i, eq. (10)].
@@ -150,7 +216,7 @@ class DeltaFamily(ABC):
         angles = self._read(q, "q", self.FAMILY.n_motors)
         start = self._read(self.home if guess is None else guess, "guess", self.FAMILY.n_pose)
         of = kernels(self.FAMILY)
-        search = PoseSearch(of["newton"], of["descent"], self._numbers, self._signs[0])
+        search = PoseSearch(of["newton"], of["descent"], self.geometry.numbers, self._signs[0])
         x = search.solve(np.atleast_2d(angles), start).reshape(*angles.shape[:-1], self.FAMILY.n_pose)
         self._refuse(x)
         return x
@@ -158,22 +224,22 @@ class DeltaFamily(ABC):
     def jacobian(self, x: Any) -> Array:
         """J (N, pose coordinates, motors) with ẋ = J q̇ [PRV03i, eq. (11)]."""
         self._refuse(x)
-        return kernels(self.FAMILY)["jacobian"](x, self._numbers)
+        return kernels(self.FAMILY)["jacobian"](x, self.geometry.numbers)
 
     def joint_motion(self, x: Any, dx: Any, ddx: Any) -> JointMotion:
         """Motor angles, velocities and accelerations for a motion of the platform, in closed form."""
         self._refuse(x)
-        found = kernels(self.FAMILY)["joint_motion"].evaluate(x, dx, ddx, self._numbers)
-        return JointMotion(found["q"], found["dq"], found["ddq"])
+        motion = kernels(self.FAMILY)["joint_motion"].evaluate(x, dx, ddx, self.geometry.numbers)
+        return JointMotion(motion["q"], motion["dq"], motion["ddq"])
 
     def pose_motion(self, q: Any, dq: Any, ddq: Any, guess: Any = None) -> PoseMotion:
         """Poses, velocities and accelerations for a motion of the motors; derivatives in closed form."""
         x = self.forward(q, guess)
-        found = kernels(self.FAMILY)["pose_motion"].evaluate(x, dq, ddq, self._numbers)
-        return PoseMotion(x, found["dx"], found["ddx"])
+        motion = kernels(self.FAMILY)["pose_motion"].evaluate(x, dq, ddq, self.geometry.numbers)
+        return PoseMotion(x, motion["dx"], motion["ddx"])
 
     def reach(self, x: Any) -> Array:
-        """How far each leg is from the edge of its workspace (N, motors): 1 is best, 0 is the edge.
+        """How far each chain is from the edge of its workspace (N, motors): 1 is best, 0 is the edge.
 
         It is the sine of the angle between the arm and the line from its motor to its rods' end, both seen in the
         plane in which the arm turns; negative out of reach.
@@ -188,9 +254,9 @@ class DeltaFamily(ABC):
         of the platform. The second says in the same way how firmly the pairs of rods hold the platform's attitude,
         which J_x cannot see: without it the platform tips over although J_x is regular.
         """
-        found = self._margins(x)
-        reach = found["reach"].min(axis=-1)
-        return np.where(reach < 0, reach, (found["margins"] * self._signs).min(axis=-1))
+        margins = self._margins(x)
+        reach = margins["reach"].min(axis=-1)
+        return np.where(reach < 0, reach, (margins["margins"] * self._signs).min(axis=-1))
 
     def regressor(self, q: Any, dq: Any, ddq: Any) -> Array:
         """Motor torques per unit of each parameter (N, motors, parameters), from motor angles and derivatives.
@@ -199,7 +265,7 @@ class DeltaFamily(ABC):
             InputError: a pose is not found or too near a singularity; the message names the first such sample.
         """
         x = self.forward(q)
-        return regressors(self.FAMILY, self.variant)["joint"](x, dq, ddq, self._numbers, self.gravity)
+        return regressors(self.FAMILY, self.variant)["joint"](x, dq, ddq, self.geometry.numbers, self.gravity)
 
     def regressor_kernel(self) -> Kernel:
         """The regressor of this very robot as a kernel of x, dx, ddx: to simulate, differentiate, enclose, export as C.
@@ -207,15 +273,15 @@ class DeltaFamily(ABC):
         Unlike `regressor` it refuses no pose: out of reach its values are NaN. Dry friction is a plain sign of dq.
         """
         kernel = regressors(self.FAMILY, self.variant)["pose"]
-        return kernel.bind(geometry=self._numbers, gravity=self.gravity)
+        return kernel.bind(geometry=self.geometry.numbers, gravity=self.gravity)
 
     def inverse_kernel(self) -> Kernel:
         """The motor angles of this very robot as a kernel of the pose; NaN out of reach."""
-        return kernels(self.FAMILY)["inverse"].bind(geometry=self._numbers)
+        return kernels(self.FAMILY)["inverse"].bind(geometry=self.geometry.numbers)
 
     def joint_motion_kernel(self) -> Kernel:
         """The motors' motion `q`, `dq`, `ddq` as a kernel of x, dx, ddx."""
-        return kernels(self.FAMILY)["joint_motion"].bind(geometry=self._numbers)
+        return kernels(self.FAMILY)["joint_motion"].bind(geometry=self.geometry.numbers)
 
     def margin_kernel(self) -> Kernel:
         """The margins as a kernel of the pose, positive on the side of home: `margin` is the smallest of them."""
@@ -226,14 +292,35 @@ class DeltaFamily(ABC):
         return self._of_pose("reach", "reach", np.ones(self.FAMILY.n_motors))
 
     @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """The names of all coordinates of the full mechanism, passive ones too."""
+        return self.mechanism.coordinates
+
+    def all_coordinates(self, x: Any) -> Array:
+        """All coordinates of the full mechanism (N, coordinates) at poses: see `coordinate_names`."""
+        self._refuse(x)
+        return kernels(self.FAMILY)["all_coordinates"](x, self.geometry.numbers)
+
+    def coordinate_motion(self, x: Any, dx: Any, ddx: Any) -> CoordinateMotion:
+        """The motion of all coordinates of the full mechanism for a motion of the platform, in closed form."""
+        self._refuse(x)
+        motion = kernels(self.FAMILY)["coordinate_motion"].evaluate(x, dx, ddx, self.geometry.numbers)
+        return CoordinateMotion(motion["s"], motion["ds"], motion["dds"], motion["by_pose"])
+
+    @property
     def segments(self) -> tuple[str, ...]:
         """The kind of each segment of `skeleton`: base, arm, rod or platform."""
-        return self._skeleton.segments
+        return tuple(segment.kind for segment in segments(self.mechanism))
 
     def skeleton(self, x: Any) -> Array:
         """End points (N, segments, 2, 3) of the segments that draw the robot, in the base frame."""
-        points = kernels(self.FAMILY)["points"].evaluate(x, self._numbers)
-        return self._skeleton.draw(points["ends"], points["elbows"])
+        s = kernels(self.FAMILY)["all_coordinates"](x, self.geometry.numbers)
+        drawn = draw(self.mechanism, np.atleast_2d(s))
+        return drawn if np.ndim(x) == 2 else drawn[0]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Only the fields are pickled; what follows from them is computed anew."""
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}  # type: ignore[attr-defined]
 
     def _numbered(self, word: str) -> tuple[str, ...]:
         return tuple(f"{word}{i + 1}" for i in range(self.FAMILY.n_motors))
@@ -248,13 +335,13 @@ class DeltaFamily(ABC):
 
     def _of_pose(self, output: str, name: str, factors: Array) -> Kernel:
         """One output of the margins' kernel, times constants, with this geometry."""
-        every = kernels(self.FAMILY)["margins"].bind(geometry=self._numbers)
+        every = kernels(self.FAMILY)["margins"].bind(geometry=self.geometry.numbers)
         k = [port.name for port in every.outputs].index(output)
         times = ex.vector(*factors.tolist())
         return trace(lambda x: every.function.call([x])[k] * times, name=name, inputs={"x": self.FAMILY.n_pose})
 
     def _margins(self, x: Any) -> dict[str, Array]:
-        return kernels(self.FAMILY)["margins"].evaluate(x, self._numbers)
+        return kernels(self.FAMILY)["margins"].evaluate(x, self.geometry.numbers)
 
     @property
     def _signs(self) -> Array:
@@ -263,12 +350,14 @@ class DeltaFamily(ABC):
 
     def _refuse(self, x: Any) -> None:
         """Raise InputError for the first pose that is out of reach or nearly singular."""
-        found = self._margins(x)
-        reach, margin = found["reach"], (found["margins"] * self._signs).min(axis=-1)
+        margins = self._margins(x)
+        reach, margin = margins["reach"], (margins["margins"] * self._signs).min(axis=-1)
         for i in range(self.FAMILY.n_motors):
-            leg = reach[..., i]
-            refuse_where(leg < 0, f"the pose is out of reach of motor {i + 1}: check the units (m, rad)")
-            refuse_where(leg < self.least_margin, f"the leg of motor {i + 1} is stretched or folded: the edge of reach")
+            own = reach[..., i]
+            refuse_where(own < 0, f"the pose is out of reach of motor {i + 1}: check the units (m, rad)")
+            refuse_where(
+                own < self.least_margin, f"the chain of motor {i + 1} is stretched or folded: the edge of reach"
+            )
         refuse_where(margin < 0, "the pose lies beyond a singularity: the robot gets there only in another assembly")
         refuse_where(margin < self.least_margin, "the pose is singular: motors and rods do not hold the platform")
 
@@ -279,11 +368,29 @@ class DeltaFamily(ABC):
             raise InputError(
                 f"{self.name} has no variant '{self.variant}'{nearest(self.variant, self.ADDS)} (known: {known})"
             )
+        n = self.FAMILY.n_motors
+        require(len(self.parts.rotor_inertia) == n, f"rotor_inertia must be {n} numbers, one per motor")
         require(bool(np.isfinite(self.gravity)), f"gravity must be a finite acceleration in m/s², not {self.gravity}")
         require(0 < self.least_margin < 1, f"least_margin must lie between 0 and 1, but it is {self.least_margin}")
-        margins = kernels(self.FAMILY)["margins"].replay(self.home, self._numbers)["margins"]  # needs no compiler
+        margins = kernels(self.FAMILY)["margins"].replay(self.home, self.geometry.numbers)[
+            "margins"
+        ]  # needs no compiler
         require(
             bool(np.abs(margins).min() >= self.least_margin),
             f"{self.name} is singular at home with these headings alpha of its motors (margins "
             f"{', '.join(f'{value:.2g}' for value in margins)}): the motors or the rods do not hold its platform",
         )
+
+
+def home_height(arm: float, rod: float, offset: float, hanging: float) -> float:
+    """The height z of the pose in which all arms hang by the angle `hanging`, to two digits.
+
+    `offset` is the horizontal distance from an arm's motor to its rods' end, which is inside the motor.
+    """
+    across = offset + arm * cos(hanging)
+    require(
+        rod > abs(across),
+        f"the robot cannot be assembled: rods of {rod:g} m do not bridge the {across:.3g} m from the elbows to the "
+        "platform; check that arm is the link on the motor and rod the link on the platform",
+    )
+    return float(f"{-arm * sin(hanging) - sqrt(rod**2 - across**2):.2g}")

@@ -56,26 +56,16 @@ def _circle(radius: float, half: float, z: float) -> Array:
     return np.column_stack([radius * np.cos(angles), radius * np.sin(angles), np.full(6, z)])
 
 
-def palida_mechanism(
-    geometry: PalidaGeometry | None = None,
-    *,
-    bodies: Literal["symmetric", "general"] = "symmetric",
-    cogging: Cogging | None = None,
-    gravity: float = 9.81,
-) -> Mechanism:
+def _mechanism(robot: "Palida") -> Mechanism:
     """PaLiDA as a mechanism: base on top, platform below, z up.
 
     Inertias add up to the a-priori column of [AHG, table III]. Those numbers fit no rigid bodies exactly: with
     symmetric bodies p_2 cannot exceed p_3, because no moment of inertia exceeds the sum of the other two.
-
-    Examples:
-        >>> len(palida_mechanism().bodies)
-        19
     """
-    of = geometry or PalidaGeometry()
+    of = robot.geometry
     A, B = of.points()
     home = (0.0, 0.0, -of.home - of.height, 0.0, 0.0, 0.0)
-    symmetric = bodies == "symmetric"
+    symmetric = robot.bodies == "symmetric"
     ring = Inertia.about_origin(1.0, moments=(0.002, 0.002, 0.002), symmetry="center" if symmetric else "none")
     stator = Inertia.about_origin(4.5, (0, 0.579, 0), (0.089, 0.002, 0.083), symmetry="y" if symmetric else "none")
     slider = Inertia.about_origin(2.0, (0, 0, -1.299), (0.861, 0.86, 0.001), symmetry="z" if symmetric else "none")
@@ -86,7 +76,7 @@ def palida_mechanism(
     joints, closures = [Joint("platform", "free", BASE, "platform")], []
     for j in range(6):
         k = str(j + 1)
-        joints += _strut_joints(j, A[j], np.array(home[:3]) + B[j], cogging)
+        joints += _strut_joints(j, A[j], np.array(home[:3]) + B[j], robot.cogging)
         for name, inertia, group in (("ring", ring, "1"), ("stator", stator, "2"), ("slider", slider, "3")):
             parts[name].append(Body(f"{name}{k}", inertia, group))
         closures.append(Closure.at_points(f"ball{k}", (f"slider{k}", "platform"), ((0, 0, 0), tuple(B[j].tolist()))))
@@ -98,7 +88,7 @@ def palida_mechanism(
         tuple(closures),
         actuated=tuple(f"q{k}" for k in range(1, 7)),
         platform=Platform("platform", home=home),
-        gravity=(0.0, 0.0, -gravity),
+        gravity=(0.0, 0.0, -robot.gravity),
         actuators=tuple(f"drive {k}" for k in range(1, 7)),
     )
 
@@ -174,4 +164,4 @@ class Palida(ClosedChain):
     @cached_property
     def mechanism(self) -> Mechanism:
         """The 19 bodies."""
-        return palida_mechanism(self.geometry, bodies=self.bodies, cogging=self.cogging, gravity=self.gravity)
+        return _mechanism(self)

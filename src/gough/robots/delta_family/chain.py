@@ -5,7 +5,7 @@
 
 The base frame has z up; q is the angle by which an arm hangs below the horizontal. The platform keeps its attitude: its
 pose is x = (position, θ), or the position alone, and the end of a rod is A = position + a + R_z(θ) c with constants a
-and c. In all equations a enters only through P - a, so that each leg is written as seen from its own a: `motor` is
+and c. In all equations a enters only through P - a, so that each chain is written as seen from its own a: `motor` is
 P - a, and points come out shifted by a.
 """
 
@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 from gough.kernels import expression as ex
 from gough.kernels.expression import Expression
-from gough.robots._matrices import inverse_matrix
+from gough.robots.delta_family.matrices import inverse_matrix
 
 
 @dataclass(frozen=True)
-class Leg:
+class Chain:
     """The constants of one chain."""
 
     motor: Expression
@@ -40,9 +40,9 @@ class Leg:
 
 @dataclass(frozen=True)
 class Posture:
-    """One leg at a pose."""
+    """One chain at a pose."""
 
-    leg: Leg
+    chain: Chain
     cosine: Expression
     """cos q."""
     sine: Expression
@@ -68,7 +68,7 @@ class Posture:
     @property
     def dPB(self) -> Expression:
         """∂PB/∂q = u × PB."""
-        return ex.cross(self.leg.axis, self.PB)
+        return ex.cross(self.chain.axis, self.PB)
 
     @property
     def dDC(self) -> Expression:
@@ -76,29 +76,31 @@ class Posture:
         return ex.vector(-self.DC[1], self.DC[0], 0.0)
 
 
-def posture(leg: Leg, x: Expression) -> Posture:
-    """Inverse kinematics of one leg: where |AB| = L [PRV03i, eqs. (1)-(9)], with the elbow on the outer side.
+def posture(chain: Chain, x: Expression) -> Posture:
+    """Inverse kinematics of one chain: where |AB| = L [PRV03i, eqs. (1)-(9)], with the elbow on the outer side.
 
     With r and -z the coordinates of A as seen from P in the plane of the arm, |AB|² = L² reads r cos q - z sin q = k
     with k = (|PA|² + l² - L²) / 2l. Its solutions are the directions that make the angle acos(k/ρ), ρ = |(r, z)|, with
     (r, -z); the smaller q is the one whose elbow lies outside. `reach` is the sine of that angle: zero where the arm
-    and the rods, seen in the plane of the arm, are stretched or folded, and -√(cos² - 1) where the leg cannot reach.
+    and the rods, seen in the plane of the arm, are stretched or folded, and -√(cos² - 1) where the chain cannot reach.
     """
     DC = ex.vector(0.0, 0.0, 0.0)
     if x.numel() > 3:
         c, s = ex.cos(x[3]), ex.sin(x[3])
-        DC = ex.vector(c * leg.turned[0] - s * leg.turned[1], s * leg.turned[0] + c * leg.turned[1], leg.turned[2])
+        DC = ex.vector(
+            c * chain.turned[0] - s * chain.turned[1], s * chain.turned[0] + c * chain.turned[1], chain.turned[2]
+        )
     A = x[:3] + DC
-    PA = A - leg.motor
-    r, z = ex.dot(PA, leg.radial), PA[2]
-    k = (ex.dot(PA, PA) + leg.arm**2 - leg.rod**2) / (2 * leg.arm)
+    PA = A - chain.motor
+    r, z = ex.dot(PA, chain.radial), PA[2]
+    k = (ex.dot(PA, PA) + chain.arm**2 - chain.rod**2) / (2 * chain.arm)
     squared = r**2 + z**2
     height = squared - k**2
     side = ex.sqrt(height)
     cosine, sine = (k * r - side * z) / squared, (-k * z - side * r) / squared
-    PB = leg.arm * (cosine * leg.radial - sine * ex.vector(0.0, 0.0, 1.0))  # [PRV03i, eq. (6)]
+    PB = chain.arm * (cosine * chain.radial - sine * ex.vector(0.0, 0.0, 1.0))  # [PRV03i, eq. (6)]
     return Posture(
-        leg,
+        chain,
         cosine,
         sine,
         reach=ex.sign(height) * ex.sqrt(ex.absolute(height) / squared),
@@ -109,28 +111,29 @@ def posture(leg: Leg, x: Expression) -> Posture:
     )
 
 
-def J_x(legs: Sequence[Posture], n_pose: int) -> Expression:
+def J_x(at: Sequence[Posture], n_pose: int) -> Expression:
     """Rows (AB, (DC × AB)_z): the closure equations AB · (Ḃ - Ȧ) = 0 by the platform's velocity.
 
-    [PRV03i, eq. (12)], corrected: DC belongs to the leg's own end of the crossbar, C_1 for legs 1 and 4, C_2 for legs
-    2 and 3. As printed (C_1, C_1, C_2, C_2) the matrix is singular at home. [NCPP, eq. (3)] is the same for Par4.
+    [PRV03i, eq. (12)], corrected: DC belongs to the chain's own end of the crossbar, C_1 for chains 1 and 4, C_2 for
+    chains 2 and 3. As printed (C_1, C_1, C_2, C_2) the matrix is singular at home. [NCPP, eq. (3)] is the same for the
+    Par4.
     """
-    return ex.matrix(*(ex.vector(leg.AB, ex.cross(leg.DC, leg.AB)[2])[:n_pose] for leg in legs)).T
+    return ex.matrix(*(ex.vector(each.AB, ex.cross(each.DC, each.AB)[2])[:n_pose] for each in at)).T
 
 
-def J_q(legs: Sequence[Posture]) -> Expression:
+def J_q(at: Sequence[Posture]) -> Expression:
     """The diagonal (PB × AB) · u of the closure equations by the motors' velocities [PRV03i, eq. (13)].
 
     [NCPP, eqs. (4), (12)], corrected: in its letters (PA × AB) · u; as printed the sign is the opposite.
     """
-    return ex.vector(*(ex.dot(ex.cross(leg.PB, leg.AB), leg.leg.axis) for leg in legs))
+    return ex.vector(*(ex.dot(ex.cross(each.PB, each.AB), each.chain.axis) for each in at))
 
 
 @dataclass(frozen=True)
-class Motion:
-    """The legs and the platform, with velocities and accelerations and their derivatives by the motors' velocities."""
+class ChainMotion:
+    """Chains and platform, with velocities and accelerations and their derivatives by the motors' velocities."""
 
-    legs: tuple[Posture, ...]
+    chains: tuple[Posture, ...]
     J: Expression
     """ẋ = J q̇ [PRV03i, eq. (11)]."""
     dq: Expression
@@ -151,36 +154,36 @@ class Motion:
         return self.ddx[:3] + ex.vector(-DC[1], DC[0], 0.0) * self.ddx[3] - DC * self.dx[3] ** 2
 
 
-def _quadratic(legs: Sequence[Posture], dq: Expression, dx: Expression) -> Expression:
+def _quadratic(at: Sequence[Posture], dq: Expression, dx: Expression) -> Expression:
     """J_x ẍ - J_q q̈, by differentiating AB · (Ḃ - Ȧ) = 0: it replaces the differencing of J in [PRV03i, eq. (19)].
 
     AB · (B̈ - Ä) + |Ḃ - Ȧ|² = 0 with B̈ = (u × PB) q̈ - PB q̇² and Ä = p̈ + (z × DC) θ̈ - DC θ̇².
     """
     terms = []
-    for i, leg in enumerate(legs):
+    for i, each in enumerate(at):
         turning = dx[3] if dx.numel() > 3 else 0.0
-        slip = leg.dPB * dq[i] - dx[:3] - leg.dDC * turning
-        terms.append(ex.dot(slip, slip) - ex.dot(leg.AB, leg.PB) * dq[i] ** 2 + ex.dot(leg.AB, leg.DC) * turning**2)
+        slip = each.dPB * dq[i] - dx[:3] - each.dDC * turning
+        terms.append(ex.dot(slip, slip) - ex.dot(each.AB, each.PB) * dq[i] ** 2 + ex.dot(each.AB, each.DC) * turning**2)
     return ex.vector(*terms)
 
 
-def motion_of_pose(legs: Sequence[Leg], x: Expression, dx: Expression, ddx: Expression) -> Motion:
+def motion_of_pose(chains: Sequence[Chain], x: Expression, dx: Expression, ddx: Expression) -> ChainMotion:
     """The motion in which the platform is at x, moves by dx and accelerates by ddx: no system is solved for it."""
-    at = tuple(posture(leg, x) for leg in legs)
+    at = tuple(posture(chain, x) for chain in chains)
     by_pose, by_motors = J_x(at, x.numel()), J_q(at)
     dq = (by_pose @ dx) / by_motors
     ddq = (by_pose @ ddx - _quadratic(at, dq, dx)) / by_motors
-    return Motion(at, _scaled(inverse_matrix(by_pose), by_motors), dq, ddq, dx, ddx)
+    return ChainMotion(at, _scaled(inverse_matrix(by_pose), by_motors), dq, ddq, dx, ddx)
 
 
-def motion_of_motors(legs: Sequence[Leg], x: Expression, dq: Expression, ddq: Expression) -> Motion:
+def motion_of_motors(chains: Sequence[Chain], x: Expression, dq: Expression, ddq: Expression) -> ChainMotion:
     """The motion in which the platform is at x, and the motors move by dq and accelerate by ddq."""
-    at = tuple(posture(leg, x) for leg in legs)
+    at = tuple(posture(chain, x) for chain in chains)
     by_motors = J_q(at)
     solve = inverse_matrix(J_x(at, x.numel()))
     dx = solve @ (by_motors * dq)
     ddx = solve @ (by_motors * ddq + _quadratic(at, dq, dx))
-    return Motion(at, _scaled(solve, by_motors), dq, ddq, dx, ddx)
+    return ChainMotion(at, _scaled(solve, by_motors), dq, ddq, dx, ddx)
 
 
 def _scaled(A: Expression, factors: Expression) -> Expression:

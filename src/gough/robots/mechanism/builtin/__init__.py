@@ -1,1 +1,0 @@
-"""Mechanisms that come with the library."""
