@@ -11,7 +11,7 @@ r_1 … r_6, v_1 … v_6.
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.robots.mechanism import Palida
+from gough.robots import Palida
 
 
 class ByHand:

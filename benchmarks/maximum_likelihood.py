@@ -53,10 +53,10 @@ def h4_experiment(rate=200.0):
 def palida_experiment():
     """PaLiDA with forces of 20 to 30 N noise in ±230 N, and hall sensors of 0.1 mm."""
     try:
-        from gough.robots.mechanism import MechanismModel, palida_mechanism  # noqa: PLC0415
+        from gough.robots import Palida  # noqa: PLC0415
     except ImportError:
         return None
-    robot = MechanismModel(palida_mechanism())
+    robot = Palida()
     limits = {"amplitude": [0.15, 0.15, 0.12, 0.4, 0.4, 0.4], "velocity": [1.2, 1.2, 1.2, 3, 3, 3]}
     series = FourierSeries.random(np.random.default_rng(3), offset=robot.home, frequency=0.5, **limits)
     noise = {"positions": white(correlated(6, 1e-4, 2)), "efforts": white(correlated(6, 25.0, 3))}

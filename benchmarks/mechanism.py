@@ -18,8 +18,9 @@ from benchmarks._palida_by_hand import COLUMNS, ByHand
 from benchmarks._timing import seconds
 from gough.core.arrays import Array
 from gough.kernels.native import available_threads
-from gough.robots.mechanism import MECHANISMS, MechanismModel, Palida
-from gough.simulate.multibody.of_mechanism import open_tree
+from gough.robots import ROBOTS, Palida
+from gough.robots.mechanism import MechanismModel
+from gough.simulate.multibody import pinocchio_model
 
 N_SAMPLES = 10_000
 N_LOOP = 1_000
@@ -42,7 +43,7 @@ def loops(robot: Palida, x: Array, dx: Array, ddx: Array) -> dict[str, Callable[
     """Pinocchio, sample by sample, for the rigid-body columns: with the loops closed for it, and closing them."""
     import pinocchio as pin  # noqa: PLC0415 - of the extra `multibody`
 
-    tree = open_tree(robot.mechanism)
+    tree = pinocchio_model(robot.mechanism)
     model, bodies = tree.model, tree.bodies
     ends = []
     for closure in robot.mechanism.closures:
@@ -94,9 +95,9 @@ def agreement(W: Array, other: Array, what: str) -> None:
 def builders() -> None:
     """Time from a description to a kernel, and its size."""
     print("\nFrom a description to the regressor of the drives' motion (without compiler):")
-    for name, make in MECHANISMS.items():
+    for name, make in ROBOTS.items():
         start = perf_counter()
-        robot = MechanismModel(make())
+        robot = MechanismModel(make().mechanism)
         kernel = robot._joint_regressor  # noqa: SLF001 - what `regressor` runs
         took = perf_counter() - start
         n = len(robot.coordinate_names)

@@ -4,13 +4,14 @@ Masses add up to the published parameters. Errors are over all motors and sample
 peak torque, and over the rms torque; [NCPP, §IV.C] does not say which of them its 2 % is.
 """
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from benchmarks._timing import seconds
-from gough.simulate.multibody import DeltaMechanism, FullMechanism, H4Mechanism, Par4Mechanism, compare
+from gough.robots import H4, Delta, Par4
+from gough.robots.delta_family.model import DeltaFamily
+from gough.simulate.multibody import Multibody, compare
 from gough.simulate.pick_and_place import PickAndPlace
 from gough.simulate.trajectories import FourierSeries
 
@@ -19,31 +20,30 @@ AMPLITUDES = {"H4": (0.12, 0.12, 0.06, 0.7), "Par4": (0.2, 0.2, 0.1, 0.7), "Delt
 CYCLES = {"H4": 0.4, "Par4": 0.25, "Delta": 0.25}
 
 
-def random_motion(mechanism: FullMechanism, rate: float = 500.0):
-    robot = mechanism.robot
+def random_motion(robot: DeltaFamily, rate: float = 500.0):
     path = FourierSeries.random(
         np.random.default_rng(3), offset=robot.home, amplitude=AMPLITUDES[robot.name], frequency=0.5
     )
     return path.sample(rate)[1:]
 
 
-def adept(mechanism: FullMechanism):
-    robot = mechanism.robot
+def adept(robot: DeltaFamily):
     return PickAndPlace(robot.home, cycle=CYCLES[robot.name]).sample(2000.0)
 
 
-def rms_over_peak(mechanism: FullMechanism, motion) -> float:
+def rms_over_peak(robot: DeltaFamily, motion) -> float:
     """Of the most complete simplified model."""
-    found = compare(mechanism, *motion)
+    found = compare(robot, *motion)
     return found.ratios(found.models[-1])[0]
 
 
-def agreement(mechanism: FullMechanism, motion) -> None:
+def agreement(robot: DeltaFamily, motion) -> None:
     """Engines against each other, closures, energy, forward against inverse dynamics."""
+    mechanism = Multibody(robot)
     x, dx, ddx = motion
     torques = mechanism.efforts(x, dx, ddx)
     by_mujoco = mechanism.efforts(x, dx, ddx, engine="mujoco")
-    power = (torques * mechanism.robot.joint_motion(x, dx, ddx).dq).sum(axis=1)
+    power = (torques * robot.joint_motion(x, dx, ddx).dq).sum(axis=1)
     pulsation = 2j * np.pi * 0.5 * np.arange(len(x) // 2 + 1)
     growth = np.fft.irfft(np.fft.rfft(mechanism.energy(x, dx)) * pulsation, len(x))  # exact for one smooth period
     back = mechanism.accelerations(x, dx, torques)
@@ -53,21 +53,21 @@ def agreement(mechanism: FullMechanism, motion) -> None:
     print(f"forward after inverse dynamics  {np.abs(back - ddx).max():.1e} of {np.abs(ddx).max():.1f} m/s², rad/s²")
 
 
-def assumptions(mechanism: FullMechanism, motion) -> None:
+def assumptions(robot: DeltaFamily, motion) -> None:
     """What makes the rod column exact, and what real rods leave of the torque."""
-    for radius in (1e-6, 0.003, mechanism.rod_radius, 0.012):
-        left = rms_over_peak(replace(mechanism, rod_radius=radius), motion)
+    for radius in (1e-6, 0.003, robot.parts.rod_radius, 0.012):
+        left = rms_over_peak(robot.with_parts(rod_radius=radius), motion)
         print(f"rods of radius {1e3 * radius:6.3f} mm: rms/peak {left:.1e}")
-    if isinstance(mechanism, Par4Mechanism):
-        uniform = mechanism.bar_mass * mechanism.robot.geometry.h**2 / 12
-        left = rms_over_peak(replace(mechanism, bar_inertia=uniform), motion)
+    if isinstance(robot, Par4):
+        uniform = robot.parts.bar_mass * robot.geometry.h**2 / 12
+        left = rms_over_peak(robot.with_parts(bar_inertia=uniform), motion)
         print(f"bars of the platform uniform, not with their mass at their ends: rms/peak {left:.1e}")
 
 
-def speed(mechanism: FullMechanism) -> None:
+def speed(robot: DeltaFamily) -> None:
     """Time per sample, as a ratio to the compiled regressor of the simplified model."""
-    motion = random_motion(mechanism, rate=N_SAMPLES / 2)
-    regressor = mechanism.robot.regressor_kernel()
+    motion, mechanism = random_motion(robot, rate=N_SAMPLES / 2), Multibody(robot)
+    regressor = robot.regressor_kernel()
     works = {
         "simplified: compiled regressor": lambda: regressor(*motion),
         "full: motion of all joints": lambda: mechanism.motion(*motion),
@@ -81,15 +81,15 @@ def speed(mechanism: FullMechanism) -> None:
 
 
 def main() -> None:
-    """Print all comparisons for each mechanism."""
-    for mechanism in (H4Mechanism(), Par4Mechanism(), DeltaMechanism()):
-        motion = random_motion(mechanism)
-        for name, moved in (("random motion", motion), ("Adept cycle", adept(mechanism))):
-            print(f"{name} of the {mechanism.robot.name}, {len(moved[0])} samples")
-            print(compare(mechanism, *moved))
-        agreement(mechanism, motion)
-        assumptions(mechanism, motion)
-        speed(mechanism)
+    """Print all comparisons for each robot."""
+    for robot in (H4(), Par4(), Delta()):
+        motion = random_motion(robot)
+        for name, moved in (("random motion", motion), ("Adept cycle", adept(robot))):
+            print(f"{name} of the {robot.name}, {len(moved[0])} samples")
+            print(compare(robot, *moved))
+        agreement(robot, motion)
+        assumptions(robot, motion)
+        speed(robot)
         print()
 
 

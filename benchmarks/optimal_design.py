@@ -20,7 +20,7 @@ from gough.core.threads import one_blas_thread
 from gough.designs.excitation import Design, DesignProblem, MotionLimits, optimize
 from gough.designs.excitation.measure import measured
 from gough.designs.excitation.search import random_start
-from gough.robots.mechanism import MechanismModel, palida_mechanism
+from gough.robots import Palida
 
 STARTS = 3
 RANDOM = 100
@@ -32,7 +32,7 @@ CORRELATION = 0.3
 
 def palida() -> DesignProblem:
     """The problem: 20 to 30 N of noise, correlated between actuators [AHG, §IV.B]; limits of the description."""
-    robot = MechanismModel(palida_mechanism())
+    robot = Palida()
     sd = np.linspace(20.0, 30.0, 6)
     covariance = np.outer(sd, sd) * (CORRELATION + (1 - CORRELATION) * np.eye(6))
     return DesignProblem(robot, MotionLimits.stated(robot, margin=0.5), sigma=covariance, frequency=(0.2, 0.5))

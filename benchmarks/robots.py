@@ -16,13 +16,13 @@ import numpy as np
 from benchmarks._timing import seconds
 from gough.core.arrays import Array
 from gough.kernels.native import available_threads
-from gough.robots import JointMotion, ParallelRobot, efforts
-from gough.simulate.multibody import DeltaMechanism, FullMechanism, H4Mechanism, Par4Mechanism
+from gough.robots import H4, Delta, JointMotion, Par4, ParallelRobot, efforts
+from gough.simulate.multibody import Multibody
 
 N_SAMPLES = 20_000
 N_LOOP = 2_000
 REPETITIONS = 7
-MECHANISMS: tuple[Callable[[], FullMechanism], ...] = (H4Mechanism, Par4Mechanism, DeltaMechanism)
+ROBOTS = (H4(), Par4(), Delta())
 
 
 def poses(robot: ParallelRobot) -> tuple[Array, Array, Array]:
@@ -37,17 +37,19 @@ def poses(robot: ParallelRobot) -> tuple[Array, Array, Array]:
     return x, dx, ddx
 
 
-def loops(mechanism: FullMechanism, x: Array, dx: Array, ddx: Array) -> dict[str, Callable[[], Array]]:
+def loops(mechanism: Multibody, x: Array, dx: Array, ddx: Array) -> dict[str, Callable[[], Array]]:
     """A loop over Pinocchio for the regressor of the motors, and one for their torques."""
     import pinocchio as pin  # noqa: PLC0415 - of the extra `multibody`
 
-    tree = mechanism.tree
-    moving = mechanism.motion(x, dx, ddx)
-    motors = [tree.coordinates.index(name) for name in tree.actuated]
-    closed = moving.jacobian @ np.linalg.inv(moving.jacobian[:, motors])
-    model = mechanism.pinocchio().model
-    data = model.createData()
-    samples = list(zip(moving.q, moving.dq, moving.ddq, np.swapaxes(closed, 1, 2), strict=True))
+    built, _ = mechanism.pinocchio()
+    model, data = built.model, built.model.createData()
+    tree, moving = mechanism.mechanism, mechanism.motion(x, dx, ddx)
+    names = [tree.coordinates[k] for k in built.order]
+    motors = [names.index(name) for name in tree.actuated]
+    by_pose = moving.by_pose[:, built.order]
+    closed = by_pose @ np.linalg.inv(by_pose[:, motors])
+    s, ds, dds = (np.ascontiguousarray(built.arranged(part)) for part in moving[:3])
+    samples = list(zip(s, ds, dds, np.swapaxes(closed, 1, 2), strict=True))
 
     def regressor() -> Array:
         return np.array([J @ pin.computeJointTorqueRegressor(model, data, *state) for *state, J in samples])
@@ -58,15 +60,15 @@ def loops(mechanism: FullMechanism, x: Array, dx: Array, ddx: Array) -> dict[str
     return {"regressor": regressor, "torques": torques, "all": lambda: _closing(mechanism, motors, samples)}
 
 
-def _closing(mechanism: FullMechanism, motors: list[int], samples: list[tuple[Array, ...]]) -> Array:
+def _closing(mechanism: Multibody, motors: list[int], samples: list[tuple[Array, ...]]) -> Array:
     """Regressors as from motor angles: each sample is closed by Newton's method from the one before.
 
     Velocities follow from the closures; accelerations of the tree are still for free.
     """
     import pinocchio as pin  # noqa: PLC0415 - of the extra `multibody`
 
-    model, constraints = mechanism.pinocchio()
-    data = model.createData()
+    built, constraints = mechanism.pinocchio()
+    model, data = built.model, built.model.createData()
     passive = np.setdiff1d(np.arange(model.nv), motors)
     ends = [
         ((c.joint1_id, c.joint1_placement.translation), (c.joint2_id, c.joint2_placement.translation))
@@ -107,9 +109,8 @@ def _closures(pin: Any, model: Any, data: Any, ends: list[Any]) -> tuple[Array, 
 def main() -> None:
     """Print times per sample and ratios for each robot."""
     print(f"{N_SAMPLES} samples, {available_threads()} threads, median of {REPETITIONS}; loops on {N_LOOP} samples")
-    for make in MECHANISMS:
-        mechanism = make()
-        robot = mechanism.robot
+    for robot in ROBOTS:
+        mechanism = Multibody(robot)
         x, dx, ddx = poses(robot)
         motion: JointMotion = robot.joint_motion(x, dx, ddx)
         loop = loops(mechanism, x[:N_LOOP], dx[:N_LOOP], ddx[:N_LOOP])
@@ -123,7 +124,7 @@ def main() -> None:
             "Pinocchio, from angles": seconds(loop["all"], 1) * N_SAMPLES / N_LOOP,
             "Pinocchio, RNEA only": seconds(loop["torques"], 3) * N_SAMPLES / N_LOOP,
         }
-        print(f"\n{robot.name}: {len(robot.names)} columns; Pinocchio: {len(mechanism.tree.coordinates)} coordinates")
+        print(f"\n{robot.name}: {len(robot.names)} columns; Pinocchio: {len(robot.mechanism.coordinates)} coordinates")
         for name, time in times.items():
             ratios = [time / times[ours] for ours in ("from motor angles", "from poses")]
             per_sample = 1e6 * time / N_SAMPLES
@@ -131,7 +132,7 @@ def main() -> None:
                 f"  {name:22} {per_sample:8.2f} µs/sample {ratios[0]:8.1f} x from angles {ratios[1]:8.1f} x from poses"
             )
         x_found = robot.forward(motion.q)
-        torque = efforts(robot, mechanism.parameters(), *(part[:N_LOOP] for part in motion))
+        torque = efforts(robot, robot.parameters_of_parts(), *(part[:N_LOOP] for part in motion))
         away = np.abs(torque - loop["torques"]()).max() / np.abs(torque).max()
         assert np.allclose(loop["all"](), loop["regressor"](), atol=1e-8)
         print(

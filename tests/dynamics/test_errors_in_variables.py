@@ -19,8 +19,8 @@ from gough.methods import (
     identifiability,
 )
 from gough.methods.nonlinear.normal_equations import inverse_roots
-from gough.robots import FiveBar
-from gough.robots.mechanism import MechanismModel, palida_mechanism
+from gough.robots import FiveBar, Palida
+from gough.robots.mechanism import MechanismModel
 from gough.simulate import FourierSeries, PeriodicExperiment, white
 from tests.dynamics.periodic_data import ROBOTS, correlated, experiment
 
@@ -141,7 +141,7 @@ def test_rivals_against_noisy_regressors():
 
 def test_hexapod_in_its_base_parameters():
     """PaLiDA: 24 combinations of 33 parameters, all near the truth; the gradient is that of finite differences."""
-    robot = MechanismModel(palida_mechanism())
+    robot = MechanismModel(Palida().mechanism)
     series = FourierSeries.random(
         np.random.default_rng(3), offset=robot.home, amplitude=[0.15, 0.15, 0.12, 0.4, 0.4, 0.4], frequency=0.5
     )

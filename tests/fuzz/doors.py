@@ -34,7 +34,7 @@ from gough.data import (
     write_recording,
 )
 from gough.methods import LinearHull, RelaxedHull, TightEllipsoid
-from gough.robots.mechanism import MECHANISMS
+from gough.robots import ROBOTS
 from gough.robots.mechanism.imports import read_mjcf, read_urdf
 from gough.studies import IdentificationStudy, study_text
 from gough.studies.calibration import CalibrationStudy
@@ -398,7 +398,7 @@ DOORS: dict[str, Door] = {
     "mechanism": Door(
         ".toml",
         lambda: (
-            [mechanism_text(MECHANISMS[name]()).encode() for name in ("five-bar", "3-rrr")]
+            [mechanism_text(ROBOTS[name]().mechanism).encode() for name in ("five-bar", "3-rrr")]
             + [
                 b'[mechanism]\nname = "x"\nurdf = "arm.urdf"\n[platform]\nbody = "hand"\npose = ["q1"]\nhome = [0]\n',
             ]

@@ -14,7 +14,7 @@ from gough.cli.app import run
 from gough.papers import palida, palida_printed, palida_robot, palida_tables, palida_words
 from gough.papers.palida_printed import TABLES, value
 from gough.papers.palida_robot import ML, STATISTICAL, Designed, Repetition, Size, base_model, campaigns
-from gough.robots.mechanism import Palida, PalidaGeometry
+from gough.robots import Palida, PalidaGeometry
 from gough.simulate import FourierSeries
 
 REPOSITORY = Path(__file__).parents[2]

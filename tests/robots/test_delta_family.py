@@ -31,7 +31,7 @@ def test_it_is_a_parallel_robot(robot):
 
 def test_every_robot_is_known_by_name():
     assert ROBOTS["h4"] is H4
-    assert set(ROBOTS) == {"h4", "par4", "delta", "five-bar"}
+    assert set(ROBOTS) == {"h4", "par4", "delta", "five-bar", "palida", "6-ups", "6-ucu", "3-rrr"}
 
 
 def test_variants_are_nested(robot, rng):
@@ -83,10 +83,11 @@ def test_skeleton_hangs_together(robot, rng):
     assert set(kinds) == {"base", "arm", "rod", "platform"}
     n = len(robot.actuators)
     base, arms, rods, platform = (drawn[:, kinds == kind] for kind in ("base", "arm", "rod", "platform"))
-    np.testing.assert_array_equal(base[:, :, 0], arms[:, :n, 0])
+    np.testing.assert_allclose(base[:, :, 0], arms[:, :n, 0], atol=1e-15)
     np.testing.assert_allclose(arms[:, :n, 1], arms[:, n:].mean(axis=2), atol=1e-15)
-    np.testing.assert_array_equal(np.concatenate([arms[:, n:, 0], arms[:, n:, 1]], axis=1), rods[:, :, 0])
-    np.testing.assert_array_equal(np.concatenate([platform[:, :n, 0], platform[:, :n, 1]], axis=1), rods[:, :, 1])
+    np.testing.assert_allclose(np.concatenate([arms[:, n:, 0], arms[:, n:, 1]], axis=1), rods[:, :, 0], atol=1e-15)
+    corners = platform.reshape(len(drawn), 1, -1, 3)
+    assert np.linalg.norm(rods[:, :, None, 1] - corners, axis=-1).min(axis=2).max() < 1e-15
     assert robot.skeleton(robot.home).shape == drawn.shape[1:]
     mech = mechanism(robot)
     np.testing.assert_allclose(arms[0, :n, 0], np.array(mech.motors), atol=1e-15)

@@ -8,18 +8,15 @@ import pytest
 from gough.core.errors import InputError
 from gough.core.rotations import angle_between, exp
 from gough.robots import (
-    H4,
     GoughPlatform,
     H4Kinematics,
     LinearDelta,
-    Par4,
     Par4Kinematics,
     PlanarRRR,
     PlatformPoses,
     RotaryDelta,
 )
 from gough.robots.kinematics import all_derivatives, evaluate_chains
-from gough.robots.mechanism import MechanismModel, planar_mechanism
 
 EXTREMAL = np.array(list(itertools.product([0.0, 0.14], repeat=6)))
 MODELS = [
@@ -85,30 +82,6 @@ def test_forward_inverts_inverse(model, rng):
     found = model.forward(theta, model.inverse(theta, p, R))
     assert abs(found.position - p).max() < 1e-11
     assert angle_between(found.rotation, R).max() < 1e-9
-
-
-@pytest.mark.parametrize(("model", "robot"), [(H4Kinematics(), H4()), (Par4Kinematics(), Par4())], ids=["H4", "Par4"])
-def test_the_blueprint_is_the_robot_of_the_dynamics(model, robot, rng):
-    p, R = some_poses(model, rng, 200)
-    x = np.column_stack([p, np.arctan2(R[:, 1, 0], R[:, 0, 0])])
-    q = robot.inverse(x)
-    assert abs(model.inverse(model.nominal, p, R) - q).max() < 1e-12
-    found = model.forward(model.nominal, q)
-    assert (
-        abs(
-            np.column_stack([found.position, np.arctan2(found.rotation[:, 1, 0], found.rotation[:, 0, 0])])
-            - robot.forward(q)
-        ).max()
-        < 1e-11
-    )
-
-
-def test_the_planar_blueprint_is_the_mechanism(rng):
-    model, mechanism = PlanarRRR(), MechanismModel(planar_mechanism())
-    p, R = some_poses(model, rng, 20)
-    x = np.column_stack([p[:, :2], np.arctan2(R[:, 1, 0], R[:, 0, 0])])
-    away = model.inverse(model.nominal, p, R) - mechanism.inverse(x)
-    assert abs(np.sin(away / 2)).max() < 1e-10  # whole turns of a motor change nothing
 
 
 def test_all_extremal_configurations_assemble():

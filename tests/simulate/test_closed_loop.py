@@ -184,10 +184,10 @@ def test_with_friction_the_motors_work_is_energy_and_heat(robot, motion):
 
 def test_the_energy_is_that_of_the_complete_mechanism(robot, motion):
     pytest.importorskip("pinocchio")
-    from gough.simulate.multibody import H4Mechanism
+    from gough.simulate.multibody import Multibody
 
-    whole = H4Mechanism(robot)
-    simulated = SimulatedRobot(robot, whole.parameters("rods"))  # without friction
+    whole = Multibody(robot)
+    simulated = SimulatedRobot(robot, robot.parameters_of_parts())  # without friction
     loop = loop_of(simulated, Instruments(gain=2.0), substeps=8)
     followed = loop.follow(motion)
     energy, work = whole.energy(followed.x, followed.dx), motor_work(loop, followed)

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gough.robots.mechanism import Friction, MechanismModel, Palida, five_bar_mechanism
+from gough.robots import FiveBar, Palida
+from gough.robots.mechanism import Friction, MechanismModel
 from gough.robots.model import PoseMotion
 from gough.simulate import ClosedLoop, FourierSeries, Instruments, JointPI, SimulatedRobot
 from gough.simulate.equations import equations
@@ -17,7 +18,7 @@ RUBS = 0.7
 @pytest.fixture(scope="module")
 def robot():
     """A five-bar whose elbows rub, in a horizontal plane."""
-    mechanism = five_bar_mechanism()
+    mechanism = FiveBar().mechanism
     joints = tuple(
         replace(joint, freedoms=(replace(joint.freedoms[0], friction=Friction("elbow", dry=RUBS)),))
         if joint.name.startswith("elbow")

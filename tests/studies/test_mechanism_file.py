@@ -8,7 +8,8 @@ import pytest
 
 from gough import InputError
 from gough.cli.mechanism import mechanism as command
-from gough.robots.mechanism import MECHANISMS, MechanismModel, hexapod_mechanism
+from gough.robots import ROBOTS, Hexapod
+from gough.robots.mechanism import MechanismModel
 from gough.studies.mechanism_file import MechanismFile, read_mechanism
 from gough.studies.mechanism_text import mechanism_text
 
@@ -108,9 +109,9 @@ def test_a_file_becomes_a_robot(tmp_path):
     assert np.abs(robot.forward(robot.inverse([0.05, -0.02, 0.1])) - [0.05, -0.02, 0.1]).max() < 1e-12
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", ROBOTS)
 def test_nothing_is_lost_between_a_mechanism_and_its_file(name, tmp_path):
-    mechanism = MECHANISMS[name]()
+    mechanism = ROBOTS[name]().mechanism
     assert read_mechanism(written(tmp_path, mechanism_text(mechanism))) == mechanism
 
 
@@ -266,7 +267,7 @@ def test_the_command_speaks_json_and_writes_files(tmp_path, capsys):
     assert (answer["mobility"], answer["grubler"]) == (6, 6)
     mass = next(each for each in answer["base_parameters"] if each["formula"] == "m_platform + 6·m_rod")
     assert (mass["unit"], mass["nominal"]) == ("kg", pytest.approx(48.0))
-    assert read_mechanism(target) == hexapod_mechanism("UPS")
+    assert read_mechanism(target) == Hexapod().mechanism
 
 
 def test_an_unknown_name_gets_the_nearest():

@@ -9,11 +9,11 @@ import pytest
 from gough.cli.app import run
 from gough.core.errors import InputError
 from gough.data import Recording, write_recording
-from gough.robots import FiveBar
-from gough.robots.mechanism import Hexapod, MechanismModel, Palida
+from gough.robots import ROBOTS, FiveBar, Hexapod, Palida
+from gough.robots.mechanism import MechanismModel
 from gough.simulate import FourierSeries, PeriodicExperiment
 from gough.studies import IdentificationStudy
-from gough.studies.robots import FAMILIES, robot
+from gough.studies.robots import robot
 from gough.studies.scaffold import repeated_study_text
 
 PERIODS = 6
@@ -233,7 +233,7 @@ def test_the_study_of_repeats_that_gough_writes_is_one_that_it_reads(tmp_path, f
 
 
 def test_any_robot_or_mechanism_is_found_by_its_name():
-    assert set(FAMILIES) >= {"h4", "par4", "delta", "five-bar", "palida", "6-ups", "6-ucu", "3-rrr"}
+    assert set(ROBOTS) >= {"h4", "par4", "delta", "five-bar", "palida", "6-ups", "6-ucu", "3-rrr"}
     wide = robot("6-ucu", {"base": "700 mm"}, "bodies and drives")
     assert isinstance(wide, Hexapod)
     assert (wide.legs, wide.variant) == ("UCU", "bodies and drives")

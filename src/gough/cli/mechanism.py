@@ -14,7 +14,8 @@ from gough.core.text import number, table
 from gough.dynamics.base_parameters import base_parameters
 from gough.dynamics.reduce import base_values
 from gough.methods.statistical.identifiability import Identifiability
-from gough.robots.mechanism import MECHANISMS, MechanismModel
+from gough.robots import ROBOTS
+from gough.robots.mechanism import MechanismModel
 from gough.robots.mechanism.examination import examine
 from gough.robots.mechanism.regrouping import formula
 from gough.studies.mechanism_file import MechanismFile
@@ -22,7 +23,7 @@ from gough.studies.mechanism_text import mechanism_text
 
 
 def mechanism(
-    file: Annotated[str, typer.Argument(help=f"Mechanism file (TOML), or one of: {', '.join(MECHANISMS)}.")],
+    file: Annotated[str, typer.Argument(help=f"Mechanism file (TOML), or one of: {', '.join(ROBOTS)}.")],
     *,
     write: Annotated[
         Path | None, typer.Option(help="Also write the mechanism, part by part, to this new TOML file.")
@@ -53,12 +54,12 @@ def mechanism(
 
 def _robot(file: str) -> MechanismModel:
     path = Path(file)
-    if file in MECHANISMS and not path.exists():
-        return MechanismModel(MECHANISMS[file]())
+    if file in ROBOTS and not path.exists():
+        return MechanismModel(ROBOTS[file]().mechanism)
     if not path.suffix and not path.exists():
         raise InputError(
-            f"there is no file {file}, and no mechanism of this name{nearest(file, MECHANISMS)} "
-            f"(known: {', '.join(MECHANISMS)})"
+            f"there is no file {file}, and no mechanism of this name{nearest(file, ROBOTS)} "
+            f"(known: {', '.join(ROBOTS)})"
         )
     return MechanismFile.read(path).robot
 

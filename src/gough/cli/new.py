@@ -8,12 +8,12 @@ import typer
 from gough.cli.progress import steps_shown
 from gough.cli.terminal import command_line, say
 from gough.papers.new_study import write_new_study
-from gough.studies.robots import FAMILIES
+from gough.robots import ROBOTS
 
 
 def new(
     folder: Annotated[Path, typer.Argument(help="New folder for the study.")],
-    robot: Annotated[str, typer.Option(help=f"Robot ({', '.join(FAMILIES)}), or a mechanism file (TOML).")] = "h4",
+    robot: Annotated[str, typer.Option(help=f"Robot ({', '.join(ROBOTS)}), or a mechanism file (TOML).")] = "h4",
     *,
     example: Annotated[bool, typer.Option(help="Also simulate recordings, so that the study can be run.")] = False,
     repeats: Annotated[

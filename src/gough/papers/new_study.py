@@ -11,7 +11,7 @@ from gough.data import Recording, write_recording
 from gough.dynamics import Step
 from gough.papers.demonstration import known_gain, measured_gains, simulate, simulate_repeats
 from gough.report import empty_folder
-from gough.robots import ROBOTS
+from gough.robots import CLOSED_FORMS
 from gough.simulate.demos import DEMOS
 from gough.studies import readme_text, study_text
 from gough.studies.robots import require_family, robot_from_file
@@ -57,7 +57,7 @@ def write_new_study(
     file = robot if Path(robot).suffix == ".toml" else ""
     if not file:
         require_family(robot)
-    repeated = robot not in ROBOTS if repeats is None else repeats
+    repeated = robot not in CLOSED_FORMS if repeats is None else repeats
     require(repeated or not file, "a study of single recordings names its robot: give its family, not a file")
     if seed is not None:
         known = ", ".join(name for name, demo in DEMOS.items() if demo.is_periodic == repeated)

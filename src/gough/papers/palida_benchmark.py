@@ -12,7 +12,8 @@ from gough.estimates import Estimate
 from gough.methods import MaximumLikelihood
 from gough.papers.palida_printed import CIRCLE, COGGING
 from gough.papers.palida_robot import Repetition, base_model
-from gough.robots.mechanism import Cogging, Palida
+from gough.robots import Palida
+from gough.robots.mechanism import Cogging
 from gough.simulate import PeriodicExperiment, benchmark_circle
 
 PITCH = 0.036

@@ -15,7 +15,7 @@ from gough.report.base.charts import Chart, Level, Line, Panel
 from gough.report.base.drawing import INK, QUIET, SERIES, blank, style
 from gough.report.base.static import WIDTH, drawn
 from gough.report.base.words import listed
-from gough.robots.mechanism import Palida
+from gough.robots import Palida
 from gough.simulate import FourierSeries, Spread
 
 SHOWN = ("p_4", "p_10", "v_5")

@@ -24,7 +24,7 @@ from gough.estimates import Estimate
 from gough.methods import GaussMarkov, Identifiability, LeastSquares, MaximumLikelihood, cramer_rao_bound
 from gough.methods.nonlinear.harmonics import Harmonics
 from gough.papers.palida_printed import MEASUREMENT, TABLES, coefficients
-from gough.robots.mechanism import Palida
+from gough.robots import Palida
 from gough.simulate import FourierSeries, MonteCarlo, PeriodicExperiment, white
 from gough.simulate.ledger import Ledger, digest
 from gough.simulate.monte_carlo import Estimator

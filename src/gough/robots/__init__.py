@@ -8,6 +8,7 @@ intervals go through them, tests/laws/test_robots.py compares them with those of
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 from gough.robots.assembly_modes import AssemblyModes as AssemblyModes
 from gough.robots.assembly_modes import ModeChoice as ModeChoice
@@ -44,7 +45,7 @@ from gough.robots.planar_rrr import PlanarRRR as PlanarRRR
 from gough.robots.planar_rrr import ThreeRRR as ThreeRRR
 from gough.robots.rotary_delta import RotaryDelta as RotaryDelta
 
-ROBOTS: Mapping[str, Callable[..., DynamicModel]] = MappingProxyType(
+ROBOTS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         "h4": H4,
         "par4": Par4,
@@ -56,21 +57,25 @@ ROBOTS: Mapping[str, Callable[..., DynamicModel]] = MappingProxyType(
         "3-rrr": ThreeRRR,
     }
 )
-"""The robots for identification, by the names that studies and the command line use."""
+"""The robots for identification, each a `DynamicModel` with a `mechanism`, by their names in studies and commands."""
 
-KINEMATICS: Mapping[str, Callable[..., KinematicModel]] = MappingProxyType(
+CLOSED_FORMS = ("h4", "par4", "delta", "five-bar")
+"""The robots with dynamic equations of their own; the others use those of their mechanism."""
+
+KINEMATICS: Mapping[str, type[Any]] = MappingProxyType(
     {
         "gough": GoughPlatform,
         "linear-delta": LinearDelta,
         "rotary-delta": RotaryDelta,
-        "planar-rrr": PlanarRRR,
+        "3-rrr": PlanarRRR,
         "h4": H4Kinematics,
         "par4": Par4Kinematics,
     }
 )
-"""The robots for calibration, by the names that studies and the command line use."""
+"""The robots for calibration, each a `KinematicModel`, by their names in studies and commands."""
 
 __all__ = [
+    "CLOSED_FORMS",
     "H4",
     "KINEMATICS",
     "ROBOTS",

@@ -142,7 +142,7 @@ class GoughPlatform(ArrayValue):
         It stands as if every leg were a fifth longer than at reading zero. Masses are those of a small motion platform.
         """
         home = self.home(self.nominal, 0.2 * self.length / self.gain)
-        x, y, z = home.position[0].tolist()
+        x, y, z = (home.position[0].round(12) + 0.0).tolist()
         joints = (self.base, self.platform)
         return strut_mechanism(self.name, joints, (x, y, z, 0.0, 0.0, 0.0), zero=np.asarray(self.length))
 

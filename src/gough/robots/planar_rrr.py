@@ -165,7 +165,7 @@ def _mechanism(robot: PlanarRRR, name: str, gravity: float) -> Mechanism:
     """Motors, proximal and distal links and a platform, in a vertical plane: x is level, y is up."""
     home = robot.home(robot.nominal)
     q = robot.inverse(robot.nominal, *home)[0]
-    x, y, _ = home.position[0].tolist()
+    x, y, _ = (home.position[0].round(12) + 0.0).tolist()
     joints, closures = [Joint("platform", "planar", BASE, "platform")], []
     bodies: dict[str, list[Body]] = {"proximal": [], "distal": []}
     tied = {"proximal": np.ptp(robot.arm) == 0, "distal": np.ptp(robot.rod) == 0}

@@ -8,7 +8,7 @@ from types import MappingProxyType
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.robots.mechanism import Palida
+from gough.robots import Palida
 from gough.simulate.benchmark_circle import benchmark_circle
 from gough.simulate.periodic import PeriodicExperiment, white
 from gough.simulate.trajectories import FourierSeries

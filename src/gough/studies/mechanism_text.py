@@ -13,8 +13,8 @@ def mechanism_text(mechanism: Mechanism) -> str:
     r"""The mechanism as a TOML file: SI units, every body and joint on its own.
 
     Examples:
-        >>> from gough.robots.mechanism import five_bar_mechanism
-        >>> print("\n".join(mechanism_text(five_bar_mechanism()).splitlines()[:4]))
+        >>> from gough.robots import FiveBar
+        >>> print("\n".join(mechanism_text(FiveBar().mechanism).splitlines()[:4]))
         [mechanism]
         name = "five-bar"
         actuated = ["q1", "q2"]

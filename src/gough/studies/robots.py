@@ -1,50 +1,19 @@
 """Robots as studies name them: dynamic and kinematic models of a family with its dimensions, or a mechanism file."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import Field, fields, replace
-from functools import partial
 from inspect import signature
 from math import degrees
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from gough.core.errors import InputError, nearest, require
-from gough.robots import (
-    ROBOTS,
-    DynamicModel,
-    GoughPlatform,
-    H4Kinematics,
-    KinematicModel,
-    LinearDelta,
-    Par4Kinematics,
-    PlanarRRR,
-    RotaryDelta,
-)
-from gough.robots.mechanism import Hexapod, MechanismModel, Palida, PlanarGeometry, planar_mechanism
+from gough.robots import KINEMATICS, ROBOTS, DynamicModel, GoughPlatform, KinematicModel, PlanarRRR
 from gough.studies.calibration_schema import KinematicRobotTable
 from gough.studies.mechanism_file import MechanismFile
 from gough.studies.quantities import nested, quantity
-
-_PLANAR_GEOMETRY = PlanarGeometry()
-
-
-def _planar(geometry: PlanarGeometry = _PLANAR_GEOMETRY, variant: str = "") -> MechanismModel:
-    return MechanismModel(planar_mechanism(geometry), variant)
-
-
-FAMILIES: Mapping[str, Callable[..., DynamicModel]] = MappingProxyType(
-    {
-        **ROBOTS,
-        "palida": Palida,
-        "6-ups": partial(Hexapod, legs="UPS"),
-        "6-ucu": partial(Hexapod, legs="UCU"),
-        "3-rrr": _planar,
-    }
-)
-"""What a study may call its robot. `gough mechanism NAME --write FILE` makes a file of any mechanism to start from."""
 
 
 def robot(family: str, dimensions: Mapping[str, Any] | None = None, variant: str | None = None) -> DynamicModel:
@@ -63,16 +32,16 @@ base, alpha)
     """
     require_family(family)
     given = {name: _dimension(family, name, value) for name, value in (dimensions or {}).items()}
-    make, geometry = FAMILIES[family], geometry_of(family)
+    make, geometry = ROBOTS[family], geometry_of(family)
     # a five-bar is nothing but its geometry
     return with_variant(make(**given) if geometry is make else make(geometry=geometry(**given)), variant)
 
 
 def require_family(family: str) -> None:
     """Refuse a name that no robot has, with the nearest that one has."""
-    if family not in FAMILIES:
-        known = ", ".join(FAMILIES)
-        raise InputError(f"no robot is called '{family}'{nearest(family, FAMILIES)} (known: {known}, or give a file)")
+    if family not in ROBOTS:
+        known = ", ".join(ROBOTS)
+        raise InputError(f"no robot is called '{family}'{nearest(family, ROBOTS)} (known: {known}, or give a file)")
 
 
 def robot_from_file(path: Path, variant: str | None = None) -> DynamicModel:
@@ -103,7 +72,7 @@ def effort_letter(of: DynamicModel) -> str:
 
 def geometry_of(family: str) -> Any:
     """The class of a family's dimensions: that of its `geometry`, or the family's own."""
-    make = FAMILIES[family]
+    make = ROBOTS[family]
     given = signature(make).parameters.get("geometry")
     return make if given is None else type(given.default)
 
@@ -178,13 +147,9 @@ _LINEAR = {"radius": "m", "arm": "m", "endstop": "m", "angle": "rad"}
 _ROTARY = {"radius": "m", "arm": "m", "rod": "m", "angle": "rad", "height": "m", "zero": "rad"}
 _PLANAR = {"arm": "m", "rod": "m", "zero": "rad", "elbow": "1"}
 _POINTS = {"base": "m", "platform": "m"}
-_CHAINS: dict[str, tuple[dict[str, str], Any]] = {
-    "linear-delta": (_LINEAR, LinearDelta),
-    "rotary-delta": (_ROTARY, RotaryDelta),
-    "3-rrr": (_POINTS | _PLANAR, PlanarRRR),
-}
+_CHAINS = {"linear-delta": _LINEAR, "rotary-delta": _ROTARY, "3-rrr": _POINTS | _PLANAR}
 """Robots that are made of their dimensions."""
-_ROBOTS: dict[str, Any] = {"h4": H4Kinematics, "par4": Par4Kinematics}
+_ROBOTS = ("h4", "par4")
 """Robots whose dimensions are those of a robot in other studies."""
 BLUEPRINTS = {"deltalab": GoughPlatform.deltalab}
 """Blueprints that are built in."""
@@ -230,13 +195,12 @@ def _of_chains(family: str, given: Mapping[str, Any]) -> KinematicModel:
     """A robot other than a Gough platform."""
     if family in _ROBOTS:
         geometry = robot(family, given).geometry  # type: ignore[attr-defined]
-        of_robot: KinematicModel = _ROBOTS[family](geometry)
+        of_robot: KinematicModel = KINEMATICS[family](geometry)
         return of_robot
     if family == "3-rrr" and "base_radius" in given:
         require("platform_radius" in given, "the geometry of a planar 3-RRR lacks 'platform_radius'")
         return PlanarRRR.of_circles(**_dimensions(family, given, _CIRCLES | _PLANAR))
-    known, kind = _CHAINS[family]
-    made: KinematicModel = kind(**_dimensions(family, given, known))
+    made: KinematicModel = KINEMATICS[family](**_dimensions(family, given, _CHAINS[family]))
     return made
 
 
@@ -247,11 +211,9 @@ def kinematic_dimensions_left_out(table: KinematicRobotTable) -> dict[str, str]:
         return {}  # all are required, or those of a named blueprint
     if family in _ROBOTS:
         return left_out(family, given)
-    units, kind = _CHAINS[family]
+    units, known = _CHAINS[family], fields(KINEMATICS[family])
     circles = {"base", "platform"} if "base_radius" in given else set()
-    values = {
-        each.name: each.default_factory() if callable(each.default_factory) else each.default for each in fields(kind)
-    }
+    values = {each.name: each.default_factory() if callable(each.default_factory) else each.default for each in known}
     left = {name: dimension_text(values[name], unit) for name, unit in units.items() if name not in {*given, *circles}}
     angles = {"base_angles", "platform_angles"} - set(given) if circles else set()
     default = signature(PlanarRRR.of_circles).parameters

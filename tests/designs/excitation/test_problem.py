@@ -10,7 +10,7 @@ from gough.designs.excitation import CRITERIA, DesignProblem, MotionLimits
 from gough.designs.excitation.measure import course, extremes, measured
 from gough.designs.excitation.search import random_start
 from gough.robots import H4, Delta, FiveBar, Par4
-from gough.robots.mechanism import MechanismModel, five_bar_mechanism
+from gough.robots.mechanism import MechanismModel
 from gough.simulate.trajectories import FourierSeries
 
 
@@ -39,7 +39,7 @@ def test_gradient_in_joint_coordinates(five_bar, rng):
 
 
 def test_gradient_of_a_mechanism_with_passive_joints(rng):
-    robot = MechanismModel(five_bar_mechanism())
+    robot = MechanismModel(FiveBar().mechanism)
     passive = next(name for name in robot.coordinate_names if name not in (*robot.coordinates, *robot.pose_names))
     limits = MotionLimits(speeds=8.0, efforts=20.0, joints={passive: (-10.0, 10.0)})
     problem = DesignProblem(robot, limits, n_harmonics=2, friction_speed=1e-3)

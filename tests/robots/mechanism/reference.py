@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from gough.robots.mechanism.parts import BASE
-from gough.simulate.multibody.of_mechanism import open_tree
+from gough.simulate.multibody import pinocchio_model
 
 
 def skew(v):
@@ -20,7 +20,7 @@ class Reference:
 
     def __init__(self, mechanism):
         self.mechanism = mechanism
-        self.tree = open_tree(mechanism)
+        self.tree = pinocchio_model(mechanism)
         self.model, self.data = self.tree.model, self.tree.model.createData()
         self.frames = []
         for closure in mechanism.closures:

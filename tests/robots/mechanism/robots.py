@@ -2,10 +2,12 @@
 
 import numpy as np
 
-from gough.robots.mechanism import MECHANISMS, MechanismModel, palida_mechanism
+from gough.robots import ROBOTS as KNOWN
+from gough.robots import Palida
+from gough.robots.mechanism import MechanismModel
 
-ROBOTS = {name: MechanismModel(make()) for name, make in MECHANISMS.items()}
-GENERAL = MechanismModel(palida_mechanism(bodies="general"))
+ROBOTS = {name: MechanismModel(make().mechanism) for name, make in KNOWN.items()}
+GENERAL = MechanismModel(Palida(bodies="general").mechanism)
 REACH = {
     "palida": 0.2,
     "6-ups": 0.15,

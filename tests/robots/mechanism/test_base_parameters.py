@@ -5,7 +5,7 @@ import pytest
 
 from gough.dynamics.base_parameters import base_parameters
 from gough.dynamics.reduce import base_values
-from gough.robots.mechanism import Palida
+from gough.robots import Palida
 from gough.robots.mechanism.regrouping import formula
 from tests.robots.mechanism.robots import GENERAL, ROBOTS
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gough import InputError
+from gough.robots import FiveBar, Hexapod, Par4, ThreeRRR
 from gough.robots.mechanism import (
     Body,
     Closure,
@@ -18,16 +19,12 @@ from gough.robots.mechanism import (
     MechanismModel,
     Placement,
     Platform,
-    five_bar_mechanism,
-    hexapod_mechanism,
-    par4_mechanism,
-    planar_mechanism,
 )
 from gough.robots.mechanism.examination import examine
 from gough.robots.mechanism.parts import HELD
 from gough.robots.mechanism.placement import facing, roll_pitch_yaw, turned
 
-PLANAR = planar_mechanism()
+PLANAR = ThreeRRR().mechanism
 
 
 def with_joint(mechanism, name, **changes):
@@ -118,7 +115,7 @@ def test_identical_bodies_must_be_identical():
 
 
 def test_shared_friction_must_be_of_one_kind_and_size():
-    hexapod = hexapod_mechanism()
+    hexapod = Hexapod().mechanism
     said = refusal(lambda: with_joint(hexapod, "q1", freedoms=(Freedom(friction=Friction("u", dry=0.5)),)))
     assert "share the friction r_u, but one turns and the other slides" in said
     said = refusal(lambda: with_joint(hexapod, "q1", freedoms=(Freedom(friction=Friction("2", dry=1.0)),)))
@@ -155,7 +152,7 @@ def test_where_other_starts_would_close_they_are_named():
 
 def test_too_many_freedoms_are_named():
     """Struts with a ball joint at each end spin about themselves."""
-    loose = hexapod_mechanism()
+    loose = Hexapod().mechanism
     for k in range(1, 7):
         loose = with_joint(loose, f"cardan{k}", kind="spherical", freedoms=())
     said = refusal(lambda: MechanismModel(loose))
@@ -180,12 +177,12 @@ def test_closures_that_repeat_one_another_must_be_meant():
     assert "3-RRR is over-constrained: pin1 z of its closures follow from the others" in said
     meant = MechanismModel(replace(spatial, redundant=True))
     assert np.abs(meant.inverse([0.05, 0.0, 0.1]) - MechanismModel(PLANAR).inverse([0.05, 0.0, 0.1])).max() < 1e-14
-    said = refusal(lambda: MechanismModel(replace(par4_mechanism(), redundant=False)))
+    said = refusal(lambda: MechanismModel(replace(Par4().mechanism, redundant=False)))
     assert "Par4 is over-constrained: hinge4 z, " in said
 
 
 def test_a_singular_home_is_refused():
-    turned_home = replace(hexapod_mechanism(), platform=Platform("platform", home=(0, 0, 0.8, 0, 0, np.pi / 2)))
+    turned_home = replace(Hexapod().mechanism, platform=Platform("platform", home=(0, 0, 0.8, 0, 0, np.pi / 2)))
     said = refusal(lambda: MechanismModel(turned_home))
     assert "is singular at home: the actuators do not hold" in said
 
@@ -211,7 +208,7 @@ def test_an_open_chain_is_a_mechanism_too():
 
 
 def test_the_examination_says_what_there_is():
-    found = examine(MechanismModel(five_bar_mechanism()))
+    found = examine(MechanismModel(FiveBar().mechanism))
     said = str(found)
     assert "five-bar: 5 bodies, 6 coordinates, 4 closure equations, 4 of them independent." in said
     assert "Mobility: 2, as many as actuators (Grübler's count: 2)." in said

@@ -1,24 +1,14 @@
-"""Regressors against Pinocchio, against the hand-written robots, against energy, and against finite differences."""
+"""Regressors against Pinocchio, against energy, and against finite differences."""
 
 import pickle
 
 import numpy as np
 import pytest
 
-from gough.robots import H4, Delta, FiveBar, Par4
-from gough.robots.mechanism import (
-    Cogging,
-    LegMasses,
-    MechanismModel,
-    Palida,
-    delta_mechanism,
-    five_bar_mechanism,
-    h4_mechanism,
-    palida_mechanism,
-    par4_mechanism,
-)
+from gough.robots import Palida
+from gough.robots.mechanism import Cogging, MechanismModel
 from tests.robots.mechanism.reference import Reference
-from tests.robots.mechanism.robots import GENERAL, ROBOTS, around_home, motion
+from tests.robots.mechanism.robots import GENERAL, ROBOTS, around_home, motion, path
 
 NAMES = list(ROBOTS)
 
@@ -66,55 +56,6 @@ def _with_random_bodies(robot, rng):
     return MechanismModel(replace(robot.mechanism, bodies=tuple(bodies)))
 
 
-def test_the_five_bar_is_the_hand_written_one(rng):
-    by_hand = FiveBar(base=0.15, proximal=(0.24, 0.26), distal=(0.36, 0.33))
-    robot = MechanismModel(five_bar_mechanism(by_hand))
-    q = by_hand.inverse(robot.home) + rng.uniform(-0.3, 0.3, (40, 2))
-    dq, ddq = rng.normal(size=(2, 40, 2))
-    order = [*range(17), 19, 17, 20, 18]  # by hand viscous and dry friction of motor 1, then of motor 2
-    assert np.abs(robot.regressor(q, dq, ddq)[:, :, order] - by_hand.regressor(q, dq, ddq)).max() < 1e-12
-    assert robot.nominal[order] == pytest.approx(by_hand.nominal, abs=1e-15)
-    assert np.abs(robot.forward(q) - by_hand.forward(q)).max() < 1e-13
-
-
-def lumped(robot, masses, platform):
-    """The parameters of a hand-written model with rods, from the parts of a mechanism."""
-    arm = robot.geometry.arm
-    inertia = masses.rotor + masses.arm * arm**2 / 3 + masses.rod * arm**2
-    moment = masses.arm * arm / 2 + masses.rod * arm
-    each = {"I_mot": inertia, "i_act": inertia, "gS_arm": robot.gravity * moment}
-    each |= {"F_v": masses.viscous, "f_v": masses.viscous, "F_c": masses.dry, "f_c": masses.dry}
-    values = {"S_arm": moment, "m_rod": masses.rod, **platform}
-    return np.array([values[name] if name in values else each[name.rstrip("1234")] for name in robot.names])
-
-
-MASSES = LegMasses(arm=0.4, rod=0.06, rotor=0.02, spacing=0.09, dry=1.2, viscous=0.3)
-BY_HAND = {
-    "h4": (H4(), h4_mechanism(masses=MASSES, crossbar=0.5, crossbar_inertia=0.001, lateral=0.2)),
-    "par4": (Par4(), par4_mechanism(masses=MASSES, halves=(0.6, 0.7), bar=0.05)),
-    "delta": (Delta(), delta_mechanism(masses=MASSES, plate=0.9)),
-}
-PLATFORMS = {
-    "h4": {"M_nac": 0.5 + 0.4 + 4 * 0.06, "I_bc": 0.001 + (0.4 + 4 * 0.06) * 0.06**2},
-    "par4": {"m_1": 0.6 + 0.05 + 2 * 0.06, "m_2": 0.7 + 0.05 + 2 * 0.06},
-    "delta": {"m_plate": 0.9 + 3 * 0.06},
-}
-
-
-@pytest.mark.parametrize("name", BY_HAND)
-def test_full_mechanisms_are_the_hand_written_models_with_rods(name, rng):
-    by_hand, mechanism = BY_HAND[name]
-    robot = MechanismModel(mechanism)
-    x = around_home(name, rng, 50)
-    dx, ddx = rng.normal(size=(2, *x.shape))
-    moved, other = robot.joint_motion(x, dx, ddx), by_hand.joint_motion(x, dx, ddx)
-    for ours, theirs in zip(moved, other, strict=True):
-        assert np.abs(ours - theirs).max() < 1e-11 * np.abs(theirs).max()
-    wanted = by_hand.regressor(*other) @ lumped(by_hand, MASSES, PLATFORMS[name])
-    found = robot.regressor(*moved) @ robot.nominal
-    assert np.abs(found - wanted).max() < 1e-9
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_the_kernel_of_the_pose_is_the_same_regressor(name, rng):
     robot, x = ROBOTS[name], around_home(name, rng, 30)
@@ -155,8 +96,6 @@ def test_work_done_by_the_drives_becomes_energy(rng):
     for name in ("palida", "6-ucu", "par4"):
         robot = ROBOTS[name]
         t = np.arange(400) / 400
-        from tests.robots.mechanism.robots import path
-
         moved = robot.joint_motion(*path(name, rng, t))
         power = (robot.regressor(*moved) @ rigid(robot) * moved.dq).sum(axis=1)
         assert abs(power.mean()) < 1e-9 * np.abs(power).max()  # the trapezoidal rule is exact for smooth periods
@@ -192,7 +131,7 @@ def test_offsets_and_rotors_have_their_columns(rng):
 
     from gough.robots.mechanism import Friction
 
-    mechanism = palida_mechanism()
+    mechanism = Palida().mechanism
     joints = []
     for joint in mechanism.joints:
         new = joint.freedoms

@@ -5,9 +5,10 @@ import pinocchio as pin
 import pytest
 
 from gough import InputError
+from gough.robots import H4
 from gough.robots.mechanism import Closure, MechanismModel, Placement, Platform
 from gough.robots.mechanism.imports import read_mjcf, read_urdf
-from gough.simulate.multibody import H4Mechanism
+from gough.simulate.multibody import Multibody
 
 ARM = """\
 <robot name="arm">
@@ -144,12 +145,12 @@ def test_what_a_mechanism_cannot_express_is_refused_with_its_line(tmp_path, old,
 
 
 def test_the_h4_of_mujoco_is_the_h4_of_pinocchio(tmp_path, rng):
-    full = H4Mechanism(rod_radius=0.006)
+    full = Multibody(H4())
     path = tmp_path / "h4.xml"
     path.write_text(full.mjcf())
     read = read_mjcf(path)
     assert read.actuated == ("q1", "q2", "q3", "q4")
-    pose = ("platform_x", "platform_y", "platform_z", "platform_rz")
+    pose = ("platform_x", "platform_y", "platform_z", "platform_yaw")
     mechanism = read.mechanism(Platform("crossbar", pose, tuple(full.robot.home.tolist())))
     robot = MechanismModel(mechanism)
     x = robot.home + rng.uniform(-1, 1, (20, 4)) * [0.1, 0.1, 0.05, 0.5]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gough import InputError
-from gough.robots import ParallelRobot
-from gough.robots.mechanism import Hexapod, MechanismModel, Palida
+from gough.robots import Hexapod, Palida, ParallelRobot
+from gough.robots.mechanism import MechanismModel
 from tests.robots.mechanism.robots import ROBOTS, around_home, path
 
 

@@ -1,19 +1,26 @@
 """Pinocchio, MuJoCo and the description see one and the same mechanism."""
 
 import importlib
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from gough.core.errors import AssumptionError, InputError
-from gough.simulate.multibody import H4Mechanism
+from gough.robots import H4
+from gough.robots.mechanism.assembly import closure_kernel
+from gough.robots.mechanism.bodies import body_motions, energy
+from gough.simulate.multibody import Multibody
 from gough.simulate.multibody.engines import inverse_dynamics, mass_matrices
-from tests.simulate.multibody.motions import NEEDS, mechanisms, named, swing
+from tests.simulate.multibody.motions import NEEDS, changed, mechanisms, named, swing
 
 pin = pytest.importorskip("pinocchio", reason=NEEDS)
 mujoco = pytest.importorskip("mujoco", reason=NEEDS)
 every_mechanism = pytest.mark.parametrize("mechanism", mechanisms(), ids=named)
+
+
+def in_xml(tree, xml):
+    """For each joint of MuJoCo's model, which coordinate it is."""
+    return [tree.coordinates.index(xml.joint(k).name) for k in range(xml.njnt)]
 
 
 @every_mechanism
@@ -27,7 +34,7 @@ def test_torques_of_both_engines_agree(mechanism):
 @every_mechanism
 def test_forces_agree_on_any_motion_of_the_open_tree(mechanism, rng):
     """Open loops too, and all joints moving: nothing is equal because it is zero."""
-    tree = mechanism.tree
+    tree = mechanism.mechanism
     q, dq, ddq = rng.normal(size=(3, 20, len(tree.coordinates)))
     first, second = (inverse_dynamics(tree, q, dq, ddq, engine) for engine in ("pinocchio", "mujoco"))
     assert np.abs(first - second).max() < 1e-12 * np.abs(first).max()
@@ -35,17 +42,17 @@ def test_forces_agree_on_any_motion_of_the_open_tree(mechanism, rng):
 
 @every_mechanism
 def test_all_three_place_the_bodies_alike(mechanism, rng):
-    tree = mechanism.tree
+    tree = mechanism.mechanism
     q = rng.normal(size=len(tree.coordinates))
-    frames = tree.motion(q[None], np.zeros((1, len(q))))
-    model = mechanism.pinocchio().model
-    data = model.createData()
-    pin.framesForwardKinematics(model, data, q)
+    frames = body_motions(tree, q[None], np.zeros((1, len(q))))
+    built, _ = mechanism.pinocchio()
+    model, data = built.model, built.model.createData()
+    pin.framesForwardKinematics(model, data, built.arranged(q))
     xml = mujoco.MjModel.from_xml_string(mechanism.mjcf())
     state = mujoco.MjData(xml)
-    state.qpos[:] = q
+    state.qpos[:] = q[in_xml(tree, xml)]
     mujoco.mj_kinematics(xml, state)
-    assert list(model.names)[1:] == list(tree.coordinates) == [xml.joint(k).name for k in range(xml.njnt)]
+    assert list(model.names)[1:] == [tree.coordinates[k] for k in built.order]
     for body in tree.bodies:
         seen = data.oMf[model.getFrameId(body.name)]
         assert seen.rotation == pytest.approx(frames[body.name].rotation[0], abs=1e-13)
@@ -56,36 +63,37 @@ def test_all_three_place_the_bodies_alike(mechanism, rng):
 
 @every_mechanism
 def test_mass_matrices_agree_with_each_other_and_with_the_energy(mechanism, rng):
-    tree = mechanism.tree
+    tree = mechanism.mechanism
     q, dq = rng.normal(size=(2, len(tree.coordinates)))
     (mass,) = mass_matrices(tree, q[None])
     assert mass == pytest.approx(mass.T, abs=0)
-    kinetic = tree.energy(q[None], dq[None]) - tree.energy(q[None], 0 * dq[None])
+    kinetic = energy(tree, q[None], dq[None]) - energy(tree, q[None], 0 * dq[None])
     assert dq @ mass @ dq / 2 == pytest.approx(kinetic[0], rel=1e-12)
     xml = mujoco.MjModel.from_xml_string(mechanism.mjcf())
     state = mujoco.MjData(xml)
-    state.qpos[:] = q
+    order = in_xml(tree, xml)
+    state.qpos[:] = q[order]
     mujoco.mj_forward(xml, state)
     pushed = np.zeros(xml.nv)
-    mujoco.mj_mulM(xml, state, pushed, dq)
-    assert pushed == pytest.approx(mass @ dq, abs=1e-12)
+    mujoco.mj_mulM(xml, state, pushed, dq[order])
+    assert pushed == pytest.approx((mass @ dq)[order], abs=1e-12)
 
 
 @every_mechanism
 def test_pinocchios_constraints_are_our_closures(mechanism):
     moving = mechanism.motion(*(part[3] for part in swing(mechanism)))
-    model, constraints = mechanism.pinocchio()
-    data = model.createData()
+    built, constraints = mechanism.pinocchio()
+    model, data = built.model, built.model.createData()
     datas = pin.StdVec_RigidConstraintData()
     for constraint in constraints:
         datas.append(constraint.createData())
-    pin.computeJointJacobians(model, data, moving.q[0])
+    pin.computeJointJacobians(model, data, built.arranged(moving.s[0]))
     for constraint, own in zip(constraints, datas, strict=True):
         constraint.calc(model, data, own)  # without it the Jacobian below is silently wrong
     theirs = pin.getConstraintsJacobian(model, data, constraints, datas)
-    ours = mechanism.tree.closure_jacobian(moving.q)[0]
-    for k, closure in enumerate(mechanism.tree.closures):  # theirs is seen in the frame of the first body
-        frame = mechanism.tree.motion(moving.q, moving.dq)[closure.bodies[0]].rotation[0]
+    ours = closure_kernel(mechanism.mechanism).replay(moving.s)["C"].reshape(-1, moving.s.shape[1])[:, built.order]
+    for k, closure in enumerate(mechanism.mechanism.closures):  # theirs is seen in the frame of the first body
+        frame = body_motions(mechanism.mechanism, moving.s, moving.ds)[closure.bodies[0]].rotation[0]
         rows = slice(3 * k, 3 * k + 3)
         assert frame @ theirs[rows] == pytest.approx(-ours[rows], abs=1e-13)
 
@@ -95,19 +103,22 @@ def test_constraint_dynamics_gives_back_the_motion(mechanism):
     """Pinocchio's forward dynamics, which knows the closures and nothing of our projection, inverts `efforts`."""
     x, dx, ddx = (part[::20] for part in swing(mechanism))
     moving, torques = mechanism.motion(x, dx, ddx), mechanism.efforts(x, dx, ddx)
-    model, constraints = mechanism.pinocchio()
+    built, constraints = mechanism.pinocchio()
+    model = built.model
     data, datas = model.createData(), pin.StdVec_RigidConstraintData()
     for constraint in constraints:
         datas.append(constraint.createData())
     pin.initConstraintDynamics(model, data, constraints, datas)
-    motors = [mechanism.tree.coordinates.index(name) for name in mechanism.tree.actuated]
+    names = [mechanism.mechanism.coordinates[k] for k in built.order]
+    motors = [names.index(name) for name in mechanism.mechanism.actuated]
+    s, ds, dds = (built.arranged(part) for part in moving[:3])
     for k in range(len(x)):
         forces = np.zeros(model.nv)
         forces[motors] = torques[k]
         # dependent closures (Par4) need the proximal term
         settings = pin.ProximalSettings(1e-13, 1e-10, 100)
-        found = pin.constraintDynamics(model, data, moving.q[k], moving.dq[k], forces, constraints, datas, settings)
-        assert np.abs(found - moving.ddq[k]).max() < 1e-10 * np.abs(moving.ddq).max()
+        found = pin.constraintDynamics(model, data, s[k], ds[k], forces, constraints, datas, settings)
+        assert np.abs(found - dds[k]).max() < 1e-10 * np.abs(dds).max()
 
 
 @pytest.mark.parametrize("engine", ["pinocchio", "mujoco"])
@@ -116,16 +127,16 @@ def test_a_missing_engine_is_named_with_the_remedy(engine, monkeypatch):
         raise ModuleNotFoundError(f"No module named '{name}'")
 
     monkeypatch.setattr(importlib, "import_module", refuse)
-    mechanism = replace(H4Mechanism(), arm_mass=0.123)  # one that no test has built before
+    mechanism = Multibody(H4().with_parts(arm_mass=0.123))  # one that no test has built before
     still = np.zeros(4)
     with pytest.raises(AssumptionError, match=rf"needs {engine}.*pip install 'gough\[multibody\]'"):
         mechanism.efforts(mechanism.robot.home, still, still, engine=engine)
 
 
 def test_engines_are_checked():
-    mechanism = H4Mechanism()
+    mechanism = Multibody(H4())
     still = np.zeros(4)
     with pytest.raises(InputError, match="engine must be 'pinocchio' or 'mujoco', but is 'adams'"):
         mechanism.efforts(mechanism.robot.home, still, still, engine="adams")
-    with pytest.raises(InputError, match=r"MuJoCo refuses .* Pinocchio takes massless rods"):
-        replace(mechanism, rod_mass=0.0).efforts(mechanism.robot.home, still, still, engine="mujoco")
+    with pytest.raises(InputError, match=r"MuJoCo refuses .* Pinocchio accepts any, massless rods too"):
+        changed(mechanism, rod_mass=0.0).efforts(mechanism.robot.home, still, still, engine="mujoco")

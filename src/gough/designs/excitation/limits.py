@@ -97,8 +97,8 @@ class MotionLimits(ArrayValue):
         """The limits that the robot's own description states, with `others` added or put in their place.
 
         Examples:
-            >>> from gough.robots.mechanism import MechanismModel, palida_mechanism
-            >>> limits = MotionLimits.stated(MechanismModel(palida_mechanism()), margin=0.4)
+            >>> from gough.robots import Palida
+            >>> limits = MotionLimits.stated(Palida(), margin=0.4)
             >>> limits.speeds.max(), limits.efforts.max(), limits.positions[1][0]
             (np.float64(1.2), np.float64(230.0), 1.15)
         """

@@ -101,8 +101,9 @@ def examine(robot: ClosedChain) -> Examination:
     """Examine a mechanism around home.
 
     Examples:
-        >>> from gough.robots.mechanism import MechanismModel, five_bar_mechanism
-        >>> found = examine(MechanismModel(five_bar_mechanism()))
+        >>> from gough.robots import FiveBar
+        >>> from gough.robots.mechanism import MechanismModel
+        >>> found = examine(MechanismModel(FiveBar().mechanism))
         >>> found.mobility, found.grubler, found.redundant
         (2, 2, ())
     """

@@ -28,9 +28,8 @@ def formula(mechanism: Mechanism, names: Sequence[str], factors: Sequence[float]
     """A base parameter in words: `Ixx_E + Σ(y²+z²)·m_3`, if the factor of m_3 is that sum over the joints on E.
 
     Examples:
-        >>> from gough.robots.mechanism import palida_mechanism
-        >>> PaLiDA = palida_mechanism()
-        >>> formula(PaLiDA, ["Izz_E", "m_3"], [1.0, 6 * 0.09**2])
+        >>> from gough.robots import Palida
+        >>> formula(Palida().mechanism, ["Izz_E", "m_3"], [1.0, 6 * 0.09**2])
         'Izz_E + Σ(x²+y²)·m_3'
     """
     values = np.asarray(factors, dtype=float)

@@ -1,7 +1,7 @@
 """The two multibody engines, Pinocchio and MuJoCo: loaded when first used, given the same mechanism."""
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -87,10 +87,7 @@ def pinocchio_model(mechanism: Mechanism) -> PinocchioModel:
     names, order, ids = list(mechanism.coordinates), [], {BASE: 0}
     frames = {BASE: pin.SE3.Identity()}
     rotors = []
-    todo = list(mechanism.joints)
-    while todo:
-        joint = next(joint for joint in todo if joint.parent in ids)
-        todo.remove(joint)
+    for joint in _depth_first(mechanism, BASE):
         last = ids[joint.parent]
         place = frames[joint.parent] * _se3(pin, joint.placement)
         for name, axis in _moves(joint):
@@ -106,6 +103,14 @@ def pinocchio_model(mechanism: Mechanism) -> PinocchioModel:
         ids[joint.child], frames[joint.child] = last, place
     model.armature = np.array(rotors)
     return PinocchioModel(model, np.array(order), ids)
+
+
+def _depth_first(mechanism: Mechanism, body: str) -> Iterator[Joint]:
+    """The joints beyond a body, branch by branch: Pinocchio's mass matrices are wrong in any other order."""
+    for joint in mechanism.joints:
+        if joint.parent == body:
+            yield joint
+            yield from _depth_first(mechanism, joint.child)
 
 
 def _se3(pin: Any, place: Placement) -> Any:
@@ -142,8 +147,8 @@ def _mujoco(mechanism: Mechanism) -> tuple[Any, Any, Any, Array]:
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise InputError(
-            f"MuJoCo refuses the {mechanism.name} ({reason}): it wants mass and inertia in every body. "
-            "Pinocchio takes massless rods"
+            f"MuJoCo refuses the {mechanism.name} ({reason}): every body must have mass, and moments of inertia that a "
+            "rigid body can have. Pinocchio accepts any, massless rods too"
         ) from error
     order = np.array([names.index(model.joint(k).name) for k in range(model.njnt)])
     return mujoco, model, mujoco.MjData(model), order
