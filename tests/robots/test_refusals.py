@@ -33,7 +33,7 @@ def test_the_edge_of_reach_is_refused(robot):
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if robot.reach(robot.home - middle * down).min() > 0 else (low, middle)
-    with pytest.raises(InputError, match=r"the leg of motor \d is stretched or folded"):
+    with pytest.raises(InputError, match=r"the chain of motor \d is stretched or folded"):
         robot.inverse(robot.home - (low - 1e-9) * down)
 
 

@@ -17,6 +17,7 @@ from gough.robots.kinematics import (
     checked,
     checked_readings,
 )
+from gough.robots.mechanism.description import Mechanism
 
 
 class OwnChains(ArrayValue, ABC):
@@ -36,6 +37,11 @@ class OwnChains(ArrayValue, ABC):
     @abstractmethod
     def blueprint(self) -> Array:
         """(chains, k): the nominal parameters, chain by chain."""
+
+    @property
+    @abstractmethod
+    def mechanism(self) -> Mechanism:
+        """The robot of the blueprint as bodies, joints and closures."""
 
     @abstractmethod
     def home(self, parameters: Any) -> PlatformPoses:

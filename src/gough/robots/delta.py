@@ -42,7 +42,7 @@ class DeltaGeometry(ArmGeometry):
 
     @property
     def radius(self) -> float:
-        """Of the radii of base and platform only the difference enters the equations."""
+        """The radius of the base less that of the platform: only this difference enters the equations."""
         return self.base - self.platform
 
 

@@ -244,6 +244,7 @@ class H4Kinematics(TurningArms):
     mark may point anywhere. At the blueprint it is the robot of `H4`, whose parameters are those of its dynamics.
 
     Examples:
+        >>> from gough.robots.kinematics import heading
         >>> robot = H4Kinematics()
         >>> readings = robot.inverse(robot.nominal, [0.05, 0.02, -0.4], heading(0.3))
         >>> readings.round(4)

@@ -13,6 +13,7 @@ from gough.core.rotations import exp
 from gough.kernels import Kernel, trace
 from gough.kernels import expression as ex
 from gough.robots._candidates import Candidates
+from gough.robots.mechanism.description import Mechanism
 
 Columns = npt.NDArray[np.int64]
 HEADING = 5
@@ -77,6 +78,11 @@ class KinematicModel(Protocol):
 
     @property
     def reading_unit(self) -> str: ...
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The robot of the blueprint as bodies, joints and closures."""
+        ...
 
     def chain_kernel(self, form: str = "squared") -> Kernel:
         """From (x (k), position (3), rotation (3, 3), turn (3), reading): `residual` of one chain.

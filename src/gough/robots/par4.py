@@ -224,6 +224,7 @@ class Par4Kinematics(TurningArms):
     different headings. At the blueprint it is the robot of `Par4`, whose parameters are those of its dynamics.
 
     Examples:
+        >>> from gough.robots.kinematics import heading
         >>> robot = Par4Kinematics()
         >>> readings = robot.inverse(robot.nominal, [0.1, 0.2, -0.8], heading(0.5))
         >>> bool(abs(readings - Par4().inverse([0.1, 0.2, -0.8, 0.5])).max() < 1e-12)
