@@ -12,7 +12,7 @@ from benchmarks._timing import seconds
 from gough.robots import H4, Delta, Par4
 from gough.robots.delta_family.model import DeltaFamily
 from gough.simulate.multibody import Multibody, compare
-from gough.simulate.pick_and_place import PickAndPlace
+from gough.simulate.trajectories import PickAndPlace
 from gough.simulate.trajectories import FourierSeries
 
 N_SAMPLES = 20_000

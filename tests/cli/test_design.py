@@ -44,7 +44,7 @@ def test_a_trajectory_and_a_report(study):
     assert shown.exit_code == 0, shown.output
     for words in (
         "five-bar: −ln det F",
-        "σ promised",
+        "σ predicted",
         "nearest limits",
         "trajectory.csv",
         "err by 0.1000 N·m",

@@ -10,7 +10,7 @@ import pytest
 from gough.papers import par4
 from gough.robots import H4, Delta, Par4
 from gough.simulate.multibody import compare
-from gough.simulate.pick_and_place import PickAndPlace
+from gough.simulate.trajectories import PickAndPlace
 from tests.simulate.multibody.motions import NEEDS, swing
 
 pytest.importorskip("pinocchio", reason=NEEDS)

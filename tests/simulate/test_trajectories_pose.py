@@ -6,9 +6,7 @@ import pytest
 from gough.core.errors import InputError
 from gough.data import read_recording, write_recording
 from gough.robots import Delta, FiveBar
-from gough.simulate.trajectories import FourierSeries, Periodic
-from gough.simulate.trajectories_export import as_recording
-from gough.simulate.trajectories_pose import Circle, PolynomialPath, Ramped
+from gough.simulate.trajectories import Circle, FourierSeries, Periodic, PolynomialPath, Ramped, as_recording
 
 PATHS = [
     PolynomialPath([[0.0, 0.0, -0.8], [0.1, 0.05, -0.75], [-0.1, 0.0, -0.8]], [0.5, 0.8]),

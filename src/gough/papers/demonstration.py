@@ -22,8 +22,7 @@ from gough.dynamics import (
 from gough.dynamics.periodic.motion import RepeatedMotion
 from gough.report.base.words import listed
 from gough.robots import DynamicModel
-from gough.simulate.demos import DEMOS, Campaign, Demo
-from gough.simulate.demos_periodic import PeriodicCampaign
+from gough.simulate.demos import DEMOS, Campaign, Demo, PeriodicCampaign
 from gough.simulate.virtual import SimulatedRecording
 from gough.studies.robots import with_variant
 

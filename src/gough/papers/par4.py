@@ -21,7 +21,7 @@ from gough.report.base.static import WIDTH, drawn
 from gough.report.base.words import listed
 from gough.report.identification.efforts import Comparison, effort_figure
 from gough.robots import Par4, PoseMotion
-from gough.simulate.pick_and_place import PickAndPlace
+from gough.simulate.trajectories import PickAndPlace
 
 _LEAST_SQUARES = "least squares"
 _RATE = 1000.0

@@ -100,7 +100,7 @@ def test_vectors_and_series_are_the_same(delta, rng):
 
 def test_the_paper_counts_67_unknowns():
     """12 n + 7 for six coordinates and n = 5 harmonics [AHG, §III]."""
-    from gough.designs.excitation.space import SeriesSpace
+    from gough.designs.excitation.problem import SeriesSpace
 
     assert SeriesSpace(np.zeros(6), np.ones(6), 5, (0.1, 0.5), 100).n == 12 * 5 + 7
 

@@ -7,9 +7,9 @@ import pytest
 
 from gough.core.errors import InputError
 from gough.designs.excitation import DesignProblem, optimize, search
-from gough.designs.excitation.entry import Joined
 from gough.designs.excitation.measure import measured
 from gough.designs.excitation.search import random_start
+from gough.simulate.trajectories import Joined
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_the_same_seed_gives_the_same_motion_in_any_executor(five_bar, found):
 
 def test_the_report_names_what_matters(found):
     text = str(found)
-    for words in ("five-bar: −ln det F", "σ promised", "effort of motor 1", "2 of 2 starts"):
+    for words in ("five-bar: −ln det F", "σ predicted", "effort of motor 1", "2 of 2 starts"):
         assert words in text
 
 

@@ -1,4 +1,4 @@
-"""Optimal design of experiments: the motion that tells most about a robot's parameters, within its limits."""
+"""Optimal design of experiments: the most informative motion for a robot's parameters, within its limits."""
 
 from gough.designs.excitation.criteria import (
     CRITERIA,

@@ -39,8 +39,8 @@ class Equations:
         return {"forward": self.forward, "adjoint": self.adjoint}
 
 
-def base_parameters(robot: DynamicModel, home: Array) -> Identifiability:
-    """Which columns are independent, from the regressor at random motions about home.
+def identifiable_about(robot: DynamicModel, home: Array) -> Identifiability:
+    """Rank and base parameters of the regressor at random motions about home.
 
     All poses must be within reach: at its edge equations are met less exactly, which looks like another parameter.
 

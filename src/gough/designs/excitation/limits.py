@@ -1,4 +1,4 @@
-"""What a designed motion must keep: ranges, speeds, accelerations, efforts, passive joints, tilt, distances."""
+"""Limits of a designed motion: ranges, speeds, accelerations, efforts, passive joints, tilt, distances."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -43,7 +43,7 @@ class Channel:
 
 @dataclass(frozen=True, eq=False)
 class MotionLimits(ArrayValue):
-    """What a robot must not exceed during a designed motion, at any time. SI units; one number, or one per actuator.
+    """Limits of a designed motion, which hold at all times. SI units; one number, or one per actuator.
 
     Speeds and efforts must be stated, be it as `inf`: a motion that is designed without them is the fastest that the
     equations allow, and no robot can follow it.

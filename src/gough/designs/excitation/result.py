@@ -1,6 +1,7 @@
-"""The answer of a design: the motion, what it promises, how near it comes to its limits, and how it was found."""
+"""The answer of a design: the motion, the predicted standard deviations, the distance to limits, and all starts."""
 
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
@@ -15,22 +16,24 @@ from gough.core.errors import InputError, require
 from gough.core.text import number, table
 from gough.data import Recording, write_recording
 from gough.designs.excitation.criteria import CRITERIA
-from gough.designs.excitation.entry import Joined, entries
 from gough.designs.excitation.measure import DENSE, extremes, measured
 from gough.designs.excitation.problem import DesignProblem
 from gough.region import Interval
 from gough.robots.model import PoseMotion
-from gough.simulate.trajectories import FourierSeries, Periodic
-from gough.simulate.trajectories_export import as_recording
-from gough.simulate.trajectories_pose import Ramped
+from gough.simulate.trajectories import FourierSeries, Joined, Periodic, Ramped, as_recording
 
 _SHOWN = 12
 """Limits that `str()` shows: the nearest ones."""
+_PHASES = 24
+_LASTS = (1, 2, 4)
+"""Periods that an entry may last."""
+_TIMES = 60
+"""Instants of an entry at which it is tested first."""
 
 
 @dataclass(frozen=True, eq=False)
 class Attempt(ArrayValue):
-    """What came of one start.
+    """The result of one start.
 
     Examples:
         >>> Attempt(1, None, np.inf, -10.0, 0.5, 200).series is None
@@ -117,7 +120,7 @@ class Design(Answer, ArrayValue):
         """The standard deviations that Gauss-Markov estimates of the base parameters will have (p,).
 
         Roots of the diagonal of the Cramér-Rao bound F⁻¹ [AHG, eq. (9)], for the stated number of samples; infinite
-        where the motion shows so little that F cannot be inverted.
+        where the motion excites so little that F cannot be inverted.
         """
         W = self.problem.evaluate(self.problem.space.vector(self.series)).W
         F = self.problem.information(W)
@@ -147,7 +150,7 @@ class Design(Answer, ArrayValue):
         """
         of = self.problem
         step = self.series.period / (DENSE * self.series.n_harmonics)
-        for motion in entries(self.series, of.home, periods, self._holds):
+        for motion in _entries(self.series, of.home, periods, self._holds):
             times = np.arange(0.0, motion.ramp + step, step)
             if all(self._keeps(motion.at(part)) for part in (times, motion.duration - times)):
                 return motion
@@ -194,11 +197,11 @@ class Design(Answer, ArrayValue):
             f"{len(kept)} of {len(self.attempts)} starts keep the limits"
             + ("; stopped early" if self.is_stopped else ""),
             f"{series.n_harmonics} harmonics of {series.frequency:.6g} Hz, {of.n_variables} unknowns",
-            f"σ promised for {of.recorded} samples with efforts that err by {self._errors()}",
+            f"σ predicted for {of.recorded} samples with effort errors of {self._errors()}",
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON, in SI units: criteria, the motion, promised σ, limits and all starts."""
+        """Plain data for JSON, in SI units: criteria, the motion, predicted σ, limits and all starts."""
         of, (low, high) = self.problem, self.extremes
         sigma = zip(of.names, self.sigma.tolist(), strict=True)
         return {
@@ -280,14 +283,14 @@ class Design(Answer, ArrayValue):
         return ", ".join(dict.fromkeys(f"{number(sd)} {unit}" for sd, unit in zip(sigma, units, strict=True)))
 
     def columns(self) -> Columns:
-        """Base parameters with the standard deviations that the experiment promises."""
+        """Base parameters with their predicted standard deviations."""
         units = [self.problem.robot.units[i] for i in self.problem.found.kept]
         cells = zip(self.problem.names, units, self.problem.base_values, self.sigma, strict=True)
         rows = []
         for name, unit, value, sd in cells:
             share = f"{100 * sd / abs(value):.2g} %" if value and sd < np.inf else "—"
             rows.append([name, unit, number(value), number(sd, digits=2), share])
-        return ["parameter", "unit", "nominal", "σ promised", "share"], rows, "llrrr"
+        return ["parameter", "unit", "nominal", "σ predicted", "share"], rows, "llrrr"
 
     def _limits(self) -> str:
         low, high = self.extremes
@@ -318,3 +321,21 @@ def _series_data(series: FourierSeries) -> dict[str, Any]:
         "mu": series.mu.tolist(),
         "nu": series.nu.tolist(),
     }
+
+
+def _entries(
+    series: FourierSeries, home: Array, periods: int, holds: Callable[[PoseMotion], list[bool]]
+) -> Iterator[Ramped | Joined]:
+    """Ways to enter a motion, the plainest first: growing out of home, then by polynomials at any phase.
+
+    Polynomials that break a limit at a coarse look are left out; `holds` tells for each of a few instants.
+    """
+    for n in (1, 2, 4, 8):
+        yield Ramped(series, home, periods, n * series.period)
+    phases = np.arange(_PHASES) / _PHASES * series.period
+    every = [Joined(series, home, periods, n * series.period, float(phase)) for n in _LASTS for phase in phases]
+    looks = [each.at(np.concatenate([u := np.linspace(0, each.ramp, _TIMES), each.duration - u])) for each in every]
+    kept = holds(PoseMotion(*(np.concatenate(part) for part in zip(*looks, strict=True))))
+    for each, flags in zip(every, np.reshape(kept, (len(every), -1)), strict=True):
+        if flags.all():
+            yield each

@@ -191,7 +191,7 @@ def random_start(problem: DesignProblem, rng: np.random.Generator) -> Array:
 
 @dataclass
 class _Start:
-    """The state of one start, so that a stopped one can tell how far it came."""
+    """The state of one start, so that a stopped one keeps its best motion."""
 
     problem: DesignProblem
     on_stage: Callable[[str, float], object]
@@ -218,7 +218,7 @@ class _Start:
             if max(below.max(), above.max()) > _COARSE and len(self.prices.upper) < _FINEST * self.n_samples:
                 self.problem, self.prices = self.problem.refined(_FINER), self.prices.refined(_FINER)
                 self._draw_back()
-                self._rounds(_ROUNDS, _STEPS, "a finer look")
+                self._rounds(_ROUNDS, _STEPS, "finer samples")
                 continue
             self.prices.tighten(below, above)
             self._rounds(1, _FEW, "limits between samples")

@@ -12,14 +12,17 @@ from gough.core.errors import InputError, nearest, require
 from gough.core.rotations import exp
 from gough.data import Poses
 from gough.designs.poses.limits import PoseLimits, Posture
-from gough.designs.poses.reach import Mask, assembled
 from gough.geometry.predicted_pose import readings_where_reached
-from gough.robots.kinematics import KinematicModel, PlatformPoses, checked
+from gough.problem import Mask
+from gough.robots.kinematics import KinematicModel, PlatformPoses, PoseFinder, all_derivatives, checked
 
 SOURCES = ("extremal", "low-discrepancy", "random", "grid")
 _HALVINGS = 12
 _SINGULAR = 1e7
-"""Condition of ∂f/∂pose at home beyond which there is no distance to singularity to compare with."""
+"""Condition number of ∂f/∂pose at home from which on home counts as singular."""
+_STEP = 0.06
+"""Longest step of the search for a pose, m."""
+_PIECES = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +96,7 @@ def candidates(
             readings = ends[0] + u * (ends[1] - ends[0])
             if name == "extremal":
                 readings = _drawn_back(model, theta, limits, home, readings)
-            poses, reached = assembled(model, theta, readings, home.poses)
+            poses, reached = _assembled(model, theta, readings, home.poses)
         else:
             poses = _poses_between(model, limits, _corners(model, u) if name == "extremal" else u)
             readings, reached = readings_where_reached(model, theta, poses)
@@ -184,8 +187,31 @@ def _drawn_back(model: KinematicModel, theta: Array, limits: PoseLimits, home: P
     return np.asarray(start + low[:, None] * (readings - start))
 
 
+def _assembled(
+    model: KinematicModel, parameters: Array, readings: Array, home: PlatformPoses
+) -> tuple[PlatformPoses, Mask]:
+    """Poses at readings (N, chains), and which of them are reached from home on the straight line of readings.
+
+    The way is cut in pieces, each followed by Newton's method. Where that fails, or where the Jacobian's determinant
+    has another sign than at home, a singularity is on the way: no robot that comes from home gets there so.
+    """
+    kernel = all_derivatives(model.chain_kernel("length"))
+    finder = PoseFinder(kernel, model.columns, model.freedoms, largest=_STEP)
+    start = model.inverse(parameters, home.position, home.rotation)
+    side = finder.side(parameters, start, home)[0]
+    p, R = (np.repeat(each, len(readings), axis=0) for each in home)
+    alive = np.arange(len(readings))
+    for piece in range(1, _PIECES + 1):
+        want = start + (readings[alive] - start) * (piece / _PIECES)
+        p[alive], R[alive], arrived = finder.newton(parameters, want, p[alive], R[alive])
+        with np.errstate(all="ignore"):
+            arrived &= finder.side(parameters, want, PlatformPoses(p[alive], R[alive])) == side
+        alive = alive[arrived]
+    return PlatformPoses(p, R), np.isin(np.arange(len(readings)), alive)
+
+
 def _keeps(model: KinematicModel, theta: Array, limits: PoseLimits, home: Posture, readings: Array) -> Mask:
-    poses, good = assembled(model, theta, readings, home.poses)
+    poses, good = _assembled(model, theta, readings, home.poses)
     if good.any():
         some = PlatformPoses(poses.position[good], poses.rotation[good])
         posture = Posture.of(model, theta, some, readings[good])

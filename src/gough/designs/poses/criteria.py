@@ -1,6 +1,6 @@
-"""What makes a set of poses good, and which pose improves a set most.
+"""Criteria of a set of poses, and the pose that improves a set most.
 
-Information matrices M stand in the coordinates of `PoseInformation.Z`: what an average pose tells is the identity.
+Information matrices M stand in the coordinates of `PoseInformation.Z`: that of an average pose is the identity.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest
 from gough.designs.poses.information import PoseInformation
-from gough.designs.poses.reach import Mask
+from gough.problem import Mask
 
 _CHUNK, _BLOCK = 64, 1024
 
@@ -192,7 +192,7 @@ def criterion_named(name: str, information: PoseInformation, sensitivity: Array 
         case "A":
             H = np.linalg.inv(scaled)
             return VarianceCriterion(
-                H, "A", "mean variance of the parameters, each by what an average pose tells of it"
+                H, "A", "mean variance of the parameters, each relative to that by an average pose"
             )
         case "E":
             return ECriterion(scaled)

@@ -1,4 +1,4 @@
-"""What each candidate would tell: the Fisher information of its measurement about what can be identified at all."""
+"""The Fisher information of each candidate about the identifiable parameters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,18 +17,17 @@ from gough.robots.kinematics import KinematicModel
 
 _BLOCK = 4096
 _SAMPLE = 600
-"""Poses that decide which parameters can be told apart."""
+"""Poses from which the rank is determined."""
 
 
 @dataclass(frozen=True, eq=False)
 class PoseInformation(ArrayValue):
-    """Rows of all candidates, whitened twice: by their noise, and so that a candidate tells the same on average of each
-    direction.
+    """Rows of all candidates, whitened twice: by their noise, and so that the mean information is the identity.
 
-    A pose k tells F_k = J_kᵀ Σ_F⁻¹ J_k of the parameters, with Σ_F = J_M Σ_M J_Mᵀ from the noise of pose and readings.
-    Parameters that no pose tells apart are regrouped first; `identifiability` says which. With Rᵀ R the mean of all
-    F_k, Z_k = Σ_F^(-1/2) J_k R⁻¹; so the units of the parameters, and which of the regrouped ones stand for the others,
-    make no difference to the search.
+    A pose k has the information F_k = J_kᵀ Σ_F⁻¹ J_k, with Σ_F = J_M Σ_M J_Mᵀ from the noise of pose and readings.
+    Parameters that no pose determines individually are regrouped first, see `identifiability`. With Rᵀ R the mean
+    of all F_k, Z_k = Σ_F^(-1/2) J_k R⁻¹; so the units of the parameters, and which of the regrouped ones stand for the
+    others, make no difference to the search.
     """
 
     names: tuple[str, ...]
@@ -73,7 +72,7 @@ class PoseInformation(ArrayValue):
         return np.sqrt(np.maximum(np.linalg.eigvalsh(scaled.T @ M @ scaled)[::-1], 0.0))
 
     def is_singular(self, M: Array) -> bool:
-        """Whether some direction is told less than 1e-9 times what an average pose tells of it."""
+        """Whether the information of some direction is below 1e-9 times that of an average pose."""
         return bool(np.linalg.eigvalsh(M)[0] < 1e-9)
 
     @cached_property
@@ -127,7 +126,7 @@ def pose_information(
         if given is not None and given.covariance is None and given.reading_sigma is None:
             raise InputError(
                 f"state the noise of {what}: standard deviations of positions (and orientations), or of readings; "
-                "without it nothing can be said about the accuracy to come"
+                "without it no accuracy can be predicted"
             )
     options: dict[str, Any] = {"parameters": parameters, "fixed": fixed, "scale": scale}
     A, names, units = _rows(model, poses, **options)
@@ -144,7 +143,7 @@ def whitened_information(
     if before is not None:
         sample = np.vstack([sample, before.reshape(-1, len(names))])
     told = analyze(_qr(sample), names, n_rows=len(sample))
-    require(told.rank > 0, "no candidate tells anything about any parameter")
+    require(told.rank > 0, "no candidate is informative about any parameter")
     kept = list(told.kept)
     if len(kept) < len(names):
         A = np.ascontiguousarray(A[..., kept])

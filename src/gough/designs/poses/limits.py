@@ -10,8 +10,8 @@ import numpy as np
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, nearest, require
 from gough.core.rotations import log
-from gough.designs.poses.reach import Mask, closure_derivatives
-from gough.robots.kinematics import KinematicModel, PlatformPoses
+from gough.problem import Mask
+from gough.robots.kinematics import KinematicModel, PlatformPoses, all_derivatives, evaluate_chains
 
 POSE_NAMES = ("x", "y", "z", "tilt", "heading", "turn")
 """What of a pose may be limited: position; angle between the platform's z axis and the base's; angle of its x axis in
@@ -87,7 +87,9 @@ class Posture(NamedTuple):
 
     @classmethod
     def of(cls, model: KinematicModel, parameters: Array, poses: PlatformPoses, readings: Array) -> "Posture":
-        return cls(poses, readings, *closure_derivatives(model, parameters, poses, readings))
+        kernel = all_derivatives(model.chain_kernel("length"))
+        found = evaluate_chains(kernel, model.columns, parameters, poses, readings)
+        return cls(poses, readings, found["by_pose"], found["by_reading"])
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""The choice of poses as a value: robot, candidates, what they tell, and where accuracy is wanted."""
+"""The choice of poses as a value: robot, candidates, their information, and where accuracy is wanted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -34,7 +34,7 @@ class Workspace(ArrayValue):
     sensitivity: Array
     """(N, 6, p): by all the robot's parameters."""
     unseen: float
-    """Largest share of a pose's dependence on the parameters that no candidate tells of: 0 if all is well."""
+    """Largest share of a pose's dependence on the parameters that no candidate determines: 0 if all is well."""
 
     def accuracy(self, information: PoseInformation, M: Array) -> Accuracy:
         """Accuracy of poses predicted after a calibration whose information is M."""

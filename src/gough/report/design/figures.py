@@ -1,4 +1,4 @@
-"""Figures of a design: the motion and what it asks of the actuators, its limits, its starts, and what it promises."""
+"""Figures of a design: the motion and what it asks of the actuators, its limits, its starts, and predicted σ."""
 
 from dataclasses import dataclass
 
@@ -154,7 +154,7 @@ def room_figure(found: Design) -> Drawing:
 
 
 def sigma_figure(found: Design) -> Drawing:
-    """The promised standard deviation of every parameter, relative to its nominal value."""
+    """The predicted standard deviation of every parameter, relative to its nominal value."""
     of = found.problem
     labels = short_labels(of.names)
     share = 100 * found.sigma / of.typical
@@ -168,7 +168,7 @@ def sigma_figure(found: Design) -> Drawing:
         axes.axvline(100.0, color=QUIET, linestyle="--", linewidth=1.0)
         axes.set_yticks(rows, labels)
         axes.set_ylim(len(labels) - 0.4, -0.6)
-        axes.set_xlabel("promised σ, % of the nominal value")
+        axes.set_xlabel("predicted σ, % of the nominal value")
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     description = f"Promised standard deviations of {len(labels)} parameters relative to their nominal values."
     caption = (

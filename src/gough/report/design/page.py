@@ -75,7 +75,7 @@ def limit_table(found: Design) -> Html:
 
 
 def sigma_table(found: Design) -> Html:
-    """Nominal value and promised standard deviation of every parameter."""
+    """Nominal value and predicted standard deviation of every parameter."""
     of = found.problem
     units = [of.robot.units[i] for i in of.found.kept]
     rows = []
@@ -83,7 +83,7 @@ def sigma_table(found: Design) -> Html:
         share = f"{100 * sd / abs(value):.2g} %" if value and sd < np.inf else "—"
         shown = [signed(number(float(value))), number(float(sd), digits=2), share]
         rows.append([row_head(label, unit), *map(cell, shown)])
-    return table(["parameter", "nominal", "σ promised", "share"], rows, "Promised standard deviations")
+    return table(["parameter", "nominal", "σ predicted", "share"], rows, "Predicted standard deviations")
 
 
 def criterion_table(found: Design) -> Html:
@@ -159,7 +159,7 @@ def _poor(found: Design) -> Html:
         return tag("li", "The motion shows too little to determine the parameters at all. Loosen limits.", class_="bad")
     far = [label for label, sd, size in cells if sd > size > 0]
     if not far:
-        return tag("li", "Every parameter's promised σ is smaller than the parameter itself.", class_="good")
+        return tag("li", "Every parameter's predicted σ is smaller than the parameter itself.", class_="good")
     words = f"Not to be told from zero, even so: {', '.join(far)}. Record longer, or loosen limits."
     return tag("li", words, class_="plain")
 

@@ -8,7 +8,7 @@ import numpy as np
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import require
 from gough.robots.model import PoseMotion
-from gough.simulate.trajectories import FourierSeries, instants, require_count
+from gough.simulate.trajectories.series import FourierSeries, instants, require_count
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class PolynomialPath(ArrayValue):
         way = np.clip(np.searchsorted(ends, t, side="right"), 0, len(ends) - 1)
         seconds = self.seconds[way]
         u = np.clip((t - (ends[way] - seconds)) / seconds, 0.0, 1.0)
-        s, ds, dds = _rise(u)
+        s, ds, dds = rise(u)
         along = np.diff(self.points, axis=0)[way]
         scaled = (s, ds / seconds, dds / seconds**2)
         x, dx, ddx = (value[:, None] * along for value in scaled)
@@ -191,7 +191,7 @@ class Ramped(ArrayValue):
         _, x, dx, ddx = self.series.at(t - self.ramp)
         falling = t > self.duration / 2
         u = np.clip(np.where(falling, self.duration - t, t) / self.ramp, 0.0, 1.0)
-        w, dw, ddw = (each[:, None] for each in _rise(u))
+        w, dw, ddw = (each[:, None] for each in rise(u))
         dw = np.where(falling[:, None], -dw, dw) / self.ramp
         ddw = ddw / self.ramp**2
         away = x - self.home
@@ -202,6 +202,59 @@ class Ramped(ArrayValue):
         return self.at(instants(self.duration, rate))
 
 
-def _rise(u: Array) -> tuple[Array, Array, Array]:
+@dataclass(frozen=True, eq=False)
+class Joined(ArrayValue):
+    """Whole periods of a Fourier series from some phase on, entered and left by polynomials from and to rest at home.
+
+    The polynomials are of degree five: positions, velocities and accelerations are continuous.
+
+    Examples:
+        >>> series = FourierSeries([0.1], [[1.0]], [[0.0]], frequency=0.5)
+        >>> motion = Joined(series, np.zeros(1), periods=3, ramp=2.0, phase=0.4)
+        >>> motion.duration, motion.at([0.0, 10.0]).x.ravel()
+        (10.0, array([0., 0.]))
+        >>> bool(np.allclose(motion.at([2.3]).x, series.at([0.7]).q))
+        True
+    """
+
+    series: FourierSeries
+    home: Array
+    periods: int
+    ramp: float
+    """Seconds of each polynomial."""
+    phase: float
+    """Seconds of the series at which it is entered, and left."""
+
+    @property
+    def duration(self) -> float:
+        """Seconds of all periods and both polynomials."""
+        return self.series.period * self.periods + 2 * self.ramp
+
+    def at(self, times: Any) -> PoseMotion:
+        """Positions, velocities and accelerations (N, m) at times (N,); at rest before 0 and after the end."""
+        t = array(times, "times", ndim=1)
+        _, *steady = self.series.at(t - self.ramp + self.phase)
+        entered = self._polynomial(np.clip(t / self.ramp, 0.0, 1.0), 1.0)
+        left = self._polynomial(np.clip((self.duration - t) / self.ramp, 0.0, 1.0), -1.0)
+        before, after = (t < self.ramp)[:, None], (t > self.duration - self.ramp)[:, None]
+        parts = zip(entered, left, steady, strict=True)
+        return PoseMotion(*(np.where(before, first, np.where(after, last, own)) for first, last, own in parts))
+
+    def sample(self, rate: float) -> PoseMotion:
+        """The motion at `rate` samples a second."""
+        return self.at(instants(self.duration, rate))
+
+    def _polynomial(self, u: Array, way: float) -> tuple[Array, Array, Array]:
+        """From rest at home (u = 0) to the series at `phase` (u = 1), or backwards in time."""
+        _, x, dx, ddx = self.series.at([self.phase])
+        p, v, a = x[0] - self.home, way * dx[0] * self.ramp, ddx[0] * self.ramp**2
+        powers = np.stack([10 * p - 4 * v + a / 2, -15 * p + 7 * v - a, 6 * p - 3 * v + a / 2])
+        moved = np.stack([u**3, u**4, u**5], axis=1) @ powers
+        first = np.stack([3 * u**2, 4 * u**3, 5 * u**4], axis=1) @ powers / self.ramp
+        second = np.stack([6 * u, 12 * u**2, 20 * u**3], axis=1) @ powers / self.ramp**2
+        return self.home + moved, way * first, second
+
+
+def rise(u: Array) -> tuple[Array, Array, Array]:
     """From 0 at rest to 1 at rest, with acceleration 0 at both ends, and its two derivatives."""
     return u**3 * (10 + u * (6 * u - 15)), 30 * (u * (1 - u)) ** 2, 60 * u * (1 - u) * (1 - 2 * u)

@@ -9,7 +9,8 @@ import numpy as np
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, require
 from gough.robots.model import PoseMotion
-from gough.simulate.trajectories import instants, require_count
+from gough.simulate.trajectories.paths import rise
+from gough.simulate.trajectories.series import instants, require_count
 
 _FINE = 4001
 """Points of one way at which speed and acceleration are measured; between them they change by less than 1e-6."""
@@ -138,6 +139,5 @@ class PickAndPlace(ArrayValue):
 
 def _quintic(times: Array, *, start: float, seconds: float) -> tuple[Array, Array, Array]:
     """From 0 at rest to 1 at rest within `seconds`, with acceleration 0 at both ends, and its two derivatives."""
-    u = np.clip((times - start) / seconds, 0.0, 1.0)
-    position = u**3 * (10 + u * (6 * u - 15))
-    return position, 30 * (u * (1 - u)) ** 2 / seconds, 60 * u * (1 - u) * (1 - 2 * u) / seconds**2
+    position, first, second = rise(np.clip((times - start) / seconds, 0.0, 1.0))
+    return position, first / seconds, second / seconds**2

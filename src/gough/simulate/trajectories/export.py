@@ -7,7 +7,7 @@ import numpy as np
 from gough.data import Recording
 from gough.robots.model import DynamicModel
 from gough.simulate.equations import as_parallel
-from gough.simulate.trajectories import Motion, Trajectory
+from gough.simulate.trajectories.series import Motion, Trajectory
 
 
 def as_recording(robot: DynamicModel, trajectory: Trajectory, rate: float) -> Recording:
