@@ -5,14 +5,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from gough.core.arrays import Array, ArrayValue, array, first_not_finite
+from gough.core.arrays import Array, ArrayValue, Integers, Mask, array, first_not_finite
 from gough.core.errors import require
 from gough.core.text import table
-
-Mask = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

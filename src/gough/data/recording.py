@@ -6,15 +6,13 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from gough.core.arrays import Array, ArrayValue, array
+from gough.core.arrays import Array, ArrayValue, Integers, array
 from gough.core.errors import InputError, require
 from gough.core.text import number, require_encodable, table
 from gough.core.units import factor_between, in_si, same_kind
 from gough.data.sources import nearest_name
 
-Integers = npt.NDArray[np.int64]
 _TURNS = 4 * np.pi
 """An actuated arm of a parallel robot does not turn further: beyond it, radians are probably degrees."""
 

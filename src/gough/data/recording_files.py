@@ -7,13 +7,12 @@ from typing import Literal
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Integers
 from gough.core.errors import InputError, require
 from gough.core.files import new_file
 from gough.core.units import LARGEST, in_si, same_kind
 from gough.data.array_sources import write_mat, write_npz
 from gough.data.formats import opened
-from gough.data.motion import Integers
 from gough.data.parquet_source import write_csv, write_parquet
 from gough.data.recording import Recording
 from gough.data.sources import Source, find_column, nearest_name, require_unique, split_head, unit_of

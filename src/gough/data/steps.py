@@ -6,12 +6,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Mask
 from gough.core.errors import InputError, require
 from gough.core.text import written
 from gough.core.units import in_si, same_kind
 from gough.data.filters import differences, low_passed, memory, shortfall
-from gough.data.motion import Mask
 from gough.data.recording import Recording
 
 _WITHIN = 0.03

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Integers
 from gough.core.errors import InputError, require
 from gough.data.filters import low_passed, memory
-from gough.data.motion import FullRate, Integers, MeasuredMotion
+from gough.data.motion import FullRate, MeasuredMotion
 from gough.robots.model import DynamicModel
 
 SAMPLES_PER_BLOCK = 1 << 14

@@ -1,13 +1,10 @@
 """What errors of a robot's parameters do to the poses that are predicted from its readings."""
 
 import numpy as np
-import numpy.typing as npt
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Mask
 from gough.core.errors import InputError
 from gough.robots.kinematics import KinematicModel, PlatformPoses, all_derivatives, evaluate_chains
-
-Mask = npt.NDArray[np.bool_]
 
 
 def pose_sensitivity(model: KinematicModel, parameters: Array, poses: PlatformPoses) -> Array:

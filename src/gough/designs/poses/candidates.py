@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from gough.core.arrays import Array, ArrayValue
+from gough.core.arrays import Array, ArrayValue, Mask
 from gough.core.errors import InputError, nearest, require
 from gough.core.rotations import exp
 from gough.data import Poses
 from gough.designs.poses.limits import PoseLimits, Posture
 from gough.geometry.predicted_pose import readings_where_reached
-from gough.problem import Mask
 from gough.robots.kinematics import KinematicModel, PlatformPoses, PoseFinder, all_derivatives, checked
 
 SOURCES = ("extremal", "low-discrepancy", "random", "grid")

@@ -9,10 +9,9 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Mask
 from gough.core.errors import InputError, nearest
 from gough.designs.poses.information import PoseInformation
-from gough.problem import Mask
 
 _CHUNK, _BLOCK = 64, 1024
 

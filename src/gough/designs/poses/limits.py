@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gough.core.arrays import Array, ArrayValue, array
+from gough.core.arrays import Array, ArrayValue, Mask, array
 from gough.core.errors import InputError, nearest, require
 from gough.core.rotations import log
-from gough.problem import Mask
 from gough.robots.kinematics import KinematicModel, PlatformPoses, all_derivatives, evaluate_chains
 
 POSE_NAMES = ("x", "y", "z", "tilt", "heading", "turn")

@@ -5,10 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Mask
 from gough.core.threads import one_blas_thread
 from gough.designs.poses.criteria import DCriterion, ECriterion, PoseCriterion
-from gough.problem import Mask
 
 RIDGE = 1e-7
 """Share of an average pose's information that is added to each direction, so that small sets have a criterion too."""
