@@ -47,7 +47,7 @@ def test_a_trajectory_and_a_report(study):
         "σ predicted",
         "nearest limits",
         "trajectory.csv",
-        "err by 0.1000 N·m",
+        "effort errors of 0.1000 N·m",
         'period = "2 s"',
     ):
         assert words in shown.stdout
