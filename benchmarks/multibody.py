@@ -12,8 +12,7 @@ from benchmarks._timing import seconds
 from gough.robots import H4, Delta, Par4
 from gough.robots.delta_family.model import DeltaFamily
 from gough.simulate.multibody import Multibody, compare
-from gough.simulate.trajectories import PickAndPlace
-from gough.simulate.trajectories import FourierSeries
+from gough.simulate.trajectories import FourierSeries, PickAndPlace
 
 N_SAMPLES = 20_000
 AMPLITUDES = {"H4": (0.12, 0.12, 0.06, 0.7), "Par4": (0.2, 0.2, 0.1, 0.7), "Delta": (0.15, 0.15, 0.1)}

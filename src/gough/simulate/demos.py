@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.robots import FiveBar
+from gough.robots import FiveBar, Palida
 from gough.robots.delta import Delta
 from gough.robots.h4 import H4
-from gough.robots import Palida
 from gough.robots.model import DynamicModel, ParallelRobot
 from gough.robots.par4 import Par4
 from gough.simulate.control import Cascade, JointPI
