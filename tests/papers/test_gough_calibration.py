@@ -11,7 +11,7 @@ from gough.core.rotations import exp
 from gough.estimates import estimate
 from gough.geometry.gauges import CentroidGauge
 from gough.geometry.geometric import geometric
-from gough.methods import GaussMarkov, Repeated
+from gough.methods import GaussMarkov, GaussNewton
 from gough.papers.documents import as_text
 from gough.papers.gough_contraction import bisected
 from gough.papers.gough_platform import leg_by_leg, rebuilt_platform
@@ -157,7 +157,7 @@ def test_joint_and_separate_weights_agree_where_poses_are_exact(case):
     exact = replace(case.campaign.noise, image=np.full(6, 1e-12), run=np.full(6, 1e-12))
     alone = replace(case, campaign=replace(case.campaign, noise=exact))
     noisy = replace(case.poses, covariance=1e-24 * np.eye(6), reading_sigma=exact.reading)
-    together = estimate(geometric(case.campaign.robot, noisy, start=case.plain.value), Repeated(GaussMarkov()))
+    together = estimate(geometric(case.campaign.robot, noisy, start=case.plain.value), GaussNewton(GaussMarkov()))
     assert leg_by_leg(alone, "right") == pytest.approx(together.value, abs=1e-8)
     assert abs(leg_by_leg(case, "right") - together.value).max() > 1e-6
 

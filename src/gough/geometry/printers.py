@@ -14,7 +14,7 @@ from gough.data import KlipperDelta, klipper_block
 from gough.estimates import Estimate, estimate
 from gough.geometry.results import CalibratedParameters, shown_unit
 from gough.kernels import Kernel
-from gough.methods import Identifiability, LeastSquares, Repeated, identifiability
+from gough.methods import GaussNewton, Identifiability, LeastSquares, identifiability
 from gough.noise import Gaussian
 from gough.problem import Groups, NonlinearProblem
 from gough.region import Box
@@ -154,7 +154,7 @@ def calibrate_printer(probes: KlipperDelta) -> CalibratedPrinter:
     _require_reach(model, probes)
     problem = probed(model, probes)
     try:
-        answer = estimate(problem, Repeated(LeastSquares(), rtol=1e-6))
+        answer = estimate(problem, GaussNewton(LeastSquares(), rtol=1e-6))
     except InputError as error:
         raise _out_of_reach(probes) from error
     values = model.nominal.copy()

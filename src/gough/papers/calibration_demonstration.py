@@ -18,7 +18,7 @@ from gough.dynamics import Step
 from gough.estimates import Estimate, estimate
 from gough.geometry import Calibrated, HeldOut, calibrate, held_out
 from gough.geometry.geometric import geometric
-from gough.methods import LeastSquares, Repeated
+from gough.methods import GaussNewton, LeastSquares
 from gough.report.base.words import against_truth
 from gough.report.calibration.page import calibration_documents, headline
 from gough.report.calibration.tables import CERTIFIED_HEADS, certified_texts
@@ -57,7 +57,7 @@ def certified_platform(
 def squared_least_squares(robot: GoughPlatform, poses: Poses, start: Array) -> Estimate:
     """x_c of [DACP06, §3.2]: least squares of the squared equations, every pose and leg counted alike."""
     plain = replace(poses, covariance=None, reading_sigma=None)
-    return estimate(geometric(robot, plain, start=start, form="squared"), Repeated(LeastSquares()))
+    return estimate(geometric(robot, plain, start=start, form="squared"), GaussNewton(LeastSquares()))
 
 
 @dataclass(frozen=True)
