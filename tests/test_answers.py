@@ -28,6 +28,7 @@ from gough.checker import Verdict, certificate_of
 from gough.checker.certificate import rounded_intervals
 from gough.checker.folders import check_folder
 from gough.closure import Tolerances
+from gough.core.text import signs
 from gough.data import Poses
 from gough.designs.excitation import Attempt, Design, DesignProblem, MotionLimits
 from gough.designs.poses import PoseLimits, Selection
@@ -83,18 +84,17 @@ def certified():
 
 def cells(html):
     parsed = ET.fromstring(f"<div>{html}</div>")
-    return [[cell.text or "" for cell in row] for row in parsed.iter("tr")]
-
-
-def as_words(table):
-    heads, _, *rows = table.splitlines()
-    return [line.split() for line in (heads, *rows)]
+    return [["".join(cell.itertext()) for cell in row] for row in parsed.iter("tr")]
 
 
 def test_notebooks_show_the_tables(identified, printer, certified, chosen, designed):
     for answer in (identified, printer[1], certified[1], chosen, designed):
-        assert [" ".join(row).split() for row in cells(answer._repr_html_())] == as_words(answer.table())
-        assert answer.table() in str(answer)
+        table = answer.table()
+        assert str(table) in str(answer)
+        heads, *rows = cells(answer._repr_html_())
+        assert [head.split()[0] for head in heads] == [c.head.split()[0] for c in table.columns if c.kind != "unit"]
+        for row, texts in zip(rows, table.texts, strict=True):
+            assert all(signs(text) in " ".join(row) for text in texts)
 
 
 def test_intervals_of_one_unknown_by_every_method(identified):
