@@ -16,8 +16,8 @@ from gough.checker.proofs import Proof
 from gough.core.arrays import ROWS_PER_BLOCK, Array
 from gough.core.codec import encode
 from gough.core.errors import AssumptionError, nearest, require
-from gough.core.tables import Table, table
 from gough.core.rational import round_down
+from gough.core.tables import Table, table
 from gough.core.text import visible
 from gough.noise import Bounded
 from gough.problem import LinearProblem
