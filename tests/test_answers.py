@@ -94,7 +94,7 @@ def test_notebooks_show_the_tables(identified, printer, certified, chosen, desig
         heads, *rows = cells(answer._repr_html_())
         assert [head.split()[0] for head in heads] == [c.head.split()[0] for c in table.columns if c.kind != "unit"]
         for row, texts in zip(rows, table.texts, strict=True):
-            assert all(signs(text) in " ".join(row) for text in texts)
+            assert all(signs(text) in signs(" ".join(row)) for text in texts)
 
 
 def test_intervals_of_one_unknown_by_every_method(identified):
@@ -329,7 +329,7 @@ def test_every_answer_prints_its_table_and_shows_it_in_notebooks(every_answer):
     heads, *rows = cells(answer._repr_html_())
     assert [head.split()[0] for head in heads] == [c.head.split()[0] for c in table.columns if c.kind != "unit"]
     for row, texts in zip(rows, table.texts, strict=True):
-        assert all(signs(text) in " ".join(row) for text in texts)
+        assert all(signs(text) in signs(" ".join(row)) for text in texts)
     if not isinstance(answer, Verdict):  # its statement is no table on a terminal
         assert str(table) in str(answer)
     for line in answer.headlines():
