@@ -66,7 +66,9 @@ def test_complete_mechanisms_have_their_own_masses(name):
     simulated = campaign.experiment.simulated
     friction = simulated.equations.friction.columns
     assert simulated.mechanism is not None
-    np.testing.assert_array_equal(simulated.parameters[~friction], simulated.mechanism.parameters("rods")[~friction])
+    np.testing.assert_array_equal(
+        simulated.parameters[~friction], simulated.mechanism.robot.parameters_of_parts()[~friction]
+    )
     off = np.log(campaign.truth / campaign.robot.nominal)
     assert (off != 0).all()
     assert np.abs(off).max() < 1.0
