@@ -46,7 +46,7 @@ from gough.vision import CharucoBoard, CircleGrid, design_target, read_camera, r
 from gough.vision.detector import ImageRefused
 from gough.vision.images import read_image
 from gough.vision.opencv import opencv
-from gough.vision.target_files import target_text
+from gough.vision.targets import target_text
 from tests.fuzz import mutators
 from tests.fuzz.mutators import Mutator
 

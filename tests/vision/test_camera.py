@@ -125,7 +125,7 @@ def test_files_give_back_camera_and_target(found, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("focal = [1.0, 1.0]\ncenter = [0.0, 0.0]", "does not say its size"),
+        ("focal = [1.0, 1.0]\ncenter = [0.0, 0.0]", "states no size"),
         ("size = [640, 480]\nfocal = [1.0]\ncenter = [0.0, 0.0]", "focal of a camera must be two numbers"),
         ("size = [640, 480]\nfocals = [1.0]", "did you mean 'focal'"),
         ("size = [640, 480]\nfocal = [1.0, 1.0]\ncenter = [0.0, 0.0]\n[target]\nkind = 'dot'", "did you mean 'dots'"),

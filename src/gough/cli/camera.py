@@ -13,7 +13,7 @@ from gough.core.units import factor_between
 from gough.report import results_folder
 from gough.studies.vision import calibrate_from
 from gough.vision import DotTarget, anchored, image_files, read_target
-from gough.vision.target_files import AnyTarget
+from gough.vision.targets import AnyTarget
 
 camera = typer.Typer(no_args_is_help=True, help="Calibrate a camera from images of a target.")
 _ANCHOR = re.compile(r"^\s*(\d+)\s*-\s*(\d+)\s*=\s*([\d.]+)\s*(\w*)\s*$")

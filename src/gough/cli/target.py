@@ -14,7 +14,7 @@ from gough.core.errors import InputError, require
 from gough.core.files import new_file
 from gough.core.units import factor_between
 from gough.vision import Conditions, DotTarget, design_target, read_target, to_pdf, to_png, to_svg, write_target
-from gough.vision.target_files import AnyTarget
+from gough.vision.targets import AnyTarget
 
 target = typer.Typer(no_args_is_help=True, help="Design and print targets for a camera, or render images of them.")
 _SIZE = re.compile(r"^\s*(\d+(?:\.\d*)?)\s*[x×]\s*(\d+(?:\.\d*)?)\s*(\w*)\s*$")

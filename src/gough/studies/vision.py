@@ -35,7 +35,7 @@ from gough.vision import (
 )
 from gough.vision.images import common_names
 from gough.vision.target_drawing import png_file
-from gough.vision.target_files import AnyTarget
+from gough.vision.targets import AnyTarget
 
 _PICTURES = 3
 """Images that the report of a camera shows."""

@@ -3,8 +3,8 @@
 from gough.vision.camera import CalibratedCamera as CalibratedCamera
 from gough.vision.camera import anchored as anchored
 from gough.vision.camera import calibrate_camera as calibrate_camera
-from gough.vision.camera_files import camera_text as camera_text
-from gough.vision.camera_files import read_camera as read_camera
+from gough.vision.camera import camera_text as camera_text
+from gough.vision.camera import read_camera as read_camera
 from gough.vision.detector import ImageRefused as ImageRefused
 from gough.vision.detector import Sighting as Sighting
 from gough.vision.detector import find_target as find_target
@@ -25,12 +25,12 @@ from gough.vision.target_design import design_target as design_target
 from gough.vision.target_drawing import to_pdf as to_pdf
 from gough.vision.target_drawing import to_png as to_png
 from gough.vision.target_drawing import to_svg as to_svg
-from gough.vision.target_files import read_target as read_target
-from gough.vision.target_files import write_target as write_target
 from gough.vision.targets import CharucoBoard as CharucoBoard
 from gough.vision.targets import CircleGrid as CircleGrid
 from gough.vision.targets import DotTarget as DotTarget
 from gough.vision.targets import Target as Target
+from gough.vision.targets import read_target as read_target
+from gough.vision.targets import write_target as write_target
 
 __all__ = [
     "CalibratedCamera",

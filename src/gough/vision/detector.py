@@ -9,9 +9,13 @@ import numpy.typing as npt
 from gough.core.arrays import Array
 from gough.core.errors import InputError
 from gough.vision.lens import Camera
+from gough.vision.opencv import opencv
 from gough.vision.spots import Image, Spots, find_spots
 from gough.vision.targets import SHORT, CharucoBoard, CircleGrid, DotTarget
 
+_CORNER = 0.05
+"""Standard deviation of a corner that residuals then scale, pixels."""
+_FEWEST_CORNERS = 8
 _FEWEST = 12
 """A sighting of fewer dots is refused: 8 of them fix the homography, the others confirm it."""
 _SHARE = 0.6
@@ -89,9 +93,7 @@ def find_target(image: Any, target: DotTarget | CircleGrid | CharucoBoard, camer
         )
     if isinstance(target, DotTarget):
         return _find_dots(gray, target, camera)
-    from gough.vision.boards import find_charuco, find_grid  # noqa: PLC0415 - loads only for other people's targets
-
-    return find_charuco(gray, target) if isinstance(target, CharucoBoard) else find_grid(gray, target)
+    return _find_charuco(gray, target) if isinstance(target, CharucoBoard) else _find_grid(gray, target)
 
 
 def as_gray(image: Any) -> Image:
@@ -233,3 +235,48 @@ def _weights(H: Array, plane: Array) -> Array:
 
 def _mapped(H: Array, plane: Array) -> Array:
     return np.asarray((plane @ H[:2, :2].T + H[:2, 2]) / _weights(H, plane)[:, None])
+
+
+def _find_grid(gray: Image, grid: CircleGrid) -> Sighting:
+    """The circles of a whole grid; our centroids in OpenCV's order."""
+    cv = opencv()
+    spots = find_spots(gray, bright=grid.bright)
+    n = len(grid.points)
+    if len(spots) < n:
+        raise ImageRefused(f"the grid is not whole in it: {len(spots)} spots look like circles, but it has {n}")
+    kind = cv.CALIB_CB_ASYMMETRIC_GRID if grid.staggered else cv.CALIB_CB_SYMMETRIC_GRID
+    candidates = spots.center.astype(np.float32).reshape(-1, 1, 2)
+    found, places = cv.findCirclesGrid(
+        candidates, (grid.columns, grid.rows), kind | cv.CALIB_CB_CLUSTERING, None, cv.CirclesGridFinderParameters()
+    )
+    if not found:
+        raise ImageRefused(f"{len(spots)} spots, but no grid of {grid.columns} × {grid.rows} circles among them")
+    gaps = np.linalg.norm(places.reshape(-1, 1, 2) - spots.center[None], axis=2)
+    rows = gaps.argmin(axis=1)
+    if not grid.staggered and _is_mirrored(grid.points[:, :2], spots.center[rows]):
+        rows = rows.reshape(grid.rows, grid.columns)[:, ::-1].ravel()  # OpenCV may begin at any corner
+    if _is_mirrored(grid.points[:, :2], spots.center[rows]):
+        raise ImageRefused("the grid is seen as in a mirror, or its rows and columns are exchanged")
+    seen = spots.select(rows)
+    return Sighting(np.arange(n), seen.center, seen.sigma, seen)
+
+
+def _is_mirrored(plane: Array, image: Array) -> bool:
+    """Whether a view is not of the front: there v points down where y points up."""
+    A = np.linalg.lstsq(np.column_stack([plane, np.ones(len(plane))]), image, rcond=None)[0]
+    return bool(np.linalg.det(A[:2]) > 0)
+
+
+def _find_charuco(gray: Image, board: CharucoBoard) -> Sighting:
+    """The visible inner corners of a board, numbered by its markers."""
+    cv = opencv()
+    image = gray if gray.dtype == np.uint8 else (gray >> 8).astype(np.uint8)
+    dictionary = cv.aruco.getPredefinedDictionary(getattr(cv.aruco, f"DICT_{board.dictionary}"))
+    made = cv.aruco.CharucoBoard((board.columns, board.rows), board.square, board.marker, dictionary)
+    made.setLegacyPattern(board.legacy)
+    corners, numbers, _, markers = cv.aruco.CharucoDetector(made).detectBoard(image)
+    if numbers is None or len(numbers) < _FEWEST_CORNERS:
+        seen = 0 if markers is None else len(markers)
+        raise ImageRefused(f"the board is not in it, or hidden: {seen} of its markers are seen")
+    pixels = np.asarray(corners, dtype=float).reshape(-1, 2)
+    return Sighting(np.asarray(numbers, dtype=np.int64).reshape(-1), pixels, np.full(len(pixels), _CORNER))

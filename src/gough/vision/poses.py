@@ -16,7 +16,7 @@ from gough.vision.detector import ImageRefused
 from gough.vision.images import read_image
 from gough.vision.lens import Camera
 from gough.vision.pose import MeasuredPose, measure_pose
-from gough.vision.target_files import AnyTarget
+from gough.vision.targets import AnyTarget
 
 _CHUNK = 8
 
