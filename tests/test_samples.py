@@ -1,7 +1,7 @@
 """Estimates, certificates, problems and studies that earlier versions wrote are still read, and mean the same.
 
 A folder of tests/samples has the name of a version and holds what it wrote. Samples are never changed; new versions add
-folders. Certificates about legs and chains are in tests/checker/data.
+folders. Older certificates about legs and chains, without a manifest, are in tests/checker/data.
 """
 
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gough import Claim, Estimate, Status, read_study
-from gough.checker import check, load
+from gough.checker import check, check_folder, load
 from gough.data import read_problem
 from gough.studies import CalibrationStudy, DesignStudy, IdentificationStudy, PoseSelectionStudy
 
@@ -90,3 +90,17 @@ def test_old_names_in_studies_are_read_with_a_note(tmp_path):
     new.write_text(text, encoding="utf-8")
     assert CalibrationStudy.read(new).table == study.table
     assert CalibrationStudy.read(new).notes == ()
+
+
+@pytest.mark.parametrize(
+    "folder", [path for path in SAMPLES.glob("*/certificates/*") if path.is_dir()], ids=lambda p: p.name
+)
+def test_certificates_of_chains_hold_as_before(folder):
+    """About the same questions, by the same poses, from the decimals of the user's files on."""
+    expected = json.loads((folder.parent / "verdicts.json").read_text(encoding="utf-8"))[folder.name]
+    found = check_folder(folder)
+    assert found, found.faults
+    assert found.from_sources
+    assert {
+        name: {"about": found.about[name], "rows": list(each.rows)} for name, each in found.verdicts.items()
+    } == expected

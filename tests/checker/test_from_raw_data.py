@@ -14,8 +14,8 @@ from gough.checker import load_question
 from gough.checker.folders import check_folder
 from gough.checker.manifest import MANIFEST, Given, load_manifest
 from gough.checker.raw import Source, SourceText
+from gough.checker.raw_chains import BLUEPRINTS
 from gough.checker.raw_data import NotDerived
-from gough.checker.raw_legs import BLUEPRINTS
 from gough.cli.app import run
 from gough.robots import LinearDelta
 from gough.studies.robots import BLUEPRINTS as KNOWN

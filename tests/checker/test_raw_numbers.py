@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from gough.checker.linear import NotProven
+from gough.checker.raw_containment import between
 from gough.checker.raw_data import RawTable, of_vector, split_head
-from gough.checker.raw_legs import between
 from gough.checker.raw_numbers import PI, Span, converted, cosine, decimal, quantity, sinc, unit
 from gough.core.rotations import exp, from_quaternion, log
 from gough.core.units import factor_between

@@ -85,7 +85,11 @@ def stated(folder, text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('[certify.model_error]\nconstant = "5 mm"\n', "the study states model errors"),
+        ('[certify.model_error]\nconstant = "5 mm"\n', "'5 mm' cannot become 'rad'"),
+        ('[certify.model_error]\nconstant = "1e-9 mrad"\n', "pose 0: a stated half-width is larger"),
+        ("[certify.model_error]\nreading = 1e-9\n", ": a stated half-width is larger"),
+        ("[certify.model_error]\nposition = 1e-9\n", ": a stated half-width is larger"),
+        ("[certify.model_error]\nreading = -1e-9\n", "a model error is negative"),
         ('[calibration]\nframes = "instrument"\n', "the poses are in an instrument's frame"),
         ('[certify.modelerror]\nconstant = "9 m"\n', "does not know what 'modelerror' in [certify] means"),
         ("[chains]\n", "does not know what 'chains' in the study means"),

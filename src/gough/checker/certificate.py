@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from gough.answers import Answer
+from gough.answers import Answer, Columns
 from gough.checker.limits import brief
 from gough.checker.proofs import Proof
 from gough.core.arrays import ROWS_PER_BLOCK, Array
 from gough.core.codec import encode
 from gough.core.errors import AssumptionError, nearest, require
 from gough.core.rational import round_down
-from gough.core.tables import Table, table
 from gough.core.text import visible
 from gough.noise import Bounded
 from gough.problem import LinearProblem
@@ -110,9 +109,9 @@ class Verdict(Answer):
         require(name in self.intervals, f"no interval of '{visible(name)}' is proven{why}")
         return self.intervals[name]
 
-    def table(self) -> Table:
+    def columns(self) -> Columns:
         """The statement, line by line."""
-        return table(["statement"], [[line] for line in self.statement], "l", "Statement")
+        return ["statement"], [[line] for line in self.statement], "l"
 
     def headlines(self) -> tuple[str, ...]:
         """The verdict, and what was checked."""

@@ -22,7 +22,9 @@ from gough.checker.manifest import (
     load_manifest,
     summary_of,
 )
-from gough.checker.raw import Columns, Raw, Source, SourceText, question_words, require_about, require_for_raw
+from gough.checker.raw import Columns, Source, SourceText, question_words
+from gough.checker.raw_chains import RawChains
+from gough.checker.raw_containment import require_contained, require_exhibited
 from gough.checker.raw_data import NotDerived, study_of, table_in
 from gough.core.errors import InputError, require
 from gough.core.files import is_file
@@ -134,7 +136,7 @@ class _Check:
     """Those read so far; None where a file cannot be read."""
     spoilt: set[str] = field(default_factory=set)
     """Files that are not as listed."""
-    raw: dict[str, Raw] = field(default_factory=dict)
+    raw: dict[str, RawChains] = field(default_factory=dict)
     """What the sources state about the unknowns of each question."""
     underived: set[str] = field(default_factory=set)
     """Questions that do not follow from the sources."""
@@ -181,14 +183,16 @@ class _Check:
     def derive(self, manifest: Manifest) -> None:
         """Derive each question from the sources, and require that it contains what they state."""
         entries = {source.role: source for source in manifest.sources}
-        for place, name in enumerate(manifest.questions):
+        place = 0
+        for name in manifest.questions:
             question = self.questions[name]
             if question is None:
+                place += 1
                 continue
             try:
                 source = self._source(entries, manifest)
                 raw = source.raw(question, place)
-                require_about(question, raw)
+                require_contained(question, raw)
                 self.premises += source.words(raw)
                 self.raw[name] = raw
             except NotDerived as reason:
@@ -197,6 +201,7 @@ class _Check:
             except (NotProven, InputError) as reason:
                 self.faults.append(f"{name} does not follow from the sources: {self._inside(reason)}")
                 self.underived.add(name)
+            place += len(question.chains)
 
     def tell_underived(self) -> None:
         """Say at which questions the check starts, because they are not derived from the sources."""
@@ -290,7 +295,7 @@ class _Check:
             verdict = replace(verdict, holds=False, reason=reason)
         if verdict and question is not None and about in self.raw:
             try:
-                require_for_raw(certificate, question, self.raw[about])
+                require_exhibited(certificate, question, self.raw[about])
             except NotProven as short:
                 verdict = replace(
                     verdict, holds=False, reason=f"it holds about {about}, but not about the data: {short}"

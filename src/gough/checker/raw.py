@@ -6,23 +6,14 @@ from fractions import Fraction
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from gough.checker.chain_proofs import ChainCertificate, ChainWitness
 from gough.checker.chain_questions import ChainQuestion
 from gough.checker.linear import NotProven
 from gough.checker.manifest import Given, digest_of, summary_of
-from gough.checker.raw_chains import (
-    RawChain,
-    raw_chain,
-    require_chain_exhibited,
-    require_enclosed,
-    require_little_more,
-)
+from gough.checker.raw_chains import RawChains, raw_chains
 from gough.checker.raw_data import Half, NotDerived, RawTable, require_known, span_of, study_of, table_in
-from gough.checker.raw_legs import RawLegs, raw_legs, require_contained, require_exhibited
 from gough.checker.raw_numbers import Span
 from gough.core.outward import DEGREES, sides
 
-_SHOWN = 12
 _TEXT = (".csv", ".tsv", ".txt")
 _LEG = (
     "A leg goes from a on the base to b on the platform and is l long at reading zero. It fits a pose with position p "
@@ -41,7 +32,6 @@ _CHAIN = {
     "3-rrr": "|p + R c − P − Q U| = l with c = joint, P = base, U = arm, Q being the turn by q, l = rod",
 }
 
-Raw = RawLegs | RawChain
 Columns = Callable[[Path], tuple[tuple[str, ...], Callable[[int], Any]]]
 """Heads of a binary file, and a function that loads a column by its place."""
 
@@ -69,8 +59,8 @@ class Source(NamedTuple):
     columns: Columns | None = None
     """Reads poses that are no text."""
 
-    def raw(self, question: ChainQuestion, place: int = 0) -> Raw:
-        """What the sources state about the unknowns of a question, the `place`-th of the run.
+    def raw(self, question: ChainQuestion, place: int = 0) -> RawChains:
+        """What the sources state about the unknowns of a question; so many chains of the run stand before its own.
 
         Raises:
             NotDerived: the checker does not derive it.
@@ -81,11 +71,9 @@ class Source(NamedTuple):
         named = table_in(study, "poses").get("file")
         if not isinstance(named, str) or PurePosixPath(named.replace("\\", "/")).name != self.poses.name:
             raise NotProven(f"the study is about the poses {named!r:.60}, not {self.poses.name}")
-        if question.legs:
-            if table_in(study, "robot").get("family") != "gough":
-                raise NotProven("the study is not about a Gough platform")
-            return raw_legs(study, table, self.given, question.chains)
-        return raw_chain(study, table, self.given, question.chains[0], place)
+        if question.legs and table_in(study, "robot").get("family") != "gough":
+            raise NotProven("the study is not about a Gough platform")
+        return raw_chains(study, table, self.given, question.chains, place)
 
     def _table(self) -> RawTable:
         if self.poses.path.suffix.lower() in _TEXT:
@@ -94,35 +82,13 @@ class Source(NamedTuple):
             raise NotDerived(f"{self.poses.name} is no text")
         return RawTable(*self.columns(self.poses.path))
 
-    def words(self, raw: Raw) -> tuple[str, ...]:
+    def words(self, raw: RawChains) -> tuple[str, ...]:
         """What is stated, in sentences that need no other file to be understood."""
         poses = raw.poses
         turned = f", orientations as {poses.form}" if poses.form else ""
         left_out = f" ({poses.copies} copies of rows left out)" if poses.copies else ""
         data = f"Data: {self.poses.words}, {len(poses)} poses{left_out}, counted from 0{turned}; {self.study.words}."
-        return (data, *(_leg_words(raw) if isinstance(raw, RawLegs) else _chain_words(raw)))
-
-
-def require_about(question: ChainQuestion, raw: Raw) -> None:
-    """Raise NotProven unless a question contains what the sources state, so that what it excludes they exclude."""
-    if isinstance(raw, RawLegs):
-        require_contained(question, raw)
-    else:
-        require_enclosed(question, raw)
-
-
-def require_for_raw(certificate: ChainCertificate, question: ChainQuestion, raw: Raw) -> None:
-    """Raise NotProven unless a certificate that holds about a question holds about what the sources state.
-
-    The question contains that, see `require_about`.
-    """
-    if isinstance(raw, RawLegs):
-        if isinstance(certificate.proof, ChainWitness):
-            require_exhibited(certificate, question, raw)
-        return
-    require_little_more(certificate)
-    if isinstance(certificate.proof, ChainWitness):
-        require_chain_exhibited(certificate, question, raw)
+        return (data, *_stated_words(raw))
 
 
 def question_words(question: ChainQuestion) -> tuple[str, ...]:
@@ -145,39 +111,39 @@ def question_words(question: ChainQuestion) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _leg_words(raw: RawLegs) -> list[str]:
-    names = [f"{stem[0]}{leg}{stem[1:]}" for leg in raw.legs for stem in ("ax", "ay", "az", "bx", "by", "bz", "l")]
-    readings = [_one_for_all([row[i] for row in raw.half], 1000, "mm") for i in range(len(raw.legs))]
-    each = [f"leg {leg} ± {words}" for leg, words in zip(raw.legs, readings, strict=True)]
-    tolerances = (
-        f"Tolerances: positions ± {_axes(raw.position, 'mm')} (x, y, z); "
-        f"orientations ± {_axes(raw.orientation, 'deg')} (left rotation vector); readings: {', '.join(each)}."
-    )
+def _stated_words(raw: RawChains) -> list[str]:
+    """Tolerances, prior and equation of some chains."""
+    family, word = raw.family, "leg" if raw.family.is_gough else "chain"
+    unit = "mm" if family.reading_unit == "m" else "mrad"
+    each = [_one_for_all([row[i] for row in raw.half], 1000, unit) for i in range(len(raw.chains))]
+    readings = ", ".join(f"{word} {chain} ± {half}" for chain, half in zip(raw.chains, each, strict=True))
+    parts = [f"positions ± {_axes(raw.position, 'mm')} (x, y, z)"]
+    if family.turns:
+        what, how = ("orientations", " (left rotation vector)") if family.is_gough else ("headings", "")
+        parts.append(f"{what} ± {_axes(raw.orientation, 'deg')}{how}")
     centers = [c for row in raw.center for c in row]
-    sides = [(name, c, r.span) for name, c, r in zip(names, centers, raw.around * len(raw.legs), strict=True)]
-    lines = [tolerances, _prior_words(sides, raw.centers)]
+    reach = [r.span for r in raw.around * len(raw.chains)]
+    lines = [f"Tolerances: {'; '.join(parts)}; readings: {readings}."]
+    lines.append(_prior_words(list(zip(raw.names, centers, reach, strict=True)), raw.centers))
     if raw.gains:
-        gains = ", ".join(f"leg {leg}: {g!r}" for leg, g in zip(raw.legs, raw.gains, strict=True))
+        gains = ", ".join(f"leg {leg}: {g!r}" for leg, g in zip(raw.chains, raw.gains, strict=True))
         lines.append(f"Readings are multiplied by gains, taken as given ({gains}).")
-    return [*lines, _LEG]
+    return [*lines, *([_LEG] if family.is_gough else _rod_words(raw))]
 
 
-def _chain_words(raw: RawChain) -> list[str]:
-    unit = "mm" if raw.family.reading_unit == "m" else "mrad"
-    half = _half([raw.half], unit)
-    headings = f"; headings ± {_axes([(x,) for x in raw.heading], 'deg')}" if raw.family.turns else ""
-    where = f"positions ± {_axes(raw.position, 'mm')} (x, y, z)"
-    tolerances = f"Tolerances: {where}; readings of chain {raw.chain} ± {half}{headings}."
-    names = [f"{stem}_{raw.chain}" for stem in raw.family.unknowns]
-    sides = [(name, c, raw.around.span) for name, c in zip(names, raw.center, strict=True)]
-    pose = "position p and heading R" if raw.family.turns else "position p"
-    errors = "p, q and the heading" if raw.family.turns else "p and q"
-    closes = f"A chain of a {raw.name} fits a pose with {pose} and the reading q if {_CHAIN[raw.name]}"
-    closes = f"{closes}, for some errors of {errors} within the tolerances."
-    lines = [tolerances, _prior_words(sides, raw.centers), closes]
-    if raw.family.conditions:
-        each = _condition_words(raw.family.conditions, [_letter(stem) for stem in raw.family.unknowns])
-        lines.append(f"Its conditions: the arm's axis is level{_ALSO.get(raw.name, '')}, that is {each}.")
+def _rod_words(raw: RawChains) -> list[str]:
+    """What it means that a chain over a rod fits."""
+    family = raw.family
+    pose = "position p and heading R" if family.turns else "position p"
+    errors = "p, q and the heading" if family.turns else "p and q"
+    fits = f"A chain of a {family.name} fits a pose with {pose} and the reading q if {_CHAIN[family.name]}"
+    lines = [f"{fits}, for some errors of {errors} within the tolerances."]
+    if len(raw.chains) > 1:
+        shared = "p and the heading" if family.turns else "p"
+        lines[0] += f" Chains fit together if in each pose the same errors of {shared} serve all of them."
+    if family.conditions:
+        each = _condition_words(family.conditions, [_letter(name.removesuffix("_{}")) for name in family.unknowns])
+        lines.append(f"Its conditions: the arm's axis is level{_ALSO.get(family.name, '')}, that is {each}.")
     return lines
 
 

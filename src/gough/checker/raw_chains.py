@@ -1,26 +1,20 @@
-"""From raw data to the equations of a chain: do p, A, D and B of the question enclose what poses and readings define?
+"""What the user's study and poses state about chains: intervals of poses and readings, model errors, and the prior.
 
-The chains of five families close over one rod, |d| = l, with angles replaced by the vectors that they turn:
+One derivation for legs of Gough platforms and for the chains of five other families, which close over one rod, |d| = l,
+with angles replaced by the vectors that they turn:
 
     linear-delta            d = p + reading e_z − P
     rotary-delta            d = p − P − cos q U − sin q V
     h4, par4                d = p + R(θ) c − P − cos q U − sin q V
     3-rrr                   d = p + R(θ) c − P − R(q) U, in the plane
-
-A reading or a heading that is off by η turns a vector x by η; what is left of second order is at most |x| η²/2.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
-from gough.checker.chain_boxes import Space
-from gough.checker.chain_check import require_fits
-from gough.checker.chain_proofs import ChainCertificate, ChainWitness
-from gough.checker.chain_questions import ChainQuestion
+from gough.checker.leg_equations import STEMS
 from gough.checker.linear import NotProven
 from gough.checker.manifest import BLUEPRINT, CALIBRATED, Given
 from gough.checker.raw_data import (
@@ -33,16 +27,11 @@ from gough.checker.raw_data import (
     poses_of,
     reach_of,
     reading_half_widths,
-    span_of,
     table_in,
 )
-from gough.checker.raw_numbers import Scaled, Span, quantity, turn
-from gough.checker.rod_equations import RodEquations
-from gough.core.rational import rational, round_down
+from gough.checker.raw_numbers import Scaled, Span, quantity, total, turn
+from gough.core.rational import rational
 
-Entries = dict[tuple[int, int], Span]
-"""Numbers of a matrix that are not zero, by row and column."""
-_ONE = Span.at(1)
 _LEVEL_AXIS = (
     ((3, 6, 1), (4, 7, 1), (5, 8, 1)),
     ((3, 7, 1), (4, 6, -1)),
@@ -61,45 +50,105 @@ _ON_RADIUS = (((0, 4, 1), (1, 3, -1)), ((0, 7, 1), (1, 6, -1)))
 class Family:
     """What the checker knows of a family of robots."""
 
+    name: str
     chains: int
+    """How many there are; 0: as many as the study states."""
     reading_unit: str
     turns: bool
+    """Do its poses have an orientation, or a heading?"""
     unknowns: tuple[str, ...]
+    """Of a chain whose number stands in braces."""
     conditions: tuple[Any, ...] = ()
 
+    @property
+    def is_gough(self) -> bool:
+        """Are its chains legs of a Gough platform?"""
+        return self.name == "gough"
 
-_ARM = (*(f"motor_{x}" for x in "xyz"), *(f"arm_at_0_{x}" for x in "xyz"), *(f"arm_at_90_{x}" for x in "xyz"))
-_JOINT = ("joint_x", "joint_y")
+    @property
+    def axes(self) -> int:
+        """Components of a position that its chains depend on."""
+        return 2 if self.name == "3-rrr" else 3
+
+
+_ARM = tuple(f"{point}_{x}_{{}}" for point in ("motor", "arm_at_0", "arm_at_90") for x in "xyz")
+_TOWER = ("tower_x_{}", "tower_y_{}", "carriage_{}", "arm_{}")
+_JOINT = ("joint_x_{}", "joint_y_{}")
+_PLANAR = ("base_x_{}", "base_y_{}", "arm_x_{}", "arm_y_{}", *_JOINT, "rod_{}")
 FAMILIES = {
-    "linear-delta": Family(3, "m", turns=False, unknowns=("tower_x", "tower_y", "carriage", "arm")),
-    "rotary-delta": Family(3, "rad", turns=False, unknowns=(*_ARM, "rod"), conditions=(*_LEVEL_AXIS, *_ON_RADIUS)),
-    "h4": Family(4, "rad", turns=True, unknowns=(*_ARM, *_JOINT, "rod"), conditions=_LEVEL_AXIS),
-    "par4": Family(4, "rad", turns=True, unknowns=(*_ARM, *_JOINT, "rod"), conditions=_LEVEL_AXIS),
-    "3-rrr": Family(3, "rad", turns=True, unknowns=("base_x", "base_y", "arm_x", "arm_y", *_JOINT, "rod")),
+    family.name: family
+    for family in (
+        Family("gough", 0, "m", turns=True, unknowns=STEMS),
+        Family("linear-delta", 3, "m", turns=False, unknowns=_TOWER),
+        Family("rotary-delta", 3, "rad", turns=False, unknowns=(*_ARM, "rod_{}"), conditions=_LEVEL_AXIS + _ON_RADIUS),
+        Family("h4", 4, "rad", turns=True, unknowns=(*_ARM, *_JOINT, "rod_{}"), conditions=_LEVEL_AXIS),
+        Family("par4", 4, "rad", turns=True, unknowns=(*_ARM, *_JOINT, "rod_{}"), conditions=_LEVEL_AXIS),
+        Family("3-rrr", 3, "rad", turns=True, unknowns=_PLANAR),
+    )
 }
+_POINTS = {"base", "platform", "length", "gain"}
+_CIRCLES = {"base_radius", "platform_radius", "base_angles", "platform_angles", "length", "gain"}
+BLUEPRINTS = {
+    "deltalab": (
+        "-223.1792 -151.9573 0 -19.9938 -193.9723 0 345",
+        "223.1792 -151.9573 0 19.9938 -193.9723 0 345",
+        "243.1885 -117.3002 0 177.9818 79.6710 0 345",
+        "20.0093 269.2575 0 157.9880 114.3013 0 345",
+        "-20.0093 269.2575 0 -157.9880 114.3013 0 345",
+        "-243.1885 -117.3002 0 -177.9818 79.6710 0 345",
+    )
+}
+"""Geometries that a study may name: a, b, l of each leg in mm [DACP06, Table 1]."""
 
 
 @dataclass(frozen=True)
-class RawChain:
-    """What study and poses state about a chain: intervals of poses and readings, and the prior."""
+class RawChains:
+    """What study and poses state about some chains: intervals of poses and readings in SI units, and the prior."""
 
-    name: str
     family: Family
-    chain: int
+    chains: tuple[int, ...]
+    """Their numbers."""
     poses: RawPoses
     position: Sequence[tuple[Half, ...]]
-    heading: Sequence[Half]
-    """Half-widths of headings, rad; zero where nothing turns."""
-    half: Scaled
-    """Half-width of the reading, in its unit."""
-    center: tuple[Span, ...]
-    around: Scaled
+    """Half-widths of each pose, m."""
+    orientation: Sequence[tuple[Half, ...]]
+    """Of its left rotation vector, or of its heading as the only component, rad; empty where nothing turns."""
+    readings: Sequence[tuple[Span, ...]]
+    """Of each pose and chain, multiplied by the gain."""
+    half: Sequence[tuple[Span, ...]]
+    """Half-widths of these, to which the model may add."""
+    center: Sequence[tuple[Span, ...]]
+    """Of the prior, chain by chain, m."""
+    around: tuple[Scaled, ...]
+    """Half-widths of the prior of a chain's unknowns, m."""
     centers: str
-    """Where the prior's center is from, in words."""
+    """Where the prior's center is from, in words; empty where the study states its numbers."""
+    gains: tuple[float, ...] = ()
+    """Calibrated gains that are taken as given; empty where the study states them."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The unknowns of chain after chain."""
+        return tuple(name.format(chain) for chain in self.chains for name in self.family.unknowns)
+
+    def prior(self, *, outer: bool) -> list[tuple[Fraction, Fraction]]:
+        """Sides of the stated prior, rounded outward or inward; a rod is not shorter than nothing."""
+        sides = []
+        for row in self.center:
+            for c, reach in zip(row, self.around, strict=True):
+                far = reach.span.high if outer else reach.span.low
+                sides.append((c.low - far, c.high + far) if outer else (c.high - far, c.low + far))
+            if not self.family.is_gough:
+                sides[-1] = (max(sides[-1][0], Fraction(0)), sides[-1][1])
+        return sides
 
 
-def raw_chain(study: Mapping[str, Any], table: RawTable, given: Given, chain: int, place: int) -> RawChain:
-    """What a study states about a chain, counted from 1, whose center of the prior stands at `place` of those given.
+def raw_chains(
+    study: Mapping[str, Any], table: RawTable, given: Given, chains: Sequence[int], place: int = 0
+) -> RawChains:
+    """What a study states about these chains, counted from 1.
+
+    The run is about other chains too, so many of which stand before these among the numbers that are given.
 
     Raises:
         NotDerived: the study asks for something that is not derived here.
@@ -110,210 +159,185 @@ def raw_chain(study: Mapping[str, Any], table: RawTable, given: Given, chain: in
     if not isinstance(name, str) or name not in FAMILIES:
         raise NotProven(f"the checker knows no chains of the family {name!r:.40}")
     family = FAMILIES[name]
-    if not 1 <= chain <= family.chains:
-        raise NotProven(f"a {name} has no chain {chain}")
-    poses = poses_of(table, study, family.chains, family.reading_unit, planar=name == "3-rrr")
-    heading = list[Half]([Span.at(0)] * len(poses))
-    if family.turns:
-        if poses.rotation[0] is None:
-            raise NotProven("the poses have no orientations")
-        heading = [row[2] for row in pose_half_widths(study, poses, "orientation")]
-    _require_plain(study)
-    centers = CALIBRATED if center_of(study) == "calibrated" else BLUEPRINT
-    if given.center != centers or place >= len(given.values) or len(given.values[place]) != len(family.unknowns):
-        raise NotProven("the center of the prior is not in the manifest")
-    if given.gains:
-        raise NotProven("the manifest gives gains, but readings of chains have none")
-    around = certify.get("around", Fraction(1, 10))
-    if isinstance(around, list) and len(around) == 1:
-        around = around[0]
-    return RawChain(
-        name,
+    if not family.is_gough:
+        _require_plain(study)
+    n, unit = (family.chains, family.reading_unit) if family.chains else _platform(robot)
+    if not all(1 <= chain <= n for chain in chains):
+        raise NotProven(f"the robot has {n} chains")
+    center, centers = (_leg_center(study, given, chains, n) if family.is_gough
+                       else _given_center(study, given, family, place, len(chains)))  # fmt: skip
+    poses = poses_of(table, study, n, unit, planar=family.axes == 2)
+    if family.turns and poses.rotation[0] is None:
+        raise NotProven("the poses have no orientations")
+    gains = _gains(robot, given, chains, n) if family.is_gough else [Span.at(1)] * len(chains)
+    readings = [tuple(row[i - 1] * g for i, g in zip(chains, gains, strict=True)) for row in poses.readings]
+    half = reading_half_widths(study, n, unit)
+    own = [half[i - 1].span * g.size for i, g in zip(chains, gains, strict=True)]
+    more = _model_error(table_in(certify, "model_error"), poses, readings, family)
+    turned = pose_half_widths(study, poses, "orientation") if family.turns else [()] * len(poses)
+    return RawChains(
         family,
-        chain,
+        tuple(chains),
         poses,
         pose_half_widths(study, poses, "position"),
-        heading,
-        reading_half_widths(study, family.chains, family.reading_unit)[chain - 1],
-        tuple(Span.at(rational(x, "a center")) for x in given.values[place]),
-        reach_of(around),
-        f"{CALIBRATED}, taken as given" if centers == CALIBRATED else _as_given(name),
+        turned if family.is_gough else [row[2:] for row in turned],
+        readings,
+        [tuple(a + b for a, b in zip(own, row, strict=True)) for row in more],
+        center,
+        _around(certify, family),
+        centers,
+        given.gains,
     )
 
 
-def _as_given(name: str) -> str:
-    return f"taken as given; whether they are the built-in blueprint of a {name} is not checked"
+def _platform(robot: Mapping[str, Any]) -> tuple[int, str]:
+    """The number of legs of a Gough platform, and the unit of its readings."""
+    unit = robot.get("reading_unit", "m")
+    if not isinstance(unit, str):
+        raise NotProven("reading_unit is not text")
+    geometry, blueprint = table_in(robot, "geometry"), robot.get("blueprint")
+    if blueprint is not None:
+        if not isinstance(blueprint, str) or blueprint not in BLUEPRINTS:
+            raise NotProven(f"the checker knows no blueprint {blueprint!r:.40}")
+        if geometry or unit != "m":
+            raise NotProven("the study states a blueprint, and a geometry or another unit of readings")
+        return len(BLUEPRINTS[blueprint]), unit
+    if not set(geometry) <= (_CIRCLES if "base_radius" in geometry else _POINTS):
+        raise NotProven("the geometry has a dimension that the checker does not know")
+    points = geometry.get("base", geometry.get("base_angles"))
+    if not isinstance(points, list):
+        raise NotProven("the study states no points of the base")
+    return len(points), unit
 
 
 def _require_plain(study: Mapping[str, Any]) -> None:
-    """Raise NotProven or NotDerived if a study asks for what is not taken into account for chains."""
+    """Raise NotProven or NotDerived if a study asks for what chains over rods do not have."""
     robot = table_in(study, "robot")
     stated = [key for key in ("blueprint", "gains", "reading_unit") if key in robot]
     if stated:
         raise NotProven(f"'{stated[0]}' of the robot is for Gough platforms, not for chains")
     if table_in(study, "calibration").get("frames", "robot") != "robot":
         raise NotProven("the poses are in an instrument's frame, but chains are derived in the robot's frame")
-    model = table_in(table_in(study, "certify"), "model_error")
-    if any(quantity(x, "m/rad" if key == "orientation" else "m" if key == "constant" else "1").number
-           for key, x in model.items()):  # fmt: skip
-        raise NotProven("the study states model errors, which are not taken into account for chains")
     if table_in(robot, "geometry") and center_of(study) == "blueprint":
         raise NotDerived("the checker does not compute the center of a chain's prior from [robot.geometry]")
 
 
-@dataclass(frozen=True)
-class _Equation:
-    """d = p + A x + Σ ε (D + B x) + ρ of one pose, errors in the order of the question, |ρ| by columns of x."""
-
-    p: list[Span]
-    A: Entries
-    D: list[dict[int, Span]]
-    B: list[Entries]
-    half: list[Span]
-    bent: dict[int, int]
-    """Columns that an error turns, and which error."""
-
-
-def _equation(raw: RawChain, k: int) -> _Equation:
-    p, reading = list(raw.poses.position[k]), raw.poses.readings[k][raw.chain - 1]
-    moved = [span_of(half) for half in raw.position[k]]
-    if raw.name == "linear-delta":
-        p[2] = p[2] + reading
-        A = {(i, i): -_ONE for i in range(3)}
-        D = [{0: _ONE}, {1: _ONE}, {2: _ONE}, {2: _ONE}]
-        return _Equation(p, A, D, [{}] * 4, [*moved, raw.half.span], {})
-    c, s = turn(reading)
-    if raw.name == "3-rrr":
-        A = {(0, 0): -_ONE, (1, 1): -_ONE, (0, 2): -c, (0, 3): s, (1, 2): -s, (1, 3): -c}
-        turned = {(0, 2): s, (0, 3): c, (1, 2): -c, (1, 3): s}
-        p, moved, bent = [p[0], p[1], Span.at(0)], moved[:2], dict.fromkeys((2, 3), 2)
-    else:
-        A = {(i, i): -_ONE for i in range(3)} | {(i, 3 + i): -c for i in range(3)} | {(i, 6 + i): -s for i in range(3)}
-        turned = {(i, 3 + i): s for i in range(3)} | {(i, 6 + i): -c for i in range(3)}
-        bent = dict.fromkeys(range(3, 9), 3)
-    D = [{i: _ONE} for i in range(len(moved))] + [{}]
-    B: list[Entries] = [{} for _ in moved]
-    B.append(turned)
-    half = [*moved, raw.half.span]
-    if raw.family.turns:
-        first = len(raw.family.unknowns) - 3
-        a, b = _heading(raw.poses.rotation[k])
-        A |= {(0, first): a, (0, first + 1): -b, (1, first): b, (1, first + 1): a}
-        B.append({(0, first): -b, (0, first + 1): -a, (1, first): a, (1, first + 1): -b})
-        D.append({})
-        half.append(span_of(raw.heading[k]))
-        bent |= dict.fromkeys((first, first + 1), len(half) - 1)
-    return _Equation(p, A, D, B, half, bent)
+def _given_center(
+    study: Mapping[str, Any], given: Given, family: Family, place: int, count: int
+) -> tuple[list[tuple[Span, ...]], str]:
+    """Of the prior of chains over rods: numbers that are taken as given."""
+    centers = CALIBRATED if center_of(study) == "calibrated" else BLUEPRINT
+    rows = given.values[place : place + count]
+    if given.center != centers or [len(row) for row in rows] != [len(family.unknowns)] * count:
+        raise NotProven("the center of the prior is not in the manifest")
+    if given.gains:
+        raise NotProven("the manifest gives gains, but readings of chains have none")
+    words = f"taken as given; whether they are the built-in blueprint of a {family.name} is not checked"
+    return [tuple(Span.at(rational(x, "a center")) for x in row) for row in rows], (
+        f"{CALIBRATED}, taken as given" if centers == CALIBRATED else words
+    )
 
 
-def _heading(rotation: Any) -> tuple[Span, Span]:
-    """Cosine and sine of the heading, the direction of the first two numbers of a rotation matrix's first column."""
-    if len(rotation) == 4:
-        w, x, y, z = rotation
-        level, across = w * w + x * x - y * y - z * z, (x * y + w * z) * 2
-    else:
-        level, across = rotation[0], rotation[3]
-    length = (level * level + across * across).rounded().root()
-    return (level / length).rounded(), (across / length).rounded()
+def _leg_center(
+    study: Mapping[str, Any], given: Given, legs: Sequence[int], n: int
+) -> tuple[list[tuple[Span, ...]], str]:
+    """Of the prior, and where it is from: what the study states, or calibrated values, which are taken as given."""
+    robot = table_in(study, "robot")
+    geometry = table_in(robot, "geometry")
+    if center_of(study) == "calibrated":
+        if given.center != CALIBRATED or [len(row) for row in given.values] != [7] * len(legs):
+            raise NotProven("the calibrated center of the prior is not in the manifest")
+        rows = [tuple(Span.at(rational(x, "a center")) for x in row) for row in given.values]
+        return rows, f"{CALIBRATED}, taken as given"
+    if given.center or given.values:
+        raise NotProven("the manifest gives a center of the prior, but the study states it")
+    blueprint = robot.get("blueprint")
+    if blueprint is not None:
+        table = [BLUEPRINTS[blueprint][leg - 1].split() for leg in legs]
+        return [tuple(quantity(f"{x} mm", "m").span for x in row) for row in table], f"blueprint {blueprint}"
+    if "length" not in geometry:
+        raise NotProven("the study states no lengths of legs")
+    base, platform = (_points(geometry, what, n) for what in ("base", "platform"))
+    stated = geometry["length"] if isinstance(geometry["length"], list) else [geometry["length"]]
+    lengths = stated * n if len(stated) == 1 else stated
+    if len(lengths) != n:
+        raise NotProven(f"the study states {len(lengths)} lengths of {n} legs")
+    return [(*base[leg - 1], *platform[leg - 1], quantity(lengths[leg - 1], "m").span) for leg in legs], ""
 
 
-def require_enclosed(question: ChainQuestion, raw: RawChain) -> None:
-    """Raise NotProven unless the question's equations, errors and prior enclose what study and poses define.
+def _points(geometry: Mapping[str, Any], what: str, n: int) -> list[tuple[Span, ...]]:
+    """The joints of base or platform: coordinates, or angles on a circle."""
+    points, angles = geometry.get(what), geometry.get(f"{what}_angles")
+    each = points if points is not None else angles
+    if not isinstance(each, list) or len(each) != n:
+        raise NotProven(f"the study does not state the {what} of {n} legs")
+    if points is None:
+        radius = quantity(geometry.get(f"{what}_radius"), "m").span
+        return [(*(radius * part for part in turn(quantity(x, "rad").span)), Span.at(0)) for x in each]
+    if any(not isinstance(point, list) or len(point) != 3 for point in points):
+        raise NotProven("a point of the geometry has not three coordinates")
+    return [tuple(quantity(x, "m").span for x in point) for point in points]
 
-    Numbers that differ from the question's go into ρ. They count with errors up to 1 m or 1 rad more than stated, so
-    that they also hold where a certificate lets readings be off by more.
+
+def _gains(robot: Mapping[str, Any], given: Given, legs: Sequence[int], n: int) -> list[Span]:
+    """What readings are multiplied by: as the study states, or calibrated and taken as given."""
+    calibrated = robot.get("gains", False)
+    if not isinstance(calibrated, bool):
+        raise NotProven("'gains' of the robot is neither true nor false")
+    if calibrated:
+        if len(given.gains) != len(legs):
+            raise NotProven("the gains that readings were multiplied by are not in the manifest")
+        return [Span.at(rational(gain, "a gain")) for gain in given.gains]
+    if given.gains:
+        raise NotProven("the manifest gives gains, but the study does not ask for calibrated ones")
+    stated = table_in(robot, "geometry").get("gain", 1)
+    each = stated if isinstance(stated, list) else [stated] * n
+    if len(each) == 1:
+        each = each * n
+    if len(each) != n:
+        raise NotProven(f"the study states {len(each)} gains of {n} legs")
+    return [quantity(each[leg - 1], "1").span for leg in legs]
+
+
+def _around(certify: Mapping[str, Any], family: Family) -> tuple[Scaled, ...]:
+    stated = certify.get("around", Fraction(1, 10))
+    each = stated if isinstance(stated, list) else [stated]
+    if len(each) == 1:
+        return (reach_of(each[0]),) * len(family.unknowns)
+    if not family.is_gough or len(each) != 3:
+        raise NotProven("around is one length, or three for the base, the platform and the lengths of legs")
+    base, platform, length = map(reach_of, each)
+    return (base,) * 3 + (platform,) * 3 + (length,)
+
+
+def _model_error(
+    stated: Mapping[str, Any], poses: RawPoses, readings: Sequence[tuple[Span, ...]], family: Family
+) -> list[tuple[Span, ...]]:
+    """What the model may add to each reading's error, in the unit of readings [DACP06, §6].
+
+    A constant, and so much for each unit between a reading and the middle of its range, and for each metre between a
+    position and the middle of all positions.
     """
-    names = tuple(f"{stem}_{raw.chain}" for stem in raw.family.unknowns)
-    (rod,) = question.rods
-    same = (question.chains, question.names, rod.reading_unit) == ((raw.chain,), names, raw.family.reading_unit)
-    first = _equation(raw, 0)
-    reading = len(first.half) - 1 - raw.family.turns
-    if not same or rod.reading != reading or rod.tolerance.shape[1] != len(first.half):
-        raise NotProven(f"the equations are not those of chain {raw.chain} of a {raw.name}")
-    if _in_order(rod.conditions) != _in_order(raw.family.conditions):
-        raise NotProven(f"the conditions of the equations are not those of a {raw.name}")
-    if set(rod.turned) != {j for j, e in first.bent.items() if e == reading}:
-        raise NotProven(f"the reading does not turn what it turns in a {raw.name}")
-    if question.n_poses != len(raw.poses):
-        words = f"the file has {len(raw.poses)} poses, copies of rows left out"
-        raise NotProven(f"{words}, but there are equations of {question.n_poses}")
-    for k in range(question.n_poses):
-        _require_pose(rod, k, first if k == 0 else _equation(raw, k))
-    sides = zip(question.prior.lower.tolist(), question.prior.upper.tolist(), strict=True)
-    for name, (low, high), (least, most) in zip(names, sides, _prior(raw, outer=True), strict=True):
-        if rational(low, "a side") > least or rational(high, "a side") < most:
-            raise NotProven(f"the prior of {name} that the study states is not within that of the question")
+    of = family.reading_unit
+    units = {"constant": of, "position": f"{of}/m", "reading": "1", "orientation": f"{of}/rad"}
+    each = [quantity(stated.get(name, 0), unit).span for name, unit in units.items()]
+    constant, by_position, by_reading, by_turn = each
+    if min(constant.low, by_position.low, by_reading.low, by_turn.low) < 0:
+        raise NotProven("a model error is negative")
+    if by_turn.most:
+        raise NotDerived("model errors grow with the turn from the mean orientation (model_error.orientation)")
+    middle = [_middle(column) for column in zip(*readings, strict=True)]
+    center = [_middle(column) for column in zip(*poses.position, strict=True)]
+    rows = []
+    for p, row in zip(poses.position, readings, strict=True):
+        fixed = constant
+        if by_position.most:
+            fixed = fixed + by_position * total((x - c) * (x - c) for x, c in zip(p, center, strict=True)).root()
+        rows.append(tuple(fixed + by_reading * (x - m).size for x, m in zip(row, middle, strict=True)))
+    return rows
 
 
-def _in_order(conditions: Sequence[Any]) -> list[list[tuple[int, int, Fraction]]]:
-    """All terms of all conditions, whatever order they stand in; what stands twice is twice in it."""
-    return sorted(sorted((i, j, rational(c, "a coefficient")) for i, j, c in each) for each in conditions)
-
-
-def _require_pose(question: RodEquations, k: int, stated: _Equation) -> None:
-    t = [rational(x, "a tolerance") for x in question.tolerance[k].tolist()]
-    if any(half.high > allowed for half, allowed in zip(stated.half, t, strict=True)):
-        raise NotProven(f"pose {k}: a stated half-width is larger than that of the equations")
-    blur = sum((abs_off(x, y) for x, y in zip(stated.p, question.p[k].tolist(), strict=True)), Fraction(0))
-    bend = [Fraction(0)] * len(question.names)
-    _add_away(bend, question.A[k], stated.A, Fraction(1))
-    for e, (D, B) in enumerate(zip(stated.D, stated.B, strict=True)):
-        off = [abs_off(D.get(i, Span.at(0)), y) for i, y in enumerate(question.D[k, e].tolist())]
-        blur += (t[e] + 1) * sum(off, Fraction(0))
-        _add_away(bend, question.B[k, e], B, t[e] + 1)
-    for j, e in stated.bent.items():
-        bend[j] += t[e] * t[e] / 2
-    allowed = [rational(x, "a bend") for x in question.bend[k].tolist()]
-    if blur > rational(float(question.blur[k]), "a blur") or any(x > y for x, y in zip(bend, allowed, strict=True)):
-        raise NotProven(f"pose {k}: the equations do not enclose what the pose and the reading define")
-
-
-def abs_off(stated: Span, x: float) -> Fraction:
-    """The largest distance of a stated number from that of the question."""
-    return (stated - Span.at(rational(x, "a coefficient"))).most
-
-
-def _add_away(bend: list[Fraction], matrix: Any, stated: Entries, weight: Fraction) -> None:
-    zero = Span.at(0)
-    for i, row in enumerate(matrix.tolist()):
-        for j, x in enumerate(row):
-            if x or (i, j) in stated:
-                bend[j] += weight * abs_off(stated.get((i, j), zero), x)
-
-
-def _prior(raw: RawChain, *, outer: bool) -> list[tuple[Fraction, Fraction]]:
-    """Sides of the stated prior, rounded outward or inward; a rod is not shorter than nothing."""
-    reach = raw.around.span
-    far = reach.high if outer else reach.low
-    sides = [(c.low - far, c.high + far) if outer else (c.high - far, c.low + far) for c in raw.center]
-    return [*sides[:-1], (max(sides[-1][0], Fraction(0)), sides[-1][1])]
-
-
-def require_little_more(certificate: ChainCertificate) -> None:
-    """Raise NotProven if readings may be off by more than `require_enclosed` accounts for."""
-    if not certificate.more <= 1:
-        raise NotProven("readings may be off by more than 1 m or 1 rad")
-
-
-def require_chain_exhibited(certificate: ChainCertificate, question: ChainQuestion, raw: RawChain) -> None:
-    """Raise NotProven unless the exhibited chain fits with the half-widths and the prior that the user stated.
-
-    The equations enclose the stated ones, and an exhibited chain fits whatever ρ is; so only half-widths and the prior
-    must not be wider than stated.
-    """
-    assert isinstance(certificate.proof, ChainWitness)
-    values = certificate.proof.values
-    for name, x, (low, high) in zip(question.names, values, _prior(raw, outer=False), strict=True):
-        if not low <= x <= high:
-            raise NotProven(f"the exhibited {name} is outside the stated prior")
-    half = [[round_down(h.low) for h in _halves(raw, k)] for k in range(question.n_poses)]
-    (rod,) = question.rods
-    narrower = replace(rod, tolerance=np.minimum(np.array(half, dtype=float), rod.tolerance))
-    space = Space(replace(question, equations=(narrower,)), question.chains, certificate.more)
-    require_fits(certificate.proof, space)
-
-
-def _halves(raw: RawChain, k: int) -> list[Span]:
-    axes = 2 if raw.name == "3-rrr" else 3
-    halves = [*(span_of(half) for half in raw.position[k][:axes]), raw.half.span]
-    return [*halves, span_of(raw.heading[k])] if raw.family.turns else halves
+def _middle(column: Sequence[Span]) -> Span:
+    low = Span(min(x.low for x in column), min(x.high for x in column))
+    high = Span(max(x.low for x in column), max(x.high for x in column))
+    return (low + high) * Fraction(1, 2)

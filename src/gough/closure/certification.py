@@ -11,7 +11,9 @@ from gough.checker import ChainQuestion, PlatformMeasurements, question_of
 from gough.checker.folders import MEASUREMENTS
 from gough.checker.linear import NotProven
 from gough.checker.manifest import BLUEPRINT, CALIBRATED, Given
-from gough.checker.raw import Raw, Source, SourceText, question_words, require_about
+from gough.checker.raw import Source, SourceText, question_words
+from gough.checker.raw_chains import RawChains
+from gough.checker.raw_containment import require_contained
 from gough.checker.raw_data import NotDerived
 from gough.closure.certified_chain import Tolerances, certified_chain, quadratic_unknowns
 from gough.closure.findings import Certification, ChainFinding, Finding, JointFinding
@@ -219,7 +221,7 @@ def chain_numbers(robot: KinematicModel, wanted: Sequence[int] | None) -> tuple[
 class Derived(NamedTuple):
     """What the sources state about the unknowns of a question."""
 
-    raw: Raw | None
+    raw: RawChains | None
     """None where the checker does not derive it."""
     premises: tuple[str, ...]
     """What statements are about, in sentences."""
@@ -418,7 +420,7 @@ def derived(question: ChainQuestion, source: Source | None, place: int = 0) -> D
     try:
         raw = source.raw(question, place)
         _require_as_many(question, raw)
-        require_about(question, raw)
+        require_contained(question, raw)
     except NotDerived as reason:
         start = "Certificates start at the measurements that they list: how those follow from"
         note = f"{start} {source.poses.name} is not checked, because {reason}."
@@ -431,7 +433,7 @@ def derived(question: ChainQuestion, source: Source | None, place: int = 0) -> D
     return Derived(raw, source.words(raw))
 
 
-def _require_as_many(question: ChainQuestion, raw: Raw) -> None:
+def _require_as_many(question: ChainQuestion, raw: RawChains) -> None:
     """Refuse rows that differ only beyond double precision: copies here, but not for the exact checker."""
     poses, seen = raw.poses, dict[tuple[float, ...], int]()
     if len(poses) <= question.n_poses:

@@ -18,7 +18,8 @@ from gough.checker import (
     witness_certificate,
 )
 from gough.checker.chain_files import render_chains
-from gough.checker.raw import Raw, require_for_raw
+from gough.checker.raw_chains import RawChains
+from gough.checker.raw_containment import require_exhibited
 from gough.closure.certified_chain import chain_parameters, quadratic_unknowns
 from gough.closure.chain_problem import ChainProblem
 from gough.closure.findings import (
@@ -55,7 +56,7 @@ class Notary:
     Where the raw data are known, each certificate must hold about what they state too.
     """
 
-    def __init__(self, question: ChainQuestion, raw: Raw | None) -> None:
+    def __init__(self, question: ChainQuestion, raw: RawChains | None) -> None:
         self.question, self._raw = question, raw
         middle = (question.prior.lower + question.prior.upper) / 2
         inside = (question.prior.upper - middle) * (1 - 2**-32) - abs(middle) * 2**-40
@@ -67,7 +68,7 @@ class Notary:
         try:
             certificate = make()
             if self._raw is not None:
-                require_for_raw(certificate, self.question, self._raw)
+                require_exhibited(certificate, self.question, self._raw)
         except NotProven:
             return None
         began = process_time()

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from gough.answers import Answer, read_json
+from gough.answers import Answer, Columns, read_json
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError, nearest, require
-from gough.core.tables import Cell, Column, Table, table
-from gough.core.text import number, plus_minus
+from gough.core.text import number, table
 from gough.data import Poses
 from gough.estimates import Estimate, FitStats
 from gough.geometry.frames import Frames
@@ -21,8 +20,6 @@ from gough.problem import NonlinearProblem
 from gough.region import Interval
 from gough.robots.kinematics import KinematicModel, PlatformPoses
 
-_ALARMING = 0.4
-"""Correlation of closure errors with a reading or a direction from which on it is marked."""
 _ROUNDING = 1e-9
 """m: residuals below are rounding, and are correlated with nothing."""
 _FAR = 8.0
@@ -95,20 +92,25 @@ class CalibratedParameters(Answer):
         """The verdicts."""
         return self.verdicts
 
-    def table(self, truth: Array | None = None) -> Table:
-        """Parameters before and after, in mm and degrees where they are lengths and angles; with the truth if known."""
-        halves = dict(zip(self.estimate.unknowns.names, self.estimate.half_widths().tolist(), strict=True))
+    def columns(self) -> Columns:
+        """Parameters before and after, in mm and degrees where they are lengths and angles."""
+        sigma = dict(zip(self.estimate.unknowns.names, self.estimate.intervals().width / 2, strict=True))
         rows = []
         for i, (name, unit) in enumerate(zip(self.model.names, self.model.units, strict=True)):
             shown, factor = shown_unit(unit)
             before, after = self.start[i] * factor, self.parameters[i] * factor
-            half = halves[name] * factor if name in halves else np.nan
-            texts = [plus_minus(value, half)[0] for value in (before, after, after - before)]
-            known = [] if truth is None else [plus_minus(truth[i] * factor, half)[0]]
-            spread = plus_minus(after, half)[1] if name in halves else "fixed"
-            rows.append([name, shown, *texts[:2], spread, texts[2] if name in halves else "—", *known])
-        heads = ["parameter", "unit", "before", "after", "± (95%)", "change", *([] if truth is None else ["truth"])]
-        return table(heads, rows, "lu" + "r" * (len(heads) - 2), "Geometry before and after")
+            half = sigma[name] * factor if name in sigma else None
+            rows.append(
+                [
+                    name,
+                    shown,
+                    number(before, half),
+                    number(after, half),
+                    "fixed" if half is None else number(half, digits=2),
+                    number(after - before, half),
+                ]
+            )
+        return ["parameter", "unit", "before", "after", "± (95%)", "change"], rows, "llrrrr"
 
     @classmethod
     def from_json(cls, text: str, model: KinematicModel) -> "SavedCalibration":
@@ -216,23 +218,20 @@ class Calibrated(CalibratedParameters, ArrayValue):
         free = [self.model.names.index(name) for name in names]
         return pose_sigma(pose_sensitivity(self.model, self.parameters, poses)[..., free], C)
 
-    def chain_table(self) -> Table:
-        """Closure errors by chain, and their correlations with the reading and the direction of travel."""
-        rows: list[list[str | Cell]] = [
+    def chain_table(self) -> str:
+        """Closure errors by chain."""
+        rows = [
             [
                 c.name,
                 *(number(1e3 * v, digits=3) for v in (c.rms_before, c.rms_after, c.peak_after)),
                 str(c.peak_pose),
-                *(
-                    Cell(f"{r:+.2f}", mark="bad" if abs(r) > _ALARMING else "")
-                    for r in (c.follows_reading, c.follows_travel)
-                ),
+                f"{c.follows_reading:+.2f}",
+                f"{c.follows_travel:+.2f}",
             ]
             for c in self.chains
         ]
-        errors = [Column(head, unit="mm") for head in ("rms before", "rms after", "peak")]
-        heads: list[str | Column] = ["chain", *errors, "at pose", "r(reading)", "r(travel)"]
-        return table(heads, rows, "lrrrrrr", "Closure of each chain")
+        heads = ["closure [mm]", "rms before", "rms after", "peak", "at pose", "r(reading)", "r(travel)"]
+        return table(heads, rows, "lrrrrrr")
 
     @property
     def verdicts(self) -> tuple[str, ...]:
@@ -263,9 +262,9 @@ class Calibrated(CalibratedParameters, ArrayValue):
             *self.headlines(),
             *self.verdicts[len(self.premises) :],
             "",
-            str(self.table()),
+            self.table(),
             "",
-            str(self.chain_table()),
+            self.chain_table(),
             "",
             str(self.identifiability),
         ]

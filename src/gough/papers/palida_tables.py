@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.core.tables import Table
 from gough.core.text import number
 from gough.data import advised_cutoff
 from gough.data.filters import CLEARANCE
@@ -47,7 +46,7 @@ from gough.papers.palida_robot import (
     Size,
     plain_series,
 )
-from gough.papers.reproduction import columns, side_by_side
+from gough.papers.reproduction import SideBySide, columns
 from gough.robots.mechanism.regrouping import formula
 from gough.simulate import Spread
 
@@ -112,7 +111,7 @@ class Results:
         return {symbol: shown(*(float(each[self.places[symbol]]) for each in values)) for symbol in TABLES}
 
 
-def table_1(model: BaseModel) -> Table:
+def table_1(model: BaseModel) -> SideBySide:
     """Regrouping as printed and as computed, with the distance between them, and values."""
     mechanism, names = model.full.mechanism, model.full.names
     rows = []
@@ -125,10 +124,10 @@ def table_1(model: BaseModel) -> Table:
         rows.append((symbol, unit, written(symbol), ours, same, printed.prior, f"{model.truth[i]:.5g}"))
     heads = ("parameter", "unit", "paper's combination", "ours, computed", "same?", "paper's a priori", "truth here")
     caption = f"Table I. {len(model.found.base)} base parameters: 10 of rigid bodies, 14 of friction"
-    return side_by_side(caption, heads, tuple(rows))
+    return SideBySide(caption, heads, tuple(rows))
 
 
-def trajectories(results: Results) -> Table:
+def trajectories(results: Results) -> SideBySide:
     """What each criterion made of the same start."""
     rows = []
     for name, found in results.designed.items():
@@ -138,10 +137,10 @@ def trajectories(results: Results) -> Table:
         start = f"{found.first:.1f}" if DESIGNS[name] == "D" else f"{np.exp(found.first):.4g}"
         rows.append((name, *cells, start))
     heads = ("design", "Hz", "−ln det F", "cond W", "cond W, unit columns", "own criterion at the start")
-    return side_by_side("Trajectories, all from one random start (section IV.C)", heads, tuple(rows))
+    return SideBySide("Trajectories, all from one random start (section IV.C)", heads, tuple(rows))
 
 
-def table_2(results: Results) -> Table:
+def table_2(results: Results) -> SideBySide:
     """Standard deviations by design."""
     parts = {
         "paper σ_d": {name: row.deterministic for name, row in TABLES.items()},
@@ -152,10 +151,10 @@ def table_2(results: Results) -> Table:
             spread = results.spreads[design, estimator]
             parts[f"{estimator}, {design}"] = results.column(spread.sd, shown=_shortly)
     caption = f"Table II. Standard deviations over {results.n} repetitions, by design (SI units)"
-    return side_by_side(caption, ("parameter", *parts), columns(tuple(TABLES), parts))
+    return SideBySide(caption, ("parameter", *parts), columns(tuple(TABLES), parts))
 
 
-def table_3(results: Results) -> Table:
+def table_3(results: Results) -> SideBySide:
     """Estimates of the paper beside the means of ours."""
     parts = {
         "paper LS": {name: row.least_squares for name, row in TABLES.items()},
@@ -168,10 +167,10 @@ def table_3(results: Results) -> Table:
         parts[label] = results.column(s.mean, s.sd, shown=number)
     parts["truth"] = results.column(results.model.truth, shown="{:.5g}".format)
     caption = f"Table III. Estimates: the paper's, and means over {results.n} repetitions of the D-optimal experiment"
-    return side_by_side(caption, ("parameter", *parts), columns(tuple(TABLES), parts))
+    return SideBySide(caption, ("parameter", *parts), columns(tuple(TABLES), parts))
 
 
-def errors(results: Results) -> Table:
+def errors(results: Results) -> SideBySide:
     """Bias in units of sd, and sd against the Cramér–Rao bound."""
     parts: dict[str, dict[str, str]] = {}
     for label in ESTIMATORS:
@@ -182,10 +181,10 @@ def errors(results: Results) -> Table:
         s = results.spreads[STATISTICAL, label]
         parts[f"{label} / bound"] = results.column(s.sd / results.bound_sd, shown="{:.2f}".format)
     caption = "Bias in units of the estimator's own sd, Cramér–Rao bound of the sd, and sd over that bound"
-    return side_by_side(caption, ("parameter", *parts), columns(tuple(TABLES), parts))
+    return SideBySide(caption, ("parameter", *parts), columns(tuple(TABLES), parts))
 
 
-def gains(results: Results) -> Table:
+def gains(results: Results) -> SideBySide:
     """For how many parameters the D-optimal design is better than its rivals, by print and by each estimator."""
     rows = []
     for rival, found in compared(results).items():
@@ -202,7 +201,7 @@ def gains(results: Results) -> Table:
         "undecided: ratio within 2 sd of 1",
         "sd of rival / sd of D-optimal, geometric mean",
     )
-    return side_by_side(
+    return SideBySide(
         "Designs compared: standard deviations with the D-optimal trajectory and with its rivals", heads, tuple(rows)
     )
 
@@ -231,7 +230,7 @@ def compared(results: Results) -> dict[str, dict[str, dict[str, float]]]:
     }
 
 
-def causes(results: Results) -> Table:
+def causes(results: Results) -> SideBySide:
     """Bias by cut-off, and with one of the two noises left out."""
     rows = []
     for design, lengths, forces in (
@@ -254,7 +253,7 @@ def causes(results: Results) -> Table:
         *("estimator", "cut-off, Hz", "strut lengths", "forces", "noise of accelerations"),
         *("largest bias, own sd", "rms bias, own sd", "limit of chance, own sd", "largest bias, sd of bound"),
     )
-    return side_by_side("What biases the estimators: cut-off and noise, on the D-optimal trajectory", heads, rows)
+    return SideBySide("What biases the estimators: cut-off and noise, on the D-optimal trajectory", heads, tuple(rows))
 
 
 def bias(results: Results, design: str, label: str) -> dict[str, Any]:
@@ -275,7 +274,7 @@ def bias(results: Results, design: str, label: str) -> dict[str, Any]:
     return found
 
 
-def coverage(results: Results) -> Table:
+def coverage(results: Results) -> SideBySide:
     """How each estimator did in all: bias, χ², coverage."""
     rows = []
     for (design, label), s in results.spreads.items():
@@ -288,10 +287,10 @@ def coverage(results: Results) -> Table:
         together = f"{percent(s.joint_coverage)} ({100 * low:.0f} … {100 * high:.0f} %)"
         rows.append((f"{design}, {(ESTIMATORS | OTHERS)[label]}", worst, chi, single, together, str(len(s.failures))))
     heads = ("design, estimator", "largest bias, sd", "χ²/dof", "95 % intervals hold", "95 % regions hold", "failed")
-    return side_by_side("Coverage: how often intervals and regions hold the truth", heads, tuple(rows))
+    return SideBySide("Coverage: how often intervals and regions hold the truth", heads, tuple(rows))
 
 
-def section_5(judged: Judged) -> Table:
+def section_5(judged: Judged) -> SideBySide:
     """Variances of the model's error by actuator, with the verdict."""
     rows = []
     first = judged.verdicts[WITHOUT, MOTIONS[0]]
@@ -307,7 +306,7 @@ def section_5(judged: Judged) -> Table:
         *("verdict, circle", "verdict, mirrored", "circle, model with cogging"),
     )
     caption = "Section V. Variances of measurement (η) and of the model's error on the circle and its mirror image, N²"
-    return side_by_side(caption, heads, tuple(rows))
+    return SideBySide(caption, heads, tuple(rows))
 
 
 def numbers(results: Results) -> dict[str, Any]:

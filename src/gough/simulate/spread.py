@@ -8,8 +8,7 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError
-from gough.core.tables import Table, table
-from gough.core.text import number
+from gough.core.text import number, table
 
 SIGNIFICANCE = 0.01
 """Probability of calling an unbiased estimator biased."""
@@ -144,7 +143,7 @@ def spread_of(outcomes: Sequence[Mapping[str, Any]], truth: Mapping[str, float])
     )
 
 
-def spread_table(spreads: Mapping[tuple[str, str], Spread]) -> Table:
+def spread_table(spreads: Mapping[tuple[str, str], Spread]) -> str:
     """One row for each unknown of each design and estimator."""
     rows = []
     for (design, estimator), s in spreads.items():

@@ -6,8 +6,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError
-from gough.core.tables import Table, table
-from gough.core.text import number
+from gough.core.text import number, table
 from gough.robots.mechanism.assembly import SMALL, assembled, closure_kernel, scales
 from gough.robots.mechanism.closed_chain import ClosedChain
 from gough.robots.mechanism.description import Mechanism
@@ -86,16 +85,16 @@ class Examination:
             f"Assembly: closed at home to {self.gap:.1e}; {positions}.",
             f"Singularity: {margins} pose below.",
             "",
-            str(self._table()),
+            self._table(),
         ]
         lines += [f"Note: {warning}." for warning in self.warnings]
         return "\n".join(lines)
 
-    def _table(self) -> Table:
+    def _table(self) -> str:
         rows = [
             [r.coordinate, r.unit, number(r.lower, digits=3), number(r.upper, digits=3), *r.ends] for r in self.reaches
         ]
-        return table(["pose", "unit", "from", "to", "ends below at", "ends above at"], rows, "lurrll")
+        return table(["pose", "unit", "from", "to", "ends below at", "ends above at"], rows, "llrrll")
 
 
 def examine(robot: ClosedChain) -> Examination:
