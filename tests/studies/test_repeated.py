@@ -9,8 +9,7 @@ import pytest
 from gough.cli.app import run
 from gough.core.errors import InputError
 from gough.data import Recording, write_recording
-from gough.robots import ROBOTS, FiveBar, Hexapod, Palida
-from gough.robots.mechanism import MechanismModel
+from gough.robots import ROBOTS, FiveBar, Hexapod, Palida, ThreeRRR
 from gough.simulate import FourierSeries, PeriodicExperiment
 from gough.studies import IdentificationStudy
 from gough.studies.robots import robot
@@ -238,7 +237,7 @@ def test_any_robot_or_mechanism_is_found_by_its_name():
     assert isinstance(wide, Hexapod)
     assert (wide.legs, wide.variant) == ("UCU", "bodies and drives")
     assert wide.geometry.base == pytest.approx(0.7)
-    assert isinstance(robot("3-rrr", {"distal": 0.31}), MechanismModel)
+    assert isinstance(robot("3-rrr", {"distal": 0.31}), ThreeRRR)
     with pytest.raises(InputError, match="no variant 'passive'; did you mean 'passive friction'"):
         robot("palida", variant="passive")
     with pytest.raises(InputError, match="no dimension of palida is called 'bas'; did you mean 'base'"):

@@ -29,7 +29,7 @@ class OwnChains(ArrayValue, ABC):
     UNITS: ClassVar[tuple[str, ...]]
     FREEDOMS: ClassVar[tuple[int, ...]]
     WORD: ClassVar[str] = "arm"
-    """What a chain is called."""
+    """The word for a chain."""
     LARGEST: ClassVar[float] = 0.1
     """Longest step of the search for a pose (m)."""
 
@@ -92,7 +92,7 @@ class OwnChains(ArrayValue, ABC):
 
     @property
     def freedoms(self) -> tuple[int, ...]:
-        """What the platform can do."""
+        """The degrees of freedom of the platform."""
         return self.FREEDOMS
 
     @property

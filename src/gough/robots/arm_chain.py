@@ -41,9 +41,9 @@ def elbows(P: Array, angle: Array, turn: Array, arm: Array) -> Array:
 class TurningArms(OwnChains):
     """A robot of four such chains whose platform moves in x, y, z and turns about z: 9 parameters a chain.
 
-    motor (3): P less the fixed part of the rods' attachment, which no pose tells from it; angle: α; zero; arm; rod;
-    joint (2): c, the part of the attachment that turns. A tracked point elsewhere on the turning body changes `joint`
-    and `motor_z`, and another zero of its heading turns `joint`: so nothing else has to be known of the frames.
+    motor (3): P less the fixed part of the rods' attachment, since poses determine only their difference; angle: α;
+    zero; arm; rod; joint (2): c, the part of the attachment that turns. A tracked point elsewhere on the turning body
+    changes `joint` and `motor_z`, and another zero of its heading turns `joint`: the frames have no further unknowns.
     """
 
     STEMS: ClassVar[tuple[str, ...]] = (

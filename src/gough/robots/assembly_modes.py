@@ -6,12 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gough.core import intervals as iv
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import require
-from gough.core.rotations import angle_between, exp
+from gough.core.intervals import Interval
+from gough.core.rotations import angle_between, enclosed_rotation, exp, to_quaternion
+from gough.kernels import Kernel
 from gough.robots._candidates import Candidates
-from gough.robots._krawczyk import ModeProof
 from gough.robots.kinematics import (
+    Columns,
     KinematicModel,
     PlatformPoses,
     PoseFinder,
@@ -27,10 +30,12 @@ Indices = npt.NDArray[np.int64]
 _SAME = 1e-7
 """Modes nearer to each other than this (m) are one."""
 _STEP = 0.06
+_RADII = (3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)
+"""Boxes that are tried, in m."""
 
 
 class ModeChoice(NamedTuple):
-    """Which mode a pose belongs to."""
+    """The mode that a pose belongs to."""
 
     mode: Indices
     """(N,): its number among all modes; −1 where the sample has none."""
@@ -41,7 +46,7 @@ class ModeChoice(NamedTuple):
 
     @property
     def is_ambiguous(self) -> Which:
-        """Where the pose lies so far from its mode that another one may be meant."""
+        """(N,): the poses that are so far from their mode that they may belong to another one."""
         return np.asarray(~(self.distance < self.other / 2))
 
 
@@ -136,7 +141,7 @@ def nearest_other_mode(model: KinematicModel, parameters: Any, readings: Array, 
     """Distances (N,) in m from poses that satisfy the equations to another mode nearby; infinite where none is found.
 
     Near a singularity two modes lie on both sides of a fold: along the direction v in which the lengths change least,
-    by σ, with curvature κ, the other one is about 2 σ/κ away. It is looked for there, and told if it exists.
+    by σ, with curvature κ, the other one is about 2 σ/κ away. Newton's method starts there.
 
     Examples:
         >>> from gough.robots import LinearDelta
@@ -211,7 +216,7 @@ def _settled(model: KinematicModel, theta: Array, readings: Array, found: Candid
     J = evaluate_chains(finder.derivatives, model.columns, theta, poses, values)["by_pose"][..., list(model.freedoms)]
     unit = np.where(np.array(model.freedoms) < 3, 1.0, 1 / lever)
     margin: Array = np.asarray(np.linalg.svd(J * unit, compute_uv=False)[..., -1], dtype=np.float64)
-    error, alone = ModeProof(finder.derivatives, model.columns, model.freedoms, lever).radii(theta, values, poses)
+    error, alone = _ModeProof(finder.derivatives, model.columns, model.freedoms, lever).radii(theta, values, poses)
     return AssemblyModes(sample, poses, error, alone, margin, complete, lever)
 
 
@@ -224,3 +229,60 @@ def _first_of_each(sample: Indices, poses: PlatformPoses, lever: float) -> Indic
         if not rows or _distance(PlatformPoses(poses.position[rows], poses.rotation[rows]), here, lever).min() > _SAME:
             kept.append(k)
     return np.array(kept, dtype=np.int64)
+
+
+class _ModeProof:
+    """Krawczyk's operator: K = c − Y f(c) + (1 − Y J(X)) (X − c) inside X proves one solution in X [KRA69].
+
+    Coordinates of X: a shift of the position, and a turn (Cayley's) after the rotation of a quaternion of doubles,
+    which is enclosed. What is proven is about the parameters and readings as they stand, as doubles.
+    """
+
+    def __init__(self, derivatives: Kernel, columns: Columns, freedoms: tuple[int, ...], lever: float) -> None:
+        self._kernel, self._columns, self._free = derivatives, columns, list(freedoms)
+        self._unit = np.where(np.array(self._free) < 3, 1.0, 1 / lever)
+
+    def radii(self, theta: Array, readings: Array, poses: PlatformPoses) -> tuple[Array, Array]:
+        """The smallest and the largest box (m) that prove their one solution, for poses (M): 0 where none does."""
+        smallest, largest = np.zeros(len(readings)), np.zeros(len(readings))
+        quaternion = to_quaternion(poses.rotation)
+        if 3 not in self._free:
+            quaternion[:, 1:3] = 0.0
+        R = enclosed_rotation(quaternion)
+        center = self._evaluate(theta, readings, poses.position, R, np.zeros(6))
+        Y: Array = np.asarray(np.linalg.inv(center["by_pose"].mid[..., self._free]), dtype=np.float64)
+        shift = iv.sum(Interval(Y) * iv.rearrange(lambda end: end[:, None], center["residual"]))  # Y f(c)
+        for result, radii in ((largest, _RADII), (smallest, _RADII[::-1])):
+            for radius in radii:
+                rows = (
+                    np.flatnonzero(result == 0)
+                    if result is largest
+                    else np.flatnonzero((smallest == 0) & (largest > 0))
+                )
+                if rows.size == 0:
+                    break
+                r = np.zeros(6)
+                r[self._free] = radius * self._unit
+                over = self._evaluate(theta, readings[rows], poses.position[rows], R[rows], r)["by_pose"]
+                proven = _maps_inside(Y[rows], shift[rows], over[..., self._free], r[self._free])
+                result[rows[proven]] = radius
+        return smallest, largest
+
+    def _evaluate(self, theta: Array, readings: Array, p: Array, R: Interval, r: Array) -> dict[str, Interval]:
+        M, n = readings.shape
+        x = np.broadcast_to(theta[self._columns], (M, *self._columns.shape)).reshape(M * n, -1)
+
+        def repeated(values: Interval) -> Interval:
+            return iv.rearrange(lambda end: np.repeat(end, n, axis=0), values)
+
+        position = repeated(Interval.centered(p, np.broadcast_to(r[:3], p.shape)))
+        turn = Interval(np.tile(-r[3:], (M * n, 1)), np.tile(r[3:], (M * n, 1)))
+        found = self._kernel.enclose(x, position, repeated(R), turn, readings.reshape(-1))
+        return {name: found[name].reshape(M, n, *found[name].shape[1:]) for name in ("residual", "by_pose")}
+
+
+def _maps_inside(Y: Array, shift: Interval, J: Interval, r: Array) -> Array:
+    """Is |Y f(c)| + |1 − Y J(X)| r < r?"""
+    product = iv.sum(Interval(Y)[:, :, :, None] * iv.rearrange(lambda end: end[:, None], J), axis=2)
+    reach = abs(shift) + iv.sum(abs(np.eye(len(r)) - product) * r)
+    return np.asarray((reach.upper < r).all(axis=1))

@@ -48,7 +48,7 @@ class DeltaGeometry(ArmGeometry):
 
 @dataclass(frozen=True)
 class DeltaParts(ArmParts):
-    """What a Delta is made of, in kg, m and kg·m². The defaults add up to the nominal parameters of the robot.
+    """Masses and inertias of a Delta, in kg, m and kg·m². The defaults add up to the nominal parameters of the robot.
 
     Examples:
         >>> DeltaParts().platform_mass
@@ -134,7 +134,7 @@ class Delta(DeltaFamily):
 
     @property
     def name(self) -> str:
-        """What the robot is called in reports."""
+        """The name of the robot in reports."""
         return "Delta"
 
     def _columns(self, variant: str) -> tuple[Parameter, ...]:

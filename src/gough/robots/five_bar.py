@@ -8,7 +8,7 @@ comments, e is the unit vector along a link, n = e turned by +90°, l and r are 
     B_1 to B_2, else -1.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from math import pi
 from typing import Any
@@ -86,7 +86,7 @@ class FiveBar:
 
     @property
     def name(self) -> str:
-        """What the robot is called in reports."""
+        """The name of the robot in reports."""
         return "five-bar"
 
     @property
@@ -177,7 +177,7 @@ class FiveBar:
 
     def __getstate__(self) -> dict[str, Any]:
         """Only the fields are pickled; what follows from them is computed anew."""
-        return {name: self.__dict__[name] for name in self.__dataclass_fields__}
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def forward(self, q: Any) -> Array:
         """The end point (N, 2) for motor angles (N, 2)."""

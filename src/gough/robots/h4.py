@@ -55,7 +55,7 @@ class H4Geometry(ArmGeometry):
 
     arm: float = length(0.26, "l, from a motor's axis to the elbow")
     rod: float = length(0.48, "L, from the elbow to the platform")
-    d: float = length(0.06, "half length of the lateral bars; it cancels from every equation, so no data can tell it")
+    d: float = length(0.06, "half length of the lateral bars; it cancels from every equation and cannot be identified")
     h: float = length(0.06, "half length of the crossbar")
     base: float = length(0.14, "R, from the attachment at home to the motor's axis, along the arm")
     alpha: tuple[float, ...] = angles((0.0, pi, 1.5 * pi, 1.5 * pi), "α_i, the direction of each arm from the x axis")
@@ -73,7 +73,7 @@ class H4Geometry(ArmGeometry):
 
 @dataclass(frozen=True)
 class H4Parts(ArmParts):
-    """What an H4 is made of, in kg, m and kg·m². The defaults add up to Table 2 of [PRV03i].
+    """Masses and inertias of an H4, in kg, m and kg·m². The defaults add up to Table 2 of [PRV03i].
 
     Examples:
         >>> H4Parts(lateral_mass=0.3).arm_mass
@@ -193,7 +193,7 @@ class H4(DeltaFamily):
 
     @property
     def name(self) -> str:
-        """What the robot is called in reports."""
+        """The name of the robot in reports."""
         return "H4"
 
     def _columns(self, variant: str) -> tuple[Parameter, ...]:

@@ -68,7 +68,7 @@ class KinematicModel(Protocol):
 
     @property
     def freedoms(self) -> tuple[int, ...]:
-        """What the platform can do, one freedom for each chain: 0, 1, 2 move it along x, y, z, 3, 4, 5 turn it."""
+        """The degrees of freedom of the platform, one for each chain: 0, 1, 2 along x, y, z, and 3, 4, 5 about them."""
         ...
 
     @property

@@ -177,7 +177,7 @@ class LinearDelta(ArrayValue):
         return PlatformPoses(p, np.repeat(np.eye(3)[None], len(p), axis=0))
 
     def mode_candidates(self, parameters: Array, readings: Array) -> Candidates:
-        """Where three spheres about the carriages meet, below and above."""
+        """The two points where three spheres about the carriages meet, below and above."""
         endstop, radius, angle, arm = np.split(checked(self, parameters), [3, 4, 7])
         height = endstop + np.sqrt(arm**2 - radius**2) - readings
         across = np.broadcast_to(radius * np.stack([np.cos(angle), np.sin(angle)], axis=1), (len(readings), 3, 2))

@@ -1,4 +1,4 @@
-"""What every robot model offers to the code that meets it with data."""
+"""The interfaces of robot models: kinematics, dynamics and motions."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
@@ -22,7 +22,7 @@ class DynamicModel(Protocol):
 
     @property
     def name(self) -> str:
-        """What the robot is called in reports."""
+        """The name of the robot in reports."""
         ...
 
     @property
@@ -137,7 +137,7 @@ class ParallelRobot(DynamicModel, Protocol):
 
     @property
     def variant(self) -> str:
-        """Which of the nested dynamic models this is."""
+        """The name of this one of the nested dynamic models."""
         ...
 
     @property
@@ -147,7 +147,7 @@ class ParallelRobot(DynamicModel, Protocol):
 
     @property
     def adds(self) -> str:
-        """What this variant adds to the one before, in words; empty for the first."""
+        """The effect that this variant adds to the one before, as text; empty for the first."""
         ...
 
     @property
@@ -180,7 +180,7 @@ class ParallelRobot(DynamicModel, Protocol):
         ...
 
     def reach(self, x: Any) -> Array:
-        """How far each chain is from the edge of its workspace (N, coordinates); negative out of reach."""
+        """Distance of each chain from the edge of its workspace (N, coordinates); negative out of reach."""
         ...
 
     def skeleton(self, x: Any) -> Array:

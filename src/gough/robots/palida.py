@@ -135,7 +135,7 @@ class Palida(ClosedChain):
     Parameters of symmetric bodies are those that make up [AHG, table I]: indices 1, 2, 3, E stand for cardan rings,
     stators, sliders and the platform; r_α, r_β for dry friction of the passive joints (in N·m, not N as printed), r_1
     … r_6 and v_1 … v_6 for dry and viscous friction of the drives. Ten combinations of the rigid-body parameters can
-    be told apart, 23 of those of general bodies; `gough.dynamics.base_parameters` prints them.
+    be identified separately, 23 of those of general bodies; `gough.dynamics.base_parameters` prints them.
 
     Examples:
         >>> robot = Palida()

@@ -38,7 +38,7 @@ class Par4Geometry(ArmGeometry):
     arm: float = length(0.375, "from a motor's axis to the elbow; L in [NCPP]")
     rod: float = length(0.825, "from the elbow to the platform; l in [NCPP]")
     h: float = length(0.12, "length of the two bars between the halves of the platform")
-    d: float = length(0.06, "half length of the halves; it cancels from every equation, so no data can tell it")
+    d: float = length(0.06, "half length of the halves; it cancels from every equation and cannot be identified")
     base: float = length(0.2, "from the attachment at home to the motor's axis, along the arm")
     alpha: tuple[float, ...] = angles(
         (pi / 4, 3 * pi / 4, 5 * pi / 4, 7 * pi / 4), "α_i, the direction of each arm from the x axis"
@@ -57,7 +57,7 @@ class Par4Geometry(ArmGeometry):
 
 @dataclass(frozen=True)
 class Par4Parts(ArmParts):
-    """What a Par4 is made of, in kg, m and kg·m². The defaults add up to Table 1 of [NCPP].
+    """Masses and inertias of a Par4, in kg, m and kg·m². The defaults add up to Table 1 of [NCPP].
 
     The belt that multiplies θ and what it turns are not included, as in [NCPP].
 
@@ -164,7 +164,7 @@ class Par4(DeltaFamily):
 
     @property
     def name(self) -> str:
-        """What the robot is called in reports."""
+        """The name of the robot in reports."""
         return "Par4"
 
     def _columns(self, variant: str) -> tuple[Parameter, ...]:

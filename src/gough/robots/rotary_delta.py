@@ -90,7 +90,7 @@ class RotaryDelta(OwnChains):
         return arm_readings(PA, angle, zero, arm, rod, hint=hint)
 
     def mode_candidates(self, parameters: Array, readings: Array) -> Candidates:
-        """Where three spheres about the elbows meet, below and above."""
+        """The two points where three spheres about the elbows meet, below and above."""
         radius, height, angle, zero, arm, rod = self.rows(parameters).T
         motor = np.stack([radius * np.cos(angle), radius * np.sin(angle), height], axis=1)
         return of_spheres(elbows(motor, angle, readings + zero, arm), rod)

@@ -78,10 +78,10 @@ def test_parts_that_cannot_be_are_refused(make, said):
         ({"bodies": (*PLANAR.bodies, PLANAR.bodies[0])}, "two of them are called 'proximal1': each body needs a name"),
         ({"joints": (*PLANAR.joints, PLANAR.joints[1])}, "two of them are called 'q1': each joint needs a name"),
         ({"bodies": PLANAR.bodies[1:]}, "joint 'q1': no body is called 'proximal1'; did you mean 'proximal3'?"),
-        ({"joints": PLANAR.joints[1:]}, "body 'platform' hangs on no joint: give it one, of kind 'free'"),
+        ({"joints": PLANAR.joints[1:]}, "body 'platform' has no joint: give it one, of kind 'free'"),
         (
             {"joints": (*PLANAR.joints, Joint("extra", "revolute", "platform", "distal1"))},
-            "body 'distal1' hangs on 2 joints (elbow1, extra): leave one, and make the others closures",
+            "body 'distal1' is the child of 2 joints (elbow1, extra): keep one, and make the others closures",
         ),
         ({"bodies": (*PLANAR.bodies, Body("base", Inertia(1.0)))}, "'base' is the fixed frame"),
         ({"actuated": ("q1", "q2", "q9")}, "actuated: no coordinate is called 'q9'"),
@@ -106,7 +106,7 @@ def test_a_circle_of_joints_is_refused():
     bodies = (Body("a", Inertia(1.0)), Body("b", Inertia(1.0)))
     joints = (Joint("q", "revolute", "b", "a"), Joint("p", "revolute", "a", "b"))
     said = refusal(lambda: replace(PLANAR, bodies=bodies, joints=joints, closures=(), platform=Platform("a", ("x",))))
-    assert "body 'a' hangs on itself: its joints lead in a circle" in said
+    assert "body 'a' is its own ancestor: its joints lead in a circle" in said
 
 
 def test_identical_bodies_must_be_identical():

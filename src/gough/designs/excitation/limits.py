@@ -9,6 +9,7 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, nearest, require
+from gough.robots.mechanism.closed_chain import ClosedChain
 from gough.robots.model import DynamicModel
 from gough.simulate.equations import as_parallel
 
@@ -102,7 +103,7 @@ class MotionLimits(ArrayValue):
             >>> limits.speeds.max(), limits.efforts.max(), limits.positions[1][0]
             (np.float64(1.2), np.float64(230.0), 1.15)
         """
-        if not hasattr(robot, "mechanism"):
+        if not isinstance(robot, ClosedChain):
             return cls(**others)
         freedoms = robot.mechanism.freedoms
         known = {name: freedom.limits for name, freedom in freedoms.items() if freedom.limits is not None}

@@ -13,6 +13,7 @@ from gough.report.base.html import Html, tag
 from gough.report.base.labels import short_labels, spelled_out
 from gough.report.base.regions import belief
 from gough.report.base.tables import cell, head_cell, row_head, table, word_cell
+from gough.robots.mechanism.closed_chain import ClosedChain
 from gough.robots.mechanism.regrouping import formula
 
 JUDGED = {Bias.INVISIBLE: "no error visible", Bias.SMALL: "unbiased", Bias.LARGE: "biased"}
@@ -59,7 +60,7 @@ def regroupings(found: Identified | IdentifiedRepeats) -> dict[str, str]:
     robot: Any = found.robot
     of = found.likeliest if isinstance(found, IdentifiedRepeats) else found.problem
     unknowns = of.unknowns.names
-    if not hasattr(robot, "mechanism"):
+    if not isinstance(robot, ClosedChain):
         return spelled_out(unknowns)
     texts = [formula(robot.mechanism, found.found.names, base.coefficients.tolist()) for base in found.found.base]
     return {label: text for label, text in zip(short_labels(unknowns), texts, strict=True) if label != text}

@@ -77,7 +77,7 @@ class ArmGeometry(ABC):
 
 @dataclass(frozen=True)
 class ArmParts:
-    """What the chains of a robot are made of, in kg, m and kg·m². Each robot adds the parts of its platform."""
+    """Masses and inertias of the chains of a robot, in kg, m and kg·m². Each robot adds the parts of its platform."""
 
     arm_mass: float
     """Mass of one arm."""

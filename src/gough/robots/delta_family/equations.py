@@ -37,7 +37,7 @@ Columns = Callable[[ChainMotion, Expression], list[Expression]]
 
 @dataclass(frozen=True)
 class Family:
-    """What distinguishes one robot from another, and the equations that follow from it."""
+    """The properties that distinguish one robot of the family from another, and the equations that follow from them."""
 
     name: str
     """In C, so a plain word."""
@@ -45,7 +45,7 @@ class Family:
     turned: tuple[tuple[float, float], ...]
     """For each chain, the part of its rods' attachment that turns with the platform, (x, y) at θ = 0 in units of h."""
     attitude: Callable[[tuple[Expression, ...], Expression], list[Expression]]
-    """How firmly the pairs of rods hold the platform's attitude, for the `normals` of the chains and x."""
+    """Measures of how firmly the pairs of rods hold the platform's attitude, from the `normals` of the chains and x."""
     platform: Callable[[Expression], list[Expression | float]]
     """The coordinates of the platform's joints at a pose, in the order of the joints of the full mechanism."""
     columns: Mapping[str, Columns] = field(hash=False)
@@ -58,7 +58,7 @@ class Family:
 
     @property
     def n_geometry(self) -> int:
-        """How many numbers describe the geometry."""
+        """The number of values that describe the geometry."""
         return 4 + 2 * self.n_motors
 
     def chains(self, geometry: Expression) -> tuple[Chain, ...]:
@@ -107,7 +107,7 @@ class Family:
         return {"s": s, "ds": ds, "dds": dds, "by_pose": ex.derivative(s, x)}
 
     def margins(self, x: Expression, geometry: Expression) -> dict[str, Expression]:
-        """How far each chain is from the edge of its reach, and the pose from singularities of position and attitude.
+        """Distances of the chains from the edge of their reach, and of the pose from singularities.
 
         The rows of J_x are divided by L, its column of θ by h: a matrix without units.
         """
@@ -128,7 +128,7 @@ class Family:
         return {"step": step, "away": away, "determinant": determinant}
 
     def descent(self, x: Expression, q: Expression, geometry: Expression) -> dict[str, Expression]:
-        """Where several steps of `newton` lead, the last of them, and det J_x just before it."""
+        """The pose after several steps of `newton`, the last step, and det J_x just before it."""
         for _ in range(NEWTON_STEPS):
             found = self.newton(x, q, geometry)
             x += found["step"]

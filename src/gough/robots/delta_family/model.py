@@ -1,7 +1,7 @@
-"""What H4, Par4 and Delta share: arms on motors, pairs of rods, and a platform that keeps its attitude."""
+"""The model that H4, Par4 and Delta share: arms on motors, pairs of rods, and a platform that keeps its attitude."""
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cached_property
 from math import cos, sin, sqrt
 from typing import Any, ClassVar, Self
@@ -63,7 +63,7 @@ class DeltaFamily(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What the robot is called in reports."""
+        """The name of the robot in reports."""
 
     @abstractmethod
     def _columns(self, variant: str) -> tuple[Parameter, ...]:
@@ -192,7 +192,7 @@ class DeltaFamily(ABC):
 
     @property
     def adds(self) -> str:
-        """What this variant adds to the one before, in words; empty for the first."""
+        """The effect that this variant adds to the one before, as text; empty for the first."""
         return self.ADDS[self.variant]
 
     def inverse(self, x: Any) -> Array:
@@ -239,7 +239,7 @@ class DeltaFamily(ABC):
         return PoseMotion(x, motion["dx"], motion["ddx"])
 
     def reach(self, x: Any) -> Array:
-        """How far each chain is from the edge of its workspace (N, motors): 1 is best, 0 is the edge.
+        """Distance of each chain from the edge of its workspace (N, motors): 1 is best, 0 is the edge.
 
         It is the sine of the angle between the arm and the line from its motor to its rods' end, both seen in the
         plane in which the arm turns; negative out of reach.
@@ -249,10 +249,10 @@ class DeltaFamily(ABC):
     def margin(self, x: Any) -> Array:
         """Distance from singularity (N,): zero at one, negative beyond it or out of reach.
 
-        The smaller of two numbers without units. The first says how firmly the motors hold the position and θ: up to a
-        factor 2, the smallest singular value of J_x, rows divided by the rods' length and the column of θ by a length
-        of the platform. The second says in the same way how firmly the pairs of rods hold the platform's attitude,
-        which J_x cannot see: without it the platform tips over although J_x is regular.
+        The smaller of two numbers without units. The first measures how firmly the motors hold the position and θ: up
+        to a factor 2, the smallest singular value of J_x, rows divided by the rods' length and the column of θ by h.
+        The second measures in the same way how firmly the pairs of rods hold the platform's attitude, which J_x does
+        not contain: without it the platform tips over although J_x is regular.
         """
         margins = self._margins(x)
         reach = margins["reach"].min(axis=-1)
@@ -291,13 +291,8 @@ class DeltaFamily(ABC):
         """The `reach` of each motor as a kernel of the pose."""
         return self._of_pose("reach", "reach", np.ones(self.FAMILY.n_motors))
 
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        """The names of all coordinates of the full mechanism, passive ones too."""
-        return self.mechanism.coordinates
-
     def all_coordinates(self, x: Any) -> Array:
-        """All coordinates of the full mechanism (N, coordinates) at poses: see `coordinate_names`."""
+        """All coordinates of the full mechanism (N, coordinates) at poses, named by `mechanism.coordinates`."""
         self._refuse(x)
         return kernels(self.FAMILY)["all_coordinates"](x, self.geometry.numbers)
 
@@ -320,7 +315,7 @@ class DeltaFamily(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         """Only the fields are pickled; what follows from them is computed anew."""
-        return {name: self.__dict__[name] for name in self.__dataclass_fields__}  # type: ignore[attr-defined]
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
 
     def _numbered(self, word: str) -> tuple[str, ...]:
         return tuple(f"{word}{i + 1}" for i in range(self.FAMILY.n_motors))

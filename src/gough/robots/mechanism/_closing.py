@@ -6,7 +6,7 @@ from gough.kernels import expression as ex
 from gough.kernels.expression import Expression
 from gough.robots.mechanism.parts import Closure
 from gough.robots.mechanism.placement import UNTURNED, Placement
-from gough.robots.mechanism.structure import Step, Structure
+from gough.robots.mechanism.structure import JointStep, Structure
 
 AXIS = {"x": 0, "y": 1, "z": 2, "rx": 0, "ry": 1, "rz": 2}
 
@@ -31,7 +31,7 @@ class Positions:
         return self._found[k]
 
 
-def spun(v: Expression, step: Step, at: Positions, *, back: bool = False) -> Expression:
+def spun(v: Expression, step: JointStep, at: Positions, *, back: bool = False) -> Expression:
     """A vector in the frame after a turn, in the frame before it; or `back`, the other way."""
     c, s = at.turn(step.coordinate)
     s = step.sign * s if not back else -step.sign * s
@@ -93,7 +93,7 @@ def _rows(at: Structure, closure: Closure, links: tuple[int, int], s: Positions)
 
 
 def _attitude(closure: Closure, axis: Callable[[int, str], Expression]) -> dict[str, Expression]:
-    """What holds the attitude: one, two or three of rx, ry, rz, by equations that stay regular as far as possible."""
+    """The equations that hold the attitude, one, two or three of rx, ry, rz: they stay regular as far as possible."""
     held = [d for d in closure.directions if len(d) == 2]
     around = {"rx": ("y", "z"), "ry": ("z", "x"), "rz": ("x", "y")}
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from gough.kernels import expression as ex
 from gough.kernels.expression import Expression
 from gough.robots.mechanism._closing import Positions, constant, spun
-from gough.robots.mechanism._motion import Motion
+from gough.robots.mechanism._motion import MechanismMotion
 from gough.robots.mechanism.parameters import Parameter
 from gough.robots.mechanism.placement import STILL, UNTURNED, Placement, Vector
-from gough.robots.mechanism.structure import Step, Structure
+from gough.robots.mechanism.structure import JointStep, Structure
 
 ZERO = (0.0, 0.0, 0.0)
 
@@ -52,7 +52,7 @@ class _Frame:
         acceleration = self.acceleration + ex.cross(self.spin, p) + ex.cross(w, ex.cross(w, p))
         return _Frame(w, self.spin, acceleration, {k: (v + ex.cross(u, p), u) for k, (v, u) in self.by.items()})
 
-    def moved(self, step: Step, motion: Motion, at: Positions) -> "_Frame":
+    def moved(self, step: JointStep, motion: MechanismMotion, at: Positions) -> "_Frame":
         """The frame after a turn or a slide."""
         e = ex.vector(*UNTURNED[step.axis])
         q, dq, ddq = (step.sign * each[step.coordinate] for each in (motion.s, motion.ds, motion.dds))
@@ -95,7 +95,7 @@ class _Frame:
 
 
 def regressor(
-    at: Structure, motion: Motion, columns: Sequence[Parameter], gravity: Vector, friction_speed: float
+    at: Structure, motion: MechanismMotion, columns: Sequence[Parameter], gravity: Vector, friction_speed: float
 ) -> Expression:
     """Efforts per unit of each parameter (actuators, parameters).
 
@@ -119,7 +119,7 @@ def regressor(
     return ex.matrix(*found)
 
 
-def _projected(motion: Motion, forces: dict[int, Expression]) -> Expression:
+def _projected(motion: MechanismMotion, forces: dict[int, Expression]) -> Expression:
     """(∂s/∂q)ᵀ forces."""
     total = ex.vector(*(0.0 for _ in range(motion.by_actuators.shape[1])))
     for k, force in forces.items():
@@ -128,7 +128,7 @@ def _projected(motion: Motion, forces: dict[int, Expression]) -> Expression:
     return total
 
 
-def _force(parameter: Parameter, motion: Motion, k: int, friction_speed: float) -> Expression:
+def _force(parameter: Parameter, motion: MechanismMotion, k: int, friction_speed: float) -> Expression:
     """On one coordinate, per unit of a parameter of friction, a rotor or cogging."""
     speed, position = motion.ds[k], motion.s[k]
     match parameter.term:
@@ -146,7 +146,7 @@ def _force(parameter: Parameter, motion: Motion, k: int, friction_speed: float) 
             return ex.vector(1.0)
 
 
-def _frames(at: Structure, motion: Motion, gravity: Vector) -> list[_Frame]:
+def _frames(at: Structure, motion: MechanismMotion, gravity: Vector) -> list[_Frame]:
     """The motion of every link's frame."""
     base = _Frame(ex.vector(*ZERO), ex.vector(*ZERO), -ex.vector(*gravity))
     frames: list[_Frame] = []

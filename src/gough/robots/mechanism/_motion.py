@@ -1,4 +1,4 @@
-"""How all coordinates move, by the implicit function theorem: from the closure equations, differentiated.
+"""The motion of all coordinates by the implicit function theorem, from the differentiated closure equations.
 
 With C = ∂closures/∂s, closed loops mean C ṡ = 0 and C s̈ = -Ċ ṡ. Of these equations only independent ones are used
 (`rows`), so that the part of C that belongs to the unknown coordinates is square.
@@ -15,7 +15,7 @@ from gough.robots.mechanism.structure import Structure
 
 
 @dataclass(frozen=True)
-class Motion:
+class MechanismMotion:
     """All coordinates with velocities and accelerations, and their derivatives by the actuators' positions."""
 
     s: Expression
@@ -53,7 +53,7 @@ class Following:
 
 
 def following(at: Structure, s: Expression, known: tuple[int, ...], rows: Sequence[int]) -> Following:
-    """How all coordinates follow the known ones, at s, a symbol."""
+    """The dependence of all coordinates on the known ones, at s, a symbol."""
     unknown = at.others(known)
     entries = {k: unit_matrix(len(known))[i, :] for i, k in enumerate(known)}
     equations, system = ex.vector(), None
@@ -84,20 +84,24 @@ def spread(values: Expression, places: Sequence[int], n: int) -> Expression:
     return ex.vector(*(filled.get(k, 0.0) for k in range(n)))
 
 
-def motion_of_actuators(at: Structure, s: Expression, dq: Expression, ddq: Expression, rows: Sequence[int]) -> Motion:
+def motion_of_actuators(
+    at: Structure, s: Expression, dq: Expression, ddq: Expression, rows: Sequence[int]
+) -> MechanismMotion:
     """The motion in which the actuators move by dq and accelerate by ddq."""
     follow = following(at, s, at.actuated, rows)
     ds = follow.velocities(dq)
-    return Motion(s, ds, follow.accelerations(ds, ddq), follow.by_known)
+    return MechanismMotion(s, ds, follow.accelerations(ds, ddq), follow.by_known)
 
 
-def motion_of_pose(at: Structure, s: Expression, dx: Expression, ddx: Expression, rows: Sequence[int]) -> Motion:
+def motion_of_pose(
+    at: Structure, s: Expression, dx: Expression, ddx: Expression, rows: Sequence[int]
+) -> MechanismMotion:
     """The motion in which the pose moves by dx and accelerates by ddx."""
     follow = following(at, s, at.pose, rows)
     ds = follow.velocities(dx)
     J = rows_of(follow.by_known, at.actuated)
     by_actuators = follow.by_known @ Elimination(J).solve(unit_matrix(len(at.actuated)))
-    return Motion(s, ds, follow.accelerations(ds, ddx), by_actuators)
+    return MechanismMotion(s, ds, follow.accelerations(ds, ddx), by_actuators)
 
 
 def unit_matrix(n: int) -> Expression:

@@ -35,7 +35,7 @@ class Search:
     """From s: `step` for all coordinates, `error`, the sum of squared gaps without units, and `side`."""
     known: list[int]
     scale: Array
-    """What coordinates are divided by to have no units."""
+    """The units by which coordinates are divided."""
     side: float
     """The sign of the determinant at home: of the side of the singularities where solutions are wanted."""
 

@@ -55,7 +55,7 @@ def closure_kernel(mechanism: Mechanism) -> Kernel:
 
 
 def scales(at: Structure, size: float) -> tuple[Array, Array]:
-    """What closure equations are divided by, and what coordinates are, to have no units."""
+    """The units by which closure equations and coordinates are divided."""
     turned = [direction.startswith("r") for c, _, _ in at.closures for direction in c.directions] or [False]
     return np.where(turned, 1.0, size), np.where([motion == "slide" for motion in at.motions], size, 1.0)
 
@@ -72,7 +72,7 @@ def size_of(mechanism: Mechanism) -> float:
 
 
 def starting(mechanism: Mechanism) -> Array:
-    """Where the search for home begins (coordinates,): the home pose, starts, and middles of ranges."""
+    """The start of the search for home (coordinates,): the home pose, starts, and middles of ranges."""
     at = structure(mechanism)
     s = np.zeros(at.n)
     for k, freedom in enumerate(at.freedoms):
@@ -100,7 +100,7 @@ def assembled(mechanism: Mechanism) -> Assembly:
     if found.redundant and not mechanism.redundant:
         raise InputError(
             f"{mechanism.name} is over-constrained: {', '.join(found.redundant)} of its closures follow from the "
-            "others. Leave those directions out, or say redundant = true if the robot is meant to be so"
+            "others. Leave those directions out, or state redundant = true if this is intended"
         )
     _check_home(mechanism, found, scaled)
     return found
@@ -120,7 +120,7 @@ def _closed(mechanism: Mechanism, start: Array, size: float) -> Array:
     """The coordinates at home, near `start`.
 
     Raises:
-        InputError: the loops stay open; the message says which, by how much, and from where they would close.
+        InputError: the loops stay open; the message names them and the width of their gaps.
     """
     at = structure(mechanism)
     s, left = close(mechanism, start[None], size, at.pose)
@@ -224,7 +224,7 @@ def _independent(scaled: Array, rank: int) -> tuple[int, ...]:
 
 
 def _check_mobility(mechanism: Mechanism, scaled: Array, rank: int) -> None:
-    """Refuse a mechanism that its actuators do not determine, saying what is free."""
+    """Refuse a mechanism that its actuators do not determine; the message names the free motion."""
     at = structure(mechanism)
     mobility, n = at.n - rank, len(at.actuated)
     counted = at.n - len(scaled)

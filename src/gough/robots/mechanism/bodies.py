@@ -1,4 +1,4 @@
-"""Where the bodies of a mechanism are and how they move, in plain NumPy: for drawings, energies and checks."""
+"""Positions and velocities of the bodies of a mechanism, in plain NumPy: for drawings, energies and checks."""
 
 from typing import NamedTuple
 
@@ -7,8 +7,8 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.robots.mechanism.description import Mechanism
 from gough.robots.mechanism.parts import BASE
-from gough.robots.mechanism.placement import Placement, Vector
-from gough.robots.mechanism.structure import Step, structure
+from gough.robots.mechanism.placement import STILL, UNTURNED, Placement, Vector
+from gough.robots.mechanism.structure import JointStep, structure
 
 
 class BodyMotion(NamedTuple):
@@ -26,10 +26,13 @@ class BodyMotion(NamedTuple):
 
     def placed(self, placement: Placement) -> "BodyMotion":
         """The motion of a frame that is fixed in this one."""
+        if placement == STILL:
+            return self
         position, velocity = self.at(placement.position)
-        return BodyMotion(self.rotation @ placement.matrix, position, self.turning, velocity)
+        rotation = self.rotation if placement.rotation == UNTURNED else self.rotation @ placement.matrix
+        return BodyMotion(rotation, position, self.turning, velocity)
 
-    def moved(self, step: Step, s: Array, ds: Array) -> "BodyMotion":
+    def moved(self, step: JointStep, s: Array, ds: Array) -> "BodyMotion":
         """The motion of a frame that turns or slides against this one by a coordinate s (N,) with velocity ds."""
         before = self.placed(step.before)
         axis = step.sign * before.rotation[:, :, step.axis]
@@ -58,7 +61,7 @@ def turns(angles: Array, axis: int) -> Array:
 
 
 def body_motions(mechanism: Mechanism, s: Array, ds: Array) -> dict[str, BodyMotion]:
-    """How the frames of all bodies move, by name, for coordinates and velocities (N, coordinates) of the open tree.
+    """The motion of all bodies' frames, by name, for coordinates and velocities (N, coordinates) of the open tree.
 
     Only the coordinates of the joints are read; further columns, such as those of a tool frame, are ignored.
 
@@ -92,7 +95,7 @@ def energy(mechanism: Mechanism, s: Array, ds: Array) -> Array:
         center, velocity = frame.at(inertia.center)
         spin = np.einsum("nij,ni->nj", frame.rotation, frame.turning)  # in the body's axes
         total += inertia.mass * ((velocity**2).sum(axis=1) / 2 - center @ np.array(mechanism.gravity))
-        total += np.einsum("ni,ij,nj->n", spin, inertia.matrix, spin) / 2
+        total += (spin @ inertia.matrix * spin).sum(axis=1) / 2
     return total
 
 

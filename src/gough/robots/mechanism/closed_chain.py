@@ -1,8 +1,8 @@
-"""What every mechanism offers as a robot: kinematics of its loops and a regressor, for many samples at once."""
+"""A mechanism as a robot: kinematics of its loops and a regressor, for many samples at once."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -43,11 +43,11 @@ class ClosedChain(ABC):
     @property
     @abstractmethod
     def mechanism(self) -> Mechanism:
-        """What the robot is made of."""
+        """The bodies, joints and closures of the robot."""
 
     @property
     def name(self) -> str:
-        """What the robot is called in reports."""
+        """The name of the robot in reports."""
         return self.mechanism.name
 
     @property
@@ -124,7 +124,7 @@ class ClosedChain(ABC):
 
     @property
     def adds(self) -> str:
-        """What this variant adds to the one before, in words; empty for the first."""
+        """The effect that this variant adds to the one before, as text; empty for the first."""
         return VARIANTS[self.variant][1] if self.variant != self._offered[0] else ""
 
     def with_only(self, names: Sequence[str]) -> Self:
@@ -202,7 +202,7 @@ class ClosedChain(ABC):
         return found if np.ndim(x) == 2 else found[0]
 
     def reach(self, x: Any) -> Array:
-        """How far each actuator is from the ends of its range (N, actuators): 1 in the middle, 0 at an end.
+        """Distance of each actuator from the ends of its range (N, actuators): 1 in the middle, 0 at an end.
 
         Negative out of range; 1 where no range is stated; NaN where the mechanism does not close.
         """
@@ -261,7 +261,7 @@ class ClosedChain(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         """Only the fields travel to another process; kernels are traced anew there."""
-        return {name: self.__dict__[name] for name in self.__dataclass_fields__}  # type: ignore[attr-defined]
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
 
     @cached_property
     def _engine(self) -> Engine:
@@ -279,7 +279,7 @@ class ClosedChain(ABC):
     def _idle(self) -> list[int]:
         """The columns in which no motion around home leaves more than rounding: those are zero.
 
-        They belong to bodies that never turn about some axis, which no single closure equation says.
+        They belong to bodies that never turn about some axis, which no single closure equation expresses.
         """
         rng = np.random.default_rng(0)
         units = np.array(self.units)
@@ -401,8 +401,8 @@ class MechanismModel(ClosedChain):
     """Any mechanism as a robot that can be identified: kinematics of its loops, and a regressor for its actuators.
 
     Its parameters are those of the description: for each group of identical bodies the ten of a rigid body, or those
-    that its symmetry leaves; rotors; friction; cogging. Not all of them can be told apart: `gough.dynamics` finds
-    their combinations that can.
+    that its symmetry leaves; rotors; friction; cogging. `gough.dynamics` finds the combinations of
+    them that can be identified.
 
     Examples:
         >>> from gough.robots import FiveBar
@@ -418,7 +418,7 @@ class MechanismModel(ClosedChain):
 
     description: Mechanism
     variant: str = ""
-    """Which of the nested models; the most detailed by default."""
+    """The name of one of the nested models; the most detailed by default."""
     only: tuple[str, ...] = ()
     """Names of the parameters to keep; all by default."""
     least_margin: float = field(default=1e-4, kw_only=True)
@@ -429,5 +429,5 @@ class MechanismModel(ClosedChain):
 
     @property
     def mechanism(self) -> Mechanism:
-        """What the robot is made of."""
+        """The bodies, joints and closures of the robot."""
         return self.description

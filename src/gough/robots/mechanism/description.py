@@ -15,8 +15,8 @@ _PLATFORM = Platform("platform")
 class Mechanism:
     """Any mechanism of rigid bodies: one description for kinematics, dynamics, drawing and other programs.
 
-    Every body hangs on one joint; closures hold bodies of different branches together. The pose of the platform is
-    part of the description: as many coordinates of it as there are actuators determine everything else.
+    Every body has one joint to its parent; closures hold bodies of different branches together. The pose of the
+    platform is part of the description: as many coordinates of it as there are actuators determine everything else.
 
     Examples:
         >>> from gough.robots.mechanism import Freedom, Inertia, Limits, Placement
@@ -39,7 +39,7 @@ class Mechanism:
     redundant: bool = False
     """May closures repeat one another? A mechanism of this kind moves only because its parts fit exactly."""
     actuators: tuple[str, ...] = ()
-    """What the actuators are called; like their coordinates by default."""
+    """Names of the actuators; those of their coordinates by default."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gravity", vector(self.gravity, "gravity"))
@@ -55,7 +55,7 @@ class Mechanism:
 
     @cached_property
     def freedoms(self) -> dict[str, Freedom]:
-        """What is known of each coordinate, by its name."""
+        """Start, limits, friction and drive of each coordinate, by its name."""
         return {
             name: freedom
             for joint in self.joints
@@ -78,7 +78,7 @@ class Mechanism:
 
     @property
     def moves_platform(self) -> bool:
-        """Are the coordinates of the pose among those of the platform's own joint?"""
+        """Whether the coordinates of the pose are among those of the platform's own joint."""
         joint, platform = self.joint_of(self.platform.body), self.platform
         words = [word for word, _ in FREEDOMS[joint.kind]]
         stands = joint.parent == BASE and joint.placement == STILL and platform.tool == STILL
@@ -89,7 +89,7 @@ class Mechanism:
         return next(body for body in self.bodies if body.name == name)
 
     def joint_of(self, body: str) -> Joint:
-        """The joint that a body hangs on."""
+        """The joint between a body and its parent."""
         return next(joint for joint in self.joints if joint.child == body)
 
     def way_to(self, body: str) -> tuple[Joint, ...]:
@@ -126,17 +126,17 @@ class Mechanism:
             n = children.count(body.name)
             require(
                 n > 0,
-                f"body '{body.name}' hangs on no joint: give it one, of kind 'free' if only closures hold it",
+                f"body '{body.name}' has no joint: give it one, of kind 'free' if only closures hold it",
             )
             joints = ", ".join(joint.name for joint in self.joints if joint.child == body.name)
-            one = f"body '{body.name}' hangs on {n} joints ({joints}): leave one, and make the others closures"
+            one = f"body '{body.name}' is the child of {n} joints ({joints}): keep one, and make the others closures"
             require(n == 1, one)
         for body in self.bodies:
             above, seen = self.joint_of(body.name).parent, {body.name}
             while above != BASE:
                 require(
                     above not in seen,
-                    f"body '{body.name}' hangs on itself: its joints lead in a circle, not to '{BASE}'",
+                    f"body '{body.name}' is its own ancestor: its joints lead in a circle, not to '{BASE}'",
                 )
                 seen.add(above)
                 above = self.joint_of(above).parent

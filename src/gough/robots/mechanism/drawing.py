@@ -13,7 +13,7 @@ from gough.robots.mechanism.placement import Vector
 
 _ORIGIN: Vector = (0.0, 0.0, 0.0)
 KINDS = ("base", "arm", "rod", "platform")
-"""What a segment may belong to, in the order in which segments are listed."""
+"""The kinds of segments, in the order in which segments are listed."""
 
 
 class Segment(NamedTuple):

@@ -50,7 +50,7 @@ class Engine:
 
     @cached_property
     def margins(self) -> Kernel:
-        """How far s is from where the actuators, and from where the pose, do not determine the rest.
+        """Distances of s from singularities, where the actuators or the pose do not determine the other coordinates.
 
         Outputs `actuators` and `pose`: 1/‖C⁻¹‖ with the sign of the determinant, C without units.
         """
@@ -169,7 +169,7 @@ class Engine:
         return s.reshape(*x.shape[:-1], -1)
 
     def is_open(self, s: Array) -> Which:
-        """Where loops are not closed (N,); never at NaN."""
+        """(N,): the samples whose loops are not closed; false for NaN."""
         with np.errstate(invalid="ignore"):
             return np.asarray(run(self.gaps, s)["gaps"] > 1e3 * CLOSED)
 

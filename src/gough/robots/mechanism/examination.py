@@ -1,4 +1,4 @@
-"""What there is to know of a mechanism before any data: freedoms, assembly, singularities, limits."""
+"""Properties of a mechanism that need no data: degrees of freedom, assembly, singularities, limits."""
 
 from dataclasses import dataclass
 
@@ -13,19 +13,19 @@ from gough.robots.mechanism.description import Mechanism
 
 _STEPS = 50
 _RANGE = {"m": 1.0, "rad": np.pi / 2}
-"""How far a search for the end of the workspace goes: so many sizes of the mechanism, and a quarter of a turn."""
+"""The extent of the search for the end of the workspace: one size of the mechanism, and a quarter of a turn."""
 
 
 @dataclass(frozen=True)
-class Reach:
-    """How far the platform moves from home along one coordinate of its pose, the others staying."""
+class PoseRange:
+    """The range of one coordinate of the pose around home, the others fixed."""
 
     coordinate: str
     unit: str
     lower: float
     upper: float
     ends: tuple[str, str]
-    """What ends the way: out of reach, a singularity, or a limit, by the name of its coordinate."""
+    """The reason why the range ends: out of reach, a singularity, or a limit, by the name of its coordinate."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Examination:
     """Distance from singularity at home; see `MechanismModel.margin`."""
     weakest: float
     """The smallest margin among the poses that were looked at."""
-    reaches: tuple[Reach, ...]
+    reaches: tuple[PoseRange, ...]
     beyond: tuple[str, ...]
     """Coordinates that home puts outside of their limits."""
     impossible: tuple[str, ...]
@@ -62,7 +62,7 @@ class Examination:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is not wrong by itself, but worth a second look."""
+        """Properties that are not errors but should be checked."""
         found = [f"home is beyond the limits of {name}" for name in self.beyond]
         odd = "no rigid body has the moments of inertia of '{}': one exceeds the sum of the others"
         found += [odd.format(name) for name in self.impossible]
@@ -160,8 +160,8 @@ def _check_around(mechanism: Mechanism, robot: ClosedChain) -> None:
         )
 
 
-def _reaches(robot: ClosedChain) -> tuple[tuple[Reach, ...], float]:
-    """How far the platform goes along each coordinate, and the smallest margin on these ways."""
+def _reaches(robot: ClosedChain) -> tuple[tuple[PoseRange, ...], float]:
+    """The range of each coordinate of the pose, and the smallest margin within these ranges."""
     m, size = len(robot.home), assembled(robot.mechanism).size
     far = np.array([_RANGE[unit] * (size if unit == "m" else 1.0) for unit in robot.pose_units])
     shares = np.arange(1, _STEPS + 1) / _STEPS
@@ -173,12 +173,12 @@ def _reaches(robot: ClosedChain) -> tuple[tuple[Reach, ...], float]:
         (low, below, _), (high, above, _) = ends[k], ends[m + k]
         step = far[k] / _STEPS
         lower, upper = robot.home[k] - low * step, robot.home[k] + high * step
-        reaches.append(Reach(name, unit, float(lower), float(upper), (below, above)))
+        reaches.append(PoseRange(name, unit, float(lower), float(upper), (below, above)))
     return tuple(reaches), min(float(robot.margin(robot.home)), *(margin for _, _, margin in ends))
 
 
 def _end(robot: ClosedChain, s: Array) -> tuple[int, str, float]:
-    """How many steps of a way can be gone, what ends it, and the smallest margin on it."""
+    """The number of steps along a path before it ends, the reason why it ends, and the smallest margin on it."""
     margins, outside, worst = robot.margin_at(s), _outside(robot, s), np.inf
     for n, margin in enumerate(margins.tolist()):
         if margin != margin:  # noqa: PLR0124 - NaN

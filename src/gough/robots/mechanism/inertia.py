@@ -44,7 +44,7 @@ KEPT: dict[str, tuple[str, ...]] = {
 class Inertia:
     """A body's mass, center of mass and moments of inertia about that center, in the axes of the body's frame.
 
-    What the body's shape excludes beforehand is no parameter: `symmetry` says which of the ten there are.
+    Terms that the body's shape excludes are no parameters: `symmetry` states which of the ten remain.
 
     Examples:
         >>> rod = Inertia(0.4, (0.25, 0.0, 0.0), (1e-4, 8e-3, 8e-3), symmetry="x")

@@ -9,7 +9,7 @@ from gough.robots.mechanism.inertia import Inertia
 from gough.robots.mechanism.placement import STILL, Placement, Vector, unit, vector
 
 BASE = "base"
-"""The name of the fixed frame: bodies hang on it, none may be called so."""
+"""The name of the fixed frame; no body may have it."""
 
 Kind = Literal["revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "free", "fixed"]
 
@@ -40,7 +40,7 @@ HELD: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Limits:
-    """How far, how fast and how hard a coordinate may be driven; infinite where nothing is said.
+    """Limits of position, speed, acceleration and effort of a coordinate; infinite by default.
 
     Examples:
         >>> Limits(0.4, 1.1, speed=2.0).middle
@@ -60,7 +60,7 @@ class Limits:
 
     @property
     def is_bounded(self) -> bool:
-        """Are both ends of the range known?"""
+        """Whether both ends of the range are known."""
         return isfinite(self.lower) and isfinite(self.upper)
 
     @property
@@ -81,7 +81,7 @@ class Friction:
     """
 
     group: str
-    """What its parameters are called: r_<group>, v_<group>, o_<group>."""
+    """The suffix of its parameters: r_<group>, v_<group>, o_<group>."""
     dry: float | None = None
     viscous: float | None = None
     offset: float | None = None
@@ -120,7 +120,7 @@ class Cogging:
 
 @dataclass(frozen=True)
 class Freedom:
-    """What is known of one coordinate of a joint.
+    """Start, limits, friction and drive of one coordinate of a joint.
 
     Examples:
         >>> Freedom(start=0.9, limits=Limits(0.5, 1.2)).friction is None
@@ -128,7 +128,7 @@ class Freedom:
     """
 
     start: float | None = None
-    """Where the search for the home position begins; the middle of the limits, or zero, by default."""
+    """Start of the search for the home position; the middle of the limits, or zero, by default."""
     limits: Limits | None = None
     friction: Friction | None = None
     rotor: float | None = None
@@ -163,7 +163,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Joint:
-    """How a body moves against its parent: about and along axes of a frame that stands at `placement` in the parent.
+    """The joint between a body and its parent, about and along axes of a frame at `placement` in the parent.
 
     Coordinates by kind: revolute, prismatic: one about or along `axis`. cylindrical: both. universal: a turn about
     `axis`, then one about `second_axis`, which turns with the first. spherical: turns about x, y, z, one after the
@@ -251,7 +251,7 @@ class Closure:
 
 @dataclass(frozen=True)
 class Platform:
-    """The body whose pose is wanted, and the coordinates of that pose.
+    """The body whose pose is controlled, and the coordinates of that pose.
 
     Examples:
         >>> Platform("plate", ("x", "y", "z"), (0.0, 0.0, -0.7)).home
@@ -260,8 +260,8 @@ class Platform:
 
     body: str
     pose: tuple[str, ...] = ("x", "y", "z", "roll", "pitch", "yaw")
-    """What determines all coordinates: some of x, y, z, roll, pitch, yaw of the body in the base frame, then perhaps
-    coordinates of joints by name; as many as there are actuators."""
+    """The coordinates that determine all others: some of x, y, z, roll, pitch, yaw of the body in the base frame, then
+    perhaps coordinates of joints by name; as many as there are actuators."""
     home: tuple[float, ...] = ()
     """A pose well inside the workspace; zero by default."""
     tool: Placement = STILL

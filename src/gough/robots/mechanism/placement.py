@@ -1,4 +1,4 @@
-"""Where one frame stands in another: a position and a rotation, as plain numbers."""
+"""The placement of one frame in another: a position and a rotation, as plain numbers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -21,7 +21,7 @@ SUMS: dict[str, tuple[str, Callable[[float, float, float], float]]] = {
     "Ixz": ("−Σxz", lambda x, _y, z: -x * z),
     "Iyz": ("−Σyz", lambda _x, y, z: -y * z),
 }
-"""What unit masses at points (x, y, z) of a body add to each of its parameters."""
+"""The contribution of unit masses at points (x, y, z) of a body to each of its parameters: as text, as a function."""
 
 
 def formula(mechanism: Mechanism, names: Sequence[str], factors: Sequence[float]) -> str:
@@ -59,7 +59,7 @@ def _sum(mechanism: Mechanism, kept: str, name: str, factor: float) -> str | Non
 
 
 def _joined(mechanism: Mechanism, group: str, other: str) -> list[Point]:
-    """Where the bodies of one group are joined to the only body of another, in its frame."""
+    """The points at which the bodies of one group are joined to the only body of another, in its frame."""
     members = [body.name for body in mechanism.bodies if body.tied == group]
     if len(members) != 1:
         return []

@@ -14,7 +14,7 @@ TOOL = "pose"
 
 
 @dataclass(frozen=True)
-class Step:
+class JointStep:
     """A constant placement, then a turn about an axis of the new frame or a slide along it."""
 
     before: Placement
@@ -24,7 +24,7 @@ class Step:
     sign: float
     """-1 if the coordinate counts the other way."""
     coordinate: int
-    """Which of the coordinates it is."""
+    """The number of the coordinate."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Link:
     body: str
     parent: int
     """Position of the parent among the links; -1 is the base."""
-    steps: tuple[Step, ...]
+    steps: tuple[JointStep, ...]
     after: Placement
     """From the frame after the last step to that of the body."""
 
@@ -114,7 +114,7 @@ def structure(mechanism: Mechanism) -> Structure:
     )
 
 
-def _steps(joint: Joint, numbers: list[int]) -> tuple[tuple[Step, ...], Placement]:
+def _steps(joint: Joint, numbers: list[int]) -> tuple[tuple[JointStep, ...], Placement]:
     words = [word for word, _ in FREEDOMS[joint.kind]]
     if joint.kind in {"free", "planar"}:
         return _pose_steps(dict(zip(words, numbers, strict=True)), joint.placement), Placement()
@@ -127,18 +127,18 @@ def _steps(joint: Joint, numbers: list[int]) -> tuple[tuple[Step, ...], Placemen
     before, steps = joint.placement, []
     for axis, number, (_, motion) in zip(axes, numbers, FREEDOMS[joint.kind], strict=True):
         aligned, k, sign = _aligned(axis)
-        steps.append(Step(before @ Placement(rotation=aligned), motion == "turn", k, sign, number))
+        steps.append(JointStep(before @ Placement(rotation=aligned), motion == "turn", k, sign, number))
         before = Placement(rotation=rotation(np.array(aligned).T))
     return tuple(steps), before
 
 
-def _pose_steps(numbers: dict[str, int], before: Placement) -> tuple[Step, ...]:
+def _pose_steps(numbers: dict[str, int], before: Placement) -> tuple[JointStep, ...]:
     """Slides along x, y, z, then turns about z, y, x: R = R_z(yaw) R_y(pitch) R_x(roll), of the coordinates given."""
     order = (("x", 0), ("y", 1), ("z", 2), ("yaw", 2), ("pitch", 1), ("roll", 0))
     steps = []
     for word, axis in order:
         if word in numbers:
-            steps.append(Step(before, len(word) > 1, axis, 1.0, numbers[word]))
+            steps.append(JointStep(before, len(word) > 1, axis, 1.0, numbers[word]))
             before = STILL
     return tuple(steps)
 

@@ -156,21 +156,21 @@ def _mujoco(mechanism: Mechanism) -> tuple[Any, Any, Any, Array]:
 
 def _inverse_by_pinocchio(mechanism: Mechanism, s: Array, ds: Array, dds: Array) -> Array:
     pin, built, data = _pinocchio(mechanism)
-    rnea, model, forces = pin.rnea, built.model, np.empty_like(s)
+    rnea, model = pin.rnea, built.model
     samples = zip(*(np.ascontiguousarray(built.arranged(part)) for part in (s, ds, dds)), strict=True)
-    for k, sample in enumerate(samples):
-        forces[k, built.order] = rnea(model, data, *sample)
-    return forces
+    forces = np.array([rnea(model, data, *sample) for sample in samples]).reshape(s.shape)
+    return forces[:, np.argsort(built.order)]
 
 
 def _inverse_by_mujoco(mechanism: Mechanism, s: Array, ds: Array, dds: Array) -> Array:
     mujoco, model, data, order = _mujoco(mechanism)
-    forces = np.empty_like(s)
-    for k in range(len(s)):
-        data.qpos[:], data.qvel[:], data.qacc[:] = s[k, order], ds[k, order], dds[k, order]
+    q, dq, ddq = (part[:, order] for part in (s, ds, dds))
+    forces = np.empty_like(q)
+    for k in range(len(q)):
+        data.qpos[:], data.qvel[:], data.qacc[:] = q[k], dq[k], ddq[k]
         mujoco.mj_inverse(model, data)
-        forces[k, order] = data.qfrc_inverse
-    return forces
+        forces[k] = data.qfrc_inverse
+    return forces[:, np.argsort(order)]
 
 
 def inverse_dynamics(mechanism: Mechanism, s: Array, ds: Array, dds: Array, engine: str) -> Array:
@@ -190,6 +190,7 @@ def mass_matrices(mechanism: Mechanism, s: Array) -> Array:
     size = s.shape[1]
     matrices = np.empty((len(s), size, size))
     for k, sample in enumerate(np.ascontiguousarray(built.arranged(s))):
-        upper = np.triu(pin.crba(built.model, data, sample))  # Pinocchio promises the upper triangle only
-        matrices[k][np.ix_(built.order, built.order)] = upper + np.triu(upper, 1).T
-    return matrices
+        matrices[k] = pin.crba(built.model, data, sample)
+    above = np.triu(matrices, 1)  # Pinocchio promises the upper triangle only
+    back = np.argsort(built.order)
+    return (np.triu(matrices) + np.swapaxes(above, 1, 2))[:, back[:, None], back]

@@ -1,4 +1,4 @@
-"""Mechanisms from files of other programs: URDF, which knows no loops, and MJCF, which does."""
+"""Mechanisms from files of other programs: URDF, which has no loops, and MJCF, which has."""
 
 from gough.robots.mechanism.imports.mjcf import read_mjcf as read_mjcf
 from gough.robots.mechanism.imports.parts import Imported as Imported

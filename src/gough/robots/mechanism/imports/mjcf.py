@@ -63,7 +63,7 @@ def read_mjcf(path: str | Path) -> Imported:
 
 @dataclass(eq=False)
 class _Reader:
-    """What was found so far."""
+    """The bodies, joints and closures read so far."""
 
     root: Element
     bodies: list[Body] = field(default_factory=list)
@@ -81,7 +81,7 @@ class _Reader:
 
     @cached_property
     def compiler(self) -> Compiler:
-        """How angles and frames are written."""
+        """The conventions of angles and frames."""
         return Compiler.read(self.root)
 
     def read_children(self, element: Element, name: str, world: Placement, shift: Placement, style: str) -> None:
@@ -251,7 +251,7 @@ def _seen(frame: Placement, there: Placement) -> Placement:
 
 
 def _floating(at: Placement) -> tuple[Freedom, ...]:
-    """Where a free body stands at the reference: x, y, z, roll, pitch, yaw."""
+    """The pose of a free body at the reference: x, y, z, roll, pitch, yaw."""
     R = at.matrix
     roll, pitch, yaw = np.arctan2(R[2, 1], R[2, 2]), -np.arcsin(np.clip(R[2, 0], -1, 1)), np.arctan2(R[1, 0], R[0, 0])
     return tuple(Freedom(float(value)) for value in (*at.position, roll, pitch, yaw))

@@ -1,4 +1,4 @@
-"""How MJCF writes frames, angles and defaults."""
+"""Frames, angles and defaults of MJCF."""
 
 import re
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ class Compiler:
     sequence: str
     """The order of euler angles: a small letter turns with the frame, a capital one stays."""
     defaults: dict[str, dict[str, dict[str, str]]]
-    """By class and tag, the attributes that elements have unless they say otherwise."""
+    """By class and tag, the default attributes of elements."""
 
     @classmethod
     def read(cls, root: Element) -> "Compiler":
@@ -84,7 +84,7 @@ def _turned(element: Element, compiler: Compiler) -> Rotation:
     if not given:
         return Placement().rotation
     if len(given) > 1:
-        raise element.refuse(f"its orientation is said twice, by {' and '.join(given)}")
+        raise element.refuse(f"its orientation is stated twice, by {' and '.join(given)}")
     match given[0]:
         case "quat":
             return _from_quaternion(np.array(element.numbers("quat", "", 4)))

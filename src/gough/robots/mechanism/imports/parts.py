@@ -1,4 +1,4 @@
-"""What a file of another program gives."""
+"""Bodies, joints and closures from a file of another program."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from gough.robots.mechanism.placement import Vector, exact
 
 @dataclass(frozen=True)
 class Imported:
-    """Bodies, joints and closures of a file; the platform and the actuators are for the reader to say.
+    """Bodies, joints and closures of a file; the user adds the platform and the actuators.
 
     Examples:
         >>> Imported("empty", (), ()).closures

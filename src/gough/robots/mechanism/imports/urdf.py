@@ -1,4 +1,4 @@
-"""URDF, the robot description of ROS: a tree of links. Its loops must be said beside it."""
+"""URDF, the robot description of ROS: a tree of links. Loops must be stated separately."""
 
 from pathlib import Path
 
