@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gough.core.definite import is_semidefinite
+from gough.checker.quadratic import is_semidefinite
 
 
 def whole(rows):
