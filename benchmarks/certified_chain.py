@@ -1,5 +1,6 @@
 """One chain of a delta, H4, Par4 or 3-RRR, from boxes of decimetres: widths, steps, time, truth kept, faults."""
 
+import itertools
 import sys
 import time
 
@@ -7,6 +8,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from gough import Box, Status
+from gough.closure import JointProblem, joint_tolerance, minimal_tolerance, wrong_poses
 from gough.closure.certified_chain import Tolerances, certified_chain, quadratic_unknowns
 from gough.core.rotations import exp
 from gough.data import Poses
@@ -139,9 +141,55 @@ def faults() -> None:
             print(f"  {model.name:12s} {name:22s} {verdict}")
 
 
+def confusion(seeds: int = 3, n: int = 16) -> None:
+    print(
+        f"Wrong poses of chain 1, {n} poses, ± 10 mm: named, of those planted; good poses named; at least so many wrong"
+    )
+    for model in ROBOTS:
+        for size, planted in ((0.0, 0), *itertools.product((1e-3, 2e-3, 5e-3), (1, 2))):
+            named = wrongly = at_least = 0
+            for seed in range(seeds):
+                rng = np.random.default_rng([seed, planted])
+                poses, bad = measured(model, rng, n), rng.choice(n, planted, replace=False)
+                off = poses.position.copy()
+                off[bad] += size * np.array([[1.0, 1.0, 1.0], [1.0, -1.0, -1.0]])[:planted]
+                problem, _ = problem_of(model, Poses(off, poses.rotation, poses.readings), 0.01, rng)
+                good = [k for k in range(n) if k not in bad][:4]
+                result = wrong_poses(problem, max(planted, 1), (*bad.tolist(), *good))
+                assert result.at_least <= planted
+                named += len(set(result.named) & set(bad.tolist()))
+                wrongly += len(set(result.named) & set(good))
+                at_least += result.at_least
+            print(
+                f"  {model.name:12s} {planted} planted, {1e3 * size:.0f} mm on each axis: {named} of {planted * seeds} "
+                f"named, {wrongly} of {4 * seeds} good ones; at least {at_least} of {planted * seeds} proven wrong",
+                flush=True,
+            )
+
+
+def together() -> None:
+    print("All chains together, 30 poses, ± 5 mm, readings off by up to so much more than stated: ε alone, ε together")
+    for model, off in itertools.product(ROBOTS, (0.0, 1e-4, 2e-4)):
+        rng = np.random.default_rng(3)
+        poses = measured(model, rng, 30)
+        poses = Poses(poses.position, poses.rotation, poses.readings + rng.uniform(-off, off, poses.readings.shape))
+        parts = tuple(problem_of(model, poses, 0.005, rng, k + 1)[0] for k in range(len(model.chains)))
+        began = time.process_time()
+        alone = [minimal_tolerance(part) for part in parts]
+        middle = time.process_time()
+        bracket = joint_tolerance(JointProblem(parts), np.concatenate([each.point for each in alone]))
+        print(
+            f"  {model.name:12s} {1e3 * off:.1f} mm or mrad: alone ≤ {1e3 * max(each.upper for each in alone):.4f} "
+            f"in {middle - began:.2f} s, together {1e3 * bracket.lower:.4f} … {1e3 * bracket.upper:.4f} "
+            f"in {time.process_time() - middle:.2f} s"
+        )
+
+
 def main(runs: int = 100) -> None:
     contraction()
     faults()
+    together()
+    confusion()
     containment(runs)
 
 

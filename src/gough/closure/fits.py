@@ -122,8 +122,12 @@ def best_point(problem: ChainProblem, *starts: Array) -> tuple[Array, float]:
 
     By least squares, and then Chebyshev's linear programs, from each of the starts.
     """
-    found = [_improved(problem, onto(problem, _least_squares(problem, onto(problem, start)))) for start in starts]
-    best = min(found, key=lambda pair: pair[1])[0]
+    candidates = []
+    for start in starts:
+        first = onto(problem, start)
+        fitted = onto(problem, _least_squares(problem, first))
+        candidates.append(_improved(problem, fitted if fitted in problem.prior else first))
+    best = min(candidates, key=lambda pair: pair[1])[0]
     epsilon = needed_by(problem, best) if best in problem.prior else np.inf
     for _ in range(_AGAIN if problem.reading is not None and 0 < epsilon < np.inf else 0):
         moved, _ = _improved(problem.widened(epsilon), best, finest=100 * _FINEST)

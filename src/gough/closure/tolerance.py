@@ -99,7 +99,7 @@ def minimal_tolerance(problem: ChainProblem, *, width: float = 1e-6, start: Arra
     if proof is None or not proof.succeeded:
         return ChainTolerance(least, max(upper, least), point, (), boxes)
     for _ in range(_HALVINGS):
-        if min(failed, upper) - proof.epsilon <= 1.001 * width:
+        if not 1.001 * width < min(failed, upper) - proof.epsilon < np.inf:
             break
         again = _Refutation(problem, point, upper, (min(failed, upper) + proof.epsilon) / 2)
         again.run(_BOXES if problem.reading is None else 1)
