@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gough import AssumptionError, Box, Claim, InputError, Status, estimate
-from gough.dynamics import METHODS, Step, base_values, identify
+from gough.core.progress import Phase
+from gough.dynamics import METHODS, base_values, identify
 from gough.methods import GaussMarkov, LeastSquares, LinearHull
 
 
@@ -51,7 +52,7 @@ def test_steps_are_told_in_order(identified):
     _, steps = identified
     assert [step.number for step in steps] == list(range(1, len(steps) + 1))
     assert {step.of for step in steps} == {len(steps)}
-    assert steps[0] == Step(1, len(steps), "assembling the equations")
+    assert steps[0] == Phase(1, len(steps), "assembling the equations")
 
 
 def test_hull_is_the_smallest_box(five_bar, random_motion, identified):

@@ -10,7 +10,7 @@ import pytest
 
 from gough.cli import reproduce as command
 from gough.cli.app import run
-from gough.dynamics import Step
+from gough.core.progress import Phase
 from gough.methods import TightEllipsoid
 from gough.papers import PAPERS, h4_ellipsoid, rebuilt
 from gough.papers.documents import as_markdown
@@ -164,7 +164,7 @@ def shown_by(monkeypatch, interval, ellipsoid, par4, platform):
     def kept(name):
         def reproduce(seed, on_step):
             assert seed == 1
-            on_step(Step(1, 1, "nothing"))
+            on_step(Phase(1, 1, "nothing"))
             return known[name]
 
         return reproduce

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from gough.cli.terminal import console
-from gough.dynamics import Step
+from gough.core.progress import Phase
 
 
 def progress_bar() -> Progress:
@@ -17,12 +17,12 @@ def progress_bar() -> Progress:
 
 
 @contextmanager
-def steps_shown() -> Iterator[Callable[[Step], None]]:
+def steps_shown() -> Iterator[Callable[[Phase], None]]:
     """A progress bar, and the callback that advances it at the start of each step."""
     with progress_bar() as progress:
         task = progress.add_task("reading", total=None)
 
-        def show(step: Step) -> None:
+        def show(step: Phase) -> None:
             progress.update(task, description=step.what, completed=step.number - 1, total=step.of)
 
         yield show

@@ -23,10 +23,10 @@ from gough.closure.quadratic_chain import QuadraticChain
 from gough.core.arrays import Array, array
 from gough.core.errors import InputError, require
 from gough.core.intervals import Interval
+from gough.core.progress import Phase
 from gough.core.rotations import log, nearest_rotation, to_quaternion
 from gough.data import Poses
 from gough.data.pose_files import binary_columns
-from gough.dynamics import Step
 from gough.geometry import Calibrated
 from gough.region import Box
 from gough.robots import GoughPlatform, KinematicModel, LinearDelta, PlanarRRR, RotaryDelta
@@ -34,7 +34,7 @@ from gough.robots.arm_chain import TurningArms
 
 FAMILIES = (GoughPlatform, LinearDelta, RotaryDelta, PlanarRRR, TurningArms)
 """Robots whose chains can be certified."""
-OnStep = Callable[[Step], object]
+OnStep = Callable[[Phase], object]
 Center = Literal["blueprint", "calibrated"]
 ROUNDING = 2.0**-48
 """Rounding of a decimal times factors between units, and of what they are multiplied by, relative: 16 ulp."""
@@ -462,17 +462,17 @@ def _legs(
     assert center is not None
     findings, points = list[ChainFinding](), []
     for i, part in enumerate(problem.parts):
-        on_step(Step(i + 1, steps, f"certifying leg {part.chain}"))
+        on_step(Phase(i + 1, steps, f"certifying leg {part.chain}"))
         calibrated = None if compared is None else compared[part.chain - 1]
         found, point = leg_finding(part, center[part.chain - 1], calibrated, notary, outliers=outliers, width=width)
         findings.append(found)
         points.append(point)
     if not joint:
         return tuple(findings), None
-    on_step(Step(n + 1, steps, "certifying all legs together"))
+    on_step(Phase(n + 1, steps, "certifying all legs together"))
     together = joint_finding(problem, findings, np.array(points), notary)
     if joint_box and together.finding is not Finding.REFUTED:
-        on_step(Step(n + 2, steps, "bounding all legs together"))
+        on_step(Phase(n + 2, steps, "bounding all legs together"))
         together = with_joint_box(problem, together, notary)
     return tuple(findings), together
 
@@ -482,7 +482,7 @@ def _rods(prepared: Prepared, width: float, on_step: OnStep) -> tuple[tuple[Chai
     findings, n = list[ChainFinding](), len(prepared.chains)
     each = zip(prepared.rods, prepared.questions.values(), prepared.stated, strict=True)
     for k, (problem, question, stated) in enumerate(each):
-        on_step(Step(k + 1, n, f"certifying chain {problem.chain}"))
+        on_step(Phase(k + 1, n, f"certifying chain {problem.chain}"))
         rod = Rod(prepared.robot, prepared.center, prepared.calibrated, problem)
         findings.append(rod_finding(rod, Notary(question, stated.raw), width))
     return tuple(findings), None

@@ -15,7 +15,7 @@ from gough.dynamics.periodic.path import on_fitted_path
 from gough.dynamics.recorded import dynamic, recorded
 from gough.dynamics.reduce import base_values, reduced
 from gough.dynamics.regressors import measured_regressor
-from gough.dynamics.results import EstimatesByMethod, Identified, Step, estimates_from_json
+from gough.dynamics.results import EstimatesByMethod, Identified, estimates_from_json
 from gough.dynamics.validation import ExactBounds, Prediction, Validation, validated
 
 __all__ = [
@@ -35,7 +35,6 @@ __all__ = [
     "OrderChoice",
     "Prediction",
     "RepeatedMotion",
-    "Step",
     "Validation",
     "VariantFit",
     "adequacy_of",

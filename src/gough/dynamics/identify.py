@@ -8,13 +8,14 @@ import numpy as np
 from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.errors import AssumptionError, GoughError, InputError, require
+from gough.core.progress import Phase, announced
 from gough.data import MeasuredMotion
 from gough.dynamics.adequacy import adequacy_of
 from gough.dynamics.bounds import closed_prior, residual_scale, smallest_factor, stated_bound, with_bounds
 from gough.dynamics.named import DEFAULT_METHODS, chosen_methods
 from gough.dynamics.recorded import recorded, require_fit
 from gough.dynamics.reduce import reduced
-from gough.dynamics.results import Identified, Step, announced
+from gough.dynamics.results import Identified
 from gough.dynamics.text import measured_rows
 from gough.dynamics.validation import validated
 from gough.estimates import Estimate, HullStats, Method, Status, estimate
@@ -52,7 +53,7 @@ def identify(
     bound: float | Sequence[float] | Array | None = None,
     margin: float = MARGIN,
     compare: bool = True,
-    on_step: Callable[[Step], object] = lambda _: None,
+    on_step: Callable[[Phase], object] = lambda _: None,
 ) -> Identified:
     """The robot's dynamic parameters by each method, the smallest error bound, and verdicts on model and prediction.
 

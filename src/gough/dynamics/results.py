@@ -1,10 +1,10 @@
 """What an identification answers with. Plain values: nothing here computes an estimate."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -28,30 +28,6 @@ from gough.unknowns import Unknowns
 
 _WEAK = 1000.0
 """Condition from which on the weakest direction is worth a word."""
-
-
-class Step(NamedTuple):
-    """A phase of a computation that begins: the `number`-th of `of` phases, for a progress display.
-
-    Examples:
-        >>> Step(3, 12, "identifying: hull").what
-        'identifying: hull'
-    """
-
-    number: int
-    """Counted from 1."""
-    of: int
-    what: str
-
-
-def announced(on_step: Callable[[Step], object], total: int) -> Callable[[str], None]:
-    """A function that announces the next of `total` phases by its name."""
-    numbers = iter(range(1, total + 1))
-
-    def announce(what: str) -> None:
-        on_step(Step(next(numbers), total, what))
-
-    return announce
 
 
 class EstimatesByMethod(Answer):

@@ -11,10 +11,10 @@ import numpy as np
 from gough.closure import Certification, ChainFinding, Finding, JointFinding, Tolerances, certify
 from gough.closure.findings import bracket_words
 from gough.core.arrays import Array
+from gough.core.progress import Phase
 from gough.core.text import number, table
 from gough.data import Poses, averaged
 from gough.data.poses import Repeatability
-from gough.dynamics import Step
 from gough.estimates import Estimate, estimate
 from gough.geometry import Calibrated, HeldOut, calibrate, held_out
 from gough.geometry.geometric import geometric
@@ -247,7 +247,7 @@ def _lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, ..
 
 def demonstrate_calibration(
     seed: int = 1,
-    on_step: Callable[[Step], object] = lambda _: None,
+    on_step: Callable[[Phase], object] = lambda _: None,
     *,
     faults: Sequence[Faults] = FAULTS,
     measure: Callable[[CalibrationCampaign, np.random.Generator], MeasuredCampaign] = CalibrationCampaign.run,
@@ -261,21 +261,21 @@ def demonstrate_calibration(
         measure: How the campaign is measured.
     """
     of = 4 + len(faults)
-    on_step(Step(1, of, "simulating images"))
+    on_step(Phase(1, of, "simulating images"))
     campaign = CalibrationCampaign.deltalab(np.random.default_rng(seed))
     measured = measure(campaign, np.random.default_rng([seed, 1]))
     (poses, repeatability), (others, _) = averaged(measured.poses), averaged(measured.validation)
-    on_step(Step(2, of, "calibrating"))
+    on_step(Phase(2, of, "calibrating"))
     found = calibrate(campaign.robot, poses, frames="instrument", validation=others)
     plain = squared_least_squares(campaign.robot, poses, found.start)
     check = held_out(campaign.robot, others, found.start, plain.value)
-    on_step(Step(3, of, "proving"))
+    on_step(Phase(3, of, "proving"))
     certified = _certified_means(campaign, poses, found)
     trials = []
     for i, fault in enumerate(faults):
-        on_step(Step(4 + i, of, f"the same with {fault.words}"))
+        on_step(Phase(4 + i, of, f"the same with {fault.words}"))
         trials.append(_trial(replace(campaign, faults=fault), np.random.default_rng([seed, 2 + i])))
-    on_step(Step(of, of, "drawing"))
+    on_step(Phase(of, of, "drawing"))
     return CalibrationDemonstration(campaign, measured, repeatability, plain, check, found, certified, tuple(trials))
 
 

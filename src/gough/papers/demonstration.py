@@ -8,13 +8,13 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
+from gough.core.progress import Phase
 from gough.data import MeasuredMotion, default_steps, prepare
 from gough.dynamics import (
     DEFAULT_METHODS,
     GainEstimate,
     Identified,
     IdentifiedRepeats,
-    Step,
     gain_from_static_tests,
     identify,
     identify_repeated,
@@ -97,7 +97,7 @@ def demonstrate(
     mechanism: bool = False,
     variant: str | None = None,
     methods: Sequence[str] = DEFAULT_METHODS,
-    on_step: Callable[[Step], object] = lambda _: None,
+    on_step: Callable[[Phase], object] = lambda _: None,
     **options: Any,
 ) -> Demonstration | RepeatedDemonstration:
     """Simulate the campaign of this name, and identify its robot from what was recorded.
@@ -130,7 +130,12 @@ def demonstrate(
 
 
 def simulate(
-    name: str, *, seed: int, on_step: Callable[[Step], object] = lambda _: None, mechanism: bool = False, **options: Any
+    name: str,
+    *,
+    seed: int,
+    on_step: Callable[[Phase], object] = lambda _: None,
+    mechanism: bool = False,
+    **options: Any,
 ) -> tuple[Campaign, SimulatedRecording, SimulatedRecording]:
     """The campaign of this name, and what it records: to identify by, and of another trajectory.
 
@@ -142,14 +147,14 @@ def simulate(
     require(not demo.is_periodic, f"the demo of {demo.robot} is one of repeats: use simulate_repeats")
     given = {**options, **({"mechanism": True} if mechanism else {})}
     rng = np.random.default_rng(seed)
-    on_step(Step(1, 20, "looking for a motion that shows everything"))
+    on_step(Phase(1, 20, "looking for a motion that shows everything"))
     campaign: Campaign = demo.campaign(rng, **given)
-    on_step(Step(2, 20, "simulating the robot"))
+    on_step(Phase(2, 20, "simulating the robot"))
     return campaign, campaign.experiment.run(rng), campaign.validation.run(rng)
 
 
 def simulate_repeats(
-    name: str, *, seed: int, on_step: Callable[[Step], object] = lambda _: None, **options: Any
+    name: str, *, seed: int, on_step: Callable[[Phase], object] = lambda _: None, **options: Any
 ) -> tuple[PeriodicCampaign, RepeatedMotion, dict[str, RepeatedMotion]]:
     """A campaign of repeats, and what it records: to identify by, and of other motions by name.
 
@@ -160,7 +165,7 @@ def simulate_repeats(
     demo = _named(name)
     require(demo.is_periodic, f"the demo of {demo.robot} repeats no motion: use simulate")
     rng = np.random.default_rng(seed)
-    on_step(Step(1, 10, "simulating the robot"))
+    on_step(Phase(1, 10, "simulating the robot"))
     campaign: PeriodicCampaign = demo.campaign(rng, **options)
     motion = campaign.experiment.run(rng)
     return campaign, motion, {name: experiment.run(rng) for name, experiment in campaign.validation.items()}
@@ -170,7 +175,7 @@ def _from_repeats(
     demo: Demo,
     made: tuple[PeriodicCampaign, RepeatedMotion, Mapping[str, RepeatedMotion]],
     variant: str | None,
-    on_step: Callable[[Step], object],
+    on_step: Callable[[Phase], object],
 ) -> RepeatedDemonstration:
     campaign, motion, others = made
     robot = with_variant(campaign.robot, variant)

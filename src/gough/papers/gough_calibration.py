@@ -8,7 +8,7 @@ import numpy as np
 
 from gough.closure import ChainFinding, Finding
 from gough.core.arrays import Array
-from gough.dynamics import Step
+from gough.core.progress import Phase
 from gough.geometry import HeldOut
 from gough.geometry.gauges import CentroidGauge, Gauge, Procrustes, regauged
 from gough.papers import gough_figures
@@ -48,7 +48,7 @@ _DRAWS = 20
 
 def reproduce(
     seed: int = 1,
-    on_step: Callable[[Step], object] = lambda _: None,
+    on_step: Callable[[Phase], object] = lambda _: None,
     *,
     measure: Measure = CalibrationCampaign.run,
     runs: int = 11,
@@ -58,13 +58,13 @@ def reproduce(
 
     `measure` makes the poses of the campaign: from numbers here, or from images.
     """
-    on_step(Step(1, 5, "measuring and calibrating a sound robot"))
+    on_step(Phase(1, 5, "measuring and calibrating a sound robot"))
     sound = rebuilt_platform(seed, Faults(), measure, runs=runs, images=images)
-    on_step(Step(2, 5, f"the same with {PLAY.words}"))
+    on_step(Phase(2, 5, f"the same with {PLAY.words}"))
     loose = rebuilt_platform(seed, PLAY, measure, runs=runs, images=images)
-    on_step(Step(3, 5, "contracting boxes by several methods"))
+    on_step(Phase(3, 5, "contracting boxes by several methods"))
     contractions = Contractions.of(sound.first_leg, sound.plain.value[:7])
-    on_step(Step(4, 5, "comparing solutions"))
+    on_step(Phase(4, 5, "comparing solutions"))
     numbers = _numbers(sound, loose, contractions, np.random.default_rng([seed, 3]))
     tables = (
         _readings(sound),
@@ -75,7 +75,7 @@ def reproduce(
         _epsilon(sound, loose),
         contractions.table(),
     )
-    on_step(Step(5, 5, "drawing"))
+    on_step(Phase(5, 5, "drawing"))
     return Reproduction(
         paper="DACP06",
         title="Interval method for calibration of parallel robots: vision-based experiments (2006)",

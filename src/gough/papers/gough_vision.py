@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from gough.core.progress import Phase
 from gough.core.text import number
-from gough.dynamics import Step
 from gough.papers import gough_calibration
 from gough.papers.reproduction import Reproduction, SideBySide
 from gough.papers.vision_campaign import CampaignByCamera, Instrument
@@ -20,7 +20,7 @@ FEW, IN_PRINT = 3, 11
 
 def reproduce(
     seed: int = 1,
-    on_step: Callable[[Step], object] = lambda _: None,
+    on_step: Callable[[Phase], object] = lambda _: None,
     *,
     repetitions: int = FEW,
     executor: Executor | None = None,
@@ -30,15 +30,15 @@ def reproduce(
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
     images = min(repetitions, 10)
-    stage = Step(1, 5, "calibrating the camera")
+    stage = Phase(1, 5, "calibrating the camera")
 
-    def tell(step: Step) -> None:
+    def tell(step: Phase) -> None:
         nonlocal stage
         stage = step
         on_step(step)
 
     def visited(done: int, of: int) -> None:
-        on_step(Step(stage.number, stage.of, f"{stage.what}: configuration {done} of {of}"))
+        on_step(Phase(stage.number, stage.of, f"{stage.what}: configuration {done} of {of}"))
 
     measure = CampaignByCamera(seed, folder, executor, visited)
     found = gough_calibration.reproduce(seed, tell, measure=measure, runs=repetitions, images=images)

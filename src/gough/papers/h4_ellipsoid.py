@@ -10,7 +10,8 @@ import numpy as np
 
 from gough.core import outward
 from gough.core.arrays import Array
-from gough.dynamics import Identified, Prediction, Step, identify
+from gough.core.progress import Phase
+from gough.dynamics import Identified, Prediction, identify
 from gough.estimates import Method
 from gough.methods import BoundingEllipsoid, EllipsoidStream, LinearHull, TightEllipsoid
 from gough.papers import h4_figures
@@ -44,22 +45,22 @@ _PAIRS = (("M_nac", "I_mot1"), ("F_v1", "F_c1"))
 """Parameters whose plane is drawn; the paper draws none."""
 
 
-def reproduce(seed: int = 1, on_step: Callable[[Step], object] = lambda _: None) -> Reproduction:
+def reproduce(seed: int = 1, on_step: Callable[[Phase], object] = lambda _: None) -> Reproduction:
     """Table I and the cross-validation of the paper beside those of the virtual experiment."""
     rebuilt = rebuild("h4", seed=seed, on_step=on_step, of=7)
-    on_step(Step(3, 7, "identifying with the paper's model"))
+    on_step(Phase(3, 7, "identifying with the paper's model"))
     found = _identified(rebuilt, "paper", PRV03E_BOUNDS[1])
-    on_step(Step(4, 7, "identifying with the complete model"))
+    on_step(Phase(4, 7, "identifying with the complete model"))
     complete = _identified(rebuilt, "rods", None)
-    on_step(Step(5, 7, "the recursion as printed, and in other orders"))
+    on_step(Phase(5, 7, "the recursion as printed, and in other orders"))
     rng = np.random.default_rng([seed, 1])
     rows = Rows.of(rebuilt, "paper")
     printed = _printed_recursion(rows, rng)
     path = _path(rows)
     numbers = {**_numbers(rebuilt, found, complete, rows, rng), "equation_30": printed}
-    on_step(Step(6, 7, "the bound that an ellipsoid as small as the printed one needs"))
+    on_step(Phase(6, 7, "the bound that an ellipsoid as small as the printed one needs"))
     numbers["bound_for_the_printed_determinant"] = _needed_bound(rows, found)
-    on_step(Step(7, 7, "drawing"))
+    on_step(Phase(7, 7, "drawing"))
     return Reproduction(
         paper="PRV03e",
         title="Ellipsoidal estimation of parallel robot dynamic parameters (IROS 2003)",

@@ -8,7 +8,8 @@ import numpy as np
 
 from gough.core import outward
 from gough.core.arrays import Array
-from gough.dynamics import Identified, Step, identify
+from gough.core.progress import Phase
+from gough.dynamics import Identified, identify
 from gough.methods import GaussSeidel, LinearHull
 from gough.papers import h4_figures
 from gough.papers.printed import (
@@ -33,17 +34,17 @@ _OFF = 5.0
 """Standard deviations beyond which an estimate is said not to be explained by its σ."""
 
 
-def reproduce(seed: int = 1, on_step: Callable[[Step], object] = lambda _: None) -> Reproduction:
+def reproduce(seed: int = 1, on_step: Callable[[Phase], object] = lambda _: None) -> Reproduction:
     """Tables 1 and 2 of the paper beside those of the virtual experiment."""
     rebuilt = rebuild("h4", seed=seed, on_step=on_step, of=6)
-    on_step(Step(3, 6, "identifying with the paper's model"))
+    on_step(Phase(3, 6, "identifying with the paper's model"))
     printed = _identified(rebuilt, "paper")
-    on_step(Step(4, 6, "identifying with the complete model"))
+    on_step(Phase(4, 6, "identifying with the complete model"))
     complete = identify(rebuilt.robot, rebuilt.motion, methods=[_WEIGHTED], compare=False)
-    on_step(Step(5, 6, "boxes from parts of the data"))
+    on_step(Phase(5, 6, "boxes from parts of the data"))
     rows = Rows.of(rebuilt, "paper")
     growth = _growth(rows, np.random.default_rng([seed, 1]))
-    on_step(Step(6, 6, "drawing"))
+    on_step(Phase(6, 6, "drawing"))
     numbers = _numbers(rebuilt, printed, complete, rows, growth)
     return Reproduction(
         paper="PRV03i",

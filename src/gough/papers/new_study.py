@@ -6,9 +6,9 @@ from pathlib import Path
 
 from gough.core.errors import require
 from gough.core.files import new_file
+from gough.core.progress import Phase
 from gough.core.text import visible
 from gough.data import Recording, write_recording
-from gough.dynamics import Step
 from gough.papers.demonstration import known_gain, measured_gains, simulate, simulate_repeats
 from gough.report import empty_folder
 from gough.robots import CLOSED_FORMS
@@ -25,7 +25,7 @@ from gough.studies.scaffold import (
     repeated_study_text,
 )
 
-OnStep = Callable[[Step], object]
+OnStep = Callable[[Phase], object]
 Files = tuple[dict[str, str], dict[str, Recording]]
 """Texts and recordings by the names of their files."""
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from gough.core.progress import Phase
 from gough.core.threads import one_blas_thread
-from gough.dynamics import Step, series_order
+from gough.dynamics import series_order
 from gough.papers import palida_figures as figures
 from gough.papers import palida_tables as tables
 from gough.papers import palida_words as words
@@ -46,17 +47,17 @@ class _Course:
     """How far a reproduction is, in seconds of a usual machine."""
 
     total: int
-    on_step: Callable[[Step], object]
+    on_step: Callable[[Phase], object]
     done: int = 0
 
     def begin(self, what: str, seconds: int) -> None:
         """Something begins that takes so long."""
-        self.on_step(Step(self.done + 1, self.total, what))
+        self.on_step(Phase(self.done + 1, self.total, what))
         self.done += seconds
 
     def within(self, what: str, part: float, seconds: int) -> None:
         """What began last has come so far."""
-        self.on_step(Step(int(self.done - (1 - part) * seconds) + 1, self.total, what))
+        self.on_step(Phase(int(self.done - (1 - part) * seconds) + 1, self.total, what))
 
     def skip(self, seconds: int) -> None:
         """So much is there already."""
@@ -65,7 +66,7 @@ class _Course:
 
 def reproduce(
     seed: int = 1,
-    on_step: Callable[[Step], object] = lambda _: None,
+    on_step: Callable[[Phase], object] = lambda _: None,
     *,
     repetitions: int = FEW,
     executor: Executor | None = None,

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.dynamics import Identified, Step, identify, recorded
+from gough.core.progress import Phase
+from gough.dynamics import Identified, identify, recorded
 from gough.papers.demonstration import gain_texts
 from gough.papers.printed import NCPP, NCPP_AGAINST_ADAMS
 from gough.papers.rebuilt import Rebuilt, percents, rebuild, values
@@ -30,18 +31,18 @@ _ROD_MASSES = (0.02, 0.04, 0.06, 0.08, 0.12, 0.16)
 _HALVED = "with halved rods and the weight of arms and rods"
 
 
-def reproduce(seed: int = 1, on_step: Callable[[Step], object] = lambda _: None) -> Reproduction:
+def reproduce(seed: int = 1, on_step: Callable[[Phase], object] = lambda _: None) -> Reproduction:
     """Table 1, the cross-validation and the comparison with Adams beside those of the virtual experiment."""
     rebuilt = rebuild("par4", seed=seed, on_step=on_step, of=6)
-    on_step(Step(3, 6, "identifying with the paper's model"))
+    on_step(Phase(3, 6, "identifying with the paper's model"))
     found = _identified(rebuilt, "paper")
-    on_step(Step(4, 6, "identifying with the complete model"))
+    on_step(Phase(4, 6, "identifying with the complete model"))
     complete = _identified(rebuilt, "rods")
-    on_step(Step(5, 6, "comparing models on the Adept cycle"))
+    on_step(Phase(5, 6, "comparing models on the Adept cycle"))
     cycle = AdeptCycle.of(Par4())
     against = _adams() if find_spec("pinocchio") is not None else None
     numbers = _numbers(rebuilt, found, complete, cycle)
-    on_step(Step(6, 6, "drawing"))
+    on_step(Phase(6, 6, "drawing"))
     tables = [_table_1(rebuilt, found, complete), _cross_validation(found, complete)]
     if against is not None:
         table, numbers["against_full_mechanism"] = against

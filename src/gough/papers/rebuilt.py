@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array
+from gough.core.progress import Phase
 from gough.data import MeasuredMotion
-from gough.dynamics import GainEstimate, Step, recorded
+from gough.dynamics import GainEstimate, recorded
 from gough.estimates import Estimate
 from gough.methods import minimal_bound
 from gough.noise import Bounded
@@ -42,17 +43,17 @@ class Rebuilt:
         return replace(self.robot, variant=name)  # type: ignore[type-var]
 
 
-def rebuild(name: str, *, seed: int, on_step: Callable[[Step], object], of: int = 4) -> Rebuilt:
+def rebuild(name: str, *, seed: int, on_step: Callable[[Phase], object], of: int = 4) -> Rebuilt:
     """The robot `name` with its nominal parameters, which are those that its paper printed, recorded twice.
 
     These are the first two of `of` steps.
     """
     rng = np.random.default_rng(seed)
-    on_step(Step(1, of, "looking for a motion that shows everything"))
+    on_step(Phase(1, of, "looking for a motion that shows everything"))
     campaign: Campaign = DEMOS[name].campaign(rng)
     robot = campaign.robot
     simulated = SimulatedRobot(robot, robot.nominal)
-    on_step(Step(2, of, "simulating the robot"))
+    on_step(Phase(2, of, "simulating the robot"))
     recorded, other = (
         replace(experiment, simulated=simulated).run(rng) for experiment in (campaign.experiment, campaign.validation)
     )

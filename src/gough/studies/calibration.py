@@ -9,8 +9,8 @@ from typing import Any
 from gough.closure import Certification, ModelError, Tolerances, certify
 from gough.closure.certification import SourceFiles, chain_numbers, unsupported
 from gough.core.errors import GoughError, InputError, require
+from gough.core.progress import Phase
 from gough.data import Poses, averaged, read_klipper, read_poses
-from gough.dynamics import Step
 from gough.geometry import Calibrated, CalibratedPrinter, calibrate, calibrate_printer, cross_validate, robot_frame
 from gough.report.calibration.page import calibration_documents, printer_documents
 from gough.report.certification import certification_documents
@@ -146,7 +146,7 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
                 return replace(calibrate(model, poses, **options), validation=judged)
             return calibrate(model, poses, validation=validation, **options)
 
-    def certify(self, on_step: Callable[[Step], object] = lambda _: None) -> Certification:
+    def certify(self, on_step: Callable[[Phase], object] = lambda _: None) -> Certification:
         """Read, calibrate and prove what the table [certify] asks for.
 
         Raises:

@@ -12,6 +12,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
 from gough.core.files import read_toml
+from gough.core.progress import Phase
 from gough.data import (
     Decimate,
     Differentiate,
@@ -32,7 +33,6 @@ from gough.dynamics import (
     Identified,
     IdentifiedRepeats,
     RepeatedMotion,
-    Step,
     identify,
     identify_repeated,
     periods,
@@ -208,7 +208,7 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
         sources = self.table.data.validation
         return self._prepared("validation", sources) if sources else None
 
-    def identify(self, on_step: Callable[[Step], object] = lambda _: None) -> Identified | IdentifiedRepeats:
+    def identify(self, on_step: Callable[[Phase], object] = lambda _: None) -> Identified | IdentifiedRepeats:
         """Read, prepare and identify, as the study asks; with a table [repeats] from repeats of one motion."""
         if self.table.repeats is not None:
             return replace(self._identify_repeats(self.table.repeats, on_step), premises=self.premises)
@@ -292,7 +292,7 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
         with self.at(*place, "begin" if source.end is None else "end"):
             return replace(found, units=tuple(units)).between(source.begin, source.end)
 
-    def _identify_repeats(self, asked: RepeatsTable, on_step: Callable[[Step], object]) -> IdentifiedRepeats:
+    def _identify_repeats(self, asked: RepeatsTable, on_step: Callable[[Phase], object]) -> IdentifiedRepeats:
         """Read the repeats, identify by every estimator, and validate the model on other motions."""
         self._refuse_what_has_no_effect(asked)
         with self.at("repeats", "slower_than"):

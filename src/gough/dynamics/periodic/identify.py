@@ -10,6 +10,7 @@ import numpy as np
 from gough.answers import Columns
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
+from gough.core.progress import Phase, announced
 from gough.core.text import number
 from gough.data import advised_cutoff
 from gough.dynamics.periodic.benchmark import BenchmarkVerdict, Bias, all_parameters, benchmark
@@ -18,7 +19,7 @@ from gough.dynamics.periodic.motion import RepeatedMotion
 from gough.dynamics.periodic.order import OrderChoice, path_criterion, series_order
 from gough.dynamics.periodic.path import on_fitted_path, reading_covariance
 from gough.dynamics.reduce import reduced
-from gough.dynamics.results import EstimatesByMethod, Step, announced
+from gough.dynamics.results import EstimatesByMethod
 from gough.estimates import Estimate
 from gough.methods import (
     GaussMarkov,
@@ -189,7 +190,7 @@ def identify_repeated(
     efforts_covariance: Any = None,
     prior: Box | None = None,
     validation: Mapping[str, RepeatedMotion] | None = None,
-    on_step: Callable[[Step], object] = lambda _: None,
+    on_step: Callable[[Phase], object] = lambda _: None,
 ) -> IdentifiedRepeats:
     """The robot's parameters from repeats of a periodic motion: usual estimators, and maximum likelihood.
 
