@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from gough.papers.documents import as_markdown
+from gough.papers.reproduction import as_markdown
 
 TARGET = Path(__file__).parents[1] / "docs" / "reproductions"
 

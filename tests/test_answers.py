@@ -28,6 +28,7 @@ from gough.checker import Verdict, certificate_of
 from gough.checker.certificate import rounded_intervals
 from gough.checker.folders import check_folder
 from gough.closure import Tolerances
+from gough.core.text import signs
 from gough.data import Poses
 from gough.designs.excitation import Attempt, Design, DesignProblem, MotionLimits
 from gough.designs.poses import PoseLimits, Selection
@@ -83,18 +84,17 @@ def certified():
 
 def cells(html):
     parsed = ET.fromstring(f"<div>{html}</div>")
-    return [[cell.text or "" for cell in row] for row in parsed.iter("tr")]
-
-
-def as_words(table):
-    heads, _, *rows = table.splitlines()
-    return [line.split() for line in (heads, *rows)]
+    return [["".join(cell.itertext()) for cell in row] for row in parsed.iter("tr")]
 
 
 def test_notebooks_show_the_tables(identified, printer, certified, chosen, designed):
     for answer in (identified, printer[1], certified[1], chosen, designed):
-        assert [" ".join(row).split() for row in cells(answer._repr_html_())] == as_words(answer.table())
-        assert answer.table() in str(answer)
+        table = answer.table()
+        assert str(table) in str(answer)
+        heads, *rows = cells(answer._repr_html_())
+        assert [head.split()[0] for head in heads] == [c.head.split()[0] for c in table.columns if c.kind != "unit"]
+        for row, texts in zip(rows, table.texts, strict=True):
+            assert all(signs(text) in signs(" ".join(row)) for text in texts)
 
 
 def test_intervals_of_one_unknown_by_every_method(identified):
@@ -325,11 +325,13 @@ def test_every_answer_is_asked_by_name(every_answer):
 
 def test_every_answer_prints_its_table_and_shows_it_in_notebooks(every_answer):
     answer = every_answer
-    heads, rows, align = answer.columns()
-    assert cells(answer._repr_html_()) == [heads, *rows]
-    assert len(align) == len(heads)
+    table = answer.table()
+    heads, *rows = cells(answer._repr_html_())
+    assert [head.split()[0] for head in heads] == [c.head.split()[0] for c in table.columns if c.kind != "unit"]
+    for row, texts in zip(rows, table.texts, strict=True):
+        assert all(signs(text) in signs(" ".join(row)) for text in texts)
     if not isinstance(answer, Verdict):  # its statement is no table on a terminal
-        assert answer.table() in str(answer)
+        assert str(table) in str(answer)
     for line in answer.headlines():
         assert line in str(answer)
         assert escape(line) in answer._repr_html_()
@@ -350,8 +352,8 @@ def test_every_answer_returns_from_json_with_its_numbers(kind, request):
         assert again[name] == answer[name]
         if not held(answer, name):
             assert again.interval(name) == answer.interval(name)
-    assert again.columns() == answer.columns()
-    assert RESTORE[kind](again, again.to_json()).columns() == answer.columns()
+    assert again.table() == answer.table()
+    assert RESTORE[kind](again, again.to_json()).table() == answer.table()
     with pytest.raises(InputError):
         RESTORE[kind](answer, text[:-9])
     for nothing in ("{}", "[]", "null", "3"):
@@ -362,8 +364,7 @@ def test_every_answer_returns_from_json_with_its_numbers(kind, request):
 def test_the_report_of_an_estimate_has_its_numbers(estimated, tmp_path):
     page = estimated.report(tmp_path, title="A <title>").read_text(encoding="utf-8")
     assert "<h1>A &lt;title&gt;</h1>" in page
-    _, rows, _ = estimated.columns()
-    assert all(f">{cell}<" in page for row in rows for cell in row if cell)
+    assert all(signs(cell) in page for row in estimated.table().texts for cell in row)
     assert Estimate.from_json((tmp_path / "answer.json").read_text(encoding="utf-8")) == estimated
 
 

@@ -11,7 +11,7 @@ import pytest
 from scripts import import_graph
 
 from gough.cli.app import run
-from gough.papers.documents import as_markdown
+from gough.papers.reproduction import as_markdown
 
 REPOSITORY = Path(__file__).parents[1]
 PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]

@@ -3,17 +3,15 @@
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from html import escape
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gough.core.errors import InputError, nearest, require
-from gough.core.text import html_table, table
 from gough.region import Interval
 
-Columns = tuple[list[str], list[list[str]], str]
-"""Heads, rows and alignment ("l" or "r" for each column) of a table."""
+if TYPE_CHECKING:
+    from gough.core.tables import Table
 
 
 class Answer(ABC):
@@ -43,8 +41,8 @@ class Answer(ABC):
         """Plain data for JSON, in SI units."""
 
     @abstractmethod
-    def columns(self) -> Columns:
-        """Heads, rows and alignment of the table."""
+    def table(self) -> "Table":
+        """The table: `print` shows it as aligned text, notebooks as HTML."""
 
     def headlines(self) -> Sequence[str]:
         """Sentences above the table."""
@@ -54,17 +52,16 @@ class Answer(ABC):
         """Sentences below the table."""
         return ()
 
-    def table(self) -> str:
-        """The table as aligned text."""
-        return table(*self.columns())
-
     def __str__(self) -> str:
-        return "\n".join([*self.headlines(), self.table(), *self.remarks()])
+        return "\n".join([*self.headlines(), str(self.table()), *self.remarks()])
 
     def _repr_html_(self) -> str:
         """The headlines, the table and the remarks for a notebook."""
-        above = (f"<p>{escape(line)}</p>" for line in self.headlines())
-        return "\n".join([*above, html_table(*self.columns(), notes=self.remarks())])
+        from gough.core.html import tag  # noqa: PLC0415 - start-up time
+        from gough.core.tables import html_table  # noqa: PLC0415 - start-up time
+
+        above = (tag("p", line) for line in self.headlines())
+        return "\n".join([*above, html_table(self.table(), self.remarks())])
 
     def to_json(self) -> str:
         """`to_dict` as text."""

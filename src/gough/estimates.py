@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from gough.answers import Answer, Columns, read_json
+from gough.answers import Answer, read_json
 from gough.core import codec, outward
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import AssumptionError, GoughError, InputError
@@ -15,6 +15,9 @@ from gough.core.text import number
 from gough.evidence import EllipsoidRound, Evidence, Halves, LiftedCut, LiftedStage, Link, Reach, RelaxedSide
 from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Intersection, Interval
 from gough.unknowns import Unknowns
+
+if TYPE_CHECKING:
+    from gough.core.tables import Table
 
 
 class Claim(IntEnum):
@@ -232,8 +235,15 @@ class Estimate(Answer, ArrayValue):
         """Each unknown's own interval: at the region's level if it is a belief, the hull if it is a set."""
         return self.region.interval() if isinstance(self.region, ConfidenceEllipsoid) else self.region.hull()
 
-    def columns(self) -> Columns:
-        """Names, units, values, ± and, for a set, its sides.
+    def half_widths(self) -> Array:
+        """Half of each unknown's interval; NaN where the estimate states none."""
+        box = self.intervals()
+        if self.claim is Claim.VALUE or box.is_empty or np.isnan(self.value).all():
+            return np.full(len(box), np.nan)
+        return np.asarray((box.upper - box.lower) / 2)
+
+    def table(self) -> "Table":
+        """Names, units, values, ± and the ends or standard deviations of all unknowns.
 
         Sets are rounded outward: value ± radius and lower … upper, as printed, both contain the hull.
         """
@@ -241,8 +251,10 @@ class Estimate(Answer, ArrayValue):
             [name, unit, *cells]
             for name, unit, cells in zip(self.unknowns.names, self.unknowns.units, self._cells(), strict=True)
         ]
+        from gough.core.tables import table  # noqa: PLC0415 - start-up time
+
         heads = ["unknown", "unit", *self._heads()]
-        return heads, rows, "ll" + "r" * (len(heads) - 2)
+        return table(heads, rows, "lu" + "r" * (len(heads) - 2))
 
     def _heads(self) -> list[str]:
         if isinstance(self.region, ConfidenceEllipsoid):
@@ -253,10 +265,9 @@ class Estimate(Answer, ArrayValue):
         if self.claim is Claim.VALUE:
             return [[number(v), "—", "—", "—"] for v in self.value]
         if isinstance(self.region, ConfidenceEllipsoid):
-            half = self.region.interval().width / 2
             return [
                 [number(v, h), number(h, digits=2), number(s, digits=2), _percent(s, v)]
-                for v, h, s in zip(self.value, half, self.region.sigma, strict=True)
+                for v, h, s in zip(self.value, self.half_widths(), self.region.sigma, strict=True)
             ]
         hull = self.region.hull()
         return [

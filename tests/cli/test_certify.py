@@ -18,9 +18,10 @@ from gough.closure.certification import outer_box, prepare
 from gough.closure.proving import at_least_each
 from gough.core.errors import InputError
 from gough.core.rotations import exp
+from gough.core.tables import html_table
 from gough.data import Poses, write_poses
 from gough.region import Box
-from gough.report.certification import box_table
+from gough.report.certification import box_tables
 from gough.studies.calibration import CalibrationStudy
 from tests.methods.legs import EDGE, POSITION, READING, ROTATION, extremal_poses
 
@@ -109,7 +110,7 @@ def test_legs_that_fit(done, capsys):
     assert low < 0.2231792 < high
     assert all(file["holds"] for leg in data["chains"] for file in leg["certificates"])
     page = (folder / "report.html").read_text(encoding="utf-8")
-    assert "What this proves, and what not" in page
+    assert "What is proven, and what is not" in page
     assert not re.search(r'(?:src|href)="https?:', page)
     capsys.readouterr()
     assert run(["check", str(folder / "certificates")]) == 0
@@ -252,7 +253,7 @@ def test_sides_that_are_those_of_the_prior_are_marked_and_printed_as_stated(low,
     prior = outer_box(np.zeros(1), np.array([0.005]))
     leg = _leg(prior.lower[0] if low is None else low, prior.upper[0] if high is None else high)
     found = Certification(9, "within ± 5 mm of the blueprint", (leg,), None, (), {}, None, ())
-    (page,) = re.findall(r"<tr><th[^>]*>a1z</th>(.*?)</tr>", "".join(box_table(found)).replace("\n", ""))
+    (page,) = re.findall(r"<tr><th[^>]*>a1z</th>(.*?)</tr>", html_table(box_tables(found)[0]).replace("\n", ""))
     shown = re.findall(r"<td[^>]*>(.*?)</td>", page)[1:]
     assert tuple(shown) == words
     same = (low is None) + (high is None)
@@ -266,7 +267,7 @@ def test_a_prior_that_no_short_decimal_states_is_rounded_outward():
     prior = outer_box(np.array([center]), np.array([0.005]))
     leg = _leg(prior.lower[0], prior.upper[0], center=center)
     found = Certification(9, "within ± 5 mm of the blueprint", (leg,), None, (), {}, None, ())
-    lower, upper = re.findall(r"<td[^>]*>([\d.]+)</td>", "".join(box_table(found)))[1:3]
+    lower, upper = re.findall(r"<td[^>]*>([\d.]+)</td>", html_table(box_tables(found)[0]))[1:3]
     assert Fraction(lower) <= 1000 * Fraction(prior.lower[0]) < 1000 * Fraction(prior.upper[0]) <= Fraction(upper)
     assert Fraction(upper) - Fraction(lower) < 10 + Fraction(1, 10**5)
 

@@ -59,7 +59,7 @@ def test_a_delta_with_a_wrong_pose_is_refuted(printer, capsys):
         assert all(file["holds"] for file in each["certificates"])
     assert any("Not examined" in note for note in data["notes"])
     page = (folder / "report.html").read_text(encoding="utf-8")
-    assert "Where the chains are" in page
+    assert "Boxes of the chains" in page
     capsys.readouterr()
     assert run(["check", str(folder / "certificates")]) == 0
     assert "9 of 9 certificates hold" in capsys.readouterr().out

@@ -57,7 +57,7 @@ def test_what_is_printed_and_written(one_fault, tmp_path, capsys):
     assert before > 0.5
     assert after < 0.03
     page = (folder / "report.html").read_text(encoding="utf-8")
-    assert "The same campaign with something wrong" in page
+    assert "The same campaign with a fault" in page
     assert "0 of 6 legs refuted" in page
 
 

@@ -45,7 +45,7 @@ def test_a_trajectory_and_a_report(study):
     for words in (
         "five-bar: −ln det F",
         "σ predicted",
-        "nearest limits",
+        "room left",
         "trajectory.csv",
         "effort errors of 0.1000 N·m",
         'period = "2 s"',

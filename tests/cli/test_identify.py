@@ -50,7 +50,7 @@ def test_from_a_new_study_to_a_report(study, capsys, monkeypatch):
     shown = capsys.readouterr()
     assert shown.err == ""
     told = " ".join(shown.out.split())
-    for words in ("15 of 21 parameters", "weighted", "hull", "Another trajectory", "report.html"):
+    for words in ("15 of 21 parameters", "weighted", "hull", "Prediction of another trajectory", "report.html"):
         assert words in told
     results = study.parent / "results"
     assert {"report.html", "report.json", "estimate.json"} <= {p.name for p in results.iterdir()}

@@ -10,10 +10,10 @@ from gough import Box, Claim, InputError, Status, estimate
 from gough.dynamics import base_values, by_repeat, errors_in_variables, on_fitted_path, reduced, series_order
 from gough.methods import (
     GaussMarkov,
+    GaussNewton,
     InstrumentalVariables,
     LeastSquares,
     MaximumLikelihood,
-    Repeated,
     TotalLeastSquares,
     cramer_rao_bound,
     identifiability,
@@ -75,7 +75,7 @@ def test_equals_what_general_methods_make_of_the_same_problem(case):
     """Gauss–Newton with a dense Jacobian, and another's optimizer with finite differences."""
     _, _, problem = case
     ours = estimate(problem, MaximumLikelihood())
-    dense = estimate(problem, Repeated(GaussMarkov()))
+    dense = estimate(problem, GaussNewton(GaussMarkov()))
     assert abs(ours.value - dense.value) == pytest.approx(0, abs=1e-6 * ours.region.sigma.min())
     roots, _ = inverse_roots(problem.noise.covariance, len(problem.measured), problem.kept)
     scale = np.sqrt(np.diag(problem.equations.normal(problem.unknowns.nominal, problem.measured, roots).information))

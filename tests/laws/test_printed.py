@@ -8,7 +8,6 @@ from html import unescape
 from io import StringIO
 from math import inf, nextafter
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -46,20 +45,21 @@ from gough.closure.findings import (
     WithoutPoses,
 )
 from gough.core.outward import DEGREES
-from gough.dynamics import Identified, gain_from_static_tests, identify
+from gough.core.tables import Table, html_table
+from gough.core.text import signs
+from gough.dynamics import gain_from_static_tests, identify
 from gough.dynamics.example import random_motion
+from gough.dynamics.tables import parameter_table
 from gough.estimates import Stats
 from gough.methods import MinimalBound, minimal_bound, sweep
 from gough.papers.reproduction import set_text
 from gough.region import Interval
 from gough.report.base.curves import Curves
 from gough.report.base.intervals import interval_figure
-from gough.report.base.tables import parameter_table as html_table
-from gough.report.calibration.tables import certified_texts
-from gough.report.certification import box_table, epsilon_table
-from gough.report.identification.accounts import adequacy_table as html_adequacy_table
-from gough.report.identification.accounts import bound_table
-from gough.report.identification.shown import parameter_tables
+from gough.report.base.terminal import print_table
+from gough.report.calibration.tables import certified_table
+from gough.report.certification import box_tables
+from gough.report.identification.tables import bound_table
 from gough.report.poses.words import excess_percent
 from tests.laws.problems import SET_METHODS, bounded_problem
 
@@ -145,13 +145,24 @@ def one_interval(answer):
     return [str(answer.interval(name)) for name in answer.unknowns.names]
 
 
+def scaled(unit):
+    """The factor of a unit such as 10⁻³ m."""
+    power = re.match(r"10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", unit)
+    return Fraction(10) ** int(power[1].translate(RAISED)) if power else Fraction(1)
+
+
 def identification(answer):
-    found = SimpleNamespace(problem=SimpleNamespace(unknowns=answer.unknowns), estimates={"set": answer})
-    return [row[-1] for row in Identified.columns(found)[1]]
+    for _, unit, text in parameter_table(answer.unknowns, {"set": answer}).texts:
+        yield text, scaled(unit)
 
 
 def page(answer):
-    return [row[0].partition("<small")[0] for row in html_rows(html_table({"set": answer}))]
+    rows = html_table(parameter_table(answer.unknowns, {"set": answer}))
+    units = [
+        re.search("<small>(.*?)</small>|$", row)[1] or "" for row in re.findall(r"<tbody>.*", rows)[0].split("</tr>")
+    ]
+    for unit, row in zip(units, html_rows(rows), strict=False):
+        yield row[0].partition("<small")[0], scaled(unit)
 
 
 def hover(answer):
@@ -162,14 +173,12 @@ def hover(answer):
 
 def terminal(answer):
     console = Console(width=400, file=StringIO())
-    for table in parameter_tables({"set": answer}, None, width=400):
-        console.print(table)
+    print_table(console, parameter_table(answer.unknowns, {"set": answer}))
     for line in console.file.getvalue().splitlines()[2:]:
         name, rest = line.split(maxsplit=1)
-        power = re.match(r"10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s+", rest)
-        factor = Fraction(10) ** int(power[1].translate(RAISED)) if power else Fraction(1)
+        unit = re.match(r"(10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+\s+)?", rest)
         assert name in answer.unknowns.names
-        yield rest[power.end() if power else 0 :], factor
+        yield rest[unit.end() :], scaled(unit[0])
 
 
 RENDERERS = {
@@ -322,9 +331,9 @@ def test_brackets_of_epsilon(ends):
     require_outward(read(bracket.words), lower, upper, times=MILLI)
     box, zeros = Box([0.0, 0.0], [0.1, upper]), np.zeros(2)
     leg = ChainFinding(1, Finding.OPEN, ("a", "b"), zeros, box, 1, 0.0, bracket, None, zeros, (), None, ())
-    texts = certified_texts(leg)
-    require_outward(read(texts[3]), lower, upper, times=MILLI)
-    for text, width in zip(texts[2].split(" … "), sorted((0.1, upper)), strict=True):
+    _, _, widths, epsilon, *_ = certified_table([leg]).texts[0]
+    require_outward(read(epsilon), lower, upper, times=MILLI)
+    for text, width in zip(widths.split(" … "), sorted((0.1, upper)), strict=True):
         require_at_most(text, Fraction(width) * MILLI, digits=2)
     assert f"ε {bracket.words} mm" in WithoutPoses(1, 1, (), (3,), bracket).words()
     if lower > -inf:
@@ -403,16 +412,19 @@ def test_sentences_and_tables_about_the_smallest_bound(given_bound):
     if given_bound is not None:
         (text,) = re.findall(r"given error bound of (.*?) N·m", words)
         assert text == str(given_bound)
-    for i, (_, epsilon, used, _) in enumerate(html_rows(bound_table(found))):
+    for i, (*_, epsilon, used, _) in enumerate(bound_table(found).texts):
         require_outward(read(epsilon), lower[i], upper[i], digits=3)
         if given_bound is not None:
             assert used == str(given_bound)
             continue
         assert Fraction(found.bound[i]) * Fraction(999, 1000) <= number(used) <= Fraction(found.bound[i])
-    assert "ε*" not in found.adequacy.table() + html_adequacy_table(found.adequacy)  # that is another one
-    for fit, line in zip(found.adequacy.fits, found.adequacy.table().splitlines()[2:], strict=True):
+    nested = found.adequacy.table()
+    assert "ε*" not in f"{nested}{html_table(nested)}"  # that is another one
+    *lines, general = str(nested).splitlines()[2:]
+    assert general.startswith("with general terms")
+    for fit, line in zip(found.adequacy.fits, lines, strict=True):
         require_at_most(line.split()[-1], Fraction(fit.smallest_bound.max()), digits=3)
-        assert line.split()[-1] in html_adequacy_table(found.adequacy)
+        assert line.split()[-1] in html_table(nested)
 
 
 def test_a_gain_that_is_certain():
@@ -432,13 +444,15 @@ def test_pages_of_certifications(sides, bracket):
     joint = JointFinding(Finding.OPEN, epsilon, box, (), (3,), high)
     blank = dict.fromkeys((each.name for each in fields(Certification) if each.default is MISSING), ())
     found = Certification(**blank | {"poses": 1, "chains": (leg,), "joint": joint})
-    a, b, gain, *together = html_rows("".join(box_table(found)))
+    a, b, gain, *together = html_rows(
+        "".join(html_table(block) for block in box_tables(found) if isinstance(block, Table))
+    )
     for x, y in ((a, b), together):
         require_outward(tuple(map(number, x[-3:-1])), low, high, times=MILLI)
         require_outward(tuple(map(number, y[-3:-1])), -high, low, times=MILLI)
         assert number(x[-1]) == number(x[-2]) - number(x[-3]) >= (Fraction(high) - Fraction(low)) * MILLI
     require_outward(tuple(map(number, gain[:2])), low, high, times=MILLI)
-    assert epsilon.words in epsilon_table(found)
+    assert signs(epsilon.words) in html_table(found.table())
     assert epsilon.words in str(found)
     require_at_most(leg.needed_by_least_squares, Fraction(low) * MILLI, digits=3)
     require_at_most(re.search("off by (.*?) mm more", found.verdicts[-1])[1], Fraction(high) * MILLI, digits=4)
@@ -483,11 +497,11 @@ EXAMINED = {
     "dynamics/identify.py": "a speed in a refusal, which is no set",
     "dynamics/adequacy.py": "test_sentences_and_tables…",
     "dynamics/gain.py": "test_a_gain…",
-    "dynamics/results.py": "identification table, test_sentences_and_tables…",
+    "dynamics/results.py": "test_sentences_and_tables…",
+    "dynamics/tables.py": "identification table, page, terminal",
     "dynamics/text.py": "test_sentences_and_tables…",
     "methods/bounded/minimal_bound.py": "test_the_smallest_factor",
     "methods/bounded/sweep.py": "test_a_sweep",
-    "report/identification/accounts.py": "test_sentences_and_tables…",
     "report/calibration/page.py": "at_most of ChainFinding.epsilon, as in test_brackets…",
     "report/calibration/tables.py": "test_brackets_of_epsilon",
     "report/certification.py": "test_pages_of_certifications",
@@ -495,8 +509,8 @@ EXAMINED = {
     "report/identification/efforts.py": "ε* by at_most; bands in report/test_charts.py",
     "report/base/intervals.py": "hover",
     "report/poses/words.py": "test_single_numbers_and_intervals",
-    "report/identification/sections.py": "numbers of bound_table and on_bound",
-    "report/base/tables.py": "page, terminal",
+    "report/identification/page.py": "numbers of bound_table and on_bound",
+    "report/identification/tables.py": "test_sentences_and_tables…",
     "papers/reproduction.py": "test_single_numbers_and_intervals",
 }
 """Modules that print by `core.outward`, and what reads their text here."""
@@ -509,14 +523,11 @@ TO_NEAREST = {
     "data/steps.py": (r"self\.(lower|upper)", STATED),
     "designs/excitation/problem.py": (r"channel\.(lower|upper)", STATED),
     "designs/excitation/result.py": (r"one\.(lower|upper)", STATED),
-    "report/certification.py": (r"chain\.epsilon\.seconds", "processor time"),
     "closure/findings.py": (r"chain\.seconds \+ chain\.epsilon\.seconds", "processor time"),
-    "report/design/page.py": (r"one\.(lower|upper)", STATED),
-    "report/identification/repeated_tables.py": (r"float\((lower|upper)\[i\]\)", "a confidence interval of σ"),
     "robots/mechanism/examination.py": (r"r\.(lower|upper)", "a range found by continuation, nothing is claimed"),
     "robots/mechanism/parts.py": (r"self\.(lower|upper)", STATED),
     "papers/h4_interval.py": (r"change\['hull'\]", "a median of ratios of widths"),
-    "studies/study.py": (r"(lower|upper)\[i\]", STATED),
+    "studies/identification.py": (r"(lower|upper)\[i\]", STATED),
 }
 """What is formatted to nearest though its name is one of `ENDS_OF_SETS`, and why it may be."""
 

@@ -12,7 +12,7 @@ ELSEWHERE = {
     "MaximumLikelihood": "solves nonlinear problems; its laws are in methods/test_maximum_likelihood.py",
     "IntervalNewton": "contracts nonlinear problems; its laws are in methods/test_interval_newton.py",
     "LiftedHull": "solves quadratic problems; its laws are in methods/test_lifted.py",
-    "Repeated": "solves nonlinear problems; its laws are in test_repeated.py",
+    "GaussNewton": "solves nonlinear problems; its laws are in test_repeated.py",
 }
 
 

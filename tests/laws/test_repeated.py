@@ -5,7 +5,7 @@ import pytest
 import scipy.optimize
 
 from gough import AssumptionError, Claim, Gaussian, NonlinearProblem, Status, Unknowns, estimate
-from gough.methods import GaussMarkov, Repeated
+from gough.methods import GaussMarkov, GaussNewton
 
 TRUE = np.array([0.1, -0.2, 1.5])
 
@@ -30,15 +30,15 @@ def leg_problem(rng, *, sigma=1e-3, n=60, nominal=(0.0, 0.0, 1.0)):
 
 
 def test_finds_the_truth_within_its_sigma(rng):
-    answer = estimate(leg_problem(rng), Repeated(GaussMarkov()))
+    answer = estimate(leg_problem(rng), GaussNewton(GaussMarkov()))
     assert answer.claim is Claim.CONFIDENCE
     assert (abs(answer.value - TRUE) < 5 * answer.region.sigma).all()
-    assert answer.method == "Repeated()"
+    assert answer.method == "GaussNewton()"
 
 
 def test_agrees_with_another_optimizer(rng):
     problem = leg_problem(rng)
-    ours = estimate(problem, Repeated()).value
+    ours = estimate(problem, GaussNewton()).value
 
     def weighted(theta):
         f = problem.equations.residuals(theta, problem.measured)[:, 0]
@@ -52,7 +52,7 @@ def test_agrees_with_another_optimizer(rng):
 def test_sigma_is_honest(rng):
     errors, sigmas = [], []
     for _ in range(200):
-        answer = estimate(leg_problem(rng), Repeated())
+        answer = estimate(leg_problem(rng), GaussNewton())
         errors.append(answer.value - TRUE)
         sigmas.append(answer.region.sigma)
     ratio = np.sqrt(np.mean(np.square(sigmas), axis=0) / np.mean(np.square(errors), axis=0))
@@ -62,14 +62,14 @@ def test_sigma_is_honest(rng):
 def test_needs_a_starting_point(rng):
     problem = leg_problem(rng, nominal=None)
     with pytest.raises(AssumptionError, match="nominal"):
-        estimate(problem, Repeated())
+        estimate(problem, GaussNewton())
 
 
 def test_not_converged_is_said(rng):
-    answer = estimate(leg_problem(rng), Repeated(max_steps=1), strict=False)
+    answer = estimate(leg_problem(rng), GaussNewton(max_steps=1), strict=False)
     assert answer.status is Status.MAX_STEPS
 
 
 def test_one_measured_pose_is_singular(rng):
     problem = leg_problem(rng, n=1)
-    assert estimate(problem, Repeated(), strict=False).status is Status.SINGULAR
+    assert estimate(problem, GaussNewton(), strict=False).status is Status.SINGULAR

@@ -19,7 +19,7 @@ from gough import (
     Unknowns,
     estimate,
 )
-from gough.methods import MaximumLikelihood, Repeated, cramer_rao_bound
+from gough.methods import GaussNewton, MaximumLikelihood, cramer_rao_bound
 from tests.laws.test_repeated import TRUE, leg_problem
 
 
@@ -57,14 +57,14 @@ def test_agrees_with_a_fit_over_all_true_points(rng):
 
 
 def test_is_nearer_to_the_truth_than_linearization_at_noisy_points(rng):
-    errors = {method: [] for method in (MaximumLikelihood(), Repeated())}
+    errors = {method: [] for method in (MaximumLikelihood(), GaussNewton())}
     for _ in range(40):
         problem = leg_problem(rng, sigma=0.05)
         for method, own in errors.items():
             own.append(estimate(problem, method).value - TRUE)
     bias = {type(m).__name__: abs(np.mean(e, axis=0) / np.std(e, axis=0)).max() for m, e in errors.items()}
     assert bias["MaximumLikelihood"] < 0.5
-    assert bias["Repeated"] > 1.5
+    assert bias["GaussNewton"] > 1.5
 
 
 def test_sigma_is_honest_and_the_cramer_rao_bound(rng):
@@ -128,7 +128,7 @@ def test_nuisances_are_estimated_but_not_answered(rng):
     assert some.value == pytest.approx(every.value[[0, 2]])
     assert some.region.covariance == pytest.approx(every.region.covariance[np.ix_([0, 2], [0, 2])])
     assert some.stats.nuisance == pytest.approx(every.value[1:2])
-    assert estimate(replace(problem, nuisance=("ay",)), Repeated()).unknowns.names == ("ax", "l")
+    assert estimate(replace(problem, nuisance=("ay",)), GaussNewton()).unknowns.names == ("ax", "l")
 
 
 def test_masked_equations_do_not_count(rng):

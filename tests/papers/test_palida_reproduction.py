@@ -64,8 +64,8 @@ def table(found, caption):
 def test_table_one_is_computed_exactly():
     model = base_model()
     shown = palida_tables.table_1(model)
-    assert [row[0] for row in shown.rows] == list(TABLES)
-    assert {row[4] for row in shown.rows} == {"yes"}
+    assert [row[0] for row in shown.texts] == list(TABLES)
+    assert {row[4] for row in shown.texts} == {"yes"}
     assert model.found.rank == 24
     assert sorted(model.place(symbol)[0] for symbol in TABLES) == list(range(24))
     for symbol, row in TABLES.items():
@@ -79,7 +79,7 @@ def test_another_combination_is_not_called_the_same():
     base = base_model()
     other = Palida(PalidaGeometry(platform=0.12))
     model = palida_robot.BaseModel(other, base.found, base.robot, base.truth)
-    same = {row[0]: row[4] for row in palida_tables.table_1(model).rows}
+    same = {row[0]: row[4] for row in palida_tables.table_1(model).texts}
     assert same["p_8"].startswith("off by 0.0")  # Σ(x²+y²) of other joints
     assert same["p_10"] == "yes"
 

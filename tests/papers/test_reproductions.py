@@ -13,8 +13,8 @@ from gough.cli.app import run
 from gough.core.progress import Phase
 from gough.methods import TightEllipsoid
 from gough.papers import PAPERS, h4_ellipsoid, rebuilt
-from gough.papers.documents import as_markdown
 from gough.papers.printed import NCPP, PRV03E, PRV03I, ellipsoid_volume, implied_bound, outside_their_boxes
+from gough.papers.reproduction import as_markdown
 from gough.region import Ellipsoid
 
 NAMES = ("h4-interval", "h4-ellipsoid", "par4", "gough")
@@ -43,7 +43,7 @@ def reproduced(request):
 
 
 def cell(table, name, head):
-    row = next(row for row in table.rows if row[0] == name)
+    row = next(row for row in table.texts if row[0] == name)
     return row[table.heads.index(head)]
 
 
@@ -56,10 +56,10 @@ def test_every_paper_has_its_tables_and_its_remarks(reproduced):
     assert found.inconsistencies
     assert found.differences
     for table in found.tables:
-        assert all(len(row) == len(table.heads) for row in table.rows)
+        assert all(len(row) == len(table.heads) for row in table.texts)
     json.dumps(found.to_dict(), allow_nan=False)
     printed = {"h4-interval": PRV03I, "h4-ellipsoid": PRV03E, "par4": NCPP}[name]
-    shown = {row[0] for row in found.tables[0].rows}
+    shown = {row[0] for row in found.tables[0].texts}
     assert set(printed) <= shown
 
 

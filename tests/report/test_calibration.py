@@ -59,7 +59,7 @@ def test_all_files_are_there_and_say_the_same(files, campaign):
     page = files["report.html"].decode()
     assert "A &lt;platform&gt;" in page
     assert "<img" not in page
-    for words in ("Not refuted", "Against the truth", "What is proven", "Where the instrument stands", "refuted"):
+    for words in ("Not refuted", "Against the truth", "What is proven", "Frames of the instrument", "refuted"):
         assert words in page
 
 
@@ -88,13 +88,18 @@ def test_the_noise_that_is_expected_is_the_one_that_is_seen(campaign):
 
 def test_the_headline_tells_refuted_from_not_refuted_and_not_tested(campaign):
     _, found = campaign
-    assert headline(found) == ("Not refuted: the stated noise explains the residuals.", "good")
+    assert (headline(found).text, headline(found).kind) == (
+        "Not refuted: the stated noise explains the residuals.",
+        "good",
+    )
     _, wrong = measured(Faults(backlash=5e-4))
-    assert headline(wrong)[0].startswith("Refuted")
-    assert headline(wrong)[1] == "bad"
+    assert headline(wrong).text.startswith("Refuted")
+    assert headline(wrong).kind == "bad"
     silent = calibrate(found.model, replace(found.poses, covariance=None, reading_sigma=None), frames="instrument")
-    assert headline(silent)[0].startswith("No noise was stated")
-    assert headline(replace(found, suspects=("Millimetres.",)))[1] == "bad"
+    assert headline(silent).text.startswith("The noise was not stated")
+    suspect = headline(replace(found, suspects=("Millimetres.",)))
+    assert suspect.kind == "bad"
+    assert all(each.next for each in (headline(found), headline(wrong), headline(silent), suspect))
 
 
 def test_other_machines_have_a_page_too():

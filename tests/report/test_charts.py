@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as arrays
 import gough.report
 from gough.report.base.charts import Band, Chart, Line, Panel, least_and_greatest, on_grid, stretches
 from gough.report.base.curves import Curves
-from gough.report.base.inline import relative
+from gough.report.base.drawing import relative
 from gough.report.base.intervals import shown_range
 
 NUMBERS = st.floats(-1e9, 1e9) | st.just(np.nan) | st.just(np.inf)

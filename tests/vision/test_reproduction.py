@@ -30,9 +30,9 @@ def test_the_camera_and_the_images_stand_beside_the_papers_tables(monkeypatch, t
     assert len(handed["measured"].poses) == 4
     assert handed["measured"].poses.readings.shape == (4, 6)
     camera, images = found.tables
-    assert [row[0] for row in camera.rows][:4] == ["fx", "fy", "cx", "cy"]
-    assert max(abs(float(row[4])) for row in camera.rows) < 4
-    assert {row[0]: row[2] for row in images.rows}["of them refused"] == "0"
+    assert [row[0] for row in camera.texts][:4] == ["fx", "fy", "cx", "cy"]
+    assert max(abs(float(row[4])) for row in camera.texts) < 4
+    assert {row[0]: row[2] for row in images.texts}["of them refused"] == "0"
     assert found.about[1] == "second"
     assert any("configuration 2 of 2" in step.what for step in told)
     assert list((tmp_path / "out").glob("campaign-*.jsonl"))

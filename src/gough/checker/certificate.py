@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from gough.answers import Answer, Columns
+from gough.answers import Answer
 from gough.checker.limits import brief
 from gough.checker.proofs import Proof
 from gough.core.arrays import ROWS_PER_BLOCK, Array
 from gough.core.codec import encode
 from gough.core.errors import AssumptionError, nearest, require
 from gough.core.rational import round_down
+from gough.core.tables import Table, table
 from gough.core.text import visible
 from gough.noise import Bounded
 from gough.problem import LinearProblem
@@ -109,9 +110,9 @@ class Verdict(Answer):
         require(name in self.intervals, f"no interval of '{visible(name)}' is proven{why}")
         return self.intervals[name]
 
-    def columns(self) -> Columns:
+    def table(self) -> Table:
         """The statement, line by line."""
-        return ["statement"], [[line] for line in self.statement], "l"
+        return table(["statement"], [[line] for line in self.statement], "l", "Statement")
 
     def headlines(self) -> tuple[str, ...]:
         """The verdict, and what was checked."""

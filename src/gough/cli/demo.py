@@ -13,7 +13,7 @@ from gough.papers.calibration_demonstration import CALIBRATIONS
 from gough.papers.demonstration import demonstrate
 from gough.report import documents, report_on, results_folder
 from gough.report.base.words import against_truth
-from gough.report.identification.shown import show
+from gough.report.identification.terminal import show
 from gough.simulate.demos import DEMOS
 
 _PROSE = 88

@@ -8,7 +8,7 @@ import typer
 from gough.cli.progress import steps_shown
 from gough.cli.terminal import console, say, show_results
 from gough.report import results_folder
-from gough.report.identification.shown import show
+from gough.report.identification.terminal import show
 from gough.studies import IdentificationStudy
 
 

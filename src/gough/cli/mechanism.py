@@ -10,7 +10,8 @@ import typer
 from gough.cli.terminal import answer, say, tell
 from gough.core.errors import InputError, nearest
 from gough.core.files import new_file
-from gough.core.text import number, table
+from gough.core.tables import table
+from gough.core.text import number
 from gough.dynamics.base_parameters import base_parameters
 from gough.dynamics.reduce import base_values
 from gough.methods.statistical.identifiability import Identifiability
@@ -78,7 +79,7 @@ def _in_words(robot: MechanismModel, found: Identifiability) -> str:
     lines = [
         f"Base parameters: {found.rank} combinations of {len(found.names)} parameters are identifiable.",
         "",
-        table(["base parameter", "unit", "nominal"], rows, "llr"),
+        str(table(["base parameter", "unit", "nominal"], rows, "lur")),
     ]
     if any("Σ" in text for text, _, _ in base):
         lines.append("Σ: over the joints with the bodies of that mass, in the frame of the body named first.")

@@ -18,7 +18,7 @@ from gough.cli.progress import steps_shown
 from gough.cli.terminal import answer, console
 from gough.core.errors import InputError, nearest
 from gough.papers import CAMPAIGNS, LEDGERS, PAPERS, Reproduction
-from gough.papers.documents import PAGE, documents, remarks_of
+from gough.papers.reproduction import PAGE
 from gough.report import results_folder
 
 _PROSE = 100
@@ -61,7 +61,7 @@ def reproduce(
             if times is not None:
                 options = {"repetitions": times, "executor": executor, "folder": folder}
             found = PAPERS[paper](seed, on_step, **options)
-            files = {} if folder is None else documents(found)
+            files = {} if folder is None else found.documents()
         if results is not None:
             results.write(files)
     if as_json:
@@ -130,11 +130,10 @@ def _show(screen: Console, found: Reproduction) -> None:
     screen.print(Text(" ".join(found.about)), width=width)
     for table in found.tables:
         screen.print()
-        caption, *lines = str(table).splitlines()
-        screen.print(Text(caption, "bold blue"))
-        for line in lines:
+        screen.print(Text(table.caption, "bold blue"))
+        for line in str(table).splitlines():
             screen.print(Text(line), soft_wrap=True)
-    for head, remarks in remarks_of(found):
+    for head, remarks in found.remarks:
         screen.print()
         screen.print(Text(head, "bold blue"))
         for remark in remarks:

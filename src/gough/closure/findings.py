@@ -9,13 +9,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import gough
-from gough.answers import Answer, Columns
+from gough.answers import Answer
 from gough.checker.chain_questions import ChainQuestion
 from gough.checker.raw import Source
 from gough.checker.words import summary
 from gough.core import outward
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import AssumptionError, InputError, nearest, require
+from gough.core.tables import Column, Table, table
 from gough.region import Box, Interval
 
 _NAMES_SHOWN = 12
@@ -450,16 +451,17 @@ class Certification(Answer, ArrayValue):
             f"side; the report lists all sides. A box holds all {part}s of the prior that fit, each by itself."
         )
 
-    def columns(self) -> Columns:
+    def table(self) -> Table:
         """Verdict, ε and the widest side of the box of each chain, and of all together."""
-        heads = [
+        heads: list[str | Column] = [
             self.part,
             "verdict",
-            f"ε, {self.unit}",
-            f"bracket, {_FINE[self.unit]}",
-            f"calibrated, {self.unit}",
-            "box, mm",
-            "time, s",
+            Column("ε", unit=self.unit),
+            Column("bracket", unit=_FINE[self.unit]),
+            Column("calibrated", unit=self.unit),
+            Column("box", unit="mm"),
+            Column("time", unit="s"),
+            Column("poses that determine ε", "words", is_detail=True),
         ]
         rows = [
             [
@@ -470,13 +472,14 @@ class Certification(Answer, ArrayValue):
                 chain.needed_by_least_squares,
                 chain.widest,
                 f"{chain.seconds + chain.epsilon.seconds:.2f}",
+                ", ".join(map(str, chain.blame[:3])) or "—",
             ]
             for chain in self.chains
         ]
         if self.joint is not None:
             e = self.joint.epsilon
-            rows.append(["all", self.joint.finding.value, e.words, e.width, "", "", f"{e.seconds:.2f}"])
-        return heads, rows, "llrrrrr"
+            rows.append(["all", self.joint.finding.value, e.words, e.width, "", "", f"{e.seconds:.2f}", ""])
+        return table(heads, rows, "llrrrrr.", f"The smallest tolerance of each {self.part}")
 
     def headlines(self) -> tuple[str, ...]:
         """Poses, prior and tolerances."""
@@ -490,7 +493,7 @@ class Certification(Answer, ArrayValue):
         files = list(self.files)
         kept = f"{len(files)} certificates, {sum(f.size for f in files) / 1e3:.0f} kB, checked in "
         checked = f"{sum(f.seconds for f in files):.1f} s of exact arithmetic."
-        account = [*self.headlines(), "", self.table(), self._legend, ""]
+        account = [*self.headlines(), "", str(self.table()), self._legend, ""]
         return "\n".join([*account, *self.remarks(), kept + checked])
 
     def to_dict(self) -> dict[str, Any]:

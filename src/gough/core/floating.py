@@ -46,13 +46,3 @@ def require_ieee(what: str) -> None:
     """
     if reason := defect():
         raise AssumptionError(f"{what} cannot be proven here, because {reason}. Run it in a process of its own.")
-
-
-def is_ieee() -> bool:
-    """Whether the calling thread has gradual underflow and rounds to nearest; `defect()` says why not.
-
-    Examples:
-        >>> is_ieee()
-        True
-    """
-    return not defect()

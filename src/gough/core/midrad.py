@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from gough.core.arrays import Array
 from gough.core.errors import InputError, require
 from gough.core.intervals import Interval
 
-Floats: TypeAlias = NDArray[np.float64]
 UNIT = math.ldexp(1.0, -52)  # exact in every rounding mode, as ** is not
 TINY = math.ldexp(1.0, -1022)
 LIMIT = math.ldexp(1.0, 1000)
@@ -34,8 +34,8 @@ class MidRad:
         Interval([0.49999999999999956, 1.9999999999999982], [1.5000000000000013, 2.0000000000000018])
     """
 
-    mid: Floats
-    rad: Floats
+    mid: Array
+    rad: Array
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mid", exact(self.mid))
@@ -54,17 +54,17 @@ class MidRad:
         return self.mid.shape
 
     @property
-    def lower(self) -> Floats:
+    def lower(self) -> Array:
         """A lower bound, at most 6 ulp from the best one: it holds under flush-to-zero too."""
         return -upward(self.rad - self.mid)
 
     @property
-    def upper(self) -> Floats:
+    def upper(self) -> Array:
         """An upper bound, at most 6 ulp from the best one: it holds under flush-to-zero too."""
         return upward(self.rad + self.mid)
 
     @property
-    def mag(self) -> Floats:
+    def mag(self) -> Array:
         """An upper bound on |X|."""
         return upward(self.rad + np.abs(self.mid))
 
@@ -81,7 +81,7 @@ class MidRad:
 MatrixLike: TypeAlias = MidRad | Interval | ArrayLike
 
 
-def exact(x: ArrayLike) -> Floats:
+def exact(x: ArrayLike) -> Array:
     """X as float64; InputError where that would round, since a bound for other numbers than the user's is none."""
     given = np.asarray(x)
     if given.dtype == np.float64:
@@ -94,7 +94,7 @@ def exact(x: ArrayLike) -> Floats:
     return given.astype(np.float64)
 
 
-def parts(x: MatrixLike) -> tuple[Floats, Floats | None]:
+def parts(x: MatrixLike) -> tuple[Array, Array | None]:
     """Midpoint and radius of x; no radius for a matrix of numbers."""
     if isinstance(x, MidRad):
         return x.mid, x.rad
@@ -126,7 +126,7 @@ def gamma(n: int) -> float:
     return 1.01 * n * UNIT  # n u <= 2^-8, so that 1/(1 - n u) <= 1.004: the rest covers the rounding of this line
 
 
-def underflow(n: int, a: Floats, b: Floats) -> Floats:
+def underflow(n: int, a: Array, b: Array) -> Array:
     """An upper bound on what flushing to zero changes in Σ x y over n terms with |x| <= a, |y| <= b.
 
     Of each of at most 2n + 2 operations the operands and the result may be flushed, 3 TINY; a flushed factor loses
@@ -144,12 +144,12 @@ def inflation(n: int) -> float:
     return 1.0 + 2.0 * gamma(n + 4)
 
 
-def inflated(value: Floats, n: int) -> Floats:
+def inflated(value: Array, n: int) -> Array:
     """Value times inflation(n)."""
     return value * inflation(n)
 
 
-def upward(t: Floats) -> Floats:
+def upward(t: Array) -> Array:
     """An upper bound on a number that one rounded operation computed as t."""
     with np.errstate(all="ignore"):
         # The exact number is at most t + u|t|/(1 - u) + 3 TINY; the two roundings here cost another 2 u|t| + 6 TINY.

@@ -9,14 +9,14 @@ the columns, which in a regressor differ by many orders of magnitude.
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from gough.core.arrays import Array, Mask
 from gough.core.errors import require
 from gough.core.midrad import (
     LIMIT,
     TINY,
     UNIT,
-    Floats,
     MatrixLike,
     MidRad,
     exact,
@@ -66,14 +66,14 @@ def matmul(A: MatrixLike, B: MatrixLike) -> MidRad:
     return MidRad(mid, rad)
 
 
-def _spread(a: Floats, a_rad: Floats | None, b: Floats, b_rad: Floats | None) -> Floats:
+def _spread(a: Array, a_rad: Array | None, b: Array, b_rad: Array | None) -> Array:
     """|A| (rad B + γ |B|) + rad A (|B| + rad B), γ for n terms: how far A B may be from fl(mid A mid B) [RUM12].
 
     An upper bound, up to underflow: rounded at most n + 5 times in a row, n + 2 in the product, two in its right
     factor, one in the last sum. In place, since to allocate a large array may cost as much as to fill it.
     """
     error = gamma(a.shape[-1] + 2)  # n - 1 additions, a product, and two for the scaling inside BLAS
-    spread: Floats = a @ (b if b_rad is None else b_rad + error * b)
+    spread: Array = a @ (b if b_rad is None else b_rad + error * b)
     if b_rad is None:
         spread *= error
     if a_rad is not None:
@@ -82,7 +82,7 @@ def _spread(a: Floats, a_rad: Floats | None, b: Floats, b_rad: Floats | None) ->
     return spread
 
 
-def bound_matmul(P: Floats, Q: Floats) -> Floats:
+def bound_matmul(P: Array, Q: Array) -> Array:
     """An upper bound on P Q for non-negative matrices; infinite where it might overflow."""
     n = P.shape[-1]
     with np.errstate(all="ignore"):
@@ -108,7 +108,7 @@ def residual(A: MatrixLike, x: MatrixLike, b: MatrixLike) -> MidRad:
         return MidRad(np.where(known, mid, 0.0), np.where(known, inflated(rad, 4) + 64.0 * TINY, np.inf))
 
 
-def _total(first: Floats, *more: Floats | None) -> Floats:
+def _total(first: Array, *more: Array | None) -> Array:
     for bound in more:
         first = first if bound is None else first + bound
     return first
@@ -143,7 +143,7 @@ def accurate_residual(A: MatrixLike, x: ArrayLike, b: MatrixLike) -> MidRad:
         return MidRad(mid, inflated(_total(rad, c_rad, spread), 3) + 64.0 * TINY)
 
 
-def _sliced_residual(a: Floats, x: Floats, c: Floats) -> tuple[Floats, Floats]:
+def _sliced_residual(a: Array, x: Array, c: Array) -> tuple[Array, Array]:
     """C - a x and a bound on its error.
 
     All scalings are by powers of two, hence exact; all slices are integers of at most `bits` bits times a power of two,
@@ -170,14 +170,14 @@ def _sliced_residual(a: Floats, x: Floats, c: Floats) -> tuple[Floats, Floats]:
     return mid * outer, rad * outer + n * math.ldexp(1.0, -850)
 
 
-def _cut(x: Floats, bits: int) -> tuple[Floats, Floats]:
+def _cut(x: Array, bits: int) -> tuple[Array, Array]:
     """X = head + tail exactly, the head a multiple of 2^-bits and not greater than x in magnitude."""
     # ldexp and not **: the C library's pow is off by one bit when the processor does not round to nearest
     head = np.trunc(x * math.ldexp(1.0, bits)) * math.ldexp(1.0, -bits)
     return head, x - head
 
 
-def _power_above(x: Floats, axis: int) -> Floats:
+def _power_above(x: Array, axis: int) -> Array:
     """The least power of two above the magnitudes along an axis, which is kept."""
     greatest = np.abs(x).max(axis=axis, keepdims=True, initial=0.0)
     # What is as small as this, some processors take for zero, and others not.
@@ -185,25 +185,25 @@ def _power_above(x: Floats, axis: int) -> Floats:
     return np.ldexp(1.0, exponent)
 
 
-def _in_range(x: Floats) -> bool:
+def _in_range(x: Array) -> bool:
     size = np.abs(x)
     least = np.min(size, where=size > 0, initial=1.0)
     return bool(np.max(size, initial=1.0) <= _RANGE and least >= 1.0 / _RANGE)
 
 
-def _set(mid: Floats, rad: Floats | None) -> MatrixLike:
+def _set(mid: Array, rad: Array | None) -> MatrixLike:
     return mid if rad is None else MidRad(mid, rad)
 
 
-def _product_shape(a: Floats, b: Floats) -> tuple[int, ...]:
+def _product_shape(a: Array, b: Array) -> tuple[int, ...]:
     return (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
 
 
-def _greatest(size: Floats, rad: Floats | None, axis: int | tuple[int, int]) -> Floats:
-    greatest: Floats = size.max(axis=axis, keepdims=True, initial=0.0)
+def _greatest(size: Array, rad: Array | None, axis: int | tuple[int, int]) -> Array:
+    greatest: Array = size.max(axis=axis, keepdims=True, initial=0.0)
     return greatest if rad is None else greatest + rad.max(axis=axis, keepdims=True, initial=0.0)
 
 
-def _cannot_overflow(n: int, a: Floats, b: Floats) -> NDArray[np.bool_]:
+def _cannot_overflow(n: int, a: Array, b: Array) -> Mask:
     """Whether no sum of n products of numbers up to a and b can overflow; false for NaN."""
     return np.asarray((a <= LIMIT) & (b <= LIMIT) & (n * a * b <= LIMIT))

@@ -1,9 +1,8 @@
-"""Numbers, names and tables as text for people."""
+"""Numbers and names as text for people."""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
-from html import escape
 from math import floor, isfinite, log10
 from typing import Any
 
@@ -11,6 +10,8 @@ from gough.core.errors import require
 
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 """Control characters, line separators, marks that reverse the direction of writing, and halves of surrogate pairs."""
+_LONGEST = 20
+_FIRST_TERM = re.compile(r"^−?(?:[\d.e+-]+·)?(?P<name>.+?) [+−] ")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -69,6 +70,81 @@ def number(value: float, uncertainty: float | None = None, *, digits: int = 4) -
     return f"{value:.{digits - 1}e}"
 
 
+def plus_minus(value: float, half: float) -> tuple[str, str]:
+    """`value` and `half`, both to the second digit of `half`.
+
+    Examples:
+        >>> plus_minus(0.196234, 0.0049981), plus_minus(-1234.5, 67.0), plus_minus(2.0, 0.0)
+        (('0.1962', '0.0050'), ('-1234', '67'), ('2', '0'))
+    """
+    if not (isfinite(value) and isfinite(half) and half > 0):
+        return number(value, half), number(half, half)
+    decimals = 1 - floor(log10(float(f"{half:.1e}")))
+    if decimals > 8 or abs(value) >= 1e9:
+        return f"{value:.3e}", f"{half:.1e}"
+    return f"{value:.{max(decimals, 0)}f}", f"{half:.{max(decimals, 0)}f}"
+
+
+def signed(text: str) -> str:
+    """The number with a minus sign that is as wide as a plus; the one in an exponent stays."""
+    return text.replace("-", "−", 1) if text.startswith("-") else text
+
+
+def signs(text: str) -> str:
+    """The text with such a minus sign in front of each negative number.
+
+    Examples:
+        >>> signs("-1.5e-05 … -1"), signs("≤ -2")
+        ('−1.5e-05 … −1', '≤ −2')
+    """
+    return " ".join(map(signed, text.split(" ")))
+
+
+def power_of_thousand(size: float) -> int:
+    """The multiple of 3 that brings `size`, divided by ten to it, between 1 and 1000.
+
+    Examples:
+        >>> power_of_thousand(0.0503), power_of_thousand(12.0), power_of_thousand(0.0)
+        (-3, 0, 0)
+    """
+    return 3 * floor(log10(size) / 3) if size > 0 and isfinite(size) else 0
+
+
+def scaled_unit(unit: str, power: int) -> str:
+    """The unit with its power of ten in front.
+
+    Examples:
+        >>> scaled_unit("kg·m", -3)
+        '10⁻³ kg·m'
+    """
+    raised = str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"10{raised} {unit}".rstrip() if power else unit
+
+
+def percent(part: float, *, digits: int = 2) -> str:
+    """A part in percent with so many digits, never rounded up to all of it.
+
+    Examples:
+        >>> [percent(part) for part in (1.0, 0.99999, 0.996, 0.5, 0.0123)], percent(0.9547, digits=3)
+        (['100 %', '99.9 %', '99.6 %', '50 %', '1.2 %'], '95.5 %')
+    """
+    if not isfinite(part):
+        return "—"
+    if 0.99 < part < 1:
+        return f"{floor(1000 * part) / 10:.1f} %"
+    return f"{100 * part:.{max(digits, 3) if part >= 1 else digits}g} %"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words as a list in a sentence.
+
+    Examples:
+        >>> listed(["m_1", "m_2", "m_3"])
+        'm_1, m_2 and m_3'
+    """
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
 def written(value: Any) -> str:
     """A frozen value as a user would write it: without the fields that have their default.
 
@@ -95,38 +171,39 @@ def _short(value: Any) -> str:
     return getattr(value, "__name__", None) or repr(value)
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:
-    """Rows of cells under their heads, columns aligned "l" or "r", two blanks apart; each row is one line.
+def short_labels(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, combinations cut to their first term and marked `*`; numbered where that would not tell them apart.
+
+    Names that are too long for an axis are cut as well.
 
     Examples:
-        >>> print(table(["name", "kg"], [["arm", "1.5"], ["platform", "12"]], "lr"))
-        name       kg
-        ────────  ───
-        arm       1.5
-        platform   12
+        >>> short_labels(["I_1 + 0.25·m_3", "fv_1"])
+        ('I_1*', 'fv_1')
     """
-    heads, rows = [visible(head) for head in heads], [[visible(cell) for cell in row] for row in rows]
-    widths = [max(len(cell) for cell in column) for column in zip(heads, *rows, strict=True)]
+    labels: list[str] = []
+    for name in names:
+        match = _FIRST_TERM.match(name)
+        label = f"{shortened(match['name'])}*" if match else shortened(name)
+        repeats = sum(other == label or other.startswith(f"{label}(") for other in labels)
+        labels.append(f"{label}({repeats + 1})" if repeats else label)
+    return tuple(labels)
 
-    def line(cells: Sequence[str]) -> str:
-        padded = (c.rjust(w) if a == "r" else c.ljust(w) for c, w, a in zip(cells, widths, align, strict=True))
-        return "  ".join(padded).rstrip()
 
-    return "\n".join([line(heads), line(["─" * w for w in widths]), *(line(row) for row in rows)])
-
-
-def html_table(heads: Sequence[str], rows: Sequence[Sequence[str]], align: str, notes: Sequence[str] = ()) -> str:
-    """The same table as HTML, with a paragraph for each note below it; all text is escaped.
+def spelled_out(names: Sequence[str]) -> dict[str, str]:
+    """What each marked label stands for.
 
     Examples:
-        >>> html_table(["name", "kg"], [["<arm>", "1.5"]], "lr").splitlines()[2]
-        '<tr><td style="text-align:left">&lt;arm&gt;</td><td style="text-align:right">1.5</td></tr>'
+        >>> spelled_out(["I_1 + 0.25·m_3", "fv_1"])
+        {'I_1*': 'I_1 + 0.25·m_3'}
     """
-    sides = [{"l": "left", "r": "right"}[one] for one in align]
+    return {label: name for label, name in zip(short_labels(names), names, strict=True) if label != name}
 
-    def line(cells: Sequence[str], tag: str) -> str:
-        inside = (f'<{tag} style="text-align:{s}">{escape(c)}</{tag}>' for c, s in zip(cells, sides, strict=True))
-        return f"<tr>{''.join(inside)}</tr>"
 
-    body = [line(row, "td") for row in rows]
-    return "\n".join(["<table>", line(heads, "th"), *body, "</table>", *(f"<p>{escape(note)}</p>" for note in notes)])
+def shortened(text: str, longest: int = _LONGEST) -> str:
+    """The beginning of a text, and `…` where more follows.
+
+    Examples:
+        >>> shortened("a name that goes on and on")
+        'a name that goes on…'
+    """
+    return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"

@@ -8,7 +8,7 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, Integers, Mask, array, first_not_finite
 from gough.core.errors import require
-from gough.core.text import table
+from gough.core.tables import Cell, Table, table
 
 
 @dataclass(frozen=True)
@@ -260,6 +260,15 @@ class MeasuredMotion(ArrayValue):
         parts["full_rate"] = FullRate.concatenate(*full) if full else None
         return replace(first, **parts, positions=np.concatenate(positions))
 
+    def account_table(self) -> Table:
+        """Steps of the preparation, and the rows that remain after each."""
+        most = max((line.rows for line in self.account), default=0) or 1
+        rows: list[list[str | Cell]] = [
+            [line.step, line.did, str(line.samples), Cell(str(line.rows), share=line.rows / most)]
+            for line in self.account
+        ]
+        return table(["step", "what it did", "samples", "rows that remain"], rows, "lwrr", "Preparation, step by step")
+
     def __str__(self) -> str:
         """The account as a table, and what remains."""
         title = (
@@ -267,11 +276,10 @@ class MeasuredMotion(ArrayValue):
         )
         if not self.account:
             return title
-        rows = [[line.step, line.did, str(line.samples), str(line.rows)] for line in self.account]
         kept = ", ".join(
             f"{name} {share:.0%}" for name, share in zip(self.actuators, self.kept.mean(axis=0), strict=True)
         )
-        return "\n".join([title, table(["step", "what it did", "samples", "rows"], rows, "llrr"), f"kept: {kept}"])
+        return "\n".join([title, str(self.account_table()), f"kept: {kept}"])
 
 
 def _positions(given: Any, n_samples: int) -> Integers:

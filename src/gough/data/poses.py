@@ -9,7 +9,8 @@ import numpy.typing as npt
 from gough.core.arrays import Array, ArrayValue, array, first_not_finite
 from gough.core.errors import require
 from gough.core.rotations import exp, is_rotation, log
-from gough.core.text import number, table
+from gough.core.tables import table
+from gough.core.text import number
 from gough.core.units import SMALLEST
 
 Labels = npt.NDArray[np.int64]
@@ -206,7 +207,7 @@ class Repeatability(ArrayValue):
             (head, v) for head, v in (("within runs", self.within), ("between runs", self.between)) if v is not None
         ]
         rows = [[name, *(number(v[i], digits=3) for _, v in columns)] for i, name in enumerate(self.names)]
-        return table(["", *(head for head, _ in columns)], rows, "l" + "r" * len(columns))
+        return str(table(["", *(head for head, _ in columns)], rows, "l" + "r" * len(columns)))
 
 
 def averaged(poses: Poses) -> tuple[Poses, Repeatability]:

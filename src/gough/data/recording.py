@@ -9,7 +9,8 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, Integers, array
 from gough.core.errors import InputError, require
-from gough.core.text import number, require_encodable, table
+from gough.core.tables import table
+from gough.core.text import number, require_encodable
 from gough.core.units import factor_between, in_si, same_kind
 from gough.data.sources import nearest_name
 
@@ -208,7 +209,7 @@ class Recording(ArrayValue):
         ]
         source = f"{self.source}: " if self.source else ""
         title = f"{source}{len(self)} samples at {self.rate:.10g} Hz, {self.duration:.6g} s"
-        return "\n".join([title, table(heads, rows, "llrrr"), *self.remarks])
+        return "\n".join([title, str(table(heads, rows, "lurrr")), *self.remarks])
 
     def _remarks(self, name: str, unit: str, channel: Array) -> Iterable[str]:
         least, greatest = _extremes(channel)

@@ -11,13 +11,14 @@ import numpy as np
 from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
-from gough.core.text import number, table
+from gough.core.tables import Cell, Column, Table, table
+from gough.core.text import listed, number, percent
 from gough.data import MeasuredMotion
 from gough.dynamics.bounds import residual_scale, rounded_up, with_bounds
 from gough.dynamics.held_out import BLOCKS, Rows, gain, gain_of_general_terms, joined, residuals, solved, triangles
 from gough.dynamics.recorded import recorded
 from gough.dynamics.reduce import reduced
-from gough.dynamics.text import listed, percent
+from gough.dynamics.text import largest
 from gough.methods import identifiability, minimal_bound
 from gough.problem import LinearProblem
 from gough.robots.model import DynamicModel
@@ -156,24 +157,51 @@ class Adequacy:
         """The sentences as one text."""
         return " ".join(self.sentences)
 
-    def table(self) -> str:
+    def table(self) -> Table:
         """A row for each variant: parameters, rms on fitted and on held-out data, and errors that suffice.
 
         The last are not called ε*, which is about the prior and in proportion to the bounds that were given.
         """
-        heads = ["model", "parameters", "rms, fitted", "rms, held out", "gain", "errors that suffice"]
-        rows = []
+        most = max(fit.overall for fit in self.fits) or 1.0
+        columns = [
+            Column("model", "label"),
+            Column("adds", "words", is_detail=True),
+            Column("parameters"),
+            Column("rms, fitted"),
+            Column("rms, held out", unit=self.unit),
+            Column("removes"),
+            Column("largest residual", is_detail=True),
+            Column("errors that suffice"),
+        ]
+        rows: list[list[str | Cell]] = []
         for i, fit in enumerate(self.fits):
-            gained = f"{100 * fit.gain:.1f} ± {100 * fit.gain_sigma:.1f} %" if i else ""
-            determined = str(fit.n_parameters) if fit.is_determined else f"{fit.rank} of {fit.n_parameters}"
-            fitted = float(np.sqrt((fit.fitted_rms**2).mean()))
-            numbers = [number(x, digits=3) for x in (fitted, fit.overall)]
-            enough = outward.at_most(float(fit.smallest_bound.max()), digits=3)
-            rows.append([fit.variant, determined, *numbers, gained, enough])
-        return table(heads, rows, "lrrrrr")
+            chosen = (("used", self.used), ("recommended", self.recommended))
+            marks = ", ".join(mark for mark, name in chosen if name == fit.variant)
+            rows.append(
+                [
+                    Cell(fit.variant, marks),
+                    fit.adds or "—",
+                    str(fit.n_parameters) if fit.is_determined else f"{fit.rank} of {fit.n_parameters}",
+                    number(float(np.sqrt((fit.fitted_rms**2).mean())), digits=3),
+                    Cell(number(fit.overall, digits=3), share=fit.overall / most),
+                    _gain(fit.gain, fit.gain_sigma) if i else "—",
+                    number(largest(fit.peak), digits=3),
+                    outward.at_most(largest(fit.smallest_bound), digits=3),
+                ]
+            )
+        general = Cell(number(self.generic, digits=3), share=self.generic / most)
+        gain = _gain(self.generic_gain, self.generic_sigma)
+        smooth = "any smooth function of position, velocity and acceleration, for comparison"
+        rows.append(["with general terms", smooth, "—", "—", general, gain, "—", "—"])
+        return table(columns, rows, "." * len(columns), "Nested models on held-out data")
 
     def __str__(self) -> str:
         return f"{self.table()}\n{self.verdict}"
+
+
+def _gain(gain: float, sigma: float) -> str:
+    """Part of the mean square that is removed; below zero, nothing is."""
+    return f"{100 * gain:.3g} ± {100 * sigma:.2g} %" if gain > 0 else "nothing"
 
 
 def variants_of(robot: DynamicModel) -> Sequence[DynamicModel]:

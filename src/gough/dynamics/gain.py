@@ -9,8 +9,7 @@ from gough.core import outward
 from gough.core.arrays import Array, array
 from gough.core.errors import require
 from gough.core.intervals import Interval
-from gough.core.text import number
-from gough.dynamics.text import percent
+from gough.core.text import number, percent
 from gough.estimates import Estimate, Status, estimate
 from gough.methods import LeastSquares, LinearHull
 from gough.noise import Bounded, Gaussian

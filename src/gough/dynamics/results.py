@@ -8,21 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from gough.answers import Answer, Columns, read_json
+from gough.answers import Answer, read_json
 from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest
-from gough.core.text import number
+from gough.core.tables import Table
+from gough.core.text import listed, number, percent, spelled_out
 from gough.data import MeasuredMotion
 from gough.dynamics.adequacy import Adequacy, Finding
 from gough.dynamics.bounds import rounded_up
-from gough.dynamics.text import as_given, by_actuator, listed, measured_rows, percent
+from gough.dynamics.tables import parameter_table, regroupings
+from gough.dynamics.text import as_given, by_actuator, measured_rows
 from gough.dynamics.validation import Validation
 from gough.estimates import Claim, Estimate, Status
 from gough.methods.bounded.minimal_bound import MinimalBound
 from gough.methods.statistical.identifiability import Identifiability
 from gough.problem import LinearProblem
-from gough.region import ConfidenceEllipsoid, Interval
+from gough.region import Interval
 from gough.robots.model import DynamicModel
 from gough.unknowns import Unknowns
 
@@ -104,8 +106,18 @@ class EstimatesByMethod(Answer):
     def verdicts(self) -> tuple[str, ...]:
         """What a reader must know, in sentences."""
 
+    @property
+    @abstractmethod
+    def regroupings(self) -> dict[str, str]:
+        """What each short label of the table stands for: combinations of parameters."""
+
+    @abstractmethod
+    def table(self, truth: Array | None = None) -> Table:
+        """A row for each parameter, a column for each method; against the true values where they are known."""
+
     def remarks(self) -> tuple[str, ...]:
-        return self.verdicts
+        """What short labels stand for, and the verdicts."""
+        return (*(f"{label} = {text}" for label, text in self.regroupings.items()), *self.verdicts)
 
     @classmethod
     def from_json(cls, text: str) -> "SavedEstimates":
@@ -137,9 +149,18 @@ class SavedEstimates(EstimatesByMethod):
         """The notes of all estimates."""
         return tuple(dict.fromkeys(note for estimate in self.estimates.values() for note in estimate.notes))
 
-    def columns(self) -> Columns:
-        """A row for each unknown, a column for each method."""
-        return _columns(self.estimates, next(iter(self.estimates.values())).unknowns)
+    @property
+    def regroupings(self) -> dict[str, str]:
+        """What each short label of the table stands for: combinations of parameters."""
+        return spelled_out(self._unknowns.names)
+
+    @property
+    def _unknowns(self) -> Unknowns:
+        return next(iter(self.estimates.values())).unknowns
+
+    def table(self, truth: Array | None = None) -> Table:
+        """A row for each parameter, a column for each method; against the true values where they are known."""
+        return parameter_table(self._unknowns, self.estimates, truth)
 
 
 def estimates_from_json(text: str) -> dict[str, Estimate]:
@@ -324,38 +345,11 @@ class Identified(EstimatesByMethod):
         lines = [" ".join([f"{label} is {each.status.value}.", *each.notes]) for label, each in failed]
         return (*lines, *(f"{label} could not be used: {reason}" for label, reason in self.refused.items()))
 
-    def columns(self) -> Columns:
-        """A row for each unknown, a column for each method."""
-        return _columns(self.estimates, self.problem.unknowns)
+    @property
+    def regroupings(self) -> dict[str, str]:
+        """What each short label of the table stands for: combinations of parameters."""
+        return regroupings(self.robot, self.found, self.problem.unknowns.names)
 
-
-def _columns(estimates: Mapping[str, Estimate], unknowns: Unknowns) -> Columns:
-    columns = [_cells(e, unknowns.names) for e in estimates.values()]
-    rows = [
-        [name, unit, *(column[i] for column in columns)]
-        for i, (name, unit) in enumerate(zip(unknowns.names, unknowns.units, strict=True))
-    ]
-    return ["unknown", "unit", *estimates], rows, "ll" + "r" * len(columns)
-
-
-def _cells(estimate: Estimate, names: tuple[str, ...]) -> list[str]:
-    """A cell for each name: value ± half-width, or a dash where the estimate has none. Sets are rounded outward."""
-    if estimate.status is Status.INCONSISTENT or not np.isfinite(estimate.value).all():
-        return ["—"] * len(names)
-    known = dict(zip(estimate.unknowns.names, _texts(estimate), strict=True))
-    return [known.get(name, "—") for name in names]
-
-
-def _texts(estimate: Estimate) -> list[str]:
-    if estimate.claim is Claim.VALUE:
-        return [number(value) for value in estimate.value]
-    box = estimate.intervals()
-    if isinstance(estimate.region, ConfidenceEllipsoid):
-        halves = zip(estimate.value, box.width / 2, strict=True)
-        return [f"{number(value, half)} ± {number(half, digits=2)}" for value, half in halves]
-    sides = zip(box.lower, box.upper, estimate.value, strict=True)
-    finite = np.isfinite(box.lower) & np.isfinite(box.upper)
-    return [
-        " ± ".join(outward.plus_minus(*each)) if bounded else "unbounded"
-        for each, bounded in zip(sides, finite, strict=True)
-    ]
+    def table(self, truth: Array | None = None) -> Table:
+        """A row for each parameter, a column for each method; against the true values where they are known."""
+        return parameter_table(self.problem.unknowns, self.estimates, truth)

@@ -1,4 +1,4 @@
-"""Numbers and lists in sentences about identifications."""
+"""Numbers in sentences about identifications."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,33 +6,11 @@ import numpy as np
 
 from gough.core import outward
 from gough.core.arrays import Array
+from gough.core.text import listed
 from gough.data import MeasuredMotion
 
 _MOST_ROWS = 5
 """Rows of a contradiction that are named."""
-
-
-def listed(items: Sequence[str]) -> str:
-    """`a, b and c`.
-
-    Examples:
-        >>> listed(["a", "b", "c"]), listed(["a"])
-        ('a, b and c', 'a')
-    """
-    *first, last = items
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def percent(part: float) -> str:
-    """Two digits, three where it is nearly all; never rounded up to all of it.
-
-    Examples:
-        >>> [percent(part) for part in (1.0, 0.99999, 0.996, 0.5, 0.0123)]
-        ['100 %', '99.9 %', '99.6 %', '50 %', '1.2 %']
-    """
-    if 0.99 < part < 1:
-        return f"{np.floor(1000 * part) / 10:.1f} %"
-    return f"{100 * part:.3g} %" if part >= 1 else f"{100 * part:.2g} %"
 
 
 def as_given(value: float, *, digits: int = 0) -> str:  # noqa: ARG001 - the other ways to show a number round
@@ -79,3 +57,9 @@ def by_actuator(values: Array, units: Sequence[str], names: Sequence[str], round
         )
         return f"{rounded(float(one), digits=3)} {units[0]}"
     return f"{', '.join(texts)} {units[0]} ({names[0]} to {names[-1]})"
+
+
+def largest(values: Array) -> float:
+    """The largest of the finite values; NaN where there is none."""
+    finite = values[np.isfinite(values)]
+    return float(finite.max()) if finite.size else float("nan")

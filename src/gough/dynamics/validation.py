@@ -1,6 +1,6 @@
 """Predictions on a trajectory that was not used, with bounds, and how often the measurements lie within."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -10,10 +10,11 @@ import numpy as np
 from gough.core.arrays import Array, Integers, Mask
 from gough.core.errors import require
 from gough.core.intervals import Interval, dot
-from gough.core.text import number, table
+from gough.core.tables import Cell, Column, Table, table
+from gough.core.text import number, percent
 from gough.data import MeasuredMotion
 from gough.dynamics.regressors import measured_regressor
-from gough.dynamics.text import by_actuator, percent
+from gough.dynamics.text import by_actuator, largest
 from gough.estimates import Claim, Estimate, FitStats
 from gough.methods import predict, prediction_bounds
 from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Intersection
@@ -122,18 +123,37 @@ class Validation:
         """The sentences as one text."""
         return " ".join(self.sentences)
 
-    def table(self) -> str:
-        """A row for each method: rms of each actuator, the worst over peak, coverage of each actuator."""
-        heads = ["method", "rms", "rms/peak", "bounds", "covered"]
-        rows = []
+    def table(self) -> Table:
+        """A row for each method: rms, worst rms over peak, and how many measurements lie where they may."""
+        motion = self.motion
+        units = set(motion.effort_units)
+        columns = [
+            Column("method", "label"),
+            Column("worst rms", unit=units.pop() if len(units) == 1 else ""),
+            Column("rms / peak", note="worst"),
+            Column("bounds", "label"),
+            Column("least inside"),
+            Column("expected"),
+            *(
+                Column(f"rms, {a}", note=u, is_detail=True)
+                for a, u in zip(motion.actuators, motion.effort_units, strict=True)
+            ),
+            *(Column(f"inside, {a}", is_detail=True) for a in motion.actuators),
+        ]
+        rows: list[list[str | Cell]] = []
         for label, one in self.predictions.items():
-            covered = "" if one.covered is None else _percents(one.covered)
-            worst = f"{100 * float(np.nanmax(one.relative_rms)):.2g} %"
-            rows.append([label, " ".join(number(x, digits=2) for x in one.rms), worst, one.kind or "—", covered])
+            inside = np.full(len(one.rms), np.nan) if one.covered is None else one.covered
+            expected = "—" if one.expected is None else percent(one.expected)
+            first = [label, number(largest(one.rms), digits=3), percent(largest(one.relative_rms)), one.kind or "—"]
+            each = [number(float(v), digits=3) for v in one.rms]
+            rows.append([*first, percent(_least(inside), digits=3), expected, *each, *_counted(inside, self.n_rows)])
         if self.exact is not None:
-            where = f"exact, at {len(self.exact.samples)} samples"
-            rows.append(["all bounded parameters", "", "", where, _percents(self.exact.covered)])
-        return table(heads, rows, "llrll")
+            exact = self.exact
+            first = ["all that the bounds allow", "—", "—", f"exact, at {len(exact.samples)} samples"]
+            each = ["—"] * len(motion.actuators)
+            least = percent(_least(exact.covered), digits=3)
+            rows.append([*first, least, "100 %", *each, *_counted(exact.covered, exact.n_rows)])
+        return table(columns, rows, "." * len(columns), "Prediction of another trajectory")
 
     def __str__(self) -> str:
         return f"{self.table()}\n{self.verdict}"
@@ -318,5 +338,14 @@ def _coverage(validation: Validation) -> Iterable[str]:
         return  # one is enough in words; the table has them all
 
 
-def _percents(parts: Sequence[float] | Array) -> str:
-    return " ".join("—" if np.isnan(x) else f"{100 * np.floor(1e4 * x) / 1e4:.4g}%" for x in parts)
+def _counted(parts: Array, n_rows: Integers) -> list[Cell]:
+    """Parts in percent with the number of rows outside, so that one of a million shows."""
+    cells = []
+    for part, n in zip(parts, n_rows, strict=True):
+        outside = round((1 - part) * n) if np.isfinite(part) else 0
+        cells.append(Cell(percent(part, digits=3), f"{outside} of {n} outside" if outside else ""))
+    return cells
+
+
+def _least(values: Array) -> float:
+    return -largest(-values)

@@ -18,7 +18,7 @@ from gough.geometry.geometric import SCALE, geometric
 from gough.geometry.held_out import HeldOut, closure, held_out
 from gough.geometry.results import Calibrated, ChainFit
 from gough.geometry.suspects import likely_cause, suspects_of
-from gough.methods import GaussMarkov, Huber, Repeated, RobustLeastSquares, WeightedLeastSquares, identifiability
+from gough.methods import GaussMarkov, GaussNewton, Huber, RobustLeastSquares, WeightedLeastSquares, identifiability
 from gough.problem import NonlinearProblem
 from gough.region import Box, ConfidenceEllipsoid
 from gough.robots.gough_platform import GoughPlatform
@@ -164,13 +164,17 @@ def _states_noise(poses: Poses) -> bool:
     return poses.covariance is not None or poses.reading_sigma is not None
 
 
-def _method(poses: Poses, *, robust: bool) -> Repeated:
+def _method(poses: Poses, *, robust: bool) -> GaussNewton:
     if robust:
-        return Repeated(RobustLeastSquares(Huber(), rtol=1e-6), rtol=1e-3, max_steps=8)
-    return Repeated(GaussMarkov(), rtol=1e-8) if _states_noise(poses) else Repeated(WeightedLeastSquares(), rtol=1e-5)
+        return GaussNewton(RobustLeastSquares(Huber(), rtol=1e-6), rtol=1e-3, max_steps=8)
+    return (
+        GaussNewton(GaussMarkov(), rtol=1e-8)
+        if _states_noise(poses)
+        else GaussNewton(WeightedLeastSquares(), rtol=1e-5)
+    )
 
 
-def _answered(problem: NonlinearProblem, method: Repeated, *, robust: bool) -> Estimate:
+def _answered(problem: NonlinearProblem, method: GaussNewton, *, robust: bool) -> Estimate:
     """The method's answer, from a start near it."""
     unknowns = problem.unknowns
     assert unknowns.nominal is not None

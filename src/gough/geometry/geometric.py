@@ -139,13 +139,13 @@ def geometric(
 
     Examples:
         >>> from gough import estimate
-        >>> from gough.methods import Repeated
+        >>> from gough.methods import GaussNewton
         >>> from gough.robots import LinearDelta
         >>> printer, rng = LinearDelta(), np.random.default_rng(1)
         >>> p = rng.uniform([-0.08, -0.08, 0.0], [0.08, 0.08, 0.1], (30, 3))
         >>> poses = Poses(p, None, printer.inverse(printer.nominal, p)).with_noise(1e-5, readings=1e-6)
         >>> problem = geometric(printer, poses, start=printer.nominal + 0.002)
-        >>> round(estimate(problem, Repeated())["radius"], 6)
+        >>> round(estimate(problem, GaussNewton())["radius"], 6)
         0.16
     """
     _require_fit(model, poses)

@@ -7,7 +7,8 @@ import numpy as np
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError
 from gough.core.rotations import angle_between
-from gough.core.text import number, table
+from gough.core.tables import Table, table
+from gough.core.text import number
 from gough.data import Poses
 from gough.robots.assembly_modes import nearest_other_mode
 from gough.robots.kinematics import KinematicModel, PlatformPoses
@@ -72,10 +73,17 @@ class HeldOut(ArrayValue):
         rms = [float(np.sqrt((e**2).mean())) * mm for e in (self.length_before, self.length_after)]
         return [*result, ("closure of the chains, rms [mm]", rms[0], rms[1])]
 
+    def table(self) -> Table:
+        """Mean, deviation and largest error of predicted poses, before and after, and the factor between them."""
+        rows = []
+        for what, before, after in self.rows():
+            factor = "—" if before is None or after <= 0 else f"{before / after:.3g} ×"
+            rows.append([what, "—" if before is None else number(before), number(after), factor])
+        heads = [f"{len(self.position_after)} poses", "before", "after", "smaller by"]
+        return table(heads, rows, "lrrr", "Errors of predicted poses")
+
     def __str__(self) -> str:
-        cells = [[what, "—" if b is None else number(b), number(a)] for what, b, a in self.rows()]
-        shown = table([f"{len(self.position_after)} poses", "before", "after"], cells, "lrr")
-        return f"{shown}\n{self.words}" if self.words else shown
+        return f"{self.table()}\n{self.words}" if self.words else str(self.table())
 
 
 def held_out(model: KinematicModel, poses: Poses, before: Array, after: Array, *, scale: float = 1.0) -> HeldOut:

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from gough.answers import Columns
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError, require
+from gough.core.tables import Table, table
 from gough.core.text import number
 from gough.data import KlipperDelta, klipper_block
 from gough.estimates import Estimate, estimate
 from gough.geometry.results import CalibratedParameters, shown_unit
 from gough.kernels import Kernel
-from gough.methods import Identifiability, LeastSquares, Repeated, identifiability
+from gough.methods import GaussNewton, Identifiability, LeastSquares, identifiability
 from gough.noise import Gaussian
 from gough.problem import Groups, NonlinearProblem
 from gough.region import Box
@@ -71,21 +71,25 @@ class CalibratedPrinter(CalibratedParameters, ArrayValue):
         if name not in names:
             return "fixed"
         factor = shown_unit(self.model.units[self.model.names.index(name)])[1]
-        return f"{self.estimate.intervals().width[names.index(name)] / 2 * factor:.2g}" if self.spare > 0 else "—"
+        return f"{self.estimate.half_widths()[names.index(name)] * factor:.2g}" if self.spare > 0 else "—"
 
     @property
     def start(self) -> Array:  # type: ignore[override]
         """The parameters before: as configured."""
         return self.model.nominal
 
-    def columns(self) -> Columns:
+    def table(self, truth: Array | None = None) -> Table:  # noqa: ARG002 - as of other calibrations
         """Parameters in mm and degrees, as configured and as found."""
         rows = []
         for i, (name, unit) in enumerate(zip(self.model.names, self.model.units, strict=True)):
             shown, factor = shown_unit(unit)
             configured, found = self.model.nominal[i] * factor, self.parameters[i] * factor
-            rows.append([name, shown, f"{configured:.4f}", f"{found:.4f}", self.plus(name)])
-        return ["parameter", "unit", "configured", "found", "± (95%)"], rows, "llrrr"
+            half = self.plus(name)
+            change = round(found - configured, 4) + 0.0
+            moved = "—" if half == "fixed" else f"{change:+.4f}" if change else "0.0000"
+            rows.append([name, shown, f"{configured:.4f}", f"{found:.4f}", moved, half])
+        heads = ["parameter", "unit", "configured", "found", "change", "± (95%)"]
+        return table(heads, rows, "lurrrr", "Geometry as configured and as found")
 
     def headlines(self) -> tuple[str, ...]:
         """Number of measurements, and rms before and after."""
@@ -95,7 +99,7 @@ class CalibratedPrinter(CalibratedParameters, ArrayValue):
         return (f"{what}: residuals {number(1e3 * before)} mm as configured, {number(1e3 * after)} mm as found (rms).",)
 
     def __str__(self) -> str:
-        return "\n".join([*self.headlines(), *self.verdicts, "", self.table(), "", str(self.identifiability)])
+        return "\n".join([*self.headlines(), *self.verdicts, "", str(self.table()), "", str(self.identifiability)])
 
     @property
     def verdicts(self) -> tuple[str, ...]:
@@ -154,7 +158,7 @@ def calibrate_printer(probes: KlipperDelta) -> CalibratedPrinter:
     _require_reach(model, probes)
     problem = probed(model, probes)
     try:
-        answer = estimate(problem, Repeated(LeastSquares(), rtol=1e-6))
+        answer = estimate(problem, GaussNewton(LeastSquares(), rtol=1e-6))
     except InputError as error:
         raise _out_of_reach(probes) from error
     values = model.nominal.copy()

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from gough.answers import Answer, Columns, read_json
+from gough.answers import Answer, read_json
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError, nearest, require
-from gough.core.text import number, table
+from gough.core.tables import Cell, Column, Table, table
+from gough.core.text import number, plus_minus
 from gough.data import Poses
 from gough.estimates import Estimate, FitStats
 from gough.geometry.frames import Frames
@@ -20,6 +21,8 @@ from gough.problem import NonlinearProblem
 from gough.region import Interval
 from gough.robots.kinematics import KinematicModel, PlatformPoses
 
+_ALARMING = 0.4
+"""Correlation of closure errors with a reading or a direction from which on it is marked."""
 _ROUNDING = 1e-9
 """m: residuals below are rounding, and are correlated with nothing."""
 _FAR = 8.0
@@ -92,25 +95,20 @@ class CalibratedParameters(Answer):
         """The verdicts."""
         return self.verdicts
 
-    def columns(self) -> Columns:
-        """Parameters before and after, in mm and degrees where they are lengths and angles."""
-        sigma = dict(zip(self.estimate.unknowns.names, self.estimate.intervals().width / 2, strict=True))
+    def table(self, truth: Array | None = None) -> Table:
+        """Parameters before and after, in mm and degrees where they are lengths and angles; with the truth if known."""
+        halves = dict(zip(self.estimate.unknowns.names, self.estimate.half_widths().tolist(), strict=True))
         rows = []
         for i, (name, unit) in enumerate(zip(self.model.names, self.model.units, strict=True)):
             shown, factor = shown_unit(unit)
             before, after = self.start[i] * factor, self.parameters[i] * factor
-            half = sigma[name] * factor if name in sigma else None
-            rows.append(
-                [
-                    name,
-                    shown,
-                    number(before, half),
-                    number(after, half),
-                    "fixed" if half is None else number(half, digits=2),
-                    number(after - before, half),
-                ]
-            )
-        return ["parameter", "unit", "before", "after", "± (95%)", "change"], rows, "llrrrr"
+            half = halves[name] * factor if name in halves else np.nan
+            texts = [plus_minus(value, half)[0] for value in (before, after, after - before)]
+            known = [] if truth is None else [plus_minus(truth[i] * factor, half)[0]]
+            spread = plus_minus(after, half)[1] if name in halves else "fixed"
+            rows.append([name, shown, *texts[:2], spread, texts[2] if name in halves else "—", *known])
+        heads = ["parameter", "unit", "before", "after", "± (95%)", "change", *([] if truth is None else ["truth"])]
+        return table(heads, rows, "lu" + "r" * (len(heads) - 2), "Geometry before and after")
 
     @classmethod
     def from_json(cls, text: str, model: KinematicModel) -> "SavedCalibration":
@@ -218,20 +216,23 @@ class Calibrated(CalibratedParameters, ArrayValue):
         free = [self.model.names.index(name) for name in names]
         return pose_sigma(pose_sensitivity(self.model, self.parameters, poses)[..., free], C)
 
-    def chain_table(self) -> str:
-        """Closure errors by chain."""
-        rows = [
+    def chain_table(self) -> Table:
+        """Closure errors by chain, and their correlations with the reading and the direction of travel."""
+        rows: list[list[str | Cell]] = [
             [
                 c.name,
                 *(number(1e3 * v, digits=3) for v in (c.rms_before, c.rms_after, c.peak_after)),
                 str(c.peak_pose),
-                f"{c.follows_reading:+.2f}",
-                f"{c.follows_travel:+.2f}",
+                *(
+                    Cell(f"{r:+.2f}", mark="bad" if abs(r) > _ALARMING else "")
+                    for r in (c.follows_reading, c.follows_travel)
+                ),
             ]
             for c in self.chains
         ]
-        heads = ["closure [mm]", "rms before", "rms after", "peak", "at pose", "r(reading)", "r(travel)"]
-        return table(heads, rows, "lrrrrrr")
+        errors = [Column(head, unit="mm") for head in ("rms before", "rms after", "peak")]
+        heads: list[str | Column] = ["chain", *errors, "at pose", "r(reading)", "r(travel)"]
+        return table(heads, rows, "lrrrrrr", "Closure of each chain")
 
     @property
     def verdicts(self) -> tuple[str, ...]:
@@ -262,9 +263,9 @@ class Calibrated(CalibratedParameters, ArrayValue):
             *self.headlines(),
             *self.verdicts[len(self.premises) :],
             "",
-            self.table(),
+            str(self.table()),
             "",
-            self.chain_table(),
+            str(self.chain_table()),
             "",
             str(self.identifiability),
         ]

@@ -15,10 +15,10 @@ from gough.methods.ellipsoids.stream import EllipsoidStream
 from gough.methods.ellipsoids.tight import HullAndEllipsoid, TightEllipsoid
 from gough.methods.noise.noise_tests import NoiseTest
 from gough.methods.noise.repeats import RepeatNoise, noise_from_repeats
+from gough.methods.nonlinear.gauss_newton import GaussNewton
 from gough.methods.nonlinear.interval_newton import IntervalNewton
 from gough.methods.nonlinear.lifted import LiftedHull
 from gough.methods.nonlinear.maximum_likelihood import MaximumLikelihood, cramer_rao_bound
-from gough.methods.nonlinear.repeated import Repeated
 from gough.methods.statistical.gauss_markov import GaussMarkov
 from gough.methods.statistical.identifiability import BaseParameter, Identifiability, identifiability
 from gough.methods.statistical.instrumental_variables import InstrumentalVariables, own_regressor
@@ -33,6 +33,7 @@ __all__ = [
     "Fixpoint",
     "Form",
     "GaussMarkov",
+    "GaussNewton",
     "GaussSeidel",
     "Huber",
     "HullAndEllipsoid",
@@ -50,7 +51,6 @@ __all__ = [
     "Predictions",
     "RelaxedHull",
     "RepeatNoise",
-    "Repeated",
     "RobustLeastSquares",
     "RowContractor",
     "Sweep",

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from gough.papers import gough_calibration, gough_vision, h4_ellipsoid, h4_interval, palida, par4
 from gough.papers.palida_printed import REPETITIONS as PALIDA_REPETITIONS
-from gough.papers.reproduction import Reproduction, SideBySide
+from gough.papers.reproduction import Reproduction
 
 PAPERS: Mapping[str, Callable[..., Reproduction]] = MappingProxyType(
     {
@@ -26,4 +26,4 @@ CAMPAIGNS: Mapping[str, tuple[int, int]] = MappingProxyType(
 LEDGERS = ("campaign-*.jsonl",)
 """Files of results of campaigns, in the folder of a reproduction; an interrupted campaign goes on from them."""
 
-__all__ = ["CAMPAIGNS", "LEDGERS", "PAPERS", "Reproduction", "SideBySide"]
+__all__ = ["CAMPAIGNS", "LEDGERS", "PAPERS", "Reproduction"]

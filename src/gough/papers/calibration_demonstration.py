@@ -12,16 +12,17 @@ from gough.closure import Certification, ChainFinding, Finding, JointFinding, To
 from gough.closure.findings import bracket_words
 from gough.core.arrays import Array
 from gough.core.progress import Phase
-from gough.core.text import number, table
+from gough.core.tables import Table, table
+from gough.core.text import number
 from gough.data import Poses, averaged
 from gough.data.poses import Repeatability
 from gough.estimates import Estimate, estimate
 from gough.geometry import Calibrated, HeldOut, calibrate, held_out
 from gough.geometry.geometric import geometric
-from gough.methods import LeastSquares, Repeated
+from gough.methods import GaussNewton, LeastSquares
 from gough.report.base.words import against_truth
 from gough.report.calibration.page import calibration_documents, headline
-from gough.report.calibration.tables import CERTIFIED_HEADS, certified_texts
+from gough.report.calibration.tables import certified_table
 from gough.robots import GoughPlatform
 from gough.simulate import CalibrationCampaign, Faults, MeasuredCampaign
 
@@ -29,16 +30,7 @@ COVERAGE = 4.0
 """Tolerances are so many standard deviations of a mean: of 768 of them, one is exceeded once in twenty campaigns."""
 AROUND = 0.1
 """m: legs are sought within so much of the least-squares solution [DACP06, §5.1.2]."""
-_TRIAL_HEADS = (
-    "with …",
-    "χ²/dof",
-    "legs refuted",
-    "together",
-    "ε [mm]",
-    "ε of",
-    "heaviest pose",
-    "position after [mm]",
-)
+_TRIAL_HEADS = ("with …", "χ²/dof", "legs refuted", "together", "ε, mm", "ε of", "heaviest pose", "position after, mm")
 _FRAMES = ", parameters in the instrument's frames"
 _EPSILON = (
     "ε: the least by which the tolerance of every reading must grow for some leg to fit; ≤ 0: the stated ones suffice."
@@ -57,7 +49,7 @@ def certified_platform(
 def squared_least_squares(robot: GoughPlatform, poses: Poses, start: Array) -> Estimate:
     """x_c of [DACP06, §3.2]: least squares of the squared equations, every pose and leg counted alike."""
     plain = replace(poses, covariance=None, reading_sigma=None)
-    return estimate(geometric(robot, plain, start=start, form="squared"), Repeated(LeastSquares()))
+    return estimate(geometric(robot, plain, start=start, form="squared"), GaussNewton(LeastSquares()))
 
 
 @dataclass(frozen=True)
@@ -149,14 +141,14 @@ class CalibrationDemonstration:
     def account(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """What to print: lines under their heads."""
         return (
-            ("Verdicts", (headline(self.found)[0], *self.found.verdicts)),
+            ("Verdicts", (headline(self.found).text, *self.found.verdicts)),
             ("Against the truth", self.sentences),
             ("Poses that took no part", self._predicted()),
             (
                 f"Proven for errors within {COVERAGE:g} σ of a mean and legs within {1e3 * AROUND:g} mm of the answer",
-                (*_lines(["", *CERTIFIED_HEADS], [certified_texts(leg) for leg in self.legs]), _EPSILON),
+                (*str(certified_table(self.legs)).splitlines(), _EPSILON),
             ),
-            *((("The same with something wrong", _lines(_TRIAL_HEADS, self.trial_rows())),) if self.trials else ()),
+            *((("The same with something wrong", tuple(str(self.trial_table()).splitlines())),) if self.trials else ()),
         )
 
     def _predicted(self) -> tuple[str, ...]:
@@ -172,11 +164,12 @@ class CalibrationDemonstration:
             for name, (far, turned) in errors.items()
             if far is not None and turned is not None
         ]
-        return _lines([f"mean error of {len(check.position_after)}", "position [mm]", "orientation [°]"], rows)
+        heads = [f"mean error of {len(check.position_after)}", "position, mm", "orientation, °"]
+        return tuple(str(table(heads, rows, "lrr")).splitlines())
 
-    def trial_rows(self) -> list[list[str]]:
-        """What is noticed of each fault, as text."""
-        return [
+    def trial_table(self) -> Table:
+        """Verdicts on the same campaign with each fault."""
+        rows = [
             [
                 t.faults.words,
                 f"{t.chi_squared:.3g}",
@@ -189,6 +182,7 @@ class CalibrationDemonstration:
             ]
             for t in self.trials
         ]
+        return table(_TRIAL_HEADS, rows, "lrrrrrrr", "Verdicts on faults")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, in SI units."""
@@ -236,13 +230,9 @@ class CalibrationDemonstration:
             truth=self.measured.truth,
             against=self.sentences,
             legs=self.legs,
-            faults=self.trial_rows(),
+            faults=self.trial_table() if self.trials else None,
             data=self.to_json(),
         )
-
-
-def _lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    return tuple(table(heads, rows, "l" + "r" * (len(heads) - 1)).splitlines())
 
 
 def demonstrate_calibration(

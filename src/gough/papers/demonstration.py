@@ -9,6 +9,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
 from gough.core.progress import Phase
+from gough.core.text import listed
 from gough.data import MeasuredMotion, default_steps, prepare
 from gough.dynamics import (
     DEFAULT_METHODS,
@@ -20,7 +21,6 @@ from gough.dynamics import (
     identify_repeated,
 )
 from gough.dynamics.periodic.motion import RepeatedMotion
-from gough.report.base.words import listed
 from gough.robots import DynamicModel
 from gough.simulate.demos import DEMOS, Campaign, Demo, PeriodicCampaign
 from gough.simulate.virtual import SimulatedRecording

@@ -9,6 +9,8 @@ import numpy as np
 from gough.closure import ChainFinding, Finding
 from gough.core.arrays import Array
 from gough.core.progress import Phase
+from gough.core.tables import Table
+from gough.core.text import listed, signed
 from gough.geometry import HeldOut
 from gough.geometry.gauges import CentroidGauge, Gauge, Procrustes, regauged
 from gough.papers import gough_figures
@@ -32,11 +34,9 @@ from gough.papers.gough_printed import (
     epsilon_of,
     moved_by,
 )
-from gough.papers.reproduction import Reproduction, SideBySide, columns
+from gough.papers.reproduction import Reproduction, columns, side_by_side
 from gough.region import ConfidenceEllipsoid
 from gough.report import Drawing
-from gough.report.base.numbers import signed
-from gough.report.base.words import listed
 from gough.simulate import CalibrationCampaign, Faults
 
 PLAY = Faults(backlash=5e-4)
@@ -233,21 +233,21 @@ _TWICE = (
 )
 
 
-def _readings(sound: RebuiltPlatform) -> SideBySide:
+def _readings(sound: RebuiltPlatform) -> Table:
     rows = tuple(
         (f"leg {i + 1}", printed, f"{_MM * ours:.4f}")
         for i, (printed, ours) in enumerate(zip(READING_SIGMA, _reading_sigma(sound), strict=True))
     )
-    return SideBySide("Table 2. Standard deviation of the readings, mm", ("leg", "paper", "ours"), rows)
+    return side_by_side("Table 2. Standard deviation of the readings, mm", ("leg", "paper", "ours"), rows)
 
 
-def _poses(sound: RebuiltPlatform) -> SideBySide:
+def _poses(sound: RebuiltPlatform) -> Table:
     ours = np.concatenate([np.degrees(sound.sigma[3:]), sound.sigma[:3]])
     rows = tuple(
         (f"{name} [{'°' if name in 'αβγ' else 'm'}]", printed, f"{value:.2e}")
         for (name, printed), value in zip(POSE_SIGMA, ours, strict=True)
     )
-    return SideBySide("Table 3. Standard deviation of the poses of single images", ("", "paper", "ours"), rows)
+    return side_by_side("Table 3. Standard deviation of the poses of single images", ("", "paper", "ours"), rows)
 
 
 def in_gauge(case: RebuiltPlatform, values: Array, gauge: Gauge) -> Array:
@@ -264,7 +264,7 @@ def half_widths(case: RebuiltPlatform, gauge: Gauge) -> Array:
     return np.asarray(1.96 * _MM * np.sqrt(np.maximum(carried.covariance.diagonal(), 0.0)))
 
 
-def _geometry(sound: RebuiltPlatform) -> SideBySide:
+def _geometry(sound: RebuiltPlatform) -> Table:
     gauge = CentroidGauge()
     parts: dict[str, dict[str, str]] = {}
     for head, column in (
@@ -284,7 +284,7 @@ def _geometry(sound: RebuiltPlatform) -> SideBySide:
     for head, g in (("± (95 %), jointly", gauge), ("±, Procrustes gauge", Procrustes())):
         parts[head] = dict(zip(ROBOT.names, (f"{w:.3f}" for w in half_widths(sound, g)), strict=True))
     caption = "Tables 1, 4 and 5. Geometry by least squares (x_c) and weighted (x_cσ), mm, in the paper's gauge"
-    return SideBySide(caption, ("parameter", *parts), columns(ROBOT.names, parts))
+    return side_by_side(caption, ("parameter", *parts), columns(ROBOT.names, parts))
 
 
 def _four(value: float) -> str:
@@ -299,7 +299,7 @@ def _errors(check: HeldOut, when: str) -> ValidationErrors | None:
     return ValidationErrors(_MM * far.mean(), _MM * far.std(), float(degrees.mean()), float(degrees.std()))
 
 
-def _validation(sound: RebuiltPlatform, loose: RebuiltPlatform) -> SideBySide:
+def _validation(sound: RebuiltPlatform, loose: RebuiltPlatform) -> Table:
     rows: list[tuple[str, ...]] = [(f"paper, {what}", *errors) for what, errors in VALIDATION.items()]
     for label, case in (("ours", sound), ("with play", loose)):
         found = {"before": _errors(case.check, "before")}
@@ -308,10 +308,10 @@ def _validation(sound: RebuiltPlatform, loose: RebuiltPlatform) -> SideBySide:
             if errors is not None:
                 rows.append((f"{label}, {what}", *(f"{value:.3g}" for value in errors)))
     heads = ("", "mean position, mm", "std dev. position, mm", "mean orientation, °", "std dev. orientation, °")
-    return SideBySide("Table 6. Errors of 64 validation poses", heads, tuple(rows))
+    return side_by_side("Table 6. Errors of 64 validation poses", heads, tuple(rows))
 
 
-def _certified(sound: RebuiltPlatform, loose: RebuiltPlatform) -> SideBySide:
+def _certified(sound: RebuiltPlatform, loose: RebuiltPlatform) -> Table:
     """Section 5.1.2: does x_c solve the equations for some measurements, and does anything near it?"""
     rows = []
     cases = ((sound.legs, sound.tight), (loose.legs, loose.tight))
@@ -321,14 +321,14 @@ def _certified(sound: RebuiltPlatform, loose: RebuiltPlatform) -> SideBySide:
     wide, tight = f"± {WIDE:g} σ", f"± {COVERAGE:g} σ of a mean"
     heads = ("leg", "paper", f"ours, {wide}", f"ours, {tight}", f"with play, {wide}", f"with play, {tight}")
     caption = "Section 5.1.2. Poses whose equation x_c solves for exhibited measurements; legs in x_c ± 100 mm (proven)"
-    return SideBySide(caption, heads, tuple(rows))
+    return side_by_side(caption, heads, tuple(rows))
 
 
 def _exists(leg: ChainFinding) -> str:
     return {Finding.REFUTED: "none exists", Finding.FITS: "one exists", Finding.OPEN: "not refuted"}[leg.finding]
 
 
-def _epsilon(sound: RebuiltPlatform, loose: RebuiltPlatform) -> SideBySide:
+def _epsilon(sound: RebuiltPlatform, loose: RebuiltPlatform) -> Table:
     cases = (sound.legs, sound.tight, loose.legs, loose.each_run, loose.tight)
     rows = []
     for i, (least, most) in enumerate(zip(EPSILON_CERTIFIED, EPSILON, strict=True)):
@@ -339,7 +339,7 @@ def _epsilon(sound: RebuiltPlatform, loose: RebuiltPlatform) -> SideBySide:
     wide, tight = f"± {WIDE:g} σ", f"± {COVERAGE:g} σ of a mean"
     runs = f"with play, {wide}, {len(loose.each_run[0].needs)} runs"
     heads = ("leg", "paper", f"ours, {wide}", f"ours, {tight}", f"with play, {wide}", runs, f"with play, {tight}")
-    return SideBySide("Table 7. Bracket [ε_cert, ε] of the smallest extra uncertainty, mm", heads, tuple(rows))
+    return side_by_side("Table 7. Bracket [ε_cert, ε] of the smallest extra uncertainty, mm", heads, tuple(rows))
 
 
 def _inconsistencies(numbers: Mapping[str, Any]) -> tuple[str, ...]:

@@ -8,11 +8,12 @@ import numpy as np
 from gough.closure.certified_leg import LegProblem
 from gough.core import outward
 from gough.core.arrays import Array
+from gough.core.tables import Table
 from gough.methods import Fixpoint, GaussSeidel
 from gough.methods.nonlinear.interval_newton import IntervalNewton
 from gough.methods.nonlinear.lifted import LiftedHull
 from gough.papers.gough_platform import WIDE
-from gough.papers.reproduction import SideBySide
+from gough.papers.reproduction import side_by_side
 from gough.region import Box
 
 BOXES = 31
@@ -121,13 +122,13 @@ class Contractions:
         found = [width for width, around in begun if around > self.largest(KRAWCZYK)]
         return max((float((abs(width - found[0]) / found[0]).max()) for width in found), default=0.0)
 
-    def table(self) -> SideBySide:
+    def table(self) -> Table:
         """Least and largest width by method and box."""
         rows = tuple(
             (f"± {1e3 * around:g}", *(self._cell(name, k) for name in self.widths)) for k, around in enumerate(AROUND)
         )
         caption = f"Section 4. Widths of leg 1 (least … largest of seven) from boxes of several sizes, ± {WIDE:g} σ, mm"
-        return SideBySide(caption, ("from", *self.widths), rows)
+        return side_by_side(caption, ("from", *self.widths), rows)
 
     def _cell(self, method: str, k: int) -> str:
         if not self.gained(method)[k]:

@@ -14,9 +14,8 @@ from gough.papers.gough_platform import RebuiltPlatform
 from gough.papers.gough_printed import POSE_SIGMA, READING_SIGMA
 from gough.region import Box
 from gough.report import Drawing
-from gough.report.base.charts import Chart, Line, Panel
-from gough.report.base.drawing import INK, QUIET, SERIES, blank, style
-from gough.report.base.static import WIDTH, drawn
+from gough.report.base.charts import Chart, Line, Panel, charted
+from gough.report.base.drawing import INK, QUIET, SERIES, WIDTH, blank, style
 
 Axes = Any
 """Of matplotlib, which only reports import."""
@@ -90,7 +89,7 @@ def improvements(sound: RebuiltPlatform, loose: RebuiltPlatform) -> Drawing:
         "itself; x_cσ is that of each leg by itself. Below zero the pose is predicted worse than by the blueprint."
     )
     name = "figure-5-improvement"
-    return Drawing(name, drawn(chart), description, caption, lambda curves: chart.live(description, curves))
+    return charted(name, chart, description, caption)
 
 
 def solution_set(sound: RebuiltPlatform) -> Drawing:

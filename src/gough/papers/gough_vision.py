@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from gough.core.progress import Phase
+from gough.core.tables import Table
 from gough.core.text import number
 from gough.papers import gough_calibration
-from gough.papers.reproduction import Reproduction, SideBySide
+from gough.papers.reproduction import Reproduction, side_by_side
 from gough.papers.vision_campaign import CampaignByCamera, Instrument
 from gough.vision.lens import PARAMETERS
 
@@ -56,7 +57,7 @@ def reproduce(
     return replace(found, about=about, tables=(*_stages(measure, measure.tool), *found.tables))
 
 
-def _stages(measure: CampaignByCamera, tool: Instrument) -> tuple[SideBySide, SideBySide]:
+def _stages(measure: CampaignByCamera, tool: Instrument) -> tuple[Table, Table]:
     """The camera beside its truth, and what became of the images."""
     sigma = tool.found.camera.sigma
     assert sigma is not None
@@ -74,6 +75,6 @@ def _stages(measure: CampaignByCamera, tool: Instrument) -> tuple[SideBySide, Si
         ("squared scatter in units of the covariance: 6 if that is honest", "—", f"{mean:.2f}"),
     )
     return (
-        SideBySide("The camera", ("parameter", "truth", "found", "±", "error / ±"), camera),
-        SideBySide("The images", ("", "paper", "ours"), images),
+        side_by_side("The camera", ("parameter", "truth", "found", "±", "error / ±"), camera),
+        side_by_side("The images", ("", "paper", "ours"), images),
     )

@@ -11,6 +11,8 @@ import numpy as np
 from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.progress import Phase
+from gough.core.tables import Table
+from gough.core.text import signed
 from gough.dynamics import Identified, Prediction, identify
 from gough.estimates import Method
 from gough.methods import BoundingEllipsoid, EllipsoidStream, LinearHull, TightEllipsoid
@@ -24,11 +26,10 @@ from gough.papers.printed import (
     ellipsoid_volume,
 )
 from gough.papers.rebuilt import Rebuilt, Rows, rebuild, start_box, values
-from gough.papers.reproduction import Reproduction, SideBySide, columns
+from gough.papers.reproduction import Reproduction, columns, side_by_side
 from gough.problem import LinearProblem
 from gough.region import Ellipsoid
 from gough.report import Drawing
-from gough.report.base.numbers import signed
 from gough.report.identification.efforts import Comparison, effort_figure
 from gough.unknowns import Unknowns
 
@@ -206,12 +207,12 @@ def _printed_recursion(rows: Rows, rng: np.random.Generator) -> dict[str, dict[s
 _ENDS: tuple[Outcome, ...] = ("not positive definite", "loses the truth", "holds the truth")
 
 
-def _trials(counts: Mapping[str, Mapping[str, int]]) -> SideBySide:
+def _trials(counts: Mapping[str, Mapping[str, int]]) -> Table:
     rows = tuple(
         (what, str(sum(ends.values())), *(str(ends.get(e, 0)) for e in _ENDS)) for what, ends in counts.items()
     )
     heads = ("equation (30) on …", "trials", "M loses definiteness", "truth is lost", "truth is held throughout")
-    return SideBySide("Equation (30) as printed and corrected", heads, rows)
+    return side_by_side("Equation (30) as printed and corrected", heads, rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,7 +287,7 @@ def _needed_bound(rows: Rows, found: Identified) -> dict[str, float]:
     return {"bound": bound, "growth_exponent": slope * log(10)}
 
 
-def _table_1(rebuilt: Rebuilt, found: Identified, complete: Identified) -> SideBySide:
+def _table_1(rebuilt: Rebuilt, found: Identified, complete: Identified) -> Table:
     parts = {
         "paper's center": {name: row.value for name, row in PRV03E.items()},
         **{label: _centers(identified, method) for label, identified, method in _answers(found, complete)},
@@ -294,24 +295,24 @@ def _table_1(rebuilt: Rebuilt, found: Identified, complete: Identified) -> SideB
         "truth": {name: f"{value:.4f}" for name, value in rebuilt.truth.items()},
     }
     caption = "Table I. Centers of the ellipsoids (SI units)"
-    return SideBySide(caption, ("parameter", *parts), columns(rebuilt.robot.names, parts))
+    return side_by_side(caption, ("parameter", *parts), columns(rebuilt.robot.names, parts))
 
 
 def _centers(found: Identified, method: str) -> dict[str, str]:
     return {name: f"{value:.4f}" for name, value in values(found[method]).items()}
 
 
-def _sizes(found: Identified, complete: Identified) -> SideBySide:
+def _sizes(found: Identified, complete: Identified) -> Table:
     """The determinant of M⁻¹, and the volume that it stands for."""
     volume = ellipsoid_volume(float(PRV03E_DETERMINANT), len(PRV03E))
     rows = [("paper", PRV03E_DETERMINANT, f"{volume:.3g}", str(len(PRV03E)))]
     for label, identified, method in _answers(found, complete):
         n, determinant = len(identified[method].value), 10 ** _log_determinant(identified, method)
         rows.append((label, f"{determinant:.3g}", f"{ellipsoid_volume(determinant, n):.3g}", str(n)))
-    return SideBySide("Uncertainty", ("ellipsoid", "det M⁻¹", "volume", "parameters"), tuple(rows))
+    return side_by_side("Uncertainty", ("ellipsoid", "det M⁻¹", "volume", "parameters"), tuple(rows))
 
 
-def _torques(found: Identified, complete: Identified) -> SideBySide:
+def _torques(found: Identified, complete: Identified) -> Table:
     """Torque bounds on another trajectory [PRV03e, eq. (37)]."""
     rows = []
     for label, identified, method in _answers(found, complete):
@@ -323,7 +324,7 @@ def _torques(found: Identified, complete: Identified) -> SideBySide:
         width = outward.at_most(float(np.mean(prediction.upper - prediction.lower) / 2), digits=3)
         rows.append((label, f"±{width}", f"{prediction.rms.max():.3g}", f"{100 * prediction.covered.min():.4g} %"))
     heads = ("ellipsoid", "mean half-width, N·m", "rms error of its center, N·m", "torques within ± bound")
-    return SideBySide("Cross-validation on another trajectory (the paper shows a figure)", heads, tuple(rows))
+    return side_by_side("Cross-validation on another trajectory (the paper shows a figure)", heads, tuple(rows))
 
 
 def _answers(found: Identified, complete: Identified) -> tuple[tuple[str, Identified, str], ...]:

@@ -7,8 +7,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.region import Box, Ellipsoid
 from gough.report import Drawing
-from gough.report.base.drawing import INK, QUIET, SERIES, blank, style
-from gough.report.base.static import WIDTH
+from gough.report.base.drawing import INK, QUIET, SERIES, WIDTH, blank, style
 
 Boxes = Mapping[str, tuple[float, float]]
 _CIRCLE = np.linspace(0.0, 2 * np.pi, 181)

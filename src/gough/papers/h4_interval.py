@@ -9,6 +9,8 @@ import numpy as np
 from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.progress import Phase
+from gough.core.tables import Table
+from gough.core.text import listed
 from gough.dynamics import Identified, identify
 from gough.methods import GaussSeidel, LinearHull
 from gough.papers import h4_figures
@@ -20,9 +22,8 @@ from gough.papers.printed import (
     outside_their_boxes,
 )
 from gough.papers.rebuilt import Rebuilt, Rows, boxes, percents, rebuild, start_box, values
-from gough.papers.reproduction import Reproduction, SideBySide, columns, set_text, with_percent
+from gough.papers.reproduction import Reproduction, columns, set_text, side_by_side, with_percent
 from gough.region import Box
-from gough.report.base.words import listed
 from gough.robots import H4
 
 _GAUSS_SEIDEL, _HULL, _WEIGHTED = "Gauss–Seidel", "hull", "weighted"
@@ -182,7 +183,7 @@ def _about(rebuilt: Rebuilt) -> tuple[str, ...]:
     )
 
 
-def _table_1(rebuilt: Rebuilt, found: Identified) -> SideBySide:
+def _table_1(rebuilt: Rebuilt, found: Identified) -> Table:
     names = rebuilt.variant("paper").names
     parts = {
         "paper's box": {name: row.box_text for name, row in PRV03I.items()},
@@ -192,26 +193,26 @@ def _table_1(rebuilt: Rebuilt, found: Identified) -> SideBySide:
         "truth": {name: f"{value:.4f}" for name, value in rebuilt.truth.items()},
     }
     caption = "Table 1. Estimated parameter boxes (SI units)"
-    return SideBySide(caption, ("parameter", *parts), columns(names, parts))
+    return side_by_side(caption, ("parameter", *parts), columns(names, parts))
 
 
-def _table_2(rebuilt: Rebuilt, found: Identified, complete: Identified) -> SideBySide:
+def _table_2(rebuilt: Rebuilt, found: Identified, complete: Identified) -> Table:
     parts = {"paper (σ)": {name: row.text for name, row in PRV03I.items()}}
     for head, identified in (("ours, 14 parameters", found), ("ours, 16 parameters", complete)):
         sigma = percents(identified[_WEIGHTED])
         parts[head] = {name: with_percent(value, sigma[name]) for name, value in values(identified[_WEIGHTED]).items()}
     parts["truth"] = {name: f"{value:.4f}" for name, value in rebuilt.truth.items()}
     caption = "Table 2. Weighted least squares, with relative standard deviation"
-    return SideBySide(caption, ("parameter", *parts), columns(rebuilt.robot.names, parts))
+    return side_by_side(caption, ("parameter", *parts), columns(rebuilt.robot.names, parts))
 
 
-def _table_of_widths(growth: Growth) -> SideBySide:
+def _table_of_widths(growth: Growth) -> Table:
     rows = tuple(
         (str(n), f"{np.median(one):.3g}", f"{np.median(other):.3g}", f"{np.median(one / other):.3g}")
         for n, one, other in zip(growth.rows, growth.gauss_seidel, growth.hull, strict=True)
     )
     heads = ("rows", "Gauss–Seidel", "exact hull", "median of the 14 ratios")
-    return SideBySide("Widths of boxes from parts of the rows: medians of 14 parameters (SI units)", heads, rows)
+    return side_by_side("Widths of boxes from parts of the rows: medians of 14 parameters (SI units)", heads, rows)
 
 
 def conditions_at_home() -> tuple[float, float]:

@@ -6,15 +6,14 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array
+from gough.core.text import listed
 from gough.dynamics import BenchmarkVerdict, Bias
 from gough.dynamics.periodic.motion import RepeatedMotion
 from gough.papers.palida_benchmark import WORDS
 from gough.papers.palida_robot import DETERMINISTIC, FAIR, LS, ML, STATISTICAL
 from gough.report import Drawing
-from gough.report.base.charts import Chart, Level, Line, Panel
-from gough.report.base.drawing import INK, QUIET, SERIES, blank, style
-from gough.report.base.static import WIDTH, drawn
-from gough.report.base.words import listed
+from gough.report.base.charts import Chart, Level, Line, Panel, charted
+from gough.report.base.drawing import INK, QUIET, SERIES, WIDTH, blank, style
 from gough.robots import Palida
 from gough.simulate import FourierSeries, Spread
 
@@ -43,7 +42,7 @@ def trajectory(robot: Palida, series: FourierSeries) -> Drawing:
         f"Figure 2. One period of the D-optimal trajectory, {series.n_harmonics} harmonics of {series.frequency:.3g} "
         "Hz: displacements above, angles below."
     )
-    return _charted("figure-2-trajectory", chart, description, caption)
+    return charted("figure-2-trajectory", chart, description, caption)
 
 
 def noise(motion: RepeatedMotion) -> Drawing:
@@ -170,11 +169,7 @@ def residuals(verdict: BenchmarkVerdict, motion: RepeatedMotion) -> Drawing:
         "Figure 7. Measured minus predicted forces on the circle inclined by 30°, model without cogging: one turn, and "
         f"the mean of {motion.n_repeats} turns. Biased by the verdict: {listed(biased) or 'none'}."
     )
-    return _charted("figure-7-model-error", chart, description, caption)
-
-
-def _charted(name: str, chart: Chart, description: str, caption: str) -> Drawing:
-    return Drawing(name, drawn(chart), description, caption, lambda curves: chart.live(description, curves))
+    return charted("figure-7-model-error", chart, description, caption)
 
 
 def _normal(x: Array, mean: float, sd: float) -> Any:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.report.base.words import listed
+from gough.core.text import listed
 from gough.robots.mechanism.regrouping import SUMS
 
 REPETITIONS = 100

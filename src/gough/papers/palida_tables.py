@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array
+from gough.core.tables import Table
 from gough.core.text import number
 from gough.data import advised_cutoff
 from gough.data.filters import CLEARANCE
@@ -46,7 +47,7 @@ from gough.papers.palida_robot import (
     Size,
     plain_series,
 )
-from gough.papers.reproduction import SideBySide, columns
+from gough.papers.reproduction import columns, side_by_side
 from gough.robots.mechanism.regrouping import formula
 from gough.simulate import Spread
 
@@ -111,7 +112,7 @@ class Results:
         return {symbol: shown(*(float(each[self.places[symbol]]) for each in values)) for symbol in TABLES}
 
 
-def table_1(model: BaseModel) -> SideBySide:
+def table_1(model: BaseModel) -> Table:
     """Regrouping as printed and as computed, with the distance between them, and values."""
     mechanism, names = model.full.mechanism, model.full.names
     rows = []
@@ -124,10 +125,10 @@ def table_1(model: BaseModel) -> SideBySide:
         rows.append((symbol, unit, written(symbol), ours, same, printed.prior, f"{model.truth[i]:.5g}"))
     heads = ("parameter", "unit", "paper's combination", "ours, computed", "same?", "paper's a priori", "truth here")
     caption = f"Table I. {len(model.found.base)} base parameters: 10 of rigid bodies, 14 of friction"
-    return SideBySide(caption, heads, tuple(rows))
+    return side_by_side(caption, heads, tuple(rows))
 
 
-def trajectories(results: Results) -> SideBySide:
+def trajectories(results: Results) -> Table:
     """What each criterion made of the same start."""
     rows = []
     for name, found in results.designed.items():
@@ -137,10 +138,10 @@ def trajectories(results: Results) -> SideBySide:
         start = f"{found.first:.1f}" if DESIGNS[name] == "D" else f"{np.exp(found.first):.4g}"
         rows.append((name, *cells, start))
     heads = ("design", "Hz", "−ln det F", "cond W", "cond W, unit columns", "own criterion at the start")
-    return SideBySide("Trajectories, all from one random start (section IV.C)", heads, tuple(rows))
+    return side_by_side("Trajectories, all from one random start (section IV.C)", heads, tuple(rows))
 
 
-def table_2(results: Results) -> SideBySide:
+def table_2(results: Results) -> Table:
     """Standard deviations by design."""
     parts = {
         "paper σ_d": {name: row.deterministic for name, row in TABLES.items()},
@@ -151,10 +152,10 @@ def table_2(results: Results) -> SideBySide:
             spread = results.spreads[design, estimator]
             parts[f"{estimator}, {design}"] = results.column(spread.sd, shown=_shortly)
     caption = f"Table II. Standard deviations over {results.n} repetitions, by design (SI units)"
-    return SideBySide(caption, ("parameter", *parts), columns(tuple(TABLES), parts))
+    return side_by_side(caption, ("parameter", *parts), columns(tuple(TABLES), parts))
 
 
-def table_3(results: Results) -> SideBySide:
+def table_3(results: Results) -> Table:
     """Estimates of the paper beside the means of ours."""
     parts = {
         "paper LS": {name: row.least_squares for name, row in TABLES.items()},
@@ -167,10 +168,10 @@ def table_3(results: Results) -> SideBySide:
         parts[label] = results.column(s.mean, s.sd, shown=number)
     parts["truth"] = results.column(results.model.truth, shown="{:.5g}".format)
     caption = f"Table III. Estimates: the paper's, and means over {results.n} repetitions of the D-optimal experiment"
-    return SideBySide(caption, ("parameter", *parts), columns(tuple(TABLES), parts))
+    return side_by_side(caption, ("parameter", *parts), columns(tuple(TABLES), parts))
 
 
-def errors(results: Results) -> SideBySide:
+def errors(results: Results) -> Table:
     """Bias in units of sd, and sd against the Cramér–Rao bound."""
     parts: dict[str, dict[str, str]] = {}
     for label in ESTIMATORS:
@@ -181,10 +182,10 @@ def errors(results: Results) -> SideBySide:
         s = results.spreads[STATISTICAL, label]
         parts[f"{label} / bound"] = results.column(s.sd / results.bound_sd, shown="{:.2f}".format)
     caption = "Bias in units of the estimator's own sd, Cramér–Rao bound of the sd, and sd over that bound"
-    return SideBySide(caption, ("parameter", *parts), columns(tuple(TABLES), parts))
+    return side_by_side(caption, ("parameter", *parts), columns(tuple(TABLES), parts))
 
 
-def gains(results: Results) -> SideBySide:
+def gains(results: Results) -> Table:
     """For how many parameters the D-optimal design is better than its rivals, by print and by each estimator."""
     rows = []
     for rival, found in compared(results).items():
@@ -201,7 +202,7 @@ def gains(results: Results) -> SideBySide:
         "undecided: ratio within 2 sd of 1",
         "sd of rival / sd of D-optimal, geometric mean",
     )
-    return SideBySide(
+    return side_by_side(
         "Designs compared: standard deviations with the D-optimal trajectory and with its rivals", heads, tuple(rows)
     )
 
@@ -230,7 +231,7 @@ def compared(results: Results) -> dict[str, dict[str, dict[str, float]]]:
     }
 
 
-def causes(results: Results) -> SideBySide:
+def causes(results: Results) -> Table:
     """Bias by cut-off, and with one of the two noises left out."""
     rows = []
     for design, lengths, forces in (
@@ -253,7 +254,7 @@ def causes(results: Results) -> SideBySide:
         *("estimator", "cut-off, Hz", "strut lengths", "forces", "noise of accelerations"),
         *("largest bias, own sd", "rms bias, own sd", "limit of chance, own sd", "largest bias, sd of bound"),
     )
-    return SideBySide("What biases the estimators: cut-off and noise, on the D-optimal trajectory", heads, tuple(rows))
+    return side_by_side("What biases the estimators: cut-off and noise, on the D-optimal trajectory", heads, rows)
 
 
 def bias(results: Results, design: str, label: str) -> dict[str, Any]:
@@ -274,7 +275,7 @@ def bias(results: Results, design: str, label: str) -> dict[str, Any]:
     return found
 
 
-def coverage(results: Results) -> SideBySide:
+def coverage(results: Results) -> Table:
     """How each estimator did in all: bias, χ², coverage."""
     rows = []
     for (design, label), s in results.spreads.items():
@@ -287,10 +288,10 @@ def coverage(results: Results) -> SideBySide:
         together = f"{percent(s.joint_coverage)} ({100 * low:.0f} … {100 * high:.0f} %)"
         rows.append((f"{design}, {(ESTIMATORS | OTHERS)[label]}", worst, chi, single, together, str(len(s.failures))))
     heads = ("design, estimator", "largest bias, sd", "χ²/dof", "95 % intervals hold", "95 % regions hold", "failed")
-    return SideBySide("Coverage: how often intervals and regions hold the truth", heads, tuple(rows))
+    return side_by_side("Coverage: how often intervals and regions hold the truth", heads, tuple(rows))
 
 
-def section_5(judged: Judged) -> SideBySide:
+def section_5(judged: Judged) -> Table:
     """Variances of the model's error by actuator, with the verdict."""
     rows = []
     first = judged.verdicts[WITHOUT, MOTIONS[0]]
@@ -306,7 +307,7 @@ def section_5(judged: Judged) -> SideBySide:
         *("verdict, circle", "verdict, mirrored", "circle, model with cogging"),
     )
     caption = "Section V. Variances of measurement (η) and of the model's error on the circle and its mirror image, N²"
-    return SideBySide(caption, heads, tuple(rows))
+    return side_by_side(caption, heads, tuple(rows))
 
 
 def numbers(results: Results) -> dict[str, Any]:

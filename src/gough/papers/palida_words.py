@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from math import exp, sqrt
 from typing import Any
 
+from gough.core.text import listed
 from gough.papers.palida_benchmark import MOTIONS, WITH, WITHOUT
 from gough.papers.palida_printed import COGGING, PRINTED_CIRCLE, PRINTED_MIRRORED
 from gough.papers.palida_robot import (
@@ -23,7 +24,6 @@ from gough.papers.palida_robot import (
     STATISTICAL,
 )
 from gough.papers.palida_tables import PAPER, percent
-from gough.report.base.words import listed
 from gough.simulate.spread import binomial_interval
 
 Numbers = Mapping[str, Any]

@@ -9,17 +9,16 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.progress import Phase
+from gough.core.tables import Table
+from gough.core.text import listed, signed
 from gough.dynamics import Identified, identify, recorded
 from gough.papers.demonstration import gain_texts
 from gough.papers.printed import NCPP, NCPP_AGAINST_ADAMS
 from gough.papers.rebuilt import Rebuilt, percents, rebuild, values
-from gough.papers.reproduction import Reproduction, SideBySide, columns, with_percent
+from gough.papers.reproduction import Reproduction, columns, side_by_side, with_percent
 from gough.report import Drawing
-from gough.report.base.charts import Chart, Line, Panel
-from gough.report.base.drawing import QUIET, SERIES, blank, style
-from gough.report.base.numbers import signed
-from gough.report.base.static import WIDTH, drawn
-from gough.report.base.words import listed
+from gough.report.base.charts import Chart, Line, Panel, charted
+from gough.report.base.drawing import QUIET, SERIES, WIDTH, blank, style
 from gough.report.identification.efforts import Comparison, effort_figure
 from gough.robots import Par4, PoseMotion
 from gough.simulate.trajectories import PickAndPlace
@@ -84,7 +83,7 @@ def _about(rebuilt: Rebuilt) -> tuple[str, ...]:
     )
 
 
-def _table_1(rebuilt: Rebuilt, found: Identified, complete: Identified) -> SideBySide:
+def _table_1(rebuilt: Rebuilt, found: Identified, complete: Identified) -> Table:
     sigma = percents(found[_LEAST_SQUARES])
     chains = _by_parameter(values(complete[_LEAST_SQUARES]))
     truth = _by_parameter(rebuilt.truth)
@@ -95,7 +94,7 @@ def _table_1(rebuilt: Rebuilt, found: Identified, complete: Identified) -> SideB
         "truth": {name: _range(truth[name]) for name in NCPP if name in truth},
     }
     caption = "Table 1. Estimated dynamic parameters (SI units)"
-    return SideBySide(caption, ("parameter", *parts), columns(tuple(NCPP), parts))
+    return side_by_side(caption, ("parameter", *parts), columns(tuple(NCPP), parts))
 
 
 def _by_parameter(named: Mapping[str, float]) -> dict[str, list[float]]:
@@ -112,7 +111,7 @@ def _range(several: list[float]) -> str:
     return f"{low:.4g}" if f"{low:.4g}" == f"{high:.4g}" else f"{low:.4g} … {high:.4g}"
 
 
-def _cross_validation(found: Identified, complete: Identified) -> SideBySide:
+def _cross_validation(found: Identified, complete: Identified) -> Table:
     rows = []
     for label, identified in (("6 parameters, as in the paper", found), ("chain by chain, with rods", complete)):
         assert identified.validation is not None
@@ -120,7 +119,7 @@ def _cross_validation(found: Identified, complete: Identified) -> SideBySide:
         worst, together = f"{prediction.rms.max():.3g}", f"{_over_all_motors(identified):.3g}"
         rows.append((label, together, worst, f"{100 * prediction.relative_rms.max():.2g} %"))
     heads = ("model", "rms error of all motors, N·m", "of the worst motor, N·m", "worst, of its peak torque")
-    return SideBySide("Cross-validation on another trajectory (the paper shows a figure)", heads, tuple(rows))
+    return side_by_side("Cross-validation on another trajectory (the paper shows a figure)", heads, tuple(rows))
 
 
 def _over_all_motors(identified: Identified) -> float:
@@ -194,7 +193,7 @@ def _rms(values_: Array) -> float:
     return float(np.sqrt(np.mean(values_**2)))
 
 
-def _adams() -> tuple[SideBySide, dict[str, Any]]:
+def _adams() -> tuple[Table, dict[str, Any]]:
     """The simplified models against the complete mechanism, on the Adept cycle."""
     from gough.simulate.multibody import compare  # noqa: PLC0415 - an extra
 
@@ -213,13 +212,13 @@ def _adams() -> tuple[SideBySide, dict[str, Any]]:
         "rms": compared.rms,
         "rms_over_peak_and_over_rms": {model: list(pair) for model, pair in ratios.items()},
     }
-    return SideBySide(caption, ("model", "rms over peak", "rms over rms"), tuple(rows)), numbers
+    return side_by_side(caption, ("model", "rms over peak", "rms over rms"), tuple(rows)), numbers
 
 
-def _rods(cycle: AdeptCycle) -> SideBySide:
+def _rods(cycle: AdeptCycle) -> Table:
     rows = tuple((f"{1e3 * mass:g}", *(f"{100 * ratio:.2g} %" for ratio in cycle.errors(mass))) for mass in _ROD_MASSES)
     caption = f'Error of the model {_HALVED}, by the mass of a rod (paper: "about {NCPP_AGAINST_ADAMS}")'
-    return SideBySide(caption, ("mass of a rod, g", "rms over peak", "rms over rms"), rows)
+    return side_by_side(caption, ("mass of a rod, g", "rms over peak", "rms over rms"), rows)
 
 
 def printed_jacobian() -> float:
@@ -380,9 +379,7 @@ def _figure_6(cycle: AdeptCycle) -> Drawing:
         f"which stands for the paper's Adams model, and the model {_HALVED}; below, their difference. By the symmetry "
         "of the cycle the errors of motors 1 and 4 are the same, and those of 2 and 3: the first two are drawn wider."
     )
-    return Drawing(
-        "figure-6-adept-cycle", drawn(chart), description, caption, lambda curves: chart.live(description, curves)
-    )
+    return charted("figure-6-adept-cycle", chart, description, caption)
 
 
 def _figure_of_rods(cycle: AdeptCycle) -> Drawing:

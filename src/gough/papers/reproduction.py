@@ -1,29 +1,24 @@
-"""A paper's tables and figures beside ours."""
+"""A paper's tables and figures beside ours: as a page, as text, as JSON, and as a page of the documentation."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from textwrap import fill
 from typing import Any
 
 from gough.core import outward
-from gough.core.text import table
-from gough.report import Drawing
+from gough.core.tables import Table, table
+from gough.core.text import signed
+from gough.report import Drawing, Page, Section
+from gough.report.base.page import bullets
 
-
-@dataclass(frozen=True)
-class SideBySide:
-    """A table of a paper with columns of ours. `str()` of it is aligned text."""
-
-    caption: str
-    heads: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-    def __str__(self) -> str:
-        return f"{self.caption}\n{table(self.heads, self.rows, 'l' + 'r' * (len(self.heads) - 1))}"
+PAGE = "reproduction.html"
+CONTRADICTIONS, DIFFERENCES = "What the paper's own numbers contradict", "What differs, and why"
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What a paper printed, what the virtual experiment gives, and how they differ.
+    """The numbers that a paper prints, those of the virtual experiment, and how they differ.
 
     A sentence that names a cause is built from values in `numbers`, computed in the same run.
     """
@@ -33,21 +28,67 @@ class Reproduction:
     title: str
     about: tuple[str, ...]
     """How the experiment was rebuilt."""
-    tables: tuple[SideBySide, ...]
+    tables: tuple[Table, ...]
     inconsistencies: tuple[str, ...]
-    """What the paper's own numbers contradict, found from these numbers alone."""
+    """Contradictions in the paper's own numbers, found from these numbers alone."""
     differences: tuple[str, ...]
     """How ours differ, and why where that was computed."""
     drawings: tuple[Drawing, ...] = ()
     """The paper's figures, from our data."""
     numbers: Mapping[str, Any] = field(default_factory=dict)
-    """What the tables round and what the sentences rest on, as plain values."""
+    """Unrounded values of the tables and sentences, as plain data."""
+
+    @property
+    def remarks(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Headings with their remarks; those without remarks are left out."""
+        for heading, remarks in ((CONTRADICTIONS, self.inconsistencies), (DIFFERENCES, self.differences)):
+            if remarks:
+                yield heading, remarks
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; figures are told by their captions."""
+        """Plain values for JSON; of figures their captions."""
         texts = {name: getattr(self, name) for name in ("paper", "title", "about", "inconsistencies", "differences")}
         figures = {drawing.name: drawing.caption for drawing in self.drawings}
-        return texts | {"tables": [asdict(each) for each in self.tables], "figures": figures, "numbers": self.numbers}
+        return texts | {"tables": [each.to_dict() for each in self.tables], "figures": figures, "numbers": self.numbers}
+
+    def __str__(self) -> str:
+        blocks = [f"{self.title} [{self.paper}]\n{chr(10).join(self.about)}"]
+        blocks += [f"{each.caption}\n{each}" for each in self.tables]
+        blocks += ["\n".join([heading, *(f"• {remark}" for remark in remarks)]) for heading, remarks in self.remarks]
+        return "\n\n".join(blocks)
+
+    def documents(self) -> dict[str, bytes]:
+        """The files by name: reproduction.html, reproduction.txt, reproduction.json, figures/*."""
+        sections = [Section(each.caption, (each,)) for each in self.tables]
+        sections.append(Section("Figures", self.drawings))
+        sections += [Section(heading, (bullets(*remarks),)) for heading, remarks in self.remarks]
+        page = Page(f"{self.title} [{self.paper}]", self.about, sections=tuple(sections))
+        data = json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
+        texts = {"reproduction.txt": f"{self}\n", "reproduction.json": f"{data}\n"}
+        return page.files(PAGE) | {name: text.encode() for name, text in texts.items()}
+
+
+def side_by_side(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """A table of a paper with columns of ours."""
+    return table(heads, rows, "l" + "r" * (len(heads) - 1), caption)
+
+
+def as_markdown(stored: Mapping[str, Any]) -> str:
+    """A page of the documentation: the contents of reproduction.json with the `command` that made it."""
+    blocks = [f"# {stored['title']} [{stored['paper']}]"]
+    blocks += [_filled(text) for text in (f"Everything below is printed by `{stored['command']}`.", *stored["about"])]
+    for each in stored["tables"]:
+        rule = ["---", *["---:"] * (len(each["heads"]) - 1)]
+        lines = [each["heads"], rule, *([signed(cell) for cell in row] for row in each["rows"])]
+        text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        blocks += [f"## {each['caption']}", text]
+    for heading, remarks in ((CONTRADICTIONS, stored["inconsistencies"]), (DIFFERENCES, stored["differences"])):
+        blocks += [f"## {heading}", "\n".join(_filled(f"- {remark}", indent="  ") for remark in remarks)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _filled(text: str, indent: str = "") -> str:
+    return fill(text, 120, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False)
 
 
 def columns(names: Sequence[str], parts: Mapping[str, Mapping[str, str]]) -> tuple[tuple[str, ...], ...]:

@@ -14,59 +14,85 @@ from gough.checker.chain_files import render_question
 from gough.checker.manifest import MANIFEST, SOURCES, Given, SourceFile, render_manifest
 from gough.closure.findings import Certification, ChainFinding, Finding, sides_as_prior
 from gough.core import outward
+from gough.core.html import tag
+from gough.core.tables import Cell, Column, Table, table
 from gough.region import Box
-from gough.report.base.charts import Chart, Line, Panel
-from gough.report.base.curves import Curves
+from gough.report.base.charts import Chart, Line, Panel, charted
 from gough.report.base.drawing import Drawing
-from gough.report.base.html import Html, tag
-from gough.report.base.numbers import signed
-from gough.report.base.page import Section, bullets, number_cards, page, paragraphs
-from gough.report.base.static import drawn
-from gough.report.base.tables import cell, head_cell, row_head, table, word_cell
+from gough.report.base.page import Block, Page, Section, Verdict, bullets
 
 _PROVEN = """
-A statement that is proven holds for every value of the unknowns within the prior and every error within its tolerance:
-nothing here is a probability. If a {chain} is refuted, no values within the prior fit all poses. Then a pose, a
-tolerance, the model or the prior is wrong, and the proof does not say which. The same holds for a pose that is named as
-wrong: it is wrong if the prior, the tolerances and the model are right and no more poses are wrong than stated.
+A proven statement holds for every value of the unknowns within the prior and every error within its tolerance; it is
+not a probability. If a {chain} is refuted, no geometry of it within the prior satisfies all poses. Then a pose, a
+tolerance, the model or the prior is wrong; the proof does not say which. A pose that is named as wrong is wrong if the
+prior, the tolerances and the model are right and no more poses are wrong than stated.
 """
 _NOT_PROVEN = """
 Not proven: that the tolerances contain the errors, that the prior contains the robot, and that {chain}s outside the
 prior do not fit. A {chain} that fits is one that the measurements allow; it need not be the true one.
 """
 _EPSILON = """
-ε is what every reading's interval must grow by for some {chain} to fit [DACP06, eqs. (15), (16)]. Its lower end is a
-proof that less does not suffice, its upper end exhibits a {chain} and measurements that do. Where ε ≤ 0 the intervals
-as stated suffice.
+ε is the amount by which every reading's interval must grow for some {chain} to fit [DACP06, eqs. (15), (16)]. Its lower
+end is proven to be insufficient; for its upper end a {chain} and measurements are exhibited. If ε ≤ 0, the stated
+intervals suffice.
 """
 _NEEDS = (
-    "Above zero, the reading of the best {chain} of the prior must be off by more than its tolerance. A single peak "
-    "suggests a wrong pose. Many poses at the same height suggest a wrong model, tolerances stated too small, or a "
-    "prior that excludes the robot."
+    "Above zero, the reading of the best {chain} within the prior must be off by more than its tolerance. A single "
+    "peak indicates a wrong pose. Many poses at the same height indicate a wrong model, tolerances stated too small, "
+    "or a prior that excludes the robot."
 )
+_NEXT = (
+    ("These certificates do not hold", "bad", "Do not use these results, and report this as an error of gough."),
+    ("name different poses", "bad", "Raise outliers in [certify], and compare ε with the errors of the readings."),
+    ("must be: proven", "bad", "Measure these poses again or leave them out, and certify again."),
+    ("to name them", "bad", "Raise outliers in [certify] as stated, and certify again."),
+    ("Which pose is wrong", "bad", "Measure again the poses that determine ε (table below)."),
+    ("how many poses must be wrong", "plain", "Raise outliers in [certify], or state a smaller prior."),
+    ("Without pose", "plain", "Leave these poses out, or measure them again, and certify again."),
+    ("The lower end of ε", "plain", "None: this names the certificate to check."),
+    ("Together the {chain}s are refuted too", "bad", "As for the {chain}s that are refuted by themselves."),
+    ("Together the {chain}s are refuted", "bad", "Test for backlash and a wrong scale; then check the tolerances."),
+    ("All {chain}s fit together", "good", "None: with the stated tolerances the data do not reject the model."),
+    ("Whether all {chain}s fit", "plain", "State a smaller prior (around in [certify]), and certify again."),
+    ("Refuted:", "bad", "Compare ε with the reading errors; set outliers = 1 in [certify] to name a wrong pose."),
+    ("Fits:", "good", "Use the boxes below as guaranteed bounds; they hold as far as the stated tolerances do."),
+    ("Not decided:", "plain", "State a smaller prior (around in [certify]), and certify again."),
+)
+"""Part of a verdict, its kind, and what to do next."""
 
 
 def certification_documents(title: str, lead: tuple[str, ...], found: Certification, folder: Path) -> dict[str, bytes]:
     """The files of a folder by name: report, certification.json, certificates with manifest and sources, figures."""
-    drawing, curves = needs_figure(found), Curves()
-    assert drawing.live is not None
-    live = {drawing.name: drawing.live(curves)}
-    parts = [
-        Section("Verdicts", (bullets(*found.verdicts, *found.notes),)),
+    part = found.part
+    sections = (
         Section("What the verdicts are about", (bullets(*found.premises),)),
-        Section("The smallest tolerance", (epsilon_table(found), drawing.html())),
-        Section(f"Where the {found.part}s are", tuple(box_table(found))),
-        Section("Certificates", (paragraphs(_how(found)), tag("pre", _COMMAND), certificate_table(found))),
+        Section("The smallest tolerance", (found.table(), needs_figure(found))),
+        Section(f"Boxes of the {part}s", tuple(box_tables(found))),
+        Section("Certificates", (_how(found), tag("pre", _COMMAND), certificate_table(found))),
         Section(
-            "What this proves, and what not",
-            (paragraphs(*(text.format(chain=found.part) for text in (_PROVEN, _NOT_PROVEN, _EPSILON))),),
+            "What is proven, and what is not",
+            tuple(text.format(chain=part) for text in (_PROVEN, _NOT_PROVEN, _EPSILON)),
         ),
-    ]
+    )
     lead = (*lead, *found.tolerances, found.sought)
-    html = page(title, lead, tuple(parts), cards=_cards(found), figures=live, curves=curves)
-    files = {"report.html": html.encode(), "certification.json": _line(found.to_dict())}
-    files |= {f"certificates/{name}": content for name, content in _proofs(found, folder / "certificates").items()}
-    return files | {f"figures/{drawing.name}.svg": drawing.svg(), f"figures/{drawing.name}.png": drawing.png()}
+    verdicts = [verdict_on(text, part) for text in (*found.verdicts, *found.notes)]
+    files = Page(title, lead, _cards(found), tuple(verdicts), sections).files()
+    files["certification.json"] = _line(found.to_dict())
+    proofs = _proofs(found, folder / "certificates")
+    return files | {f"certificates/{name}": content for name, content in proofs.items()}
+
+
+def verdict_on(text: str, part: str) -> Verdict:
+    """A sentence of a certification with what to do next; notes have no next step.
+
+    Examples:
+        >>> verdict_on("Not decided: leg 3. A smaller prior may decide it.", "leg").next
+        'State a smaller prior (around in [certify]), and certify again.'
+    """
+    for words, kind, step in _NEXT:
+        if words.format(chain=part) in text:
+            return Verdict(text, kind, step.format(chain=part))  # type: ignore[arg-type]
+    return Verdict(text)
 
 
 def _line(data: dict[str, Any]) -> bytes:
@@ -98,7 +124,7 @@ def _relative(path: Path, folder: Path) -> str:
 
 
 _COMMAND = "gough check certificates"
-_HOW = "Each certificate is checked in exact arithmetic by a program that knows nothing of how it was found. "
+_HOW = "Each certificate is checked in exact arithmetic by a program that does not depend on how it was found. "
 _ABOUT = {
     "leg": "All are about measurements.json, which has poses, readings and intervals to the last digit. ",
     "chain": "Those of a chain are about its file of equations, which has every coefficient to the last digit. ",
@@ -118,11 +144,11 @@ def _how(found: Certification) -> str:
     return _HOW + _ABOUT[found.part] + (_SOURCES if found.source is not None else _NO_SOURCES)
 
 
-def _cards(found: Certification) -> Html:
+def _cards(found: Certification) -> tuple[tuple[str, str], ...]:
     worst = max(found.chains, key=lambda chain: chain.epsilon.upper)
     files = list(found.files)
     refuted = sum(chain.finding is Finding.REFUTED for chain in found.chains)
-    return number_cards(
+    return (
         (_verdict(found), "verdict on the model with these intervals"),
         (f"{refuted} of {len(found.chains)}", f"{found.part}s refuted by themselves"),
         (f"{worst.epsilon.words} {found.unit}", f"ε of {found.part} {worst.chain}, the largest"),
@@ -137,56 +163,38 @@ def _verdict(found: Certification) -> str:
     return "it fits" if all(each.finding is Finding.FITS for each in judged) else "not refuted"
 
 
-def epsilon_table(found: Certification) -> Html:
-    """Verdict and ε of each chain, and of all together."""
-    rows = [
-        [
-            row_head(f"{found.part} {chain.chain}"),
-            word_cell(chain.finding.value),
-            cell(chain.epsilon.words),
-            cell(chain.epsilon.width),
-            cell(f"{chain.epsilon.seconds:.2f}"),
-            cell(signed(chain.needed_by_least_squares)),
-            word_cell(", ".join(map(str, chain.blame[:3])) or "—"),
-        ]
-        for chain in found.chains
-    ]
-    if found.joint is not None:
-        e = found.joint.epsilon
-        shown = [cell(e.words), cell(e.width), cell(f"{e.seconds:.2f}"), cell(""), word_cell("")]
-        rows.append([row_head("all together"), word_cell(found.joint.finding.value), *shown])
-    words = [head_cell(label, kind="words") for label in ("verdict", "poses that determine ε")]
-    fine, squares = f"width, µ{found.unit[1:]}", head_cell("least squares", f"its ε, {found.unit}")
-    heads = [found.part, words[0], f"ε, {found.unit}", fine, "time, s", squares, words[1]]
-    return table(heads, rows, f"The smallest tolerance of each {found.part}")
-
-
-def box_table(found: Certification) -> list[Html]:
+def box_tables(found: Certification) -> list[Block]:
     """The box of each unknown, about its center; sides that are only the prior's are marked."""
-    against = head_cell("against the prior", kind="words")
-    heads = ["unknown", "sought around, mm", against, "lower, mm", "upper, mm", "width, mm"]
+    sides = [Column(head, unit="mm") for head in ("lower", "upper", "width")]
     rows = [row for chain in found.chains for row in _box_rows(chain)]
     if not rows:
-        return [paragraphs(f"No {found.part} is consistent: there is no box to show.")]
-    blocks = [table(heads, rows, "Guaranteed box of each unknown"), *map(paragraphs, found.unnarrowed)]
-    own = [row for chain in found.chains for row in _parameter_rows(chain)]
+        return [f"No {found.part} is consistent: there is no box."]
+    heads: list[str | Column] = ["unknown", Column("search center", unit="mm"), "against the prior", *sides]
+    blocks: list[Block] = [table(heads, rows, "lrwrrr", "Guaranteed box of each unknown"), *found.unnarrowed]
+    own = [
+        [each.name, *outward.sides(each.lower, each.upper, times=1000), f"m{each.unit}"]
+        for chain in found.chains
+        for each in chain.parameters
+    ]
     if own:
-        words = paragraphs("The robot's own parameters over these boxes, enclosed in interval arithmetic:")
-        blocks += [words, table(["parameter", "lower", "upper", "unit"], own, "Guaranteed box of each parameter")]
+        words = "The robot's own parameters over these boxes, enclosed in interval arithmetic:"
+        parameters = table(["parameter", "lower", "upper", "unit"], own, "lrrl", "Guaranteed box of each parameter")
+        blocks += [words, parameters]
     if found.joint is not None and found.joint.box is not None:
         names = [name for chain in found.chains for name in chain.names]
-        joint = [[row_head(name), *cells] for name, cells in _sides(names, found.joint.box, _prior(found.chains))]
-        words = paragraphs(f"All {found.part}s together, the errors of poses being shared:")
-        blocks += [words, table(["unknown", *heads[2:]], joint, f"Guaranteed box of all {found.part}s together")]
+        joint = list(_sides(names, found.joint.box, _prior(found.chains)))
+        caption = f"Guaranteed box of all {found.part}s together"
+        together = table(["unknown", "against the prior", *sides], joint, "lwrrr", caption)
+        blocks += [f"All {found.part}s together, which share the errors of the poses:", together]
     return blocks
 
 
-def _box_rows(chain: ChainFinding) -> list[list[Html]]:
+def _box_rows(chain: ChainFinding) -> list[list[str]]:
     if chain.box is None:
         return []
-    centers = [cell(signed(f"{1e3 * c + 0.0:.4f}".replace("-0.0000", "0.0000"))) for c in chain.center.tolist()]
+    centers = [f"{1e3 * c + 0.0:.4f}".replace("-0.0000", "0.0000") for c in chain.center.tolist()]
     rows = zip(centers, _sides(chain.names, chain.box, chain.prior), strict=True)
-    return [[row_head(name), center, *cells] for center, (name, cells) in rows]
+    return [[name, center, *cells] for center, (name, *cells) in rows]
 
 
 def _prior(chains: Sequence[ChainFinding]) -> Box | None:
@@ -205,8 +213,8 @@ _AGAINST = {
 }
 
 
-def _sides(names: Sequence[str], box: Box, prior: Box | None) -> Iterator[tuple[str, list[Html]]]:
-    """Of each unknown, how its box compares with the prior, both sides and their distance in mm, rounded outward."""
+def _sides(names: Sequence[str], box: Box, prior: Box | None) -> Iterator[list[str]]:
+    """For each unknown its name, its box against the prior, both sides and their distance in mm, rounded outward."""
     same = sides_as_prior(names, box, prior)
     for k, (name, (at_lower, at_upper)) in enumerate(same.items()):
         low, high = float(box.lower[k]), float(box.upper[k])
@@ -215,7 +223,7 @@ def _sides(names: Sequence[str], box: Box, prior: Box | None) -> Iterator[tuple[
         upper = _prior_side(high, upper=True) if at_upper else upper
         width = outward.at_most(Fraction(upper) - Fraction(lower), digits=_ALL_DIGITS)
         against = _AGAINST[at_lower, at_upper] if prior is not None else "—"
-        yield name, [word_cell(against), *(cell(signed(text)) for text in (lower, upper, width))]
+        yield [name, against, lower, upper, width]
 
 
 _ALL_DIGITS = 40
@@ -231,31 +239,26 @@ def _prior_side(side: float, *, upper: bool) -> str:
     return (outward.at_most if upper else outward.at_least)(side, times=1000, digits=9)
 
 
-def _parameter_rows(chain: ChainFinding) -> list[list[Html]]:
-    return [
+def certificate_table(found: Certification) -> Table:
+    """Statement, size and time of check of each certificate."""
+    rows: list[list[str | Cell]] = [
         [
-            row_head(own.name),
-            *(cell(signed(side)) for side in outward.sides(own.lower, own.upper, times=1000)),
-            cell(f"m{own.unit}"),
-        ]
-        for own in chain.parameters
-    ]
-
-
-def certificate_table(found: Certification) -> Html:
-    """What each certificate states, its size and the time of its check."""
-    rows = [
-        [
-            row_head(file.name),
-            word_cell(file.words),
-            cell(f"{file.size / 1e3:.1f}"),
-            cell(f"{file.seconds:.2f}"),
-            word_cell("holds" if file.holds else "does not hold"),
+            file.name,
+            file.words,
+            f"{file.size / 1e3:.1f}",
+            f"{file.seconds:.2f}",
+            Cell("holds", mark="good") if file.holds else Cell("does not hold", mark="bad"),
         ]
         for file in found.files
     ]
-    heads = ["certificate", head_cell("states", kind="words"), "kB", "check, s", head_cell("and", kind="words")]
-    return table(heads, rows, "Certificates")
+    heads: list[str | Column] = [
+        "certificate",
+        "statement",
+        Column("size", unit="kB"),
+        Column("check", unit="s"),
+        "result",
+    ]
+    return table(heads, rows, "lwrrw", "Certificates")
 
 
 def needs_figure(found: Certification) -> Drawing:
@@ -263,8 +266,5 @@ def needs_figure(found: Certification) -> Drawing:
     lines = tuple(Line(f"{found.part} {chain.chain}", 1e3 * chain.needs, k) for k, chain in enumerate(found.chains))
     panel = Panel("needed beyond the tolerance", found.unit, lines, 220)
     chart = Chart(0.0, 1.0, found.poses, "pose", "", (panel,))
-    description = (
-        f"What the best choice of each {found.part} needs beyond its tolerance at each of {found.poses} poses."
-    )
-    caption = _NEEDS.format(chain=found.part)
-    return Drawing("needs", drawn(chart), description, caption, lambda curves: chart.live(description, curves))
+    description = f"Reading error beyond the tolerance that the best {found.part} needs at each of {found.poses} poses."
+    return charted("needs", chart, description, _NEEDS.format(chain=found.part))

@@ -1,4 +1,4 @@
-"""What a camera saw, as pictures and pages."""
+"""Pages of a calibrated camera and of measured poses, and images with the dots that were detected."""
 
 import json
 from collections.abc import Sequence
@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array
+from gough.core.html import tag
+from gough.core.tables import Table, table
 from gough.core.text import number
 from gough.data import Poses, write_poses
 from gough.data.poses import Repeatability
 from gough.report.base.drawing import INK, SERIES, Drawing, blank, style
-from gough.report.base.html import Html, tag
-from gough.report.base.page import Section, page
-from gough.report.base.tables import cell, table
+from gough.report.base.page import Page, Section
 from gough.vision import CalibratedCamera, MeasuredImages, Sighting, camera_text
 from gough.vision.lens import PARAMETERS
 
 
 def overlay(image: Any, seen: Sighting, name: str = "overlay") -> Drawing:
-    """An image with the numbers of the dots that were found in it."""
+    """An image with the numbers of the dots that were detected in it."""
     height, width = np.asarray(image).shape[:2]
     with style(name):
         figure = blank(7.0, 7.0 * height / width)
@@ -35,7 +35,7 @@ def overlay(image: Any, seen: Sighting, name: str = "overlay") -> Drawing:
         name,
         figure,
         f"An image of the target with {len(seen)} dots marked and numbered.",
-        f"{len(seen)} dots found and numbered; each cross is a centroid.",
+        f"{len(seen)} dots detected and numbered; each cross is a centroid.",
     )
 
 
@@ -55,29 +55,27 @@ def residual_map(found: CalibratedCamera, name: str = "residuals") -> Drawing:
         side.hist(residuals.ravel(), bins=41, color=SERIES[0])
         side.set(xlabel="residual, px", yticks=[])
         side.axvline(0, color=INK, linewidth=0.6)
-    caption = "Arrows that point the same way in one region would be distortion that the model does not have."
+    caption = "Arrows of the same direction in one region indicate a distortion that the model does not describe."
     return Drawing(name, figure, "Residuals of the calibration over the image, and their histogram.", caption)
 
 
 def camera_documents(found: CalibratedCamera, pictures: Sequence[Drawing] = ()) -> dict[str, bytes]:
     """Files of a calibrated camera: camera.toml, report.html, camera.json and its figures."""
-    drawings = (residual_map(found), *pictures)
     sigma = found.camera.sigma
     assert sigma is not None
     values = list(zip(PARAMETERS, found.camera.parameters.tolist(), sigma.tolist(), strict=True))
-    parameters = table(
-        ["parameter", "value", "standard deviation"],
-        [[tag("th", n, scope="row"), cell(number(v, s or None)), cell(number(s, digits=2))] for n, v, s in values],
-        "Parameters of the camera",
+    rows = [[name, number(value, s or None), number(s, digits=2)] for name, value, s in values]
+    parameters = table(["parameter", "value", "standard deviation"], rows, "lrr", "Parameters of the camera")
+    links = [tag("li", tag("a", each.caption, href=f"figures/{each.name}.png")) for each in pictures]
+    residuals = residual_map(found)
+    sections = (
+        Section("Camera", (parameters,)),
+        Section("Residuals", (residuals,)),
+        Section("Detected dots", (tag("ul", *links) if links else "",)),
+        Section("Images that were not used", (_reasons(found.rejected),)),
     )
-    sections = [Section("Camera", (parameters,)), Section("Residuals", (drawings[0].html(),))]
-    if pictures:
-        links = [tag("li", tag("a", drawing.caption, href=f"figures/{drawing.name}.png")) for drawing in pictures]
-        sections.append(Section("What was found", (tag("ul", *links),)))
-    if found.rejected:
-        sections.append(Section("Images left out", (_reasons(found.rejected),)))
     about = "Standard deviations come from the scatter of the dots; the size of the target is taken as described."
-    lead = (str(found).splitlines()[0], about)
+    page = Page("Calibration of a camera", (str(found).splitlines()[0], about), sections=sections)
     answer = {
         "parameters": {name: {"value": value, "sigma": s} for name, value, s in values},
         "size": found.camera.size,
@@ -90,9 +88,9 @@ def camera_documents(found: CalibratedCamera, pictures: Sequence[Drawing] = ()) 
     files = {
         "camera.toml": camera_text(found).encode(),
         "camera.json": (json.dumps(answer, ensure_ascii=False, indent=1) + "\n").encode(),
-        "report.html": page("Calibration of a camera", lead, tuple(sections)).encode(),
+        "report.html": page.html().encode(),
     }
-    return files | {f"figures/{drawing.name}.png": drawing.png() for drawing in drawings}
+    return files | {f"figures/{drawing.name}.png": drawing.png() for drawing in (residuals, *pictures)}
 
 
 def pose_documents(
@@ -101,18 +99,19 @@ def pose_documents(
     """Files of measured poses: poses.csv, averaged.csv, report.html and poses.json."""
     sigma = np.sqrt(np.diagonal(_each(poses), axis1=1, axis2=2))
     rows = [
-        [tag("th", name, scope="row"), cell(f"{len(pose.which)}"), cell(f"{pose.rms:.4f}"), *_micro(s)]
+        [name, str(len(pose.which)), f"{pose.rms:.4f}", *_micro(s)]
         for name, pose, s in zip(images.names, images.measured, sigma, strict=True)
     ]
     heads = ["image", "dots", "residuals, px", "σ x, µm", "σ y, µm", "σ z, µm", "σ rotation, mdeg"]
-    sections = [Section("Poses", (table(heads, rows, "Poses with their standard deviations"),))]
-    if repeatability is not None:
-        sections.insert(0, Section("Repeatability, in m and rad", (tag("pre", str(repeatability)),)))
-    if images.rejected:
-        sections.append(Section("Images that give no pose", (_reasons(images.rejected),)))
+    repeats = "" if repeatability is None else tag("pre", str(repeatability))
+    sections = (
+        Section("Repeatability, in m and rad", (repeats,)),
+        Section("Poses", (table(heads, rows, "lrrrrrr", "Poses with their standard deviations"),)),
+        Section("Images without a pose", (_reasons(images.rejected),)),
+    )
     n = len(images) + len(images.rejected)
     frame = "Positions are in the camera's frame: x right, y down, z forward."
-    lead = (f"{len(images)} of {n} images give a pose.", frame)
+    page = Page("Measured poses", (f"{len(images)} of {n} images give a pose.", frame), sections=sections)
     answer = {
         "images": n,
         "measured": len(images),
@@ -125,7 +124,7 @@ def pose_documents(
     files = {
         "poses.csv": _csv(poses),
         "poses.json": (json.dumps(answer, ensure_ascii=False, indent=1) + "\n").encode(),
-        "report.html": page("Measured poses", lead, tuple(sections)).encode(),
+        "report.html": page.html().encode(),
     }
     return files if averaged is None else files | {"averaged.csv": _csv(averaged)}
 
@@ -140,14 +139,13 @@ def _scatter(found: Repeatability) -> dict[str, Any]:
     return {"names": found.names, **{name: None if v is None else v.tolist() for name, v in parts}}
 
 
-def _micro(sigma: Array) -> list[Html]:
+def _micro(sigma: Array) -> list[str]:
     turn = float(np.degrees(np.sqrt((sigma[3:] ** 2).mean())))
-    return [*(cell(f"{1e6 * s:.2f}") for s in sigma[:3]), cell(f"{1000 * turn:.2f}")]
+    return [*(f"{1e6 * s:.2f}" for s in sigma[:3]), f"{1000 * turn:.2f}"]
 
 
-def _reasons(rejected: Sequence[tuple[str, str]]) -> Html:
-    rows = [[tag("th", name, scope="row"), tag("td", why)] for name, why in rejected]
-    return table(["image", "reason"], rows, "Images that were not used")
+def _reasons(rejected: Sequence[tuple[str, str]]) -> Table | None:
+    return table(["image", "reason"], rejected, "lw", "Images that were not used") if rejected else None
 
 
 def _csv(poses: Poses) -> bytes:

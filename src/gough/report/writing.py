@@ -15,8 +15,7 @@ from gough.designs.poses import Selection
 from gough.dynamics import Identified, IdentifiedRepeats
 from gough.geometry import Calibrated, CalibratedPrinter
 from gough.report.base.folder import results_folder
-from gough.report.base.page import Section, bullets, page
-from gough.report.base.tables import cell, row_head, table
+from gough.report.base.page import Page, Section, bullets
 from gough.report.calibration.page import calibration_documents, printer_documents
 from gough.report.certification import certification_documents
 from gough.report.design.page import design_documents
@@ -79,11 +78,9 @@ def write_report(answer: Answer, folder: str | Path, *, title: str = "") -> Path
 
 def _table_documents(title: str, answer: Answer, _: Path) -> dict[str, bytes]:
     """The table of an answer that has no figures, with headlines and remarks."""
-    heads, rows, _align = answer.columns()
-    body = table(heads, [[row_head(first), *map(cell, rest)] for first, *rest in rows], title)
-    section = Section("Result", (body, bullets(*answer.remarks())))
-    html = page(title, tuple(answer.headlines()), (section,))
-    return {"report.html": html.encode(), "answer.json": _line(answer.to_json())}
+    section = Section("Result", (answer.table(), bullets(*answer.remarks())))
+    page = Page(title, tuple(answer.headlines()), sections=(section,))
+    return {"report.html": page.html().encode(), "answer.json": _line(answer.to_json())}
 
 
 def _line(text: str) -> bytes:

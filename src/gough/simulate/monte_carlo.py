@@ -13,6 +13,7 @@ import numpy as np
 
 from gough import __version__
 from gough.core.errors import GoughError, InputError, nearest, require
+from gough.core.tables import Table
 from gough.core.threads import one_blas_thread
 from gough.estimates import Estimate, Status
 from gough.region import ConfidenceEllipsoid
@@ -207,12 +208,12 @@ class Campaigned:
         """All of them, by design and estimator."""
         return {(d, e): self.spread(d, e) for d in self.campaign.designs for e in self.campaign.estimators}
 
-    def table(self) -> str:
-        """Truth, mean, sd, bias, σ and coverage of each unknown, as aligned text."""
+    def table(self) -> Table:
+        """Truth, mean, sd, bias, σ and coverage of each unknown."""
         from gough.simulate.spread import spread_table  # noqa: PLC0415 - text is made of results
 
         return spread_table(self.spreads)
 
     def __str__(self) -> str:
         lines = [f"{design}, {estimator}: {spread.verdict}" for (design, estimator), spread in self.spreads.items()]
-        return "\n".join([self.table(), *lines])
+        return "\n".join([str(self.table()), *lines])

@@ -8,7 +8,8 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError
-from gough.core.text import number, table
+from gough.core.tables import Table, table
+from gough.core.text import number
 
 SIGNIFICANCE = 0.01
 """Probability of calling an unbiased estimator biased."""
@@ -143,7 +144,7 @@ def spread_of(outcomes: Sequence[Mapping[str, Any]], truth: Mapping[str, float])
     )
 
 
-def spread_table(spreads: Mapping[tuple[str, str], Spread]) -> str:
+def spread_table(spreads: Mapping[tuple[str, str], Spread]) -> Table:
     """One row for each unknown of each design and estimator."""
     rows = []
     for (design, estimator), s in spreads.items():

@@ -80,7 +80,7 @@ def test_what_no_pose_tells_apart_is_said_and_does_no_harm():
     assert np.isfinite(chosen.sigma).all()
     assert chosen.shape_sigma is None
     words = " ".join(sentences(chosen))
-    assert "24 of 42 unknowns can be told apart, whatever poses are measured" in words
+    assert "the poses determine 24 of 42 unknowns, whichever are measured" in words
     assert "a1x − b1x" in words
     assert problem.workspace.unseen < 1e-9  # a platform that is never turned does not ask for more
 
@@ -92,7 +92,9 @@ def test_a_scale_that_is_not_seen_is_said():
     problem = PoseProblem.of(robot, found, scale=True)
     assert problem.information.n_parameters == 48
     assert problem.workspace.unseen > 0.01
-    assert any("holds only if that is known otherwise" in said for said in unidentified(select(problem, 10, starts=1)))
+    assert any(
+        "holds only if these are known otherwise" in said for said in unidentified(select(problem, 10, starts=1))
+    )
     known = PoseProblem.of(robot, found)
     assert known.information.n_parameters == 48
     assert known.workspace.unseen < 1e-6

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from gough.answers import Answer, Columns, position_of, predicted_interval
+from gough.answers import Answer, position_of, predicted_interval
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError, require
-from gough.core.text import number, table
+from gough.core.tables import Table, table
+from gough.core.text import number
 from gough.data import Recording, write_recording
 from gough.designs.excitation.criteria import CRITERIA
 from gough.designs.excitation.measure import DENSE, extremes, measured
@@ -186,7 +187,7 @@ class Design(Answer, ArrayValue):
         return [float(max(one.beyond(least), one.beyond(most))) for one, least, most in channels]
 
     def __str__(self) -> str:
-        return "\n".join([*self.headlines(), "", self.table(), "", self._limits()])
+        return "\n".join([*self.headlines(), "", str(self.table()), "", str(self.limit_table(_SHOWN))])
 
     def headlines(self) -> tuple[str, ...]:
         of, series = self.problem, self.series
@@ -282,7 +283,7 @@ class Design(Answer, ArrayValue):
         units, sigma = self.problem.robot.effort_units, np.sqrt(np.diag(self.problem.sigma))
         return ", ".join(dict.fromkeys(f"{number(sd)} {unit}" for sd, unit in zip(sigma, units, strict=True)))
 
-    def columns(self) -> Columns:
+    def table(self) -> Table:
         """Base parameters with their predicted standard deviations."""
         units = [self.problem.robot.units[i] for i in self.problem.found.kept]
         cells = zip(self.problem.names, units, self.problem.base_values, self.sigma, strict=True)
@@ -290,19 +291,21 @@ class Design(Answer, ArrayValue):
         for name, unit, value, sd in cells:
             share = f"{100 * sd / abs(value):.2g} %" if value and sd < np.inf else "—"
             rows.append([name, unit, number(value), number(sd, digits=2), share])
-        return ["parameter", "unit", "nominal", "σ predicted", "share"], rows, "llrrr"
+        heads = ["parameter", "unit", "nominal", "σ predicted", "share"]
+        return table(heads, rows, "lurrr", "Predicted standard deviations")
 
-    def _limits(self) -> str:
+    def limit_table(self, count: int | None = None) -> Table:
+        """Limits with the extremes of the motion, the nearest first; all of them by default."""
         low, high = self.extremes
         beyond = self.beyond
-        order = np.argsort(beyond)[::-1][:_SHOWN]
+        order = np.argsort(beyond)[::-1][:count]
         rows = []
         for i in order:
             one = self.problem.channels[i]
             ends = (number(one.lower), number(one.upper))
-            rows.append([one.name, one.unit, number(low[i]), number(high[i]), *ends, f"{-100 * beyond[i]:.1f} %"])
-        heads = ["nearest limits", "unit", "least", "greatest", "allowed from", "to", "left"]
-        return table(heads, rows, "llrrrrr")
+            rows.append([one.name, one.unit, number(low[i]), number(high[i]), *ends, f"{-100 * beyond[i]:.2f} %"])
+        heads = ["limit", "unit", "least", "greatest", "allowed from", "to", "room left"]
+        return table(heads, rows, "lurrrrr", "Limits")
 
 
 def _finite(value: float) -> float | None:

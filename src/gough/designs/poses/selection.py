@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gough.answers import Answer, Columns, position_of, predicted_interval
+from gough.answers import Answer, position_of, predicted_interval
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, require
+from gough.core.tables import Column, Table, table
 from gough.data import Poses
 from gough.designs.poses.bounds import least_value
 from gough.designs.poses.criteria import DCriterion
@@ -18,6 +19,7 @@ from gough.designs.poses.search import OnProgress, Progress, exchange, greedy
 from gough.designs.poses.workspace import Accuracy
 from gough.geometry.gauges import regauged
 from gough.geometry.geometric import SCALE
+from gough.geometry.results import shown_unit
 from gough.region import Interval
 from gough.robots.gough_platform import GoughPlatform
 
@@ -161,16 +163,17 @@ class Selection(Answer, ArrayValue):
         """The criterion."""
         return self.problem.criterion.value(self.information)
 
-    def columns(self) -> Columns:
+    def table(self) -> Table:
         """Readings to command and positions to expect, pose by pose."""
         poses, model = self.poses, self.problem.model
-        shown, factor = ("mm", 1e3) if model.reading_unit == "m" else (model.reading_unit, 1.0)
-        heads = ["pose", *(f"{chain} [{shown}]" for chain in model.chains), *(f"{axis} [mm]" for axis in "xyz")]
+        shown, factor = shown_unit(model.reading_unit)
+        heads: list[str | Column] = ["pose", *(Column(chain, unit=shown) for chain in model.chains)]
+        heads += [Column(axis, unit="mm") for axis in "xyz"]
         rows = [
             [str(i + 1), *(f"{factor * v:.4f}" for v in reading), *(f"{1e3 * v:.3f}" for v in position)]
             for i, (reading, position) in enumerate(zip(poses.readings, poses.position, strict=True))
         ]
-        return heads, rows, "r" * len(heads)
+        return table(heads, rows, "l" + "r" * (len(heads) - 1), "Readings to command")
 
     def headlines(self) -> tuple[str, ...]:
         of, told = self.problem, self.accuracy

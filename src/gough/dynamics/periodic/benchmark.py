@@ -14,7 +14,8 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, Mask, array
 from gough.core.errors import InputError, require
-from gough.core.text import number, table
+from gough.core.tables import Cell, Table, table
+from gough.core.text import number
 from gough.core.units import squared
 from gough.dynamics.periodic.equations import PathEquations
 from gough.dynamics.periodic.motion import RepeatedMotion
@@ -35,6 +36,11 @@ class Bias(Enum):
     INVISIBLE = "no error of the model is visible"
     SMALL = "unbiased: the model's error is smaller than that of one reading"
     LARGE = "biased: the model's error exceeds that of a reading"
+
+    @property
+    def short(self) -> str:
+        """The verdict in few words."""
+        return "no error visible" if self is Bias.INVISIBLE else self.value.split(":", maxsplit=1)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,21 +104,36 @@ class BenchmarkVerdict(ArrayValue):
             for name, bias, m, s, cause in parts
         )
 
-    def __str__(self) -> str:
+    def table(self) -> Table:
+        """Variance of the model's error against that of a reading, actuator by actuator [AHG, §V]."""
         rows = [
-            [name, squared(unit), number(m, digits=3), number(s, digits=3), f"{p:.2g}", bias.name.lower()]
-            for name, unit, m, s, p, bias in zip(
+            [
+                name,
+                squared(unit),
+                number(m, digits=3),
+                number(s, digits=3),
+                f"{p:.2g}",
+                Cell(
+                    f"{bias.short}{f'; {cause}' if cause and bias is not Bias.INVISIBLE else ''}",
+                    mark="bad" if bias is Bias.LARGE else "",
+                ),
+            ]
+            for name, unit, m, s, p, bias, cause in zip(
                 self.actuators,
                 self.effort_units,
                 self.model_variance,
                 self.measurement_variance,
                 self.p,
                 self.bias,
+                self.causes,
                 strict=True,
             )
         ]
-        heads = ["actuator", "unit", "model error", "measurement", "p", "error of the model"]
-        return "\n".join([table(heads, rows, "llrrrl"), *self.verdicts])
+        heads = ["actuator", "unit", "variance of the model's error", "of a reading", "p", "verdict"]
+        return table(heads, rows, "lurrrw", "Model error against measurement error")
+
+    def __str__(self) -> str:
+        return "\n".join([str(self.table()), *self.verdicts])
 
 
 def all_parameters(problem: NonlinearProblem, answer: Estimate) -> tuple[Array, Array]:

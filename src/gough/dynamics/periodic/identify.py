@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gough.answers import Columns
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
 from gough.core.progress import Phase, announced
-from gough.core.text import number
+from gough.core.tables import Table
 from gough.data import advised_cutoff
 from gough.dynamics.periodic.benchmark import BenchmarkVerdict, Bias, all_parameters, benchmark
 from gough.dynamics.periodic.by_repeat import by_repeat
@@ -20,6 +19,7 @@ from gough.dynamics.periodic.order import OrderChoice, path_criterion, series_or
 from gough.dynamics.periodic.path import on_fitted_path, reading_covariance
 from gough.dynamics.reduce import reduced
 from gough.dynamics.results import EstimatesByMethod
+from gough.dynamics.tables import parameter_table, regroupings
 from gough.estimates import Estimate
 from gough.methods import (
     GaussMarkov,
@@ -163,20 +163,14 @@ class IdentifiedRepeats(EstimatesByMethod):
     def _by_preference(self) -> Mapping[str, Estimate]:
         return self.likeliest_first
 
-    def columns(self) -> Columns:
-        """A row for each parameter, a column for each estimator."""
-        names, units = self.likeliest.unknowns.names, self.likeliest.unknowns.units
-        best = _sigma(self.likeliest)
-        columns = [[number(v, s) for v, s in zip(e.value, best, strict=True)] for e in self.estimates.values()]
-        sigma = [number(s, digits=2) for s in best]
-        rows = [list(row) for row in zip(names, units, *columns, sigma, strict=True)]
-        heads = ["parameter", "unit", *self.estimates, "σ (ML)"]
-        return heads, rows, "ll" + "r" * (len(heads) - 2)
+    def table(self, truth: Array | None = None) -> Table:
+        """A row for each parameter, a column for each estimator, maximum likelihood first."""
+        return parameter_table(self.likeliest.unknowns, self.likeliest_first, truth)
 
-
-def _sigma(estimate: Estimate) -> Array:
-    region = estimate.region
-    return region.sigma if isinstance(region, ConfidenceEllipsoid) else np.zeros(len(estimate.value))
+    @property
+    def regroupings(self) -> dict[str, str]:
+        """What each short label of the table stands for: combinations of parameters."""
+        return regroupings(self.robot, self.found, self.likeliest.unknowns.names)
 
 
 def identify_repeated(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gough.core.errors import InputError, require
-from gough.core.text import table
+from gough.core.tables import Table, table
 from gough.dynamics.periodic.errors_in_variables import errors_in_variables
 from gough.dynamics.periodic.motion import RepeatedMotion
 from gough.dynamics.periodic.path import mean_pose, reading_covariance
@@ -83,10 +83,11 @@ class OrderChoice:
             found.append(TriedOrder(order, each.n_unknowns, *chances, each.aic - aic, each.bic - bic))
         return tuple(found)
 
-    def __str__(self) -> str:
+    def table(self) -> Table:
+        """Goodness of fit and information criteria of each order."""
         rows = [
             [
-                str(row.order) + (" ←" if row.order == self.order else "  "),
+                f"{row.order}{', chosen' * (row.order == self.order)}",
                 str(row.n_unknowns),
                 f"{row.chi_squared:.3f}",
                 f"{row.p:.2g}",
@@ -95,8 +96,11 @@ class OrderChoice:
             ]
             for row in self.rows
         ]
-        heads = ["order", "unknowns", "χ²/dof", "p", "AIC − least", "BIC − least"]
-        return "\n".join([table(heads, rows, "rrrrrr"), self.reason])
+        heads = ["harmonics", "unknowns", "χ²/dof", "p", "AIC − least", "BIC − least"]
+        return table(heads, rows, "lrrrrr", "Orders of the path")
+
+    def __str__(self) -> str:
+        return f"{self.table()}\n{self.reason}"
 
 
 def series_order(

@@ -11,7 +11,8 @@ from gough.core import outward
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import require
 from gough.core.intervals import Interval
-from gough.core.text import number, table
+from gough.core.tables import table
+from gough.core.text import number
 from gough.estimates import Claim, Status, proof
 from gough.methods.bounded.constraint_generation import Warm
 from gough.methods.bounded.linear_hull import Hull, LinearHull
@@ -56,7 +57,7 @@ class Sweep(ArrayValue):
             rows = [[row[0], *row[2:]] for row in rows]
         factors = [repr(factor).removesuffix(".0") for factor in self.factors.tolist()]
         heads = ["factor", *([""] if any(self.units) else []), *factors]
-        return table(heads, rows, align="l" + "l" * (len(heads) - 1 - len(words)) + "r" * len(words))
+        return str(table(heads, rows, "l" + "l" * (len(heads) - 1 - len(words)) + "r" * len(words)))
 
 
 @np.errstate(all="ignore")

@@ -13,7 +13,8 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, Mask, array
 from gough.core.errors import InputError, require
-from gough.core.text import number, table
+from gough.core.tables import Cell, Table, table
+from gough.core.text import number, power_of_thousand, scaled_unit
 from gough.methods.noise.noise_tests import Deviations, NoiseTest, alikeness, autocorrelations, gaussianity, whiteness
 
 
@@ -103,15 +104,23 @@ class RepeatNoise(ArrayValue):
         named = ", ".join(f"{n} ({f.what} {f.statistic:.2g})" for n, f in wrong)
         return f"{what}: refuted for {named}. {otherwise}"
 
+    def table(self, units: Sequence[str] = ()) -> Table:
+        """σ of each channel with its interval, and the outcome of each test; scaled where units are known."""
+        rows: list[list[str | Cell]] = []
+        sides = zip(self.names, units or [""] * len(self.names), self.sigma, *self.sigma_interval(), strict=True)
+        for i, (name, unit, *values) in enumerate(sides):
+            power = power_of_thousand(float(values[0])) if units else 0
+            sigma, low, high = (number(float(value) / 10.0**power, digits=3) for value in values)
+            tests = (self.gaussian[i], self.white[i], self.alike[i])
+            cells = [
+                Cell("no" if t.is_refuted else "yes", f"p = {t.p:.2g}", "bad" if t.is_refuted else "") for t in tests
+            ]
+            rows.append([name, scaled_unit(unit, power), sigma, f"{low} … {high}", *cells])
+        heads = ["channel", "unit", "σ of a reading", "95% interval", "Gaussian?", "white?", "alike in all repeats?"]
+        return table(heads, rows, "lurrrrr", "Noise of each channel")
+
     def __str__(self) -> str:
-        lower, upper = self.sigma_interval()
-        sides = zip(self.names, self.sigma, lower, upper, self.gaussian, self.white, self.alike, strict=True)
-        rows = [
-            [name, number(s), f"{number(a)} … {number(b)}", *("no" if f.is_refuted else "yes" for f in tests)]
-            for name, s, a, b, *tests in sides
-        ]
-        heads = ["channel", "σ", "95 % interval", "Gaussian?", "white?", "alike?"]
-        return "\n".join([table(heads, rows, "lrrrrr"), *self.verdicts])
+        return "\n".join([str(self.table()), *self.verdicts])
 
 
 _NOT_GAUSSIAN = (

@@ -11,6 +11,7 @@ from gough.core.errors import AssumptionError
 from gough.core.text import written
 from gough.core.threads import one_blas_thread
 from gough.estimates import Claim, Estimate, LikelihoodStats, Status, limited_by_prior
+from gough.methods.nonlinear.gauss_newton import without_nuisances
 from gough.methods.nonlinear.normal_equations import (
     GeneralTarget,
     Normal,
@@ -20,7 +21,6 @@ from gough.methods.nonlinear.normal_equations import (
     inverse_roots,
     sample_covariances,
 )
-from gough.methods.nonlinear.repeated import asked_for
 from gough.methods.statistical.gauss_markov import GaussMarkov
 from gough.methods.statistical.residuals import Fitted, NoiseModel, covariance, goodness, noise_model, verdict, widening
 from gough.methods.statistical.whitening import stated
@@ -90,7 +90,7 @@ class MaximumLikelihood:
         status, steps = search.climb(self.rtol, self.max_steps)
         if status is Status.SINGULAR:
             answer = GaussMarkov(self.level).estimate(problem.linearize(search.theta))
-            return asked_for(problem, replace(answer, method=written(self), status=Status.SINGULAR))
+            return without_nuisances(problem, replace(answer, method=written(self), status=Status.SINGULAR))
         return self._answer(search, status, steps)
 
     def _answer(self, search: "_Search", status: Status, steps: int) -> Estimate:

@@ -6,17 +6,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from warnings import catch_warnings, filterwarnings
 
+from gough.core.html import Html, tag, text
 from gough.core.text import visible
 from gough.report.base.curves import Curves
-from gough.report.base.html import Html, tag, text
-from gough.report.base.inline import inlined
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+Color: TypeAlias = int | str
+"""The number of a series, or one of the page's own colors: `ink`, `quiet`, `faint`."""
+WIDTH = 6.0
+"""Width of a figure in inches: enough for a screen, narrow enough for a phone."""
 INK, QUIET, FAINT = "#22303c", "#5b6770", "#c9d1d9"
 SERIES = ("#0072b2", "#c76a00", "#00845f", "#b04a86", "#5b5fc7", "#7a6a00", "#a83a2c", "#5f6b73")
 """Colors that stay apart for readers who see few of them, darker than Okabe and Ito's so that thin lines show."""
@@ -27,6 +30,7 @@ _VARIABLES = {
     FAINT: "--faint",
     **{color: f"--series-{i + 1}" for i, color in enumerate(SERIES)},
 }
+_ABSOLUTE = re.compile(r"([ML])\s*(-?[\d.]+)\s+(-?[\d.]+)\s*")
 _STYLE: dict[Any, Any] = {
     "font.size": 9.5,
     "font.family": "DejaVu Sans",
@@ -113,7 +117,7 @@ class Drawing:
 
     def html(self) -> Html:
         """The figure for a page: colors become the page's, identifiers its own, and nothing refers to elsewhere."""
-        source = inlined(self._source, self.name)
+        source = _inlined(self._source, self.name)
         label = f'role="img" aria-label="{text(self.description)}"'
         source = re.sub(
             r'<svg [^>]*?(viewBox="[^"]*")[^>]*>', lambda found: f"<svg {label} {found[1]}>", source, count=1
@@ -144,3 +148,54 @@ def blank(width: float, height: float) -> "Figure":
     from matplotlib.figure import Figure  # noqa: PLC0415 - start-up time
 
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def color_of(color: Color) -> str:
+    """The same color as on the page.
+
+    Examples:
+        >>> color_of("ink")
+        '#22303c'
+    """
+    if isinstance(color, int):
+        return SERIES[color % len(SERIES)]
+    return {"ink": INK, "quiet": QUIET, "faint": FAINT}[color]
+
+
+def _inlined(source: str, prefix: str) -> str:
+    """The `<svg>` of a file by matplotlib, with identifiers of its own, the page's font, and a third of the bytes."""
+    source = source[source.index("<svg") :]
+    source = re.sub(r"font: (?:bold )?([\d.]+px)[^;\"]*", r"font-size: \1", source)
+    source = re.sub(r" ?font-family: [^;\"]*;?| ?stroke-linecap: square;?| transform=\"rotate\(-0 [^\"]*\"", "", source)
+    source = re.sub(r"<g id=\"[^\"]*\">", "<g>", source)
+    source = re.sub(r"<(use|text)[^>]*>", lambda element: _tenths(element[0]), source)
+    source = re.sub(r'\bid="', f'id="{prefix}-', source)
+    source = source.replace('href="#', f'href="#{prefix}-').replace("url(#", f"url(#{prefix}-")
+    source = re.sub(r' d="([^"]*)"', lambda path: f' d="{relative(path[1])}"', source)
+    return re.sub(r">\s+<", "><", source)
+
+
+def _tenths(element: str) -> str:
+    return re.sub(r' ([xy])="(-?[\d.]+)"', lambda found: f' {found[1]}="{float(found[2]):.1f}"', element)
+
+
+def relative(path: str) -> str:
+    r"""A path of straight lines in steps of a tenth; other paths as they are, in one line.
+
+    Examples:
+        >>> relative("M 10.04 20 \nL 11.5 18.25 \nL 11.5 18.75 \nz")
+        'M10 20l1.5 -1.8l0 0.6z'
+    """
+    if re.search(r"[^MLz\d.\s-]", path):
+        return re.sub(r"\s+", " ", path).strip()
+    x, y = 0, 0
+
+    def step(found: re.Match[str]) -> str:
+        nonlocal x, y
+        there = round(10 * float(found[2])), round(10 * float(found[3]))
+        first = found[1] == "M"
+        move = there if first else (there[0] - x, there[1] - y)
+        x, y = there
+        return f"{'M' if first else 'l'}{move[0] / 10:g} {move[1] / 10:g}"
+
+    return _ABSOLUTE.sub(step, path).replace("z ", "z").strip()

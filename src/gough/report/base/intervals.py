@@ -7,13 +7,11 @@ import numpy as np
 
 from gough.core import outward
 from gough.core.arrays import Array
-from gough.core.text import number
-from gough.estimates import Claim, Estimate, Status
+from gough.core.text import number, short_labels, shortened, signed
+from gough.dynamics.tables import claimed, sides
+from gough.estimates import Claim, Estimate
 from gough.region import Box, ConfidenceEllipsoid
-from gough.report.base.drawing import FAINT, INK, QUIET, Drawing, blank, style
-from gough.report.base.labels import short_labels, shortened
-from gough.report.base.numbers import signed
-from gough.report.base.static import WIDTH, color_of
+from gough.report.base.drawing import FAINT, INK, QUIET, WIDTH, Drawing, blank, color_of, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,45 +21,6 @@ Rows: TypeAlias = Mapping[str, tuple[Array, Array, Array]]
 """Value, lower and upper end of each unknown, by method."""
 _WIDE = 6.0
 """How many times wider than the smallest set an interval may be before it is cut at the panel's edge."""
-
-
-def sides(estimate: Estimate) -> tuple[Array, Array]:
-    """Lower and upper end of each unknown's interval; NaN where the estimate states none.
-
-    Examples:
-        >>> import gough
-        >>> from gough.methods import LeastSquares
-        >>> problem = gough.LinearProblem([[1.0]], [2.0], gough.Unknowns(["a"]))
-        >>> sides(gough.estimate(problem, LeastSquares()))
-        (array([nan]), array([nan]))
-    """
-    box = estimate.intervals()
-    if estimate.claim is Claim.VALUE or box.is_empty or np.isnan(estimate.value).all():
-        return np.full(len(box), np.nan), np.full(len(box), np.nan)
-    return box.lower, box.upper
-
-
-def claimed(estimate: Estimate, *, in_full: bool = False) -> str:
-    """What the intervals of an estimate claim, in a few words, or how it ended where it did not end well.
-
-    Examples:
-        >>> import gough
-        >>> from gough.methods import LeastSquares
-        >>> problem = gough.LinearProblem([[1.0], [1.0]], [2.0, 2.5], gough.Unknowns(["a"]))
-        >>> claimed(gough.estimate(problem, LeastSquares()))
-        '95% confidence'
-    """
-    if estimate.status is not Status.OK:
-        return estimate.status.value.split(":")[0]
-    if isinstance(estimate.region, ConfidenceEllipsoid) and estimate.claim is Claim.CONFIDENCE:
-        return f"{estimate.region.level:.0%} confidence"
-    short = {Claim.VALUE: "value only", Claim.ENCLOSURE: "guaranteed set", Claim.PROOF: "proved set"}
-    full = {
-        Claim.VALUE: "a value without an interval",
-        Claim.ENCLOSURE: "guaranteed to hold all that the bounds allow",
-        Claim.PROOF: "proved to hold all that the bounds allow",
-    }
-    return (full if in_full else short).get(estimate.claim, "confidence")
 
 
 def interval_figure(estimates: Mapping[str, Estimate], truth: Array | None = None) -> Drawing:
@@ -186,12 +145,6 @@ def shown_range(ends: list[tuple[float, float]], sets: list[bool], others: list[
     low, high = min(finite), max(finite)
     margin = 0.08 * (high - low) or 0.01 * abs(high) or 1.0
     return low - margin, high + margin
-
-
-def holds(estimate: Estimate, truth: Array) -> Any:
-    """Which true values lie in their intervals."""
-    lower, upper = sides(estimate)
-    return (lower <= truth) & (truth <= upper)
 
 
 def is_set(estimate: Estimate) -> bool:

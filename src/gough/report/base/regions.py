@@ -1,4 +1,4 @@
-"""How the errors of an estimate hang together: correlations, the pair hardest to tell apart, and memory in time."""
+"""Correlations of errors: between parameters, the joint region of the most correlated pair, and over time."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -7,21 +7,19 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import require
+from gough.core.text import short_labels, shortened, signed
 from gough.estimates import Estimate
 from gough.region import ConfidenceEllipsoid
-from gough.report.base.charts import Band, Chart, Line, Panel
+from gough.report.base.charts import Band, Chart, Line, Panel, charted
 from gough.report.base.curves import Curves
-from gough.report.base.drawing import INK, SERIES, Drawing, blank, style
-from gough.report.base.labels import short_labels, shortened
-from gough.report.base.numbers import signed
-from gough.report.base.static import WIDTH, color_of, drawn
+from gough.report.base.drawing import INK, SERIES, WIDTH, Drawing, blank, color_of, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 def belief(estimate: Estimate) -> ConfidenceEllipsoid:
-    """The estimate's region, which must be a belief."""
+    """The confidence region of an estimate; an error where it has none."""
     region = estimate.region
     require(isinstance(region, ConfidenceEllipsoid), f"{estimate.method} states no confidence region to draw")
     assert isinstance(region, ConfidenceEllipsoid)
@@ -29,21 +27,21 @@ def belief(estimate: Estimate) -> ConfidenceEllipsoid:
 
 
 def memory_figure(residuals: Array, groups: Sequence[str], *, rate: float, n_lags: int = 60) -> Drawing:
-    """Autocorrelation of the residuals (samples, groups) with the band that chance alone stays in."""
+    """Autocorrelation of the residuals (samples, groups), with the 95 % band of uncorrelated ones."""
     n_lags = max(1, min(n_lags, len(residuals) // 4))
     chance = 1.96 / np.sqrt(max(int(np.isfinite(residuals).sum(axis=0).min()), 1))
     edge = np.full(n_lags + 1, chance)
     lines = tuple(Line(name, autocorrelation(residuals[:, g], n_lags), g) for g, name in enumerate(groups))
-    band = Band("chance, 95%", -edge, edge, color="quiet")
+    band = Band("95 % band", -edge, edge, color="quiet")
     chart = Chart(
         0.0, 1e3 / rate, n_lags + 1, "lag", "ms", (Panel("autocorrelation of the residuals", "", (band, *lines), 190),)
     )
     description = f"Autocorrelation of the residuals of {', '.join(groups)} up to a lag of {n_lags} samples."
     caption = (
-        "Beyond lag 0, residuals without a memory would stay in the grey band 19 times out of 20; what leaves it makes "
-        "textbook uncertainties too small, and is accounted for here."
+        "Beyond lag 0, uncorrelated residuals stay in the grey band with probability 95 %. Autocorrelated residuals "
+        "make the usual formula for σ too small; the σ printed here account for them."
     )
-    return Drawing("memory", drawn(chart), description, caption, lambda curves: chart.live(description, curves))
+    return charted("memory", chart, description, caption)
 
 
 def autocorrelation(series: Array, n_lags: int) -> Array:
@@ -63,7 +61,7 @@ def correlation_figure(estimate: Estimate) -> Drawing:
     rho, labels = belief(estimate).correlation, short_labels(estimate.unknowns.names)
     i, j = weakest_pair(estimate)
     caption = (
-        "Correlation of errors between parameters: the larger the square, the less the data tell the two apart. "
+        "Correlation of errors between parameters: the larger the square, the worse the data separate the two. "
         f"Strongest: {labels[i]} with {labels[j]}, {signed(f'{rho[i, j]:.2f}')}."
     )
     return matrix_figure("correlation", rho, labels, caption, of="parameters")
@@ -83,7 +81,7 @@ def matrix_figure(name: str, rho: Array, labels: Sequence[str], caption: str, *,
         axes.set_aspect("equal")
         axes.grid(visible=False)
         axes.tick_params(length=0)
-        for k, words in enumerate(("rise together", "one rises as the other falls")):
+        for k, words in enumerate(("positive correlation", "negative correlation")):
             axes.plot([], [], "s", color=SERIES[k], label=words)
         axes.legend(loc="upper right")
     i, j = divmod(int(np.tril(abs(rho), -1).argmax()), n)
@@ -128,8 +126,8 @@ def pair_figure(estimates: Mapping[str, Estimate], axes: tuple[int, int], *, tru
     }
     description = f"Joint regions of {names[x]} and {names[y]} by {', '.join(outlines)}."
     caption = (
-        f"The two parameters hardest to tell apart, {names[x]} and {names[y]}: their joint region by every method, an "
-        "ellipse for beliefs and ellipsoids, a rectangle for boxes."
+        f"The two most correlated parameters, {names[x]} and {names[y]}: their joint region by every method, an "
+        "ellipse for confidence regions and ellipsoids, a rectangle for boxes."
     )
     shown = None if truth is None else truth[[x, y]]
 

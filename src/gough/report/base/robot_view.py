@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.report.base.charts import Color
 from gough.report.base.curves import Curves
-from gough.report.base.drawing import Drawing, blank, style
-from gough.report.base.static import WIDTH, color_of
+from gough.report.base.drawing import WIDTH, Color, Drawing, blank, color_of, style
 
 FRAMES = 400
 """Postures on the page; the script goes smoothly from one to the next."""
@@ -68,12 +66,12 @@ def robot_figure(name: str, postures: Postures, clock: str) -> Drawing:
     n = len(postures.segments)
     if postures.counted == "s":
         description = (
-            f"The {name} along {postures.step * (n - 1):.3g} s of its trajectory, with the way of its platform."
+            f"The {name} along {postures.step * (n - 1):.3g} s of its trajectory, with the path of its platform."
         )
-        caption = f"The {name} as the model sees it, and the way that the middle of its platform takes."
+        caption = f"The model of the {name}, and the path of the center of its platform."
     else:
         description = f"The {name} in {n} poses."
-        caption = f"The {name} as the model sees it, in each of {n} poses."
+        caption = f"The model of the {name} in each of {n} poses."
     shape = postures.segments[len(postures.segments) // 2]
     middle = (postures.segments.min(axis=(0, 1, 2)) + postures.segments.max(axis=(0, 1, 2))) / 2
     with style():

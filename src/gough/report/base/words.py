@@ -1,79 +1,66 @@
 """Verdicts in sentences, for the terminal and the page alike."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from gough.core.arrays import Array
+from gough.core.text import listed, short_labels
+from gough.dynamics.tables import holds
 from gough.estimates import Claim, Estimate
 from gough.methods.statistical.identifiability import Identifiability
 from gough.region import ConfidenceEllipsoid
-from gough.report.base.intervals import holds
-from gough.report.base.labels import short_labels
+from gough.report.base.regions import belief
 
 CLAIMS = {
-    Claim.VALUE: "a number, nothing more.",
-    Claim.CONFIDENCE: "the interval holds the truth with the stated probability, if the noise is as residuals show.",
+    Claim.VALUE: "a value without an interval.",
+    Claim.CONFIDENCE: (
+        "the interval contains the truth with the stated probability, if the noise is as estimated from the residuals."
+    ),
     Claim.ENCLOSURE: (
-        "the set holds every value that the error bounds allow, in exact arithmetic. It is printed rounded outward."
+        "the set contains every value that the error bounds allow, in exact arithmetic. It is printed rounded outward."
     ),
     Claim.PROOF: (
-        "the set holds every value that the error bounds allow; the proof covers all rounding errors. It is printed "
+        "the set contains every value that the error bounds allow; the proof covers all rounding errors. It is printed "
         "rounded outward, so the proof holds for the printed set too."
     ),
 }
 """What each claim means to a reader."""
 
 
-def listed(words: Sequence[str]) -> str:
-    """Words as a list in a sentence.
-
-    Examples:
-        >>> listed(["m_1", "m_2", "m_3"])
-        'm_1, m_2 and m_3'
-    """
-    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
-
-
 def determined(found: Identifiability) -> tuple[str, ...]:
-    """What the data can and cannot tell apart.
+    """Which parameters the data determine, and how well.
 
     Examples:
         >>> import gough
         >>> from gough.methods import identifiability
         >>> problem = gough.LinearProblem([[1.0, 2.0], [2.0, 4.0]], [0, 0], gough.Unknowns(["m_1", "m_2"]))
         >>> determined(identifiability(problem))[0]
-        'Of 2 parameters, the data determine 1 combination: none by itself, 1 only together with others (marked *).'
+        'The data determine no single parameter and 1 combination (marked *) of 2 parameters.'
     """
     n = len(found.names)
     if found.is_full_rank:
-        sentences = [f"The data determine every one of the {n} parameters by itself."]
+        sentences = [f"The data determine all {n} parameters." if n > 1 else "The data determine the parameter."]
     else:
         alone = n - len(found.not_identifiable)
-        together = found.rank - alone
-        many = f"{found.rank} combination{'s' * (found.rank != 1)}"
-        by_themselves = f"{alone or 'none'} by {'themselves' if alone > 1 else 'itself'}"
-        sentences = [
-            f"Of {n} parameters, the data determine {many}: {by_themselves}, "  # noqa: ISC004 - one sentence
-            f"{together} only together with others (marked *)."
-        ]
+        single = f"{alone or 'no'} single parameter{'s' * (alone > 1)}"
+        together = f"{found.rank - alone} combination{'s' * (found.rank - alone != 1)}"
+        sentences = [f"The data determine {single} and {together} (marked *) of {n} parameters."]
     if found.without_effect:
-        sentences.append(f"These data cannot show {listed(found.without_effect)}: no effect on them at all.")
+        sentences.append(f"No effect on the data: {listed(found.without_effect)}.")
     if np.isfinite(found.condition):
         sentences.append(
-            f"What the motion shows worst, it shows {found.condition:.3g} times less than what it shows best "
-            "(condition number)."
+            f"Condition number {found.condition:.3g}, columns scaled to unit length. Worst-excited direction: "
+            f"{found.weakest}."
         )
     return tuple(sentences)
 
 
 def in_sigma(estimate: Estimate, truth: Array) -> Array:
     """(value − truth)/σ of each unknown."""
-    return np.asarray((estimate.value - truth) / _belief(estimate).sigma)
+    return np.asarray((estimate.value - truth) / belief(estimate).sigma)
 
 
 def against_truth(label: str, estimate: Estimate, truth: Array) -> str:
-    """How many true values the intervals hold, and of a belief the worst of all errors."""
+    """How many true values lie in their intervals, and the largest error of a confidence region."""
     if estimate.claim is Claim.VALUE or np.isnan(estimate.value).all():
         return ""
     inside = holds(estimate, truth)
@@ -89,13 +76,8 @@ def against_truth(label: str, estimate: Estimate, truth: Array) -> str:
 
 
 def near_zero(estimate: Estimate) -> str:
-    """Which unknowns might as well be zero, or an empty string."""
+    """Which unknowns have intervals that contain zero, in a sentence; empty where there is none."""
     labels = short_labels(estimate.unknowns.names)
     at_zero = holds(estimate, np.zeros(len(labels)))
-    hidden = [label for label, held in zip(labels, at_zero, strict=True) if held]
-    return f"Too small to be told from zero in these data: {listed(hidden)}." if hidden else ""
-
-
-def _belief(estimate: Estimate) -> ConfidenceEllipsoid:
-    assert isinstance(estimate.region, ConfidenceEllipsoid)
-    return estimate.region
+    small = [label for label, held in zip(labels, at_zero, strict=True) if held]
+    return f"Not significantly different from zero: {listed(small)}." if small else ""

@@ -8,10 +8,9 @@ from gough.core.arrays import Array
 from gough.core.rotations import log
 from gough.geometry import Calibrated, CalibratedPrinter, HeldOut
 from gough.geometry.gauges import regauged
-from gough.report.base.charts import Chart, Level, Line, Panel
-from gough.report.base.drawing import FAINT, INK, QUIET, SERIES, Drawing, blank, style
+from gough.report.base.charts import Chart, Level, Line, Panel, charted
+from gough.report.base.drawing import FAINT, INK, QUIET, SERIES, WIDTH, Drawing, blank, style
 from gough.report.base.robot_view import Postures, robot_figure
-from gough.report.base.static import WIDTH, drawn
 from gough.report.calibration.tables import joint_changes
 from gough.robots import GoughPlatform
 from gough.robots.kinematics import PlatformPoses, all_derivatives, evaluate_chains
@@ -53,7 +52,7 @@ def _each(by_pose: Array, C: Array) -> Array:
 
 
 def closure_figure(found: Calibrated) -> Drawing:
-    """What is left of every chain's closure at every pose, a panel each, with what the stated noise explains."""
+    """Closure error of every chain at every pose, a panel each, with the 95 % limits of the stated noise."""
     poses, model = found.poses, found.model
     left = 1e3 * found.residuals
     sigma = expected_closure(found)
@@ -61,15 +60,15 @@ def closure_figure(found: Calibrated) -> Drawing:
     for k, name in enumerate(model.chains):
         marks: list[Line | Level] = [Line(name, left[:, k], k)]
         if sigma is not None:
-            marks.append(Level("95 % by the stated noise", 1e3 * _95 * float(sigma[k])))
+            marks.append(Level("95 % limits of the stated noise", 1e3 * _95 * float(sigma[k])))
         panels.append(Panel(name, "mm", tuple(marks), 120, symmetric=True, axis=k == len(model.chains) - 1))
     chart = Chart(0.0, 1.0, len(poses), "pose", "", tuple(panels), clock=CLOCK)
-    description = f"What is left of the closure of {', '.join(model.chains)} at each of {len(poses)} poses."
+    description = f"Closure errors of {', '.join(model.chains)} at each of {len(poses)} poses."
     caption = (
-        "Error of each chain's closure after calibration. Noise looks like noise, and 19 of 20 errors stay between the "
-        "dashed lines; a pattern is a missing effect."
+        "Closure error of each chain after calibration. If the model is adequate, the errors show no pattern and 95 % "
+        "of them lie between the dashed lines."
     )
-    return Drawing("closure", drawn(chart), description, caption, lambda curves: chart.live(description, curves))
+    return charted("closure", chart, description, caption)
 
 
 def validation_figure(check: HeldOut) -> Drawing:
@@ -84,13 +83,13 @@ def validation_figure(check: HeldOut) -> Drawing:
         lines = [Line("after", np.sort(factor * after), 0)]
         if before is not None:
             panels.append(Panel(what, unit, (*lines, Line("before", np.sort(factor * before), "quiet")), 130))
-        if before is None or before.max() > 4 * after.max():  # too small to be read beside what it was
+        if before is None or before.max() > 4 * after.max():  # too small to be read on the same scale
             panels.append(Panel(f"{what} after", unit, tuple(lines), 110))
     n = len(check.position_after)
     chart = Chart(1.0, 1.0, n, "poses, sorted by error", "", tuple(panels))
     description = f"Errors of {n} predicted poses before and after calibration, in ascending order."
     caption = "Distance between measured poses and those predicted from the readings; each curve is sorted by itself."
-    return Drawing("validation", drawn(chart), description, caption, lambda curves: chart.live(description, curves))
+    return charted("validation", chart, description, caption)
 
 
 def posture_figure(found: Calibrated) -> Drawing | None:
@@ -117,7 +116,7 @@ def posture_figure(found: Calibrated) -> Drawing | None:
 
 
 def joint_figure(found: Calibrated) -> Drawing:
-    """Where the joints of a Gough platform are, against its blueprint, seen from above; arrows are magnified."""
+    """Joints of a Gough platform against its blueprint, seen from above; arrows are magnified."""
     joints, moved, half = joint_changes(found)
     longest = float(np.linalg.norm(moved[..., :2], axis=2).max()) or 1.0
     reach = float(np.linalg.norm(joints[..., :2] - joints[..., :2].mean(axis=1, keepdims=True), axis=2).max())
@@ -135,8 +134,8 @@ def joint_figure(found: Calibrated) -> Drawing:
     description = f"Joints of base and platform from above, with arrows from the blueprint, {times:g} times too long."
     sizes = ", and so are the 95 % ellipses at their tips" if half is not None else ""
     caption = (
-        f"From the blueprint's joints to those found, leg by leg, seen from above. Arrows are magnified {times:g} "
-        f"times{sizes}. Numbers tell how far a joint is above its place in the blueprint, in mm."
+        "From the blueprint's joints to the calibrated ones, leg by leg, seen from above. Arrows are magnified "
+        f"{times:g} times{sizes}. Numbers: height of a joint above its place in the blueprint, in mm."
     )
     return Drawing("joints", figure, description, caption)
 
@@ -181,12 +180,12 @@ def probe_figure(found: CalibratedPrinter) -> Drawing:
     panels = tuple(Panel(what, "mm", (Line(what, 1e3 * r, k),), 120, symmetric=True) for what, r, k in pairs)
     chart = Chart(0.0, 1.0, len(found.residuals_after), "probed point", "", panels)
     description = "Residual of each probed point, with the geometry as found and as configured."
-    caption = "Height (or distance) that the geometry predicts less the one that was met."
-    return Drawing("residuals", drawn(chart), description, caption, lambda curves: chart.live(description, curves))
+    caption = "Height (or distance) that the geometry predicts, minus the measured one."
+    return charted("residuals", chart, description, caption)
 
 
 def bed_figure(found: CalibratedPrinter) -> Drawing:
-    """The bed from above: towers, probed points, and what is left of each height."""
+    """The bed from above: towers, probed points, and the residual of each height."""
     n = len(found.probes.heights)
     readings = found.probes.height_readings
     places = 1e3 * found.model.forward(found.parameters, readings).position[:, :2]
@@ -209,6 +208,6 @@ def bed_figure(found: CalibratedPrinter) -> Drawing:
         axes.set_aspect("equal")
         axes.margins(0.12)
         axes.set_title("bed and towers from above, mm", loc="left")
-    description = f"The bed from above: {n} probed points, each with the height that is left, and the towers."
-    caption = "What is left of each probed height, in mm: blue where the geometry predicts too much, orange too little."
+    description = f"The bed from above: {n} probed points, each with the residual of its height, and the towers."
+    caption = "Residual of each probed height, in mm: blue where the geometry predicts too much, orange too little."
     return Drawing("bed", figure, description, caption)

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.core.text import number
+from gough.core.text import number, signed
 from gough.geometry import Calibrated
 from gough.geometry.workspace_map import WorkspaceMap, workspace_map
 from gough.region import ConfidenceEllipsoid
-from gough.report.base.drawing import FAINT, QUIET, SERIES, Drawing, blank, style
-from gough.report.base.numbers import signed
-from gough.report.base.static import WIDTH
+from gough.report.base.drawing import FAINT, QUIET, SERIES, WIDTH, Drawing, blank, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +22,7 @@ _SLICE, _VOLUME = 31, 9
 
 
 def slices(found: Calibrated) -> tuple[WorkspaceMap, ...]:
-    """The horizontal slice through the middle of the measured poses, and an upright one where the robot has a height.
+    """The horizontal slice through the middle of the measured poses, and an upright one where the robot moves in z.
 
     None where the calibration states no covariance, or the middle of its poses is nowhere near them.
     """
@@ -53,8 +51,8 @@ def map_figure(found: Calibrated, maps: tuple[WorkspaceMap, ...]) -> Drawing:
     place = ", ".join(f"{name} = {signed(f'{1e3 * value:.0f}')} mm" for name, value in where.items())
     description = f"Standard deviation of predicted poses over {len(maps)} slices of the workspace; worst near {place}."
     caption = (
-        "What the parameters' uncertainty makes of a pose that is predicted from exact readings: slices through the "
-        "middle of the measured poses (dots), in their mean orientation. Worst on them: "
+        "Standard deviation of poses predicted from exact readings, by the covariance of the parameters: slices "
+        "through the middle of the measured poses (dots), in their mean orientation. Worst on them: "
         f"{number(1e3 * worst, digits=2)} mm at {place}. Empty where readings would leave the range that was measured."
     )
     return Drawing("map", figure, description, caption)
@@ -82,7 +80,7 @@ def _values(shown: WorkspaceMap, kind: str) -> Array:
 
 
 def _edges(shown: list[Array]) -> Array:
-    """Of the levels: from the least to the greatest value, in steps of equal ratio where that is large."""
+    """Edges of the levels: from the least to the greatest value, in steps of equal ratio where that is large."""
     known = np.concatenate([values[np.isfinite(values)] for values in shown])
     low, high = float(known.min()), float(known.max())
     high = high if high > low * (1 + 1e-9) else low * (1 + 1e-9) + 1e-300
@@ -91,7 +89,7 @@ def _edges(shown: list[Array]) -> Array:
 
 
 def _strength(level: int) -> float:
-    """Of the color of a level."""
+    """Opacity of a level."""
     return 0.12 + 0.83 * level / (_LEVELS - 1)
 
 

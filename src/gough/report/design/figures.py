@@ -1,16 +1,15 @@
-"""Figures of a design: the motion and what it asks of the actuators, its limits, its starts, and predicted σ."""
+"""Figures of a design: the motion, the load of the actuators, limits, starts, and predicted standard deviations."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from gough.core.arrays import Array
+from gough.core.text import short_labels, shortened
 from gough.designs.excitation import Channel, Design
-from gough.report.base.charts import Chart, Line, Panel
-from gough.report.base.drawing import FAINT, INK, QUIET, SERIES, Drawing, blank, style
-from gough.report.base.labels import short_labels, shortened
+from gough.report.base.charts import Chart, Line, Panel, charted
+from gough.report.base.drawing import FAINT, INK, QUIET, SERIES, WIDTH, Drawing, blank, style
 from gough.report.base.robot_view import FRAMES, robot_figure
-from gough.report.base.static import WIDTH, drawn
 from gough.report.identification.report import postures
 from gough.simulate.equations import as_parallel
 
@@ -63,7 +62,7 @@ def path_figure(found: Design, course: Course) -> Drawing:
     caption = f"One period of {series.period:.4g} s: {series.n_harmonics} harmonics of {series.frequency:.4g} Hz."
     if any(one.kind == "pose" for one in of.channels):
         caption += " Grey: limits."
-    return Drawing("path", drawn(chart), description, caption, lambda curves: chart.live(description, curves))
+    return charted("path", chart, description, caption)
 
 
 def actuator_figure(found: Design, course: Course) -> Drawing:
@@ -87,10 +86,10 @@ def actuator_figure(found: Design, course: Course) -> Drawing:
     chart = _chart(course, tuple(panels))
     description = f"Positions, speeds, accelerations and efforts of {', '.join(robot.actuators)} over one period."
     caption = (
-        "What the motion asks of the actuators, with their limits (grey). Efforts are those of the nominal parameters; "
-        "they jump where an actuator turns, by twice its dry friction."
+        "Positions, speeds, accelerations and efforts of the actuators, with their limits (grey). Efforts are computed "
+        "with the nominal parameters; they jump at a reversal, by twice the dry friction."
     )
-    return Drawing("actuators", drawn(chart), description, caption, lambda curves: chart.live(description, curves))
+    return charted("actuators", chart, description, caption)
 
 
 def motion_figure(found: Design) -> Drawing | None:
@@ -103,7 +102,7 @@ def motion_figure(found: Design) -> Drawing | None:
 
 
 def starts_figure(found: Design) -> Drawing:
-    """The criterion of every start, from the random motion it began with to the one it ended at."""
+    """The criterion of every start, at its random motion and at the end."""
     attempts = found.attempts
     with style():
         figure = blank(WIDTH, 0.8 + 0.22 * len(attempts))
@@ -116,7 +115,7 @@ def starts_figure(found: Design) -> Drawing:
                 axes.annotate("exceeds limits", (each.first, row), (8, -3), textcoords="offset points", fontsize=8)
                 continue
             axes.plot([each.first, each.value], [row, row], color=FAINT, linewidth=1.5, zorder=1)
-            axes.plot(each.value, row, "o", color=color, markersize=6, label="the answer" if is_best else "")
+            axes.plot(each.value, row, "o", color=color, markersize=6, label="result" if is_best else "")
         axes.set_yticks(range(len(attempts)), [f"start {each.number}" for each in attempts])
         axes.set_ylim(len(attempts) - 0.5, -0.5)
         axes.set_xlabel(f"{found.problem.criterion.meaning}: the smaller the better")
@@ -124,12 +123,12 @@ def starts_figure(found: Design) -> Drawing:
         figure.legend(loc="outside upper center", ncols=2)
     values = [each.value for each in attempts if each.series is not None]
     description = f"The criterion of {len(attempts)} starts: they end between {min(values):.2f} and {max(values):.2f}."
-    caption = "Grey: the random feasible motion of each start. Colored: where it ended. Orange: the answer."
+    caption = "Grey: the random feasible motion of each start. Colored: where it ended. Orange: the result."
     return Drawing("starts", figure, description, caption)
 
 
 def room_figure(found: Design) -> Drawing:
-    """How much of each limit is left, at samples and between them."""
+    """Margin to each limit, at samples and between them."""
     left = -100 * np.array(found.beyond)
     order = np.argsort(left)[:_LEFT]
     names = [shortened(found.problem.channels[i].name, 28) for i in order]
@@ -140,13 +139,13 @@ def room_figure(found: Design) -> Drawing:
         axes.axvline(0.0, color=INK, linewidth=1.0)
         axes.set_yticks(range(len(order)), names)
         axes.set_ylim(len(order) - 0.4, -0.6)
-        axes.set_xlabel("room left, % of the limit's range")
+        axes.set_xlabel("margin, % of the limit's range")
         axes.grid(visible=False, axis="y")
     nearest = found.problem.channels[int(order[0])].name
-    description = f"Room left to each limit at any time; the least, {left[order[0]]:.2g} %, is that of {nearest}."
+    description = f"Margin to each limit; the smallest, {left[order[0]]:.2g} %, is that of {nearest}."
     caption = (
-        "The least room that each limit has at any time of the period: at 300 samples in a period of the highest "
-        "harmonic and, by second differences, between them. A bar to the left of 0 would be a limit exceeded."
+        "Smallest margin to each limit over the period: at 300 samples in a period of the highest harmonic and, by "
+        "second differences, between them. A bar to the left of 0 is a limit exceeded."
     )
     if len(left) > _LEFT:
         caption += f" The nearest {_LEFT} of {len(left)} limits."
@@ -170,10 +169,10 @@ def sigma_figure(found: Design) -> Drawing:
         axes.set_ylim(len(labels) - 0.4, -0.6)
         axes.set_xlabel("predicted σ, % of the nominal value")
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    description = f"Promised standard deviations of {len(labels)} parameters relative to their nominal values."
+    description = f"Predicted standard deviations of {len(labels)} parameters relative to their nominal values."
     caption = (
-        "Standard deviation that each base parameter will have, by the Cramér–Rao bound. Beyond the dashed line it is "
-        "larger than the value itself: such a parameter cannot be told from zero."
+        "Cramér–Rao bound of the standard deviation of each base parameter. Beyond the dashed line it exceeds the "
+        "value itself: such a parameter is not significantly different from zero."
     )
     return Drawing("sigma", figure, description, caption)
 

@@ -1,19 +1,14 @@
-"""The page of a designed motion: is it safe, what it will tell, how it looks, and how it was found."""
+"""The page of a designed motion: limits, predicted uncertainty, the motion, and the search."""
 
 from math import ceil
 from statistics import median
 
 import numpy as np
 
-from gough.core.text import number
+from gough.core.tables import Cell, Table, table
+from gough.core.text import listed, short_labels, spelled_out
 from gough.designs.excitation import CRITERIA, Design
-from gough.report.base.curves import Curves
-from gough.report.base.drawing import Drawing
-from gough.report.base.html import Html, tag
-from gough.report.base.labels import short_labels
-from gough.report.base.numbers import signed
-from gough.report.base.page import Section, number_cards, page, paragraphs
-from gough.report.base.tables import cell, combinations, row_head, table
+from gough.report.base.page import TURN, Page, Section, Verdict, definitions, details, hint
 from gough.report.design.figures import (
     Course,
     actuator_figure,
@@ -26,176 +21,148 @@ from gough.report.design.figures import (
 from gough.simulate.trajectories import Periodic
 
 _CHECKED = (
-    "Limits are asked of the robot itself, with the plain sign of dry friction, far more densely than the search looks "
-    "at them, and between samples by second differences. This check is dense, not a proof."
+    "Limits are evaluated with the robot's model and the sign function of dry friction, much more densely than in the "
+    "search, and between samples by second differences. This check is dense; it is not a proof."
 )
-_PROMISE = (
-    "What Gauss–Markov estimates from this motion will have, if the errors of the efforts are as stated and the model "
-    "holds: the Cramér–Rao bound, which no unbiased estimator beats."
+_PREDICTED = (
+    "Cramér–Rao bound of the standard deviations: Gauss–Markov reaches it if the errors of the efforts are as stated "
+    "and the model is adequate; no unbiased estimator does better."
 )
-_CRITERIA = "The same motion judged by every criterion, beside the best that any of the starts has; small is good."
-_HINT = "Drag to turn it; play, or point at an instant in the figures below."
-_COMBINED = "Parameters that no motion tells apart are regrouped:"
+_CRITERIA = "This motion by every criterion, beside the best of all starts; small is good."
+_COMBINED = "Parameters that no motion separates are combined:"
 
 
 def design_documents(title: str, lead: tuple[str, ...], found: Design, *, periods: int = 1) -> dict[str, bytes]:
     """The files by name: report.html and figures/*."""
     course = Course.of(found)
-    robot, path, actuators = motion_figure(found), path_figure(found, course), actuator_figure(found, course)
-    starts, room, sigma = starts_figure(found), room_figure(found), sigma_figure(found)
-    shown: tuple[str, ...] = () if robot is None else (tag("p", _HINT, class_="hint"), robot.html())
-    meanings = combinations(found.problem.names)
-    regrouped = (paragraphs(_COMBINED), meanings) if meanings else ()
+    robot = motion_figure(found)
+    meanings = spelled_out(found.problem.names)
+    limits = found.limit_table()
     sections = (
-        Section("Verdict", (verdicts(found, periods),)),
-        Section("The motion", (*shown, path.html())),
-        Section("What it asks of the actuators", (actuators.html(),)),
-        Section("Limits", (paragraphs(_CHECKED), room.html(), limit_table(found))),
-        Section("What it will tell", (paragraphs(_PROMISE), sigma.html(), sigma_table(found), *regrouped)),
-        Section("How it was found", (starts.html(), paragraphs(_CRITERIA), criterion_table(found))),
+        Section("The motion", (hint(TURN) if robot is not None else "", robot, path_figure(found, course))),
+        Section("Load of the actuators", (actuator_figure(found, course),)),
+        Section("Limits", (_CHECKED, room_figure(found), details(f"All {len(limits.rows)} limits", limits))),
+        Section(
+            "Predicted uncertainty",
+            (
+                _PREDICTED,
+                sigma_figure(found),
+                found.table(),
+                _COMBINED if meanings else "",
+                definitions(meanings),
+            ),
+        ),
+        Section("The search", (starts_figure(found), _CRITERIA, criterion_table(found))),
     )
-    drawings = [each for each in (robot, path, actuators, room, sigma, starts) if each is not None]
-    return _files(title, lead, sections, _cards(found), drawings)
+    return Page(title, lead, _cards(found), tuple(verdicts(found, periods)), sections).files()
 
 
-def limit_table(found: Design) -> Html:
-    """Every limit with what the motion makes of it."""
-    low, high = found.extremes
-    rows = []
-    for one, least, most, beyond in zip(found.problem.channels, low, high, found.beyond, strict=True):
-        ends = (
-            number(one.lower) if np.isfinite(one.lower) else "—",
-            number(one.upper) if np.isfinite(one.upper) else "—",
-        )
-        values = [number(float(least)), number(float(most)), *ends, f"{-100 * beyond:.2f} %"]
-        rows.append([row_head(one.name, one.unit), *(cell(signed(value)) for value in values)])
-    heads = ["limited", "least", "greatest", "allowed from", "to", "room left"]
-    every = table(heads, rows, "Limits")
-    return tag("details", tag("summary", f"All {len(rows)} limits"), every)
-
-
-def sigma_table(found: Design) -> Html:
-    """Nominal value and predicted standard deviation of every parameter."""
-    of = found.problem
-    units = [of.robot.units[i] for i in of.found.kept]
-    rows = []
-    for label, unit, value, sd in zip(short_labels(of.names), units, of.base_values, found.sigma, strict=True):
-        share = f"{100 * sd / abs(value):.2g} %" if value and sd < np.inf else "—"
-        shown = [signed(number(float(value))), number(float(sd), digits=2), share]
-        rows.append([row_head(label, unit), *map(cell, shown)])
-    return table(["parameter", "nominal", "σ predicted", "share"], rows, "Predicted standard deviations")
-
-
-def criterion_table(found: Design) -> Html:
-    """The criteria of the answer, and the best of all starts for each."""
+def criterion_table(found: Design) -> Table:
+    """The criteria of the result, and the best of all starts for each."""
     of = found.problem
     vectors = {each.number: of.space.vector(each.series) for each in found.attempts if each.series is not None}
-    rows = []
+    rows: list[list[str | Cell]] = []
     for name, criterion in CRITERIA.items():
         values = {k: of.value(z, criterion) for k, z in vectors.items()}
         best = min(values, key=lambda k: (values[k], k))
         word = "optimized" if name == of.criterion.name else ""
-        shown = [f"{found.criterion(name):.2f}", f"{values[best]:.2f}", f"start {best}"]
-        rows.append([row_head(f"{name}: {criterion.meaning}", word), *(cell(signed(each)) for each in shown)])
-    return table(["criterion", "this motion", "best of the starts", "which"], rows, "Criteria")
+        label = Cell(f"{name}: {criterion.meaning}", word)
+        rows.append([label, f"{found.criterion(name):.2f}", f"{values[best]:.2f}", f"start {best}"])
+    return table(["criterion", "this motion", "best of the starts", "which"], rows, "lrrr", "Criteria")
 
 
-def verdicts(found: Design, periods: int) -> Html:
-    """What to know before anything else."""
+def verdicts(found: Design, periods: int) -> list[Verdict]:
+    """Whether limits hold, how the motion is entered, what it determines, and how well it was searched."""
     of, nearest = found.problem, int(np.argmax(found.beyond))
-    room = f"{-100 * found.worst:.2g} % of its range, {of.channels[nearest].name}"
-    kept = found.worst <= 0
-    items = [
-        tag("li", f"All limits hold at all times. The nearest has room: {room}.", class_="good")
-        if kept
-        else tag(
-            "li", f"A limit is exceeded, by {100 * found.worst:.2g} %: {of.channels[nearest].name}.", class_="bad"
+    margin = f"{abs(100 * found.worst):.2g} % of its range, {of.channels[nearest].name}"
+    made = [
+        Verdict(
+            f"All limits hold at all times. The smallest margin is {margin}.",
+            "good",
+            "Run the trajectory at reduced speed first, and watch the actuator with the smallest margin.",
+        )
+        if found.worst <= 0
+        else Verdict(
+            f"A limit is exceeded by {margin}.",
+            "bad",
+            "Do not run this trajectory: loosen the limit in [design.limits], or design again with more starts.",
         ),
         _entered(found, periods),
-        tag("li", to_record(found, periods), class_="plain"),
         _poor(found),
         _starts(found),
     ]
     if found.is_stopped:
-        items.append(tag("li", "The search was stopped before its end: more starts may find better.", class_="plain"))
-    return tag("ul", *items, class_="verdicts")
+        step = "Run gough design again without interrupting it, or with more starts."
+        made.append(Verdict("The search was stopped before its end.", "plain", step))
+    return made
 
 
 def to_record(found: Design, periods: int) -> str:
     """Which part of trajectory.csv is periodic, and what a study says of its recording."""
     motion, period = found.trajectory(periods), f'period = "{found.series.period:.12g} s"'
     if isinstance(motion, Periodic):
-        return f"Record it again and again, and state in the study: {period} in [repeats]."
+        return f"Record several periods, and state in the study: {period} in [repeats]."
     rate = found.problem.rate
     begin = motion.ramp if rate is None else ceil(motion.ramp * rate - 1e-6) / rate
     part = f'begin = "{begin:.12g} s", end = "{begin + periods * found.series.period:.12g} s"'
     return (
         f"If you record trajectory.csv from its first to its last sample, state in the study: {period} in [repeats], "
-        f"and {part} in [[data.recordings]]. The ways from and to rest are no repeats."
+        f"and {part} in [[data.recordings]]. The parts from and to rest are not periodic."
     )
 
 
-def _entered(found: Design, periods: int) -> Html:
+def _entered(found: Design, periods: int) -> Verdict:
     motion = found.trajectory(periods)
     if not isinstance(motion, Periodic):
-        words = (
+        text = (
             f"trajectory.csv enters the motion from rest at home in {motion.ramp:.3g} s, runs {periods} "
-            f"{'period' if periods == 1 else 'periods'} and returns to rest; the limits hold on the way too."
+            f"{'period' if periods == 1 else 'periods'} and returns to rest; the limits also hold on these parts."
         )
-        return tag("li", words, class_="good")
-    return tag(
-        "li",
-        "No way from rest that was tried keeps the limits: trajectory.csv holds the periods alone, and the robot "
-        "must be brought to its first sample, at speed, in another way.",
-        class_="bad",
+        return Verdict(text, "good", to_record(found, periods))
+    text = (
+        "No entry from rest that was tried keeps the limits: trajectory.csv contains the periods alone, and the robot "
+        "must be brought to its first sample, at speed, in another way."
     )
+    return Verdict(text, "bad", f"Plan an entry on your controller. {to_record(found, periods)}")
 
 
-def _poor(found: Design) -> Html:
-    """Parameters that the motion cannot tell from zero."""
+def _poor(found: Design) -> Verdict:
+    """Parameters whose predicted σ exceeds their value."""
     of = found.problem
     cells = zip(short_labels(of.names), found.sigma, np.abs(of.base_values), strict=True)
     if not np.isfinite(found.sigma).all():
-        return tag("li", "The motion shows too little to determine the parameters at all. Loosen limits.", class_="bad")
+        text = "The motion does not determine all parameters."
+        return Verdict(text, "bad", "Loosen limits or allow more harmonics, and design again.")
     far = [label for label, sd, size in cells if sd > size > 0]
     if not far:
-        return tag("li", "Every parameter's predicted σ is smaller than the parameter itself.", class_="good")
-    words = f"Not to be told from zero, even so: {', '.join(far)}. Record longer, or loosen limits."
-    return tag("li", words, class_="plain")
+        text = "The predicted σ of every parameter is smaller than the parameter itself."
+        return Verdict(text, "good", "Record it, then run gough identify.")
+    text = f"Not significantly different from zero with this motion: {listed(far)}."
+    return Verdict(text, "plain", "Record more periods, or loosen the limits that the motion touches.")
 
 
-def _starts(found: Design) -> Html:
+def _starts(found: Design) -> Verdict:
     values = sorted(each.value for each in found.attempts if each.series is not None)
     n = len(found.attempts)
     if len(values) == 1:
-        return tag("li", f"One of {n} starts found a motion that keeps the limits.", class_="plain")
-    told = f"{len(values)} of {n} starts keep the limits; the best two differ by {values[1] - values[0]:.2g}"
+        text = f"One of {n} starts found a motion that keeps the limits."
+        return Verdict(text, "plain", "Try more starts (starts in [design]): one does not show how good it is.")
+    text = f"{len(values)} of {n} starts keep the limits; the best two differ by {values[1] - values[0]:.2g}"
     if len(values) > 2:
-        told += f", the best and the worst by {values[-1] - values[0]:.2g},"
-    return tag("li", f"{told} in the criterion.", class_="plain")
+        text += f", the best and the worst by {values[-1] - values[0]:.2g},"
+    step = "More starts may find a better motion if the best two differ by more than 0.1; else this one is good."
+    return Verdict(f"{text} in the criterion.", "plain", step)
 
 
-def _cards(found: Design) -> Html:
+def _cards(found: Design) -> tuple[tuple[str, str], ...]:
     of, series = found.problem, found.series
-    cards = [(signed(f"{found.value:.2f}"), f"{of.criterion.meaning}, criterion {of.criterion.name}")]
+    cards = [(f"{found.value:.2f}".replace("-", "−"), f"{of.criterion.meaning}, criterion {of.criterion.name}")]
     if of.criterion.name == "D":
         chance = median(each.first for each in found.attempts)
         gain = np.exp((chance - found.value) / (2 * len(of.names)))
-        cards.append((f"{gain:.2g} ×", "smaller σ than of the random motions it began with, on average"))
-    cards += [
+        cards.append((f"{gain:.2g} ×", "smaller σ than with the random motions of the starts, geometric mean"))
+    return (
+        *cards,
         (f"{series.period:.3g} s", f"period; {series.n_harmonics} harmonics, {of.n_variables} unknowns"),
-        (f"{-100 * found.worst:.2g} %", "room left to the nearest limit, at any time"),
-    ]
-    return number_cards(*cards)
-
-
-def _files(
-    title: str, lead: tuple[str, ...], sections: tuple[Section, ...], cards: Html, drawings: list[Drawing]
-) -> dict[str, bytes]:
-    curves = Curves()
-    figures = {drawing.name: drawing.live(curves) for drawing in drawings if drawing.live is not None}
-    html = page(title, lead, sections, cards=cards, figures=figures, curves=curves)
-    files = {"report.html": html.encode()}
-    for drawing in drawings:
-        files |= {f"figures/{drawing.name}.svg": drawing.svg(), f"figures/{drawing.name}.png": drawing.png()}
-    return files
+        (f"{-100 * found.worst:.2g} %", "margin to the nearest limit"),
+    )

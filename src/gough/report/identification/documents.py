@@ -1,99 +1,246 @@
-"""The files of a report: one page, its figures, every estimate, and all verdicts as data."""
+"""The files of a report on an identification: one page, its figures, every estimate, and all verdicts as data."""
 
 import json
-from collections.abc import Callable
+from typing import Any
 
+import numpy as np
+
+import gough
 from gough.core.arrays import Array
-from gough.dynamics import Identified, IdentifiedRepeats
-from gough.report.base.curves import Curves
-from gough.report.base.page import page
-from gough.report.identification.repeated import RepeatedReport
-from gough.report.identification.repeated_summary import repeated_summary
+from gough.core.codec import encode
+from gough.dynamics import Adequacy, BenchmarkVerdict, Identified, IdentifiedRepeats, Validation
+from gough.methods.noise.repeats import RepeatNoise
+from gough.report.base.page import Page
+from gough.report.identification.page import identification_page
+from gough.report.identification.repeated import RepeatedReport, repeated_page
 from gough.report.identification.report import Report
-from gough.report.identification.sections import cards, sections
-from gough.report.identification.summary import summary
 
 
 def report_on(
     title: str, lead: tuple[str, ...], found: Identified | IdentifiedRepeats, truth: Array | None = None
 ) -> Report | RepeatedReport:
-    """The report that suits an identification.
+    """The report on an identification, of the kind that suits it.
 
     Examples:
         >>> from gough.dynamics import identify
         >>> from gough.dynamics.example import random_motion
         >>> found = identify(*random_motion(1), methods=["weighted"], compare=False)
-        >>> type(report_on("A five-bar", (), found)).__name__
-        'Report'
+        >>> report = report_on("A five-bar", (), found)
+        >>> list(documents(report))[:5]
+        ['estimate.json', 'report.json', 'report.html', 'figures/parameters.svg', 'figures/parameters.png']
     """
     if isinstance(found, IdentifiedRepeats):
         return RepeatedReport(title, lead, found, truth)
     return Report(title, lead, found, truth)
 
 
-def documents(report: Report | RepeatedReport, *, on_file: Callable[[str], object] = len) -> dict[str, bytes]:
-    """The files by name: report.html, estimate.json, report.json, figures/*.
-
-    `on_file` is told the name of each as soon as it is made, for a progress display.
-
-    Examples:
-        >>> import numpy as np
-        >>> from gough.data import MeasuredMotion
-        >>> from gough.dynamics import identify
-        >>> from gough.robots import FiveBar, efforts
-        >>> robot, moved = FiveBar.demo(), np.random.default_rng(1).uniform(0.5, 1.5, size=(3, 100, 2))
-        >>> torque = efforts(robot, robot.nominal, *moved)
-        >>> names = robot.coordinates, robot.coordinate_units, robot.actuators, robot.effort_units
-        >>> motion = MeasuredMotion(100.0, *moved, torque, torque == torque, None, *names)
-        >>> report = Report("A five-bar", [], identify(robot, motion, methods=["weighted"], compare=False))
-        >>> list(documents(report))[:5]
-        ['estimate.json', 'report.json', 'report.html', 'figures/parameters.svg', 'figures/parameters.png']
-    """
-    makers: dict[str, Callable[[], bytes]] = {
-        "estimate.json": lambda: _json(_found(report).to_dict()),
-        "report.json": lambda: _json(
-            repeated_summary(report) if isinstance(report, RepeatedReport) else summary(report)
-        ),
-        "report.html": lambda: to_html(report).encode(),
-    }
-    for drawing in report.drawings:
-        makers |= {f"figures/{drawing.name}.svg": drawing.svg, f"figures/{drawing.name}.png": drawing.png}
-    files = {}
-    for name, make in makers.items():
-        files[name] = make()
-        on_file(name)
-    return files
+def documents(report: Report | RepeatedReport) -> dict[str, bytes]:
+    """The files by name: estimate.json, report.json, report.html, figures/*."""
+    data = _repeated_summary(report) if isinstance(report, RepeatedReport) else _summary(report)
+    files = {"estimate.json": _json(report.identified.to_dict()), "report.json": _json(data)}
+    return files | _page(report).files()
 
 
 def to_html(report: Report | RepeatedReport) -> str:
-    """The page: complete, self-contained, and readable without its script.
-
-    Examples:
-        >>> import numpy as np
-        >>> from gough.data import MeasuredMotion
-        >>> from gough.dynamics import identify
-        >>> from gough.robots import FiveBar, efforts
-        >>> robot, moved = FiveBar.demo(), np.random.default_rng(1).uniform(0.5, 1.5, size=(3, 100, 2))
-        >>> torque = efforts(robot, robot.nominal, *moved)
-        >>> names = robot.coordinates, robot.coordinate_units, robot.actuators, robot.effort_units
-        >>> motion = MeasuredMotion(100.0, *moved, torque, torque == torque, None, *names)
-        >>> report = Report("A five-bar", [], identify(robot, motion, methods=["weighted"], compare=False))
-        >>> "<h1>A five-bar</h1>" in to_html(report)
-        True
-    """
-    curves = Curves()
-    figures = {drawing.name: drawing.live(curves) for drawing in report.drawings if drawing.live is not None}
-    drawn = {drawing.name: drawing.html() for drawing in report.drawings}
-    if isinstance(report, RepeatedReport):
-        parts, numbers = report.sections(drawn), report.cards()
-    else:
-        parts, numbers = sections(report, drawn), cards(report)
-    return page(report.title, report.lead, parts, cards=numbers, figures=figures, curves=curves)
+    """The page: complete, self-contained, and readable without its script."""
+    return _page(report).html()
 
 
-def _found(report: Report | RepeatedReport) -> Identified | IdentifiedRepeats:
-    return report.found if isinstance(report, RepeatedReport) else report.identified
+def _page(report: Report | RepeatedReport) -> Page:
+    return repeated_page(report) if isinstance(report, RepeatedReport) else identification_page(report)
 
 
 def _json(data: object) -> bytes:
     return (json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
+
+
+def _common(report: Report | RepeatedReport, unknowns: gough.Unknowns) -> dict[str, Any]:
+    found = report.identified
+    return {
+        "title": report.title,
+        "lead": list(report.lead),
+        "written_by": f"gough {gough.__version__}",
+        "robot": found.robot.name,
+        "variant": getattr(found.robot, "variant", ""),
+        "parameters": list(found.robot.names),
+        "unknowns": list(unknowns.names),
+        "units": list(unknowns.units),
+        "truth": report.truth,
+        "fixed": dict(found.fixed),
+        "premises": list(found.premises),
+        "verdicts": list(found.verdicts),
+        "is_refuted": found.is_refuted,
+        "refused": dict(found.refused),
+    }
+
+
+def _summary(report: Report) -> dict[str, Any]:
+    """What report.json holds; numbers that JSON does not know are written "inf", "-inf" and "nan"."""
+    found = report.identified
+    motion = found.motion
+    data = {
+        **_common(report, found.problem.unknowns),
+        "reference": report.reference,
+        "methods": {
+            label: {"claim": e.claim.name, "status": e.status.name, "method": e.method, "notes": list(e.notes)}
+            for label, e in report.estimates.items()
+        },
+        "bounds": _bounds(found),
+        "excitation": {
+            "rank": found.found.rank,
+            "condition": found.found.condition,
+            "weakest_direction": found.found.weakest,
+            "singular_values": report.excitation.singular_values,
+            "own_part": dict(zip(report.excitation.names, report.excitation.own.tolist(), strict=True)),
+        },
+        "data": {
+            "rate": motion.rate,
+            "samples": motion.n_samples,
+            "rows": motion.n_rows,
+            "kept": dict(zip(motion.actuators, motion.kept.mean(axis=0).tolist(), strict=True)),
+            "account": [{"step": s.step, "did": s.did, "samples": s.samples, "rows": s.rows} for s in motion.account],
+        },
+        "adequacy": None if found.adequacy is None else _adequacy(found.adequacy),
+        "validation": None if found.validation is None else _validation(found.validation),
+    }
+    return {key: _encoded(value) for key, value in data.items()}
+
+
+def _bounds(found: Identified) -> dict[str, Any]:
+    return {
+        "actuators": list(found.motion.actuators),
+        "units": list(found.motion.effort_units),
+        "smallest": found.smallest_bound,
+        "used": found.bound,
+        "is_given": found.bound_is_given,
+        "factor": [found.minimal.lower, found.minimal.upper],
+        "rows": list(found.minimal.rows),
+    }
+
+
+def _adequacy(adequacy: Adequacy) -> dict[str, Any]:
+    fields = (
+        "variant",
+        "adds",
+        "n_parameters",
+        "rank",
+        "fitted_rms",
+        "rms",
+        "peak",
+        "smallest_bound",
+        "overall",
+        "gain",
+        "gain_sigma",
+    )
+    return {
+        "finding": adequacy.finding.name,
+        "used": adequacy.used,
+        "recommended": adequacy.recommended,
+        "held_out": adequacy.held_out,
+        "verdict": adequacy.verdict,
+        "unit": adequacy.unit,
+        "models": [{field: getattr(fit, field) for field in fields} for fit in adequacy.fits],
+        "general_terms": {
+            "overall": adequacy.generic,
+            "gain": adequacy.generic_gain,
+            "gain_sigma": adequacy.generic_sigma,
+        },
+        "shifts": {name: list(pair) for name, pair in adequacy.shifts.items()},
+    }
+
+
+def _validation(validation: Validation) -> dict[str, Any]:
+    exact = validation.exact
+    return {
+        "verdict": validation.verdict,
+        "rows": validation.n_rows,
+        "peak": validation.peak,
+        "methods": {
+            label: {
+                "bounds": one.kind,
+                "rms": one.rms,
+                "relative_rms": one.relative_rms,
+                "inside": one.covered,
+                "should_be": one.expected,
+            }
+            for label, one in validation.predictions.items()
+        },
+        "exact": None if exact is None else {"samples": exact.samples, "inside": exact.covered, "rows": exact.n_rows},
+    }
+
+
+def _encoded(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _encoded(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_encoded(value) for value in data]
+    return encode(data.item() if isinstance(data, np.generic) else data)
+
+
+def _repeated_summary(report: RepeatedReport) -> dict[str, Any]:
+    """What report.json holds of an identification from repeats."""
+    found, motion = report.identified, report.identified.motion
+    data = {
+        **_common(report, found.likeliest.unknowns),
+        "regrouping": found.regroupings,
+        "data": {
+            "rate": motion.rate,
+            "period": motion.period,
+            "repeats": motion.n_repeats,
+            "samples": motion.n_samples,
+            "channels": list(motion.channels),
+        },
+        "methods": {
+            label: {
+                "status": e.status.name,
+                "method": e.method,
+                "notes": list(e.notes),
+                "chance_of_distance": found.disagreement[label],
+            }
+            for label, e in found.estimates.items()
+        },
+        "order": {
+            "chosen": found.order.order,
+            "reason": found.order.reason,
+            "is_refuted": found.order.is_refuted,
+            "tried": [row._asdict() for row in found.order.rows],
+            "bic_of_positions": {str(order): value for order, value in found.by_positions.items()},
+        },
+        "covariance": found.covariance,
+        "noise": None if found.noise is None else _noise(found.noise),
+        "benchmarks": {name: _benchmark(verdict) for name, verdict in found.benchmarks.items()},
+    }
+    return {key: _encoded(value) for key, value in data.items()}
+
+
+def _noise(noise: RepeatNoise) -> dict[str, Any]:
+    tests = {"gaussian": noise.gaussian, "white": noise.white, "alike": noise.alike}
+    return {
+        "channels": list(noise.names),
+        "sigma": noise.sigma,
+        "sigma_interval": list(noise.sigma_interval()),
+        "covariance": noise.covariance,
+        "covariance_sigma": noise.covariance_sigma,
+        "dof": noise.dof,
+        "memory": noise.memory,
+        **{
+            name: [{"statistic": t.what, "value": t.statistic, "p": t.p, "is_refuted": t.is_refuted} for t in found]
+            for name, found in tests.items()
+        },
+    }
+
+
+def _benchmark(verdict: BenchmarkVerdict) -> dict[str, Any]:
+    return {
+        "actuators": list(verdict.actuators),
+        "units": list(verdict.effort_units),
+        "order": verdict.order,
+        "model_variance": verdict.model_variance,
+        "measurement_variance": verdict.measurement_variance,
+        "residual_variance": verdict.residual_variance,
+        "expected_variance": verdict.expected_variance,
+        "p": verdict.p,
+        "bias": [bias.name for bias in verdict.bias],
+        "is_unbiased": verdict.is_unbiased,
+        "verdicts": list(verdict.verdicts),
+    }

@@ -1,4 +1,4 @@
-"""Efforts over time: measured, predicted with bounds, and what is left; and the motion they belong to."""
+"""Figures over time: efforts measured and predicted with bounds, residuals, and the motion."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -9,9 +9,8 @@ from gough.core import outward
 from gough.core.arrays import Array, Integers
 from gough.data import MeasuredMotion
 from gough.dynamics import ExactBounds, Prediction
-from gough.report.base.charts import Band, Chart, Level, Line, Mark, Panel, merged, on_grid, stretches
+from gough.report.base.charts import Band, Chart, Level, Line, Mark, Panel, charted, merged, on_grid, stretches
 from gough.report.base.drawing import Drawing
-from gough.report.base.static import drawn
 
 _SPANS = 1500
 """Shaded stretches in a panel, beyond which near ones are shaded as one."""
@@ -38,12 +37,12 @@ class Comparison:
     exact: ExactBounds | None = None
 
     def chart(self, clock: str) -> Chart:
-        """Two panels for each actuator: efforts, and what is left of them."""
+        """Two panels for each actuator: efforts, and residuals."""
         motion = self.motion
         n = int(motion.positions[-1]) + 1
         step = 1 / motion.rate
         panels = [panel for g in range(len(motion.actuators)) for panel in self._panels(g, n, step)]
-        shaded = "left out of the identification" if any(panel.spans for panel in panels) else ""
+        shaded = "excluded from the identification" if any(panel.spans for panel in panels) else ""
         return Chart(motion.start, step, n, "time", "s", tuple(panels), clock, shaded)
 
     def _panels(self, g: int, n: int, step: float) -> tuple[Panel, Panel]:
@@ -73,7 +72,7 @@ class Comparison:
         name, unit = motion.actuators[g], motion.effort_units[g]
         return (
             Panel(name, unit, upper, 150, spans, axis=False),
-            Panel(f"{name}: what is left", unit, lower, 96, spans, symmetric=True),
+            Panel(f"{name}: residual", unit, lower, 96, spans, symmetric=True),
         )
 
     def _bands(self, g: int, n: int, predicted: Array) -> tuple[Band, ...]:
@@ -106,14 +105,14 @@ def effort_figure(name: str, comparison: Comparison, *, where: str) -> Drawing:
         f"{comparison.chosen}, and their difference."
     )
     caption = (
-        "Measured effort (grey) and what the identified model predicts (colored line); below each, their difference on "
-        "a scale of its own, with the bounds that each method puts on the model's effort there."
+        "Measured effort (grey) and the prediction of the identified model (colored line); below each, their "
+        "difference on a scale of its own, with each method's bounds on the model's effort."
     )
     if any(panel.spans for panel in chart.panels):
-        caption += " Shaded samples are left out of the identification and of every count."
+        caption += " Shaded samples are excluded from the identification and from every count."
     if chart.n > chart.live_points:
         caption += " Where samples are closer than the lines can show, the least and the greatest are drawn."
-    return Drawing(name, drawn(chart), description, caption, lambda curves: chart.live(description, curves))
+    return charted(name, chart, description, caption)
 
 
 def motion_figure(motion: MeasuredMotion, clock: str) -> Drawing:
@@ -132,5 +131,5 @@ def motion_figure(motion: MeasuredMotion, clock: str) -> Drawing:
     chart = Chart(motion.start, step, n, "time", "s", tuple(panels), clock, live_points=4000)
     names = ", ".join(motion.coordinates)
     description = f"Position, velocity and acceleration of {names} over time."
-    caption = f"The motion that was identified from: {names}. Slow parts show friction and weight, fast parts inertia."
-    return Drawing("motion", drawn(chart), description, caption, lambda curves: chart.live(description, curves))
+    caption = f"The motion used for the identification: {names}. Slow parts excite friction, fast parts inertia."
+    return charted("motion", chart, description, caption)

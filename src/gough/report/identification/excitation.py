@@ -1,20 +1,20 @@
-"""How well a motion shows each parameter: singular values, and the part of its effect that no other can imitate."""
+"""How well a motion excites each parameter: singular values, and the part of its effect that no other can imitate."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from gough.core.arrays import Array
+from gough.core.tables import Cell, Table, table
+from gough.core.text import percent, short_labels
 from gough.methods.statistical.whitening import Unweighted, triangle
 from gough.problem import LinearProblem
-from gough.report.base.drawing import FAINT, SERIES, Drawing, blank, style
-from gough.report.base.labels import short_labels
-from gough.report.base.static import WIDTH
+from gough.report.base.drawing import FAINT, SERIES, WIDTH, Drawing, blank, style
 
 
 @dataclass(frozen=True, eq=False)
 class Excitation:
-    """What the columns of W show once each is scaled to unit length, so that units play no part."""
+    """Excitation of the columns of W, each scaled to unit length, so that units do not matter."""
 
     names: tuple[str, ...]
     singular_values: Array
@@ -23,14 +23,12 @@ class Excitation:
     """For each parameter, the length of what is left of its column after all others have been projected out: 1 where
     no other parameter has a like effect, 0 where others imitate it perfectly."""
 
-    @property
-    def condition(self) -> float:
-        return float(self.singular_values[0] / self.singular_values[-1])
-
-    @property
-    def weakest(self) -> str:
-        """The parameter that others imitate best."""
-        return self.names[int(self.own.argmin())]
+    def table(self) -> Table:
+        """Own part of each parameter's effect, the smallest first."""
+        labels = short_labels(self.names)
+        order = np.argsort(self.own, kind="stable")
+        rows = [[labels[i], Cell(percent(self.own[i]), share=float(self.own[i]))] for i in order]
+        return table(["parameter", "own part of its effect"], rows, "lr", "Own part of the effect of each parameter")
 
 
 def excitation(problem: LinearProblem) -> Excitation:
@@ -40,8 +38,8 @@ def excitation(problem: LinearProblem) -> Excitation:
         >>> import gough
         >>> W = [[1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 2.0]]
         >>> found = excitation(gough.LinearProblem(W, [0, 0, 0], gough.Unknowns(["a", "b", "c"])))
-        >>> found.own.round(3), found.weakest
-        (array([0.707, 0.707, 1.   ]), 'a')
+        >>> found.own.round(3)
+        array([0.707, 0.707, 1.   ])
     """
     R = triangle(problem, Unweighted())[:-1, :-1]
     norms = np.linalg.norm(R, axis=0)
@@ -72,7 +70,7 @@ def excitation_figure(found: Excitation) -> Drawing:
         right.set_xlim(0, 1)
         right.spines["left"].set_color(FAINT)
         right.grid(visible=False, axis="y")
-    weakest = short_labels(found.names)[int(found.own.argmin())]
+    weakest = labels[int(found.own.argmin())]
     return Drawing(
         "excitation",
         figure,
@@ -80,5 +78,5 @@ def excitation_figure(found: Excitation) -> Drawing:
         f"is that of {weakest}.",
         "Left: singular values after scaling each column to unit length; the largest over the smallest is the "
         "condition number. Right: the part of each parameter's effect on the efforts that no combination of the others "
-        f"can imitate. The least has {weakest}.",
+        f"can imitate; the smallest is that of {weakest}.",
     )

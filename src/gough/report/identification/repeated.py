@@ -1,4 +1,4 @@
-"""The report on an identification from repeats: what stands beside each other, what the noise is, and verdicts."""
+"""The report on an identification from repeats, and its page: parameters by every estimator, noise, other motions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,43 +8,37 @@ import numpy as np
 
 from gough.core.arrays import Array, array
 from gough.core.errors import require
+from gough.core.html import tag
 from gough.dynamics import IdentifiedRepeats, base_values
 from gough.estimates import Estimate, LikelihoodStats
+from gough.methods.noise.noise_tests import NoiseTest
 from gough.report.base import words
-from gough.report.base.charts import Chart, Line, Panel
+from gough.report.base.charts import Chart, Line, Panel, charted
 from gough.report.base.drawing import Drawing
-from gough.report.base.html import Html, tag
 from gough.report.base.intervals import interval_figure
-from gough.report.base.page import Section, bullets, number_cards, paragraphs
+from gough.report.base.page import ZOOM, Block, Page, Section, Verdict, definitions, hint
 from gough.report.base.regions import correlation_figure
 from gough.report.base.robot_view import FRAMES, robot_figure
-from gough.report.base.static import drawn
-from gough.report.base.tables import method_list, parameter_table
 from gough.report.identification import repeated_figures
-from gough.report.identification.repeated_tables import (
-    benchmark_table,
-    disagreement_table,
-    noise_table,
-    order_table,
-    regrouping_list,
-)
+from gough.report.identification.page import FILES, against
 from gough.report.identification.report import CLOCK, postures
-from gough.report.identification.sections import HINT
+from gough.report.identification.tables import disagreement_table, method_list
 
 _BESIDE = (
-    "Values with the half-width of their 95% interval. Least squares and Gauss–Markov differentiate noisy positions, "
-    "repeat by repeat; so do instrumental variables and total least squares, which know of the noise. The others fit a "
-    "path to all repeats, and maximum likelihood weighs path and efforts together."
+    "Values with the half-width of their 95% interval, each row in the unit below its name. Least squares and "
+    "Gauss–Markov differentiate noisy positions, repeat by repeat; so do instrumental variables and total least "
+    "squares, which allow for that noise. The others fit a path to all repeats, and maximum likelihood weighs path and "
+    "efforts together."
 )
 _JUDGED = (
-    "The model's error is what is left once the noise of the averaged efforts, of the path and of the parameters is "
-    "taken off. Below the variance of one reading the model counts as unbiased [AHG, §V]."
+    "The model's error is the residual without the noise of the averaged efforts, of the path and of the parameters. "
+    "If its variance is below that of one reading, the model counts as unbiased [AHG, §V]."
 )
 
 
 @dataclass(frozen=True, eq=False)
 class RepeatedReport:
-    """All that a report on an identification from repeats tells.
+    """What a report on an identification from repeats is made of.
 
     Examples:
         >>> from gough.simulate import FourierSeries, PeriodicExperiment
@@ -61,7 +55,7 @@ class RepeatedReport:
     title: str
     lead: tuple[str, ...]
     """Paragraphs on the robot and its data."""
-    found: IdentifiedRepeats
+    identified: IdentifiedRepeats
     truth: Array | None = None
     """Where the robot is simulated: given as true values of its parameters, kept as those of the base parameters."""
 
@@ -69,7 +63,7 @@ class RepeatedReport:
         object.__setattr__(self, "lead", tuple(self.lead))
         if self.truth is not None:
             given = array(self.truth, "truth", ndim=1)
-            names, found = self.found.robot.names, self.found.found
+            names, found = self.identified.robot.names, self.identified.found
             require(len(given) == len(names), f"truth must have {len(names)} entries, one for each parameter")
             value = dict(zip(names, given.tolist(), strict=True))
             object.__setattr__(self, "truth", base_values(found, [value[name] for name in found.names]))
@@ -77,15 +71,15 @@ class RepeatedReport:
     @property
     def estimates(self) -> Mapping[str, Estimate]:
         """By the name of the estimator, in the order of the tables."""
-        return self.found.likeliest_first
+        return self.identified.likeliest_first
 
     @cached_property
     def drawings(self) -> tuple[Drawing, ...]:
         """Its figures."""
-        found, made = self.found, repeated_figures
+        found, made = self.identified, repeated_figures
         drawings = [
             interval_figure(self.estimates, self.truth),
-            made.verdict_figure("fit", found.fit, where="the motion that was identified from", clock=CLOCK),
+            made.verdict_figure("fit", found.fit, where="the motion used for the identification", clock=CLOCK),
             *(
                 made.verdict_figure(f"benchmark-{k}", verdict, where=name, clock=f"benchmark-{k}")
                 for k, (name, verdict) in enumerate(found.benchmarks.items(), start=1)
@@ -104,89 +98,98 @@ class RepeatedReport:
             drawings.append(robot_figure(found.robot.name, seen, CLOCK))
         return tuple(drawings)
 
-    def cards(self) -> Html:
-        """The few numbers to see first."""
-        found, stats = self.found, self.found.likeliest.stats
-        assert isinstance(stats, LikelihoodStats)
-        shown = [
-            (f"{found.found.rank} of {len(found.found.names)}", "parameters or combinations determined"),
-            (f"{found.motion.n_repeats} × {found.motion.n_samples}", "repeats × samples"),
-            (f"{stats.chi_squared:.3f}", "χ²/dof: 1 where model and noise explain the data"),
-        ]
-        if found.benchmarks:
-            good = sum(verdict.is_unbiased for verdict in found.benchmarks.values())
-            shown.append((f"{good} of {len(found.benchmarks)}", "other motions without bias in any actuator"))
-        if self.truth is not None:
-            worst = abs(words.in_sigma(found.likeliest, self.truth)).max()
-            shown.append((f"{worst:.1f} σ", "worst error against the truth, maximum likelihood"))
-        return number_cards(*shown)
 
-    def sections(self, drawn_html: Mapping[str, Html]) -> tuple[Section, ...]:
-        """What the page says, section by section; the figures by name."""
-        found = self.found
-        noise = () if found.noise is None else (noise_table(found.noise, _units(found)),)
-        hint = tag("p", HINT, class_="hint")
-        files = "The numbers are in estimate.json and report.json, the figures in the folder figures, beside this page."
-        return (
-            Section("In short", (self._verdicts(),)),
-            Section("Parameters by every estimator", self._parameters(drawn_html)),
-            Section("Does the model explain the data?", (paragraphs(*found.on_estimates), hint, drawn_html["fit"])),
-            *self._benchmarks(drawn_html),
-            Section("The robot along its motion", tuple(drawn_html[n] for n in ("robot", "motion") if n in drawn_html)),
-            Section("How many harmonics", (paragraphs(found.order.reason), order_table(found), drawn_html["order"])),
-            Section(
-                "How large are the errors?",
-                (
-                    paragraphs(*found.on_noise),
-                    *noise,
-                    *(drawn_html[n] for n in ("noise", "whiteness", "errors") if n in drawn_html),
-                ),
+def repeated_page(report: RepeatedReport) -> Page:
+    """What stands on the page of an identification from repeats."""
+    found = report.identified
+    drawn = {drawing.name: drawing for drawing in report.drawings}
+    units = found.motion.coordinate_units + found.motion.effort_units
+    noise = None if found.noise is None else found.noise.table(units)
+    error = " Small print: the error against the truth in standard deviations." if report.truth is not None else ""
+    fixed = ", ".join(f"{name} = {value:g}" for name, value in found.fixed.items())
+    benchmarks: list[Block] = [_JUDGED] if found.benchmarks else []
+    for k, (name, verdict) in enumerate(found.benchmarks.items(), start=1):
+        benchmarks += [tag("h3", name), verdict.table(), drawn[f"benchmark-{k}"]]
+    sections = (
+        Section(
+            "Parameters by every estimator",
+            (
+                *words.determined(found.found),
+                f"{_BESIDE}{error}",
+                f"Fixed: {fixed}." if fixed else "",
+                found.table(report.truth),
+                definitions(found.regroupings),
+                disagreement_table(found),
+                drawn["parameters"],
             ),
-            Section("What is hard to tell apart", (drawn_html["correlation"],)),
-            Section("How it was computed", (method_list(self.estimates, found.refused), paragraphs(files))),
+        ),
+        Section("Fit", (*found.on_estimates, hint(ZOOM), drawn["fit"])),
+        Section("Prediction of other motions", tuple(benchmarks)),
+        Section("The robot along its motion", (drawn.get("robot"), drawn["motion"])),
+        Section("Number of harmonics", (found.order.reason, found.order.table(), drawn["order"])),
+        Section("Noise", (*found.on_noise, noise, drawn.get("noise"), drawn.get("whiteness"), drawn["errors"])),
+        Section("Correlation of the parameters", (drawn["correlation"],)),
+        Section("Methods", (method_list(report.estimates, found.refused), FILES)),
+    )
+    return Page(report.title, report.lead, _cards(report), tuple(_verdicts(report)), sections)
+
+
+def _cards(report: RepeatedReport) -> tuple[tuple[str, str], ...]:
+    found, stats = report.identified, report.identified.likeliest.stats
+    assert isinstance(stats, LikelihoodStats)
+    cards = [
+        (f"{found.found.rank} of {len(found.found.names)}", "parameters or combinations determined"),
+        (f"{found.motion.n_repeats} × {found.motion.n_samples}", "repeats × samples"),
+        (f"{stats.chi_squared:.3f}", "χ²/dof: 1 if model and noise explain the data"),
+    ]
+    if found.benchmarks:
+        good = sum(verdict.is_unbiased for verdict in found.benchmarks.values())
+        cards.append((f"{good} of {len(found.benchmarks)}", "other motions without bias in any actuator"))
+    if report.truth is not None:
+        worst = abs(words.in_sigma(found.likeliest, report.truth)).max()
+        cards.append((f"{worst:.1f} σ", "largest error against the truth, maximum likelihood"))
+    return tuple(cards)
+
+
+def _verdicts(report: RepeatedReport) -> list[Verdict]:
+    found = report.identified
+    premise = "State these values in the study as measured on the robot, then identify again."
+    verdicts = [Verdict(text, "bad", premise) for text in found.premises]
+    noisy = any(test.is_refuted for tests in _noise_tests(found) for test in tests)
+    after_noise = "None: no assumption about the noise is refuted."
+    if found.noise is None:
+        after_noise = "Record more repeats, so that the stated noise can be tested."
+    elif noisy:
+        after_noise = "Remove the cause that is named, or record again: the printed σ rest on the refuted assumption."
+    verdicts.append(Verdict(" ".join(found.on_noise), "plain", after_noise))
+    after_order = (
+        "Use a larger model, or check the stated noise: no number of harmonics explains the data."
+        if found.order.is_refuted
+        else "None: this number of harmonics is used."
+    )
+    verdicts.append(Verdict(found.order.reason, "bad" if found.order.is_refuted else "good", after_order))
+    after_fit = "Use the values of maximum likelihood; do not use the estimators named as too far from it."
+    if found.order.is_refuted:
+        after_fit = "Find the effect that is missing in the figure of residuals, extend the model, and identify again."
+    verdicts.append(Verdict(" ".join(found.on_estimates), "bad" if found.order.is_refuted else "good", after_fit))
+    for text, verdict in zip(found.on_benchmarks, found.benchmarks.values(), strict=True):
+        good = verdict.is_unbiased
+        step = (
+            "Use the model on motions like this one."
+            if good
+            else "Add the effect that the table names for these actuators to the model, and identify again."
         )
-
-    def _verdicts(self) -> Html:
-        found = self.found
-        items = [tag("li", premise, class_="bad") for premise in found.premises]
-        items += [tag("li", verdict) for verdict in (*found.on_noise, found.order.reason)]
-        good = "bad" if found.order.is_refuted else "good"
-        items += [
-            tag("li", verdict, class_=good if verdict.startswith("χ²") else "plain") for verdict in found.on_estimates
-        ]
-        items += [
-            tag("li", said, class_="good" if verdict.is_unbiased else "bad")
-            for said, verdict in zip(found.on_benchmarks, found.benchmarks.values(), strict=True)
-        ]
-        if self.truth is not None:
-            known = [words.against_truth(label, e, self.truth) for label, e in self.estimates.items()]
-            items.append(tag("li", "Against the truth:", bullets(*known)))
-        return tag("ul", *items, class_="verdicts")
-
-    def _parameters(self, drawn_html: Mapping[str, Html]) -> tuple[str, ...]:
-        found = self.found
-        error = " Below each, the error against the truth in standard deviations." if self.truth is not None else ""
-        fixed = ", ".join(f"{name} = {value:g}" for name, value in found.fixed.items())
-        return (
-            paragraphs(*words.determined(found.found), f"{_BESIDE}{error}", f"Fixed: {fixed}." if fixed else ""),
-            parameter_table(self.estimates, self.truth),
-            regrouping_list(found),
-            disagreement_table(found),
-            drawn_html["parameters"],
-        )
-
-    def _benchmarks(self, drawn_html: Mapping[str, Html]) -> tuple[Section, ...]:
-        verdicts = self.found.benchmarks
-        if not verdicts:
-            return ()
-        blocks: list[str] = [paragraphs(_JUDGED)]
-        for k, (name, verdict) in enumerate(verdicts.items(), start=1):
-            blocks += [tag("h3", name), benchmark_table(verdict), drawn_html[f"benchmark-{k}"]]
-        return (Section("Does it predict other motions?", tuple(blocks)),)
+        verdicts.append(Verdict(text, "good" if good else "bad", step))
+    if report.truth is not None:
+        verdicts.append(against(words.against_truth(label, e, report.truth) for label, e in report.estimates.items()))
+    return verdicts
 
 
-def _units(found: IdentifiedRepeats) -> tuple[str, ...]:
-    return found.motion.coordinate_units + found.motion.effort_units
+def _noise_tests(found: IdentifiedRepeats) -> tuple[tuple[NoiseTest, ...], ...]:
+    noise = found.noise
+    if noise is None:
+        return ()
+    return (noise.gaussian, noise.white, noise.alike, (noise.independence(len(found.motion.coordinates)),))
 
 
 def _motion_figure(found: IdentifiedRepeats) -> Drawing:
@@ -197,4 +200,4 @@ def _motion_figure(found: IdentifiedRepeats) -> Drawing:
     chart = Chart(0.0, 1 / motion.rate, motion.n_samples, "time", "s", (Panel("position", units, lines, 150),), CLOCK)
     description = f"Positions of {', '.join(motion.coordinates)} over one period, mean of {motion.n_repeats} repeats."
     caption = f"One period of the motion, averaged over {motion.n_repeats} repeats."
-    return Drawing("motion", drawn(chart), description, caption, lambda curves: chart.live(description, curves))
+    return charted("motion", chart, description, caption)

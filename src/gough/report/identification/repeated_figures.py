@@ -1,14 +1,13 @@
-"""Figures on repeats of a motion: efforts and what is left of them, the order of the path, and the noise itself."""
+"""Figures on repeats of a motion: efforts and residuals, the order of the path, and the noise."""
 
 import numpy as np
 
 from gough.core.arrays import Array
 from gough.dynamics import BenchmarkVerdict, IdentifiedRepeats
 from gough.methods.noise.noise_tests import MAX_LAG
-from gough.report.base.charts import Band, Chart, Level, Line, Panel, stretches
+from gough.report.base.charts import Band, Chart, Level, Line, Panel, charted, stretches
 from gough.report.base.drawing import Drawing
 from gough.report.base.regions import autocorrelation, matrix_figure
-from gough.report.base.static import drawn
 
 _BINS = np.linspace(-4, 4, 41)
 _SHORT = 1.96
@@ -16,7 +15,7 @@ _SHORT = 1.96
 
 
 def verdict_figure(name: str, verdict: BenchmarkVerdict, *, where: str, clock: str) -> Drawing:
-    """Measured and predicted efforts of each actuator, and what is left, against the noise that it should be."""
+    """Measured and predicted efforts of each actuator, and residuals against the noise that is expected."""
     n, step = len(verdict.measured), 1 / verdict.rate
     panels = []
     for i, (actuator, unit) in enumerate(zip(verdict.actuators, verdict.effort_units, strict=True)):
@@ -29,27 +28,27 @@ def verdict_figure(name: str, verdict: BenchmarkVerdict, *, where: str, clock: s
         edge = _SHORT * float(np.sqrt(verdict.expected_variance[i]))
         left = (
             Line("measured − predicted", np.where(kept, verdict.residuals[:, i], np.nan), "ink", 0.8),
-            Level("95% of it, if the model is exact", edge, 1),
+            Level("95 % limits if the model is exact", edge, 1),
         )
         panels += [
             Panel(actuator, unit, both, 130, spans, axis=False),
-            Panel(f"{actuator}: what is left", unit, left, 90, spans, symmetric=True),
+            Panel(f"{actuator}: residual", unit, left, 90, spans, symmetric=True),
         ]
-    shaded = "left out: too slow, or no reading" if any(panel.spans for panel in panels) else ""
+    shaded = "excluded: too slow, or no reading" if any(panel.spans for panel in panels) else ""
     chart = Chart(0.0, step, n, "time", "s", tuple(panels), clock, shaded)
     description = (
         f"Efforts of {', '.join(verdict.actuators)} on {where}, measured and predicted, and their difference over "
         f"{n * step:.3g} s."
     )
     caption = (
-        "Mean of the measured efforts over all repeats (grey) and those of the identified model (colored); below each, "
-        "their difference, with the lines that 95% of it stay within if nothing but noise is left."
+        "Mean of the measured efforts over all repeats (grey) and efforts of the identified model (colored); below "
+        "each, their difference, with its 95 % limits if the model is exact."
     )
-    return Drawing(name, drawn(chart), description, caption, lambda curves: chart.live(description, curves))
+    return charted(name, chart, description, caption)
 
 
 def order_figure(found: IdentifiedRepeats) -> Drawing:
-    """How much worse each number of harmonics is than the best, by the positions alone and by maximum likelihood."""
+    """Information criteria over the number of harmonics, for the positions alone and for maximum likelihood."""
     alone, rows = dict(found.by_positions), {row.order: row for row in found.order.rows}
     least = min(alone.values())
     orders = range(1, max((*alone, *rows)) + 1)
@@ -68,7 +67,7 @@ def order_figure(found: IdentifiedRepeats) -> Drawing:
         "How far each criterion is above its least, as log₁₀(1 + difference), for the positions alone and for maximum "
         "likelihood."
     )
-    return Drawing("order", drawn(chart), description, caption, lambda curves: chart.live(description, curves))
+    return charted("order", chart, description, caption)
 
 
 def noise_figure(found: IdentifiedRepeats) -> Drawing:
@@ -86,7 +85,7 @@ def noise_figure(found: IdentifiedRepeats) -> Drawing:
     chart = Chart(float(middle[0]), float(middle[1] - middle[0]), len(middle), "error", "σ", tuple(panels))
     description = f"Distribution of the errors of {len(motion.channels)} channels, and the Gaussian distribution."
     caption = "Errors of single readings about the mean over the repeats, in standard deviations of their channel."
-    return Drawing("noise", drawn(chart), description, caption, lambda curves: chart.live(description, curves))
+    return charted("noise", chart, description, caption)
 
 
 def whiteness_figure(found: IdentifiedRepeats) -> Drawing:
@@ -97,20 +96,25 @@ def whiteness_figure(found: IdentifiedRepeats) -> Drawing:
         edge = np.full(lags, _SHORT / np.sqrt(len(errors)))
         lines = [Line(name, autocorrelation(errors[:, k], lags)[1:], k) for k, name in enumerate(names)]
         panels.append(
-            Panel(f"autocorrelation, {title}", "", (Band("chance, 95%", -edge, edge, color="quiet"), *lines), 130)
+            Panel(
+                f"autocorrelation, {title}",
+                "",
+                (Band("95 % band", -edge, edge, color="quiet"), *lines),
+                130,
+            )
         )
     step = 1e3 / found.motion.rate
     chart = Chart(step, step, lags, "lag", "ms", tuple(panels))
     description = f"Autocorrelation of the errors of {len(found.motion.channels)} channels up to {lags} samples."
-    caption = "From lag 1 on, where errors without a memory stay in the grey band 19 times out of 20."
-    return Drawing("whiteness", drawn(chart), description, caption, lambda curves: chart.live(description, curves))
+    caption = "From lag 1 on; uncorrelated errors stay in the grey band with probability 95 %."
+    return charted("whiteness", chart, description, caption)
 
 
 def covariance_figure(found: IdentifiedRepeats) -> Drawing:
-    """Which channels err together: the correlation of Δ and Σ [AHG, figure 5]."""
+    """Correlations of errors between channels: Δ and Σ [AHG, figure 5]."""
     C = found.covariance
     sigma = np.sqrt(C.diagonal())
-    caption = "Correlation of the errors of one reading: positions first, then efforts. Off-diagonal squares count too."
+    caption = "Correlation of the errors of one reading: positions first, then efforts."
     return matrix_figure("errors", C / np.outer(sigma, sigma), found.motion.channels, caption)
 
 

@@ -1,4 +1,4 @@
-"""What a report tells of: an identification, the truth where it is known, and the figures made from them."""
+"""A report on an identification: the answers, the truth where it is known, and the figures made from them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ CLOCK = "fit"
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """All that a report on the identification of one robot tells.
+    """What a report on the identification of one robot is made of.
 
     Examples:
         >>> from gough.data import MeasuredMotion

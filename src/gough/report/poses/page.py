@@ -1,4 +1,4 @@
-"""The page of a selection: which poses to measure, what they will tell, and how they compare with others."""
+"""The page of a selection: which poses to measure, the accuracy to expect, and how other sets compare."""
 
 from typing import TYPE_CHECKING
 
@@ -7,33 +7,35 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.text import number
 from gough.designs.poses import Curve, Rival, Selection
-from gough.report.base.drawing import FAINT, INK, QUIET, SERIES, Drawing, blank, style
-from gough.report.base.html import Html, tag
-from gough.report.base.page import Section, bullets, number_cards, page, paragraphs
-from gough.report.base.static import WIDTH
-from gough.report.base.tables import cell, row_head, table
+from gough.report.base.drawing import FAINT, INK, QUIET, SERIES, WIDTH, Drawing, blank, style
+from gough.report.base.page import Page, Section, Verdict, details
 from gough.report.base.words import determined
 from gough.report.poses.words import (
-    comparison,
+    comparison_table,
     excess_percent,
     how_many_words,
-    parameter_rows,
     sentences,
+    sigma_table,
+    unidentified,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _INDICES = (
-    "σ are root mean squares over the workspace of poses predicted from exact readings. O1 to O5 are the observability "
-    "indices of the literature, better the larger; each parameter is counted in the σ that an average candidate would "
-    "give it alone, so that units make no difference."
+    "σ are root mean squares over the workspace, of poses predicted from exact readings. O1 to O5 are the "
+    "observability indices of the literature, the larger the better; parameters are scaled by the σ that an average "
+    "candidate would give each alone, so that units do not matter."
 )
 _SIGMA = "Predicted standard deviation of each parameter, if the noise is as the study states it."
 _SHAPE = (
-    " Those of the shape are in frames fitted to the robot's own joints: what remains if the instrument's place does "
-    "not matter."
+    " Those of the shape are in frames fitted to the robot's own joints: the part that does not depend on the place of "
+    "the instrument."
 )
+_POOR = 0.05
+"""Excess over the smallest possible standard deviations from which on a longer search is recommended."""
+_FEW = 12
+"""Parameters that are listed without a click."""
 
 
 def selection_documents(
@@ -44,23 +46,43 @@ def selection_documents(
     curve: Curve | None = None,
 ) -> dict[str, bytes]:
     """The files by name: report.html and figures/*."""
-    drawings = [chosen_figure(selection), readings_figure(selection), accuracy_figure(selection, rivals, curve)]
-    places, readings, accuracy = (drawing.html() for drawing in drawings)
+    sigma = sigma_table(selection)
     shape = _SHAPE if selection.shape_sigma is not None else ""
-    known = selection.problem.information.identifiability
-    words = [*sentences(selection), *([how_many_words(curve)] if curve is not None else [])]
+    every = sigma if len(sigma.rows) <= _FEW else details(f"All {len(sigma.rows)} parameters", sigma)
     sections = (
-        Section("What is chosen", (bullets(*words), places)),
-        Section("Accuracy to expect", (accuracy, paragraphs(_INDICES), _table(comparison(selection, rivals), "Sets"))),
-        Section("Readings to command", (readings, configuration_table(selection))),
-        Section("Parameters", (paragraphs(_SIGMA + shape), _every_parameter(selection))),
-        Section("What can be identified", (paragraphs(*determined(known), f"Weakest direction: {known.weakest}."),)),
+        Section("Chosen poses", (chosen_figure(selection),)),
+        Section(
+            "Accuracy to expect",
+            (accuracy_figure(selection, rivals, curve), _INDICES, comparison_table(selection, rivals)),
+        ),
+        Section("Readings to command", (readings_figure(selection), selection.table())),
+        Section("Parameters", (_SIGMA + shape, every)),
+        Section("What can be identified", determined(selection.problem.information.identifiability)),
     )
-    html = page(title, lead, sections, cards=_cards(selection, curve))
-    files = {"report.html": html.encode()}
-    for drawing in drawings:
-        files |= {f"figures/{drawing.name}.svg": drawing.svg(), f"figures/{drawing.name}.png": drawing.png()}
-    return files
+    return Page(title, lead, _cards(selection, curve), tuple(_verdicts(selection, curve)), sections).files()
+
+
+def _verdicts(selection: Selection, curve: Curve | None) -> list[Verdict]:
+    missing = unidentified(selection)
+    chosen = " ".join(text for text in sentences(selection) if text not in missing)
+    step = "Measure these poses in this order with the readings below, then run gough calibrate."
+    if selection.is_stopped:
+        step = "Run gough poses again without interrupting it, or measure this set."
+    elif selection.excess is not None and selection.excess > _POOR:
+        step = "Allow more draws or candidates in [selection] to come nearer to the optimum, or measure this set."
+    verdicts = [Verdict(chosen, "plain" if selection.is_stopped else "good", step)]
+    for text in missing:
+        step = "Fix these unknowns in the calibration study, or widen [selection.limits], and choose again."
+        verdicts.append(Verdict(text, "bad", step))
+    if curve is not None and (words := how_many_words(curve)):
+        met = curve.selection is not None
+        step = (
+            "Measure this number of poses."
+            if met
+            else "Raise most in [selection], reduce the noise of the instrument, or relax the target."
+        )
+        verdicts.append(Verdict(words, "good" if met else "bad", step))
+    return verdicts
 
 
 def chosen_figure(selection: Selection) -> Drawing:
@@ -138,20 +160,7 @@ def accuracy_figure(selection: Selection, rivals: tuple[Rival, ...], curve: Curv
     return Drawing("accuracy", figure, description, caption)
 
 
-def configuration_table(selection: Selection) -> Html:
-    """Readings to command, pose by pose."""
-    of, poses = selection.problem, selection.poses
-    unit = of.model.reading_unit
-    factor, shown = (1e3, "mm") if unit == "m" else (180 / np.pi, "°") if unit == "rad" else (1.0, unit)
-    heads = ["pose", *(f"{name}, {shown}" for name in of.model.chains), "x, mm", "y, mm", "z, mm"]
-    rows = []
-    for k in range(len(poses)):
-        values = [*(factor * poses.readings[k]), *(1e3 * poses.position[k])]
-        rows.append([row_head(str(k + 1)), *(cell(f"{v + 0.0:.2f}".replace("-", "−")) for v in values)])
-    return table(heads, rows, "Readings to command")
-
-
-def _cards(selection: Selection, curve: Curve | None) -> Html:
+def _cards(selection: Selection, curve: Curve | None) -> tuple[tuple[str, str], ...]:
     a, of = selection.accuracy, selection.problem
     cards = [
         (str(len(selection.rows)), f"poses to measure; at least {of.needed} are needed"),
@@ -167,18 +176,18 @@ def _cards(selection: Selection, curve: Curve | None) -> Html:
         cards.append((f"≥ {curve.at_least}", "poses for the target, however they are chosen"))
     if selection.excess is not None:
         cards.append((f"≤ {excess_percent(selection.excess)} %", "worse than the best set of as many candidates"))
-    return number_cards(*cards)
+    return tuple(cards)
 
 
 def _prefix(selection: Selection) -> tuple[int, list[int], list[float]]:
     """The accuracy (mm) that the first poses give, for each number from the least that identifies all."""
-    of, told = selection.problem, selection.problem.information
+    of, information = selection.problem, selection.problem.information
     counts, values = [], []
     for count in range(1, len(selection.rows) + 1):
-        M = told.of(selection.rows[:count])
-        if not told.is_singular(M):
+        M = information.of(selection.rows[:count])
+        if not information.is_singular(M):
             counts.append(count)
-            values.append(1e3 * of.workspace.accuracy(told, M).position)
+            values.append(1e3 * of.workspace.accuracy(information, M).position)
     return counts[0], counts, values
 
 
@@ -195,15 +204,3 @@ def _logarithmic(axes: "Axes") -> None:
 
 def _thinned(points: Array, most: int = 1500) -> Array:
     return points[:: -(-len(points) // most)]
-
-
-def _every_parameter(selection: Selection) -> Html:
-    (name, _, *heads), *rows = parameter_rows(selection)
-    body = [[row_head(row[0], row[1]), *(cell(text) for text in row[2:])] for row in rows]
-    shown = table([name, *heads], body, "Parameters")
-    return shown if len(rows) <= 12 else tag("details", tag("summary", f"All {len(rows)} parameters"), shown)
-
-
-def _table(rows: list[list[str]], what: str) -> Html:
-    body = [[row_head(row[0]), *(cell(text) for text in row[1:])] for row in rows[1:]]
-    return table(rows[0], body, what)

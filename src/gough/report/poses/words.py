@@ -1,4 +1,4 @@
-"""A selection in words, tables and plain data."""
+"""A selection of poses in sentences, tables and plain data."""
 
 from fractions import Fraction
 from typing import Any
@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from gough.core import outward
-from gough.core.text import number, table
+from gough.core.tables import Column, Table, table
+from gough.core.text import number
 from gough.designs.poses.how_many import Curve
 from gough.designs.poses.selection import Rival, Selection
 from gough.geometry.results import shown_unit
@@ -16,23 +17,23 @@ INDEX_NAMES = ("O1", "O2", "O3", "O4", "O5")
 
 
 def sentences(selection: Selection) -> tuple[str, ...]:
-    """What is chosen, how good it can be at best, and what it leaves open."""
-    of, told = selection.problem, selection.problem.information
+    """The selection, how far from optimal it can be, and what it does not determine."""
+    of, information = selection.problem, selection.problem.information
     count = len(selection.rows)
     corners = int(of.candidates.is_extremal[list(selection.rows)].sum())
     first = (
         f"{count} configurations of the {of.model.name} are chosen by {of.criterion.name}, the {of.criterion.meaning}; "
         f"{corners} of them are extremal. {of.candidates}"
     )
-    said = [first, f"At least {of.needed} poses are needed to identify {told.n_parameters} unknowns."]
+    texts = [first, f"At least {of.needed} poses are needed to identify {information.n_parameters} unknowns."]
     if selection.is_stopped:
-        said.append("The search was stopped: this is the best set so far.")
+        texts.append("The search was stopped: this is the best set so far.")
     if selection.excess is not None:
-        said.append(
+        texts.append(
             f"No {count} of these candidates have standard deviations smaller by more than "
             f"{excess_percent(selection.excess)} % (bound of the relaxed problem)."
         )
-    return (*said, *unidentified(selection))
+    return (*texts, *unidentified(selection))
 
 
 def excess_percent(excess: float) -> str:
@@ -46,27 +47,27 @@ def excess_percent(excess: float) -> str:
 
 
 def unidentified(selection: Selection) -> tuple[str, ...]:
-    """What no candidate tells apart, in sentences; empty where all is identified."""
-    told, unseen = selection.problem.information.identifiability, selection.problem.workspace.unseen
-    said = []
-    if not told.is_full_rank:
-        combined = [b.name for b in told.base if np.count_nonzero(b.coefficients) > 1]
-        said.append(
-            f"Within these limits {told.rank} of {len(told.names)} unknowns can be told apart, whatever poses are "
-            f"measured; without a value of their own: {', '.join(told.not_identifiable)}."
-            + (f" Seen in combination: {'; '.join(combined)}." if combined else "")
+    """Unknowns that no candidate separates, in sentences; empty where all are identified."""
+    known, unseen = selection.problem.information.identifiability, selection.problem.workspace.unseen
+    texts = []
+    if not known.is_full_rank:
+        combined = [b.name for b in known.base if np.count_nonzero(b.coefficients) > 1]
+        texts.append(
+            f"Within these limits the poses determine {known.rank} of {len(known.names)} unknowns, whichever are "
+            f"measured; not determined by themselves: {', '.join(known.not_identifiable)}."
+            + (f" Determined in combination: {'; '.join(combined)}." if combined else "")
             + " Fix some of them at the blueprint's values, or widen the limits."
         )
     if unseen > _UNSEEN:
-        said.append(
-            "Predicted poses depend on what no candidate tells apart: their accuracy below holds only if that is known "
-            "otherwise."
+        texts.append(
+            "Predicted poses depend on unknowns that no candidate determines: the accuracy below holds only if these "
+            "are known otherwise."
         )
-    return tuple(said)
+    return tuple(texts)
 
 
 def how_many_words(curve: Curve) -> str:
-    """The smallest number of poses for the target, and how much smaller it could be; empty where none was asked for."""
+    """The smallest number of poses for the target, and how much smaller it could be; empty without a target."""
     if curve.target is None:
         return ""
     target = f"{number(1e3 * curve.target, digits=3)} mm"
@@ -84,48 +85,47 @@ def how_many_words(curve: Curve) -> str:
     return f"{len(curve.selection.rows)} poses meet the target of {target}.{at_least}"
 
 
-def comparison(selection: Selection, others: tuple[Rival, ...]) -> list[list[str]]:
-    """The chosen set and its rivals, row by row: heads first."""
+def comparison_table(selection: Selection, others: tuple[Rival, ...]) -> Table:
+    """The chosen set and its rivals: predicted accuracy and observability indices."""
     own = Rival("chosen", len(selection.rows), selection.accuracy, selection.indices)
     turns = any(freedom > 2 for freedom in selection.problem.model.freedoms)
-    heads = ["set", "poses", "σ position, mm", "worst"]
-    heads += ["σ orientation, °", "worst"] if turns else []
-    rows = [[*heads, *INDEX_NAMES]]
+    heads: list[str | Column] = ["set", "poses", Column("σ position", unit="mm"), Column("worst", unit="mm")]
+    heads += [Column("σ orientation", unit="°"), Column("worst", unit="°")] if turns else []
+    heads += INDEX_NAMES
+    rows = []
     for each in (own, *others):
         a = each.accuracy
         values = [1e3 * a.position, 1e3 * a.position_worst]
         values += [float(np.degrees(v)) for v in (a.orientation, a.orientation_worst)] if turns else []
         values += [getattr(each.indices, name) for name in INDEX_NAMES]
         rows.append([each.name, str(each.count), *(number(v, digits=3) for v in values)])
-    return rows
+    return table(heads, rows, "l" + "r" * (len(heads) - 1), "Sets of poses")
 
 
-def parameter_rows(selection: Selection) -> list[list[str]]:
-    """σ of each identified parameter, row by row: heads first."""
-    told, shape = selection.problem.information, selection.shape_sigma
+def sigma_table(selection: Selection) -> Table:
+    """Predicted σ of each identified parameter."""
+    information, shape = selection.problem.information, selection.shape_sigma
     heads = ["parameter", "unit", "σ", *(["σ of the shape"] if shape is not None else [])]
-    rows = [heads]
-    for i, (name, unit) in enumerate(zip(told.names, told.units, strict=True)):
+    rows = []
+    for i, (name, unit) in enumerate(zip(information.names, information.units, strict=True)):
         shown, factor = shown_unit(unit)
         row = [name, shown, number(factor * selection.sigma[i], digits=2)]
         rows.append(row if shape is None else [*row, number(factor * shape[i], digits=2)])
-    return rows
+    return table(heads, rows, "lu" + "r" * (len(heads) - 2), "Parameters")
 
 
 def account(selection: Selection, others: tuple[Rival, ...] = (), curve: Curve | None = None) -> str:
-    """The whole of it, for a terminal."""
-    compared, parameters = comparison(selection, others), parameter_rows(selection)
+    """Sentences and tables for a terminal."""
     parts = [*sentences(selection)]
     if curve is not None:
         parts.append(how_many_words(curve))
-    parts += ["", table(compared[0], compared[1:], "l" + "r" * (len(compared[0]) - 1))]
-    parts += ["", table(parameters[0], parameters[1:], "ll" + "r" * (len(parameters[0]) - 2))]
+    parts += ["", str(comparison_table(selection, others)), "", str(sigma_table(selection))]
     return "\n".join(parts)
 
 
 def summary(selection: Selection, others: tuple[Rival, ...] = (), curve: Curve | None = None) -> dict[str, Any]:
     """Plain data for JSON, in SI units."""
-    of, told = selection.problem, selection.problem.information
+    of, information = selection.problem, selection.problem.information
     sets = {"chosen": Rival("chosen", len(selection.rows), selection.accuracy, selection.indices)}
     sets |= {each.name: each for each in others}
     return {
@@ -138,11 +138,11 @@ def summary(selection: Selection, others: tuple[Rival, ...] = (), curve: Curve |
             "rejected": dict(of.candidates.rejected),
         },
         "notes": list(sentences(selection)),
-        "not_identifiable": list(told.identifiability.not_identifiable),
+        "not_identifiable": list(information.identifiability.not_identifiable),
         "is_extremal": of.candidates.is_extremal[list(selection.rows)].tolist(),
         "shape_sigma": None
         if selection.shape_sigma is None
-        else dict(zip(told.names, selection.shape_sigma.tolist(), strict=True)),
+        else dict(zip(information.names, selection.shape_sigma.tolist(), strict=True)),
         "sets": {
             name: {"poses": each.count, **each.accuracy.__dict__, **_indices(each)} for name, each in sets.items()
         },

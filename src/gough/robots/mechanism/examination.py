@@ -6,7 +6,8 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError
-from gough.core.text import number, table
+from gough.core.tables import Table, table
+from gough.core.text import number
 from gough.robots.mechanism.assembly import SMALL, assembled, closure_kernel, scales
 from gough.robots.mechanism.closed_chain import ClosedChain
 from gough.robots.mechanism.description import Mechanism
@@ -85,16 +86,16 @@ class Examination:
             f"Assembly: closed at home to {self.gap:.1e}; {positions}.",
             f"Singularity: {margins} pose below.",
             "",
-            self._table(),
+            str(self._table()),
         ]
         lines += [f"Note: {warning}." for warning in self.warnings]
         return "\n".join(lines)
 
-    def _table(self) -> str:
+    def _table(self) -> Table:
         rows = [
             [r.coordinate, r.unit, number(r.lower, digits=3), number(r.upper, digits=3), *r.ends] for r in self.reaches
         ]
-        return table(["pose", "unit", "from", "to", "ends below at", "ends above at"], rows, "llrrll")
+        return table(["pose", "unit", "from", "to", "ends below at", "ends above at"], rows, "lurrll")
 
 
 def examine(robot: ClosedChain) -> Examination:

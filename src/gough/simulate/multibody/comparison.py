@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.core.text import table
+from gough.core.tables import table
 from gough.robots.delta_family.model import DeltaFamily
 from gough.simulate.multibody.engines import Engine
 from gough.simulate.multibody.model import Multibody
@@ -61,7 +61,7 @@ class Comparison:
             for model in self.models
         ]
         heads = [f"{self.robot}, error in %", "rms/peak", "rms/rms", "largest/peak"]
-        return table(heads, rows, "lrrr")
+        return str(table(heads, rows, "lrrr"))
 
     def ratios(self, model: Simplification) -> tuple[float, float]:
         """The rms error over the peak torque, and over the rms torque; [NCPP, §IV.C] does not say which its 2 % is."""

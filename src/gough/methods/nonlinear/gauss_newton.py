@@ -1,4 +1,4 @@
-"""What solves linear problems, repeated, solves nonlinear ones."""
+"""Gauss–Newton: nonlinear problems by repeated linearization, with any method for linear problems."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,8 +18,8 @@ _ROUNDING = 1000 * np.finfo(float).eps
 
 
 @dataclass(frozen=True)
-class Repeated:
-    """Linearize, solve by `of`, move there, until θ stays: Gauss–Newton for any linear method.
+class GaussNewton:
+    """Linearize, solve by the method `of`, move there, until θ stays: Gauss–Newton for any linear method.
 
     The noise is pushed through the linearization anew at every step, so that weights belong to the answer and not to
     the starting point. A step beyond the answer's own uncertainty is halved until the residuals do not grow.
@@ -34,7 +34,7 @@ class Repeated:
     def estimate(self, problem: NonlinearProblem) -> Estimate:
         unknowns = problem.unknowns
         if unknowns.nominal is None:
-            raise AssumptionError("Repeated needs a starting point: Unknowns(..., nominal=blueprint values)")
+            raise AssumptionError("GaussNewton needs a starting point: Unknowns(..., nominal=blueprint values)")
         free = ~unknowns.is_fixed
         theta = np.where(free, unknowns.nominal, unknowns.bounds.lower)
         status = Status.MAX_STEPS
@@ -42,7 +42,7 @@ class Repeated:
             tangent = problem.linearize(theta)
             answer = self.of.estimate(tangent)
             if answer.status is Status.SINGULAR:
-                return asked_for(problem, replace(answer, method=written(self)))
+                return without_nuisances(problem, replace(answer, method=written(self)))
             spread = answer.region.hull().width / 2
             step = answer.value - theta[free]
             if (abs(step) > spread).any():
@@ -51,10 +51,10 @@ class Repeated:
             if (abs(step) <= self.rtol * spread + _ROUNDING * abs(theta[free])).all():
                 status = answer.status
                 break
-        return asked_for(problem, replace(answer, method=written(self), status=status))
+        return without_nuisances(problem, replace(answer, method=written(self), status=status))
 
 
-def asked_for(problem: NonlinearProblem, answer: Estimate) -> Estimate:
+def without_nuisances(problem: NonlinearProblem, answer: Estimate) -> Estimate:
     """The answer without the problem's nuisances."""
     hidden = set(problem.nuisance)
     names = [name for name in answer.unknowns.names if name not in hidden]
@@ -63,7 +63,7 @@ def asked_for(problem: NonlinearProblem, answer: Estimate) -> Estimate:
 
 def _shortened(problem: NonlinearProblem, tangent: LinearProblem, theta: Array, free: Any, step: Array) -> float:
     """1, or the first of ½, ¼, … that does not make the sum of squares worse, weighted as at the start of the step."""
-    whiten: Whitening = Unweighted() if problem.noise.covariance is None else stated(tangent, "Repeated")
+    whiten: Whitening = Unweighted() if problem.noise.covariance is None else stated(tangent, "GaussNewton")
     every = slice(0, tangent.n_rows)
 
     def cost(factor: float) -> float:

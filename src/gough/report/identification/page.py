@@ -1,0 +1,214 @@
+"""The page of an identification: verdicts with what to do next, parameters, fit, models, prediction, data."""
+
+from collections.abc import Iterable, Mapping
+
+from gough.core import outward
+from gough.core.html import Html
+from gough.core.text import percent, short_labels
+from gough.dynamics import Adequacy, Finding, Identified
+from gough.dynamics.text import largest
+from gough.estimates import Claim, Estimate
+from gough.region import ConfidenceEllipsoid
+from gough.report.base import words
+from gough.report.base.page import TURN, ZOOM, Block, Page, Section, Verdict, bullets, definitions, details, hint
+from gough.report.identification.report import Report
+from gough.report.identification.tables import bound_table, fit_table, kept_table, method_list, shift_table
+
+_JUDGED = {
+    Finding.ADEQUATE: "adequate",
+    Finding.INADEQUATE: "not adequate",
+    Finding.LARGER_THAN_NEEDED: "larger than needed",
+    Finding.UNDECIDED: "undecided",
+}
+_BOUNDS = (
+    "ε* is the smallest error bound with which any parameters{within} explain every row: with a smaller one the "
+    "model{prior} is refuted by these data. Sets contain every parameter vector that explains all rows within the "
+    "error bound. Nothing is claimed if an error exceeds it."
+)
+FILES = "The numbers are in estimate.json and report.json, the figures in the folder figures, beside this page."
+_WEAK = 1000.0
+"""Condition number from which on a better motion is recommended."""
+
+
+def identification_page(report: Report) -> Page:
+    """What stands on the page of an identification."""
+    drawn = {drawing.name: drawing for drawing in report.drawings}
+    found = report.identified
+    motion = found.motion
+    size = (
+        f"{motion.n_samples} samples of {len(motion.actuators)} actuators at {motion.rate:.6g} Hz give "
+        f"{motion.kept.size} rows, of which {motion.n_rows} are used."
+    )
+    account = motion.account_table() if motion.account else None
+    robot: tuple[Block, ...] = (hint(TURN), drawn["robot"]) if "robot" in drawn else ()
+    fit: tuple[Block, ...] = ()
+    if report.fit is not None:
+        fit = (*report.chosen.notes, fit_table(report.estimates, motion.effort_units), hint(ZOOM), drawn["fit"])
+    least = short_labels(report.excitation.names)[int(report.excitation.own.argmin())]
+    own = f"Smallest own part of an effect: {percent(report.excitation.own.min())}, of {least}."
+    sections = (
+        Section("Parameters", _parameters(report, drawn.get("parameters"))),
+        Section("The robot along its trajectory", robot),
+        Section("Fit", fit),
+        Section("Adequacy of the model", _adequacy(found.adequacy)),
+        Section("Prediction of another trajectory", _validation(report, drawn.get("validation"))),
+        Section("Error bounds", _bounds(found)),
+        Section(
+            "Excitation",
+            (
+                *words.determined(found.found),
+                own,
+                drawn["excitation"],
+                details("As a table", report.excitation.table()),
+                drawn["motion"],
+            ),
+        ),
+        Section("Preparation of the data", (size, account, kept_table(motion))),
+        Section("Autocorrelation of the residuals", (drawn.get("memory"),)),
+        Section("Correlation of the parameters", (drawn.get("correlation"), drawn.get("pair"))),
+        Section("Methods", (method_list(report.estimates, found.refused), _claims(report.estimates), FILES)),
+    )
+    return Page(report.title, report.lead, _cards(report), tuple(_verdicts(report)), sections)
+
+
+def _cards(report: Report) -> tuple[tuple[str, str], ...]:
+    found = report.identified
+    cards = [(f"{found.found.rank} of {len(found.found.names)}", "parameters or combinations determined")]
+    if report.fit is not None:
+        worst = largest(report.fit.predictions[report.reference].relative_rms)
+        cards.append((percent(worst), f"rms residual over peak effort, {report.reference}"))
+    units = set(found.motion.effort_units)
+    unit = f" {units.pop()}" if len(units) == 1 else ""
+    if found.minimal.lower > 0:
+        least = outward.at_least(largest(found.proved_bound), digits=3)
+        within = " within the prior" if found.has_prior else ""
+        cards.append((f"{least}{unit}", f"ε*: no parameters{within} explain every row with smaller errors (proved)"))
+    else:
+        enough = outward.at_most(largest(found.smallest_bound), digits=3)
+        cards.append((f"{enough}{unit}", "ε*: some parameters explain every row with errors of this size"))
+    if found.adequacy is not None:
+        cards.append((_JUDGED[found.adequacy.finding], "model, judged on data that it was not fitted to"))
+    if report.validation is not None:
+        one = report.validation.predictions[report.reference]
+        cards.append((percent(largest(one.relative_rms)), "rms error over peak effort on another trajectory"))
+    truth = report.truth
+    if truth is not None and report.reference and isinstance(report.chosen.region, ConfidenceEllipsoid):
+        worst = abs(words.in_sigma(report.chosen, truth)).max()
+        cards.append((f"{worst:.1f} σ", f"largest error against the truth, {report.reference}"))
+    return tuple(cards)
+
+
+def _verdicts(report: Report) -> list[Verdict]:
+    """The paragraphs of `Identified.verdicts`, each with what to do next."""
+    found = report.identified
+    parts = [
+        (found.premises, "bad", "State these values in the study as measured on the robot, then identify again."),
+        (found.on_recordings, "bad", "Compare units and signs of these channels with the data acquisition."),
+        (found.on_data, "plain", _after_data(found)),
+        (found.on_bound, "bad" if found.is_refuted else "plain", _after_bound(found)),
+        (found.on_failures, "bad", "Do not use these methods' values; the section on methods gives the reasons."),
+    ]
+    if found.adequacy is not None:
+        kind = {Finding.ADEQUATE: "good", Finding.INADEQUATE: "bad"}.get(found.adequacy.finding, "plain")
+        parts.append((found.adequacy.sentences, kind, _after_adequacy(found.adequacy)))
+    if found.validation is not None:
+        parts.append((found.validation.sentences, "plain", _after_validation(found)))
+    parts.append((found.notes, "plain", ""))
+    verdicts = [Verdict(" ".join(texts), kind, step) for texts, kind, step in parts if texts]  # type: ignore[arg-type]
+    if report.truth is not None:
+        verdicts.append(against(words.against_truth(label, e, report.truth) for label, e in report.estimates.items()))
+    return verdicts
+
+
+def _after_data(found: Identified) -> str:
+    if found.found.condition > _WEAK:
+        return "Record a motion that excites this direction (gough design), or fix one of its parameters by a prior."
+    if not found.found.is_full_rank:
+        return (
+            "Use the combinations to compute efforts. To separate a parameter, fix the others of its combination by a "
+            "prior."
+        )
+    return "None: the motion determines every parameter."
+
+
+def _after_bound(found: Identified) -> str:
+    if found.bound_is_given and found.minimal.is_inconsistent:
+        return (
+            "Find outliers in the figure of residuals and mask them; if there are none, use a larger model, or raise "
+            "the bound above ε*."
+        )
+    if not found.bound_is_given:
+        return "State the largest error of the efforts (bound in [noise]); then the sets rest on it, not on the data."
+    return "Check the stated bound against the data sheet of the sensors: every set rests on it."
+
+
+def _after_adequacy(adequacy: Adequacy) -> str:
+    match adequacy.finding:
+        case Finding.ADEQUATE:
+            return "Keep this model."
+        case Finding.UNDECIDED:
+            return "Record longer, or with more acceleration, and identify again."
+    if adequacy.recommended in {None, adequacy.used}:
+        return "Plot the residuals over position and velocity to find the effect that is missing, and extend the model."
+    return f'Identify again with variant = "{adequacy.recommended}" in [robot].'
+
+
+def _after_validation(found: Identified) -> str:
+    assert found.validation is not None
+    exact = found.validation.exact
+    if exact is not None and (exact.covered < 1).any():
+        return "Raise the error bound, or use a larger model, and identify again from both motions."
+    return "Use the model on motions like these two; validate again before faster motions or other loads."
+
+
+def against(sentences: Iterable[str]) -> Verdict:
+    """A verdict on answers whose true values are known."""
+    return Verdict(Html(f"Against the truth:{bullets(*sentences)}"))
+
+
+def _parameters(report: Report, drawing: Block) -> tuple[Block, ...]:
+    if not report.estimates:
+        return ("No method could be used; the section on methods gives the reasons.",)
+    legend = "Values with the half-width of their interval, each row in the unit below its name."
+    if report.truth is not None:
+        legend += " Small print: error against the truth in standard deviations, or whether a set contains the truth."
+    zero = words.near_zero(report.chosen) if report.reference else ""
+    return (legend, report.identified.table(report.truth), definitions(report.identified.regroupings), zero, drawing)
+
+
+def _adequacy(adequacy: Adequacy | None) -> tuple[Block, ...]:
+    if adequacy is None:
+        return ()
+    how = (
+        "The robot's models, from the simplest to the largest, are fitted to one part of the data and judged on "
+        f"another: {adequacy.held_out}. The table gives the root mean square of the residuals there. With the errors "
+        "that suffice, in proportion to the residual rms of each actuator, some parameters, within the prior or not, "
+        "explain every fitted row; the largest is shown."
+    )
+    more = f"How far each parameter is off, against the {adequacy.recommended} model"
+    return (how, adequacy.table(), details(more, shift_table(adequacy)) if adequacy.shifts else None)
+
+
+def _validation(report: Report, drawing: Block) -> tuple[Block, ...]:
+    validation = report.identified.validation
+    if validation is None:
+        return ()
+    how = (
+        "Efforts on a trajectory that was not used. Inside: for confidence regions, within the interval of a reading; "
+        "for sets, within the model's range widened by the error bound."
+    )
+    return (how, validation.table(), drawing)
+
+
+def _bounds(found: Identified) -> tuple[Block, ...]:
+    proved = outward.between(found.minimal.lower, found.minimal.upper, digits=6)
+    what = "the given bound" if found.bound_is_given else "its residual rms"
+    rests = f"{len(found.minimal.rows)} rows of {found.problem.n_rows} determine it." if found.minimal.rows else ""
+    within, prior = (" within the prior", " or the prior") if found.has_prior else ("", "")
+    factor = f"For each actuator, ε* is {what} times a factor that is proved to lie in {proved}. {rests}"
+    return (_BOUNDS.format(within=within, prior=prior), factor, bound_table(found))
+
+
+def _claims(estimates: Mapping[str, Estimate]) -> Html:
+    made = {estimate.claim for estimate in estimates.values()}
+    return bullets(*(f"{claim.name.lower()}: {words.CLAIMS[claim]}" for claim in Claim if claim in made))

@@ -1,0 +1,65 @@
+"""An identification on a terminal of any width."""
+
+from rich.console import Console
+
+from gough.core.arrays import Array
+from gough.dynamics import Identified, IdentifiedRepeats
+from gough.report.base.terminal import heading, print_table, prose
+from gough.report.base.words import determined
+
+
+def show(console: Console, identified: Identified | IdentifiedRepeats, truth: Array | None = None) -> None:
+    """Print the preparation, the parameters by every method, and the verdicts.
+
+    Args:
+        console: Where to print.
+        identified: The answers.
+        truth: True values of the problem's unknowns, where the robot is simulated; values that miss it are red.
+    """
+    prose(console, identified.premises, style="bold red")
+    if isinstance(identified, IdentifiedRepeats):
+        _show_repeats(console, identified, truth)
+        return
+    heading(console, "Data")
+    if identified.motion.account:
+        print_table(console, identified.motion.account_table())
+    prose(console, identified.on_recordings, style="bold red")
+    prose(console, [*identified.on_data, *identified.on_bound])
+    _parameters(console, identified, truth)
+    prose(console, [*identified.on_failures, *identified.notes])
+    if identified.adequacy is not None:
+        heading(console, "Adequacy of the model")
+        print_table(console, identified.adequacy.table())
+        prose(console, identified.adequacy.sentences)
+    if identified.validation is not None:
+        heading(console, "Prediction of another trajectory")
+        print_table(console, identified.validation.table())
+        prose(console, identified.validation.sentences)
+
+
+def _show_repeats(console: Console, found: IdentifiedRepeats, truth: Array | None) -> None:
+    motion = found.motion
+    size = f"{motion.n_samples} samples each of {len(motion.channels)} channels"
+    heading(console, "Data")
+    prose(console, [f"{motion.n_repeats} repeats of {motion.period:.4g} s, {size}.", *determined(found.found)])
+    heading(console, "Noise of a reading")
+    if found.noise is not None:
+        print_table(console, found.noise.table(motion.coordinate_units + motion.effort_units))
+    prose(console, found.on_noise)
+    heading(console, "Harmonics of the path")
+    print_table(console, found.order.table())
+    prose(console, [found.order.reason])
+    _parameters(console, found, truth)
+    prose(console, found.on_estimates)
+    for name, verdict in found.benchmarks.items():
+        heading(console, f"Prediction of another motion: {name}")
+        print_table(console, verdict.table())
+    prose(console, found.on_benchmarks)
+
+
+def _parameters(console: Console, found: Identified | IdentifiedRepeats, truth: Array | None) -> None:
+    missed = "" if truth is None else "; red where the truth is missed"
+    heading(console, f"Parameters: value ± half-width of the interval{missed}")
+    print_table(console, found.table(truth))
+    for label, meaning in found.regroupings.items():
+        console.print(f"  {label} = {meaning}", soft_wrap=True, markup=False)
