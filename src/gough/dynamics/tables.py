@@ -13,6 +13,7 @@ from gough.core.text import number, plus_minus, power_of_thousand, scaled_unit, 
 from gough.estimates import Claim, Estimate, Status
 from gough.methods.statistical.identifiability import Identifiability
 from gough.region import ConfidenceEllipsoid
+from gough.robots.mechanism.closed_chain import ClosedChain
 from gough.robots.mechanism.regrouping import formula
 from gough.unknowns import Unknowns
 
@@ -125,7 +126,7 @@ def interval_text(estimate: Estimate, i: int, *, power: int = 0) -> str:
 
 def regroupings(robot: Any, found: Identifiability, names: Sequence[str]) -> dict[str, str]:
     """What each short label of `parameter_table` stands for: sums over joints where the robot is a mechanism."""
-    if not hasattr(robot, "mechanism"):
+    if not isinstance(robot, ClosedChain):
         return spelled_out(names)
     texts = [formula(robot.mechanism, found.names, base.coefficients.tolist()) for base in found.base]
     return {label: text for label, text in zip(short_labels(names), texts, strict=True) if label != text}
