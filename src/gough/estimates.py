@@ -1,4 +1,4 @@
-"""Estimates, what they claim, and the one verb that makes them."""
+"""Estimates, their claims, and the function `estimate`."""
 
 from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class Claim(IntEnum):
-    """How far a region may be trusted. A claim belongs to the method; a composition claims the least of its parts."""
+    """What is asserted of a region. A claim belongs to the method; a composition claims the least of its parts."""
 
     VALUE = 0
-    """A number, nothing more."""
+    """A value without an interval."""
     CONFIDENCE = 1
     """True with a stated probability, if the noise is as stated."""
     ENCLOSURE = 2
@@ -34,7 +34,7 @@ class Claim(IntEnum):
 
 
 class Status(Enum):
-    """How a method ended; the value says it to a person."""
+    """How a method ended; the value is a message for users."""
 
     OK = "done"
     MAX_STEPS = "not converged: the limit on steps was reached; raise max_steps, or start nearer"
@@ -45,7 +45,7 @@ class Status(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Stats(ArrayValue):
-    """What a method reports about its work."""
+    """Statistics of a method's run."""
 
     n_rows: int
     prior_limited: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ def limited_by_prior(names: tuple[str, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class FitStats(Stats):
-    """What a statistical method reports about its fit."""
+    """Statistics of a fit."""
 
     dof: float = np.inf
     """Degrees of freedom of the residuals, counted in independent samples where they are correlated in time."""
@@ -90,7 +90,7 @@ class FitStats(Stats):
 
 @dataclass(frozen=True, eq=False)
 class LikelihoodStats(FitStats):
-    """What maximum likelihood reports beside: how likely the data are, by itself and with a price on unknowns."""
+    """Statistics of a maximum-likelihood fit: the likelihood and information criteria."""
 
     log_likelihood: float = -np.inf
     """Natural logarithm of the density of what was measured."""
@@ -99,26 +99,26 @@ class LikelihoodStats(FitStats):
     aic: float = np.inf
     """Akaike's criterion 2 k − 2 ln L: smaller is better."""
     bic: float = np.inf
-    """Schwarz's criterion k ln N − 2 ln L, which asks more of each unknown: smaller is better."""
+    """Schwarz's criterion k ln N − 2 ln L, with a larger penalty on each unknown: smaller is better."""
     nuisance: Array | None = None
     """Values of the problem's nuisance unknowns, in its order."""
 
 
 @dataclass(frozen=True, eq=False)
 class HullStats(Stats):
-    """What a method for linear bounds reports about its work."""
+    """Statistics of a method for linear bounds."""
 
     active_rows: tuple[int, ...] = ()
-    """Rows that the bounds rest on, or the culprits of a contradiction."""
+    """Rows that determine the bounds, or that contradict each other."""
     pool: int = 0
-    """Rows that a linear program looked at."""
+    """Number of rows in the linear programs."""
     evidence: tuple[Link, ...] = ()
     """Proof of each bound, in the order in which one uses the others."""
 
 
 @dataclass(frozen=True, eq=False)
 class RelaxedStats(HullStats):
-    """What a method for bounds that survive q violated rows reports about its work."""
+    """Statistics of a method for bounds that hold if at most q rows are violated."""
 
     q: int = 0
     """Number of rows that may be violated."""
@@ -130,7 +130,7 @@ class RelaxedStats(HullStats):
 
 @dataclass(frozen=True, eq=False)
 class LiftedStats(HullStats):
-    """What a lifted hull reports about its work: its boxes, from which a certificate is made."""
+    """Statistics of a lifted hull: its boxes, from which a certificate is made."""
 
     steps: int = 0
     stages: tuple[LiftedStage, ...] = ()
@@ -138,7 +138,7 @@ class LiftedStats(HullStats):
 
 @dataclass(frozen=True, eq=False)
 class EllipsoidStats(Stats):
-    """What a method for ellipsoids reports about its work."""
+    """Statistics of a method for ellipsoids."""
 
     evidence: tuple[Link, ...] = ()
     """Proof of the box that the strips are found in, or of a contradiction."""
@@ -188,8 +188,8 @@ class Estimate(Answer, ArrayValue):
     def interval(self, name: str, level: float | None = None) -> Interval:
         """The interval of one unknown by itself.
 
-        Of a guaranteed set it is the set's extent along this axis as `region.hull()` encloses it, rounded outward, so
-        that the claim of the set is true of the interval. Of a confidence region it is the interval that holds the
+        For a guaranteed set it is the set's extent along this axis as `region.hull()` encloses it, rounded outward, so
+        that the claim of the set is true of the interval. For a confidence region it is the interval that holds the
         value with probability `level` (the region's own level by default), narrower than the joint region's extent.
 
         Raises:
@@ -334,7 +334,7 @@ class Method(Protocol[P_contra]):
 class Contractor(Protocol[P_contra]):
     """One shrinking step. Laws: the result is inside `box`, and no consistent θ is lost.
 
-    The claim is about a processor that computes by IEEE 754; who makes an estimate of the box looks (`guarded`).
+    The claim holds on a processor that computes by IEEE 754; `guarded` lowers it elsewhere, where an estimate is made.
     """
 
     @property
@@ -344,7 +344,7 @@ class Contractor(Protocol[P_contra]):
 
 
 class AnyProblem(Protocol):
-    """What every problem has: a linear or nonlinear one, one leg's quadratic equations, one of your own."""
+    """What every problem has, of whatever kind: unknowns."""
 
     @property
     def unknowns(self) -> Unknowns: ...
@@ -354,7 +354,7 @@ Problem = TypeVar("Problem", bound=AnyProblem)
 
 
 def proof() -> Claim:
-    """What may be claimed of a proof here: PROOF, or ENCLOSURE if the processor does not compute by IEEE 754."""
+    """The claim of a proof: PROOF, or ENCLOSURE if the processor does not compute by IEEE 754."""
     return Claim.ENCLOSURE if defect() else Claim.PROOF
 
 

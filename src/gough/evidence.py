@@ -1,6 +1,6 @@
-"""Evidence: what a method hands out so that its answer can be proven again by someone who does not trust it.
+"""Evidence: data from which the answer of a method can be proven again, independently of the method.
 
-These are plain data and claims of nobody: `gough.checker` makes certificates of them, and checks those exactly.
+These are plain data and assert nothing: `gough.checker` makes certificates of them, and checks those exactly.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Halves:
-    """The box is split in two along one unknown; each half has a chain of its own, and their union goes on."""
+    """The box is split in two along one unknown; each half has links of its own, and the next link uses their union."""
 
     name: str
     at: float
@@ -38,7 +38,7 @@ class Halves:
 
 @dataclass(frozen=True)
 class Reach:
-    """|θ| ≤ bounds, all at once: from any bounds, these rows prove smaller ones, so that none need be known before."""
+    """|θ| ≤ bounds for all names at once: these rows prove smaller bounds from any bounds, so that none are assumed."""
 
     names: tuple[str, ...]
     bounds: tuple[float, ...]
@@ -115,6 +115,6 @@ class LiftedTree:
     stages: tuple[LiftedStage, ...]
     axis: int = 0
     at: float = 0.0
-    """Where `axis` is halved."""
+    """Point at which `axis` is halved."""
     halves: tuple["LiftedTree", ...] = ()
     """Below and above; nothing where it is not halved."""

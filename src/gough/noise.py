@@ -1,4 +1,4 @@
-"""What is stated about measurement errors: a covariance, or a bound that no error exceeds."""
+"""Stated noise of measurements: a covariance, or a bound that no error exceeds."""
 
 from dataclasses import dataclass
 from math import inf

@@ -119,13 +119,13 @@ class LinearProblem(ArrayValue):
             start = stop
 
     def residuals(self, theta: Any, rows: slice = slice(None)) -> Array:
-        """Y − W θ."""
+        """Residuals y − W θ."""
         point = array(theta, "θ", ndim=1)
         with np.errstate(all="ignore"):
             return self.y[rows] - self.W[rows] @ point
 
     def select(self, rows: Any) -> "LinearProblem":
-        """The problem with some rows only: a mask, or rising row numbers. Gaps in time are remembered.
+        """The problem with some rows only: a mask, or rising row numbers. Gaps in time are kept.
 
         Examples:
             >>> problem = LinearProblem([[1.0], [2.0], [3.0]], [1, 2, 3], Unknowns(["a"]))
@@ -191,7 +191,7 @@ class NonlinearProblem(ArrayValue):
     noise: Gaussian
     groups: Groups | None = None
     nuisance: tuple[str, ...] = ()
-    """Unknowns that must be estimated with the others, though nobody asks for them: answers leave them out."""
+    """Nuisance parameters: unknowns that are estimated with the others and left out of answers."""
     kept: Mask | None = None
     """(samples, n): False where an equation does not count, because what it needs was not measured; None: all do."""
 
@@ -214,11 +214,11 @@ class NonlinearProblem(ArrayValue):
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """The unknowns that are asked for."""
+        """The unknowns that are no nuisances."""
         return tuple(name for name in self.unknowns.names if name not in set(self.nuisance))
 
     def linearize(self, at: Any) -> LinearProblem:
-        """The tangent problem at θ = `at`: its noise is that of m, pushed through: J_m Σ J_mᵀ."""
+        """The tangent problem at θ = `at`; its noise is that of m propagated, J_m Σ J_mᵀ."""
         theta = array(at, "the point of linearization", ndim=1)
         f = self.equations.residuals(theta, self.measured)
         J_theta, J_m = self.equations.jacobians(theta, self.measured)

@@ -1,4 +1,4 @@
-"""Regions of parameter space: what an estimate answers with.
+"""Regions of parameter space.
 
 A region has a center, an axis-aligned hull and a membership test. Axes are numbered here; names belong to `Unknowns`.
 Hulls are rounded outward, so that a hull of a guaranteed region is itself guaranteed.
@@ -144,7 +144,7 @@ class Box(ArrayValue):
 
     @property
     def is_empty(self) -> bool:
-        """Is there no point at all in it?"""
+        """Whether it contains no point."""
         return len(self) > 0 and bool((self.lower == inf).all() and (self.upper == -inf).all())
 
     @property
@@ -295,7 +295,7 @@ class Ellipsoid(ArrayValue):
 
 @dataclass(frozen=True, eq=False)
 class Intersection(ArrayValue):
-    """All θ that are in the box and in the ellipsoid: what both together leave, where each cuts off what is beyond.
+    """The intersection of a box and an ellipsoid.
 
     Examples:
         >>> lens = Intersection(Box([0, 0], [2, 2]), Ellipsoid([0, 0], [[1, 0], [0, 9]]))

@@ -33,7 +33,7 @@ class Unknowns(ArrayValue):
     nominal: Array | None = None
     """The blueprint's values: starting point of iterations and column of the report."""
     prior: Box | ConfidenceEllipsoid | None = None
-    """What is known beforehand: bounds (a side may be infinite; equal sides fix the unknown), or a Gaussian belief."""
+    """Prior knowledge: bounds (a side may be infinite; equal sides fix the unknown), or a Gaussian belief."""
 
     def __post_init__(self) -> None:
         require(not isinstance(self.names, str), "names must be a sequence of names, not one string")
@@ -76,7 +76,7 @@ class Unknowns(ArrayValue):
 
     @property
     def is_fixed(self) -> Any:
-        """Which unknowns have a prior with equal sides: their value is given."""
+        """Mask of the unknowns that the prior fixes: those with equal sides."""
         return self.bounds.lower == self.bounds.upper
 
     def index(self, name: str) -> int:

@@ -1,4 +1,4 @@
-"""Arrays at the door: checked to be numbers that doubles hold exactly, owned, read-only from then on."""
+"""Validation of arrays: real numbers that doubles hold exactly, owned by gough and read-only."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
@@ -20,7 +20,7 @@ Mask = npt.NDArray[np.bool_]
 
 T = TypeVar("T", bound=npt.NDArray[Any])
 ROWS_PER_BLOCK = 1 << 13
-"""Rows handled at a time when a tall matrix is walked through: 1 MB for 16 columns."""
+"""Rows of a tall matrix in one block: 1 MB for 16 columns."""
 _EXACT = 1 << 53
 """Whole numbers up to here are doubles."""
 
@@ -49,20 +49,20 @@ def array(value: Any, what: str, *, ndim: int | tuple[int, ...], copy: bool = Tr
         gough.core.errors.InputError: y[0] is 9007199254740993, which no double equals (the nearest is \
 9007199254740992.0): round it yourself, and widen the error bounds by what that changes
     """
-    given, is_new = _numbers(value, what)
+    values, is_new = _numbers(value, what)
     allowed = (ndim,) if isinstance(ndim, int) else ndim
-    if given.ndim not in allowed:
+    if values.ndim not in allowed:
         wanted = " or ".join(str(n) for n in allowed)
-        raise InputError(f"{what} must have {wanted} dimension(s), but its shape is {given.shape}")
+        raise InputError(f"{what} must have {wanted} dimension(s), but its shape is {values.shape}")
     if copy:
-        given = frozen(given if is_new else _owned(given, what))
-    result = given.view()  # of memory that is read-only itself, where it is owned: nobody makes it writable by mistake
+        values = frozen(values if is_new else _owned(values, what))
+    result = values.view()  # of memory that is read-only itself, where it is owned: nobody makes it writable by mistake
     result.flags.writeable = False
     return result
 
 
 def frozen(values: T) -> T:
-    """`values`, made read-only: of an array that nobody else holds, so that `array` takes it without a copy."""
+    """Make an array that nothing else refers to read-only, so that `array` takes it without a copy."""
     part: Any = values
     while isinstance(part, np.ndarray):
         part.flags.writeable = False
@@ -70,16 +70,16 @@ def frozen(values: T) -> T:
     return values
 
 
-def _owned(given: Array, what: str) -> Array:
+def _owned(values: Array, what: str) -> Array:
     """The array itself if nobody can write to it, else a copy."""
-    if _is_immutable(given):
-        return given
-    if isinstance(_base(given), mmap):
+    if _is_immutable(values):
+        return values
+    if isinstance(_base(values), mmap):
         raise InputError(
             f"{what} is a memory map that is open for writing, so that its numbers may change after they were used "
             "in a proof: open the file with mode 'r'"
         )
-    return given.copy(order="K")
+    return values.copy(order="K")
 
 
 def _is_immutable(values: Any) -> bool:
@@ -106,23 +106,23 @@ def _numbers(value: Any, what: str) -> tuple[Array, bool]:
     """`value` as float64, refused unless every entry is exactly a double; and whether the array is made here."""
     _refuse_masks(value, what)
     try:
-        given = np.asarray(value)
+        values = np.asarray(value)
     except (TypeError, ValueError) as error:
         raise InputError(f"{what} must be an array of real numbers, but it cannot be read as one") from error
-    kind, is_list = given.dtype.kind, isinstance(value, Sequence)
+    kind, is_list = values.dtype.kind, isinstance(value, Sequence)
     if kind in "iuf" and is_list:
         _check_entries(value, what)
-    if kind == "f" and given.dtype.itemsize <= 8:
-        result = given.astype(np.float64, copy=False)
-        return result, is_list or result is not given
+    if kind == "f" and values.dtype.itemsize <= 8:
+        result = values.astype(np.float64, copy=False)
+        return result, is_list or result is not values
     if kind in "iu":
-        if given.size and (int(given.max()) > _EXACT or int(given.min()) < -_EXACT):
-            _check_entries(given.tolist(), what)
-        return given.astype(np.float64), True
+        if values.size and (int(values.max()) > _EXACT or int(values.min()) < -_EXACT):
+            _check_entries(values.tolist(), what)
+        return values.astype(np.float64), True
     if kind == "f":
-        return _from_long(given, what), True
+        return _from_long(values, what), True
     if kind == "O":
-        return _from_objects(given, what), True
+        return _from_objects(values, what), True
     reasons = {
         "c": "real, but it is complex",
         "b": "an array of real numbers, but it holds true and false: write 1.0 and 0.0 if these are meant",
@@ -169,20 +169,20 @@ def _check_entries(value: Any, what: str) -> None:
             _exactly(one, f"{what}{_place(index)}")
 
 
-def _from_objects(given: Any, what: str) -> Array:
-    result = np.empty(given.shape)
-    for index in np.ndindex(given.shape):
-        result[index] = _exactly(given[index], f"{what}{_place(index)}")
+def _from_objects(values: Any, what: str) -> Array:
+    result = np.empty(values.shape)
+    for index in np.ndindex(values.shape):
+        result[index] = _exactly(values[index], f"{what}{_place(index)}")
     return result
 
 
-def _from_long(given: Any, what: str) -> Array:
+def _from_long(values: Any, what: str) -> Array:
     with np.errstate(all="ignore"):
-        result = given.astype(np.float64)
-        wrong = np.argwhere((result.astype(given.dtype) != given) & ~np.isnan(given))
-    if wrong.size or (given.ndim == 0 and not np.isnan(given) and result != given):
-        index = tuple(wrong[0].tolist()) if given.ndim else ()
-        raise _rounded(f"{what}{_place(index)}", str(given[index]), float(result[index]))
+        result = values.astype(np.float64)
+        wrong = np.argwhere((result.astype(values.dtype) != values) & ~np.isnan(values))
+    if wrong.size or (values.ndim == 0 and not np.isnan(values) and result != values):
+        index = tuple(wrong[0].tolist()) if values.ndim else ()
+        raise _rounded(f"{what}{_place(index)}", str(values[index]), float(result[index]))
     return np.asarray(result, dtype=np.float64)
 
 
@@ -208,15 +208,15 @@ def _exactly(one: Any, what: str) -> float:
     return near
 
 
-def _rounded(what: str, given: str, near: float) -> InputError:
+def _rounded(what: str, text: str, near: float) -> InputError:
     return InputError(
-        f"{what} is {given:.60}, which no double equals (the nearest is {near!r}): round it yourself, and widen the "
+        f"{what} is {text:.60}, which no double equals (the nearest is {near!r}): round it yourself, and widen the "
         "error bounds by what that changes"
     )
 
 
 def first_not_finite(values: Array) -> tuple[int, ...] | None:
-    """Index of the first entry that is NaN or infinite, or None; walks by blocks, so it needs no memory."""
+    """Index of the first entry that is NaN or infinite, or None; read in blocks, without a mask of the whole array."""
     for start in range(0, len(values), ROWS_PER_BLOCK):
         finite = np.isfinite(values[start : start + ROWS_PER_BLOCK])
         if not finite.all():

@@ -1,4 +1,4 @@
-"""Sets of which no few elements meet them all: what proofs about outliers come down to."""
+"""Hitting sets: whether few elements meet every set of a family, which proofs about outliers depend on."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -7,11 +7,11 @@ Elements = frozenset[int]
 
 
 MOST_CASES = 1_000_000
-"""Choices of elements that are looked into before a search gives up."""
+"""Choices of elements after which a search gives up."""
 _LOOKS = 10
-"""Sets that are looked at for each of these choices, on average, before it gives up."""
+"""Sets examined for each of these choices, on average, after which it gives up."""
 _DEEPEST = 200
-"""Elements that are chosen one after the other before a search gives up."""
+"""Depth of the search tree at which it gives up."""
 
 
 class Cover(NamedTuple):
@@ -19,13 +19,13 @@ class Cover(NamedTuple):
 
     elements: Elements | None
     used: Elements
-    """Numbers of the sets that were needed to see that there are none."""
+    """Numbers of the sets that prove that there are none."""
     looks: int
-    """How often a set was looked at."""
+    """Number of times that a set was examined."""
 
 
 class TooManyCases(Exception):  # noqa: N818 - it says what is the matter
-    """More cases than were allowed had to be looked at."""
+    """The search needs more cases than allowed."""
 
 
 def cover(sets: Sequence[Elements], q: int, spared: Elements = frozenset(), limit: int = MOST_CASES) -> Cover:
@@ -78,7 +78,7 @@ class _Search:
         return sets
 
     def leaves_none(self, sets: int, spared: int, budget: int, depth: int = 0) -> bool:
-        """Is there no way to meet these sets with at most `budget` elements that are not spared?
+        """Whether no choice of at most `budget` elements that are not spared meets these sets.
 
         Sets that share no free element need an element each; a set without a free element cannot be met. If neither
         decides it, every way has one of the free elements of the first set, and all of those are tried.
@@ -102,7 +102,7 @@ class _Search:
         return bool(apart) and self._none_of(apart[0], sets, spared, budget, depth)
 
     def _none_of(self, i: int, sets: int, spared: int, budget: int, depth: int) -> bool:
-        """Is there no way with one of the free elements of set i: the first, or not that but the second, and so on?"""
+        """Whether no choice has a free element of set i: the first; not the first but the second; and so on."""
         self.used.add(i)
         for place in _bits(self._sets[i] & ~spared):
             if not self.leaves_none(sets & ~self._having[place], spared, budget - 1, depth + 1):
@@ -113,7 +113,7 @@ class _Search:
 
 
 def _bits(number: int) -> Iterator[int]:
-    """Where the ones of a number are, from the lowest on."""
+    """Positions of the ones in a number, from the lowest on."""
     while number:
         bit = number & -number
         yield bit.bit_length() - 1

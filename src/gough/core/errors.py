@@ -17,7 +17,7 @@ class GoughError(Exception):
 
 
 class InputError(GoughError, ValueError):
-    """What the user gave cannot be used."""
+    """An argument or a file cannot be used; the message says what, where and what to do."""
 
 
 class AssumptionError(GoughError):
@@ -25,7 +25,7 @@ class AssumptionError(GoughError):
 
 
 def require(condition: bool, message: str) -> None:  # noqa: FBT001 - reads as a sentence: require(x > 0, "...")
-    """Raise InputError(message) unless `condition` holds: validation at the door."""
+    """Raise InputError(message) unless `condition` holds."""
     if not condition:
         raise InputError(message)
 

@@ -28,7 +28,7 @@ def is_file(path: Path) -> bool:
 
 
 def is_folder(path: Path) -> bool:
-    """The same of a folder."""
+    """Whether there is such a folder."""
     try:
         return path.is_dir()
     except (OSError, ValueError):
@@ -86,7 +86,7 @@ def read_toml(path: str | Path) -> tuple[dict[str, Any], str]:
 
 @contextmanager
 def naming(target: Path, temporary: Path) -> Iterator[None]:
-    """Let errors of the system name the file that is written: they name a temporary one, or none if a disk is full.
+    """Make errors of the system name the file that is written instead of a temporary one, or none if a disk is full.
 
     Examples:
         >>> with naming(Path("a.txt"), Path(".a.txt")):
@@ -105,7 +105,7 @@ def naming(target: Path, temporary: Path) -> Iterator[None]:
 
 @contextmanager
 def new_file(path: str | Path, *, overwrite: bool = False) -> Iterator[BinaryIO]:
-    """A file open for writing that gets its name only once it is complete; an existing one stays unless asked.
+    """A file open for writing that gets its name only once it is complete; an existing one stays unless `overwrite`.
 
     Examples:
         >>> from tempfile import TemporaryDirectory

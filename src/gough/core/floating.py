@@ -17,7 +17,7 @@ _HALF = 0.5
 
 
 def defect() -> str:
-    """What keeps this thread from computing by IEEE 754, as a clause; empty if nothing does.
+    """Why this thread does not compute by IEEE 754, as a clause; empty if it does.
 
     The operands are names and not literals: Python would compute with literals once, when it compiles.
 

@@ -83,15 +83,15 @@ MatrixLike: TypeAlias = MidRad | Interval | ArrayLike
 
 def exact(x: ArrayLike) -> Array:
     """X as float64; InputError where that would round, since a bound for other numbers than the user's is none."""
-    given = np.asarray(x)
-    if given.dtype == np.float64:
-        return given
-    if given.dtype.kind in "iu":
-        small = given.size == 0 or (int(given.max()) <= 2**53 and int(given.min()) >= -(2**53))
+    values = np.asarray(x)
+    if values.dtype == np.float64:
+        return values
+    if values.dtype.kind in "iu":
+        small = values.size == 0 or (int(values.max()) <= 2**53 and int(values.min()) >= -(2**53))
         require(small, "integers beyond 2^53 are no float64; use Interval to enclose them")
-    elif not (given.dtype.kind == "f" and given.dtype.itemsize <= 8):
-        raise InputError(f"verified arithmetic takes float64 matrices, not {given.dtype}; use Interval to enclose")
-    return given.astype(np.float64)
+    elif not (values.dtype.kind == "f" and values.dtype.itemsize <= 8):
+        raise InputError(f"verified arithmetic takes float64 matrices, not {values.dtype}; use Interval to enclose")
+    return values.astype(np.float64)
 
 
 def parts(x: MatrixLike) -> tuple[Array, Array | None]:

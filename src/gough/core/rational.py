@@ -67,7 +67,7 @@ def integers(values: Array) -> tuple[Whole, int]:
 
 
 def whole_numbers(values: Sequence[float]) -> tuple[list[int], int]:
-    """As `integers`, for a few numbers: what an array costs is not worth it then.
+    """As `integers`, for a few numbers, for which an array would be slower.
 
     Examples:
         >>> whole_numbers([0.5, -3.0])

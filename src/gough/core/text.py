@@ -155,13 +155,13 @@ def written(value: Any) -> str:
     """
     if not is_dataclass(value):
         return _short(value)
-    given = []
+    options = []
     for field in fields(value):
         default = field.default_factory() if field.default_factory is not MISSING else field.default
         own = getattr(value, field.name)
         if hasattr(own, "dtype") or own != default:
-            given.append(f"{field.name}={written(own)}")
-    return f"{type(value).__name__}({', '.join(given)})"
+            options.append(f"{field.name}={written(own)}")
+    return f"{type(value).__name__}({', '.join(options)})"
 
 
 def _short(value: Any) -> str:

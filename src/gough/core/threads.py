@@ -1,4 +1,4 @@
-"""How many threads BLAS may use."""
+"""Limits on the threads of BLAS."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from typing import Any
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """BLAS works in the calling thread meanwhile: also usable as a decorator.
+    """Restrict BLAS to the calling thread; a context manager, also usable as a decorator.
 
     On tall, thin blocks and on matrices of a few dozen rows its threads cost more than they bring, and a hundred times
     more where other processes compete for the cores.

@@ -86,7 +86,7 @@ def same_kind(unit: str, other: str) -> bool:
 
 
 def factor_between(unit: str, other: str) -> float:
-    """What a value in `unit` is multiplied by to be in `other`.
+    """The factor that converts a value in `unit` to `other`.
 
     Examples:
         >>> factor_between("cm", "mm")
@@ -116,10 +116,10 @@ def _factors(unit: str) -> Iterator[tuple[str, int]]:
         clear = not sign or len(words) == 1
         require(clear, f"'{unit}' may mean two things: divide by one unit at a time, as in 'W/m/K'")
         for word in words:
-            found = _FACTOR.fullmatch(word)
-            if found is None:
+            match = _FACTOR.fullmatch(word)
+            if match is None:
                 raise InputError(f"'{unit}' is not a unit that gough knows{_HINTS.get(word, _near(word))}")
-            yield found[1], int(found[2] or 1) * (-1 if sign else 1)
+            yield match[1], int(match[2] or 1) * (-1 if sign else 1)
 
 
 def _size(symbol: str, unit: str) -> tuple[float, str]:

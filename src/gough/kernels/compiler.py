@@ -1,4 +1,4 @@
-"""The C compiler of this machine, where there is one."""
+"""The C compiler of this computer, where there is one."""
 
 import os
 import platform
@@ -40,7 +40,7 @@ class CompilerWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Compiler:
-    """A C compiler and what it calls itself."""
+    """A C compiler and its version."""
 
     path: str
     version: str
@@ -50,7 +50,7 @@ class Compiler:
         return ("-O1" if longest > _BIG else "-O2", *_FLAGS, *_vector_flags())
 
     def identity(self, flags: tuple[str, ...]) -> str:
-        """All that decides, besides the source, what comes out of the compiler."""
+        """Everything besides the source that determines the compiled code."""
         return "\n".join((self.path, self.version, *flags, sys.platform, platform.machine(), platform.libc_ver()[1]))
 
     def build(self, source: str, flags: tuple[str, ...], target: Path) -> None:
@@ -99,7 +99,7 @@ def _describe(path: str) -> Compiler:
 
 @cache
 def _vector_flags() -> tuple[str, ...]:
-    """What lets a compiler use this machine's wide registers: they are part of the name under which code is cached."""
+    """Flags for the wide registers of this processor; they are part of the name under which code is cached."""
     try:
         about = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -24,12 +24,12 @@ class _Reflection:
 
     def apply(self, entries: Sparse) -> None:
         """Reflect a column in place."""
-        found = [(row, v, u) for row, v, u in zip(self.rows, self.v, self.u, strict=True)]
-        parts = [u * entries[row] for row, _, u in found if row in entries]
+        reflected = [(row, v, u) for row, v, u in zip(self.rows, self.v, self.u, strict=True)]
+        parts = [u * entries[row] for row, _, u in reflected if row in entries]
         if not parts:
             return
         t = sum(parts[1:], parts[0])
-        for row, v, _ in found:
+        for row, v, _ in reflected:
             entries[row] = entries[row] - v * t if row in entries else -v * t
 
 

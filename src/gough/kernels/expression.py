@@ -1,4 +1,4 @@
-"""The words in which robots write their equations: elementary functions, vectors, derivatives.
+"""Expressions for the equations of robots: elementary functions, vectors, derivatives.
 
 An expression is symbolic; `+ - * / ** @`, `.T` and indexing work as in NumPy, with two differences: a vector is a
 column, and expressions are not iterable (`components` splits one). Functions given plain numbers return numbers.
@@ -186,7 +186,7 @@ def is_zero(x: Expression) -> bool:
 
 
 def note_solve(what: str) -> None:
-    """Keep the kernel that is being traced out of the interval replay, because it contains what is said here."""
+    """Note an operation that has no useful interval replay in the kernel that is being traced."""
     notes = _solves.get()
     if notes is not None:
         notes.append(what)

@@ -202,7 +202,7 @@ class Kernel:
         return self._derived(f"{self.name}_adjoint", inputs, outputs, [*x, *w], casadi.vertsplit(gradient, edges))
 
     def bind(self, **constants: Any) -> "Kernel":
-        """The kernel with some inputs replaced by constants: a controller need not be told the geometry each time.
+        """The kernel with some inputs replaced by constants, such as the geometry in a controller.
 
         Examples:
             >>> scale = trace(lambda a, x: a * x, name="scale", inputs={"a": (), "x": 2})
@@ -246,14 +246,14 @@ class Kernel:
         """One value per input, or an error that names what is missing or too many."""
         if len(values) > len(self.inputs):
             raise InputError(f"kernel '{self.name}' takes {len(self.inputs)} inputs, but was given {len(values)}")
-        given = dict(zip((port.name for port in self.inputs), values, strict=False))
+        values_by_name = dict(zip((port.name for port in self.inputs), values, strict=False))
         for name in named:
             self._position(name)
-            require(name not in given, f"input '{name}' of kernel '{self.name}' was given twice")
-        given |= named
-        missing = [port.name for port in self.inputs if port.name not in given]
+            require(name not in values_by_name, f"input '{name}' of kernel '{self.name}' was given twice")
+        values_by_name |= named
+        missing = [port.name for port in self.inputs if port.name not in values_by_name]
         require(not missing, f"kernel '{self.name}' also needs the input(s) {', '.join(missing)}")
-        return [given[port.name] for port in self.inputs]
+        return [values_by_name[port.name] for port in self.inputs]
 
     def _run(
         self,
@@ -279,13 +279,12 @@ class Kernel:
 
     def _count(self, counts: Sequence[int | None]) -> int | None:
         """The common number of samples: None if all inputs are single."""
-        given = [(port.name, count) for port, count in zip(self.inputs, counts, strict=True) if count is not None]
-        for name, count in given:
-            if count != given[0][1]:
-                raise InputError(
-                    f"input '{name}' of kernel '{self.name}' has {count} samples, but '{given[0][0]}' has {given[0][1]}"
-                )
-        return given[0][1] if given else None
+        counted = [(port.name, count) for port, count in zip(self.inputs, counts, strict=True) if count is not None]
+        for name, count in counted:
+            first, wanted = counted[0]
+            words = f"input '{name}' of kernel '{self.name}' has {count} samples, but '{first}' has {wanted}"
+            require(count == wanted, words)
+        return counted[0][1] if counted else None
 
 
 def trace(
@@ -327,7 +326,7 @@ def _symbols(ports: Sequence[Port], suffix: str = "") -> list[Any]:
 
 
 def _unflatten(port: Port, symbols: Expression) -> Expression:
-    """What the function sees: a scalar, a column, or a matrix whose rows follow each other in `symbols`."""
+    """The argument of the traced function: a scalar, a column, or a matrix whose rows follow one another."""
     require(len(port.shape) <= 2, f"input '{port.name}' must be a scalar, a vector or a matrix")
     if len(port.shape) < 2:
         return symbols

@@ -157,7 +157,7 @@ def _parts(tape: Tape) -> tuple[list[list[str]], set[str]]:
 
 
 def _again(step: Instruction) -> str:
-    """How a value is had in a part that did not compute it: constants and inputs afresh, others from their slots."""
+    """A value in a part that did not compute it: constants and inputs are read again, others come from their slots."""
     match step.operation:
         case "input":
             return f"load(x[{step.reads[0]}], {step.reads[1]})"

@@ -54,7 +54,7 @@ class NativeKernel:
 
 
 def available_threads() -> int:
-    """How many threads a kernel may use: OMP_NUM_THREADS if set, else the processors this process may run on.
+    """Number of threads that a kernel may use: OMP_NUM_THREADS if set, else the processors this process may run on.
 
     Examples:
         >>> available_threads() >= 1

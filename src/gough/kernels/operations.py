@@ -1,4 +1,4 @@
-"""What each instruction of a trace means to NumPy and to C: one row per operation."""
+"""The instructions of a trace in NumPy and in C: one row per operation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -38,7 +38,7 @@ class Port:
 
     @property
     def size(self) -> int:
-        """How many numbers one sample holds."""
+        """Number of entries of one sample."""
         return prod(self.shape)
 
     def __str__(self) -> str:

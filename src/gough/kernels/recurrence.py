@@ -48,14 +48,14 @@ class Recurrence:
         states[0] = start
         rows = [np.ascontiguousarray(value, dtype=np.float64).reshape(n_steps, -1) for value in inputs]
         shared = [np.ascontiguousarray(value, dtype=np.float64).reshape(1, -1) for value in constants]
-        given = [states, *rows, *shared]
+        arrays = [states, *rows, *shared]
         wanted = [port.size for port in self.kernel.inputs]
-        assert [value.shape[1] for value in given] == wanted
+        assert [value.shape[1] for value in arrays] == wanted
         if self.native is None:
             self._interpret(states, rows, shared)
             return states
-        strides = (ctypes.c_ssize_t * len(given))(*(w if k <= len(rows) else 0 for k, w in enumerate(wanted)))
-        sources = (ctypes.c_void_p * len(given))(*(value.ctypes.data for value in given))
+        strides = (ctypes.c_ssize_t * len(arrays))(*(w if k <= len(rows) else 0 for k, w in enumerate(wanted)))
+        sources = (ctypes.c_void_p * len(arrays))(*(value.ctypes.data for value in arrays))
         target = (ctypes.c_void_p * 1)(states.ctypes.data + 8 * size)
         self.native.entry(0, n_steps, sources, strides, target)
         return states

@@ -69,9 +69,9 @@ class Warm:
         """Minimizers of each direction (m, p) over {θ in the box : |y − W θ| ≤ e}; later boxes lie in the first."""
         try:
             if self._generation is None:
-                found = self._begin(problem, box, len(directions), tolerance)
-                if found is not None:
-                    return found
+                at_once = self._begin(problem, box, len(directions), tolerance)
+                if at_once is not None:
+                    return at_once
             else:
                 self._generation = self._generation.with_bounds_of(problem, box)
             assert self._generation is not None
@@ -157,9 +157,9 @@ class _Generation:
     def look_at(self, theta: Array, tolerance: float) -> None:
         """Add the rows that these points violate."""
         points = (theta - self.strips.center) / self.strips.scale
-        found = self._violated(points, self.strips.excess(points), None, tolerance)
-        if found.size:
-            self.add(found)
+        violated = self._violated(points, self.strips.excess(points), None, tolerance)
+        if violated.size:
+            self.add(violated)
 
     def run(self, directions: Array, tolerance: float) -> None:
         """Solve, look for violated rows, add them, until there are none: near rows first, all rows in the end."""
@@ -168,16 +168,16 @@ class _Generation:
             everyone = np.arange(len(directions))
             points = self._points(everyone if near is None else pending)
             excess = self.strips.excess(points, near)
-            found = self._violated(points, excess, near, tolerance)
-            if found.size == 0 and near is None:
+            violated = self._violated(points, excess, near, tolerance)
+            if violated.size == 0 and near is None:
                 return
-            if found.size == 0:
+            if violated.size == 0:
                 near, pending = None, everyone[:0]
                 continue
             if near is None:
                 near = np.flatnonzero(excess > -_NEAR * excess.max())
-            self.add(found)
-            pending = everyone[self._cut(found, self._points(everyone), tolerance)]
+            self.add(violated)
+            pending = everyone[self._cut(violated, self._points(everyone), tolerance)]
 
     def _violated(self, points: Array, excess: Array, near: Integers | None, tolerance: float) -> Integers:
         """Rows outside the pool that the points violate: the worst few for each point."""

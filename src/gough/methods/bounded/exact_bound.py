@@ -87,12 +87,12 @@ class Prover:
         usable = _usable(self._problem, rows, weights)
         rows, weights = np.where(usable, rows, 0), np.where(usable, weights, 0.0)
         given, values = weights.tolist(), self._long_sums(box, direction, rows, weights)
-        found = []
+        bounds = []
         for value, numbers, factors in zip(values, rows.tolist(), given, strict=True):
             near, used = dyadic_down(*value), [i for i, factor in enumerate(factors) if factor]
             multipliers = Multipliers(tuple(numbers[i] for i in used), tuple(factors[i] for i in used))
-            found.append((-np.inf if near is None else near, multipliers))
-        return found
+            bounds.append((-np.inf if near is None else near, multipliers))
+        return bounds
 
     def _is_plain(self, box: Box, n_rows: int) -> bool:
         return self._D is None and max(n_rows, len(box)) <= self._sum.MOST and box.is_bounded
@@ -115,13 +115,13 @@ class Prover:
         self._sum.bounds(table, places, _bits(weights), wanted, lower, upper, totals)
         used = (totals != 0).any(axis=0).nonzero()[0]
         first, last = (int(used[0]), int(used[-1])) if used.size else (0, 0)
-        found = []
+        sums = []
         for digits in totals[:, first : last + 1][:, ::-1].tolist():
             value = 0
             for digit in digits:
                 value = (value << self._sum.BITS) + digit
-            found.append((value, self._sum.BITS * (first - self._sum.ZERO)))
-        return found
+            sums.append((value, self._sum.BITS * (first - self._sum.ZERO)))
+        return sums
 
     def _places(self, rows: Integers) -> Integers:
         """Positions of some rows in the table of [W y e]; missing rows are entered."""

@@ -227,10 +227,10 @@ def _preconditioned(scaled: ScaledRows, box: Box) -> Box:
         return box
     system = _System.of(scaled, X, start, free)
     delta = Interval(theta.lower[free], theta.upper[free]) - start[free]
-    found = system.contracted(Box(delta.lower, delta.upper))
-    if found.is_empty or system.is_refuted(scaled, np.maximum(np.abs(found.lower), np.abs(found.upper))):
+    contracted = system.contracted(Box(delta.lower, delta.upper))
+    if contracted.is_empty or system.is_refuted(scaled, np.maximum(np.abs(contracted.lower), np.abs(contracted.upper))):
         return Box.empty(len(box))
-    moved = Interval(found.lower, found.upper) + start[free]
+    moved = Interval(contracted.lower, contracted.upper) + start[free]
     lower, upper = theta.lower.copy(), theta.upper.copy()
     lower[free], upper[free] = moved.lower, moved.upper
     return box & scaled.unscaled(Box(lower, upper))

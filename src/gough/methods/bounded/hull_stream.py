@@ -91,10 +91,10 @@ class HullStream:
         self._box = hull.box
         if hull.box.is_empty:
             return
-        if not hull.found.vertices:  # a contradiction that could not be proven: nothing tells which rows matter
+        if not hull.extremes.vertices:  # a contradiction that could not be proven: nothing tells which rows matter
             self._vertices, self._rows = None, rows[-self.keep :]
             return
-        self._vertices = np.array([vertex.theta for vertex in hull.found.vertices])
+        self._vertices = np.array([vertex.theta for vertex in hull.extremes.vertices])
         order = np.argsort(_slack(rows, self._vertices), kind="stable")[: self.keep]
         self._rows = rows[np.sort(order)]
 

@@ -124,7 +124,7 @@ class LinearHull:
             self.claim,
             problem.unknowns,
             box,
-            HullStats(problem.n_rows, (), hull.rows, len(hull.found.pool), hull.evidence),
+            HullStats(problem.n_rows, (), hull.rows, len(hull.extremes.pool), hull.evidence),
             notes=hull.notes,
             contradiction=f"No θ satisfies all bounds: rows {culprits} contradict each other or the prior.",
         )
@@ -150,10 +150,10 @@ class Hull:
         p = len(problem.unknowns)
         self._problem, self._prover = problem, Prover(problem)
         self._axes = np.vstack([np.eye(p), -np.eye(p)])
-        self.found: Extremes = (warm or Warm()).extremes(problem, box, self._axes, tolerance)
+        self.extremes: Extremes = (warm or Warm()).extremes(problem, box, self._axes, tolerance)
         self.evidence = before
-        self.notes = ("Stopped early: the box is valid, but not yet the smallest.",) if self.found.stopped else ()
-        if self.found.contradiction is not None:
+        self.notes = ("Stopped early: the box is valid, but not yet the smallest.",) if self.extremes.stopped else ()
+        if self.extremes.contradiction is not None:
             self.box = self._contradicted(box)
         else:
             self.box = self._proven(box)
@@ -161,7 +161,7 @@ class Hull:
 
     def _proven(self, box: Box) -> Box:
         for _ in range(2):  # the second pass proves in the box of the first, where left-overs weigh less
-            for direction, vertex in zip(self._axes, self.found.vertices, strict=True):
+            for direction, vertex in zip(self._axes, self.extremes.vertices, strict=True):
                 if box.is_empty or not vertex.weights.any():
                     continue
                 value, used = self._prover.lower_bound(box, direction, vertex.rows, vertex.weights)
@@ -179,9 +179,9 @@ class Hull:
 
     def _contradicted(self, box: Box) -> Box:
         """The empty box if the contradiction is proven; else the box as it was."""
-        vertex = self.found.contradiction
+        vertex = self.extremes.contradiction
         assert vertex is not None
-        pool, W, y = np.unique(self.found.pool), self._problem.W, self._problem.y
+        pool, W, y = np.unique(self.extremes.pool), self._problem.W, self._problem.y
         proposals = [(vertex.rows, vertex.weights), (vertex.rows, -vertex.weights), (pool, misfit(W[pool], y[pool]))]
         for rows, weights in proposals:
             value, used = self._prover.lower_bound(box, np.zeros(len(box)), rows, weights)
@@ -196,9 +196,9 @@ def _bounded(problem: LinearProblem, box: Box) -> tuple[Box, tuple[Link, ...]]:
     """The box, bounded as well as it can be, and the proof: none where it was bounded before, or by Gauss–Seidel."""
     if box.is_bounded:
         return box, ()
-    found = reach(problem, box)
-    if found is not None:
-        return found[0], (found[1],)
+    reached = reach(problem, box)
+    if reached is not None:
+        return reached[0], (reached[1],)
     return GaussSeidel().contract(problem, box), ()
 
 
@@ -223,10 +223,10 @@ def reach(problem: LinearProblem, box: Box) -> tuple[Box, Reach] | None:
     # others take part if they can be isolated too: what is known of them may be wide
     for axes in (np.arange(len(names)), open_axes):
         for rows in _choices(problem, axes):
-            found = _bounds(problem, box, open_axes, rows, axes)
-            if found is None:
+            bounds = _bounds(problem, box, open_axes, rows, axes)
+            if bounds is None:
                 continue
-            b, weights = found
+            b, weights = bounds
             lower, upper = np.full(len(names), -np.inf), np.full(len(names), np.inf)
             lower[open_axes], upper[open_axes] = -b, b
             used = tuple(

@@ -96,8 +96,8 @@ def minimal_bound(problem: LinearProblem) -> MinimalBound:
     strips = Strips.of(problem, box, "minimal_bound")
     pool, optimum = _chebyshev(strips, box)
     theta, upper = _exhibited(problem, np.clip(strips.theta(optimum.point[:-1]), box.lower, box.upper))
-    index, given = optimum.on(np.arange(len(pool)).repeat(2))
-    weights = np.bincount(index, given, len(pool)) / strips.length[pool]
+    index, multipliers = optimum.on(np.arange(len(pool)).repeat(2))
+    weights = np.bincount(index, multipliers, len(pool)) / strips.length[pool]
     proposals = [weights]
     if optimum.outcome is not Outcome.OPTIMAL:  # equations, which no factor helps: their weights may have any sign
         proposals += [-weights, _of_equations(problem, pool)]
@@ -107,13 +107,13 @@ def minimal_bound(problem: LinearProblem) -> MinimalBound:
 
 def _exhibited(problem: LinearProblem, theta: Array) -> tuple[Array, float]:
     """The point and the factor it attains; a point of fewer digits where it misses equations by rounding."""
-    found, bounds = (attained(problem, theta), theta), problem.unknowns.bounds
+    best, bounds = (attained(problem, theta), theta), problem.unknowns.bounds
     for digits in (14, 12, 9):
-        if found[0] < inf:
+        if best[0] < inf:
             break
         short = np.clip([float(f"{v:.{digits}g}") for v in theta.tolist()], bounds.lower, bounds.upper)
-        found = min(found, (attained(problem, short), short), key=lambda one: one[0])
-    return found[1], found[0]
+        best = min(best, (attained(problem, short), short), key=lambda one: one[0])
+    return best[1], best[0]
 
 
 def _chebyshev(strips: Strips, box: Box) -> tuple[Integers, Optimum]:

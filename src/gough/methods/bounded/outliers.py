@@ -100,12 +100,12 @@ def outliers(problem: LinearProblem, q: int | None = None) -> Outliers:
     suspects, signs = _suspects(strips, _least_violation(strips, *strips.box(box)))
     search = _Search(Programs(problem, box, strips, _TOLERANCE), dict(zip(suspects, signs, strict=True)))
     search.count()
-    limit = len(search.found) if q is None else q
+    limit = len(search.contradictions) if q is None else q
     proofs = dict(search.proofs(limit))
     return Outliers(
         problem.n_rows,
         limit,
-        tuple(evidence((), (), used) for _, used in search.found),
+        tuple(evidence((), (), used) for _, used in search.contradictions),
         tuple(sorted(proofs)),
         tuple(proofs[row] for row in sorted(proofs)),
         tuple(suspects),
@@ -123,7 +123,7 @@ class _Search:
     def __init__(self, programs: Programs, suspects: dict[int, float]) -> None:
         self._programs = programs
         self._suspects = suspects
-        self.found: list[tuple[int | None, Multipliers]] = []
+        self.contradictions: list[tuple[int | None, Multipliers]] = []
         """The suspect of each contradiction, if any, and the proof."""
 
     def count(self) -> None:
@@ -134,22 +134,22 @@ class _Search:
                 continue
             wrong = self._against(row, used)
             if wrong is not None:
-                self.found.append((row, wrong))
+                self.contradictions.append((row, wrong))
                 used |= set(wrong.rows)
         while True:
             cut = self._programs.cut(np.zeros(len(self._programs.box)), used)
             if cut.value < np.inf or not cut.rows:
                 return
-            self.found.append((None, cut.multipliers))
+            self.contradictions.append((None, cut.multipliers))
             used |= set(cut.multipliers.rows)
 
     def proofs(self, q: int) -> Iterator[tuple[int, tuple[Evidence, ...]]]:
         """Suspects that are violated if at most q rows are, each with the contradictions that `found` lacks."""
-        missing = q + 1 - len(self.found)
+        missing = q + 1 - len(self.contradictions)
         if missing <= 0:
             return  # no θ violates so few rows: nothing is left to be said about it
-        shared = frozenset(row for _, used in self.found for row in used.rows)
-        for suspect, first in self.found:
+        shared = frozenset(row for _, used in self.contradictions for row in used.rows)
+        for suspect, first in self.contradictions:
             if suspect is None:
                 continue
             taken, more = shared, list[Multipliers]()

@@ -112,9 +112,9 @@ def proven_ranges(
     part = problem.select(near) if near.size else problem
     vertices = [Vertex(hull.center, near[:0], np.zeros(0))] * len(directions)
     if near.size:
-        found = extremes(part, hull, directions, tolerance)
+        programs = extremes(part, hull, directions, tolerance)
         # a set so thin that floating point misses it: the box is all that is known
-        vertices = list(found.vertices) if found.contradiction is None else vertices
+        vertices = list(programs.vertices) if programs.contradiction is None else vertices
     prover, result = Prover(part), []
     for d, vertex in zip(directions, vertices, strict=True):
         value, used = prover.floor(hull, d, vertex.rows, vertex.weights)

@@ -115,8 +115,8 @@ class Ledger:
             return
         self._needed |= needed & set(self._shared)
         used = [own[rows] for rows in sets if rows in needed and rows not in self._shared]
-        shown = [(cut.value == np.inf, evidence((), (), cut.multipliers)) for cut in used]
-        proves, refutes = (tuple(one for empty, one in shown if empty is wanted) for wanted in (False, True))
+        proofs = [(cut.value == np.inf, evidence((), (), cut.multipliers)) for cut in used]
+        proves, refutes = (tuple(one for empty, one in proofs if empty is wanted) for wanted in (False, True))
         names, factors = ((name,), (factor,)) if value < np.inf else ((), ())
         self._sides.append(RelaxedSide(names, factors, min(value, 1.0) if not names else value, proves, refutes))
 
@@ -124,14 +124,14 @@ class Ledger:
         """Those of the sets that are needed, nearly; None if it cannot be seen that no q rows meet them all."""
         while True:
             try:
-                found = cover(sets, self._q, limit=_CASES)
+                hitting = cover(sets, self._q, limit=_CASES)
             except TooManyCases:
                 return None
-            if found.elements is not None:
+            if hitting.elements is not None:
                 return None
-            if len(found.used) == len(sets):
+            if len(hitting.used) == len(sets):
                 return set(sets)
-            sets = [sets[i] for i in sorted(found.used)]
+            sets = [sets[i] for i in sorted(hitting.used)]
 
     @property
     def contradictions(self) -> tuple[Evidence, ...]:
@@ -360,18 +360,18 @@ class _Side:
 def _feasible(programs: Programs, case: _Case, method: RelaxedHull, ledger: Ledger) -> list[_Case]:
     """Cases that together are `case`, without those that are refuted; `case` itself if they become too many."""
     nowhere = _Side(programs, np.zeros(len(programs.box)), method, 0.0)
-    pending, found, looked_into = [case], list[_Case](), 0
+    pending, feasible, looked_into = [case], list[_Case](), 0
     while pending:
         one = pending.pop()
         cut = programs.cut(np.zeros(len(programs.box)), one.dropped)
         node = nowhere.node(one, cut)
         nowhere.cuts += [cut, *node.reasons]
         if cut.value < np.inf:
-            found.append(one)
+            feasible.append(one)
         elif node.bound < np.inf:
             pending += [child.case for child in nowhere.children(node)]
         looked_into += 1
         if looked_into > method.node_limit:
             return [case]
     ledger.contradictions_of_the_prior(nowhere.cuts)
-    return found
+    return feasible

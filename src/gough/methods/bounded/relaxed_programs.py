@@ -156,10 +156,10 @@ class Programs:
         for _ in range(_ROUNDS):
             if optimum.outcome is not Outcome.OPTIMAL:
                 break
-            found = self._violated(optimum.point, without)
-            if found.size == 0:
+            violated = self._violated(optimum.point, without)
+            if violated.size == 0:
                 break
-            self._add(found)
+            self._add(violated)
             optimum = self._program.minimize(cost, optimum.start)
         return optimum
 

@@ -314,9 +314,9 @@ def _promising(
         A, b, _ = view.normalize(strips.take(rows), strips.mid[rows], strips.half[rows])
         slopes[rows] = shape.slope(A, b, criterion)
     slopes[pool] = 0.0
-    found = np.flatnonzero(slopes < -rtol)
+    useful = np.flatnonzero(slopes < -rtol)
     most = 20 * strips.n_axes
-    return found if len(found) <= most else found[np.argpartition(slopes[found], most)[:most]]
+    return useful if len(useful) <= most else useful[np.argpartition(slopes[useful], most)[:most]]
 
 
 def _spread(strips: ExactStrips, pool: Integers, weights: Array) -> Array:

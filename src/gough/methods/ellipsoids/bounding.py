@@ -299,13 +299,13 @@ class _Answer:
             return _refuted(self.method, self.problem, hull, (note,))
         assert isinstance(hull.stats, HullStats)
         box = hull.region.hull()
-        found = around_hull(box)
+        around = around_hull(box)
         known = bool(hull.stats.evidence) or box == self.problem.unknowns.bounds
-        rounds = (found.round,) if known and is_finite(found.round) else ()
+        rounds = (around.round,) if known and is_finite(around.round) else ()
         stats = EllipsoidStats(self.problem.n_rows, hull.stats.prior_limited, hull.stats.evidence, rounds)
         doubt = f"{note} That may come from rounding and is not proven: the ellipsoid is the one around the exact hull."
         unknowns, notes = self.problem.unknowns, (doubt, *hull.notes)
-        return Estimate(found.region, hull.claim, Status.OK, unknowns, written(self.method), stats, notes)
+        return Estimate(around.region, hull.claim, Status.OK, unknowns, written(self.method), stats, notes)
 
 
 def _refuted(

@@ -114,10 +114,10 @@ def _ranges(problem: LinearProblem, hull: Box, free: Integers, most: int) -> _Ra
     near = reachable(problem, hull)
     pool = near
     if near.size:
-        found = extremes(problem.select(near), hull, np.vstack([np.eye(p), -np.eye(p)]), _TOLERANCE)
-        if found.contradiction is not None:
+        programs = extremes(problem.select(near), hull, np.vstack([np.eye(p), -np.eye(p)]), _TOLERANCE)
+        if programs.contradiction is not None:
             return None
-        pool = near[np.unique(found.pool)[:most]]
+        pool = near[np.unique(programs.pool)[:most]]
     W = problem.W[pool]
     proofs, n = proven_ranges(problem, hull, np.vstack([W, -W]), _TOLERANCE), len(pool)
     values, used = np.array([value for value, _ in proofs]), [evidence((), (), one) for _, one in proofs]

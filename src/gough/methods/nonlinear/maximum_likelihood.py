@@ -324,9 +324,9 @@ def _bounded(H: Array, g: Array, scale: Array, theta: Array, box: Box) -> Array:
     sides = ((box.lower - theta) * scale, (box.upper - theta) * scale)
     wide = np.maximum(sides[1] - sides[0], 0) > 0
     assert wide.all()
-    found = lsq_linear(R, z, bounds=sides, method="bvls")
-    value = theta + found.x / scale
-    return np.where(found.active_mask < 0, box.lower, np.where(found.active_mask > 0, box.upper, value))
+    bounded = lsq_linear(R, z, bounds=sides, method="bvls")
+    value = theta + bounded.x / scale
+    return np.where(bounded.active_mask < 0, box.lower, np.where(bounded.active_mask > 0, box.upper, value))
 
 
 def residual_summary(

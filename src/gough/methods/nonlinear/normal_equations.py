@@ -142,10 +142,10 @@ class GeneralTarget:
         """The normal equations at θ, with m̂ found anew."""
         p = len(theta)
         with np.errstate(all="ignore"):
-            found = self._projected(theta)
-        if found is None:
+            projected = self._projected(theta)
+        if projected is None:
             return Normal(np.inf, np.zeros(p), np.eye(p))
-        u, A = found[0].reshape(-1), found[1].reshape(-1, p)
+        u, A = projected[0].reshape(-1), projected[1].reshape(-1, p)
         return Normal(float(u @ u), -A.T @ u, A.T @ A)
 
     def linear_normal(self, theta: Array) -> Normal:
@@ -156,9 +156,9 @@ class GeneralTarget:
         return self.normal(theta)
 
     def whitened(self, theta: Array) -> Array:
-        found = self._projected(theta)
-        assert found is not None
-        return found[0][..., 0]
+        projected = self._projected(theta)
+        assert projected is not None
+        return projected[0][..., 0]
 
     def _projected(self, theta: Array) -> tuple[Array, Array] | None:
         """Whitened misclosure and ∂f/∂θ at m̂; None where the equations fail."""

@@ -127,15 +127,15 @@ def exchange(T: Tableau, r: int, k: int) -> None:
 def worst(T: Tableau, m: int) -> int:
     """The row outside the basis that is violated most, or −1."""
     lower, upper, reach, place = T.lower, T.upper, T.reach, T.place
-    far, found = 0.0, -1
+    far, chosen = 0.0, -1
     for v in T.x:
         far = max(far, abs(v))
     most = max(_TOLERANCE, 1e-14 * np.sqrt(len(T.x)) * far)  # rounding of far corners must not look like a violation
     for k in range(m):
         wrong = max(lower[k] - reach[k], reach[k] - upper[k])
         if wrong > most and place[k] < 0:
-            most, found = wrong, k
-    return found
+            most, chosen = wrong, k
+    return chosen
 
 
 @compiled
@@ -182,7 +182,7 @@ def yielding(T: Tableau, k: int, sign: float) -> int:
 @compiled
 def steepest(T: Tableau, by_number: bool) -> int:  # noqa: FBT001
     """The position whose row is best left, or −1 if all prices are right; rows that lost their sides go first."""
-    basis, found, most = T.basis, -1, 0.0
+    basis, chosen, most = T.basis, -1, 0.0
     for i in range(len(basis)):
         k = basis[i]
         if T.lower[k] == -np.inf and T.upper[k] == np.inf:
@@ -193,15 +193,15 @@ def steepest(T: Tableau, by_number: bool) -> int:  # noqa: FBT001
             continue
         gain = wrong * wrong / dot(T.C[i], T.C[i]) if not by_number else 1.0 / (1.0 + k)
         if gain > most:
-            most, found = gain, i
-    return found
+            most, chosen = gain, i
+    return chosen
 
 
 @compiled
 def blocking(T: Tableau, m: int, by_number: bool) -> int:  # noqa: FBT001
     """The row that blocks first at these rates, or −1; among rows at about the same step, the largest pivot."""
     lower, upper, reach, rate, place = T.lower, T.upper, T.reach, T.rate, T.place
-    limit, most, found = np.inf, 0.0, -1
+    limit, most, chosen = np.inf, 0.0, -1
     for k in range(m):
         v = rate[k]
         if abs(v) > _PIVOT and place[k] < 0:
@@ -215,8 +215,8 @@ def blocking(T: Tableau, m: int, by_number: bool) -> int:  # noqa: FBT001
             gap = upper[k] - reach[k] if v > 0.0 else reach[k] - lower[k]
             preferred = abs(v) if not by_number else 1.0 / (1.0 + k)
             if preferred > most and max(gap, 0.0) <= limit * abs(v) * _ROUNDED:
-                most, found = preferred, k
-    return found
+                most, chosen = preferred, k
+    return chosen
 
 
 @compiled

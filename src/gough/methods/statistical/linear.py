@@ -68,17 +68,17 @@ def solve(problem: LinearProblem, whiten: Whitening, *, rtol: float | None) -> S
     else:
         root, prior = np.zeros((0, len(free))), None
     names = tuple(unknowns.names[i] for i in free)
-    found = analyze(A, names, n_rows=problem.n_rows, rtol=rtol)
-    kept = np.array(found.kept, dtype=int)
+    analysis = analyze(A, names, n_rows=problem.n_rows, rtol=rtol)
+    kept = np.array(analysis.kept, dtype=int)
     scale = np.linalg.norm(A[:, kept], axis=0)
     Q, S = np.linalg.qr(A[:, kept] / scale)
     values = np.linalg.solve(S, Q.T @ z) / scale if len(kept) else np.zeros(0)
     limited: tuple[str, ...] = ()
-    if found.is_full_rank and len(free):
+    if analysis.is_full_rank and len(free):
         values, limited = _within(unknowns.bounds.project(free.tolist()), A, z, values, names)
     theta[free[kept]] = values
     T = np.linalg.inv(S) / scale[:, None] if len(kept) else np.zeros((0, 0))
-    return Solution(theta, free[kept], T, None if prior is None else prior[np.ix_(kept, kept)], found, limited)
+    return Solution(theta, free[kept], T, None if prior is None else prior[np.ix_(kept, kept)], analysis, limited)
 
 
 class Reweighted(NamedTuple):
@@ -141,9 +141,9 @@ def _within(bounds: Box, A: Array, z: Array, values: Array, names: tuple[str, ..
     from scipy.optimize import lsq_linear  # noqa: PLC0415 - start-up time
 
     scale = np.linalg.norm(A, axis=0)
-    found = lsq_linear(A / scale, z, bounds=(bounds.lower * scale, bounds.upper * scale), method="bvls")
-    active = found.active_mask != 0
-    values = np.where(found.active_mask < 0, bounds.lower, np.where(active, bounds.upper, found.x / scale))
+    bounded = lsq_linear(A / scale, z, bounds=(bounds.lower * scale, bounds.upper * scale), method="bvls")
+    active = bounded.active_mask != 0
+    values = np.where(bounded.active_mask < 0, bounds.lower, np.where(active, bounds.upper, bounded.x / scale))
     return values, tuple(name for name, on in zip(names, active, strict=True) if on)
 
 
@@ -196,12 +196,12 @@ def answer(
 
 def _named(unknowns: Unknowns, solution: Solution, status: Status) -> tuple[Unknowns, Status]:
     """The estimated unknowns; base parameters under their regrouped names where the data are singular."""
-    found = solution.identifiability
+    analysis = solution.identifiability
     kept = [unknowns.names[i] for i in solution.columns]
-    if found.is_full_rank:
+    if analysis.is_full_rank:
         return unknowns.select(kept), status
     units = tuple(unknowns.units[i] for i in solution.columns)
-    return Unknowns(tuple(b.name for b in found.base), units), Status.SINGULAR
+    return Unknowns(tuple(b.name for b in analysis.base), units), Status.SINGULAR
 
 
 def _chi_squared(problem: LinearProblem, solution: Solution, noise: NoiseModel) -> tuple[float | None, float | None]:
@@ -220,9 +220,9 @@ def _chi_squared(problem: LinearProblem, solution: Solution, noise: NoiseModel) 
 
 def _notes(stats: FitStats, noise: NoiseModel, solution: Solution) -> tuple[str, ...]:
     notes = []
-    found = solution.identifiability
-    if not found.is_full_rank:
-        notes.append(f"Not identifiable by itself: {', '.join(found.not_identifiable)}.")
+    analysis = solution.identifiability
+    if not analysis.is_full_rank:
+        notes.append(f"Not identifiable by itself: {', '.join(analysis.not_identifiable)}.")
         notes.append(
             "The table gives the combinations that are. Move the robot so that these unknowns differ in effect, "
             "or fix some of them with a prior."
