@@ -231,7 +231,7 @@ def test_a_known_leg_is_never_excluded():
         b = truth[3:6] + 2 * np.cross(v, np.cross(v, truth[3:6]) + w * truth[3:6]) / (q @ q)
         reading.append(np.linalg.norm(b + p - truth[:3]) - truth[6])
     data = LegMeasurements(quaternion, position, reading, 2.0**-12, 2.0**-12, 2.0**-12)
-    problem = LegProblem(data, Box.around(truth + 0.002, 0.01), leg=1)
+    problem = LegProblem(data, Box.around(truth + 0.002, 0.01), chain=1)
     still = ((0.0,) * 6,) * n
     certificate = chain_certificate(problem, estimate(problem, LiftedHull(max_steps=1), strict=False))
     witness = ChainCertificate(certificate.problem, (1,), ChainWitness(tuple(truth.tolist()), still))

@@ -32,7 +32,7 @@ class LegProblem(ArrayValue):
 
     Examples:
         >>> data = LegMeasurements([[1, 0, 0, 0]], [[0, 0, 0.4]], [0.1], 1e-4, 1e-4, 1e-5)
-        >>> problem = LegProblem(data, Box.around([0, 0, 0, 0, 0, 0, 0.3], 0.01), leg=1)
+        >>> problem = LegProblem(data, Box.around([0, 0, 0, 0, 0, 0, 0.3], 0.01), chain=1)
         >>> problem.n_rows, problem.unknowns.names
         (1, ('a1x', 'a1y', 'a1z', 'b1x', 'b1y', 'b1z', 'l1'))
     """
@@ -40,7 +40,7 @@ class LegProblem(ArrayValue):
     data: LegMeasurements
     prior: Box
     """Bounds of a, b (m) and l (m)."""
-    leg: int = 1
+    chain: int = 1
     """Number of the leg, from 1, for the names of its unknowns."""
 
     def __post_init__(self) -> None:
@@ -51,12 +51,7 @@ class LegProblem(ArrayValue):
     def unknowns(self) -> Unknowns:
         """a, b and l with the leg's number."""
         stems = ("a{}x", "a{}y", "a{}z", "b{}x", "b{}y", "b{}z", "l{}")
-        return Unknowns(tuple(stem.format(self.leg) for stem in stems), ("m",) * 7, prior=self.prior)
-
-    @property
-    def chain(self) -> int:
-        """Number of the leg, from 1."""
-        return self.leg
+        return Unknowns(tuple(stem.format(self.chain) for stem in stems), ("m",) * 7, prior=self.prior)
 
     @property
     def n_poses(self) -> int:

@@ -51,10 +51,11 @@ class Exhibited(NamedTuple):
 
 
 def excess(problem: ChainProblem, x: Array, shared: Array | None = None) -> Array:
-    """By how much the length is certainly not more than too short, then too long, in each pose (2 N), m.
+    """Upper bounds of how much too short the length is in each pose, then of how much too long (2 N), m.
 
-    Where it is ≤ 0 the chain fits: the distance is at most l + reading + η with some errors, at least that with others,
-    and it depends on them continuously. Shared errors (N, S) may be given; else they are free within their tolerances.
+    The chain fits where both are ≤ 0: the distance is at most l + reading + η with some errors, at least that with
+    others, and it depends on them continuously. Shared errors (N, S) may be given; else they are free within their
+    tolerances. Every rounding is enclosed.
     """
     point = _enclosed(problem, x)
     low, high = _ends(problem, x, shared)
@@ -66,9 +67,9 @@ def excess(problem: ChainProblem, x: Array, shared: Array | None = None) -> Arra
 
 
 def needs(problem: ChainProblem, x: Array, shared: Array | None = None) -> Array:
-    """About what readings must be off by more, in their unit, lest the length is too short, or too long (2 N).
+    """The same as widening of the reading's tolerance, in its unit (2 N): in floating point.
 
-    In floating point, and to first order where readings move d.
+    To first order where readings move d.
     """
     near, far = (np.linalg.norm(problem.vector(x, errors).d, axis=1) for errors in _ends(problem, x, shared))
     left = 0.0 if problem.bend is None else problem.bend @ abs(x)
@@ -78,14 +79,16 @@ def needs(problem: ChainProblem, x: Array, shared: Array | None = None) -> Array
 
 
 def needed_by(problem: ChainProblem, x: Array, shared: Array | None = None) -> float:
-    """An ε with which the chain certainly fits if all readings are off by so much more; ∞ if none below 0.1 suffices.
+    """An ε, by which all tolerances of readings grow, with which the chain fits; ∞ if none up to 0.1 m or rad suffices.
 
-    No less than what makes readings exact.
+    Where readings move d, it is not less than what makes readings exact.
     """
-    least = -float(problem.reading_tolerance.max())
     if problem.reading is None:
         return float(excess(problem, x, shared).max())
-    low, high = least, float(np.clip(2 * needs(problem, x, shared).max(), _CLOSE, _MOST))
+    low, high = (
+        -float(problem.reading_tolerance.max()),
+        float(np.clip(2 * needs(problem, x, shared).max(), _CLOSE, _MOST)),
+    )
 
     def fits(more: float) -> bool:
         return bool(excess(problem.widened(more), x, shared).max() <= 0)
@@ -128,14 +131,21 @@ def best_point(problem: ChainProblem, *starts: Array) -> tuple[Array, float]:
         fitted = onto(problem, _least_squares(problem, first))
         candidates.append(_improved(problem, fitted if fitted in problem.prior else first))
     best = min(candidates, key=lambda pair: pair[1])[0]
-    epsilon = needed_by(problem, best) if best in problem.prior else np.inf
+    epsilon = _needed_within(problem, best)
     for _ in range(_AGAIN if problem.reading is not None and 0 < epsilon < np.inf else 0):
         moved, _ = _improved(problem.widened(epsilon), best, finest=100 * _FINEST)
-        less = needed_by(problem, moved)
+        less = _needed_within(problem, moved)
         if not less < epsilon:
             break
         best, epsilon = moved, less
     return best, epsilon
+
+
+def _needed_within(problem: ChainProblem, x: Array) -> float:
+    """The ε that the chain needs; ∞ if the point that a witness states may be outside the prior."""
+    point, prior = _enclosed(problem, x), problem.prior
+    inside = (point.lower >= prior.lower).all() and (point.upper <= prior.upper).all()
+    return needed_by(problem, x) if inside else np.inf
 
 
 def _improved(problem: ChainProblem, x: Array, finest: float = _FINEST) -> tuple[Array, float]:

@@ -62,7 +62,7 @@ class ChainTolerance(ArrayValue):
     @property
     def is_inconsistent(self) -> bool:
         """Is it proven that none does?"""
-        return self.lower > 0
+        return self.lower >= 0 and self.tree is not None
 
 
 @np.errstate(all="ignore")
@@ -86,30 +86,28 @@ def minimal_tolerance(problem: ChainProblem, *, width: float = 1e-6, start: Arra
     require(width > 0, "the width of a bracket is positive")
     point, upper = best_point(problem, *([] if start is None else [start]), problem.prior.center)
     least, gap, failed, boxes = -float(problem.reading_tolerance.min()), width, np.inf, 0
-    proof = None
-    while (epsilon := _below(upper, gap, least)) is not None and (proof is None or not proof.succeeded):
-        proof = _Refutation(problem, point, upper, epsilon)
-        proof.run(_BOXES if problem.reading is None else 1)
-        point, upper, boxes = proof.point, proof.upper, boxes + proof.boxes
-        if not proof.succeeded:
-            failed = min(failed, proof.epsilon)
-            if epsilon == 0:
-                break
-        gap *= _WIDER
-    if proof is None or not proof.succeeded:
+    most = _BOXES if problem.reading is None else 1
+    best: _Refutation | None = None
+    while best is None and (epsilon := _below(upper, gap, least)) is not None:
+        proof = _Refutation(problem, point, upper, epsilon).run(most)
+        point, upper, boxes, gap = proof.point, proof.upper, boxes + proof.boxes, _WIDER * gap
+        best, failed = (proof, failed) if proof.succeeded else (None, proof.epsilon)
+        if epsilon == 0:
+            break
+    if best is None:
         return ChainTolerance(least, max(upper, least), point, (), boxes)
     for _ in range(_HALVINGS):
-        if not 1.001 * width < min(failed, upper) - proof.epsilon < np.inf:
+        if not 1.001 * width < min(failed, upper) - best.epsilon < np.inf:
             break
-        again = _Refutation(problem, point, upper, (min(failed, upper) + proof.epsilon) / 2)
-        again.run(_BOXES if problem.reading is None else 1)
-        point, upper = again.point, again.upper
-        proof, failed = (again, failed) if again.succeeded else (proof, again.epsilon)
-    return ChainTolerance(proof.epsilon, upper, point, proof.poses(), proof.boxes, proof.tree())
+        proof = _Refutation(problem, point, upper, (min(failed, upper) + best.epsilon) / 2).run(most)
+        point, upper = proof.point, proof.upper
+        better = proof.succeeded and proof.epsilon > best.epsilon
+        best, failed = (proof, failed) if better else (best, proof.epsilon)
+    return ChainTolerance(best.epsilon, upper, point, best.poses(), best.boxes, best.tree())
 
 
 def _below(upper: float, gap: float, least: float) -> float | None:
-    """The ε to refute: `upper` less the gap, and at last 0 where the stated tolerances may not suffice."""
+    """The ε to refute: `upper` less the gap, or 0 where that is less and the stated tolerances may not suffice."""
     if upper > 0:
         return upper - gap if 0 < upper - gap < np.inf else 0.0
     return upper - gap if upper - gap > least else None
@@ -178,7 +176,8 @@ class _Refutation:
         self._blame: dict[int, float] = {}
         self._root = _Node(problem.prior)
 
-    def run(self, most: int) -> None:
+    def run(self, most: int) -> "_Refutation":
+        """Go on until nothing is left, a chain that fits is met, or so many boxes were tried."""
         pending, method = [self._root], LiftedHull(rtol=0.05)
         while pending and self.boxes < most:
             node = pending.pop()
@@ -196,9 +195,9 @@ class _Refutation:
             if upper < self.upper:
                 self.point, self.upper = point, upper
                 if upper <= self.epsilon and not np.isfinite(self._gap):  # a chain that fits: nothing to refute
-                    return
+                    return self
                 if np.isfinite(self._gap):  # ε is smaller than was thought: prove it anew
-                    self.epsilon = min(self.epsilon, upper - self._gap)
+                    self.epsilon = max(min(self.epsilon, upper - self._gap), 0.0 if upper > 0 else -np.inf)
                     self._root, self._blame = _Node(self._problem.prior), {}
                     pending = [self._root]
                     continue
@@ -206,6 +205,7 @@ class _Refutation:
             node.halves = tuple(_Node(half) for half in halves)
             pending += node.halves
         self.succeeded = not pending
+        return self
 
     def tree(self) -> LiftedTree:
         return self._root.tree()
@@ -245,7 +245,7 @@ class JointTolerance(ArrayValue):
     @property
     def is_inconsistent(self) -> bool:
         """Is it proven that none do?"""
-        return self.lower > 0
+        return self.lower >= 0 and self.tree is not None
 
 
 @np.errstate(all="ignore")

@@ -97,7 +97,7 @@ def solution_set(sound: RebuiltPlatform) -> Drawing:
     problem = sound.first_leg
     center = sound.measured.truth[:7]
     free = np.isin(np.arange(7), _SLICE)
-    flat = LegProblem(problem.data, Box(center - 5e-3 * free, center + 5e-3 * free), problem.leg)
+    flat = LegProblem(problem.data, Box(center - 5e-3 * free, center + 5e-3 * free), problem.chain)
     box = LiftedHull().estimate(flat).region.hull()
     step: Any = Fixpoint(IntervalNewton(krawczyk=True))  # type: ignore[arg-type]  # contracts what has linearizations
     newton = step.estimate(flat).region.hull()
