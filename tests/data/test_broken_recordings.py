@@ -421,7 +421,7 @@ def test_parquet_with_other_things_than_numbers(tmp_path):
 def test_another_rate_than_the_file_itself_says(tmp_path):
     path = tmp_path / "a.npz"
     write_recording(path, RECORDING)
-    assert refusal(path, rate=500.0) == f"{path}: a rate of 500 Hz is stated, but the file itself says 1000 Hz"
+    assert refusal(path, rate=500.0) == f"{path}: a rate of 500 Hz is stated, but the file states 1000 Hz"
 
 
 def test_degrees_taken_for_radians_are_remarked_on_but_not_refused(tmp_path):

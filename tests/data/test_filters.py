@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gough.core.errors import InputError
-from gough.data.filters import FORGOTTEN, advised_cutoff, differences, low_passed, memory, shortfall
+from gough.data.filters import NEGLIGIBLE, advised_cutoff, differences, low_passed, memory, shortfall
 from gough.data.steps import _widened as widened
 
 RATE = 1000.0
@@ -58,7 +58,7 @@ def test_the_response_to_an_impulse_is_symmetric_and_forgotten_in_time(place, or
     assert before == pytest.approx(after, abs=1e-12)
     late = memory(cutoff, order, RATE)
     # each of the poles adds at most its share to what is left
-    assert abs(after[late:]).max(initial=0.0) <= order * FORGOTTEN * h[place]
+    assert abs(after[late:]).max(initial=0.0) <= order * NEGLIGIBLE * h[place]
 
 
 @given(st.floats(-10, 10), st.floats(-10, 10), st.integers(0, 2**32 - 1))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gough import LinearProblem, Unknowns
-from gough.dynamics.held_out import Rows, gain, residuals
+from gough.dynamics.held_out import BlockedRows, gain, residuals
 from gough.problem import Groups
 
 
@@ -17,7 +17,7 @@ def problem(rng):
 
 
 def test_blocks_are_contiguous_even_and_split_no_sample(problem):
-    rows = Rows.of(problem, np.ones(2))
+    rows = BlockedRows.of(problem, np.ones(2))
     assert (np.diff(rows.block) >= 0).all()
     sample = problem.groups.position // 2
     for value in np.unique(sample):
@@ -29,7 +29,7 @@ def test_blocks_are_contiguous_even_and_split_no_sample(problem):
 
 def test_each_block_is_predicted_from_the_others(problem):
     scale = np.array([0.5, 2.0])
-    rows = Rows.of(problem, scale)
+    rows = BlockedRows.of(problem, scale)
     unseen, seen = residuals(rows, None)
     weight = 1 / scale[problem.groups.of_row(problem.n_rows)]
     W, y = problem.W * weight[:, None], problem.y * weight
@@ -43,8 +43,8 @@ def test_each_block_is_predicted_from_the_others(problem):
 
 def test_columns_that_say_the_same_do_no_harm(problem):
     scale = np.ones(2)
-    rows = Rows.of(problem, scale)
-    twice = Rows(np.hstack([rows.W, rows.W[:, :1]]), rows.y, rows.group, rows.block)
+    rows = BlockedRows.of(problem, scale)
+    twice = BlockedRows(np.hstack([rows.W, rows.W[:, :1]]), rows.y, rows.group, rows.block)
     assert residuals(twice, None)[0] == pytest.approx(residuals(rows, None)[0], rel=1e-8, abs=1e-8)
 
 
@@ -72,7 +72,9 @@ def test_a_model_that_only_fits_noise_gains_nothing_for_certain(rng):
         W = rng.normal(size=(500, 11))
         y = W[:, 0] + rng.normal(size=500)
         unknowns = [Unknowns([f"θ{i}" for i in range(p)]) for p in (1, 11)]
-        small, large = (residuals(Rows.of(LinearProblem(W[:, : len(u)], y, u), np.ones(1)), None)[0] for u in unknowns)
+        small, large = (
+            residuals(BlockedRows.of(LinearProblem(W[:, : len(u)], y, u), np.ones(1)), None)[0] for u in unknowns
+        )
         part, error = gain(small, large, np.arange(500) // 50)
         sure += part > 3 * error
     assert sure <= 2

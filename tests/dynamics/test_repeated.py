@@ -31,7 +31,7 @@ likelihood (p = {found.disagreement['instrumental variables']:.2g})"
     doubted = {name: e for name, e in found.estimates.items() if name != "instrumental variables"}
     assert "the cause" not in str(replace(found, estimates=doubted))
     assert "Independence of the errors of positions and efforts is not refuted" in str(found)
-    with pytest.raises(InputError, match="no estimate is called 'ML'"):
+    with pytest.raises(InputError, match="no estimate or parameter is called 'ML'"):
         found["ML"]
 
 

@@ -40,7 +40,7 @@ class ArraySource:
                 self._add(name, values)
         require(bool(self.heads), f"{path} holds no channel: no array of numbers with more than one entry")
 
-    def load(self, columns: Sequence[int], *, missing: bool) -> Array:  # noqa: ARG002 - NaN is told by the caller
+    def load(self, columns: Sequence[int], *, missing: bool) -> Array:  # noqa: ARG002 - the caller refuses NaN
         """The columns (N, k)."""
         found = [self._column(column) for column in columns]
         for column, values in zip(columns, found, strict=True):
@@ -122,7 +122,7 @@ def require_plain_archive(archive: Any, path: Path) -> None:
                 read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
                 shape, _, kind = read(file)
             except ValueError:
-                continue  # no array, which is said when it is read
+                continue  # no array: refused when it is read
             size = prod(shape) * max(kind.itemsize, 1)
             fits = min(shape, default=0) >= 0 and (kind.hasobject or size <= member.file_size)
             require(fits, f"{path}: array '{member.filename}' claims a shape {shape} of {kind} that is not in the file")
@@ -155,7 +155,7 @@ def write_npz(file: BinaryIO, recording: Recording) -> None:
 
 
 def write_mat(file: BinaryIO, recording: Recording) -> None:
-    """The same for MATLAB, names and units as cell arrays of text."""
+    """A recording for MATLAB, names and units as cell arrays of text."""
     from scipy.io import savemat  # noqa: PLC0415 - start-up time
 
     cells = {part: np.array([*getattr(recording, part), None], dtype=object)[:-1] for part in ("names", "units")}

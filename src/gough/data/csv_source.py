@@ -52,7 +52,7 @@ class CsvSource:
         self._decimal_comma = commas and _DECIMAL_COMMA.search(self._data, self._begin, self._end) is not None
 
     def load(self, columns: Sequence[int], *, missing: bool) -> Array:
-        """The columns (N, k), NaN where a cell is blank or says that nothing was measured."""
+        """The columns (N, k), NaN where a cell is blank or marks a missing value."""
         found = self._quickly(columns, missing=missing)
         return self._carefully(columns, missing=missing) if found is None else found
 

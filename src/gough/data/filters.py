@@ -8,8 +8,8 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import require
 
-FORGOTTEN = 1e-3
-"""Share of itself to which what a filter remembers of a sample decays within its memory."""
+NEGLIGIBLE = 1e-3
+"""Share to which the impulse response of a filter decays within its memory."""
 CLEARANCE = 5
 """Advised cutoff of a low-pass over the highest frequency of the motion."""
 
@@ -31,7 +31,7 @@ def advised_cutoff(highest: float) -> float:
 
 @cache
 def memory(cutoff: float, order: int, rate: float) -> int:
-    """Samples until the response to one sample has decayed to `FORGOTTEN`, forwards and backwards alike.
+    """Samples until the response to one sample has decayed to `NEGLIGIBLE`, forwards and backwards alike.
 
     Both passes together answer an impulse by a sum of powers of the filter's poles on either side.
 
@@ -42,14 +42,14 @@ def memory(cutoff: float, order: int, rate: float) -> int:
     from scipy.signal import butter  # noqa: PLC0415 - start-up time
 
     _, poles, _ = butter(order, cutoff, fs=rate, output="zpk")
-    return ceil(log(FORGOTTEN) / log(abs(poles).max()))
+    return ceil(log(NEGLIGIBLE) / log(abs(poles).max()))
 
 
 def low_passed(x: Array, cutoff: float, order: int, rate: float) -> Array:
     """`x` (N, n) through a Butterworth low-pass, forth and back: no delay, and |H|² of the filter of one direction.
 
     At the cutoff half of the amplitude passes (−6 dB). Beyond its ends the signal is continued by its reflection in
-    the end point, as far as the filter remembers.
+    the end point, over the filter's memory.
     """
     from scipy.signal import butter, sosfiltfilt  # noqa: PLC0415 - start-up time
 

@@ -18,7 +18,7 @@ Fields = dict[int, Any]
 
 
 def require_sound_pages(data: bytes | mmap) -> int:
-    """The number of rows of a Parquet file whose pages are where, and as large as, its table of contents says.
+    """The number of rows of a Parquet file whose pages agree with its table of contents.
 
     Raises:
         InputError: sizes, places or numbers of values contradict each other.

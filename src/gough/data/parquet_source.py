@@ -39,7 +39,7 @@ class ParquetSource:
                 self.rate, self.start = float.fromhex(notes[_RATE]), float.fromhex(notes[_START])
             self.heads = tuple(head for head in self.heads if head != _TIME)
 
-    def load(self, columns: Sequence[int], *, missing: bool) -> Array:  # noqa: ARG002 - NaN is told by the caller
+    def load(self, columns: Sequence[int], *, missing: bool) -> Array:  # noqa: ARG002 - the caller refuses NaN
         """The columns (N, k), NaN where a value is null."""
         import polars as pl  # noqa: PLC0415 - start-up time
 
@@ -71,7 +71,7 @@ def write_csv(file: BinaryIO, recording: Recording) -> None:
     """A column of times and one per channel, numbers with as many digits as it takes to read them back exactly."""
     times = recording.times
     rising = len(times) == 1 or bool((times[1:] > times[:-1]).all())
-    require(rising, f"times from {recording.start:g} s on cannot be told apart at {recording.rate:g} Hz")
+    require(rising, f"times from {recording.start:g} s on are not distinct at {recording.rate:g} Hz")
     frame_of(recording).write_csv(file)
 
 

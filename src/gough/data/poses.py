@@ -44,7 +44,7 @@ class Poses(ArrayValue):
     run: Labels | None = None
     """(N,): repeats with the same number were measured without moving the robot in between."""
     notes: tuple[str, ...] = ()
-    """What a reader must know about these poses, in sentences."""
+    """Remarks on these poses, in sentences."""
 
     def __post_init__(self) -> None:
         position = array(self.position, "position", ndim=2)
@@ -191,13 +191,13 @@ class Repeatability(ArrayValue):
     @property
     def words(self) -> str:
         """How well measurements repeat, in a sentence: root mean squares over the axes."""
-        told = [
+        parts = [
             f"{_size(values[:3], 1e3)} mm{self._turned(values)} {when}"
             for values, when in ((self.within, "within a run"), (self.between, "from run to run"))
             if values is not None
         ]
         many = f"{self.n_measurements} measurements are averaged to {self.n_configurations} configurations"
-        return f"{many}; they repeat to {' and '.join(told)}." if told else f"{many}."
+        return f"{many}; they repeat to {' and '.join(parts)}." if parts else f"{many}."
 
     def _turned(self, values: Array) -> str:
         return f", {_size(values[3:6], 180 / np.pi)}°" if "rx" in self.names else ""
@@ -214,7 +214,7 @@ def averaged(poses: Poses) -> tuple[Poses, Repeatability]:
     """One pose per configuration, the mean of its runs, with the covariance that the repeats show.
 
     First the measurements of each run are averaged, then the runs of each configuration, as in [DACP06, §2.3.2]: ten
-    images of a platform that stands still do not tell how well it returns.
+    images of a platform that stands still do not show how well it returns.
 
     Examples:
         >>> rng = np.random.default_rng(1)
@@ -224,7 +224,7 @@ def averaged(poses: Poses) -> tuple[Poses, Repeatability]:
         >>> len(mean), round(float(repeatability.between[2]), 4)
         (2, 0.0001)
     """
-    require(poses.configuration is not None, "averaging needs to know which poses are repeats: configuration")
+    require(poses.configuration is not None, "averaging needs the column configuration, which numbers repeats")
     assert poses.configuration is not None
     run = np.arange(len(poses)) if poses.run is None else poses.run
     _, run_of, counts = np.unique(np.stack([poses.configuration, run]), axis=1, return_inverse=True, return_counts=True)

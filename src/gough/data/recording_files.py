@@ -59,7 +59,7 @@ def read_recording(
     channels q1, q2, … A head may state its unit, as "q1 [deg]".
 
     Args:
-        path: The file; its suffix tells the format.
+        path: The file; its suffix is the format.
         columns: The channels to read, each with the column that holds it; None takes every column that has a name.
         units: Units in the file, by channel (and of the time): "deg", "mm", "rev/20000" for an encoder. They are
             converted to SI; "" stays where none is stated.
@@ -130,7 +130,7 @@ def _recording(source: Source, chosen: _Layout, path: Path, rate: float | None, 
         samples, rows = _on_grid(samples, place)
     elif rate is not None and source.rate is not None:
         agree = abs(rate / source.rate - 1) <= 1e-6
-        require(agree, f"{path}: a rate of {rate:.6g} Hz is stated, but the file itself says {source.rate:.6g} Hz")
+        require(agree, f"{path}: a rate of {rate:.6g} Hz is stated, but the file states {source.rate:.6g} Hz")
     sizes = [in_si(unit) for unit in chosen.units]
     for column, (factor, _) in enumerate(sizes):
         if factor != 1.0:
@@ -176,8 +176,8 @@ def _layout(
     given, time_unit = dict(units), "s"
     if time is not None and time_column is not None:
         head = source.heads[time_column]
-        said = {time: given.pop(time)} if time in given else {}
-        time_unit = _units({time: head}, said, path)[0] or "s"
+        stated = {time: given.pop(time)} if time in given else {}
+        time_unit = _units({time: head}, stated, path)[0] or "s"
         require(
             same_kind(time_unit, "s"),
             f"{path}, column '{head}': time cannot be measured in '{time_unit}'; it is in s, ms, µs, …",

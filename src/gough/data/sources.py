@@ -33,7 +33,7 @@ class Source(Protocol):
 
     heads: tuple[str, ...]
     rate: float | None
-    """Samples a second, if the file says so itself."""
+    """Samples a second, if the file states it."""
     start: float
     """Time of the first sample, if the file has it apart from a column of times."""
 
@@ -57,7 +57,7 @@ def joined_head(name: str, unit: str) -> str:
 
 
 def split_head(head: str) -> tuple[str, str | None]:
-    """Name and unit of a column; round brackets count only if they hold a unit that gough knows.
+    """Name and unit of a column; round brackets count only if they hold a known unit.
 
     Examples:
         >>> split_head("q1 [deg]"), split_head("q1 (deg)"), split_head("q1 (left)"), split_head("q1")
@@ -101,7 +101,7 @@ def require_unique(heads: Sequence[str], path: Path) -> None:
 
 
 def require_kind(path: Path, wanted: str, begin: bytes) -> None:
-    """Refuse a file whose first bytes tell that it is of another kind than its name says."""
+    """Refuse a file whose first bytes contradict its suffix."""
     for signature, kind in _SIGNATURES:
         if begin.startswith(signature) and wanted not in kind:
             is_excel = "Excel" in kind
@@ -142,8 +142,8 @@ def require_unpacked_size(path: Path, unpacked: int) -> None:
     )
 
 
-def unit_of(head: str, said: str | None, path: Path) -> str | None:
-    """The unit of a column, by its head and by what the user says; None where neither states one.
+def unit_of(head: str, stated: str | None, path: Path) -> str | None:
+    """The unit of a column, by its head and by what the user states; None where neither states one.
 
     Raises:
         InputError: the unit is not known, or the two contradict each other.
@@ -157,21 +157,21 @@ def unit_of(head: str, said: str | None, path: Path) -> str | None:
         gough.core.errors.InputError: poses.csv: column 'x [mm]' is in mm by its head, but units state 'm': ...
     """
     written = split_head(head)[1]
-    unit = written if said is None else said
+    unit = written if stated is None else stated
     try:
         size = in_si(unit or "")
     except InputError as error:
         raise InputError(f"{path}, column '{head}': {error}") from error
-    if said is not None and written is not None and is_unit(written):
+    if stated is not None and written is not None and is_unit(written):
         require(
             in_si(written) == size,
-            f"{path}: column '{head}' is in {written} by its head, but units state '{said}': correct one of them",
+            f"{path}: column '{head}' is in {written} by its head, but units state '{stated}': correct one of them",
         )
     return unit
 
 
 def is_unit(text: str) -> bool:
-    """Whether gough knows a unit of that name."""
+    """Whether there is a unit of that name."""
     try:
         in_si(text)
     except InputError:

@@ -1,4 +1,4 @@
-"""The steps that make a recording a measured motion: frozen values, each of which says what it did."""
+"""The steps that make a recording a measured motion: frozen values, each of which describes what it did."""
 
 from dataclasses import dataclass, replace
 from math import ceil, floor, inf
@@ -44,7 +44,7 @@ class Signals:
     full: tuple[int, Array, Array, Array] | None = None
     """As first differentiated: the sample of the recording that is the first, positions, velocities, accelerations."""
     memory: float = 0.0
-    """Seconds after which the low-pass of this preparation, applied or yet to come, has forgotten a sample."""
+    """Seconds until the response of the low-pass of this preparation, applied or yet to come, is negligible."""
 
     @property
     def rate(self) -> float:
@@ -71,7 +71,7 @@ class Signals:
 
 
 class Step(Protocol):
-    """One step of a preparation: it changes signals and says in words what it did. `print(step)` says what it does.
+    """One step of a preparation: it changes signals and describes what it did. `print(step)` is its definition.
 
     Examples:
         >>> steps: list[Step] = [LowPass(20.0), Differentiate(), Trim()]
@@ -137,7 +137,7 @@ class DropMissing(_Printed):
     """
 
     margin: float | None = None
-    """Seconds masked on either side; None takes as many as the low-pass remembers, and the length of the gap."""
+    """Seconds masked on either side; None takes the memory of the low-pass and the length of the gap."""
 
     def __post_init__(self) -> None:
         require(self.margin is None or 0 <= self.margin < inf, f"margin must be a number ≥ 0, but is {self.margin}")
@@ -184,7 +184,7 @@ class LowPass(_Printed):
         require(whole, f"the order of a filter is a whole number from 1 to 12, not {self.order}")
 
     def memory(self, rate: float) -> float:
-        """Seconds after which the filter has forgotten a sample, at `rate` samples a second."""
+        """Seconds after which the response to a sample is negligible, at `rate` samples a second."""
         require(
             self.cutoff < rate / 2,
             f"a low-pass at {self.cutoff:g} Hz needs more than {2 * self.cutoff:g} samples a second, but there are "
@@ -239,7 +239,7 @@ class Trim(_Printed):
     """
 
     seconds: float | None = None
-    """At each end; None takes twice what the low-pass remembers: positions pass it, and what is computed from them."""
+    """At each end; None takes twice the memory of the low-pass: positions pass it, and what is computed from them."""
 
     def __post_init__(self) -> None:
         good = self.seconds is None or 0 <= self.seconds < inf

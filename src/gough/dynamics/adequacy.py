@@ -15,7 +15,16 @@ from gough.core.tables import Cell, Column, Table, table
 from gough.core.text import listed, number, percent
 from gough.data import MeasuredMotion
 from gough.dynamics.bounds import residual_scale, rounded_up, with_bounds
-from gough.dynamics.held_out import BLOCKS, Rows, gain, gain_of_general_terms, joined, residuals, solved, triangles
+from gough.dynamics.held_out import (
+    BLOCKS,
+    BlockedRows,
+    gain,
+    gain_of_general_terms,
+    joined,
+    residuals,
+    solved,
+    triangles,
+)
 from gough.dynamics.recorded import recorded
 from gough.dynamics.reduce import reduced
 from gough.dynamics.text import largest
@@ -50,7 +59,7 @@ class VariantFit:
     fitted_rms: Array
     """Root mean square of the residuals on the data that it was fitted to."""
     rms: Array
-    """The same on held-out data."""
+    """Root mean square of the residuals on held-out data."""
     peak: Array
     """Largest |residual| on held-out data."""
     smallest_bound: Array
@@ -220,13 +229,13 @@ class _Judged:
 
     model: DynamicModel
     problem: LinearProblem
-    fitted: Rows
-    judged: Rows | None
+    fitted: BlockedRows
+    judged: BlockedRows | None
     unseen: Array
     seen: Array
 
     @property
-    def held_out(self) -> Rows:
+    def held_out(self) -> BlockedRows:
         return self.fitted if self.judged is None else self.judged
 
     def gain_of(self, other: "_Judged") -> tuple[float, float]:
@@ -294,8 +303,8 @@ def adequacy_of(
 
 
 def _judge(model: DynamicModel, problem: LinearProblem, validation: MeasuredMotion | None, scale: Array) -> _Judged:
-    fitted = Rows.of(problem, scale)
-    judged = None if validation is None else Rows.of(recorded(model, validation), scale)
+    fitted = BlockedRows.of(problem, scale)
+    judged = None if validation is None else BlockedRows.of(recorded(model, validation), scale)
     unseen, seen = residuals(fitted, judged)
     return _Judged(model, problem, fitted, judged, unseen, seen)
 
@@ -333,7 +342,7 @@ def _is_uniform(model: DynamicModel) -> bool:
     return len(set(model.effort_units)) == 1
 
 
-def _overall(values: Array, rows: Rows, scale: Array, model: DynamicModel) -> float:
+def _overall(values: Array, rows: BlockedRows, scale: Array, model: DynamicModel) -> float:
     """Root mean square over all rows, in the unit of the efforts, or of their scale where units differ."""
     unit = scale[rows.group] if _is_uniform(model) else 1.0
     return float(np.sqrt(((unit * values) ** 2).mean()))

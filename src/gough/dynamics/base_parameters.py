@@ -1,4 +1,4 @@
-"""The base parameters of a robot: which combinations of its parameters any motion can tell, before there are data."""
+"""The base parameters of a robot: the combinations of its parameters that motions can determine."""
 
 import numpy as np
 
@@ -10,26 +10,26 @@ from gough.robots.model import ParallelRobot
 from gough.unknowns import Unknowns
 
 RTOL = 1e-9
-"""Directions seen so much less than the strongest are not seen at all: random motions leave a gap of many digits."""
+"""Singular values below this share of the largest count as zero: random motions leave a gap of many digits."""
 _HALVINGS = 12
 
 
 def base_parameters(robot: ParallelRobot, *, n_samples: int = 300, seed: int = 0) -> Identifiability:
     """Rank, base parameters and their regrouping, from the regressor along random motions around home [GAU91].
 
-    What such motions cannot tell apart no recording can. Names stay in the order of the robot's parameters: the first
+    What such motions do not determine, no recording does. Names stay in the order of the robot's parameters: the first
     of those that belong together gives the base parameter its name.
 
     Args:
         robot: Any robot with a pose.
         n_samples: How many random poses, velocities and accelerations.
-        seed: Of the random numbers.
+        seed: Random seed.
 
     Examples:
         >>> from gough.robots import Delta
         >>> print(base_parameters(Delta(variant="common")))
-        5 of 5 unknowns can be told apart; condition 4.75.
-        Weakest direction: 0.0693·i_act − 0.66·m_plate + gS_arm, seen 4.754 times less than the strongest.
+        5 of 5 unknowns can be told apart; condition 4.7.
+        Weakest direction: 0.0691·i_act − 0.658·m_plate + gS_arm, seen 4.703 times less than the strongest.
     """
     motion = random_motion(robot, n_samples, np.random.default_rng(seed))
     W = robot.regressor(*motion).reshape(-1, len(robot.names))

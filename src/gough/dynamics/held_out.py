@@ -14,7 +14,7 @@ BLOCKS = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class BlockedRows:
     """Rows of equations, each divided by its actuator's scale, and the block of time each one is in."""
 
     W: Array
@@ -23,7 +23,7 @@ class Rows:
     block: Integers
 
     @classmethod
-    def of(cls, problem: LinearProblem, scale: Array, n_blocks: int = BLOCKS) -> "Rows":
+    def of(cls, problem: LinearProblem, scale: Array, n_blocks: int = BLOCKS) -> "BlockedRows":
         """Blocks have about as many rows each and stand one after the other; no sample is split."""
         n = len(problem.groups)
         place = problem.groups.positions(slice(0, problem.n_rows))
@@ -33,20 +33,20 @@ class Rows:
         weight = 1 / scale[group]
         return cls(problem.W * weight[:, None], problem.y * weight, group, block)
 
-    def in_block(self, k: int) -> "Rows":
+    def in_block(self, k: int) -> "BlockedRows":
         chosen = self.block == k
-        return Rows(self.W[chosen], self.y[chosen], self.group[chosen], self.block[chosen])
+        return BlockedRows(self.W[chosen], self.y[chosen], self.group[chosen], self.block[chosen])
 
-    def of_group(self, g: int) -> "Rows":
+    def of_group(self, g: int) -> "BlockedRows":
         chosen = self.group == g
-        return Rows(self.W[chosen], self.y[chosen], self.group[chosen], self.block[chosen])
+        return BlockedRows(self.W[chosen], self.y[chosen], self.group[chosen], self.block[chosen])
 
     @property
     def n_blocks(self) -> int:
         return int(self.block.max()) + 1
 
 
-def triangles(rows: Rows) -> Array:
+def triangles(rows: BlockedRows) -> Array:
     """The triangle R of [W y] of each block: (blocks, p + 1, p + 1), with RᵀR = [W y]ᵀ [W y]."""
     k = rows.W.shape[1] + 1
     result = np.zeros((rows.n_blocks, k, k))
@@ -72,7 +72,7 @@ def solved(R: Array, n_right: int = 1) -> Array:
 
 
 @one_blas_thread()
-def residuals(fitted: Rows, judged: Rows | None) -> tuple[Array, Array]:
+def residuals(fitted: BlockedRows, judged: BlockedRows | None) -> tuple[Array, Array]:
     """Residuals of held-out rows in units of their scale, and those of the fitted rows.
 
     With other rows to judge, the fit uses all `fitted` rows; else each block is predicted from the others.
@@ -139,11 +139,11 @@ def gain_of_general_terms(problem: LinearProblem, motion: MeasuredMotion, scale:
     what the model cannot. Held out are pieces of time between others: terms without a model behind them can
     interpolate, and nothing more.
     """
-    rows = Rows.of(problem, scale, _PIECES)
-    rows = Rows(rows.W, rows.y, rows.group, rows.block % BLOCKS)
+    rows = BlockedRows.of(problem, scale, _PIECES)
+    rows = BlockedRows(rows.W, rows.y, rows.group, rows.block % BLOCKS)
     sample = np.nonzero(motion.kept)[0]  # rows stand sample by sample, as the mask does
     terms = _terms(motion)[sample]
-    both = Rows(np.hstack([terms, rows.W]), rows.y, rows.group, rows.block)
+    both = BlockedRows(np.hstack([terms, rows.W]), rows.y, rows.group, rows.block)
     model, k = triangles(rows), terms.shape[1]
     theta = [solved(joined(np.delete(model, b, axis=0))) for b in range(len(model))]
     plain, mended = np.empty_like(rows.y), np.empty_like(rows.y)

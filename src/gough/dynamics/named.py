@@ -39,12 +39,12 @@ METHODS: Mapping[str, Method[LinearProblem]] = MappingProxyType(
         "rows": Fixpoint(RowContractor()),
     }
 )
-"""Every method that solves a linear problem without more to be told, by the name that studies, tables and reports use.
+"""Every method that solves a linear problem without further data, by the name that studies, tables and reports use.
 `recursive ellipsoid` and `Gauss–Seidel` are the methods of [PRV03e] and [PRV03i]; `relaxed hull` tolerates one row
 beyond its bound. Methods that need instruments or covariances of W are given as values."""
 
 DEFAULT_METHODS = ("least squares", "weighted", "Gauss–Markov", "robust", "hull", "ellipsoid", "tight ellipsoid")
-"""What an identification uses unless told otherwise."""
+"""The methods of an identification by default."""
 
 _OTHER_NAMES = {
     "ls": "least squares",
@@ -67,10 +67,10 @@ def _plain(name: str) -> str:
 
 
 def method_named(name: str) -> tuple[str, Method[LinearProblem]]:
-    """A method and its name in tables; capitals, dashes, underscores and abbreviations may be as they like.
+    """A method and its name in tables; case, dashes and underscores do not matter, and abbreviations are known.
 
     Raises:
-        InputError: no method has that name; the message says which one is nearest.
+        InputError: no method has that name; the message names the nearest one.
 
     Examples:
         >>> method_named("gauss-markov")

@@ -1,4 +1,4 @@
-"""A problem that some unknowns cannot be told apart in, rewritten in what can be known."""
+"""A problem whose rows do not determine every unknown, rewritten in the base parameters."""
 
 from dataclasses import replace
 from typing import Any
@@ -20,7 +20,7 @@ def reduced(problem: LinearProblem, found: Identifiability) -> LinearProblem:
     """The same equations in the base parameters alone: W θ = W_kept (C θ), up to rounding.
 
     C holds the coefficients of the base parameters. Nominal values and the prior are carried over through C; a prior's
-    bounds become those of the combinations, which forgets what they say about the rest. What is proven of the reduced
+    bounds become those of the combinations, and are lost for the rest. What is proven of the reduced
     problem is proven of its own W. A radius of W becomes part of the error bounds, over a bounded prior.
 
     Examples:
@@ -36,7 +36,7 @@ def reduced(problem: LinearProblem, found: Identifiability) -> LinearProblem:
         found.names == old.names,
         "this identifiability belongs to another problem: its unknowns have other names",
     )
-    require(found.rank > 0, "nothing can be known from these data: the regressor is zero")
+    require(found.rank > 0, "these data determine no parameter: the regressor is zero")
     kept = list(found.kept)
     unknowns = Unknowns(
         tuple(base.name for base in found.base),
@@ -87,7 +87,7 @@ def _carried_noise(noise: Noise, bounds: Box, shape: tuple[int, int]) -> Noise:
 
 
 def _carried(prior: Box | ConfidenceEllipsoid | None, C: Array) -> Box | ConfidenceEllipsoid | None:
-    """What a prior on θ says about C θ."""
+    """The prior of C θ that follows from one of θ."""
     if prior is None:
         return None
     if isinstance(prior, ConfidenceEllipsoid):

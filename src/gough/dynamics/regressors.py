@@ -14,7 +14,7 @@ from gough.robots.model import DynamicModel
 SAMPLES_PER_BLOCK = 1 << 14
 """Samples whose regressors are held at a time."""
 _MEMORIES = 4
-"""Memories of the filter that are computed on either side of what is wanted: it forgets the rest to 1e-12."""
+"""Memories of the filter that are computed on either side: the influence of samples beyond is below 1e-12."""
 
 
 def measured_regressor(robot: DynamicModel, motion: MeasuredMotion) -> Array:

@@ -204,10 +204,10 @@ class Identified(EstimatesByMethod):
     """What the statistical methods solved: fixed parameters taken out, reduced to base parameters where rows do not
     determine all. All estimates have its unknowns."""
     bounded: LinearProblem
-    """The same with the error bounds that the sets were given. Where the prior is open, its sides are closed by a box
+    """The problem of the set methods, with their error bounds. Where the prior is open, its sides are closed by a box
     ten times as wide as the one that Gauss–Seidel proves to hold every consistent θ: none is lost."""
     found: Identifiability
-    """Of all free parameters, before the reduction."""
+    """Identifiability of all free parameters, before the reduction."""
     estimates: Mapping[str, Estimate]
     """By name of the method, in the order asked for; those that failed too, with their status and words."""
     refused: Mapping[str, str]

@@ -46,7 +46,7 @@ class Prediction:
     rms: Array
     """Root mean square of measured − predicted for each actuator, over the rows that are kept."""
     relative_rms: Array
-    """The same over the largest measured |effort| of the actuator."""
+    """`rms` over the largest measured |effort| of the actuator."""
     covered: Array | None
     """Part of the kept rows of each actuator whose measured effort lies within the bounds: for sets within
     [lower − bound, upper + bound], for confidence within the interval of a reading, its noise included."""
@@ -83,7 +83,7 @@ class Validation:
     """
 
     motion: MeasuredMotion
-    """The other trajectory; `motion.efforts` was measured, `motion.kept` says what counts."""
+    """The other trajectory; `motion.efforts` was measured, `motion.kept` marks the rows that count."""
     predictions: Mapping[str, Prediction]
     """By the name of the method; methods without a value are left out."""
     exact: ExactBounds | None

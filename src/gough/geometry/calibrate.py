@@ -59,8 +59,8 @@ def calibrate(
         validation: Poses that take no part, on which the result is tested.
 
     Raises:
-        InputError: model and poses do not fit together; the message says what is probably wrong.
-        EstimationError: the poses do not determine the parameters; the message says which combinations they do.
+        InputError: model and poses do not fit together; the message names the probable fault.
+        EstimationError: the poses do not determine the parameters; the message names the combinations that they do.
 
     Examples:
         >>> from gough.core.rotations import exp
@@ -234,7 +234,7 @@ def robot_frame(model: KinematicModel, poses: Poses) -> Poses:
     """Poses that an instrument saw, moved into the robot's frame as the blueprint predicts them best.
 
     For robots that do not turn, or about z only: the tracked point may be anywhere on the platform, and its mark may
-    point anywhere. How high it sits, no pose tells.
+    point anywhere. Its height is not determined by any pose.
 
     Examples:
         >>> from gough.robots import LinearDelta

@@ -54,9 +54,9 @@ class Frames(ArrayValue):
     covariance: Array | None = None
     """(12, 12) of Z and X: each position, then left rotation vector; None for a linear solution."""
     position_rms: float = 0.0
-    """Of A_k X against Z B_k, m."""
+    """Root mean square of positions of A_k X − Z B_k, m."""
     rotation_rms: float = 0.0
-    """The same in rad."""
+    """Root mean square angle between A_k X and Z B_k, rad."""
 
 
 def hand_eye(measured: RigidMotion, modeled: RigidMotion, method: Linear = "shah") -> Frames:
@@ -66,7 +66,7 @@ def hand_eye(measured: RigidMotion, modeled: RigidMotion, method: Linear = "shah
     squares [LWW10]. "andreff": X from relative motions by least squares, then Z [AHE01].
 
     Raises:
-        InputError: fewer than three poses, or orientations that do not tell the frames apart.
+        InputError: fewer than three poses, or orientations that do not determine the frames.
 
     Examples:
         >>> rng = np.random.default_rng(1)
@@ -143,8 +143,8 @@ def _require_turns(modeled: RigidMotion) -> None:
     spread = np.linalg.svd(turns, compute_uv=False)
     if spread[1] < 1e-6 * max(spread[0], 1e-3):
         raise InputError(
-            "the poses turn about one axis only, or not at all, so that they do not tell how the target sits on the "
-            "platform: measure poses that tilt in several directions"
+            "the poses turn about one axis only, or not at all, so that they do not determine how the target sits on "
+            "the platform: measure poses that tilt in several directions"
         )
 
 
@@ -198,7 +198,7 @@ def _moved(motion: RigidMotion, step: Array) -> RigidMotion:
 
 
 def _derivative(base: RigidMotion, target: RigidMotion, measured: RigidMotion, modeled: RigidMotion, j: int) -> Array:
-    """Of the errors by entry j of the two motions' steps, by central differences."""
+    """Derivative of the errors by entry j of the two motions' steps, by central differences."""
     h = 1e-6
     ends = []
     for sign in (h, -h):

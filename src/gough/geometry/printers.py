@@ -56,7 +56,7 @@ class CalibratedPrinter(CalibratedParameters, ArrayValue):
 
     @property
     def rms(self) -> tuple[float, float]:
-        """Of the residuals before and after, m."""
+        """Root mean square of the residuals before and after, m."""
         before, after = (float(np.sqrt((r**2).mean())) for r in (self.residuals_before, self.residuals_after))
         return before, after
 
@@ -142,7 +142,7 @@ def calibrate_printer(probes: KlipperDelta) -> CalibratedPrinter:
 
     Raises:
         InputError: the configured printer cannot have been where it was probed.
-        EstimationError: the probed points do not determine the geometry; the message says what they do.
+        EstimationError: the probed points do not determine the geometry; the message names what they determine.
 
     Examples:
         >>> delta, rng = LinearDelta(radius=0.161), np.random.default_rng(1)

@@ -103,7 +103,7 @@ def _conventions(model: KinematicModel, poses: Poses, problem: NonlinearProblem,
     tried = []
     try:
         here = _relative(geometric(model, plain, form="length", free=free), parameters, poses)
-    except InputError:  # too few poses to tell without the prior
+    except InputError:  # too few poses without the prior
         return ""
     for other, what in (*_readings(plain), *_readings_of_chains(model, plain)):
         with np.errstate(all="ignore"):
@@ -132,7 +132,7 @@ def _relative(problem: NonlinearProblem, theta: Array, poses: Poses) -> float:
 
 
 def _readings(poses: Poses) -> Iterator[tuple[Poses, str]]:
-    """The same data, read otherwise."""
+    """The data under other conventions."""
     for factor, words in (
         (1e-3, "millimetres were taken for metres in"),
         (1e3, "metres were taken for millimetres in"),
@@ -164,7 +164,7 @@ def _readings(poses: Poses) -> Iterator[tuple[Poses, str]]:
 
 
 def _readings_of_chains(model: KinematicModel, poses: Poses) -> Iterator[tuple[Poses, str]]:
-    """The readings in another unit, or of other chains; orders of many chains are told by the joints that are found."""
+    """The readings in another unit, or of other chains; orders of many chains follow from the estimated joints."""
     if model.reading_unit == "rad":
         yield replace(poses, readings=np.radians(poses.readings)), "degrees were taken for radians in the readings"
     n = poses.n_chains
@@ -203,7 +203,7 @@ def _joints(model: GoughPlatform, poses: Poses, parameters: Array) -> str:
         )
     try:
         height = _height(model, rows, poses)
-    except InputError:  # the blueprint cannot be assembled: that is told by itself
+    except InputError:  # the blueprint cannot be assembled: `_unassembled` reports that
         return ""
     if cost[0] > 0.05 * blueprint and cost.min() * _BETTER < cost[0]:
         alike = np.flatnonzero(cost < 1.2 * cost.min() + 1e-3 * blueprint)  # symmetric robots have several

@@ -1,4 +1,4 @@
-"""Where in its workspace a calibrated robot knows its pose well, and where it does not."""
+"""Maps of the predicted accuracy of a calibrated robot over its workspace."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from gough.region import ConfidenceEllipsoid
 from gough.robots.kinematics import PlatformPoses
 
 _BEYOND = 0.1
-"""Of the measured poses' extent that a map shows on each side."""
+"""Share of the measured poses' extent by which a map exceeds it on each side."""
 _AXES = "xyz"
 
 
@@ -22,8 +22,8 @@ _AXES = "xyz"
 class WorkspaceMap(ArrayValue):
     """Standard deviations of predicted poses over a grid of positions, all with one orientation.
 
-    NaN where the robot cannot be, or where its readings would leave the range that was measured: what the
-    calibration says of there is extrapolated.
+    NaN where the robot cannot be, or where its readings would leave the range that was measured: predictions
+    there are extrapolated.
     """
 
     axes: tuple[str, ...]
@@ -110,7 +110,7 @@ def workspace_map(found: Calibrated, axes: str = "xy", *, resolution: int = 21, 
 
 
 def _sigma(found: Calibrated, poses: PlatformPoses) -> Array:
-    """Of positions and orientations (2, N); NaN where the readings leave the range that was measured."""
+    """Standard deviations of positions and orientations (2, N); NaN where the readings leave the measured range."""
     readings, reached = readings_where_reached(found.model, found.parameters, poses)
     measured = found.poses.readings
     with np.errstate(invalid="ignore"):

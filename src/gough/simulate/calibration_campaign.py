@@ -80,21 +80,21 @@ class Faults(NamedTuple):
     @property
     def words(self) -> str:
         """What is wrong, in words."""
-        told = []
+        parts = []
         if self.backlash:
-            told.append(f"backlash of {1e3 * self.backlash:g} mm")
+            parts.append(f"backlash of {1e3 * self.backlash:g} mm")
         if self.scale:
-            told.append(f"a scale error of {100 * self.scale:g} %")
+            parts.append(f"a scale error of {100 * self.scale:g} %")
         if self.bad_pose is not None:
-            told.append(f"pose {self.bad_pose} off by {1e3 * self.shift:g} mm")
-        return " and ".join(told) or "no fault"
+            parts.append(f"pose {self.bad_pose} off by {1e3 * self.shift:g} mm")
+        return " and ".join(parts) or "no fault"
 
 
 NO_FAULT = Faults()
 
 
 def extremal_readings(travel: float = TRAVEL, legs: int = 6) -> Array:
-    """The 2ⁿ configurations with each leg at either end of its travel: where poses tell most [DACP06, §2.3.2].
+    """The 2ⁿ configurations with each leg at either end of its travel: the most informative poses [DACP06, §2.3.2].
 
     Examples:
         >>> extremal_readings().shape, extremal_readings(0.1, 2).tolist()
@@ -105,7 +105,7 @@ def extremal_readings(travel: float = TRAVEL, legs: int = 6) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredCampaign(ArrayValue):
-    """What was recorded, image by image, and the truth that nobody sees."""
+    """What was recorded, image by image, and the truth behind it."""
 
     poses: Poses
     """Measured poses of the target in the camera's frame, with configuration and run of each image."""
@@ -151,7 +151,7 @@ class CalibrationCampaign(ArrayValue):
     runs: int = 11
     """How often every configuration is visited; one time less to validate by [DACP06, §2.3.2]."""
     images: int = 10
-    """In each run. (The paper counts their average as the eleventh: it tells nothing new.)"""
+    """In each run. (The paper counts their average as the eleventh: it adds no information.)"""
 
     def __post_init__(self) -> None:
         require(len(self.noise.reading) == len(self.robot.base), "the noise states one reading for each leg")

@@ -48,8 +48,8 @@ class ClosedLoop:
 
     The motors' efforts are gain · voltage, held over each sampling period, plus their ripple. Within a period the
     robot's motion is integrated by the classical Runge–Kutta method of order four, in so many equal steps that dry
-    friction, its stiffest part, is integrated stably, unless `substeps` says how many. Errors of the recording do not
-    reach the controller; the encoders' steps do.
+    friction, its stiffest part, is integrated stably, unless `substeps` states their number. Errors of the recording do
+    not reach the controller; the encoders' steps do.
 
     Examples:
         >>> from gough.simulate.trajectories import FourierSeries
@@ -112,11 +112,11 @@ class ClosedLoop:
         n, tools, law = self.simulated.n_actuators, self.instruments, self.controller.law(self.simulated.n_actuators)
         require(len(self.phase) == n, f"there are {n} actuators, but {len(self.phase)} phases")
         period = 1 / self.rate
-        remembered = np.exp(-2 * np.pi * law.velocity_cutoff * period)
+        kept_speed = np.exp(-2 * np.pi * law.velocity_cutoff * period)
         strength, waves = (0.0, 0.0) if tools.ripple is None else (tools.ripple.amplitude, tools.ripple.waves)
         ripple = np.vstack([np.full(n, strength), np.full(n, waves), self.phase])
         limit = min(tools.voltage_limit, 1e300)  # infinity times zero is not a number
-        scalars = [period, period / n_steps, remembered, tools.resolution, limit, self.simulated.friction_speed]
+        scalars = [period, period / n_steps, kept_speed, tools.resolution, limit, self.simulated.friction_speed]
         laws = np.vstack([law.proportional, law.integral, law.damping])
         return [np.array(scalars), laws, tools.gains(n), ripple, self.simulated.parameters]
 
@@ -158,8 +158,8 @@ def step_kernel(system: Equations) -> Kernel:
     """One step of integration, before which, at an instant of sampling, the controller acts.
 
     The state is x, dx, the encoders' readings, the joint velocities made of them, the integral's efforts, the
-    voltages. The scalars are the sampling period, the step, how much of its velocity the controller remembers from one
-    period to the next, the encoders' resolution, the voltage limit, and the speed that smooths dry friction.
+    voltages. The scalars are the sampling period, the step, the share of its velocity that the controller keeps from
+    one period to the next, the encoders' resolution, the voltage limit, and the speed that smooths dry friction.
     """
     n, m = system.n, system.m
     forward = system.accelerated
@@ -194,10 +194,10 @@ def _controlled(
 ) -> Expression:
     """The controller's state after it has read the encoders: readings, velocities, integral, voltages."""
     n = q.numel()
-    period, remembered, resolution, limit = scalars[0], scalars[2], scalars[3], scalars[4]
+    period, kept_speed, resolution, limit = scalars[0], scalars[2], scalars[3], scalars[4]
     before, speed, integral = control[:n], control[n : 2 * n], control[2 * n : 3 * n]
     reading = ex.where(resolution > 0, (q / resolution + 0.5).floor() * resolution, q)
-    speed = remembered * speed + (1 - remembered) * (reading - before) / period
+    speed = kept_speed * speed + (1 - kept_speed) * (reading - before) / period
     error = wanted[:n] - reading
     summed = integral + law[1, :].T * error * period
     asked = (law[0, :].T * error + summed + law[2, :].T * (wanted[n:] - speed)) / gain

@@ -163,7 +163,7 @@ def as_parallel(robot: DynamicModel) -> ParallelRobot | None:
 
 
 def _sliding_kernel(robot: Any, friction: Friction) -> Kernel | None:
-    """The columns of dry friction made smooth by the robot itself, which alone knows how fast passive joints turn."""
+    """The columns of dry friction made smooth by the robot itself, which alone has the speeds of passive joints."""
     if not hasattr(robot, "with_only") or not friction.dry_columns.any():
         return None
     names = [name for name, is_dry in zip(robot.names, friction.dry_columns, strict=True) if is_dry]

@@ -1,6 +1,6 @@
 """Results of a long campaign on disk: each appended whole, none lost by a kill, none mixed with another campaign's.
 
-A file of lines of JSON. The first says what the campaign is, by the digest of its configuration; every other one is a
+A file of lines of JSON. The first identifies the campaign, by the digest of its configuration; every other one is a
 result with its key. A line that a kill cut short is dropped when the file is opened again.
 """
 
@@ -87,7 +87,7 @@ def _of_function(value: Any) -> Iterator[bytes]:
     if inspect.ismethod(value):
         yield from _parts(value.__self__)
         value = value.__func__
-    value = inspect.unwrap(value)  # a decorator that keeps numpy's settings says nothing about the campaign
+    value = inspect.unwrap(value)  # a decorator that keeps numpy's settings is no part of the campaign
     yield from _of_code(value.__code__)
     yield from _parts((value.__defaults__, value.__kwdefaults__))
     if value.__closure__:

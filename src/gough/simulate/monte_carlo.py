@@ -96,7 +96,7 @@ class MonteCarlo:
                 and one with more repetitions adds to it.
             executor: Runs repetitions elsewhere; None runs them here, one after the other.
             window: Number of repetitions that are handed to the executor at a time.
-            on_progress: Told after each repetition.
+            on_progress: Called after each repetition.
 
         Raises:
             InputError: the file belongs to another campaign, or is in use.
@@ -149,7 +149,7 @@ def _name(design: str, number: int) -> str:
 
 
 def _repetition(campaign: MonteCarlo, design: str, number: int) -> dict[str, Any]:
-    """What each estimator says about one repetition, as plain data; in one thread, since others run beside it."""
+    """The answer of each estimator to one repetition, as plain data; in one thread, since others run beside it."""
     with one_blas_thread():
         data = campaign.designs[design](np.random.default_rng([campaign.seed, number]))
         return {label: _outcome(campaign, estimator, data) for label, estimator in campaign.estimators.items()}

@@ -30,7 +30,7 @@ class Mechanism(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class SimulatedRobot(ArrayValue):
-    """A robot with its true parameters, and possibly a fuller mechanism than the robot's equations know.
+    """A robot with its true parameters, and possibly a fuller mechanism than the robot's equations describe.
 
     With a `mechanism`, the efforts of a motion are those of the mechanism plus the friction of the parameters. The
     closed loop is always that of the robot's own equations; see `VirtualExperiment`.

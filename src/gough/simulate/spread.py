@@ -41,7 +41,7 @@ class Spread(ArrayValue):
     n: int
     """Repetitions that gave an estimate."""
     failures: tuple[str, ...]
-    """What the others said."""
+    """Messages of the others."""
     chi_squared: float | None
     """Mean of χ²/dof."""
 
@@ -118,7 +118,7 @@ def spread_of(outcomes: Sequence[Mapping[str, Any]], truth: Mapping[str, float])
     failures = tuple(str(outcome["failed"]) for outcome in outcomes if "failed" in outcome)
     good = [outcome for outcome in outcomes if "failed" not in outcome]
     if not good:
-        raise InputError(f"no repetition gave an estimate; the first said: {failures[0]}")
+        raise InputError(f"no repetition gave an estimate; the first failed with: {failures[0]}")
     names = tuple(good[0]["names"])
     for outcome in good:
         if tuple(outcome["names"]) != names:

@@ -53,7 +53,7 @@ class TrueMotion(ArrayValue):
 
 @dataclass(frozen=True, eq=False)
 class SimulatedRecording(ArrayValue):
-    """What a virtual experiment yields: the recording, and all that a laboratory would not know.
+    """What a virtual experiment yields: the recording, and the truth behind it.
 
     Examples:
         >>> from gough.simulate.demos import five_bar

@@ -95,7 +95,7 @@ def calibrate_camera(
         print_sigma: Standard deviation of the places of dots on the sheet, m.
 
     Raises:
-        InputError: the views are too few, or too much alike to tell the focal length.
+        InputError: the views are too few, or too much alike to determine the focal length.
 
     Examples:
         >>> from gough.core.rotations import exp
@@ -212,8 +212,8 @@ def _require_focal(found: Adjustment) -> None:
     unsure = float((sigma[:2] / found.camera.focal).max())
     if unsure > _FOCAL_KNOWN:
         raise InputError(
-            f"these views tell the focal length to ±{100 * unsure:.1f} % only: they are too few or too much alike. "
-            "Tilt the target by 20° to 45° to all sides, and fill the image with it"
+            f"these views determine the focal length to ±{100 * unsure:.1f} % only: they are too few or too much "
+            "alike. Tilt the target by 20° to 45° to all sides, and fill the image with it"
         )
 
 
@@ -283,7 +283,7 @@ def read_camera(path: str | Path) -> tuple[Camera, AnyTarget | None]:
     r"""The camera in a TOML file, and the target it was calibrated with, if the file states it.
 
     Raises:
-        InputError: the file cannot be read, or is no camera; the message says what is missing.
+        InputError: the file cannot be read, or is no camera; the message names what is missing.
 
     Examples:
         >>> from tempfile import TemporaryDirectory

@@ -1,4 +1,4 @@
-"""Targets found in images: which spot is which dot, or why that cannot be said."""
+"""Targets found in images: which spot is which dot, or why that is not determined."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -75,7 +75,7 @@ def find_target(image: Any, target: DotTarget | CircleGrid | CharucoBoard, camer
     Without a camera the lens is taken to be an ordinary one: good enough to say which dot is which.
 
     Raises:
-        ImageRefused: the target is not there, not whole enough, there twice, or over-exposed; the message says which.
+        ImageRefused: the target is not there, not whole enough, there twice, or over-exposed.
 
     Examples:
         >>> from gough.vision import design_target, render

@@ -13,7 +13,7 @@ def opencv() -> Any:
     """The module cv2.
 
     Raises:
-        InputError: it is not installed; the message says how to.
+        InputError: it is not installed; the message names the extra.
     """
     os.environ.setdefault("OPENCV_IO_MAX_IMAGE_PIXELS", str(MOST_PIXELS))  # read when cv2 is loaded
     try:

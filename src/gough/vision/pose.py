@@ -67,7 +67,7 @@ def measure_pose(image: Any, target: DotTarget | CircleGrid | CharucoBoard, came
     """The pose of a target in an image, in the camera's frame.
 
     Raises:
-        ImageRefused: the target is not found, or its pose is ambiguous; the message says why.
+        ImageRefused: the target is not found, or its pose is ambiguous; the message gives the reason.
 
     Examples:
         >>> from gough.vision import design_target, render
@@ -175,7 +175,7 @@ def _ground_share(lit: Array, ground: Array, *, bright: bool) -> float:
     """How much the ground grows where the dots' light above it grows by 1: both are paper in the same light.
 
     Only that much of the ground's slope is believed. What the rings around dots show beyond it is light of neighbors
-    and noise, and a slope fitted to that would shift all dots together, which no residual tells.
+    and noise, and a slope fitted to that would shift all dots together, which residuals do not show.
     """
     spread = lit - lit.mean()
     share = float(spread @ ground / max(spread @ spread, 1e-12))

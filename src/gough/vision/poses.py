@@ -77,7 +77,7 @@ def measure_images(
         camera: That took them.
         names: Names of the images; those of the files by default.
         executor: Several processes share the work if one is given.
-        on_image: Told how many images are done.
+        on_image: Called with the number of images done.
 
     Examples:
         >>> from tempfile import TemporaryDirectory

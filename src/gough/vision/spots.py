@@ -16,7 +16,7 @@ _WINDOW = 15
 _SMALLEST, _LONGEST, _MOST = 8, 1200, 400
 """Points on the outline of a spot, and how many spots are looked at."""
 _SAMPLE = 12
-"""How many spots tell how sharp the image is."""
+"""Number of spots from which the sharpness is estimated."""
 _SLIM = 0.12
 """A dot seen from the side: its short axis is at least so much of its long one."""
 _ROUND = 0.12

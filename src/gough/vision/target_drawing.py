@@ -1,4 +1,4 @@
-"""Targets on paper at their true size: PDF, SVG and PNG, each with rulers that tell whether the printer kept it."""
+"""Targets on paper at their true size: PDF, SVG and PNG, each with rulers to check the printed size."""
 
 import struct
 import zlib
@@ -142,7 +142,7 @@ def to_svg(target: DotTarget | CircleGrid) -> bytes:
 
 
 def to_png(target: DotTarget | CircleGrid, dpi: int = 600) -> bytes:
-    """The target as a gray picture that says its own resolution; dots have smooth edges.
+    """The target as a gray picture with its resolution in the file; dots have smooth edges.
 
     Examples:
         >>> from gough.vision import design_target

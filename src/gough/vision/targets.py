@@ -281,7 +281,7 @@ def read_target(path: str | Path) -> AnyTarget:
     r"""The target that a TOML file describes.
 
     Raises:
-        InputError: it cannot be read, or describes none; the message says what is missing.
+        InputError: it cannot be read, or describes none; the message names what is missing.
 
     Examples:
         >>> from tempfile import TemporaryDirectory

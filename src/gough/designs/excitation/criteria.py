@@ -1,4 +1,4 @@
-"""What makes an experiment good: one number of its Fisher information, with its derivative."""
+"""Criteria of an experiment: functions of its Fisher information, with their derivatives."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ class Criterion(Protocol):
     """
 
     name: ClassVar[str]
-    """In studies."""
+    """Name in studies."""
     meaning: ClassVar[str]
-    """In reports."""
+    """Text for reports."""
     is_weighted: ClassVar[bool]
     """Is M the Fisher information WᵀΣ⁻¹W? Deterministic criteria take WᵀW."""
 

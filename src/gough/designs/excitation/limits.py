@@ -30,7 +30,7 @@ class Channel:
     index: int
     """Which actuator, coordinate of the mechanism, or pose coordinate."""
     name: str
-    """In messages."""
+    """Name in messages."""
     unit: str
     lower: float = -inf
     upper: float = inf

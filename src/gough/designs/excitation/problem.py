@@ -327,7 +327,7 @@ class DesignProblem(ArrayValue):
         return worst if np.isfinite(h).all() else np.inf
 
     def holds(self, x: Array, dx: Array, ddx: Array) -> Mask:
-        """Which samples (N,) keep all limits, as the search sees them: dry friction is smooth."""
+        """Which samples (N,) keep all limits, with smooth dry friction as in the search."""
         h = self._looked(x, dx, ddx)[1] / self._sizes
         low, high = self.ends
         with np.errstate(invalid="ignore"):

@@ -331,7 +331,7 @@ def _entries(
 ) -> Iterator[Ramped | Joined]:
     """Ways to enter a motion, the plainest first: growing out of home, then by polynomials at any phase.
 
-    Polynomials that break a limit at a coarse look are left out; `holds` tells for each of a few instants.
+    Polynomials that break a limit at a few instants are left out; `holds` decides for each of these.
     """
     for n in (1, 2, 4, 8):
         yield Ramped(series, home, periods, n * series.period)

@@ -26,7 +26,7 @@ _PIECES = 5
 
 @dataclass(frozen=True, eq=False)
 class Candidates(ArrayValue):
-    """Configurations that keep all limits, and what became of those that do not."""
+    """Configurations that keep all limits, and the numbers of those that do not."""
 
     poses: Poses
     """Pose and readings of each, as the parameters predict them; without noise."""
@@ -40,7 +40,7 @@ class Candidates(ArrayValue):
         return len(self.poses)
 
     def with_noise(self, position: Any = None, orientation: Any = None, readings: Any = None) -> "Candidates":
-        """The same, with the standard deviations that measurements of them will have."""
+        """The candidates with the standard deviations that their measurements will have."""
         poses = self.poses.with_noise(position, orientation, readings)
         return Candidates(poses, self.is_extremal, self.tried, self.rejected)
 
@@ -73,7 +73,7 @@ def candidates(
         parameters: Parameters of the robot.
 
     Raises:
-        InputError: no configuration keeps all limits; the message says how many each limit leaves out.
+        InputError: no configuration keeps all limits; the message counts those that each limit leaves out.
 
     Examples:
         >>> from gough.robots import GoughPlatform

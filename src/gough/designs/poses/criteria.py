@@ -24,12 +24,12 @@ class PoseCriterion(Protocol):
 
     @property
     def name(self) -> str:
-        """In studies."""
+        """Name in studies."""
         ...
 
     @property
     def meaning(self) -> str:
-        """In reports."""
+        """Text for reports."""
         ...
 
     def value(self, M: Array) -> float:

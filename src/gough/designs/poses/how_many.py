@@ -21,7 +21,7 @@ from gough.robots.kinematics import KinematicModel
 
 @dataclass(frozen=True)
 class Point:
-    """What so many poses give."""
+    """Predicted accuracy with so many poses."""
 
     count: int
     accuracy: Accuracy
@@ -52,8 +52,8 @@ def how_many(
 ) -> Curve:
     """The accuracy of predicted positions against the number of poses, each set grown from the one before.
 
-    Ask it of a problem whose criterion is "pose": then the target is what the search makes small. The smallest number
-    is that of this search; `at_least` tells how much smaller it could be.
+    Use it for a problem whose criterion is "pose": then the search minimizes what the target bounds. The smallest
+    number is that of this search; `at_least` bounds it from below.
 
     Examples:
         >>> from gough.designs.poses import PoseLimits, PoseProblem, candidates
@@ -199,18 +199,18 @@ class _Growing:
         self.sets: dict[int, list[int]] = {}
 
     def of(self, count: int) -> Selection:
-        told, problem = self.problem.information, self.problem
+        information, problem = self.problem.information, self.problem
         if count not in self.sets:
             smaller = max((n for n in self.sets if n < count), default=0)
             now = greedy(
-                told.Z,
+                information.Z,
                 count,
                 problem.criterion,
-                told.known,
+                information.known,
                 first=self.sets.get(smaller, []),
                 repeats=problem.repeats,
             )
-            exchange(told.Z, now, problem.criterion, told.known, repeats=problem.repeats)
+            exchange(information.Z, now, problem.criterion, information.known, repeats=problem.repeats)
             self.sets[count] = now
         return Selection(problem, tuple(self.sets[count]))
 

@@ -142,9 +142,9 @@ def whitened_information(
     sample = A[::step].reshape(-1, len(names))
     if before is not None:
         sample = np.vstack([sample, before.reshape(-1, len(names))])
-    told = analyze(_qr(sample), names, n_rows=len(sample))
-    require(told.rank > 0, "no candidate is informative about any parameter")
-    kept = list(told.kept)
+    identifiability = analyze(_qr(sample), names, n_rows=len(sample))
+    require(identifiability.rank > 0, "no candidate is informative about any parameter")
+    kept = list(identifiability.kept)
     if len(kept) < len(names):
         A = np.ascontiguousarray(A[..., kept])
     R = _triangle(A)
@@ -154,9 +154,9 @@ def whitened_information(
         B = before[..., kept].reshape(-1, len(kept)) @ inverse
         known = B.T @ B
     return PoseInformation(
-        names=tuple(base.name for base in told.base),
+        names=tuple(base.name for base in identifiability.base),
         units=tuple(units[i] for i in kept),
-        identifiability=told,
+        identifiability=identifiability,
         Z=(A.reshape(-1, len(kept)) @ inverse).reshape(A.shape),
         R=R,
         known=known,

@@ -1,4 +1,4 @@
-"""What a configuration must keep: ranges, cones of ball joints, distance to singularity, a camera's view."""
+"""Limits of a configuration: ranges, cones of ball joints, distance to singularity, a camera's view."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -93,7 +93,7 @@ class Posture(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PoseLimits(ArrayValue):
-    """What every configuration must keep. SI units; readings in the robot's own unit.
+    """Limits of every configuration. SI units; readings in the robot's own unit.
 
     State the readings' ranges, or ranges of the pose, or both: candidates are drawn within them.
 
@@ -123,7 +123,7 @@ class PoseLimits(ArrayValue):
     """(chains, 3) in the platform's frame; the same."""
     margin: float = 0.1
     """Least distance to singularity, as a share of that at home: of the platform, where it would give way though all
-    readings are held, and of each chain, where its reading would not tell the pose."""
+    readings are held, and of each chain, where its reading would not determine the pose."""
     camera: Camera | None = None
 
     def __post_init__(self) -> None:

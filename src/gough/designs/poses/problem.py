@@ -75,25 +75,27 @@ class PoseProblem(ArrayValue):
     @cached_property
     def needed(self) -> int:
         """The fewest poses that identify all that can be: found by choosing greedily from as many as equations ask."""
-        told = self.information
-        most = min(len(self.candidates), 4 * told.n_parameters)
+        information = self.information
+        most = min(len(self.candidates), 4 * information.n_parameters)
         order: list[int] = []
-        for count in range(1 if told.known.any() else -(-told.n_parameters // told.n_chains), most + 1):
-            order = greedy(told.Z, count, DCriterion(), told.known, first=order)
-            if not told.is_singular(told.of(order)):
+        for count in range(
+            1 if information.known.any() else -(-information.n_parameters // information.n_chains), most + 1
+        ):
+            order = greedy(information.Z, count, DCriterion(), information.known, first=order)
+            if not information.is_singular(information.of(order)):
                 return count
         raise InputError(
-            f"{most} of the {len(self.candidates)} candidates do not identify the {told.n_parameters} unknowns that "
-            "they could: they are too much alike. Widen the limits, or draw more"
+            f"{most} of the {len(self.candidates)} candidates do not identify the {information.n_parameters} "
+            "unknowns that they could: they are too much alike. Widen the limits, or draw more"
         )
 
     def require_count(self, count: int) -> None:
         """Raise InputError unless so many poses can be chosen, and identify what can be identified."""
         n = len(self.candidates)
-        require(self.repeats or count <= n, f"{count} poses are asked for, but only {n} candidates keep the limits")
-        told = self.information
+        require(self.repeats or count <= n, f"{count} poses are requested, but only {n} candidates keep the limits")
+        information = self.information
         if count < self.needed:
             raise InputError(
-                f"{count} poses do not identify {told.n_parameters} unknowns with {told.n_chains} equations each: "
-                f"{self.needed} poses are needed at least, better {2 * self.needed}"
+                f"{count} poses do not identify {information.n_parameters} unknowns with {information.n_chains} "
+                f"equations each: {self.needed} poses are needed at least, better {2 * self.needed}"
             )

@@ -139,10 +139,10 @@ class Selection(Answer, ArrayValue):
     def shape_sigma(self) -> Array | None:
         """σ in frames fitted to its own joints, for a Gough platform whose 42 parameters are all identified.
 
-        What remains if the instrument's place is forgotten (gauge `Procrustes`): the accuracy of the robot's shape.
+        The accuracy of the robot's shape, whatever the place of the instrument (gauge `Procrustes`).
         """
-        model, told = self.problem.model, self.problem.information
-        if not isinstance(model, GoughPlatform) or told.columns != tuple(range(len(model.names))):
+        model, information = self.problem.model, self.problem.information
+        if not isinstance(model, GoughPlatform) or information.columns != tuple(range(len(model.names))):
             return None
         carried = regauged(model, self.problem.parameters, self.covariance).covariance
         assert carried is not None
@@ -176,17 +176,17 @@ class Selection(Answer, ArrayValue):
         return table(heads, rows, "l" + "r" * (len(heads) - 1), "Readings to command")
 
     def headlines(self) -> tuple[str, ...]:
-        of, told = self.problem, self.accuracy
+        of, accuracy = self.problem, self.accuracy
         return (
             f"{len(self.rows)} poses of the {of.model.name} for {of.information.n_parameters} unknowns, chosen by "
-            f"{of.criterion.name}; a calibration from them predicts positions with σ = {1e3 * told.position:.3g} mm "
-            f"(rms over the workspace), at worst {1e3 * told.position_worst:.3g} mm"
+            f"{of.criterion.name}; a calibration from them predicts positions with σ = {1e3 * accuracy.position:.3g} "
+            f"mm (rms over the workspace), at worst {1e3 * accuracy.position_worst:.3g} mm"
             + ("; the search was interrupted" if self.is_stopped else ""),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, in SI units."""
-        of, poses, told = self.problem, self.poses, self.problem.information
+        of, poses, information = self.problem, self.poses, self.problem.information
         return {
             "robot": of.model.name,
             "count": len(self.rows),
@@ -197,8 +197,8 @@ class Selection(Answer, ArrayValue):
             "readings": poses.readings.tolist(),
             "position": poses.position.tolist(),
             "rotation": None if poses.rotation is None else poses.rotation.tolist(),
-            "sigma": dict(zip(told.names, self.sigma.tolist(), strict=True)),
-            "units": dict(zip(told.names, told.units, strict=True)),
+            "sigma": dict(zip(information.names, self.sigma.tolist(), strict=True)),
+            "units": dict(zip(information.names, information.units, strict=True)),
         }
 
     @classmethod
@@ -229,11 +229,13 @@ class Selection(Answer, ArrayValue):
         Of their geometric mean where the criterion is D; of their root mean square where it is a variance; None where
         no bound is known.
         """
-        of, told = self.problem, self.problem.information
-        least = least_value(told.Z, len(self.rows), of.criterion, told.known, chosen=self.rows, repeats=of.repeats)
+        of, information = self.problem, self.problem.information
+        least = least_value(
+            information.Z, len(self.rows), of.criterion, information.known, chosen=self.rows, repeats=of.repeats
+        )
         if least is None or not np.isfinite(self.value):
             return None
-        share = 1 / (2 * told.n_parameters) if isinstance(of.criterion, DCriterion) else 1.0
+        share = 1 / (2 * information.n_parameters) if isinstance(of.criterion, DCriterion) else 1.0
         return max(0.0, float(np.expm1((self.value - least) * share)))
 
 
@@ -264,7 +266,7 @@ def select(
         (12, True)
     """
     problem.require_count(count)
-    told, criterion, repeats = problem.information, problem.criterion, problem.repeats
+    information, criterion, repeats = problem.information, problem.criterion, problem.repeats
     rng = np.random.default_rng(seed)
     best: list[int] = []
     now: list[int] = []
@@ -275,23 +277,23 @@ def select(
             now, lead, kept = [], criterion, rng.permutation(best)[: count // 2].tolist()
             if start == 1 and not criterion.diminishes:
                 lead, kept = DCriterion(), []
-            greedy(told.Z, count, lead, told.known, first=kept, repeats=repeats, chosen=now)
-            exchange(told.Z, now, criterion, told.known, repeats=repeats, on_progress=on_progress)
-            if (trial := criterion.value(told.of(now))) < value or not best:
+            greedy(information.Z, count, lead, information.known, first=kept, repeats=repeats, chosen=now)
+            exchange(information.Z, now, criterion, information.known, repeats=repeats, on_progress=on_progress)
+            if (trial := criterion.value(information.of(now))) < value or not best:
                 best, value = list(now), trial
     except KeyboardInterrupt:
         stopped = True
-        if not best or (len(now) == count and criterion.value(told.of(now)) < value):
+        if not best or (len(now) == count and criterion.value(information.of(now)) < value):
             best = now
-        if len(best) < count and told.is_singular(told.of(best)):
+        if len(best) < count and information.is_singular(information.of(best)):
             raise
     return in_order(Selection(problem, tuple(best), stopped))
 
 
 def in_order(selection: Selection) -> Selection:
     """The same poses, ordered so that the first k are the most informative k: stopping early loses least."""
-    told, rows = selection.problem.information, list(selection.rows)
-    order = greedy(told.Z[rows], len(rows), DCriterion(), told.known)
+    information, rows = selection.problem.information, list(selection.rows)
+    order = greedy(information.Z[rows], len(rows), DCriterion(), information.known)
     return replace(selection, rows=tuple(int(rows[i]) for i in order))
 
 
@@ -310,22 +312,22 @@ def rivals(selection: Selection, *, seed: int = 1, draws: int = 100) -> tuple[Ri
 
     Random sets are drawn from the configurations that are not extremal; their median by position accuracy is given.
     """
-    of, told = selection.problem, selection.problem.information
+    of, information = selection.problem, selection.problem.information
     count, rng = len(selection.rows), np.random.default_rng(seed)
     inner = np.flatnonzero(~of.candidates.is_extremal)
-    pool = inner if len(inner) >= count else np.arange(len(told.Z))
+    pool = inner if len(inner) >= count else np.arange(len(information.Z))
     sets = [rng.choice(pool, count, replace=count > len(pool)) for _ in range(draws)]
-    able = [rows for rows in sets if not told.is_singular(told.of(rows))]
+    able = [rows for rows in sets if not information.is_singular(information.of(rows))]
     result = []
     if able:
-        accuracy = [of.workspace.accuracy(told, told.of(rows)).position for rows in able]
+        accuracy = [of.workspace.accuracy(information, information.of(rows)).position for rows in able]
         middle = able[int(np.argsort(accuracy)[len(accuracy) // 2])]
         result.append(_rival(of, f"random, median of {draws}", middle))
     corners = np.flatnonzero(of.candidates.is_extremal)
     if len(corners) >= count:
         some: list[int] = []
-        greedy(told.Z[corners], count, of.criterion, told.known, chosen=some)
-        exchange(told.Z[corners], some, of.criterion, told.known)
+        greedy(information.Z[corners], count, of.criterion, information.known, chosen=some)
+        exchange(information.Z[corners], some, of.criterion, information.known)
         result.append(_rival(of, "extremal, as many", corners[some]))
     if len(corners) > count:
         result.append(_rival(of, "extremal, all", corners))

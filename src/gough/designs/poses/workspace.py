@@ -69,10 +69,10 @@ def _unseen(S: Array, information: PoseInformation, names: tuple[str, ...]) -> f
     Poses that depend on the identified combinations alone have, for a parameter that was regrouped, the derivative that
     those combinations give it. They do not depend on the scale of an instrument.
     """
-    told = information.identifiability
+    identified = information.identifiability
     everything = (*names, SCALE)
     S = np.concatenate([S, np.zeros((*S.shape[:-1], 1))], axis=-1)
-    by = S[..., [everything.index(name) for name in told.names]]
-    regrouped = S[..., list(information.columns)] @ np.array([base.coefficients for base in told.base])
+    by = S[..., [everything.index(name) for name in identified.names]]
+    regrouped = S[..., list(information.columns)] @ np.array([base.coefficients for base in identified.base])
     gap, whole = (np.linalg.norm(each, axis=(0, 1)) for each in (by - regrouped, np.abs(by) + np.abs(regrouped)))
     return float((gap / np.maximum(whole, 1e-300)).max(initial=0.0))

@@ -31,7 +31,7 @@ SIGNIFICANCE = 0.01
 
 
 class Bias(Enum):
-    """How an actuator's model did; the value says it to a person."""
+    """Verdict on the model of an actuator; the value is a text for people."""
 
     INVISIBLE = "no error of the model is visible"
     SMALL = "unbiased: the model's error is smaller than that of one reading"
@@ -50,7 +50,7 @@ class BenchmarkVerdict(ArrayValue):
     actuators: tuple[str, ...]
     effort_units: tuple[str, ...]
     measurement_variance: Array
-    """Of one reading, from the scatter of the repeats."""
+    """Variance of one reading, from the scatter of the repeats."""
     residual_variance: Array
     """Mean square of measured (averaged over repeats) minus predicted efforts."""
     expected_variance: Array
@@ -60,7 +60,7 @@ class BenchmarkVerdict(ArrayValue):
     residuals: Array
     """(N, actuators)."""
     causes: tuple[str, ...]
-    """What the residuals look like, in words; empty where nothing stands out."""
+    """Likely causes of the residuals, in words; empty where nothing stands out."""
     measured: Array
     """(N, actuators) efforts, averaged over the repeats."""
     kept: Mask

@@ -1,4 +1,4 @@
-"""Each repeat for itself: noisy regressors from its own positions, and what the other repeats know of them."""
+"""Each repeat for itself: noisy regressors from its own positions, and instruments from the other repeats."""
 
 from dataclasses import dataclass
 
@@ -31,7 +31,7 @@ def by_repeat(robot: DynamicModel, motion: RepeatedMotion, *, order: int) -> ByR
     """The usual way: positions low-pass filtered and differentiated, here by a Fourier series of high order.
 
     The filter's cut-off is `order` times the frequency of the period. With noisy positions accelerations are noisy, and
-    least squares is biased; the other repeats, whose noise is independent, show by how much.
+    least squares is biased; the other repeats, whose noise is independent, correct for that.
 
     Examples:
         >>> from gough import estimate
@@ -48,7 +48,7 @@ def by_repeat(robot: DynamicModel, motion: RepeatedMotion, *, order: int) -> ByR
     """
     require_fit(robot, motion)
     if motion.n_repeats < 2:
-        raise InputError("one repeat only: no other one knows its noise. Record the motion at least twice")
+        raise InputError("one repeat does not show the noise: record the motion at least twice")
     complete = np.isfinite(motion.readings).all()
     require(bool(complete), "by_repeat needs complete repeats: leave out those with lost readings (select)")
     model = path_model(robot)

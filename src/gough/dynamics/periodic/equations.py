@@ -74,7 +74,7 @@ class PathEquations:
         return away
 
     def jacobians(self, theta: Array, measured: Array) -> tuple[Array, Array]:
-        """∂f/∂θ and ∂f/∂m, dense: for methods that know nothing of the structure."""
+        """∂f/∂θ and ∂f/∂m, dense: for methods that do not use the structure."""
         at = self.along(theta)
         n_samples, c = measured.shape
         J = np.full((n_samples, c, len(theta)), np.nan)

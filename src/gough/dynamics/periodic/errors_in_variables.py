@@ -40,10 +40,10 @@ def errors_in_variables(
 ) -> NonlinearProblem:
     """The problem of [AHG, eq. (15)]: the robot's parameters and the Fourier coefficients of its path, from noisy data.
 
-    The mean over the repeats is all that the data say about both, so the problem has one sample per instant of the
+    The mean over the repeats is a sufficient statistic, so the problem has one sample per instant of the
     period. Coefficients of the path are nuisances: answers leave them out. The path begins at the least-squares fit to
-    the measured positions, the parameters at Gauss–Markov on it. Where the data cannot tell all parameters apart, the
-    problem is in combinations that they can. Efforts that would jump within the path's uncertainty, because friction
+    the measured positions, the parameters at Gauss–Markov on it. Where the data do not determine all parameters, the
+    problem is in combinations that they do. Efforts that would jump within the path's uncertainty, because friction
     changes its sign there, are left out.
 
     Args:
@@ -59,7 +59,7 @@ def errors_in_variables(
 
     Raises:
         InputError: robot and motion do not fit, a covariance is not positive definite, or the robot cannot be where it
-            was measured; the message says what and where.
+            was measured; the message names it.
 
     Examples:
         >>> from gough import estimate
@@ -109,10 +109,10 @@ def errors_in_variables(
 
 
 def _smooth_rows(equations: PathEquations, theta: Array, at: FittedPath) -> Mask:
-    """Rows that a path within reach of this one changes as its derivative says: no sign of a velocity turns there.
+    """Rows that a path within reach of this one changes linearly: no velocity changes its sign there.
 
     Paths are drawn from the uncertainty that positions alone leave; a row that departs from its tangent by half of its
-    own standard deviation on any of them is not smooth enough for Gauss–Newton, and says little about friction.
+    own standard deviation on any of them is not smooth enough for Gauss–Newton, and is not informative about friction.
     """
     n, k = len(at.model.robot.coordinates), equations.n_linear
     C = path_covariance(at)

@@ -36,7 +36,7 @@ from gough.robots.model import DynamicModel
 from gough.unknowns import Unknowns
 
 DOUBTED = 1e-4
-"""Probability below which an estimator is said to be further from maximum likelihood than its σ allows."""
+"""Probability below which an estimator counts as further from maximum likelihood than its σ allows."""
 _EXACT_REGRESSOR = ("least squares", "Gauss–Markov")
 """Estimators that take filtered and differentiated positions as exact."""
 _INSTRUMENTS = "instrumental variables"

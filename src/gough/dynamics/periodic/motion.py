@@ -15,7 +15,7 @@ from gough.methods.noise.repeats import RepeatNoise, noise_from_repeats
 
 @dataclass(frozen=True, eq=False)
 class RepeatedMotion(ArrayValue):
-    """R repeats of one motion, N samples each: positions as the encoders show them, and efforts.
+    """R repeats of one motion, N samples each: positions as the encoders read them, and efforts.
 
     Nothing is filtered or differentiated. A reading that was lost is NaN.
 
@@ -89,7 +89,7 @@ class RepeatedMotion(ArrayValue):
 
     @cached_property
     def noise(self) -> RepeatNoise:
-        """The errors of positions and efforts as the repeats show them.
+        """The errors of positions and efforts, estimated from the repeats.
 
         Raises:
             InputError: there is one repeat only, or a channel never changes from repeat to repeat.
@@ -240,7 +240,7 @@ def runs(
     """Several recordings of the same motion, each of them one repeat; they begin at the same point of it.
 
     Raises:
-        InputError: they differ in length or rate; the message says which.
+        InputError: they differ in length or rate; the message names both.
 
     Examples:
         >>> one = Recording(["q", "T"], ["rad", "N·m"], np.zeros((50, 2)), 100.0)

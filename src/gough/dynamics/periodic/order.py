@@ -114,7 +114,7 @@ def series_order(
     """The order of the path's series by χ² and information criteria, from a fit with each.
 
     The order of least BIC is chosen, if χ² does not refute it; else the lowest above it that is not refuted. If χ²
-    refutes all, the model or the noise is wrong whatever the order, and the reason says so.
+    refutes all, the model or the noise is wrong whatever the order, which the reason states.
 
     Args:
         robot: As for `errors_in_variables`.

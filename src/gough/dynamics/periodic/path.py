@@ -34,7 +34,7 @@ class FittedPath:
     kept: Mask
     """(N, positions + efforts): False where there is no reading, or the row is left out."""
     covariance: Array
-    """Of the means: (c, c), or (N, c, c) where samples have different numbers of readings."""
+    """Covariance of the means: (c, c), or (N, c, c) where samples have different numbers of readings."""
     noise_dof: float
     """Independent errors behind it; infinite where it was stated."""
 
@@ -93,7 +93,7 @@ def mean_pose(model: PathModel, motion: RepeatedMotion) -> Array:
     """Where the robot is (N, m) for the mean of the measured positions; zero where no repeat has a reading.
 
     Raises:
-        InputError: it cannot be there; the message says at which sample, and what to check.
+        InputError: it cannot be there; the message names the sample and what to check.
     """
     present = motion.count > 0
     x = np.zeros((motion.n_samples, len(model.names)))

@@ -34,12 +34,12 @@ class PathModel:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the path's coordinates."""
+        """Names of the path's coordinates."""
         return self.robot.coordinates if self.parallel is None else self.parallel.pose_names
 
     @property
     def units(self) -> tuple[str, ...]:
-        """Of the path's coordinates."""
+        """Units of the path's coordinates."""
         return self.robot.coordinate_units if self.parallel is None else self.parallel.pose_units
 
     def start(self, q: Array, near: Array | None = None) -> Array:
