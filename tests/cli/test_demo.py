@@ -37,7 +37,7 @@ def test_the_demo_tells_and_writes_and_may_be_repeated(folder, capsys, monkeypat
     assert shown.err == ""
     told = " ".join(shown.out.split())
     for words in (
-        "No method sees the truth",
+        "The methods do not use the true values",
         "15 of 21 parameters",
         "mx_1* = mx_1",
         "ε*",

@@ -248,7 +248,7 @@ def losing_a_worker(*_, executor, **__):
 def test_a_worker_that_dies_is_told_in_words(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(command, "PAPERS", {"palida": losing_a_worker})
     assert run(["reproduce", "palida", "--workers", "2", "--out", str(tmp_path / "kept")]) == 2
-    assert "take fewer --workers" in capsys.readouterr().err
+    assert "with fewer --workers" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,8 @@ _LEFT = {"style": "text-align:left"}
 
 def _head(column: Column) -> Html:
     kind = {"class_": "words", **_LEFT} if column.kind != "number" else {}
-    return tag("th", column.head, *_small(column.unit or column.note), scope="col", **kind)
+    below = ", ".join(filter(None, (column.unit, column.note)))
+    return tag("th", column.head, *_small(below), scope="col", **kind)
 
 
 def _label(cell: Cell) -> Html:

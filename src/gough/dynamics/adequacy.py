@@ -176,7 +176,7 @@ class Adequacy:
             Column("model", "label"),
             Column("adds", "words", is_detail=True),
             Column("parameters"),
-            Column("rms, fitted"),
+            Column("rms, fitted", is_detail=True),
             Column("rms, held out", unit=self.unit),
             Column("removes"),
             Column("largest residual", is_detail=True),

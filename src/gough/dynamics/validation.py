@@ -129,7 +129,7 @@ class Validation:
         units = set(motion.effort_units)
         columns = [
             Column("method", "label"),
-            Column("worst rms", unit=units.pop() if len(units) == 1 else ""),
+            Column("rms", note="worst", unit=units.pop() if len(units) == 1 else ""),
             Column("rms / peak", note="worst"),
             Column("bounds", "label"),
             Column("least inside"),
@@ -149,7 +149,7 @@ class Validation:
             rows.append([*first, percent(_least(inside), digits=3), expected, *each, *_counted(inside, self.n_rows)])
         if self.exact is not None:
             exact = self.exact
-            first = ["all that the bounds allow", "—", "—", f"exact, at {len(exact.samples)} samples"]
+            first = ["exact range", "—", "—", f"exact, at {len(exact.samples)} samples"]
             each = ["—"] * len(motion.actuators)
             least = percent(_least(exact.covered), digits=3)
             rows.append([*first, least, "100 %", *each, *_counted(exact.covered, exact.n_rows)])

@@ -17,7 +17,7 @@ PAPERS: Mapping[str, Callable[..., Reproduction]] = MappingProxyType(
         "gough-vision": gough_vision.reproduce,
     }
 )
-"""What `gough reproduce` can reproduce."""
+"""Papers that `gough reproduce` can reproduce."""
 
 CAMPAIGNS: Mapping[str, tuple[int, int]] = MappingProxyType(
     {"palida": (palida.FEW, PALIDA_REPETITIONS), "gough-vision": (gough_vision.FEW, gough_vision.IN_PRINT)}

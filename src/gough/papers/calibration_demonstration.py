@@ -36,7 +36,7 @@ _EPSILON = (
     "ε: the least by which the tolerance of every reading must grow for some leg to fit; ≤ 0: the stated ones suffice."
 )
 FAULTS = (Faults(backlash=5e-4), Faults(backlash=1e-4), Faults(scale=1e-3), Faults(bad_pose=21))
-"""What the demonstration lets go wrong."""
+"""Faults of the demonstration."""
 
 
 def certified_platform(
@@ -54,7 +54,7 @@ def squared_least_squares(robot: GoughPlatform, poses: Poses, start: Array) -> E
 
 @dataclass(frozen=True)
 class FaultTrial:
-    """The same campaign with something wrong: what is noticed."""
+    """The same campaign with a fault, and whether it is detected."""
 
     faults: Faults
     chi_squared: float
@@ -67,7 +67,7 @@ class FaultTrial:
     epsilon: tuple[float, float]
     """m: the largest of the legs' brackets; of all legs together where each leg fits by itself."""
     epsilon_of: str
-    """What `epsilon` is about: a leg, or all legs together."""
+    """Name of the leg that `epsilon` belongs to, or all legs together."""
     pose: int | None
     """Heaviest in the proof of the worst leg."""
     position_after: float
@@ -76,7 +76,7 @@ class FaultTrial:
 
 @dataclass(frozen=True, eq=False)
 class CalibrationDemonstration:
-    """What was simulated, and what was found from its images alone."""
+    """A simulated campaign, and the calibration from its images alone."""
 
     campaign: CalibrationCampaign
     measured: MeasuredCampaign
@@ -113,7 +113,7 @@ class CalibrationDemonstration:
                 f"{len(campaign.robot.names)} parameters. A camera sees a target on it in {len(self.found.poses)} "
                 f"extremal configurations, visited {campaign.runs} times, with {campaign.images} images each: "
                 f"{len(self.measured.poses)} images with the noise of the paper. Where the camera stands, and how the "
-                "target is mounted, is not known. No method sees the truth."
+                "target is mounted, is not known. The methods do not use the true values."
             ),
         )
 
@@ -139,16 +139,16 @@ class CalibrationDemonstration:
 
     @property
     def account(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """What to print: lines under their heads."""
+        """Lines to print, under their headings."""
         return (
             ("Verdicts", (headline(self.found).text, *self.found.verdicts)),
             ("Against the truth", self.sentences),
-            ("Poses that took no part", self._predicted()),
+            ("Poses that were not used", self._predicted()),
             (
                 f"Proven for errors within {COVERAGE:g} σ of a mean and legs within {1e3 * AROUND:g} mm of the answer",
                 (*str(certified_table(self.legs)).splitlines(), _EPSILON),
             ),
-            *((("The same with something wrong", tuple(str(self.trial_table()).splitlines())),) if self.trials else ()),
+            *((("The same campaign with faults", tuple(str(self.trial_table()).splitlines())),) if self.trials else ()),
         )
 
     def _predicted(self) -> tuple[str, ...]:

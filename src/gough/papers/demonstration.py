@@ -29,16 +29,16 @@ from gough.studies.robots import with_variant
 
 @dataclass(frozen=True, eq=False)
 class Demonstration:
-    """What was simulated, and what was found from its recordings alone."""
+    """A simulated campaign, and the identification from its recordings alone."""
 
     demo: Demo
     campaign: Campaign
     recorded: SimulatedRecording
     """To identify by."""
     other: SimulatedRecording
-    """Of another trajectory, for validation."""
+    """Recording of another trajectory, for validation."""
     gains: tuple[GainEstimate, ...]
-    """Of the amplifiers, where they were measured by static tests."""
+    """Gains of the amplifiers, where they were measured by static tests."""
     identified: Identified
     truth: Array | None
     """True parameters of the model that was used; None where it is no part of the robot's."""
@@ -59,13 +59,13 @@ class Demonstration:
             f"A simulated {demo.robot} has {len(campaign.robot.names)} dynamic parameters, {demo.truth}. {torques}It "
             f"moves for {recording.duration:.3g} s; motor positions and amplifier voltages are recorded "
             f"{recording.rate:g} times a second. Voltages times gain differ from the torques by {errors} (rms): noise, "
-            f"ripple, converters.{gains} No method sees the truth."
+            f"ripple, converters.{gains} The methods do not use the true values."
         )
 
 
 @dataclass(frozen=True, eq=False)
 class RepeatedDemonstration:
-    """What was simulated again and again, and what was found from the repeats alone."""
+    """A simulated campaign of repeats, and the identification from them alone."""
 
     demo: Demo
     campaign: PeriodicCampaign
@@ -86,7 +86,7 @@ class RepeatedDemonstration:
             f"{motion.n_repeats} times through a D-optimal motion of {motion.period:g} s; strut lengths and forces are "
             f"recorded {motion.rate:g} times a second, with errors of {lengths:.2g} mm, and of {forces.min():.0f} to "
             f"{forces.max():.0f} {demo.effort_unit}, that are correlated between struts. Then it runs as often through "
-            f"the {others.removeprefix('the ')}, inclined by 30°. No method sees the truth."
+            f"the {others.removeprefix('the ')}, inclined by 30°. The methods do not use the true values."
         )
 
 

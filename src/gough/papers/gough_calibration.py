@@ -40,7 +40,7 @@ from gough.report import Drawing
 from gough.simulate import CalibrationCampaign, Faults
 
 PLAY = Faults(backlash=5e-4)
-"""What the paper suspects, in a size that one may guess."""
+"""The fault that the paper suspects; its size is our choice."""
 _MM = 1e3
 _DRAWS = 20
 """Sets of measurements drawn from the intervals."""
@@ -101,7 +101,7 @@ def drawings(sound: RebuiltPlatform, loose: RebuiltPlatform) -> tuple[Drawing, .
 def _numbers(
     sound: RebuiltPlatform, loose: RebuiltPlatform, contractions: Contractions, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """What the tables round and the sentences rest on, in SI units."""
+    """Unrounded values of tables and sentences, in SI units."""
     drawn, best = never_solved(sound, rng, draws=_DRAWS)
     play = {"play": PLAY.backlash, **_case(loose), "legs_together_refuted": loose.together.finding is Finding.REFUTED}
     play["legs_refuted"]["each_run"] = _refuted(loose.each_run)
@@ -177,7 +177,7 @@ _WORDS = {
     "weighted_leg_by_leg": "x_cσ, leg by leg",
     "printed_weights_leg_by_leg": "x_cσ, leg by leg, printed weights",
 }
-"""What solutions are called in tables."""
+"""Names of the solutions in tables."""
 
 
 def _printed_sigma() -> Array:
@@ -343,7 +343,7 @@ def _epsilon(sound: RebuiltPlatform, loose: RebuiltPlatform) -> Table:
 
 
 def _inconsistencies(numbers: Mapping[str, Any]) -> tuple[str, ...]:
-    """What the paper's own numbers and equations contradict."""
+    """Contradictions in the paper's own numbers and equations."""
     between, seven = numbers["printed_tables_4_and_5_apart"], numbers["table_7_against_table_6"]
     drawn = numbers["legs_fitted_to_drawn_measurements"]
     x_c, x_cs = VALIDATION["x_c"][0], VALIDATION["x_cσ"][0]
@@ -481,7 +481,7 @@ def _refuted(legs: tuple[ChainFinding, ...]) -> int:
 
 
 def _shared(case: Mapping[str, Any]) -> str:
-    """What is gained where all legs share the errors of the poses."""
+    """The verdict about all legs together, which share the errors of the poses."""
     if case["legs_together_refuted"]:
         return "All legs together, which share the errors of the poses, are refuted with the paper's intervals."
     return "All legs together are not refuted with the paper's intervals either."

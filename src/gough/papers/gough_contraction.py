@@ -28,14 +28,14 @@ _GAINED = 0.999
 
 @dataclass(frozen=True, eq=False)
 class Bisected:
-    """What a contractor with bisection leaves of a box."""
+    """The rest of a box after contraction with bisection."""
 
     hull: Box
     """The smallest box around all boxes that are left: it holds every consistent leg of the box to begin with."""
     contracted: int
     """Boxes that were contracted."""
     empty: int
-    """Of them proven to hold no consistent leg."""
+    """Boxes that are proven to contain no consistent leg."""
     left: int
     """Boxes that are left."""
 

@@ -18,7 +18,7 @@ from gough.report.base.charts import Chart, Line, Panel, charted
 from gough.report.base.drawing import INK, QUIET, SERIES, WIDTH, blank, style
 
 Axes = Any
-"""Of matplotlib, which only reports import."""
+"""Axes of matplotlib, which only reports import."""
 
 _SLICE = (2, 6)
 """Figure 6 shows a_z and l of a leg; the paper does not say what its axes are."""

@@ -30,7 +30,7 @@ from gough.simulate import CalibrationCampaign, Faults, MeasuredCampaign
 Measure = Callable[[CalibrationCampaign, np.random.Generator], MeasuredCampaign]
 """How a campaign is measured."""
 Weights = Literal["right", "printed"]
-"""Of an equation in x_cσ: see `leg_by_leg`."""
+"""Weights of an equation in x_cσ: see `leg_by_leg`."""
 WIDE = 3.0
 """Tolerances of the paper: so many standard deviations of one measurement, around the mean [DACP06, §5.1.1]."""
 _STEPS, _SETTLED = 100, 1e-11
@@ -66,7 +66,7 @@ class RebuiltPlatform:
 
     @cached_property
     def tight(self) -> tuple[ChainFinding, ...]:
-        """The same with the tolerances of means."""
+        """Findings with the tolerances of means."""
         half = mean_tolerances(self.campaign)
         return certified_platform(self.campaign.robot, self.poses, self.plain.value, half, joint=False).chains
 
@@ -85,7 +85,7 @@ class RebuiltPlatform:
 
     @property
     def check(self) -> HeldOut:
-        """Of the weighted solution."""
+        """Errors of poses predicted by the weighted solution."""
         assert self.weighted.validation is not None
         return self.weighted.validation
 
@@ -126,7 +126,7 @@ class RebuiltPlatform:
         return self.certified.joint
 
     def deviations(self) -> tuple[Array, Array]:
-        """Of every image's position from its configuration's mean (N, 3), and of every reading (N, legs), m."""
+        """Deviations of every position from its configuration's mean (N, 3), and of every reading (N, legs), m."""
         poses, label = self.measured.poses, self.measured.poses.configuration
         return poses.position - self.poses.position[label], poses.readings - self.poses.readings[label]
 

@@ -118,7 +118,7 @@ class Moved(NamedTuple):
 
 
 def moved_by(epsilon: float, *, seed: int = 1, configurations: int = 64) -> Moved:
-    """What leg errors that are uniform within ± ε (m) make of predicted poses of the blueprint's platform.
+    """Errors of predicted poses of the blueprint's platform from leg errors that are uniform within ± ε (m).
 
     Examples:
         >>> far = moved_by(5e-4)

@@ -174,7 +174,7 @@ def printed_recursion(
 
 
 _ROUNDING = 1e-9
-"""What rounding may add to the quadratic form of a point of the ellipsoid."""
+"""Rounding error of the quadratic form of a point of the ellipsoid."""
 
 
 def _printed_recursion(rows: Rows, rng: np.random.Generator) -> dict[str, dict[str, int]]:
@@ -348,7 +348,7 @@ def _figure_4(found: Identified) -> Drawing:
 
 
 def _inconsistencies(numbers: Mapping[str, Any]) -> tuple[str, ...]:
-    """What the paper's own numbers and equations contradict."""
+    """Contradictions in the paper's own numbers and equations."""
     volume = ellipsoid_volume(float(PRV03E_DETERMINANT), len(PRV03E))
     trials = numbers["equation_30"]
     printed, corrected = (trials[f"random problems, δ {what}"] for what in ("as printed", "corrected"))

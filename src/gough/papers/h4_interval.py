@@ -241,7 +241,7 @@ def conditions_at_home() -> tuple[float, float]:
 
 
 def inconsistencies() -> tuple[str, ...]:
-    """What the paper's own numbers contradict.
+    """Contradictions in the paper's own numbers.
 
     Examples:
         >>> "F_v2" in inconsistencies()[0]

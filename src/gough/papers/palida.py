@@ -56,7 +56,7 @@ class _Course:
         self.done += seconds
 
     def within(self, what: str, part: float, seconds: int) -> None:
-        """What began last has come so far."""
+        """Part of the current phase that is done."""
         self.on_step(Phase(int(self.done - (1 - part) * seconds) + 1, self.total, what))
 
     def skip(self, seconds: int) -> None:
@@ -97,7 +97,7 @@ def reproduce(
 def _results(
     course: _Course, seed: int, size: Size, *, repetitions: int, executor: Executor | None, folder: Path | None
 ) -> Results:
-    course.begin("finding what can be told apart", _PREPARE)
+    course.begin("computing base parameters", _PREPARE)
     model = base_model()
     begun: list[str] = []
 
@@ -116,8 +116,8 @@ def _results(
     course.begin("choosing the order of the path", _ORDER)
     first = experiments[STATISTICAL](np.random.default_rng([seed, 0]))
     order = series_order(model.robot, first.motion, size.orders)
-    asked = campaigns(experiments, order=order.order, repetitions=repetitions, seed=seed)
-    spreads = _repeated(course, asked, executor, folder)
+    requested = campaigns(experiments, order=order.order, repetitions=repetitions, seed=seed)
+    spreads = _repeated(course, requested, executor, folder)
     course.begin("the circle and its mirror image", _JUDGE)
     verdicts = judged(experiments[STATISTICAL], order=order.order, turns=size.turns, seed=seed)
     bound = experiments[STATISTICAL].bound(order.order)
@@ -130,10 +130,10 @@ def _results(
 
 
 def _repeated(
-    course: _Course, asked: Mapping[str, MonteCarlo], executor: Executor | None, folder: Path | None
+    course: _Course, requested: Mapping[str, MonteCarlo], executor: Executor | None, folder: Path | None
 ) -> dict[tuple[str, str], Spread]:
     spreads: dict[tuple[str, str], Spread] = {}
-    for name, campaign in asked.items():
+    for name, campaign in requested.items():
         path = None if folder is None else folder / f"campaign-{name}-{campaign.digest[:8]}.jsonl"
         spreads |= campaign.run(path, executor=executor, on_progress=_shown(course, name, campaign)).spreads
     return spreads

@@ -1,4 +1,4 @@
-"""What [AHG] prints: Tables I to III, variances of section V; and what can be said of them without any data."""
+"""[AHG] as printed: Tables I to III, variances of section V; and contradictions in them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -162,7 +162,7 @@ def away_from_prior() -> dict[str, float]:
 
 
 def inconsistencies() -> tuple[str, ...]:
-    """What the paper's own numbers contradict.
+    """Contradictions in the paper's own numbers.
 
     Examples:
         >>> [line.split(":")[0] for line in inconsistencies()][0]

@@ -44,7 +44,7 @@ DESIGNS: Mapping[str, str] = MappingProxyType({STATISTICAL: "D", DETERMINISTIC: 
 LS, GM, ON_PATH, ML = "LS", "GM", "GM, fitted path", "ML"
 """Estimators by label; LS and GM filter strut lengths at the advised cut-off."""
 LS_WIDE, GM_WIDE, LS_TOP, GM_TOP = f"LS, {WIDE:g} Hz", f"GM, {WIDE:g} Hz", "LS, top harmonic", "GM, top harmonic"
-"""The same with other cut-offs: `WIDE`, and the highest harmonic of the trajectory."""
+"""LS and GM with other cut-offs: `WIDE`, and the highest harmonic of the trajectory."""
 EXACT_LENGTHS, EXACT_FORCES = f"{STATISTICAL}, exact lengths", f"{STATISTICAL}, exact forces"
 """The D-optimal experiment with one of the two noises left out."""
 
@@ -54,11 +54,11 @@ class Size:
     """How large the experiments are; the paper prints the number of repetitions only."""
 
     harmonics: int = 5
-    """Of the trajectories: with five, 67 numbers."""
+    """Harmonics of the trajectories: five make 67 unknowns."""
     readings: int = 1000
-    """Of a period."""
+    """Readings of a period."""
     periods: int = 4
-    """Of one repetition."""
+    """Periods of one repetition."""
     orders: tuple[int, ...] = (4, 5, 6)
     """Harmonics of the path to choose from, for maximum likelihood."""
     turns: int = 20

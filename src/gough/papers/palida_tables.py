@@ -63,7 +63,7 @@ PAPER = f"paper, {LS}"
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """All that the tables and figures are made of."""
+    """Results from which the tables and figures are made."""
 
     model: BaseModel
     designed: Mapping[str, Designed]
@@ -129,7 +129,7 @@ def table_1(model: BaseModel) -> Table:
 
 
 def trajectories(results: Results) -> Table:
-    """What each criterion made of the same start."""
+    """The trajectory of each criterion, all from the same start."""
     rows = []
     for name, found in results.designed.items():
         values = found.criteria
@@ -311,7 +311,7 @@ def section_5(judged: Judged) -> Table:
 
 
 def numbers(results: Results) -> dict[str, Any]:
-    """What the tables round, by names, as plain values."""
+    """Unrounded values of the tables by name, as plain data."""
     names = results.model.robot.names
     spreads = {
         f"{design}, {label}": {
@@ -386,7 +386,7 @@ def _seconds_for_printed(results: Results) -> float:
 
 
 def _first_parameter(results: Results) -> dict[str, float]:
-    """What limits the knowledge of p_1: its correlation with p_2, and the range of β on the D-optimal trajectory."""
+    """Limits of the accuracy of p_1: its correlation with p_2, and the range of β on the D-optimal trajectory."""
     i, j = results.places["p_1"], results.places["p_2"]
     sd, robot = results.bound_sd, results.model.robot
     x = results.experiments[STATISTICAL].experiment.motion().q

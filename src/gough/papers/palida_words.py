@@ -1,4 +1,4 @@
-"""What the page on [AHG] says, made of the numbers in its JSON and of nothing else."""
+"""Sentences of the page on [AHG], made of the numbers in its JSON and of nothing else."""
 
 from collections.abc import Mapping
 from math import exp, sqrt
@@ -52,7 +52,7 @@ def about(n: Numbers) -> tuple[str, ...]:
 
 
 def differences(n: Numbers) -> tuple[str, ...]:
-    """What differs from the paper, and what was measured of the reasons."""
+    """Differences from the paper, and the measured reasons."""
     return (*_on_designs(n), *_on_cut_off(n), *_on_estimators(n), *_on_circles(n))
 
 
@@ -122,7 +122,7 @@ def _on_cut_off(n: Numbers) -> tuple[str, ...]:
 
 
 def _cause(n: Numbers) -> str:
-    """What the runs with one noise left out show, if they show it."""
+    """The cause of the bias, where the runs without one of the noises show it."""
     usual, wide = (LS, GM), (LS_WIDE, GM_WIDE)
     if not all(_bias(n, label, EXACT_LENGTHS)["is_unbiased"] for label in usual + wide):
         return ""

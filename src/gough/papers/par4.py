@@ -289,7 +289,7 @@ def _numbers(rebuilt: Rebuilt, found: Identified, complete: Identified, cycle: A
 
 
 def _inconsistencies(numbers: Mapping[str, Any]) -> tuple[str, ...]:
-    """What the paper's own numbers and equations contradict."""
+    """Contradictions in the paper's own numbers and equations."""
     cycle = numbers["adept_cycle"]
     f_v, f_c = NCPP["f_v"].value, NCPP["f_c"].value
     return (
@@ -333,7 +333,7 @@ def _differences(found: Identified, numbers: Mapping[str, Any]) -> tuple[str, ..
             f"{1e3 * masses['rms_over_peak']:.0f} g, and {NCPP_AGAINST_ADAMS} of the rms torque for rods of "
             f"{1e3 * masses['rms_over_rms']:.0f} g. With the "
             f"{1e3 * numbers['truth']['m_rod']:g} g assumed here it is {100 * errors[0]:.1f} % and "
-            f"{100 * errors[1]:.1f} %. Which of the two ratios the paper means cannot be told from its figure."
+            f"{100 * errors[1]:.1f} %. Which of the two ratios the paper means cannot be determined from its figure."
         ),
     ]
     against = numbers.get("against_full_mechanism")

@@ -50,7 +50,7 @@ class Instrument:
 
     @property
     def known(self) -> tuple[Camera, DotTarget]:
-        """What poses are measured with."""
+        """Camera and target with which poses are measured: those that the calibration found."""
         assert isinstance(self.found.target, DotTarget)
         return self.found.camera, self.found.target
 
@@ -90,7 +90,7 @@ class CampaignByCamera:
     refused: list[str] = field(default_factory=list)
     """Reasons of images that gave no pose, of all campaigns so far."""
     squares: list[float] = field(default_factory=list)
-    """Of each visit, the squared scatter of its images in units of their covariance: 6 on average if that is honest."""
+    """Squared scatter of the images of each visit in units of their covariance: 6 on average if that is right."""
     wrong: int = 0
     """Poses more than a millimeter beside the truth."""
     images: int = 0
@@ -132,7 +132,7 @@ class CampaignByCamera:
         return Poses(position, rotation, read[visit], configuration=of[visit], run=visit // K)
 
     def _answers(self, visits: list["Visit"], what: str, faults: str) -> Iterator[dict[str, Any]]:
-        """Of each visit what its images gave, from the file or anew."""
+        """Results of the images of each visit, from the file or computed."""
         assert self.tool is not None
         fingerprint = digest((self.seed, what, faults, [(v.position, v.images, v.seed) for v in visits]))
         path = None if self.folder is None else self.folder / f"campaign-{what}-{fingerprint[:8]}.jsonl"

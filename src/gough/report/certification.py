@@ -262,7 +262,7 @@ def certificate_table(found: Certification) -> Table:
 
 
 def needs_figure(found: Certification) -> Drawing:
-    """What the best chain needs beyond its tolerance at each pose; if poses may be wrong, the best one without them."""
+    """Reading error beyond the tolerance of the best chain at each pose; without wrong poses, if some may be wrong."""
     lines = tuple(Line(f"{found.part} {chain.chain}", 1e3 * chain.needs, k) for k, chain in enumerate(found.chains))
     panel = Panel("needed beyond the tolerance", found.unit, lines, 220)
     chart = Chart(0.0, 1.0, found.poses, "pose", "", (panel,))

@@ -1,1 +1,1 @@
-"""What all reports are made of: pages, figures, tables, and output folders."""
+"""Parts of all reports: pages, figures, output folders, tables on a terminal."""

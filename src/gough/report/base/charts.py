@@ -123,7 +123,7 @@ class Chart:
     clock: str = ""
     """Charts with the same clock zoom and point together."""
     spans: str = ""
-    """What shaded stretches mean."""
+    """Meaning of shaded stretches."""
     live_points: int = 20_000
     """Points of a curve on the page; a longer one is thinned."""
 
@@ -141,7 +141,7 @@ class Chart:
         return replace(self, step=self.step * factor, n=n, panels=panels)
 
     def live(self, description: str, curves: Curves) -> dict[str, Any]:
-        """What the page's script needs to draw it."""
+        """Data from which the page's script draws it."""
         chart = self.thinned(self.live_points)
         return {
             "kind": "lines",
@@ -165,7 +165,7 @@ class Chart:
 
 
 def least_and_greatest(values: Array, factor: int) -> Array:
-    """Of every 2·factor values the least and the greatest, in the order in which they stand.
+    """The least and the greatest of every 2·factor values, in their order.
 
     Examples:
         >>> least_and_greatest(np.array([0.0, 9.0, 1.0, 2.0, 5.0, np.nan, 3.0]), 2)
@@ -180,7 +180,7 @@ def least_and_greatest(values: Array, factor: int) -> Array:
 
 
 def _greatest(values: Array, factor: int) -> Array:
-    """Of every 2·factor values the greatest; NaN where there is none."""
+    """The greatest of every 2·factor values; NaN where there is none."""
     blocks = _blocks(values, factor)
     gaps = np.isnan(blocks)
     return np.where(gaps.all(axis=1), np.nan, np.where(gaps, -np.inf, blocks).max(axis=1))

@@ -76,10 +76,10 @@ class Drawing:
     """File name without ending; also keeps its identifiers apart from other drawings' on one page."""
     figure: "Figure"
     description: str
-    """What the figure shows, for those who do not see it."""
+    """Description of the figure for screen readers."""
     caption: str
     live: Callable[[Curves], dict[str, Any]] | None = None
-    """What the page's script draws in its place, for those who have one; its curves are added to those of the page."""
+    """Data from which the page's script draws it; its curves are added to those of the page. None: a still figure."""
 
     @cached_property
     def _source(self) -> str:

@@ -51,7 +51,7 @@ def interval_figure(estimates: Mapping[str, Estimate], truth: Array | None = Non
 
 
 def _live(description: str, estimates: Mapping[str, Estimate], rows: Rows, truth: Array | None) -> dict[str, Any]:
-    """What the page's script needs to draw it."""
+    """Data from which the page's script draws it."""
     unknowns = next(iter(estimates.values())).unknowns
     methods = [
         {"label": label, "color": k, "claim": claimed(e, in_full=True), "isSet": is_set(e)}

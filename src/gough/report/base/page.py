@@ -22,7 +22,7 @@ from gough.report.base.curves import Curves
 from gough.report.base.drawing import Drawing
 
 Block: TypeAlias = str | Table | Drawing | None
-"""What stands in a section: `Html` as it is, other text as a paragraph, a table, a figure; None and "" are left out."""
+"""Content of a section: `Html` as it is, other text as a paragraph, a table, a figure; None and "" are left out."""
 ZOOM = (
     "Drag across a figure to zoom; double-click for the whole view. Click a figure to zoom it with the wheel; press "
     "Shift and drag, or use two fingers, to move it. Keys: arrows, + and −, 0."
@@ -66,7 +66,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """What stands on a page; sections without content are left out.
+    """Content of a page; sections without content are left out.
 
     Examples:
         >>> "<h1>Robot &lt;1&gt;</h1>" in Page("Robot <1>").html()
@@ -191,7 +191,7 @@ def script() -> Html:
 
 @cache
 def policy() -> Html:
-    """What a browser may do with the page: run this very script, and ask nobody for anything.
+    """Permissions of the page in a browser: run this script, and request nothing.
 
     Even a name that slipped through all escaping could not run.
     """

@@ -23,7 +23,7 @@ _LOOKS: dict[str, tuple[Color, float]] = {
 
 @dataclass(frozen=True, eq=False)
 class Postures:
-    """What a robot looks like at instants start, start + step, …"""
+    """Line segments of a robot at instants start, start + step, …"""
 
     start: float
     step: float
@@ -36,7 +36,7 @@ class Postures:
     names: tuple[str, ...]
     units: tuple[str, ...]
     counted: str = "s"
-    """What instants are counted in: seconds, or the number of a "pose"."""
+    """Unit of the instants: "s", or "pose" where they are numbers of poses."""
 
     @property
     def trace(self) -> Array:
@@ -45,7 +45,7 @@ class Postures:
         return self.segments[:, own].mean(axis=(1, 2)) if any(own) else np.zeros((0, 3))
 
     def live(self, description: str, clock: str, curves: Curves) -> dict[str, Any]:
-        """What the page's script needs to draw it."""
+        """Data from which the page's script draws it."""
         n = len(self.segments)
         return {
             "kind": "robot",

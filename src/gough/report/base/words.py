@@ -23,7 +23,7 @@ CLAIMS = {
         "rounded outward, so the proof holds for the printed set too."
     ),
 }
-"""What each claim means to a reader."""
+"""Meaning of each claim."""
 
 
 def determined(found: Identifiability) -> tuple[str, ...]:

@@ -64,7 +64,7 @@ def _gauged(found: Calibrated, truth: Array | None) -> _Gauged:
 
 
 def joint_changes(found: Calibrated) -> tuple[Array, Array, Array | None]:
-    """Of a Gough platform in the blueprint's frames: joints (2, legs, 3), by how much they moved, and 95 % of it."""
+    """Joints (2, legs, 3) of a Gough platform in the blueprint's frames, their changes, and 95 % half-widths."""
     gauged, width = _gauged(found, None), len(found.model.names) // len(found.model.chains)
 
     def joints(values: Array) -> Array:

@@ -115,7 +115,7 @@ def _draw(axes: "Axes", shown: WorkspaceMap, values: Array, edges: Array) -> Non
 
 
 def _key(axes: "Axes", edges: Array) -> None:
-    """What each strength of the color means, beside the last slice."""
+    """Legend of the colors, beside the last slice."""
     from matplotlib.patches import Patch  # noqa: PLC0415 - start-up time
 
     def text(value: float) -> str:

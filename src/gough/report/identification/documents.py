@@ -75,7 +75,7 @@ def _common(report: Report | RepeatedReport, unknowns: gough.Unknowns) -> dict[s
 
 
 def _summary(report: Report) -> dict[str, Any]:
-    """What report.json holds; numbers that JSON does not know are written "inf", "-inf" and "nan"."""
+    """Contents of report.json; infinite numbers and NaN are the texts "inf", "-inf" and "nan"."""
     found = report.identified
     motion = found.motion
     data = {
@@ -178,7 +178,7 @@ def _encoded(data: Any) -> Any:
 
 
 def _repeated_summary(report: RepeatedReport) -> dict[str, Any]:
-    """What report.json holds of an identification from repeats."""
+    """Contents of report.json for an identification from repeats."""
     found, motion = report.identified, report.identified.motion
     data = {
         **_common(report, found.likeliest.unknowns),

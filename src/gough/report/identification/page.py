@@ -31,7 +31,7 @@ _WEAK = 1000.0
 
 
 def identification_page(report: Report) -> Page:
-    """What stands on the page of an identification."""
+    """The page of an identification."""
     drawn = {drawing.name: drawing for drawing in report.drawings}
     found = report.identified
     motion = found.motion

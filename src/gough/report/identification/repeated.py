@@ -38,7 +38,7 @@ _JUDGED = (
 
 @dataclass(frozen=True, eq=False)
 class RepeatedReport:
-    """What a report on an identification from repeats is made of.
+    """A report on an identification from repeats.
 
     Examples:
         >>> from gough.simulate import FourierSeries, PeriodicExperiment
@@ -100,7 +100,7 @@ class RepeatedReport:
 
 
 def repeated_page(report: RepeatedReport) -> Page:
-    """What stands on the page of an identification from repeats."""
+    """The page of an identification from repeats."""
     found = report.identified
     drawn = {drawing.name: drawing for drawing in report.drawings}
     units = found.motion.coordinate_units + found.motion.effort_units

@@ -28,7 +28,7 @@ CLOCK = "fit"
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What a report on the identification of one robot is made of.
+    """A report on the identification of one robot.
 
     Examples:
         >>> from gough.data import MeasuredMotion
@@ -110,7 +110,7 @@ class Report:
 
     @cached_property
     def validation(self) -> Comparison | None:
-        """The same on the trajectory that was not used."""
+        """Measured and predicted efforts of the validation trajectory; None where there is none."""
         given = self.identified.validation
         if given is None:
             return None
@@ -134,7 +134,7 @@ class Report:
 
     @cached_property
     def postures(self) -> Postures | None:
-        """What the robot looks like along the motion; None where it cannot be drawn or its pose is not found."""
+        """The robot along the motion; None where it cannot be drawn or its pose is not found."""
         return _postures(self.identified, self.poses)
 
     @cached_property

@@ -58,7 +58,7 @@ def _show_repeats(console: Console, found: IdentifiedRepeats, truth: Array | Non
 
 
 def _parameters(console: Console, found: Identified | IdentifiedRepeats, truth: Array | None) -> None:
-    missed = "" if truth is None else "; red where the truth is missed"
+    missed = "" if truth is None else "; red: more than 3 σ off the truth, or a set without it"
     heading(console, f"Parameters: value ± half-width of the interval{missed}")
     print_table(console, found.table(truth))
     for label, meaning in found.regroupings.items():
