@@ -109,13 +109,7 @@ class Delta(DeltaFamily):
     """
 
     geometry: DeltaGeometry = DeltaGeometry()
-    variant: str = "rods"
-    gravity: float = 9.81
-    """Acceleration of gravity, along -z."""
-    least_margin: float = 1e-3
-    """Poses with a smaller margin or reach are refused."""
     parts: DeltaParts = DeltaParts()
-    """The masses of the full mechanism; the equations of this model do not contain them."""
 
     ADDS: ClassVar[dict[str, str]] = {
         "common": "",

@@ -168,13 +168,7 @@ class H4(DeltaFamily):
     """
 
     geometry: H4Geometry = H4Geometry()
-    variant: str = "rods"
-    gravity: float = 9.81
-    """Acceleration of gravity, along -z."""
-    least_margin: float = 1e-3
-    """Poses with a smaller margin or reach are refused."""
     parts: H4Parts = H4Parts()
-    """The masses of the full mechanism; the equations of this model do not contain them."""
 
     ADDS: ClassVar[dict[str, str]] = {
         "paper": "",

@@ -139,13 +139,7 @@ class Par4(DeltaFamily):
     """
 
     geometry: Par4Geometry = Par4Geometry()
-    variant: str = "rods"
-    gravity: float = 9.81
-    """Acceleration of gravity, along -z."""
-    least_margin: float = 1e-3
-    """Poses with a smaller margin or reach are refused."""
     parts: Par4Parts = Par4Parts()
-    """The masses of the full mechanism; the equations of this model do not contain them."""
 
     ADDS: ClassVar[dict[str, str]] = {
         "paper": "",

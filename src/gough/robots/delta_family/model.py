@@ -1,7 +1,7 @@
 """The model that H4, Par4 and Delta share: arms on motors, pairs of rods, and a platform that keeps its attitude."""
 
 from abc import ABC, abstractmethod
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import cos, sin, sqrt
 from typing import Any, ClassVar, Self
@@ -37,6 +37,7 @@ def chain_parameters(
     return (*inertia, *masses, *(parameter for group in others for parameter in group))
 
 
+@dataclass(frozen=True)
 class DeltaFamily(ABC):
     """A robot whose platform hangs from arms by pairs of parallel rods: made as H4, Par4 or Delta.
 
@@ -45,10 +46,13 @@ class DeltaFamily(ABC):
     """
 
     geometry: ArmGeometry
-    variant: str
-    gravity: float
-    least_margin: float
-    parts: ArmParts
+    variant: str = "rods"
+    gravity: float = 9.81
+    """Acceleration of gravity, along -z."""
+    least_margin: float = 1e-3
+    """Poses with a smaller margin or reach are refused."""
+    parts: ArmParts = field(kw_only=True)
+    """The masses of the full mechanism; the equations of this model do not contain them."""
 
     ADDS: ClassVar[dict[str, str]]
     """For each variant, simplest first, what it adds to the one before, in words."""
@@ -122,7 +126,7 @@ class DeltaFamily(ABC):
             >>> H4().with_parts(rod_mass=0.05).parts.rod_mass
             0.05
         """
-        return replace(self, parts=replace(self.parts, **changes))  # type: ignore[type-var]
+        return replace(self, parts=replace(self.parts, **changes))
 
     def parameters_of_parts(self) -> Array:
         """The parameters of this variant, summed up from `parts`; friction is zero.
@@ -188,7 +192,7 @@ class DeltaFamily(ABC):
     @property
     def variants(self) -> tuple[Self, ...]:
         """The same robot with each of its nested dynamic models, simplest first."""
-        return tuple(replace(self, variant=variant) for variant in self.ADDS)  # type: ignore[type-var]
+        return tuple(replace(self, variant=variant) for variant in self.ADDS)
 
     @property
     def adds(self) -> str:
@@ -315,7 +319,7 @@ class DeltaFamily(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         """Only the fields are pickled; what follows from them is computed anew."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def _numbered(self, word: str) -> tuple[str, ...]:
         return tuple(f"{word}{i + 1}" for i in range(self.FAMILY.n_motors))
