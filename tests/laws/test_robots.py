@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import gough.robots
+from gough.core.errors import InputError
 from gough.core.rotations import exp
 from gough.robots import (
     CLOSED_FORMS,
@@ -214,22 +215,50 @@ def test_engines_have_the_efforts_of_the_mechanism(name, engine, rng):
     pytest.importorskip(engine)
     from gough.simulate.multibody import Multibody
 
-    robot, model = described(name)
+    _, model = described(name)
     x, dx, ddx = motion(name, rng, 8)
-    bodies = tuple(replace(body, inertia=possible(body.inertia)) for body in model.mechanism.bodies)
-    whole = Multibody(Possible(robot if hasattr(robot, "coordinate_motion") else model, bodies))
-    nominal = [p.nominal if p.part == "bodies" or p.term == "J" else 0.0 for p in parameters(whole.mechanism)]
-    wanted = model.regressor(*model.joint_motion(x, dx, ddx)) @ np.array(nominal)
+    whole = Multibody(Possible(name))
+    wanted = model.regressor(*model.joint_motion(x, dx, ddx)) @ whole.robot.rigid
     same(whole.efforts(x, dx, ddx, engine=engine), wanted)
     assert whole.closure_error(x).max() < 1e-12
 
 
-class Possible:
-    """A robot with other inertias."""
+@every_robot
+def test_mujoco_assembles_and_holds_the_robot_at_home(name):
+    mujoco = pytest.importorskip("mujoco")
+    from gough.simulate.multibody import Multibody
 
-    def __init__(self, robot, bodies):
+    _, model = described(name)
+    whole = Multibody(Possible(name))
+    if name == "6-ucu":
+        with pytest.raises(InputError, match="closure 'cross1' of 6-UCU holds x, y, z, rz"):
+            whole.mjcf()
+        return
+    xml = mujoco.MjModel.from_xml_string(whole.mjcf())
+    state = mujoco.MjData(xml)
+    mujoco.mj_resetDataKeyframe(xml, state, 0)
+    mujoco.mj_forward(xml, state)
+    assert len(state.efc_pos) >= len(whole.mechanism.rows)
+    assert np.abs(state.efc_pos).max() < 1e-12
+    still = np.zeros_like(model.home)
+    same(state.ctrl, model.regressor(*model.joint_motion(model.home, still, still)) @ whole.robot.rigid)
+
+
+class Possible:
+    """A robot whose inertias are those of rigid bodies."""
+
+    def __init__(self, name):
+        robot, model = described(name)
+        robot = robot if hasattr(robot, "coordinate_motion") else model
         self.name, self.home, self.coordinate_motion = robot.name, robot.home, robot.coordinate_motion
+        bodies = tuple(replace(body, inertia=possible(body.inertia)) for body in model.mechanism.bodies)
         self.mechanism = replace(robot.mechanism, bodies=bodies)
+
+    @property
+    def rigid(self):
+        """The nominal parameters without friction."""
+        every = parameters(self.mechanism)
+        return np.array([p.nominal if p.part == "bodies" or p.term == "J" else 0.0 for p in every])
 
 
 def possible(inertia):

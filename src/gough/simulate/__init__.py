@@ -26,7 +26,7 @@ from gough.simulate.instruments import Instruments, Ripple
 from gough.simulate.monte_carlo import Campaigned, MonteCarlo, Progress
 from gough.simulate.noise import EffortNoise, Errors, UniformNoise
 from gough.simulate.periodic import PeriodicExperiment, white
-from gough.simulate.simulated_robot import Mechanism, SimulatedRobot
+from gough.simulate.simulated_robot import EffortModel, SimulatedRobot
 from gough.simulate.spread import Spread
 from gough.simulate.static_tests import StaticForceTests, static_force_tests
 from gough.simulate.trajectories import (
@@ -53,6 +53,7 @@ __all__ = [
     "ClosedLoop",
     "Controller",
     "Demo",
+    "EffortModel",
     "EffortNoise",
     "Errors",
     "Faults",
@@ -63,7 +64,6 @@ __all__ = [
     "Law",
     "Limits",
     "MeasuredCampaign",
-    "Mechanism",
     "MonteCarlo",
     "Motion",
     "Periodic",

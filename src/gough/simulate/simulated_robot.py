@@ -13,14 +13,14 @@ from gough.simulate.equations import Equations, as_parallel, equations
 from gough.simulate.trajectories import Motion
 
 
-class Mechanism(Protocol):
-    """A complete mechanism, every body of it: as those of `gough.simulate.multibody`.
+class EffortModel(Protocol):
+    """A model that computes the efforts of a motion of the pose, such as `gough.simulate.multibody.Multibody`.
 
     Examples:
         >>> class Weightless:
         ...     def efforts(self, x, dx, ddx):
         ...         return np.zeros((len(x), 4))
-        >>> mechanism: Mechanism = Weightless()
+        >>> mechanism: EffortModel = Weightless()
     """
 
     def efforts(self, x: Any, dx: Any, ddx: Any) -> Array:
@@ -30,7 +30,7 @@ class Mechanism(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class SimulatedRobot(ArrayValue):
-    """A robot with its true parameters, and possibly a fuller mechanism than the robot's equations describe.
+    """A robot with its true parameters, and optionally a more detailed model of its efforts than its equations.
 
     With a `mechanism`, the efforts of a motion are those of the mechanism plus the friction of the parameters. The
     closed loop is always that of the robot's own equations; see `VirtualExperiment`.
@@ -50,7 +50,7 @@ class SimulatedRobot(ArrayValue):
     robot: DynamicModel
     parameters: Array
     """The truth, one number per parameter of the robot."""
-    mechanism: Mechanism | None = None
+    mechanism: EffortModel | None = None
     friction_speed: float = 5e-3
     """Speed over which dry friction changes its sign in a closed loop, rad/s or m/s."""
 

@@ -65,7 +65,7 @@ def test_all_three_place_the_bodies_alike(mechanism, rng):
 def test_mass_matrices_agree_with_each_other_and_with_the_energy(mechanism, rng):
     tree = mechanism.mechanism
     q, dq = rng.normal(size=(2, len(tree.coordinates)))
-    (mass,) = mass_matrices(tree, q[None])
+    (mass,) = mass_matrices(tree, q[None], np.eye(len(q))[None])
     assert mass == pytest.approx(mass.T, abs=0)
     kinetic = energy(tree, q[None], dq[None]) - energy(tree, q[None], 0 * dq[None])
     assert dq @ mass @ dq / 2 == pytest.approx(kinetic[0], rel=1e-12)

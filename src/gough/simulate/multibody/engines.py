@@ -91,9 +91,7 @@ def pinocchio_model(mechanism: Mechanism) -> PinocchioModel:
         last = ids[joint.parent]
         place = frames[joint.parent] * _se3(pin, joint.placement)
         for name, axis in _moves(joint):
-            turns = mechanism.motions[name] == "turn"
-            kind = pin.JointModelRevoluteUnaligned if turns else pin.JointModelPrismaticUnaligned
-            last = model.addJoint(last, kind(np.array(axis)), place, name)
+            last = model.addJoint(last, _joint_model(pin, mechanism.motions[name], axis), place, name)
             order.append(names.index(name))
             rotors.append(mechanism.freedoms[name].rotor or 0.0)
             place = pin.SE3.Identity()
@@ -111,6 +109,14 @@ def _depth_first(mechanism: Mechanism, body: str) -> Iterator[Joint]:
         if joint.parent == body:
             yield joint
             yield from _depth_first(mechanism, joint.child)
+
+
+def _joint_model(pin: Any, motion: str, axis: Vector) -> Any:
+    """A turn or a slide; Pinocchio is faster where the axis is that of a coordinate."""
+    if axis in AXES.values() and sum(axis) == 1:
+        return getattr(pin, f"JointModel{'R' if motion == 'turn' else 'P'}{'XYZ'[axis.index(1.0)]}")()
+    kind = pin.JointModelRevoluteUnaligned if motion == "turn" else pin.JointModelPrismaticUnaligned
+    return kind(np.array(axis))
 
 
 def _se3(pin: Any, place: Placement) -> Any:
@@ -184,13 +190,13 @@ def inverse_dynamics(mechanism: Mechanism, s: Array, ds: Array, dds: Array, engi
     return engines[engine](mechanism, s, ds, dds)
 
 
-def mass_matrices(mechanism: Mechanism, s: Array) -> Array:
-    """Mass matrices (N, coordinates, coordinates) of the open tree, rotors included, by Pinocchio."""
+def mass_matrices(mechanism: Mechanism, s: Array, directions: Array) -> Array:
+    """Mass matrices DᵀMD (N, m, m) of the open tree in directions D (N, coordinates, m), with rotors, by Pinocchio."""
     pin, built, data = _pinocchio(mechanism)
     size = s.shape[1]
     matrices = np.empty((len(s), size, size))
     for k, sample in enumerate(np.ascontiguousarray(built.arranged(s))):
         matrices[k] = pin.crba(built.model, data, sample)
     above = np.triu(matrices, 1)  # Pinocchio promises the upper triangle only
-    back = np.argsort(built.order)
-    return (np.triu(matrices) + np.swapaxes(above, 1, 2))[:, back[:, None], back]
+    along = directions[:, built.order]
+    return np.swapaxes(along, 1, 2) @ (np.triu(matrices) + np.swapaxes(above, 1, 2)) @ along

@@ -95,7 +95,7 @@ class Multibody:
         shape = (len(motion.s), len(self._actuated))
         require(torques.shape == shape, f"efforts must have the shape {shape}, but have {torques.shape}")
         by_pose = np.swapaxes(motion.by_pose, 1, 2)
-        mass = by_pose @ mass_matrices(self.mechanism, motion.s) @ motion.by_pose
+        mass = mass_matrices(self.mechanism, motion.s, motion.by_pose)
         bias = inverse_dynamics(self.mechanism, motion.s, motion.ds, motion.dds, "pinocchio")
         push = by_pose[:, :, self._actuated] @ torques[..., None] - by_pose @ bias[..., None]
         return _like(x, np.linalg.solve(mass, push)[..., 0])
