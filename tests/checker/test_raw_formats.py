@@ -1,5 +1,6 @@
 """Every way in which poses may be written: what the readers took contains what the decimals say, without tolerance."""
 
+from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from math import factorial
@@ -8,17 +9,19 @@ import numpy as np
 import pytest
 
 from benchmarks.certified_chain import measured
-from gough.checker import PlatformMeasurements
+from gough.checker import PlatformMeasurements, together, witness_certificate
 from gough.checker.linear import NotProven
 from gough.checker.raw_chains import FAMILIES
-from gough.checker.raw_containment import require_contained
+from gough.checker.raw_containment import require_contained, require_exhibited
 from gough.checker.raw_data import NotDerived, RawTable, poses_of
 from gough.checker.raw_numbers import Span
+from gough.closure import quadratic_unknowns
 from gough.closure.certification import SourceFiles, derived
 from gough.core.errors import InputError
 from gough.core.rotations import log, to_quaternion
-from gough.data import write_poses
+from gough.data import Poses, write_poses
 from gough.region import Box
+from gough.robots import LinearDelta
 from gough.studies.calibration import CalibrationStudy
 from gough.studies.calibration_schema import KinematicRobotTable
 from gough.studies.robots import kinematic_model
@@ -238,8 +241,8 @@ def test_decimals_that_are_refused(tmp_path, cell):
         stated_by(study)
 
 
-def chain_case(folder, family):
-    """The question of chain 2 of a robot, and what its sources state."""
+def rods_case(folder, family, more=""):
+    """The question of two chains of a robot, and the sources that state it."""
     model = kinematic_model(KinematicRobotTable(family=family))
     poses = measured(model, np.random.default_rng(3), 14)
     write_poses(folder / "poses.csv", poses if model.has_orientation else replace(poses, rotation=None))
@@ -248,11 +251,16 @@ def chain_case(folder, family):
     certify = f'[certify]\nposition = "0.1 mm"\nreadings = "0.03 {unit}"\n{turn}around = "50 mm"\n'
     path = folder / "study.toml"
     path.write_text(f'[robot]\nfamily = "{family}"\n[poses]\nfile = "poses.csv"\n{certify}chains = [1, 2]\n')
-    study = CalibrationStudy.read(path)
-    both = prepared(study)
-    question, raw = both.questions["chain-2-equations.json"], both.stated[1].raw
-    assert raw is not None
-    return question, raw
+    both = prepared(CalibrationStudy.read(path))
+    study = both.source.study
+    content = study.content + more.replace("UNIT", unit).encode()
+    return together(*both.questions.values()), both.source._replace(study=study._replace(content=content))
+
+
+def chain_case(folder, family):
+    """The question of chain 2 of a robot, and what its sources state."""
+    question, source = rods_case(folder, family)
+    return question.only(2), source.raw(question.only(2), place=1)
 
 
 def changed(values, by):
@@ -309,3 +317,116 @@ def test_coefficients_contain_cosines_of_the_decimals(tmp_path, family):
         rest = q**60 / factorial(60)
         room = Fraction(float(rod.bend[k, place[1]]))
         assert abs(-cos - Fraction(float(rod.A[k][place]))) + rest <= room
+
+
+MODEL_ERRORS = {
+    "constant": '[certify.model_error]\nconstant = "0.01 UNIT"\n',
+    "reading": "[certify.model_error]\nreading = 1e-3\n",
+    "position": '[certify.model_error]\nposition = "0.1 UNIT/m"\n',
+}
+
+
+def added(stated, raw):
+    """What a model error adds to each reading's half-width (N, chains), in doubles."""
+    readings = np.array([[float(x.low) for x in row] for row in raw.readings])
+    p = np.array([[float(x.low) for x in row] for row in raw.poses.position])
+    middle, center = ((x.min(axis=0) + x.max(axis=0)) / 2 for x in (readings, p))
+    return {
+        "constant": np.full(readings.shape, 1e-5),
+        "reading": 1e-3 * abs(readings - middle),
+        "position": np.broadcast_to(1e-4 * np.linalg.norm(p - center, axis=1)[:, None], readings.shape),
+    }[stated]
+
+
+@pytest.mark.parametrize("family", RODS)
+def test_chains_together_are_contained_and_what_is_changed_in_one_is_noticed(tmp_path, family):
+    question, source = rods_case(tmp_path, family)
+    raw = source.raw(question)
+    require_contained(question, raw)
+    words = " ".join(source.words(raw))
+    assert "readings: chain 1 ± 0.03" in words
+    assert "Chains fit together if in each pose the same errors of p" in words
+    first, second = question.rods
+    for name in ("p", "A", "tolerance"):
+        spoilt = replace(second, **{name: changed(getattr(second, name), -1e-12 if name == "tolerance" else 1e-12)})
+        lie = copy(question)  # other tolerances of shared errors are refused by the constructor already
+        object.__setattr__(lie, "equations", (first, spoilt))
+        with pytest.raises(NotProven, match=r"pose \d+"):
+            require_contained(lie, raw)
+    with pytest.raises(NotProven, match="not those of chain 1, 2"):
+        require_contained(replace(question, chains=(2, 1)), raw)
+
+
+@pytest.mark.parametrize("stated", MODEL_ERRORS)
+@pytest.mark.parametrize("family", ["linear-delta", "3-rrr"])
+def test_model_errors_widen_the_readings_of_chains(tmp_path, family, stated):
+    """The question must be wider by what the model adds, and by no more."""
+    question, source = rods_case(tmp_path, family, MODEL_ERRORS[stated])
+    raw = source.raw(question)
+    with pytest.raises(NotProven, match="a stated half-width is larger"):
+        require_contained(question, raw)
+    more = added(stated, raw)
+
+    def wider(by):
+        rods = []
+        for i, rod in enumerate(question.rods):
+            tolerance, bend = rod.tolerance.copy(), rod.bend.copy()
+            tolerance[:, rod.reading] += more[:, i] + by
+            before = rod.tolerance[:, rod.reading]
+            for j in rod.turned:
+                bend[:, j] += (tolerance[:, rod.reading] ** 2 - before**2) / 2 + 1e-18
+            rods.append(replace(rod, tolerance=tolerance, bend=bend))
+        return replace(question, equations=tuple(rods))
+
+    require_contained(wider(1e-15), raw)
+    with pytest.raises(NotProven, match="a stated half-width is larger"):
+        require_contained(wider(-1e-12), raw)
+
+
+def test_model_errors_that_grow_with_the_turn_are_not_derived(tmp_path):
+    question, source = rods_case(tmp_path, "h4", '[certify.model_error]\norientation = "1 mrad/rad"\n')
+    with pytest.raises(NotDerived, match=r"model_error\.orientation"):
+        source.raw(question)
+
+
+def exact_delta(folder):
+    """Two chains of a linear delta whose poses have no errors, and the sources."""
+    model = LinearDelta()
+    p = np.random.default_rng(2).integers(-80, 80, (6, 3)) / 1024 + [0, 0, 0.125]
+    write_poses(folder / "poses.csv", Poses(p, None, model.inverse(model.nominal, p)))
+    certify = '[certify]\nposition = "0.1 mm"\nreadings = "0.03 mm"\naround = "5 mm"\n'
+    path = folder / "study.toml"
+    path.write_text(f'[robot]\nfamily = "linear-delta"\n[poses]\nfile = "poses.csv"\n{certify}chains = [1, 2]\n')
+    both = prepared(CalibrationStudy.read(path))
+    values = [x for chain in (1, 2) for x in quadratic_unknowns(model, model.nominal, chain).tolist()]
+    return together(*both.questions.values()), both.source, values
+
+
+def test_chains_that_are_exhibited_together_fit_the_raw_data(tmp_path):
+    """Errors beyond the stated half-widths are moved to their ends, and the chains must fit there."""
+    question, source, values = exact_delta(tmp_path)
+    raw, still = source.raw(question), ((0.0,) * 3,) * question.n_poses
+    fits = witness_certificate(question, values, still)
+    require_exhibited(fits, question, raw)
+    edge = tuple(question.equations[0].shared_tolerance[0].tolist())  # rounded outward, so a hair beyond 0.1 mm
+    assert Fraction(edge[0]) > Fraction(1, 10_000)
+    few = replace(fits, proof=replace(fits.proof, errors=(edge, *still[1:]), left_out=(0,)))
+    require_exhibited(few, question, raw)
+    higher = replace(fits.proof, values=(*values[:2], values[2] + 2.9e-5, *values[3:]))  # as the reading is lower
+    require_exhibited(replace(fits, proof=higher), question, raw)
+    for proof, message in (
+        (replace(fits.proof, values=(*values[:2], values[2] + 3.2e-5, *values[3:])), "the exhibited rod is too"),
+        (
+            replace(fits.proof, values=(*values[:2], values[2] + 5.1e-3, *values[3:])),
+            "carriage_1 is outside",
+        ),
+        (replace(fits.proof, errors=(tuple(9 * e for e in edge), *still[1:])), "the exhibited rod is too"),
+    ):
+        with pytest.raises(NotProven, match=message):
+            require_exhibited(replace(fits, proof=proof), question, raw)
+    narrow = source._replace(study=source.study._replace(content=source.study.content.replace(b"0.03 mm", b"0.02 mm")))
+    with pytest.raises(NotProven, match="the exhibited rod is too"):
+        require_exhibited(replace(fits, proof=higher), question, narrow.raw(question))
+    with pytest.raises(NotProven, match="more than 1 m"):
+        require_exhibited(replace(fits, more=1.5), question, raw)
+    require_exhibited(replace(fits, chains=(2,), proof=replace(fits.proof, values=tuple(values[4:]))), question, raw)
