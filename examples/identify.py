@@ -32,7 +32,7 @@ found = identify(robot, motion, methods=["weighted", "hull"], bound=0.05, compar
 print(found)
 
 # The motion determines combinations of the 21 parameters. Their true values are in the set: that was proven.
-names, truth = found["hull"].unknowns.names, base_values(found.found, robot.nominal)
+names, truth = found["hull"].unknowns.names, base_values(found.identifiability, robot.nominal)
 for name, true in zip(names, truth, strict=True):
     print(f"{name}: {true:.4f} in {found['hull'].interval(name)}")
     assert true in found["hull"].interval(name)

@@ -62,7 +62,7 @@ def test_json_is_all_that_stdout_gets(folder, capsys):
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_h4_is_found_from_its_recording(seed):
     done = demonstrate("h4", seed=seed, methods=["weighted", "hull"], seconds=(6.0, 6.0), candidates=8)
-    assert done.identified.found.is_full_rank
+    assert done.identified.identifiability.is_full_rank
     assert abs(in_sigma(done.identified["weighted"], done.truth)).max() < 5
     assert done.identified["hull"].status is Status.OK
     assert done.truth in done.identified["hull"].region

@@ -27,7 +27,7 @@ def identified(five_bar, random_motion):
 
 def test_every_set_holds_the_truth_when_the_bound_holds(five_bar, identified):
     found, _ = identified
-    truth = base_values(found.found, five_bar.nominal)
+    truth = base_values(found.identifiability, five_bar.nominal)
     sets = {name: e for name, e in found.estimates.items() if e.claim is Claim.PROOF}
     assert {"hull", "ellipsoid", "tight ellipsoid", "Gauss–Seidel", "recursive ellipsoid"} <= set(sets)
     for name, answer in sets.items():
@@ -37,14 +37,14 @@ def test_every_set_holds_the_truth_when_the_bound_holds(five_bar, identified):
 
 def test_statistical_methods_are_near_the_truth(five_bar, identified):
     found, _ = identified
-    truth = base_values(found.found, five_bar.nominal)
+    truth = base_values(found.identifiability, five_bar.nominal)
     for name in ("least squares", "weighted", "Gauss–Markov", "robust", "Tukey"):
         assert (abs(found[name].value - truth) <= 4.5 * found[name].region.sigma).all(), name
 
 
 def test_all_estimates_have_the_unknowns_of_the_problem(identified):
     found, _ = identified
-    assert len(found.problem.unknowns) == found.found.rank < len(found.found.names)
+    assert len(found.problem.unknowns) == found.identifiability.rank < len(found.identifiability.names)
     assert all(e.unknowns.names == found.problem.unknowns.names for e in found.estimates.values())
 
 
@@ -124,7 +124,7 @@ def test_a_prior_is_used_by_all_and_fixed_parameters_are_taken_out(five_bar, ran
     assert found.fixed == {five_bar.names[0]: five_bar.nominal[0]}
     assert five_bar.names[0] not in " ".join(found.problem.unknowns.names)
     free = np.delete(five_bar.nominal, fixed)
-    assert base_values(found.found, free) in found["hull"].region
+    assert base_values(found.identifiability, free) in found["hull"].region
     assert "Fixed by the prior" in found.verdicts[0]
     assert (found.validation.exact.covered == 1).all()
 
@@ -180,7 +180,7 @@ def test_a_motor_without_rows_is_refused_with_how_fast_it_moves(five_bar, random
 
 def test_data_without_noise_need_no_bound_to_speak_of(five_bar, random_motion):
     found = identify(five_bar, random_motion(error=0.0), methods=["weighted", "hull"], compare=False)
-    truth = base_values(found.found, five_bar.nominal)
+    truth = base_values(found.identifiability, five_bar.nominal)
     assert found.smallest_bound.max() < 1e-10
     assert found["weighted"].value == pytest.approx(truth, rel=1e-6, abs=1e-9)
 

@@ -73,8 +73,8 @@ def test_a_fixed_parameter_is_fixed_in_every_estimator():
     lower[k] = upper[k] = truth[k]
     found = identify_repeated(of.robot, of.run(np.random.default_rng(1)), orders=[3], prior=Box(lower, upper))
     assert found.fixed == {"fc_2": truth[k]}
-    assert "fc_2" not in found.found.names
-    expected = base_values(found.found, [truth[names.index(name)] for name in found.found.names])
+    assert "fc_2" not in found.identifiability.names
+    expected = base_values(found.identifiability, [truth[names.index(name)] for name in found.identifiability.names])
     for label in ("instrumental variables", "total least squares", "maximum likelihood"):
         estimate = found[label]
         assert abs((estimate.value - expected) / estimate.region.sigma).max() < 4.5, label

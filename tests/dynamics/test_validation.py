@@ -53,7 +53,7 @@ def test_samples_of_exact_bounds_are_evenly_chosen_and_counted(masked, found):
 
 def test_counting_is_by_hand_what_it_is_by_program(five_bar, masked, found):
     one, value = found.validation.predictions["weighted"], found["weighted"].value
-    W = five_bar.regressor(masked.q, masked.dq, masked.ddq)[:, :, list(found.found.kept)]
+    W = five_bar.regressor(masked.q, masked.dq, masked.ddq)[:, :, list(found.identifiability.kept)]
     region, noise = found["weighted"].region, found["weighted"].stats.residual_rms
     assert isinstance(region, ConfidenceEllipsoid)
     for i in range(2):
@@ -100,7 +100,7 @@ def test_fixed_parameters_take_part_in_predictions(five_bar, random_motion):
     )  # fmt: skip
     assert len(data.fixed) == n // 2
     assert (data.validation.exact.covered == 1).all()
-    assert base_values(data.found, five_bar.nominal[n // 2 :]) in data["hull"].region
+    assert base_values(data.identifiability, five_bar.nominal[n // 2 :]) in data["hull"].region
 
 
 def test_it_prints(found):

@@ -57,7 +57,7 @@ def test_a_campaign_is_of_one_machine_and_of_its_seed(campaign):
 def test_maximum_likelihood_finds_the_truth_and_circles_agree(done):
     found = done.identified
     truth = report_on("", (), found, done.truth).truth
-    assert found.found.rank == 24
+    assert found.identifiability.rank == 24
     assert found.order.order == 5
     assert abs(in_sigma(found.likeliest, truth)).max() < 4
     assert not found.is_refuted

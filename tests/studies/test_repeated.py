@@ -300,7 +300,7 @@ def test_a_mechanism_is_identified_from_a_single_recording_too(tmp_path):
     truth = dict(zip(of.names, of.nominal, strict=True))
     for name in ("r_1", "r_2", "r_3"):
         assert found["weighted"][name] == pytest.approx(truth[name], rel=0.05)
-    assert len(names) == found.found.rank
+    assert len(names) == found.identifiability.rank
     text = (tmp_path / "study.toml").read_text()
     (tmp_path / "study.toml").write_text(text.replace('"5 deg/s"', '"5 mm/s"'))
     with pytest.raises(InputError, match=r"\[preparation.reversals\] speed: '5 mm/s'"):

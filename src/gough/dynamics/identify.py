@@ -84,7 +84,7 @@ def identify(
         >>> from gough.dynamics.example import random_motion
         >>> robot, motion = random_motion(1)
         >>> answer = identify(robot, motion, methods=["weighted", "hull"], bound=0.1, compare=False)
-        >>> base_values(answer.found, robot.nominal) in answer["hull"].region
+        >>> base_values(answer.identifiability, robot.nominal) in answer["hull"].region
         True
         >>> print(answer.verdicts[1].split(";")[0])
         No parameters explain every row with errors below ε* = 0.0974 N·m (proved)
@@ -110,7 +110,7 @@ def identify(
         motion=motion,
         problem=problem,
         bounded=bounded,
-        found=found,
+        identifiability=found,
         estimates=estimates,
         refused=refused,
         scale=scale,

@@ -206,7 +206,7 @@ class Identified(EstimatesByMethod):
     bounded: LinearProblem
     """The problem of the set methods, with their error bounds. Where the prior is open, its sides are closed by a box
     ten times as wide as the one that Gauss–Seidel proves to hold every consistent θ: none is lost."""
-    found: Identifiability
+    identifiability: Identifiability
     """Identifiability of all free parameters, before the reduction."""
     estimates: Mapping[str, Estimate]
     """By name of the method, in the order asked for; those that failed too, with their status and words."""
@@ -289,7 +289,7 @@ class Identified(EstimatesByMethod):
     @property
     def on_data(self) -> tuple[str, ...]:
         """The rows that were used and the parameters that they determine, in sentences."""
-        found, n_rows, complete = self.found, self.problem.n_rows, self.motion.kept.size
+        found, n_rows, complete = self.identifiability, self.problem.n_rows, self.motion.kept.size
         rows = f"{n_rows} rows" if n_rows == complete else f"{n_rows} rows ({percent(1 - n_rows / complete)} masked)"
         what = "parameters are" if found.is_full_rank else "parameters or combinations of them are"
         lines = [
@@ -348,7 +348,7 @@ class Identified(EstimatesByMethod):
     @property
     def regroupings(self) -> dict[str, str]:
         """What each short label of the table stands for: combinations of parameters."""
-        return regroupings(self.robot, self.found, self.problem.unknowns.names)
+        return regroupings(self.robot, self.identifiability, self.problem.unknowns.names)
 
     def table(self, truth: Array | None = None) -> Table:
         """A row for each parameter, a column for each method; against the true values where they are known."""

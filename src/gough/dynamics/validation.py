@@ -163,7 +163,7 @@ class _Directions:
     """The regressor of another trajectory in the unknowns of an identification's problem."""
 
     def __init__(self, identified: "Identified", motion: MeasuredMotion) -> None:
-        robot, found = identified.robot, identified.found
+        robot, found = identified.robot, identified.identifiability
         self.shape = motion.efforts.shape
         W = measured_regressor(robot, motion).reshape(-1, len(robot.names))
         fixed = np.array([name in identified.fixed for name in robot.names])

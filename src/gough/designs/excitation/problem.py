@@ -200,14 +200,14 @@ class DesignProblem(ArrayValue):
 
     def __getstate__(self) -> dict[str, Any]:
         """What is costly to find travels along to another process."""
-        kept = {field.name for field in fields(self)} | {"found", "equations", "space", "channels"}
+        kept = {field.name for field in fields(self)} | {"identifiability", "equations", "space", "channels"}
         assert self.equations
         return {name: value for name, value in self.__dict__.items() if name in kept}
 
     def refined(self, factor: int) -> "DesignProblem":
         """The same problem with `factor` times as many samples in a period."""
         finer = replace(self, n_samples=self._n * factor)
-        for name in ("found", "equations", "channels"):
+        for name in ("identifiability", "equations", "channels"):
             finer.__dict__[name] = getattr(self, name)
         finer.__dict__["space"] = replace(self.space, n_samples=self._n * factor)
         return finer
@@ -215,7 +215,7 @@ class DesignProblem(ArrayValue):
     @property
     def names(self) -> tuple[str, ...]:
         """The base parameters, with their regrouping."""
-        return tuple(base.name for base in self.found.base)
+        return tuple(base.name for base in self.identifiability.base)
 
     @property
     def n_variables(self) -> int:
@@ -228,7 +228,7 @@ class DesignProblem(ArrayValue):
         return self.limits.channels(self.robot, self.home)
 
     @cached_property
-    def found(self) -> Identifiability:
+    def identifiability(self) -> Identifiability:
         """Rank and regrouping of the parameters."""
         with one_blas_thread():
             return identifiable_about(self.robot, self.home)
@@ -236,12 +236,14 @@ class DesignProblem(ArrayValue):
     @cached_property
     def base_values(self) -> Array:
         """The base parameters' values."""
-        return np.array([base.coefficients for base in self.found.base]) @ self.parameters
+        return np.array([base.coefficients for base in self.identifiability.base]) @ self.parameters
 
     @cached_property
     def equations(self) -> Equations:
         """Regressor and limits as a kernel, with its adjoint."""
-        return design_equations(self.robot, self.found.kept, self.base_values, self.channels, self.friction_speed)
+        return design_equations(
+            self.robot, self.identifiability.kept, self.base_values, self.channels, self.friction_speed
+        )
 
     @cached_property
     def space(self) -> SeriesSpace:

@@ -285,7 +285,7 @@ class Design(Answer, ArrayValue):
 
     def table(self) -> Table:
         """Base parameters with their predicted standard deviations."""
-        units = [self.problem.robot.units[i] for i in self.problem.found.kept]
+        units = [self.problem.robot.units[i] for i in self.problem.identifiability.kept]
         cells = zip(self.problem.names, units, self.problem.base_values, self.sigma, strict=True)
         rows = []
         for name, unit, value, sd in cells:

@@ -52,7 +52,7 @@ class IdentifiedRepeats(EstimatesByMethod):
     """How many harmonics the path has, and why; its estimate is that of maximum likelihood."""
     by_positions: Mapping[int, float]
     """BIC of the positions alone for each number of harmonics, up to a constant."""
-    found: Identifiability
+    identifiability: Identifiability
     """What the motion can show; all estimates are in its base parameters."""
     estimates: Mapping[str, Estimate]
     refused: Mapping[str, str]
@@ -170,7 +170,7 @@ class IdentifiedRepeats(EstimatesByMethod):
     @property
     def regroupings(self) -> dict[str, str]:
         """What each short label of the table stands for: combinations of parameters."""
-        return regroupings(self.robot, self.found, self.likeliest.unknowns.names)
+        return regroupings(self.robot, self.identifiability, self.likeliest.unknowns.names)
 
 
 def identify_repeated(

@@ -87,9 +87,9 @@ def _summary(report: Report) -> dict[str, Any]:
         },
         "bounds": _bounds(found),
         "excitation": {
-            "rank": found.found.rank,
-            "condition": found.found.condition,
-            "weakest_direction": found.found.weakest,
+            "rank": found.identifiability.rank,
+            "condition": found.identifiability.condition,
+            "weakest_direction": found.identifiability.weakest,
             "singular_values": report.excitation.singular_values,
             "own_part": dict(zip(report.excitation.names, report.excitation.own.tolist(), strict=True)),
         },

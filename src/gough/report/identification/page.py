@@ -56,7 +56,7 @@ def identification_page(report: Report) -> Page:
         Section(
             "Excitation",
             (
-                *words.determined(found.found),
+                *words.determined(found.identifiability),
                 own,
                 drawn["excitation"],
                 details("As a table", report.excitation.table()),
@@ -73,7 +73,9 @@ def identification_page(report: Report) -> Page:
 
 def _cards(report: Report) -> tuple[tuple[str, str], ...]:
     found = report.identified
-    cards = [(f"{found.found.rank} of {len(found.found.names)}", "parameters or combinations determined")]
+    cards = [
+        (f"{found.identifiability.rank} of {len(found.identifiability.names)}", "parameters or combinations determined")
+    ]
     if report.fit is not None:
         worst = largest(report.fit.predictions[report.reference].relative_rms)
         cards.append((percent(worst), f"rms residual over peak effort, {report.reference}"))
@@ -121,9 +123,9 @@ def _verdicts(report: Report) -> list[Verdict]:
 
 
 def _after_data(found: Identified) -> str:
-    if found.found.condition > _WEAK:
+    if found.identifiability.condition > _WEAK:
         return "Record a motion that excites this direction (gough design), or fix one of its parameters by a prior."
-    if not found.found.is_full_rank:
+    if not found.identifiability.is_full_rank:
         return (
             "Use the combinations to compute efforts. To separate a parameter, fix the others of its combination by a "
             "prior."

@@ -63,7 +63,7 @@ class RepeatedReport:
         object.__setattr__(self, "lead", tuple(self.lead))
         if self.truth is not None:
             given = array(self.truth, "truth", ndim=1)
-            names, found = self.identified.robot.names, self.identified.found
+            names, found = self.identified.robot.names, self.identified.identifiability
             require(len(given) == len(names), f"truth must have {len(names)} entries, one for each parameter")
             value = dict(zip(names, given.tolist(), strict=True))
             object.__setattr__(self, "truth", base_values(found, [value[name] for name in found.names]))
@@ -114,7 +114,7 @@ def repeated_page(report: RepeatedReport) -> Page:
         Section(
             "Parameters by every estimator",
             (
-                *words.determined(found.found),
+                *words.determined(found.identifiability),
                 f"{_BESIDE}{error}",
                 f"Fixed: {fixed}." if fixed else "",
                 found.table(report.truth),
@@ -138,7 +138,10 @@ def _cards(report: RepeatedReport) -> tuple[tuple[str, str], ...]:
     found, stats = report.identified, report.identified.likeliest.stats
     assert isinstance(stats, LikelihoodStats)
     cards = [
-        (f"{found.found.rank} of {len(found.found.names)}", "parameters or combinations determined"),
+        (
+            f"{found.identifiability.rank} of {len(found.identifiability.names)}",
+            "parameters or combinations determined",
+        ),
         (f"{found.motion.n_repeats} × {found.motion.n_samples}", "repeats × samples"),
         (f"{stats.chi_squared:.3f}", "χ²/dof: 1 if model and noise explain the data"),
     ]

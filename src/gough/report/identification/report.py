@@ -145,7 +145,7 @@ class Report:
 
 def _of_unknowns(identified: Identified, truth: Array) -> Array:
     """True values of the problem's unknowns, combinations among them, from those of the robot's parameters."""
-    names, found = identified.robot.names, identified.found
+    names, found = identified.robot.names, identified.identifiability
     n = len(identified.problem.unknowns)
     if len(truth) == n and n != len(names):
         return truth

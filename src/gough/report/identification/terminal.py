@@ -41,7 +41,9 @@ def _show_repeats(console: Console, found: IdentifiedRepeats, truth: Array | Non
     motion = found.motion
     size = f"{motion.n_samples} samples each of {len(motion.channels)} channels"
     heading(console, "Data")
-    prose(console, [f"{motion.n_repeats} repeats of {motion.period:.4g} s, {size}.", *determined(found.found)])
+    prose(
+        console, [f"{motion.n_repeats} repeats of {motion.period:.4g} s, {size}.", *determined(found.identifiability)]
+    )
     heading(console, "Noise of a reading")
     if found.noise is not None:
         print_table(console, found.noise.table(motion.coordinate_units + motion.effort_units))
