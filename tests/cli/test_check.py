@@ -145,7 +145,7 @@ def test_a_table_is_a_problem_too(call, tmp_path):
     save(Certificate.of(table, Bound([Step({"mass": 1}, 1, {0: 0.5})])), tmp_path / "c.json", overwrite=True)
     code, out, _ = call("c.json", "p.csv")
     assert code == 0
-    assert "about the doubles nearest to the decimals of the table: 1 of 3 decimals are no doubles." in out
+    assert "about the doubles nearest to the decimals of the table: 1 of 3 decimals are not doubles." in out
 
 
 def test_bad_input_is_a_message_and_exit_code_2(call, certify, tmp_path):
@@ -163,7 +163,7 @@ def test_bad_input_is_a_message_and_exit_code_2(call, certify, tmp_path):
             "c.json is not a complete .npz file: it does not begin like one. Problems are .npz files",
         ),
         (("c.json", "gaussian.npz"), "Gaussian noise"),
-        (("c.json",), "say which problem"),
+        (("c.json",), "state the problem"),
     ]:
         code, out, err = call(*arguments)
         assert code == 2

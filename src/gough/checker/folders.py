@@ -1,9 +1,9 @@
 """The folder that `gough certify` writes, judged as a whole: complete, unchanged, every certificate checked."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gough.checker.certificate import Verdict
 from gough.checker.chain_check import check_chains
@@ -26,6 +26,7 @@ from gough.checker.raw import Columns, Source, SourceText, question_words
 from gough.checker.raw_chains import RawChains
 from gough.checker.raw_containment import require_contained, require_exhibited
 from gough.checker.raw_data import NotDerived, study_of, table_in
+from gough.checker.words import summary
 from gough.core.errors import InputError, require
 from gough.core.files import is_file
 
@@ -39,6 +40,13 @@ NO_SOURCES = (
     f"The check starts at the question ({MEASUREMENTS} or equations): the step from the measured poses is not checked, "
     "because there is no sound manifest with copies of the sources."
 )
+
+
+DERIVED = (
+    "Derived from the sources in exact arithmetic: the question contains every stated interval, and what is exhibited "
+    "lies within them."
+)
+_WHOLE = "Where a statement ends with …, gough check CERTIFICATE.json prints all of it."
 
 
 @dataclass(frozen=True)
@@ -69,6 +77,42 @@ class FolderVerdict:
 
     def __bool__(self) -> bool:
         return self.holds
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The verdict as text, line by line: premises, one line for each certificate, faults, and a summary."""
+        lines = [*self.premises, ""] if self.premises else []
+        for name, verdict in self.verdicts.items():
+            holds = "holds by itself" if self.faults else "holds"
+            states = summary(verdict.statement)
+            lines.append(f"{holds}  {name}: {states}" if verdict else f"DOES NOT HOLD  {name}: {verdict.reason}")
+        lines += [f"DOES NOT HOLD  {fault}" for fault in self.faults]
+        if any(summary(verdict.statement).endswith("…") for verdict in self.verdicts.values()):
+            lines.append(_WHOLE)
+        lines += [*self.notes, *([DERIVED] if self.from_sources and self else [])]
+        good = sum(map(bool, self.verdicts.values()))
+        if not self.faults:
+            return (*lines, f"{good} of {self.n_certificates} certificates hold.")
+        alone = f"By themselves, {good} of {self.n_certificates} certificates hold."
+        many = f"{len(self.faults)} files are" if len(self.faults) > 1 else "1 file is"
+        faulty = f"{many} missing, changed, unreadable, not listed or not derived"
+        return (*lines, f"The folder does not hold: {faulty}. {alone}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as plain data."""
+        certificates = [
+            {"certificate": str(self.folder / name), "problem": str(self.folder / self.about[name]), **asdict(verdict)}
+            for name, verdict in self.verdicts.items()
+        ]
+        return {
+            "holds": self.holds,
+            "n_certificates": self.n_certificates,
+            "faults": self.faults,
+            "premises": self.premises,
+            "notes": self.notes,
+            "from_sources": self.from_sources,
+            "certificates": certificates,
+        }
 
 
 def check_folder(
@@ -173,10 +217,10 @@ class _Check:
             name = path.relative_to(self.folder).as_posix()
             if name != MANIFEST and name not in manifest.names and (path.is_symlink() or not path.is_dir()):
                 self.faults.append(f"{name} is not listed in {MANIFEST}")
-        for name, summary in manifest.questions.items():
+        for name, listed in manifest.questions.items():
             self.questions[name] = None if name in self.spoilt else self._question(name)
             question = self.questions[name]
-            if question is not None and summary_of(question) != summary:
+            if question is not None and summary_of(question) != listed:
                 self.faults.append(f"{name} has other tolerances or another prior than {MANIFEST} says")
         return [file.name for file in manifest.files if file.name not in {*sources, *manifest.questions}]
 

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from gough.cli.progress import steps_shown
-from gough.cli.terminal import command_line, say, show_results
+from gough.cli.terminal import say, show_results
+from gough.core.text import command_line
 from gough.report import results_folder
 from gough.studies.calibration import CalibrationStudy
 

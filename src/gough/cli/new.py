@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from gough.cli.progress import steps_shown
-from gough.cli.terminal import command_line, say
+from gough.cli.terminal import say
+from gough.core.text import command_line
 from gough.papers.new_study import write_new_study
 from gough.robots import ROBOTS
 

@@ -8,7 +8,6 @@ import codecs
 import json
 import os
 import re
-import shlex
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -73,18 +72,6 @@ def show_results(
     for i, (what, name) in enumerate(named.items()):
         line = f"{what + ':':<{width + 1}} {folder / name}"
         console().print(f"{'' if i else chr(10)}{line}", style="bold", soft_wrap=True)
-
-
-def command_line(*words: str | Path) -> str:
-    """A command as a user may paste it into a shell, with quotes where names need them.
-
-    Examples:
-        >>> command_line("gough", "check", Path("my results")), command_line("ls", Path("-l"))
-        ("gough check 'my results'", 'ls ./-l')
-    """
-    return shlex.join(
-        f"./{word}" if isinstance(word, Path) and str(word).startswith("-") else str(word) for word in words
-    )
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -1,9 +1,11 @@
 """Numbers and names as text for people."""
 
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from math import floor, isfinite, log10
+from pathlib import Path
 from typing import Any
 
 from gough.core.errors import require
@@ -207,3 +209,15 @@ def shortened(text: str, longest: int = _LONGEST) -> str:
         'a name that goes on…'
     """
     return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
+
+
+def command_line(*words: str | Path) -> str:
+    """A command as a user may paste it into a shell, with quotes where names need them.
+
+    Examples:
+        >>> command_line("gough", "check", Path("my results")), command_line("ls", Path("-l"))
+        ("gough check 'my results'", 'ls ./-l')
+    """
+    return shlex.join(
+        f"./{word}" if isinstance(word, Path) and str(word).startswith("-") else str(word) for word in words
+    )
