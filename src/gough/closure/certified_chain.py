@@ -137,7 +137,7 @@ def certified_chain(
     else:
         radial = isinstance(model, RotaryDelta)
         rest["conditions"] = (*_LEVEL_AXIS, *_ON_RADIUS) if radial else _LEVEL_AXIS
-        rest["exact"] = partial(_on_level_axis, radial=radial)
+        rest["satisfying"] = partial(_on_level_axis, radial=radial)
         entries = place | _swung(parts, q)
     if model.has_orientation:
         require(poses.rotation is not None, f"the {model.name} turns: its chains need measured headings")

@@ -1,16 +1,15 @@
 """One leg of a Gough platform as quadratic equations with interval data, relaxed with every rounding enclosed."""
 
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from gough.checker.leg_equations import LegMeasurements
-from gough.closure.chain_problem import Vector
+from gough.closure.chain_problem import ChainProblem, Pairs, Vector, absorbed, joined
 from gough.core import intervals as iv
-from gough.core.arrays import Array, ArrayValue
+from gough.core.arrays import Array
 from gough.core.errors import require
 from gough.core.intervals import Interval
 from gough.core.rotations import enclosed_rotation, exp, nearest_rotation, to_quaternion
@@ -27,7 +26,7 @@ _J, _K = [1, 2, 0], [2, 0, 1]
 
 
 @dataclass(frozen=True, eq=False)
-class LegProblem(ArrayValue):
+class LegProblem(ChainProblem):
     """|exp(ω) R_k b + p_k + δ − a| = l + reading_k + η for errors within tolerances: which a, b, l are consistent?
 
     Examples:
@@ -42,38 +41,25 @@ class LegProblem(ArrayValue):
     """Bounds of a, b (m) and l (m)."""
     chain: int = 1
     """Number of the leg, from 1, for the names of its unknowns."""
+    products: Pairs = field(init=False, default=PRODUCTS)
+    tolerance: Array = field(init=False)
+    """Tolerances (N, 6) of δ and ω, which all legs of a pose share."""
+    bend = None
+    """Rotations are exact."""
+    reading = None
+    """Readings add to the length."""
 
     def __post_init__(self) -> None:
         require(len(self.prior) == 7, f"a leg has 7 unknowns (a, b, l), but the prior has {len(self.prior)} axes")
         require(not self.prior.is_empty, "the prior is empty: no value would be allowed")
+        tolerance = np.hstack([self.data.position_tolerance, self.data.rotation_tolerance])
+        object.__setattr__(self, "tolerance", tolerance)
 
     @cached_property
     def unknowns(self) -> Unknowns:
         """a, b and l with the leg's number."""
         stems = ("a{}x", "a{}y", "a{}z", "b{}x", "b{}y", "b{}z", "l{}")
         return Unknowns(tuple(stem.format(self.chain) for stem in stems), ("m",) * 7, prior=self.prior)
-
-    @property
-    def n_poses(self) -> int:
-        """Number of poses."""
-        return len(self.data)
-
-    n_rows = n_poses
-
-    @cached_property
-    def tolerance(self) -> Array:
-        """Tolerances (N, 6) of δ and ω, which all legs of a pose share."""
-        return np.hstack([self.data.position_tolerance, self.data.rotation_tolerance])
-
-    @property
-    def reading(self) -> None:
-        """Readings add to the length: no error that moves d is the leg's own."""
-        return
-
-    @property
-    def bend(self) -> None:
-        """Rotations are exact: nothing is left out of d."""
-        return
 
     @property
     def reading_tolerance(self) -> Array:
@@ -85,18 +71,9 @@ class LegProblem(ArrayValue):
         """Readings (N,), m."""
         return self.data.reading
 
-    @property
-    def products(self) -> tuple[tuple[int, int], ...]:
-        """Nine products of a and b, seven squares."""
-        return PRODUCTS
-
     def select(self, poses: Any) -> "LegProblem":
         """The problem with some poses only."""
         return replace(self, data=self.data.select(poses))
-
-    def within(self, prior: Box) -> "LegProblem":
-        """The problem with another prior."""
-        return replace(self, prior=prior)
 
     def widened(self, by: Any) -> "LegProblem":
         """The problem with every reading uncertain by so much more, one number or one for each."""
@@ -131,24 +108,15 @@ class LegProblem(ArrayValue):
         safe = iv.rearrange(lambda end: np.where(still, 1.0, end), angle)
         first, second = iv.sin(safe) / safe, 2 * iv.sqr(iv.sin(safe / 2) / safe)
         once = _cross(w, v)
-        turned = v + _column(first) * once + _column(second) * _cross(w, once)
+        turned = v + first[..., None] * once + second[..., None] * _cross(w, once)
         return iv.sqrt(iv.sum(iv.sqr(turned + (Interval(self.data.position) - x[:3] + errors[:, :3]))))
-
-    def exact(self, x: Array) -> tuple[Fraction, ...]:
-        """The doubles as fractions: there are no conditions."""
-        return tuple(Fraction(value) for value in x.tolist())
-
-    def tangent(self, x: Array) -> None:  # noqa: ARG002 - of the interface
-        """All directions."""
-        return
 
     def stated(self, errors: Array) -> tuple[Array, Array]:
         """Errors δ, ω (N, 6) within tolerances; turns are stated as v of the quaternion (1, v), about half of ω.
 
         It turns by 2 atan |v| about v, so that no component of the rotation vector exceeds 2 |v_i|.
         """
-        most = self.tolerance
-        within = np.clip(errors, -most, most)
+        within, _ = super().stated(errors)
         v = within[:, 3:] / 2
         size = np.linalg.norm(v, axis=1, keepdims=True)
         turn = 2 * v * np.where(size > 0, np.arctan(size) / np.where(size > 0, size, 1.0), 1.0)
@@ -167,11 +135,11 @@ class LegProblem(ArrayValue):
             )
         )
         x = Interval(box.lower, box.upper)
-        R = self.rotation + iv.sum(_column(_turns(w)) * self.rotation[:, None], axis=2)
+        R = self.rotation + iv.sum(_turns(w)[..., None] * self.rotation[:, None], axis=2)
         to_base = p - x[:3]
         d = iv.sum(R * x[3:6]) + to_base
-        along = x[3:6] + iv.sum(R * _column(to_base), axis=1)  # Rᵀ d, because R is a rotation
-        return Linearization(value, _join(-2 * d, 2 * along, _column(-2 * (reading + x[6]))))
+        along = x[3:6] + iv.sum(R * to_base[..., None], axis=1)  # Rᵀ d, because R is a rotation
+        return Linearization(value, joined(-2 * d, 2 * along, (-2 * (reading + x[6]))[..., None]))
 
 
 def certified_leg(
@@ -221,7 +189,7 @@ class _Expansion:
         data, R = problem.data, problem.rotation
         self.data, self.R, self.n = data, R, len(data)
         self.r_a, self.r_b, self.r_l = Interval(radius[:3]), Interval(radius[3:6]), Interval(radius[6])
-        self.radius, self._T = radius, Interval(data.reading_tolerance)
+        self.radius, self.tolerance, self._T = radius, problem.tolerance, Interval(data.reading_tolerance)
         self.v = iv.sum(R * center[3:6])
         self.p = Interval(data.position) - center[:3]
         self.d = self.v + self.p
@@ -233,27 +201,26 @@ class _Expansion:
         """Two rows for each pose; with δ and ω as columns if they are shared."""
         F, f = self._equation(), iv.sum(iv.sqr(self.d)) - iv.sqr(self.length)
         forms, constant, reach = self._forms()
-        tolerance, T = np.hstack([self.data.position_tolerance, self.data.rotation_tolerance]), self._T
-        G, spread = _column(2 * T) * np.eye(23)[6], reach
+        tolerance, T = self.tolerance, self._T
+        G, spread = (2 * T)[..., None] * np.eye(23)[6], reach
         if not shared:
             slope, height = chord(constant, reach)
-            G, spread = G + iv.sum(_column(Interval(2 * tolerance) * slope) * forms, axis=1), slope * constant + height
+            weight = Interval(2 * tolerance) * slope
+            G, spread = G + iv.sum(weight[..., None] * forms, axis=1), slope * constant + height
         rest, square, shorter = self._second_order()
         g = iv.sum(Interval(2 * tolerance) * spread) + 2 * T * self.length + rest
         columns = 2 * constant[:, : 6 * shared]
-        A = iv.rearrange(lambda *ends: np.concatenate(ends), _join(F - G, columns), _join(-F - G, -columns))
-        b = iv.rearrange(lambda *ends: np.concatenate(ends), g - f + iv.sqr(T), g + f + square + shorter)
+        A = joined(joined(F - G, columns), joined(-F - G, -columns), axis=0)
+        b = joined(g - f + iv.sqr(T), g + f + square + shorter)
         first, second = np.array(PRODUCTS).T
         most = np.concatenate([self.radius, (Interval(self.radius[first]) * self.radius[second]).upper])
         errors = np.vstack([tolerance, tolerance])[:, : 6 * shared]
-        middle = A.mid
-        uncertain = abs(A - middle) * np.hstack([np.tile(most, (len(middle), 1)), errors])
-        return Relaxation(middle, (b + iv.sum(uncertain)).upper)
+        return absorbed(A, b, np.hstack([np.tile(most, (2 * self.n, 1)), errors]))
 
     def value(self) -> Interval:
         """|d|² − (l + reading)² at the center, for all data in their intervals."""
         _, constant, _ = self._forms()
-        tolerance = Interval(2 * np.hstack([self.data.position_tolerance, self.data.rotation_tolerance]))
+        tolerance = Interval(2 * self.tolerance)
         rest, square, _ = self._second_order()
         spread = (iv.sum(tolerance * abs(constant)) + rest).upper
         around = Interval(-spread, (Interval(spread) + square).upper)
@@ -262,20 +229,20 @@ class _Expansion:
 
     def _equation(self) -> Interval:
         """What |d|² − (l + reading)² adds to its value at the center: coefficients of h and its products (N, 23)."""
-        slope = _join(-self.d, iv.sum(self.R * _column(self.d), axis=1), _column(-self.length))
+        slope = joined(-self.d, iv.sum(self.R * self.d[..., None], axis=1), (-self.length)[..., None])
         squares = Interval(np.tile([1.0] * 6 + [-1.0], (self.n, 1)))
-        return _join(2 * slope, (-2 * self.R).reshape(self.n, 9), squares)
+        return joined(2 * slope, (-2 * self.R).reshape(self.n, 9), squares)
 
     def _forms(self) -> tuple[Interval, Interval, Interval]:
         """Distance d and moment m as forms of h and its products (N, 6, 23), values at the center, and reach."""
         v, p, R = self.v, self.p, self.R
-        along = R[:, _J, :] * _column(p[:, _K]) - R[:, _K, :] * _column(p[:, _J])
+        along = R[:, _J, :] * p[:, _K, None] - R[:, _K, :] * p[:, _J, None]
         moment = v[:, _J] * p[:, _K] - v[:, _K] * p[:, _J]
         forms = iv.rearrange(_placed, R, -R, v, -v, along)
         size, turned = abs(v), self.turned
         reach = iv.sum(abs(along) * self.r_b)
         reach = reach + (size[:, _J] + turned[:, _J]) * self.r_a[_K] + (size[:, _K] + turned[:, _K]) * self.r_a[_J]
-        return forms, _join(self.d, moment), _join(self.r_a + turned, reach)
+        return forms, joined(self.d, moment), joined(self.r_a + turned, reach)
 
     def _second_order(self) -> tuple[Interval, Interval, Interval]:
         """What exp(ω) leaves, the square of the change, and of the length: −η² where l + reading ≥ η is sure, else 3η².
@@ -297,8 +264,8 @@ def _turns(w: Interval) -> Interval:
     half = (iv.sum(iv.sqr(w)) / 2).upper
     zero = Interval(np.zeros(len(w)))
     x, y, z = w[:, 0], w[:, 1], w[:, 2]
-    cross = _stack([zero, -z, y, z, zero, -x, -y, x, zero])
-    return (cross + _column(Interval(-half, half))).reshape(len(w), 3, 3)
+    cross = joined(*(part[:, None] for part in (zero, -z, y, z, zero, -x, -y, x, zero)))
+    return (cross + Interval(-half, half)[..., None]).reshape(len(w), 3, 3)
 
 
 def _placed(R: Array, minus_R: Array, v: Array, minus_v: Array, along: Array) -> Array:
@@ -313,15 +280,3 @@ def _placed(R: Array, minus_R: Array, v: Array, minus_v: Array, along: Array) ->
 
 def _cross(x: Interval, y: Interval) -> Interval:
     return x[:, _J] * y[:, _K] - x[:, _K] * y[:, _J]
-
-
-def _join(*parts: Interval) -> Interval:
-    return iv.rearrange(lambda *ends: np.hstack(ends), *parts)
-
-
-def _stack(columns: list[Interval]) -> Interval:
-    return iv.rearrange(lambda *ends: np.stack(ends, axis=-1), *columns)
-
-
-def _column(x: Interval) -> Interval:
-    return iv.rearrange(lambda end: end[..., None], x)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.closure.chain_problem import ChainProblem, shared_errors
+from gough.closure.chain_problem import ChainProblem
 from gough.closure.joint import JointProblem
 from gough.core import intervals as iv
 from gough.core.arrays import Array
@@ -195,7 +195,7 @@ def slopes(problem: ChainProblem, x: Array, shared: Array | None = None) -> tupl
         along = np.einsum("ni,nij->nj", u, by_x)
         along[:, -1] -= 1.0
         by_unknowns.append(sign * along + bend)
-        by_errors.append(sign * np.einsum("ni,nie->ne", u, by_e[:, :, shared_errors(problem)]))
+        by_errors.append(sign * np.einsum("ni,nie->ne", u, by_e[:, :, problem.shared]))
     unit = np.tile(leverage(problem, x), 2)[:, None]
     return np.vstack(by_unknowns) / unit, np.vstack(by_errors) / unit
 
@@ -206,7 +206,7 @@ def _ends(problem: ChainProblem, x: Array, shared: Array | None) -> tuple[Array,
     most = problem.tolerance
     if shared is not None:
         most = most.copy()
-        now[:, shared_errors(problem)], most[:, shared_errors(problem)] = shared, 0.0
+        now[:, problem.shared], most[:, problem.shared] = shared, 0.0
     d, _, by_errors = problem.vector(x, now)
     moved = np.sign(np.einsum("ni,nie->ne", d, by_errors)) * most
     return now - moved, now + moved
@@ -261,7 +261,7 @@ def exhibited(problem: ChainProblem, x: Array) -> Exhibited:
         middle = (low + high) / 2
         short = np.linalg.norm(problem.vector(x, middle[:, None] * errors).d, axis=1) < wanted
         low, high = np.where(short, middle, low), np.where(short, high, middle)
-    stated, meant = problem.stated((((low + high) / 2)[:, None] * errors)[:, shared_errors(problem)])
+    stated, meant = problem.stated((((low + high) / 2)[:, None] * errors)[:, problem.shared])
     return Exhibited(stated, needed_by(problem, x, meant))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from gough.checker.leg_equations import PlatformMeasurements
 from gough.closure.certified_leg import LegProblem
-from gough.closure.chain_problem import ChainProblem, shared_errors
+from gough.closure.chain_problem import ChainProblem
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import require
 from gough.methods.nonlinear.lifted_program import envelopes, product_box
@@ -150,4 +150,4 @@ class JointRelaxation(NamedTuple):
 
 
 def _shared(part: ChainProblem) -> Array:
-    return part.tolerance[:, shared_errors(part)]
+    return part.tolerance[:, part.shared]

@@ -8,29 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from gough.closure.chain_problem import Vector, shared_errors
+from gough.closure.chain_problem import ChainProblem, Pairs, Vector, absorbed, joined
 from gough.core import intervals as iv
-from gough.core.arrays import Array, ArrayValue
+from gough.core.arrays import Array
 from gough.core.errors import require
 from gough.core.intervals import Interval
 from gough.methods.nonlinear.lifted_program import Relaxation, chord
 from gough.region import Box
 from gough.unknowns import Unknowns
 
-Pairs = tuple[tuple[int, int], ...]
 _STRUCTURAL = 1e-9
 """Coefficients of products below this, in every row, are rounding: they get no column, and count as uncertain."""
 _INDEPENDENT = 1e-6
 """Singular values of the conditions' derivative below this part of the largest one count as zero."""
 
 
-def exactly(x: Array) -> tuple[Fraction, ...]:
-    """The doubles as fractions: a point of a chain without conditions."""
-    return tuple(Fraction(value) for value in x.tolist())
-
-
 @dataclass(frozen=True, eq=False)
-class QuadraticChain(ArrayValue):
+class QuadraticChain(ChainProblem):
     """|d| = l in N poses with d = p + A x + Σ ε_e (D_e + B_e x) + ρ, |ε_e| ≤ tolerance; l is the last unknown.
 
     p, A, D and B are intervals that hold the exact numbers which the measured doubles define; ρ is what linear errors
@@ -69,8 +63,8 @@ class QuadraticChain(ArrayValue):
     """If it is rad, the reading turns vectors, and |ρ| grows with the square of its tolerance."""
     conditions: tuple[Mapping[tuple[int, int], float], ...] = ()
     """Exact equations between the unknowns: each is Σ coefficient · x_i x_j = 0 over its pairs (i ≤ j)."""
-    exact: Callable[[Array], tuple[Fraction, ...]] = exactly
-    """A point near x that satisfies all conditions exactly."""
+    satisfying: Callable[[Array], tuple[Fraction, ...]] | None = None
+    """Computes a point near x that satisfies all conditions exactly, where there are some."""
     chain: int = 1
     """Number of the chain, from 1."""
     products: Pairs = ()
@@ -84,6 +78,8 @@ class QuadraticChain(ArrayValue):
         finite = all(np.isfinite(v.mag).all() for v in (self.p, self.A, self.D, self.B))
         require(finite, "what was measured must be finite: leave out the poses that lack a number")
         require(bool((self.tolerance >= 0).all()), "tolerances must not be negative")
+        solved = not self.conditions or self.satisfying is not None
+        require(solved, "state a function that finds points which satisfy the conditions exactly")
         require(0 <= self.reading < self.tolerance.shape[1], f"there is no error {self.reading} for the reading")
         if not self.products:
             object.__setattr__(self, "products", self._occurring())
@@ -92,11 +88,6 @@ class QuadraticChain(ArrayValue):
     def unknowns(self) -> Unknowns:
         """With the prior."""
         return Unknowns(self.names, ("m",) * len(self.names), prior=self.prior)
-
-    @property
-    def n_poses(self) -> int:
-        """Number of measurements."""
-        return len(self.tolerance)
 
     @property
     def n_rows(self) -> int:
@@ -143,10 +134,6 @@ class QuadraticChain(ArrayValue):
         parts = {name: getattr(self, name)[rows] for name in ("p", "A", "D", "B", "tolerance", "bend")}
         return replace(self, **parts)
 
-    def within(self, prior: Box) -> "QuadraticChain":
-        """The problem with another prior."""
-        return replace(self, prior=prior)
-
     def widened(self, by: Any) -> "QuadraticChain":
         """The problem with readings uncertain by so much more, one number or one for each pose; sums are rounded up.
 
@@ -158,7 +145,7 @@ class QuadraticChain(ArrayValue):
             grown = (iv.sqr(Interval(tolerance[:, self.reading])) - iv.sqr(stated)) / 2
             turned = np.flatnonzero(self.B[:, self.reading].mag.any(axis=(0, 1)))
             bend = bend.copy()
-            bend[:, turned] = np.maximum((Interval(bend[:, turned]) + _one_less(grown)).upper, 0.0)
+            bend[:, turned] = np.maximum((Interval(bend[:, turned]) + grown[..., None]).upper, 0.0)
         return replace(self, tolerance=tolerance, bend=bend)
 
     def vector(self, x: Array, errors: Array) -> Vector:
@@ -170,9 +157,13 @@ class QuadraticChain(ArrayValue):
 
     def distance(self, x: Interval, errors: Array) -> Interval:
         """|d| with errors (N, E), enclosed, without ρ."""
-        along = (self.D + iv.sum(self.B * x)) * _one_less(Interval(errors))
+        along = (self.D + iv.sum(self.B * x)) * Interval(errors)[..., None]
         moved = iv.sum(iv.rearrange(lambda end: np.swapaxes(end, 1, 2), along))
         return iv.sqrt(iv.sum(iv.sqr(self.p + iv.sum(self.A * x) + moved)))
+
+    def exact(self, x: Array) -> tuple[Fraction, ...]:
+        """A point near x that satisfies all conditions between the unknowns exactly."""
+        return super().exact(x) if self.satisfying is None else self.satisfying(x)
 
     def tangent(self, x: Array) -> Array | None:
         """An orthonormal basis (n, k) of the directions in which conditions stay satisfied; None: all."""
@@ -185,12 +176,6 @@ class QuadraticChain(ArrayValue):
                 row[j] += coefficient * x[i]
         _, size, V = np.linalg.svd(C)
         return np.asarray(V[int((size > _INDEPENDENT * size[0]).sum()) :].T)
-
-    def stated(self, errors: Array) -> tuple[Array, Array]:
-        """Shared errors (N, S) within their tolerances."""
-        most = self.tolerance[:, shared_errors(self)]
-        within = np.clip(errors, -most, most)
-        return within, within
 
     def relaxation(self, center: Array, radius: Array) -> Relaxation:
         """Two rows for each pose and condition, first all that bound the distance from above.
@@ -205,14 +190,14 @@ class QuadraticChain(ArrayValue):
 
         Their coefficients are 2 d·D at the center; what 2 d·D differs by in the box, times the tolerance, is constant.
         """
-        return self._relaxed(center, radius, shared_errors(self))
+        return self._relaxed(center, radius, self.shared)
 
     def _relaxed(self, center: Array, radius: Array, shared: list[int]) -> Relaxation:
         r, at = Interval(radius), self._kept
         d = self.p + iv.sum(self.A * center)
         D = self.D + iv.sum(self.B * center)
         own, errors = self._quadratic
-        forms, constant = self._error_forms(d, D), 2 * iv.sum(D * _one_more(d))
+        forms, constant = self._error_forms(d, D), 2 * iv.sum(D * d[:, None])
         first, second = np.array(self._pairs).T
         most = (r[first] * r[second]).upper
         reach = iv.sum(abs(forms) * radius) + iv.sum(abs(errors) * most)
@@ -222,9 +207,9 @@ class QuadraticChain(ArrayValue):
         spread = iv.rearrange(lambda end, rest: _filled(end, shared, rest[:, shared]), spread, reach)
         weight = Interval(self.tolerance) * slope
         lost = np.setdiff1d(np.arange(len(self._pairs)), at)
-        F = _join(2 * iv.sum(self.A * _one_less(d), axis=1), own[:, at])
+        F = joined(2 * iv.sum(self.A * d[..., None], axis=1), own[:, at])
         F = F - 2 * center[-1] * np.eye(F.shape[1])[len(center) - 1]
-        G = iv.sum(_one_less(weight) * _join(forms, errors[..., at]), axis=1)
+        G = iv.sum(weight[..., None] * joined(forms, errors[..., at]), axis=1)
         f = iv.sum(iv.sqr(d)) - iv.sqr(Interval(center[-1]))
         g = iv.sum(Interval(self.tolerance) * spread)
         g = g + iv.sum(abs(own[:, lost]) * most[lost])
@@ -234,18 +219,16 @@ class QuadraticChain(ArrayValue):
         parts = []
         for sign, more in ((1.0, Interval(0.0)), (-1.0, square)):
             rows, sides = self._exact(center, sign)
-            parts += [(_join(sign * F - G, sign * columns), g + rest - sign * f + more), (_join(rows, none), sides)]
-        A, b = (_below(*ends) for ends in zip(*parts, strict=True))
-        middle = A.mid
+            parts += [(joined(sign * F - G, sign * columns), g + rest - sign * f + more), (joined(rows, none), sides)]
+        A, b = (joined(*ends, axis=0) for ends in zip(*parts, strict=True))
         t = np.vstack([self.tolerance[:, shared], np.zeros((len(self.conditions), len(shared)))])
-        sizes = np.hstack([np.tile(np.concatenate([radius, most[at]]), (len(middle), 1)), np.vstack([t, t])])
-        return Relaxation(middle, (b + iv.sum(abs(A - middle) * sizes)).upper)
+        sizes = np.hstack([np.tile(np.concatenate([radius, most[at]]), (len(b), 1)), np.vstack([t, t])])
+        return absorbed(A, b, sizes)
 
     def _error_forms(self, d: Interval, D: Interval) -> Interval:
         """2 ∂(d·D_e)/∂h (N, E, n) at the center."""
-        A = iv.rearrange(lambda end: end[:, None], self.A)
-        along = iv.sum(A * iv.rearrange(lambda end: end[..., None], D), axis=2)
-        across = iv.sum(self.B * iv.rearrange(lambda end: end[:, None, :, None], d), axis=2)
+        along = iv.sum(self.A[:, None] * D[..., None], axis=2)
+        across = iv.sum(self.B * d[:, None, :, None], axis=2)
         return 2 * (along + across)
 
     def _second_order(self, d: Interval, D: Interval, radius: Array, center: Array) -> tuple[Interval, Interval]:
@@ -253,7 +236,7 @@ class QuadraticChain(ArrayValue):
         left = iv.sum(Interval(self.bend) * (abs(Interval(center)) + Interval(radius)))
         farthest = iv.sqrt(iv.sum(iv.sqr(abs(d) + iv.sum(abs(self.A) * radius))))
         sides = abs(D) + iv.sum(abs(self.B) * radius)
-        moved = iv.sum(_one_less(Interval(self.tolerance)) * sides, axis=1)
+        moved = iv.sum(Interval(self.tolerance)[..., None] * sides, axis=1)
         return 2 * farthest * left, iv.sqr(iv.sqrt(iv.sum(iv.sqr(moved))) + left)
 
     def _exact(self, center: Array, sign: float) -> tuple[Interval, Interval]:
@@ -290,19 +273,3 @@ def _filled(values: Array, columns: list[int], entries: Array) -> Array:
     result = values.copy()
     result[:, columns] = entries
     return result
-
-
-def _one_more(x: Interval) -> Interval:
-    return iv.rearrange(lambda end: end[:, None], x)
-
-
-def _one_less(x: Interval) -> Interval:
-    return iv.rearrange(lambda end: end[..., None], x)
-
-
-def _join(*parts: Interval) -> Interval:
-    return iv.rearrange(lambda *ends: np.concatenate(ends, axis=-1), *parts)
-
-
-def _below(*parts: Interval) -> Interval:
-    return iv.rearrange(lambda *ends: np.concatenate(ends), *parts)
