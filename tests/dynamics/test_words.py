@@ -8,7 +8,7 @@ import pytest
 from gough.data import Recording, default_steps, prepare
 from gough.dynamics import identify
 from gough.dynamics.example import random_motion
-from gough.dynamics.text import percent
+from gough.core.text import percent
 from gough.region import Box
 
 

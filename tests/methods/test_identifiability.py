@@ -23,7 +23,7 @@ def test_regrouping_is_named_and_holds(rng):
     base = np.array([b.coefficients @ theta for b in found.base])
     assert W[:, list(found.kept)] @ base == pytest.approx(W @ theta, rel=1e-9)
     assert "I_1 + 0.3·m_4" in str(found)
-    assert "Without any effect on the data: unused" in str(found)
+    assert "Without effect on the data: unused" in str(found)
 
 
 def test_random_rank_deficient_problems_are_seen_through(rng):

@@ -28,8 +28,8 @@ def base_parameters(robot: ParallelRobot, *, n_samples: int = 300, seed: int = 0
     Examples:
         >>> from gough.robots import Delta
         >>> print(base_parameters(Delta(variant="common")))
-        5 of 5 unknowns can be told apart; condition 4.7.
-        Weakest direction: 0.0691·i_act − 0.658·m_plate + gS_arm, seen 4.703 times less than the strongest.
+        Rank 5 of 5 unknowns; condition number 4.7.
+        Worst-excited direction: 0.0691·i_act − 0.658·m_plate + gS_arm.
     """
     motion = random_motion(robot, n_samples, np.random.default_rng(seed))
     W = robot.regressor(*motion).reshape(-1, len(robot.names))

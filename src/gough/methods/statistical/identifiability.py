@@ -1,4 +1,4 @@
-"""Which unknowns the data determine, before any number is printed.
+"""Identifiability: which unknowns the data determine.
 
 Columns are scaled to unit length first, so that units do not decide what counts as small.
 """
@@ -9,7 +9,6 @@ from math import inf
 import numpy as np
 
 from gough.core.arrays import Array, ArrayValue
-from gough.core.text import number
 from gough.core.threads import one_blas_thread
 from gough.methods.statistical.whitening import Unweighted, triangle
 from gough.problem import LinearProblem
@@ -28,7 +27,7 @@ class BaseParameter(ArrayValue):
 class Identifiability(ArrayValue):
     """What the rows determine: rank, condition, base parameters, and the worst-excited direction.
 
-    `str()` of it is the verdict in words.
+    `str()` states it in sentences.
     """
 
     names: tuple[str, ...]
@@ -49,14 +48,14 @@ class Identifiability(ArrayValue):
         return self.rank == len(self.names)
 
     def __str__(self) -> str:
-        lines = [f"{self.rank} of {len(self.names)} unknowns can be told apart; condition {self.condition:.3g}."]
+        lines = [f"Rank {self.rank} of {len(self.names)} unknowns; condition number {self.condition:.3g}."]
         combined = [b.name for b in self.base if np.count_nonzero(b.coefficients) > 1]
         if self.without_effect:
-            lines.append(f"Without any effect on the data: {', '.join(self.without_effect)}.")
+            lines.append(f"Without effect on the data: {', '.join(self.without_effect)}.")
         if combined:
-            lines.append("Seen only in combination:")
+            lines.append("Determined only in combination:")
             lines += [f"  {name}" for name in combined]
-        lines.append(f"Weakest direction: {self.weakest}.")
+        lines.append(f"Worst-excited direction: {self.weakest}.")
         return "\n".join(lines)
 
 
@@ -72,10 +71,10 @@ def identifiability(problem: LinearProblem, *, rtol: float | None = None) -> Ide
         >>> import gough
         >>> W = [[1.0, 2.0, 0.0], [0.0, 0.0, 1.0], [1.0, 2.0, 3.0]]
         >>> print(identifiability(gough.LinearProblem(W, [0, 0, 0], gough.Unknowns(["m_1", "m_2", "f"]))))
-        2 of 3 unknowns can be told apart; condition 2.25.
-        Seen only in combination:
+        Rank 2 of 3 unknowns; condition number 2.25.
+        Determined only in combination:
           m_1 + 2·m_2
-        Weakest direction: (m_1 + 2·m_2) − 0.447·f, seen 2.253 times less than the strongest.
+        Worst-excited direction: (m_1 + 2·m_2) − 0.447·f.
     """
     R = triangle(problem, Unweighted())[:-1, :-1]
     return analyze(R, problem.unknowns.names, n_rows=problem.n_rows, rtol=rtol)
@@ -158,11 +157,10 @@ def _weakest(scaled: Array, norms: Array, kept: list[int], base: tuple[BaseParam
     """The right singular vector of the smallest singular value, in the units of the unknowns."""
     if not kept:
         return "all of them: W is zero"
-    _, values, vectors = np.linalg.svd(scaled[:, kept])
+    vectors = np.linalg.svd(scaled[:, kept])[2]
     direction = vectors[-1] / norms[kept]
     direction /= direction[np.abs(direction).argmax()]
     names = tuple(b.name if " " not in b.name else f"({b.name})" for b in base)
     matters = np.abs(vectors[-1]) >= 0.1
     direction = np.where(matters, direction, 0.0)
-    text = _spell(direction * np.sign(direction[matters][0]), names, digits=3)
-    return f"{text}, seen {number(values[0] / values[-1])} times less than the strongest"
+    return _spell(direction * np.sign(direction[matters][0]), names, digits=3)
