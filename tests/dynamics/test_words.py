@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gough.core.text import percent
 from gough.data import Recording, default_steps, prepare
 from gough.dynamics import identify
 from gough.dynamics.example import random_motion
-from gough.core.text import percent
 from gough.region import Box
 
 
