@@ -373,7 +373,8 @@ def test_pickled_objects_are_never_loaded(tmp_path):
     path = tmp_path / "a.npz"
     np.savez(path, time=np.arange(3.0), q=np.array([1, None, 3], dtype=object))
     assert refusal(path) == (
-        f"{path}: array 'q' holds pickled Python objects, which may run code when they are read: save plain numbers"
+        f"{path}: array 'q' cannot be read: it holds pickled Python objects, which may run code when they are read: save "
+        "plain numbers"
     )
     alone = tmp_path / "b.npz"
     with alone.open("wb") as file:

@@ -108,7 +108,7 @@ def npz_source(path: Path) -> ArraySource:
         file.seek(0)
         archive = np.load(file, allow_pickle=False)
         require_plain_archive(archive, path)
-        return ArraySource(path, {name: _plain(archive, name, path) for name in archive.files})
+        return ArraySource(path, {name: plain_array(archive, name, path) for name in archive.files})
 
 
 def require_plain_archive(archive: Any, path: Path) -> None:
@@ -171,16 +171,14 @@ def _arrays(recording: Recording) -> dict[str, Any]:
     }
 
 
-def _plain(archive: Mapping[str, Any], name: str, path: Path) -> Any:
+def plain_array(archive: Mapping[str, Any], name: str, path: Path) -> Any:
+    """One array of an `.npz` file; pickled objects and damaged arrays are refused by name."""
     try:
         values = archive[name]
-    except ValueError as error:
-        if "pickle" not in str(error) and "Object" not in str(error):
-            raise
-        raise InputError(
-            f"{path}: array '{name}' holds pickled Python objects, which may run code when they are read: "
-            "save plain numbers"
-        ) from error
+    except Exception as error:  # numpy and zipfile raise all kinds of errors on damaged files
+        pickled = "it holds pickled Python objects, which may run code when they are read: save plain numbers"
+        reason = pickled if "pickle" in str(error) or "Object" in str(error) else error
+        raise InputError(f"{path}: array '{name}' cannot be read: {reason}") from error
     require(isinstance(values, np.ndarray), f"{path}: '{name}' is not an array")
     require_characters(values, f"{path}: array '{name}'")
     return values

@@ -7,7 +7,7 @@ import numpy as np
 from gough.core.errors import InputError, require
 from gough.core.text import written
 from gough.core.units import LARGEST
-from gough.data.motion import FullRate, MeasuredMotion, StepReport
+from gough.data.motion import MeasuredMotion, StepReport
 from gough.data.recording import Recording
 from gough.data.steps import DropMissing, LowPass, Signals, Step
 
@@ -78,19 +78,10 @@ def _prepared(recording: Recording, coordinates: Channels, efforts: Channels, st
         effort_units=signals.effort_units,
         start=recording.start + signals.first / recording.rate,
         account=tuple(account),
-        full_rate=_full_rate(signals),
+        full_rate=signals.full_rate,
         sources=(whence,),
         rows=recording.row_of(signals.first + signals.stride * np.arange(signals.n_samples)),
     )
-
-
-def _full_rate(signals: Signals) -> FullRate | None:
-    if signals.cutoff is None or signals.full is None:
-        return None
-    first, *full = signals.full
-    q, dq, ddq = (np.ascontiguousarray(x) for x in full)
-    at = signals.first - first + signals.stride * np.arange(signals.n_samples)
-    return FullRate(signals.recording.rate, q, dq, ddq, at, np.zeros(1, dtype=np.int64), signals.cutoff, signals.order)
 
 
 def _signals(recording: Recording, coordinates: Channels, efforts: Channels, steps: Sequence[Step]) -> Signals:

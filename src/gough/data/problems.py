@@ -13,11 +13,9 @@ gough_problem                                           version of this format
 import csv
 import struct
 import zipfile
-import zlib
 from collections.abc import Mapping
 from math import isfinite
 from pathlib import Path
-from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -25,7 +23,8 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
 from gough.core.files import is_file, new_file
-from gough.data.array_sources import require_characters, require_plain_archive
+from gough.data.array_sources import plain_array, require_plain_archive
+from gough.data.sources import readable
 from gough.noise import Bounded, Gaussian, Noise
 from gough.problem import Groups, LinearProblem
 from gough.region import Box, ConfidenceEllipsoid
@@ -38,12 +37,6 @@ _NEEDED = ("gough_problem", "W", "y", "names", "units", "group_names")
 _BELIEF = ("belief_center", "belief_covariance", "belief_level", "belief_dof")
 _BOX = ("prior_lower", "prior_upper")
 _OPTIONAL = ("nominal", "radius", "regressor", "covariance", "covariance_dof", "group_position", *_BOX, *_BELIEF)
-_UNREADABLE = (
-    *(ValueError, ArithmeticError, LookupError, TypeError, AttributeError),
-    *(OSError, EOFError, MemoryError, RuntimeError, SyntaxError, TokenError),
-    *(struct.error, zlib.error, zipfile.BadZipFile),
-)
-"""What numpy and zipfile raise on damaged files."""
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
@@ -107,27 +100,19 @@ def _arrays(problem: LinearProblem) -> dict[str, Any]:
 
 def _loaded(path: Path, *, map_W: bool) -> dict[str, Any]:
     require(is_file(path), f"{path} cannot be read: there is no such file")
-    with path.open("rb") as file:
+    with path.open("rb") as file, readable(path, ".npz"):
         begin = file.read(6)
         file.seek(0)
         single = f"{path} is a single array, not a complete .npz file of a problem"
         require(not begin.startswith(b"\x93NUMPY"), single)
         other = f"{path} is not a complete .npz file: it does not begin like one"
         require(begin.startswith(b"PK"), f"{other}. Problems are .npz files that write_problem wrote")
-        try:
-            archive = np.load(file, allow_pickle=False)
-        except _UNREADABLE as error:
-            raise InputError(f"{path} is not a complete .npz file: {error}") from error
+        archive = np.load(file, allow_pickle=False)
         require(isinstance(archive, np.lib.npyio.NpzFile), single)
-        try:
-            require_plain_archive(archive, path)
-        except InputError:
-            raise
-        except _UNREADABLE as error:
-            raise InputError(f"{path} is not a complete .npz file: {error}") from error
+        require_plain_archive(archive, path)
         _require_fields(archive.files, path)
         mapped = {"W": _mapped(archive, path)} if map_W else {}
-        return mapped | {field: _field(archive, field, path) for field in archive.files if field not in mapped}
+        return mapped | {field: plain_array(archive, field, path) for field in archive.files if field not in mapped}
 
 
 def _require_fields(fields: list[str], path: Path) -> None:
@@ -140,32 +125,15 @@ def _require_fields(fields: list[str], path: Path) -> None:
 
 def _mapped(archive: Any, path: Path) -> Any:
     """The matrix W as a map of its place in the file, which is stored there uncompressed."""
-    try:
-        stored = archive.zip.getinfo("W.npy").compress_type == zipfile.ZIP_STORED
-        require(stored, f"{path}: array 'W' is compressed and cannot be mapped; read it without map_W")
-        with path.open("rb") as file:
-            file.seek(archive.zip.getinfo("W.npy").header_offset + 26)
-            name, extra = struct.unpack("<HH", file.read(4))
-            file.seek(name + extra, 1)
-            shape, fortran, dtype = _HEADERS[np.lib.format.read_magic(file)](file)
-            require(dtype == np.float64, f"{path}: array 'W' has type {dtype}, but only float64 can be mapped")
-            return np.memmap(file, dtype, "r", file.tell(), shape, "F" if fortran else "C")
-    except InputError:
-        raise
-    except (KeyError, *_UNREADABLE) as error:
-        raise InputError(f"{path}: array 'W' cannot be mapped: {error}") from error
-
-
-def _field(archive: Mapping[str, Any], field: str, path: Path) -> Any:
-    try:
-        values = archive[field]
-    except _UNREADABLE as error:
-        pickled = "it holds pickled Python objects, which may run code when they are read"
-        reason = pickled if "allow_pickle" in str(error) else error
-        raise InputError(f"{path}: array '{field}' cannot be read: {reason}") from error
-    require(isinstance(values, np.ndarray), f"{path}: '{field}' is not an array")
-    require_characters(values, f"{path}: array '{field}'")
-    return values
+    stored = archive.zip.getinfo("W.npy").compress_type == zipfile.ZIP_STORED
+    require(stored, f"{path}: array 'W' is compressed and cannot be mapped; read it without map_W")
+    with path.open("rb") as file:
+        file.seek(archive.zip.getinfo("W.npy").header_offset + 26)
+        name, extra = struct.unpack("<HH", file.read(4))
+        file.seek(name + extra, 1)
+        shape, fortran, dtype = _HEADERS[np.lib.format.read_magic(file)](file)
+        require(dtype == np.float64, f"{path}: array 'W' has type {dtype}, but only float64 can be mapped")
+        return np.memmap(file, dtype, "r", file.tell(), shape, "F" if fortran else "C")
 
 
 def _problem(arrays: Mapping[str, Any]) -> LinearProblem:

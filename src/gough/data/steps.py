@@ -11,6 +11,7 @@ from gough.core.errors import InputError, require
 from gough.core.text import written
 from gough.core.units import in_si, same_kind
 from gough.data.filters import differences, low_passed, memory, shortfall
+from gough.data.motion import FullRate
 from gough.data.recording import Recording
 
 _WITHIN = 0.03
@@ -41,8 +42,8 @@ class Signals:
     """Hz of the low-pass that has been applied."""
     order: int = 0
     """Its order in one direction."""
-    full: tuple[int, Array, Array, Array] | None = None
-    """As first differentiated: the sample of the recording that is the first, positions, velocities, accelerations."""
+    full_rate: FullRate | None = None
+    """The motion as first differentiated, where the efforts have passed a low-pass."""
     memory: float = 0.0
     """Seconds until the response of the low-pass of this preparation, applied or yet to come, is negligible."""
 
@@ -59,6 +60,8 @@ class Signals:
         start, _, stride = samples.indices(self.n_samples)
         parts = {field: getattr(self, field) for field in ("q", "dq", "ddq", "efforts", "kept")}
         cut: dict[str, Any] = {field: part if part is None else part[samples] for field, part in parts.items()}
+        if self.full_rate is not None:
+            cut["full_rate"] = replace(self.full_rate, at=self.full_rate.at[samples])
         return replace(self, **cut, first=self.first + start * self.stride, stride=self.stride * stride)
 
     def masked(self, mask: Mask) -> "Signals":
@@ -220,12 +223,15 @@ class Differentiate(_Printed):
         require(signals.dq is None, "there is a Differentiate already: one is enough")
         require(signals.n_samples > 2, f"central differences need 3 samples, but there are {signals.n_samples}")
         dq, ddq = differences(signals.q, signals.rate)
-        lost = ""
+        lost, full = "", None
+        now = signals.taken(slice(1, signals.n_samples - 1))
         if signals.cutoff is not None:
+            x, dx, ddx = (np.ascontiguousarray(part) for part in (now.q, dq, ddq))
+            at, starts = np.arange(now.n_samples), np.zeros(1, dtype=np.int64)
+            full = FullRate(signals.rate, x, dx, ddx, at, starts, signals.cutoff, signals.order)
             shares = shortfall(signals.cutoff, signals.rate)
             lost = f"; at {signals.cutoff:g} Hz they fall short by {shares[0]:.2%} and {shares[1]:.2%}"
-        now = signals.taken(slice(1, signals.n_samples - 1))
-        now = replace(now, dq=dq, ddq=ddq, full=(now.first, now.q, dq, ddq))
+        now = replace(now, dq=dq, ddq=ddq, full_rate=full)
         return now, f"velocities and accelerations by central differences{lost}"
 
 
