@@ -386,11 +386,11 @@ def of_rod(change):
         (("sources", change_text("study.toml", "0.1 mm", "0.11 mm")), "pose 0: a stated half-width is larger"),
         (("sources", change_text("study.toml", "50 mm", "51 mm")), "the prior of tower_x_2"),
         (("sources", change_text("study.toml", "linear-delta", "rotary-delta")), "is not in the manifest"),
-        (("chain-2-equations.json", of_rod(first_number("p", 1e-9))), "do not enclose"),
-        (("chain-2-equations.json", of_rod(first_number("tolerance", -1e-12))), "a stated half-width is larger"),
-        (("chain-2-equations.json", of_rod(zeroed("blur"))), "do not enclose"),
+        (("equations.json", of_rod(first_number("p", 1e-9))), "do not enclose"),
+        (("equations.json", of_rod(first_number("tolerance", -1e-12))), "a stated half-width is larger"),
+        (("equations.json", of_rod(zeroed("blur"))), "do not enclose"),
         (
-            ("chain-2-equations.json", lambda data: data["upper"].__setitem__(0, data["upper"][0] - 1e-9)),
+            ("equations.json", lambda data: data["upper"].__setitem__(0, data["upper"][0] - 1e-9)),
             "the prior of",
         ),
         (("chain-2-fits.json", None), "the exhibited rod is too"),
@@ -401,7 +401,7 @@ def test_a_chain_of_which_something_was_changed(delta, tmp_path, where, message,
     folder = Path(shutil.copytree(delta, tmp_path / "certificates"))
     assert judged(folder, capsys)[0] == 0
     if change is None:  # a wider question has a witness that the stated intervals do not have
-        edited(folder / "chain-2-equations.json", of_rod(wider_chain))
+        edited(folder / "equations.json", of_rod(wider_chain))
         edited(folder / "chain-2-fits.json", longer_rod)
         (folder / "chain-2-box.json").unlink()
         kept = lambda data: data.update(files=[f for f in data["files"] if (folder / f[0]).exists()])  # noqa: E731
@@ -413,7 +413,7 @@ def test_a_chain_of_which_something_was_changed(delta, tmp_path, where, message,
     code, out = judged(folder, capsys)
     assert code == 1
     assert message in out
-    assert "holds about chain-2-equations.json" in out
+    assert "holds about equations.json" in out
 
 
 def wider_chain(data):

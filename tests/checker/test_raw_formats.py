@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.certified_chain import measured
-from gough.checker import PlatformMeasurements, together, witness_certificate
+from gough.checker import PlatformMeasurements, witness_certificate
 from gough.checker.linear import NotProven
 from gough.checker.raw_chains import FAMILIES
 from gough.checker.raw_containment import require_contained, require_exhibited
@@ -34,7 +34,7 @@ HEAD = "x [mm],y [mm],z [mm],{turn},l1 [mm],l2 [mm],l3 [mm],l4 [mm],l5 [mm],l6 [
 def derived_anew(study, before):
     """What the files state now about a question that was made before."""
     files = SourceFiles(study.path, study.path.with_name("poses.csv"))
-    return derived(next(iter(before.questions.values())), files.read(before.given)).raw
+    return derived(before.question, files.read(before.given)).raw
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +75,10 @@ def write_table(folder, table, form, separator=",", study=STUDY):
 def test_notations(tmp_path, table, form, separator):
     study = CalibrationStudy.read(write_table(tmp_path, table, form, separator))
     before = prepared(study)
-    raw = before.stated[0].raw
+    raw = before.stated.raw
     assert raw is not None
     assert len(raw.poses) == 12
-    data = PlatformMeasurements.of(*before.questions["measurements.json"].legs)
+    data = PlatformMeasurements.of(*before.question.legs)
     stated = [Fraction(text) * 3 / 1000 for text in ("0.0633", "0.023", "0.0608")]
     for k in range(12):
         for i in range(3):
@@ -97,7 +97,7 @@ def test_notations(tmp_path, table, form, separator):
 
 def stated_by(study):
     """What the sources of a study state, which the question contains."""
-    return prepared(study).stated[0].raw
+    return prepared(study).stated.raw
 
 
 def test_degrees_are_not_radians(tmp_path, table):
@@ -178,7 +178,7 @@ def test_covariances_in_the_file_and_a_geometry_in_the_study(tmp_path, table):
     read = CalibrationStudy.read(path)
     before = prepared(read)
     assert before.given.center == ""
-    raw = before.stated[0].raw
+    raw = before.stated.raw
     assert raw is not None
     half = raw.position[0][0]
     assert half.low**2 <= Fraction("2.5e-9") * 9 <= half.high**2
@@ -203,7 +203,7 @@ def test_joints_on_circles(tmp_path, table):
     path = write_table(tmp_path, table, "wxyz", study=STUDY.replace('blueprint = "deltalab"\n', "\n".join(geometry)))
     study = CalibrationStudy.read(path)
     before = prepared(study)
-    raw = before.stated[0].raw
+    raw = before.stated.raw
     assert raw is not None
     assert before.given.center == ""
     x, y, z = raw.center[0][:3]
@@ -254,7 +254,7 @@ def rods_case(folder, family, more=""):
     both = prepared(CalibrationStudy.read(path))
     study = both.source.study
     content = study.content + more.replace("UNIT", unit).encode()
-    return together(*both.questions.values()), both.source._replace(study=study._replace(content=content))
+    return both.question, both.source._replace(study=study._replace(content=content))
 
 
 def chain_case(folder, family):
@@ -399,7 +399,7 @@ def exact_delta(folder):
     path.write_text(f'[robot]\nfamily = "linear-delta"\n[poses]\nfile = "poses.csv"\n{certify}chains = [1, 2]\n')
     both = prepared(CalibrationStudy.read(path))
     values = [x for chain in (1, 2) for x in quadratic_unknowns(model, model.nominal, chain).tolist()]
-    return together(*both.questions.values()), both.source, values
+    return both.question, both.source, values
 
 
 def test_chains_that_are_exhibited_together_fit_the_raw_data(tmp_path):

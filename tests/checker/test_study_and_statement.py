@@ -61,14 +61,14 @@ def in_another_order(data):
 
 @pytest.mark.parametrize("change", [twice, more, fewer])
 def test_conditions_of_a_chain_are_those_of_its_family(arm, change, capsys):
-    edited(arm / "chain-1-equations.json", change)
+    edited(arm / "equations.json", change)
     code, out = judged(arm, capsys)
     assert code == 1
     assert "the conditions of the equations are not those of a rotary-delta" in out
 
 
 def test_the_order_of_conditions_and_terms_says_nothing(arm, capsys):
-    edited(arm / "chain-1-equations.json", in_another_order)
+    edited(arm / "equations.json", in_another_order)
     for path in (*arm.glob("*-box.json"), *arm.glob("*-epsilon-*.json")):  # their weights go by the order of rows
         path.unlink()
     edited(arm / MANIFEST, lambda data: data.update(files=[f for f in data["files"] if (arm / f[0]).exists()]))
@@ -156,7 +156,7 @@ def test_the_conditions_of_a_chain_are_printed(arm, capsys):
     code, out = judged(arm, capsys)
     assert code == 0
     told = re.search(r"that is (U_x V_x .*? = 0)\.", out)[1].split(", ")
-    question = load_question(arm / "chain-1-equations.json")
+    question = load_question(arm / "equations.json")
     assert len(told) == len(question.equations[0].conditions) == 8
     assert "if chain 1 of the prior fits all poses within their tolerances and meets its conditions:" in out
     names = [f"{letter}_{axis}" for letter in "PUV" for axis in "xyz"]

@@ -70,7 +70,7 @@ def write(folder, text=STUDY, bad=None, n=64, built=0.0):
 
 def platform_data(path):
     """What a study states about a platform: measurements within half-widths."""
-    question = prepared(CalibrationStudy.read(path)).questions["measurements.json"]
+    question = prepared(CalibrationStudy.read(path)).question
     return PlatformMeasurements.of(*question.legs)
 
 

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from benchmarks.certified_chain import measured
+from gough.checker.chain_files import load_question, save_question
 from gough.cli.app import run
 from gough.closure.certified_chain import quadratic_unknowns
 from gough.core.errors import InputError
 from gough.data import write_poses
+from gough.region import Box
 from gough.robots import LinearDelta, RotaryDelta
 from gough.studies.calibration import CalibrationStudy
 
@@ -43,7 +45,7 @@ def write(folder, model, family, more="", *, bad=None, n=20):
 @pytest.fixture(scope="module")
 def printer(tmp_path_factory):
     """A delta with a wrong pose."""
-    path = write(tmp_path_factory.mktemp("printer"), LinearDelta(), "linear-delta", bad=7)
+    path = write(tmp_path_factory.mktemp("printer"), LinearDelta(), "linear-delta", "outliers = 1\n", bad=7)
     return path.parent / "results-certified", run(["certify", str(path)])
 
 
@@ -56,13 +58,24 @@ def test_a_delta_with_a_wrong_pose_is_refuted(printer, capsys):
     for each in data["chains"]:
         assert 0 < each["epsilon"]["lower"] < each["epsilon"]["upper"] < each["epsilon"]["lower"] + 1e-4
         assert 7 in each["poses_to_blame"]
+        assert each["without_poses"]["at_least"] == 1
+        assert each["without_poses"]["epsilon"]["upper"] == 0
         assert all(file["holds"] for file in each["certificates"])
-    assert any("Not examined" in note for note in data["notes"])
+    assert [each["without_poses"]["named"] for each in data["chains"]] == [[], [7], [7]]
+    assert data["joint"]["finding"] == "refuted"
+    assert data["joint"]["left_out"] == [7]
+    assert data["joint"]["epsilon_without"] == 0
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "Boxes of the chains" in page
     capsys.readouterr()
     assert run(["check", str(folder / "certificates")]) == 0
-    assert "9 of 9 certificates hold" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    count = sum(len(each["certificates"]) for each in (*data["chains"], data["joint"]))
+    assert f"{count} of {count} certificates hold" in out
+    assert count == 3 * 5 + 3
+    assert "Derived from the sources in exact arithmetic" in out
+    assert "readings of chains 1, 2, 3 ± 0.03 mm" in out
+    assert "Chains fit together if in each pose the same errors of p serve all of them." in " ".join(out.split())
 
 
 def test_certificates_find_their_equations(printer, tmp_path, capsys):
@@ -70,11 +83,14 @@ def test_certificates_find_their_equations(printer, tmp_path, capsys):
     assert run(["check", str(folder / "chain-2-epsilon-upper.json"), "--json"]) == 0
     verdict = json.loads(capsys.readouterr().out)
     assert verdict["kind"] == "ChainWitness"
-    assert verdict["problem"].endswith("chain-2-equations.json")
-    other = [str(folder / name) for name in ("chain-2-empty.json", "chain-3-equations.json")]
-    assert run(["check", *other]) == 1
+    assert verdict["problem"].endswith("equations.json")
+    question = load_question(folder / "equations.json")
+    wider = replace(question, prior=Box(question.prior.lower, question.prior.upper + 1e-3))
+    save_question(wider, tmp_path / "wider.json")
+    assert run(["check", str(folder / "chain-2-empty.json"), str(tmp_path / "wider.json")]) == 1
     assert "other measurements or equations" in capsys.readouterr().out
-    for name in ("chain-2-empty.json", "chain-2-equations.json"):
+    (tmp_path / "wider.json").unlink()
+    for name in ("chain-2-empty.json", "equations.json"):
         text = (folder / name).read_text()
         at = text.index(".", len(text) // 3) + 1
         (tmp_path / name).write_text(text[:at] + str((int(text[at]) + 1) % 10) + text[at + 1 :])
@@ -106,10 +122,8 @@ def test_chains_that_fit(tmp_path):
     ("more", "message"),
     [
         ("chains = [4]\n", "line 12.*there is no chain 4: the robot has 3"),
-        ("outliers = 1\n", "line 12.*leave out outliers"),
-        ("joint_box = true\n", "joint box"),
         ('orientation = "1 deg"\n', "does not turn"),
-        ('[certify.model_error]\nconstant = "1 mm"\n', "state wider tolerances"),
+        ('[certify.model_error]\nconstant = "1 mm"\n', "line 12.*state wider readings"),
         ('[calibration]\nframes = "instrument"\n', "own frame"),
     ],
 )

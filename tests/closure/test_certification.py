@@ -61,7 +61,7 @@ def test_tolerances_follow_from_the_noise_of_the_poses(platform):
     np.testing.assert_allclose(half.position[3], [2e-5, 4e-5, 6e-5])
     np.testing.assert_allclose(half.orientation, 2e-6)
     assert (half.reading == 5e-6).all()
-    (question,) = prepare(robot, noisy, half, around=0.01).questions.values()
+    question = prepare(robot, noisy, half, around=0.01).question
     assert (question.legs[0].position_tolerance == half.position).all()  # arrays are taken as they are
     assert (question.arrays()["reading_tolerance"] == half.reading).all()
 

@@ -1,6 +1,6 @@
 """`certify`: which chains of a robot fit measured poses within stated tolerances, with proofs and certificates."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -15,10 +15,10 @@ from gough.checker.raw import Source, SourceText, question_words
 from gough.checker.raw_chains import RawChains
 from gough.checker.raw_containment import require_contained
 from gough.checker.raw_data import NotDerived
-from gough.closure.certified_chain import Tolerances, certified_chain, quadratic_unknowns
-from gough.closure.findings import Certification, ChainFinding, Finding, JointFinding
+from gough.closure.certified_chain import Tolerances, certified_chain, chain_parameters, quadratic_unknowns
+from gough.closure.findings import Certification, ChainFinding, Finding, JointFinding, ParameterRange
 from gough.closure.joint import JointProblem
-from gough.closure.proving import Notary, Rod, joint_finding, leg_finding, rod_finding, with_joint_box
+from gough.closure.proving import Notary, chain_finding, joint_finding, with_joint_box
 from gough.closure.quadratic_chain import QuadraticChain
 from gough.core.arrays import Array, array
 from gough.core.errors import InputError, require
@@ -45,10 +45,8 @@ _GAINS = "Gains of legs are taken as calibrated, and readings as multiplied by t
 _NO_FILES = (
     "Certificates are about the measurements that they list: no files were given from which these could be derived."
 )
-_NOT_HERE = (
-    "Not examined: all chains together with shared errors of poses, and which poses are wrong. Both are proven for "
-    "legs of Gough platforms only."
-)
+EQUATIONS = "equations.json"
+"""The file that certificates about chains over rods speak about."""
 
 
 class ModelError(NamedTuple):
@@ -67,11 +65,12 @@ class ModelError(NamedTuple):
         """The error at each pose and reading (N, chains)."""
         middle = (readings.min(axis=0) + readings.max(axis=0)) / 2
         center = (poses.position.min(axis=0) + poses.position.max(axis=0)) / 2
-        assert poses.rotation is not None
-        mean = nearest_rotation(poses.rotation.mean(axis=0)[None])[0]
-        turned = np.linalg.norm(log(poses.rotation @ mean.T), axis=1)
-        away = np.linalg.norm(poses.position - center, axis=1)
-        by_pose = self.constant + self.position * away + self.orientation * turned
+        by_pose = self.constant + self.position * np.linalg.norm(poses.position - center, axis=1)
+        if self.orientation:
+            require(poses.rotation is not None, "a model error that grows with the orientation needs orientations")
+            assert poses.rotation is not None
+            mean = nearest_rotation(poses.rotation.mean(axis=0)[None])[0]
+            by_pose = by_pose + self.orientation * np.linalg.norm(log(poses.rotation @ mean.T), axis=1)
         return np.asarray(by_pose[:, None] + self.reading * abs(readings - middle))
 
 
@@ -120,8 +119,8 @@ def certify(
         calibrated: A calibration or parameters to compare: what they need beyond the tolerances is reported. Gains
             are taken from them.
         chains: Numbers of the chains to certify, from 1; all by default.
-        outliers: At most so many poses may be wrong; those that must be are named (Gough platforms).
-        joint: Also examine all chains together, with errors of poses that they share (Gough platforms).
+        outliers: At most so many poses may be wrong; those that must be are named.
+        joint: Also examine all chains together, with errors of poses that they share.
         joint_box: Also compute a box of all chains together; it takes about a minute.
         model_error: What the model may be wrong by.
         width: Width of the bracket of ε at which the search ends, in the unit of readings.
@@ -143,8 +142,6 @@ def certify(
     require(isinstance(robot, FAMILIES), f"chains of {type(robot).__name__} cannot be certified: see gough.robots")
     require(outliers >= 0, f"outliers is the number of poses that may be wrong, but is {outliers}")
     require(width > 0, f"width must be positive, but is {width}")
-    for message in unsupported(robot, outliers=outliers, joint_box=joint_box, model_error=model_error).values():
-        raise InputError(message)
     prepared = prepare(
         robot,
         poses,
@@ -156,52 +153,27 @@ def certify(
         model_error=model_error,
         sources=sources,
     )
-    findings, together = (
-        _legs(prepared, outliers=outliers, joint=joint, joint_box=joint_box, width=width, on_step=on_step)
-        if isinstance(robot, GoughPlatform)
-        else _rods(prepared, width, on_step)
+    findings, together = _findings(
+        prepared, outliers=outliers, joint=joint, joint_box=joint_box, width=width, on_step=on_step
     )
-    not_here = () if isinstance(robot, GoughPlatform) else (_NOT_HERE,)
     return Certification(
         poses=len(poses),
         around=prepared.around,
         chains=findings,
         joint=together,
-        notes=(*poses.notes, *prepared.notes, *_once(each.notes for each in prepared.stated), *not_here),
-        questions=prepared.questions,
+        notes=(*poses.notes, *prepared.notes, *prepared.stated.notes),
+        questions={prepared.name: prepared.question},
         source=prepared.source,
-        premises=_once(each.premises for each in prepared.stated),
-        part=part_of(robot),
-        reading_unit=robot.reading_unit if not isinstance(robot, GoughPlatform) else "m",
+        premises=prepared.stated.premises,
+        part=prepared.question.word,
+        reading_unit=prepared.question.equations[0].reading_unit,
         robot=robot.name,
     )
-
-
-def _once(lines: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(line for each in lines for line in each))
 
 
 def part_of(robot: KinematicModel) -> str:
     """The word for a chain of a robot: "leg" or "chain"."""
     return "leg" if isinstance(robot, GoughPlatform) else "chain"
-
-
-def unsupported(
-    robot: KinematicModel, *, outliers: int = 0, joint_box: bool = False, model_error: ModelError | None = None
-) -> dict[str, str]:
-    """Options that are not there for a robot, by name, each with a message that says what to do."""
-    if isinstance(robot, GoughPlatform):
-        return {}
-    messages = {}
-    if outliers:
-        messages["outliers"] = "wrong poses are named for legs of Gough platforms only: leave out outliers"
-    if joint_box:
-        messages["joint_box"] = "a joint box is computed for legs of Gough platforms only: leave it out"
-    if model_error not in (None, ModelError()):
-        messages["model_error"] = (
-            "model errors are added for legs of Gough platforms only: state wider tolerances of readings instead"
-        )
-    return messages
 
 
 def chain_numbers(robot: KinematicModel, wanted: Sequence[int] | None) -> tuple[int, ...]:
@@ -233,23 +205,24 @@ class Prepared:
     """What is to be certified: measurements within half-widths, where chains are sought, and what sources state."""
 
     robot: KinematicModel
-    chains: tuple[int, ...]
+    problem: JointProblem
+    """All chains, with the errors of poses that they share."""
     center: Array
     """Parameters of the robot."""
     calibrated: Array | None
     """Parameters to compare."""
     around: str
     """The prior in words."""
-    questions: dict[str, ChainQuestion]
-    """What certificates are about, by the name of its file."""
-    rods: tuple[QuadraticChain, ...]
-    """The problems of chains that are no legs."""
+    question: ChainQuestion
+    """What certificates are about."""
+    name: str
+    """The name of its file."""
     notes: tuple[str, ...]
     source: Source | None
     given: Given
     """Numbers that no source states."""
-    stated: tuple[Derived, ...]
-    """What the sources state about the unknowns of each question."""
+    stated: Derived
+    """What the sources state about the unknowns of the question."""
 
 
 def prepare(
@@ -274,28 +247,37 @@ def prepare(
     positive = all(value >= 0 for value in model_error or ())
     require(positive, "model errors must not be negative")
     rounding = 0.0 if sources is None else ROUNDING  # arrays are taken as they are, files contain decimals
-    rods = tuple[QuadraticChain, ...]()
-    questions: dict[str, ChainQuestion] = {}
+    error = model_error or ModelError()
     if isinstance(robot, GoughPlatform):
         gain = robot.rows(theta if compared is None else compared)[:, 7]
-        data = _measured(poses, half, gain, model_error or ModelError(), rounding)
         columns = [number - 1 for number in numbers]
+        data = _measured(poses, half, gain, error, rounding).columns(columns)
         rows = robot.rows(theta)[columns, :7]
         prior = outer_box(rows.reshape(-1), np.tile(_leg_reach(reach), len(numbers)), rounding)
-        questions[MEASUREMENTS] = ChainQuestion(numbers, data.columns(columns).legs, prior)
+        problem = JointProblem.of_legs(data, prior, numbers)
         values = tuple(map(tuple, rows.tolist())) if where == CALIBRATED else ()
         given = Given(CALIBRATED if values else "", values, tuple(gain[columns].tolist()) if robot.gains else ())
         notes += (_GAINS,) if robot.gains and compared is not None else ()
     else:
-        problem = _rod_problems(robot, poses, half, theta, reach, rounding=rounding)
-        rods = tuple(problem(k) for k in numbers)
-        questions |= {f"chain-{rod.chain}-equations.json": question_of(rod) for rod in rods}
+        wider = half._replace(reading=half.reading + error.at(poses, poses.readings))
+        problem = JointProblem(_rod_problems(robot, poses, wider, theta, reach, numbers=numbers, rounding=rounding))
         given = Given(where, tuple(tuple(quadratic_unknowns(robot, theta, k).tolist()) for k in numbers))
     require(sources is None or where != _STATED, "certificates about files need center = 'blueprint' or 'calibrated'")
     source = None if sources is None else sources.read(given)
-    stated = tuple(derived(question, source, place) for place, question in enumerate(questions.values()))
-    around_words = f"{within(reach.tolist())} of {where}"
-    return Prepared(robot, numbers, theta, compared, around_words, questions, rods, notes, source, given, stated)
+    question = question_of(problem)
+    return Prepared(
+        robot=robot,
+        problem=problem,
+        center=theta,
+        calibrated=compared,
+        around=f"{within(reach.tolist())} of {where}",
+        question=question,
+        name=MEASUREMENTS if question.legs else EQUATIONS,
+        notes=notes,
+        source=source,
+        given=given,
+        stated=derived(question, source),
+    )
 
 
 def _centers(
@@ -376,8 +358,15 @@ def outer_box(center: Array, reach: Array, rounding: float = ROUNDING) -> Box:
 
 
 def _rod_problems(
-    robot: KinematicModel, poses: Poses, half: Tolerances, center: Array, around: Array, *, rounding: float
-) -> Callable[[int], QuadraticChain]:
+    robot: KinematicModel,
+    poses: Poses,
+    half: Tolerances,
+    center: Array,
+    around: Array,
+    *,
+    numbers: Sequence[int],
+    rounding: float,
+) -> tuple[QuadraticChain, ...]:
     """Problems of chains that are no legs, by number."""
     require(len(around) == 1, f"state one length: how far unknowns of a {robot.name} are sought")
     turns = robot.has_orientation
@@ -385,16 +374,15 @@ def _rod_problems(
     position, heading, readings = (
         outer(x, np.zeros(1), rounding) for x in (half.position, half.orientation[:, 2], half.reading)
     )
-
-    def problem(chain: int) -> QuadraticChain:
+    problems = []
+    for chain in numbers:
         middle = quadratic_unknowns(robot, center, chain)
         box = outer_box(middle, np.full(len(middle), around[0]), rounding)
         prior = Box(np.append(box.lower[:-1], max(box.lower[-1], 0.0)), box.upper)
         own = Tolerances(position, readings[:, chain - 1], heading)
         exact = certified_chain(robot, poses, chain, prior, own)
-        return _enclosing(exact, poses, rounding) if rounding else exact
-
-    return problem
+        problems.append(_enclosing(exact, poses, rounding) if rounding else exact)
+    return tuple(problems)
 
 
 def _enclosing(problem: QuadraticChain, poses: Poses, rounding: float) -> QuadraticChain:
@@ -446,43 +434,49 @@ def _require_as_many(question: ChainQuestion, raw: RawChains) -> None:
             raise NotProven(f"{same} but differ in later digits. Remove one of the two rows, or these digits")
 
 
-def _legs(
+def _findings(
     prepared: Prepared, *, outliers: int, joint: bool, joint_box: bool, width: float, on_step: OnStep
 ) -> tuple[tuple[ChainFinding, ...], JointFinding | None]:
-    """Findings about legs of a Gough platform, and about all together."""
-    (question,), (stated,) = prepared.questions.values(), prepared.stated
-    assert isinstance(prepared.robot, GoughPlatform)
-    problem = JointProblem.of_legs(PlatformMeasurements.of(*question.legs), question.prior, question.chains)
-    notary = Notary(question, stated.raw)
-    n, joint = len(question.chains), joint and len(question.chains) > 1
+    """Findings about each chain, and about all together."""
+    problem, part = prepared.problem, prepared.question.word
+    notary = Notary(problem, prepared.question, prepared.stated.raw)
+    n, joint = len(problem.parts), joint and len(problem.parts) > 1
     steps = n + joint + (joint and joint_box)
-    center, compared = (
-        None if theta is None else prepared.robot.rows(theta)[:, :7] for theta in (prepared.center, prepared.calibrated)
-    )
-    assert center is not None
-    findings, points = list[ChainFinding](), []
-    for i, part in enumerate(problem.parts):
-        on_step(Phase(i + 1, steps, f"certifying leg {part.chain}"))
-        calibrated = None if compared is None else compared[part.chain - 1]
-        found, point = leg_finding(part, center[part.chain - 1], calibrated, notary, outliers=outliers, width=width)
-        findings.append(found)
+    findings, points = list[ChainFinding](), list[Array]()
+    for i, chain in enumerate(problem.parts):
+        on_step(Phase(i + 1, steps, f"certifying {part} {chain.chain}"))
+        center, calibrated = (
+            None if theta is None else _unknowns(prepared.robot, theta, chain.chain)
+            for theta in (prepared.center, prepared.calibrated)
+        )
+        assert center is not None
+        finding, point = chain_finding(chain, center, calibrated, notary, outliers=outliers, width=width)
+        findings.append(replace(finding, parameters=_own_parameters(prepared.robot, finding)))
         points.append(point)
     if not joint:
         return tuple(findings), None
-    on_step(Phase(n + 1, steps, "certifying all legs together"))
-    together = joint_finding(problem, findings, np.array(points), notary)
+    on_step(Phase(n + 1, steps, f"certifying all {part}s together"))
+    together = joint_finding(findings, np.concatenate(points), notary)
     if joint_box and together.finding is not Finding.REFUTED:
-        on_step(Phase(n + 2, steps, "bounding all legs together"))
-        together = with_joint_box(problem, together, notary)
+        on_step(Phase(n + 2, steps, f"bounding all {part}s together"))
+        together = with_joint_box(together, notary)
     return tuple(findings), together
 
 
-def _rods(prepared: Prepared, width: float, on_step: OnStep) -> tuple[tuple[ChainFinding, ...], None]:
-    """Findings about chains of a robot other than a Gough platform."""
-    findings, n = list[ChainFinding](), len(prepared.chains)
-    each = zip(prepared.rods, prepared.questions.values(), prepared.stated, strict=True)
-    for k, (problem, question, stated) in enumerate(each):
-        on_step(Phase(k + 1, n, f"certifying chain {problem.chain}"))
-        rod = Rod(prepared.robot, prepared.center, prepared.calibrated, problem)
-        findings.append(rod_finding(rod, Notary(question, stated.raw), width))
-    return tuple(findings), None
+def _unknowns(robot: KinematicModel, theta: Array, chain: int) -> Array:
+    """The unknowns of a chain, from 1, for parameters of the robot."""
+    if isinstance(robot, GoughPlatform):
+        return np.asarray(robot.rows(theta)[chain - 1, :7])
+    return quadratic_unknowns(robot, theta, chain)
+
+
+def _own_parameters(robot: KinematicModel, finding: ChainFinding) -> tuple[ParameterRange, ...]:
+    """The robot's own parameters over the box of a chain, where they are not its unknowns."""
+    if isinstance(robot, GoughPlatform) or finding.box is None:
+        return ()
+    own, columns = chain_parameters(robot, finding.chain, finding.box), robot.columns[finding.chain - 1]
+    if own.is_empty:
+        return ()
+    names, units = ([words[k] for k in columns] for words in (robot.names, robot.units))
+    sides = zip(names, units, own.lower.tolist(), own.upper.tolist(), strict=True)
+    return tuple(ParameterRange(*each) for each in sides)

@@ -62,7 +62,11 @@ def bracket_words(lower: float, upper: float) -> str:
     Examples:
         >>> bracket_words(0.00012304, 0.00012401), bracket_words(-np.inf, 0.00012401), bracket_words(-np.inf, -2e-5)
         ('0.123039 … 0.124011', '≤ 0.1241', '≤ 0')
+        >>> bracket_words(0.00012304, np.inf), bracket_words(-np.inf, np.inf)
+        ('≥ 0.1230', 'not known')
     """
+    if upper == np.inf:
+        return "not known" if lower == -np.inf else f"≥ {outward.at_least(lower, times=1000)}"
     return "≤ 0" if upper <= 0 else outward.between(lower, upper, times=1000)
 
 
@@ -83,7 +87,7 @@ class Bracket(ArrayValue):
     @property
     def width(self) -> str:
         """The width in millionths of the unit, rounded up, where both ends are proven."""
-        if self.upper <= 0 or not np.isfinite(self.lower):
+        if self.upper <= 0 or not np.isfinite((self.lower, self.upper)).all():
             return "—"
         return outward.at_most(Fraction(self.upper) - Fraction(self.lower), times=10**6, digits=3)
 

@@ -127,7 +127,7 @@ _COMMAND = "gough check certificates"
 _HOW = "Each certificate is checked in exact arithmetic by a program that does not depend on how it was found. "
 _ABOUT = {
     "leg": "All are about measurements.json, which has poses, readings and intervals to the last digit. ",
-    "chain": "Those of a chain are about its file of equations, which has every coefficient to the last digit. ",
+    "chain": "All are about equations.json, which has every coefficient to the last digit. ",
 }
 _SOURCES = (
     "The check derives these files anew from copies of study and poses in certificates/sources, and compares all files "
@@ -149,18 +149,23 @@ def _cards(found: Certification) -> tuple[tuple[str, str], ...]:
     files = list(found.files)
     refuted = sum(chain.finding is Finding.REFUTED for chain in found.chains)
     return (
-        (_verdict(found), "verdict on the model with these intervals"),
+        _verdict(found),
         (f"{refuted} of {len(found.chains)}", f"{found.part}s refuted by themselves"),
         (f"{worst.epsilon.words} {found.unit}", f"ε of {found.part} {worst.chain}, the largest"),
         (str(len(files)), "certificates, all checked" if all(f.holds for f in files) else "certificates, some FAIL"),
     )
 
 
-def _verdict(found: Certification) -> str:
+def _verdict(found: Certification) -> tuple[str, str]:
+    """The verdict in a word or two, and what to do next."""
     if found.refuted:
-        return "refuted"
+        wrong = any(chain.without is not None and chain.without.named for chain in found.chains)
+        test = "measure the poses named below again" if wrong else "test for wrong poses (outliers)"
+        return "refuted", f"no geometry of the prior fits: {test}, a larger prior (around) or wider tolerances"
     judged = (*found.chains, *(() if found.joint is None else (found.joint,)))
-    return "it fits" if all(each.finding is Finding.FITS for each in judged) else "not refuted"
+    if all(each.finding is Finding.FITS for each in judged):
+        return "it fits", "the stated tolerances suffice; the boxes below contain every geometry of the prior that fits"
+    return "not refuted", "not all is decided: a smaller prior (around) or more poses may decide it"
 
 
 def box_tables(found: Certification) -> list[Block]:
