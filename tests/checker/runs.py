@@ -32,14 +32,15 @@ def resealed(folder):
     """Make all seals, digests and the manifest fit what stands in the files, as a forger would."""
     digests = {}
     for path in sorted(folder.glob("*.json")):
-        if path.name == "measurements.json" or path.name.endswith("-equations.json"):
+        if path.name == "measurements.json" or path.name.endswith("equations.json"):
             path.write_text(sealed(unsealed(path.read_text(encoding="utf-8"))), encoding="utf-8")
             digests[path.name] = load_question(path)
     for path in sorted(folder.glob("*.json")):
         if path.name in digests or path.name == MANIFEST:
             continue
         chain = re.match(r"chain-\d+", path.name)
-        about = digests[f"{chain[0]}-equations.json" if chain else "measurements.json"]
+        named = f"{chain[0]}-equations.json" if chain else "measurements.json"
+        about = digests[named if named in digests else "equations.json"]
         text = re.sub('"problem": "sha256:[0-9a-f]{64}"', f'"problem": "{about.digest()}"', path.read_text("utf-8"))
         path.write_text(sealed(unsealed(text)), encoding="utf-8")
 

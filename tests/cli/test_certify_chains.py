@@ -74,7 +74,7 @@ def test_a_delta_with_a_wrong_pose_is_refuted(printer, capsys):
     assert f"{count} of {count} certificates hold" in out
     assert count == 3 * 5 + 3
     assert "Derived from the sources in exact arithmetic" in out
-    assert "readings of chains 1, 2, 3 ± 0.03 mm" in out
+    assert "readings: chain 1 ± 0.03 mm, chain 2 ± 0.03 mm, chain 3 ± 0.03 mm" in out
     assert "Chains fit together if in each pose the same errors of p serve all of them." in " ".join(out.split())
 
 
@@ -123,7 +123,8 @@ def test_chains_that_fit(tmp_path):
     [
         ("chains = [4]\n", "line 12.*there is no chain 4: the robot has 3"),
         ('orientation = "1 deg"\n', "does not turn"),
-        ('[certify.model_error]\nconstant = "1 mm"\n', "line 12.*state wider readings"),
+        ('[certify.model_error]\nconstant = "1 mrad"\n', "line 13.*measures rad"),
+        ("[certify.model_error]\nposition = -1e-3\n", "line 13.*must not be negative"),
         ('[calibration]\nframes = "instrument"\n', "own frame"),
     ],
 )

@@ -16,7 +16,7 @@ from gough.report.calibration.page import calibration_documents, printer_documen
 from gough.report.certification import certification_documents
 from gough.robots import GoughPlatform, KinematicModel
 from gough.studies.calibration_schema import GeometryTable, PosesTable
-from gough.studies.quantities import nested
+from gough.studies.quantities import nested, quantity
 from gough.studies.robots import kinematic_dimensions_left_out, kinematic_model, not_stated
 from gough.studies.study import Study, study_file
 from gough.studies.toml import TomlFile
@@ -173,10 +173,6 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
             probed = self.table.printer is not None
             require(not probed, "gough certify needs measured poses: heights that a printer probed are not enough")
         table, model, poses = self.table.certify, self.model, self.poses()
-        error = ModelError(**table.model_error.model_dump())
-        with self.at("certify", "model_error"):
-            legs = isinstance(model, GoughPlatform)
-            require(legs or error == ModelError(), "model errors are for legs of Gough platforms: state wider readings")
         with self.at("calibration", "frames"):
             own = self.table.calibration.frames == "robot" or 3 in model.freedoms
             require(own, f"chains of a {model.name} are certified in the robot's own frame: give the poses in it")
@@ -197,10 +193,21 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
             "outliers": table.outliers,
             "joint": table.joint,
             "joint_box": table.joint_box,
-            "model_error": error,
+            "model_error": self._model_error(),
             "width": table.width,
             "sources": SourceFiles(self.path, self.path.parent / self.table.poses.file),
         }
+
+    def _model_error(self) -> ModelError:
+        """The table [certify.model_error], in the unit of readings; of legs of a Gough platform, in m."""
+        unit = "m" if isinstance(self.model, GoughPlatform) else self.model.reading_unit
+        units = {"constant": unit, "reading": "1", "position": f"{unit}/m", "orientation": f"{unit}/rad"}
+        values = {}
+        for key, each in units.items():
+            with self.at("certify", "model_error", key):
+                values[key] = quantity(getattr(self.table.certify.model_error, key), each)
+                require(values[key] >= 0, f"a model error must not be negative, but {key} is")
+        return ModelError(**values)
 
     def _tolerances(self, poses: Poses) -> Tolerances:
         """Half-widths as stated in [certify], or so many standard deviations of [noise]."""

@@ -79,14 +79,14 @@ class PrinterTable(Table):
 class ModelErrorTable(Table):
     """[certify.model_error]: bounds on errors of the model, added to the tolerance of each reading."""
 
-    constant: Length = 0.0
-    """Constant bound, for example for play in the joints."""
-    reading: Annotated[float, Field(ge=0)] = 0.0
-    """Bound per m between a reading and the middle of that chain's readings, m/m."""
-    position: Annotated[float, Field(ge=0)] = 0.0
-    """Bound per m between a position and the middle of the positions, m/m."""
-    orientation: Annotated[float, Field(ge=0), in_unit("m/rad")] = 0.0
-    """Bound per rad between an orientation and the mean orientation, m/rad."""
+    constant: float | str = 0.0
+    """Constant bound in the unit of readings, for example for play in the joints."""
+    reading: float | str = 0.0
+    """Bound per unit between a reading and the middle of that chain's readings."""
+    position: float | str = 0.0
+    """Bound per m between a position and the middle of the positions, in the unit of readings per m."""
+    orientation: float | str = 0.0
+    """Bound per rad between an orientation and the mean orientation, in the unit of readings per rad."""
 
 
 class CertifyTable(Table):
