@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from math import cos, sin
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,10 @@ from gough.checker import (
     load_question,
 )
 from gough.checker.certificate import Certificate
+from gough.checker.chain_files import CERTIFICATES as CERTIFICATE_KINDS
+from gough.checker.chain_files import QUESTIONS, kind_of_file, render_chains, render_question
 from gough.checker.files import render
+from gough.checker.folders import about
 from gough.data import (
     Poses,
     Recording,
@@ -47,6 +51,7 @@ from gough.vision.detector import ImageRefused
 from gough.vision.images import read_image
 from gough.vision.opencv import opencv
 from gough.vision.targets import target_text
+from tests.checker import corpus
 from tests.fuzz import mutators
 from tests.fuzz.mutators import Mutator
 
@@ -347,6 +352,24 @@ def _equations() -> object:
     return load_question(CERTIFICATES / "chain" / "chain-2-equations.json")
 
 
+def _chains(name: str) -> list[bytes]:
+    """Certificates and questions of tests/checker/data as they are written today, and those of chains together."""
+    loaders = {"certificates": (load_chains, render_chains), "questions": (load_question, render_question)}
+    load_one, write = loaders[name]
+    old = sorted(CERTIFICATES.glob("*/*.json"))
+    kept = [path for path in old if kind_of_file(path) in (CERTIFICATE_KINDS if name == "certificates" else QUESTIONS)]
+    together = [pair[name == "certificates"] for pair in corpus.pairs().values()]
+    return [write(each).encode() for each in (*map(load_one, kept), *together)]  # type: ignore[operator]
+
+
+def _any_chains(path: Path) -> int:
+    """A certificate of format 3, about the question that its digest names, or about one with its chains."""
+    certificate = load_chains(path)
+    questions: dict[str, Any] = {"leg": _question(), "chain": _equations()}
+    questions |= {name: question for name, (question, _) in corpus.pairs().items()}
+    return int(not check_chains(certificate, questions.get(about(certificate, questions), _question())))
+
+
 def _files(folder: str, pattern: str) -> Callable[[], list[bytes]]:
     return lambda: [path.read_bytes() for path in sorted((CERTIFICATES / folder).glob(pattern))]
 
@@ -456,6 +479,10 @@ DOORS: dict[str, Door] = {
     ),
     "equations of a chain": Door(
         ".json", _files("chain", "chain-2-equations.json"), mutators.JSON, lambda path: _ok(load_question(path))
+    ),
+    "certificate of chains": Door(".json", lambda: _chains("certificates"), mutators.JSON, _any_chains),
+    "question about chains": Door(
+        ".json", lambda: _chains("questions"), mutators.JSON, lambda path: _ok(load_question(path))
     ),
     "image": Door(".png", _images, mutators.IMAGE, _image),
 }

@@ -29,11 +29,11 @@ from gough import (
     estimate,
 )
 from gough.checker import Bound, Inside, certificate_of, check
-from gough.checker.chains import steps_of
 from gough.checker.raw import _decimal as decimal
 from gough.checker.raw import _near as near
 from gough.checker.raw import _one_for_all as one_for_all
 from gough.checker.raw_numbers import Span
+from gough.checker.steps import steps_of
 from gough.checker.words import bound, tolerance_condition
 from gough.closure.findings import (
     Bracket,

@@ -23,7 +23,6 @@ from gough.checker.chain_proofs import (
     ChainWitness,
 )
 from gough.checker.chain_questions import ChainQuestion, question_of, together
-from gough.checker.chains import Link, Reach, Split, Step
 from gough.checker.check import check
 from gough.checker.files import load, save
 from gough.checker.folders import FolderVerdict, check_folder
@@ -45,6 +44,7 @@ from gough.checker.proofs import (
     Witness,
 )
 from gough.checker.rod_equations import RodEquations
+from gough.checker.steps import Link, Reach, Split, Step
 
 __all__ = [
     "Bound",

@@ -27,9 +27,9 @@ from gough.checker.chain_proofs import (
     ChainWitness,
 )
 from gough.checker.chain_questions import LEG_ARRAYS, ChainQuestion
-from gough.checker.files import parsed, require_ieee, sealed, unsealed
+from gough.checker.files import loaded, require_ieee, sealed
 from gough.checker.leg_equations import PlatformMeasurements
-from gough.checker.limits import FILE_BYTES, QUESTION_BYTES, BeyondLimit, brief, read_text, remade
+from gough.checker.limits import QUESTION_BYTES, brief, remade
 from gough.checker.records import number_in, plain_number, require_keys
 from gough.checker.rod_equations import ARRAYS, Condition, RodEquations
 from gough.core.arrays import Array
@@ -137,20 +137,6 @@ def kind_of_file(path: str | Path) -> str:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
     return found[1].decode() if found else ""
-
-
-def loaded(path: str | Path, read: Callable[[Any], T], what: str, limit: int = FILE_BYTES) -> T:
-    """What `read` makes of a sealed JSON file."""
-    require_ieee()
-    text = read_text(path, what, limit)
-    try:
-        value = read(parsed(text))
-    except InputError as error:
-        raise type(error)(f"{path}: {error}") from error
-    except RecursionError as error:
-        raise BeyondLimit(f"{path}: boxes are halved too often in a row; prove it in smaller parts") from error
-    require(sealed(unsealed(text)) == text, f"{path} was changed after it was saved: its seal is broken")
-    return value
 
 
 def rendered(fields: dict[str, Any]) -> str:

@@ -6,14 +6,14 @@ against accidents, the exact check against everything else.
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 from math import isinf
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from gough.checker.certificate import Certificate, require_version
-from gough.checker.limits import DEPTH, BeyondLimit, brief, read_text, remade
+from gough.checker.limits import DEPTH, FILE_BYTES, BeyondLimit, brief, read_text, remade
 from gough.checker.proofs import PARTS
 from gough.checker.records import KINDS, content_of, plain, read, require_keys
 from gough.core.errors import GoughError, InputError, nearest, require
@@ -24,6 +24,7 @@ _KEYS = ("gough", "version", "kind", "problem")
 _NESTED = 2 * DEPTH + 10
 """Lists and objects within each other: two for each case, and those of a step."""
 _TOO_DEEP = f"its lists are nested more than {_NESTED} deep, too deep to be checked; prove it in smaller parts"
+T = TypeVar("T")
 _SEAL = ',\n "seal": "'
 
 
@@ -55,16 +56,21 @@ def load(path: str | Path) -> Certificate:
         ...
         gough.core.errors.InputError: none.json cannot be read: No such file or directory
     """
+    return loaded(path, _certificate, "a certificate")
+
+
+def loaded(path: str | Path, read: Callable[[Any], T], what: str, limit: int = FILE_BYTES) -> T:
+    """What `read` makes of a sealed JSON file."""
     require_ieee()
-    text = read_text(path, "a certificate")
+    text = read_text(path, what, limit)
     try:
-        certificate = _certificate(parsed(text))
+        value = read(parsed(text))
     except InputError as error:
         raise type(error)(f"{path}: {error}") from error
     except RecursionError as error:
         raise BeyondLimit(f"{path}: {_TOO_DEEP}") from error
     require(sealed(unsealed(text)) == text, f"{path} was changed after it was saved: its seal is broken")
-    return certificate
+    return value
 
 
 def render(certificate: Certificate) -> str:

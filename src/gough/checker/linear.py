@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gough.checker.certificate import bounds_of
-from gough.checker.chains import Coefficients, Link, Reach, Split, Step, Weights, coefficients, row_weights
 from gough.checker.limits import common, gcd_cost, product_cost, spend
 from gough.checker.proofs import RelaxedStep
+from gough.checker.steps import Coefficients, Link, Reach, Split, Step, Weights, coefficients, row_weights
 from gough.checker.words import approximately, row_name, written
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, nearest

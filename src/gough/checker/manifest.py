@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gough.checker.chain_files import list_of, loaded, numbers, rendered, wholes
+from gough.checker.chain_files import list_of, numbers, rendered, wholes
 from gough.checker.chain_questions import ChainQuestion
+from gough.checker.files import loaded
 from gough.checker.records import require_keys
 from gough.core.arrays import Array
 from gough.core.errors import require

@@ -7,10 +7,10 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from gough.checker.certificate import Certificate
-from gough.checker.chains import Coefficients, Link, Reach, Split, Step, Weights
 from gough.checker.linear import NotProven, Sides, after, best_step, with_bound
 from gough.checker.of_ellipsoid import rounds_of
 from gough.checker.proofs import Bound, Empty, Inside, Proof, RelaxedBound, RelaxedEmpty, RelaxedStep, Violated, Witness
+from gough.checker.steps import Coefficients, Link, Reach, Split, Step, Weights
 from gough.checker.words import written
 from gough.core.arrays import Array
 from gough.core.errors import AssumptionError

@@ -12,7 +12,8 @@ from typing import Any, get_args
 
 import numpy as np
 
-from gough.checker.chains import (
+from gough.checker.limits import brief, exact
+from gough.checker.steps import (
     Coefficients,
     Link,
     Weights,
@@ -24,7 +25,6 @@ from gough.checker.chains import (
     steps_of,
     support,
 )
-from gough.checker.limits import brief, exact
 from gough.core.errors import require
 
 

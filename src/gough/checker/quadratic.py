@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gough.checker.chains import Weights
 from gough.checker.limits import common, product_cost, spend
 from gough.checker.linear import NotProven, Sides, largest_value, rows_exactly, vector
 from gough.checker.proofs import Round, Strip
+from gough.checker.steps import Weights
 from gough.checker.words import approximately, written
 from gough.core.rational import Whole
 from gough.problem import LinearProblem

@@ -10,7 +10,6 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from gough.checker.chains import Link, Reach, Split, Step, Weights
 from gough.checker.limits import brief
 from gough.checker.proofs import (
     Bound,
@@ -25,6 +24,7 @@ from gough.checker.proofs import (
     Violated,
     Witness,
 )
+from gough.checker.steps import Link, Reach, Split, Step, Weights
 from gough.core.errors import InputError, nearest, require
 from gough.core.rational import as_double
 

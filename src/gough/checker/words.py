@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import ceil, isqrt
 
-from gough.checker.chains import Coefficients, Step, steps_of
 from gough.checker.proofs import (
     Bound,
     Empty,
@@ -17,6 +16,7 @@ from gough.checker.proofs import (
     Violated,
     Witness,
 )
+from gough.checker.steps import Coefficients, Step, steps_of
 from gough.core import outward
 from gough.core.rational import as_double
 from gough.core.text import number

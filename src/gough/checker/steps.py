@@ -1,4 +1,4 @@
-"""Chains of links: each proves something of every consistent θ, and may use the box that the links before it leave."""
+"""Links of linear proofs: each proves something of every consistent θ, and may use the box that earlier links leave."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
