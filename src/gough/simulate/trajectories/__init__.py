@@ -1,6 +1,5 @@
 """Trajectories with exact velocities and accelerations: periodic series, paths from rest to rest, pick and place."""
 
-from gough.simulate.trajectories.export import as_recording
 from gough.simulate.trajectories.paths import Circle, Joined, PolynomialPath, Ramped
 from gough.simulate.trajectories.pick_and_place import PickAndPlace
 from gough.simulate.trajectories.series import (
@@ -8,6 +7,7 @@ from gough.simulate.trajectories.series import (
     Motion,
     Periodic,
     Trajectory,
+    as_recording,
     benchmark_circle,
     instants,
     require_count,
