@@ -92,17 +92,17 @@ def _start() -> tuple[Dimensions, Complex]:
     ends = _right(b[0]) - _left(a[0])
     quadratic = g @ g + 2 * (ends @ e) @ g + 2 * np.einsum("i,nij,j->n", e, _right(b[0]) @ _left(a[0]), e)
     home = Dimensions(a, b, (-quadratic / (e @ e))[None])
-    found = np.concatenate([e, g])[None]
-    found /= np.linalg.norm(found)
-    while len(found) < SOLUTIONS:
+    solutions = np.concatenate([e, g])[None]
+    solutions /= np.linalg.norm(solutions)
+    while len(solutions) < SOLUTIONS:
         corners = [home, *(Dimensions(random(1, 6, 3), random(1, 6, 3), random(1, 6)) for _ in range(2)), home]
-        x, arrived = found[None], np.ones((1, len(found)), dtype=bool)
+        x, arrived = solutions[None], np.ones((1, len(solutions)), dtype=bool)
         for begin, end in pairwise(corners):
             x, there, _ = _follow(x, begin, end)
             arrived &= there
-        found = np.concatenate([found, x[0][arrived[0]]])
-        found = found[_distinct(found)]
-    return home, found
+        solutions = np.concatenate([solutions, x[0][arrived[0]]])
+        solutions = solutions[_distinct(solutions)]
+    return home, solutions
 
 
 def _distinct(x: Complex) -> list[int]:

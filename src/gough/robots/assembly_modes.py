@@ -111,11 +111,11 @@ class AssemblyModes(ArrayValue):
         for k in range(N):
             rows = np.flatnonzero(self.sample == k)
             if rows.size:
-                found = PlatformPoses(self.poses.position[rows], self.poses.rotation[rows])
-                far = _distance(found, PlatformPoses(given.position[k], given.rotation[k]), self.lever)
+                modes = PlatformPoses(self.poses.position[rows], self.poses.rotation[rows])
+                far = _distance(modes, PlatformPoses(given.position[k], given.rotation[k]), self.lever)
                 best = int(far.argmin())
                 mode[k], distance[k] = rows[best], far[best]
-                apart = _distance(found, PlatformPoses(found.position[best], found.rotation[best]), self.lever)
+                apart = _distance(modes, PlatformPoses(modes.position[best], modes.rotation[best]), self.lever)
                 other[k] = np.delete(apart, best).min(initial=np.inf)
         return ModeChoice(mode, distance, other)
 
@@ -198,13 +198,15 @@ def _lever(model: KinematicModel, theta: Array, readings: Array, poses: Platform
     return max(float(size[0] / size[1]), 1e-3)
 
 
-def _settled(model: KinematicModel, theta: Array, readings: Array, found: Candidates) -> AssemblyModes:
+def _settled(model: KinematicModel, theta: Array, readings: Array, candidates: Candidates) -> AssemblyModes:
     """Candidates, polished by Newton's method, each once, with proofs."""
-    sample, _ = np.nonzero(found.may_be)
+    sample, _ = np.nonzero(candidates.may_be)
     finder = _finder(model)
-    p, R, arrived = finder.newton(theta, readings[sample], found.position[found.may_be], found.rotation[found.may_be])
+    p, R, arrived = finder.newton(
+        theta, readings[sample], candidates.position[candidates.may_be], candidates.rotation[candidates.may_be]
+    )
     arrived &= abs(p).max(axis=1, initial=0.0) < 1e6
-    complete = found.complete.copy()
+    complete = candidates.complete.copy()
     complete[sample[~arrived]] = False
     sample, poses = sample[arrived], PlatformPoses(p[arrived], R[arrived])
     lever = _lever(model, theta, readings[sample], poses)
@@ -277,8 +279,8 @@ class _ModeProof:
 
         position = repeated(Interval.centered(p, np.broadcast_to(r[:3], p.shape)))
         turn = Interval(np.tile(-r[3:], (M * n, 1)), np.tile(r[3:], (M * n, 1)))
-        found = self._kernel.enclose(x, position, repeated(R), turn, readings.reshape(-1))
-        return {name: found[name].reshape(M, n, *found[name].shape[1:]) for name in ("residual", "by_pose")}
+        enclosed = self._kernel.enclose(x, position, repeated(R), turn, readings.reshape(-1))
+        return {name: enclosed[name].reshape(M, n, *enclosed[name].shape[1:]) for name in ("residual", "by_pose")}
 
 
 def _maps_inside(Y: Array, shift: Interval, J: Interval, r: Array) -> Array:

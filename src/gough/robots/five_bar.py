@@ -200,13 +200,13 @@ class FiveBar:
         Raises:
             InputError: out of reach, too near a singularity, or reached only in the other assembly mode.
         """
-        found = kernels()["inverse"].evaluate(position, self._geometry, np.array(self.elbows, dtype=float))
+        solution = kernels()["inverse"].evaluate(position, self._geometry, np.array(self.elbows, dtype=float))
         for i in range(2):
-            refuse_where(found["reach"][..., i] < 0, f"the end point is out of reach of motor {i + 1}")
-        side = self.side * found["meeting"]
+            refuse_where(solution["reach"][..., i] < 0, f"the end point is out of reach of motor {i + 1}")
+        side = self.side * solution["meeting"]
         refuse_where(side <= -self.least_margin, "the end point is reached only in the other assembly mode")
         refuse_where(side < self.least_margin, "the distal links are aligned: the end point is a singular pose")
-        return found["q"]
+        return solution["q"]
 
     def closure(self, q: Any, position: Any) -> Array:
         """The closure equations |P - B_i|² - r_i² (N, 2), in m², zero where the mechanism is assembled.

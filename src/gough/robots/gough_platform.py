@@ -204,13 +204,13 @@ class GoughPlatform(ArrayValue):
         require(len(self.base) == 6, f"assembly modes are known for six legs, not for {len(self.base)}")
         rows = self.rows(parameters)
         a, b = rows[:, :3], rows[:, 3:6]
-        found = all_poses(a, b, rows[:, 6] + rows[:, 7] * readings)
-        quaternion, position, imaginary = as_motion(found.x, a, b)
-        ended = np.asarray((found.arrived | found.infinite).all(axis=1))
+        paths = all_poses(a, b, rows[:, 6] + rows[:, 7] * readings)
+        quaternion, position, imaginary = as_motion(paths.x, a, b)
+        ended = np.asarray((paths.arrived | paths.infinite).all(axis=1))
         for k in np.flatnonzero(ended):
-            finite = found.x[k][found.arrived[k]]
+            finite = paths.x[k][paths.arrived[k]]
             ended[k] = count_distinct(finite) == len(finite)
-        return Candidates(position, from_quaternion(quaternion), found.arrived & (imaginary < _NEARLY_REAL), ended)
+        return Candidates(position, from_quaternion(quaternion), paths.arrived & (imaginary < _NEARLY_REAL), ended)
 
     @classmethod
     def of_circles(

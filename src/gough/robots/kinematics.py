@@ -215,23 +215,23 @@ class PoseFinder:
         n = len(readings)
         p, R = guess.position.copy(), guess.rotation.copy()
         side = self.side(parameters, start_readings, guess)
-        found, todo = np.zeros(n, dtype=bool), np.arange(n)
+        solved, todo = np.zeros(n, dtype=bool), np.arange(n)
         for pieces in _PIECES:
             at, turn = guess.position[todo].copy(), guess.rotation[todo].copy()
             for k in range(1, pieces + 1):
                 want = start_readings[todo] + (readings[todo] - start_readings[todo]) * (k / pieces)
                 at, turn, arrived = self.newton(parameters, want, at, turn)
             p[todo[arrived]], R[todo[arrived]] = at[arrived], turn[arrived]
-            found[todo[arrived]] = True
+            solved[todo[arrived]] = True
             here = self.side(parameters, readings[todo[arrived]], PlatformPoses(at[arrived], turn[arrived]))
             arrived[arrived] = here == side[todo[arrived]]
             todo = todo[~arrived]
             if todo.size == 0:
                 return PlatformPoses(p, R)
-        if found.all() and not same_side:
+        if solved.all() and not same_side:
             return PlatformPoses(p, R)
-        first = todo[0] if same_side else np.flatnonzero(~found)[0]
-        across = " but one across a singularity, in another assembly mode (see assembly_modes)" if found[first] else ""
+        first = todo[0] if same_side else np.flatnonzero(~solved)[0]
+        across = " but one across a singularity, in another assembly mode (see assembly_modes)" if solved[first] else ""
         raise InputError(
             f"sample {first}: no pose is found at the readings {np.array2string(readings[first], precision=5)} "
             f"({todo.size} of {n} samples){across}: the robot cannot be assembled so. Check the readings' unit, sign "
@@ -283,14 +283,14 @@ def evaluate_chains(
     """The outputs of a chain kernel for all chains of all samples at once: (N, chains, …)."""
     n_samples, n = readings.shape
     x = np.broadcast_to(theta[columns], (n_samples, *columns.shape)).reshape(n_samples * n, columns.shape[1])
-    found = kernel.evaluate(
+    outputs = kernel.evaluate(
         x,
         np.repeat(poses.position, n, axis=0),
         np.repeat(poses.rotation, n, axis=0),
         np.zeros(3),
         readings.reshape(-1),
     )
-    return {name: value.reshape(n_samples, n, *value.shape[1:]) for name, value in found.items()}
+    return {name: value.reshape(n_samples, n, *value.shape[1:]) for name, value in outputs.items()}
 
 
 def as_guess(guess: PlatformPoses, n_samples: int) -> PlatformPoses:

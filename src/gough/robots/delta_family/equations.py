@@ -130,9 +130,9 @@ class Family:
     def descent(self, x: Expression, q: Expression, geometry: Expression) -> dict[str, Expression]:
         """The pose after several steps of `newton`, the last step, and det J_x just before it."""
         for _ in range(NEWTON_STEPS):
-            found = self.newton(x, q, geometry)
-            x += found["step"]
-        return {"pose": x, "step": found["step"], "determinant": found["determinant"]}
+            result = self.newton(x, q, geometry)
+            x += result["step"]
+        return {"pose": x, "step": result["step"], "determinant": result["determinant"]}
 
     def jacobian(self, x: Expression, geometry: Expression) -> Expression:
         """J with ẋ = J q̇."""

@@ -64,9 +64,9 @@ class PoseSearch:
 
     def _run_down(self, q: Array, start: Array) -> tuple[Array, Which]:
         """Poses, and which samples failed, by plain steps; those that do not arrive go again, with care."""
-        found = self.descent.evaluate(start, q, self.numbers)
-        x = found["pose"]
-        arrived = (np.abs(found["step"]).max(axis=1) <= _SMALL) & (found["determinant"] * self.side > 0)
+        result = self.descent.evaluate(start, q, self.numbers)
+        x = result["pose"]
+        arrived = (np.abs(result["step"]).max(axis=1) <= _SMALL) & (result["determinant"] * self.side > 0)
         failed = ~arrived & ~np.isnan(start).any(axis=1)
         if failed.any():
             x[failed], failed[failed] = self._descend(q[failed], start[failed])
@@ -96,13 +96,13 @@ class PoseSearch:
             if todo.size == 0:
                 break
             trial = x[todo] + step[todo]
-            found = self.newton.evaluate(trial, q[todo], self.numbers)
-            size = np.einsum("ni,ni->n", found["away"], found["away"])
-            closer = (size < error[todo]) & (found["determinant"] * self.side > 0)
+            result = self.newton.evaluate(trial, q[todo], self.numbers)
+            size = np.einsum("ni,ni->n", result["away"], result["away"])
+            closer = (size < error[todo]) & (result["determinant"] * self.side > 0)
             step[todo[~closer]] /= 2
             taken = todo[closer]
-            x[taken], step[taken], error[taken] = trial[closer], found["step"][closer], size[closer]
-            arrived = closer & (np.abs(found["step"]).max(axis=1) <= _SMALL)
+            x[taken], step[taken], error[taken] = trial[closer], result["step"][closer], size[closer]
+            arrived = closer & (np.abs(result["step"]).max(axis=1) <= _SMALL)
             x[todo[arrived]] += step[todo[arrived]]
             todo = todo[~arrived]
         failed = np.zeros(len(x), dtype=np.bool_)

@@ -36,9 +36,9 @@ def spun(v: Expression, step: JointStep, at: Positions, *, back: bool = False) -
     c, s = at.turn(step.coordinate)
     s = step.sign * s if not back else -step.sign * s
     i, j = (step.axis + 1) % 3, (step.axis + 2) % 3
-    found = [v[0], v[1], v[2]]
-    found[i], found[j] = c * v[i] - s * v[j], s * v[i] + c * v[j]
-    return ex.vector(*found)
+    turned = [v[0], v[1], v[2]]
+    turned[i], turned[j] = c * v[i] - s * v[j], s * v[i] + c * v[j]
+    return ex.vector(*turned)
 
 
 def carried(at: Structure, link: int, v: Expression, s: Positions, *, is_point: bool) -> Expression:
@@ -76,7 +76,7 @@ def _rows(at: Structure, closure: Closure, links: tuple[int, int], s: Positions)
         column = [row[AXIS[direction]] for row in closure.placements[end].rotation]
         return carried(at, links[end], ex.vector(*column), s, is_point=False)
 
-    found: dict[str, Expression] = {}
+    equations: dict[str, Expression] = {}
     held = [d for d in closure.directions if len(d) == 1]
     if held:
         ends = [
@@ -87,9 +87,9 @@ def _rows(at: Structure, closure: Closure, links: tuple[int, int], s: Positions)
         for direction in held:
             # all three directions of any frame are held if those of the base are
             whole = len(held) == 3
-            found[direction] = gap[AXIS[direction]] if whole else ex.dot(gap, axis(0, direction))
-    found |= _attitude(closure, axis)
-    return [found[direction] for direction in closure.directions]
+            equations[direction] = gap[AXIS[direction]] if whole else ex.dot(gap, axis(0, direction))
+    equations |= _attitude(closure, axis)
+    return [equations[direction] for direction in closure.directions]
 
 
 def _attitude(closure: Closure, axis: Callable[[int, str], Expression]) -> dict[str, Expression]:

@@ -103,7 +103,7 @@ def regressor(
     """
     frames = _frames(at, motion, gravity)
     numbers = {link.body: k for k, link in enumerate(at.links)}
-    found = []
+    entries = []
     for parameter in columns:
         forces: dict[int, Expression] = {}
         for member in parameter.members:
@@ -115,8 +115,8 @@ def regressor(
                 own = {k: _force(parameter, motion, k, friction_speed)}
             for k, value in own.items():
                 forces[k] = forces[k] + value if k in forces else value
-        found.append(_projected(motion, forces))
-    return ex.matrix(*found)
+        entries.append(_projected(motion, forces))
+    return ex.matrix(*entries)
 
 
 def _projected(motion: MechanismMotion, forces: dict[int, Expression]) -> Expression:

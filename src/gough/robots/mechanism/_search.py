@@ -109,14 +109,14 @@ class _Descent:
             if todo.size == 0:
                 break
             trial = s[todo] + step[todo]
-            found = of.newton.evaluate(trial) if self.is_compiled else of.newton.replay(trial)
-            closer = (found["error"] < error[todo]) & (found["side"] * of.side > 0)
+            step_result = of.newton.evaluate(trial) if self.is_compiled else of.newton.replay(trial)
+            closer = (step_result["error"] < error[todo]) & (step_result["side"] * of.side > 0)
             step[todo[~closer]] /= 2
             taken = todo[closer]
-            new = found["step"].reshape(trial.shape)[closer]
+            new = step_result["step"].reshape(trial.shape)[closer]
             length = np.abs(new / of.scale).max(axis=1)
             arrived = length <= _SMALL
-            s[taken], error[taken] = trial[closer], found["error"][closer]
+            s[taken], error[taken] = trial[closer], step_result["error"][closer]
             step[taken] = new / np.maximum(length, 1.0)[:, None]
             s[taken[arrived]] += new[arrived]
             todo = np.setdiff1d(todo, taken[arrived], assume_unique=True)

@@ -69,14 +69,14 @@ class States:
         for rows, unknown in self.blocks:
             strut = find_strut(at, rows, unknown)
             if strut is not None:
-                found = strut.solve(s, self.home.s)
+                solved = strut.solve(s, self.home.s)
             elif len(unknown) == 1:
                 row, k = rows[0], unknown[0]
-                found = {k: _single(at, row, k, s, (float(self.home.s[k]), float(self.C[row, k])))}
+                solved = {k: _single(at, row, k, s, (float(self.home.s[k]), float(self.C[row, k])))}
             else:
-                found = _newton(at, rows, unknown, s)
+                solved = _newton(at, rows, unknown, s)
                 guesses += list(rows)
-            s = ex.vector(*(found.get(k, s[k]) for k in range(at.n)))
+            s = ex.vector(*(solved.get(k, s[k]) for k in range(at.n)))
         return s if not guesses else s + _missing(at, guesses, s)
 
 
@@ -276,9 +276,9 @@ def _matched(at: Structure, link: int, unknown: tuple[int, ...], tip: Array, tar
         if step is not None and np.abs(np.cross(tip, _axis(step))).max() > 1e-12:
             return None
         tip = R @ tip + p
-    found = Strut(at, tuple(parts), first, third, tip, target)
-    (a, b), _, _ = found._shape()  # noqa: SLF001 - its own
-    return found if abs(a @ b) < 0.999 else None
+    strut = Strut(at, tuple(parts), first, third, tip, target)
+    (a, b), _, _ = strut._shape()  # noqa: SLF001 - its own
+    return strut if abs(a @ b) < 0.999 else None
 
 
 def _parts(at: Structure, link: int) -> list[Part]:

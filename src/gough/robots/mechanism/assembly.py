@@ -96,14 +96,14 @@ def assembled(mechanism: Mechanism) -> Assembly:
     s = _closed(mechanism, starting(mechanism), size)
     scaled, rank = _scaled(mechanism, s, size)
     _check_mobility(mechanism, scaled, rank)
-    found = Assembly(at, s, size, _independent(scaled, rank), at.n - rank)
-    if found.redundant and not mechanism.redundant:
+    assembly = Assembly(at, s, size, _independent(scaled, rank), at.n - rank)
+    if assembly.redundant and not mechanism.redundant:
         raise InputError(
-            f"{mechanism.name} is over-constrained: {', '.join(found.redundant)} of its closures follow from the "
+            f"{mechanism.name} is over-constrained: {', '.join(assembly.redundant)} of its closures follow from the "
             "others. Leave those directions out, or state redundant = true if this is intended"
         )
-    _check_home(mechanism, found, scaled)
-    return found
+    _check_home(mechanism, assembly, scaled)
+    return assembly
 
 
 def _scaled(mechanism: Mechanism, s: Array, size: float) -> tuple[Array, int]:
@@ -131,8 +131,8 @@ def _closed(mechanism: Mechanism, start: Array, size: float) -> Array:
     far = np.where([motion == "turn" for motion in at.motions], np.pi / 2, size / 2)
     others = start + np.random.default_rng(0).uniform(-1, 1, (_TRIES, at.n)) * far
     others[:, list(at.pose)] = mechanism.platform.home
-    found, left = close(mechanism, others, size, at.pose)
-    closed = found[np.abs(left).max(axis=1) <= CLOSED]
+    positions, left = close(mechanism, others, size, at.pose)
+    closed = positions[np.abs(left).max(axis=1) <= CLOSED]
     if len(closed):
         nearest = closed[np.abs((closed - start) / far).max(axis=1).argmin()]
         away = sorted(set(at.others(at.pose)), key=lambda k: -abs(nearest[k] - start[k]))[:4]
@@ -151,10 +151,10 @@ def _closed(mechanism: Mechanism, start: Array, size: float) -> Array:
         "rad" if by == 1.0 and name.split()[-1].startswith("r") else "m"
         for by, name in zip(by_row, at.rows, strict=True)
     ]
-    said = ", ".join(
+    gaps_text = ", ".join(
         f"{at.rows[k]} by {abs(gaps[k]) * by_row[k]:.3g} {units[k]}" for k in worst if abs(gaps[k]) > CLOSED
     )
-    raise InputError(f"{mechanism.name} does not close at home: open are {said}. {hint}{_sizes(mechanism)}")
+    raise InputError(f"{mechanism.name} does not close at home: open are {gaps_text}. {hint}{_sizes(mechanism)}")
 
 
 def _sizes(mechanism: Mechanism) -> str:
@@ -186,9 +186,9 @@ def close(mechanism: Mechanism, starts: Array, size: float, held: tuple[int, ...
         return starts, np.zeros((len(starts), len(by_row)))
 
     def look(s: Array) -> tuple[Array, Array]:
-        found = kernel.replay(s)
-        C = found["C"].reshape(len(s), -1, at.n) / by_row[:, None] * by_column
-        return found["gaps"].reshape(len(s), -1) / by_row, C[:, :, unknown]
+        values = kernel.replay(s)
+        C = values["C"].reshape(len(s), -1, at.n) / by_row[:, None] * by_column
+        return values["gaps"].reshape(len(s), -1) / by_row, C[:, :, unknown]
 
     s, damping = starts.copy(), np.full(len(starts), 1e-3)
     gaps, C = look(s)
@@ -251,9 +251,9 @@ def _free_motion(at: Structure, scaled: Array, known: tuple[int, ...]) -> str:
     return ", ".join(moving)
 
 
-def _check_home(mechanism: Mechanism, found: Assembly, scaled: Array) -> None:
+def _check_home(mechanism: Mechanism, assembly: Assembly, scaled: Array) -> None:
     """Refuse a home where actuators or pose do not determine the rest."""
-    at = found.at
+    at = assembly.at
     for known, what, advice in (
         (at.actuated, "the actuators do not hold", "Choose another home pose, or drive other joints"),
         (at.pose, "the pose does not determine", "Choose another home pose, or other coordinates for the pose"),
@@ -261,7 +261,7 @@ def _check_home(mechanism: Mechanism, found: Assembly, scaled: Array) -> None:
         unknown = list(at.others(known))
         if not unknown:
             continue
-        values = np.linalg.svd(scaled[np.ix_(found.rows, unknown)], compute_uv=False)
+        values = np.linalg.svd(scaled[np.ix_(assembly.rows, unknown)], compute_uv=False)
         require(
             bool(values[-1] > SMALL * values[0]),
             f"{mechanism.name} is singular at home: {what} {_free_motion(at, scaled, known)}. {advice}",

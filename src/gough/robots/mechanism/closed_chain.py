@@ -165,15 +165,15 @@ class ClosedChain(ABC):
         still = np.zeros(len(self.home))
         s = self._at_pose(x)
         J = run(self._engine.joint_motion, s, still, still)["J"].reshape(len(s), len(still), len(still))
-        found: Array = np.linalg.inv(J).astype(np.float64)
-        return found if np.ndim(x) == 2 else found[0]
+        inverse: Array = np.linalg.inv(J).astype(np.float64)
+        return inverse if np.ndim(x) == 2 else inverse[0]
 
     def joint_motion(self, x: Any, dx: Any, ddx: Any) -> JointMotion:
         """Positions, velocities and accelerations of the actuators for a motion of the platform."""
         s = self._at_pose(x)
-        found = run(self._engine.joint_motion, s, *self._rates(dx, ddx, len(s), "pose"))
+        motion = run(self._engine.joint_motion, s, *self._rates(dx, ddx, len(s), "pose"))
         at = self._engine.home.at.actuated
-        return JointMotion(*(self._picked(part, at, x) for part in (s, found["ds"], found["dds"])))
+        return JointMotion(*(self._picked(part, at, x) for part in (s, motion["ds"], motion["dds"])))
 
     def coordinate_motion(self, x: Any, dx: Any, ddx: Any) -> CoordinateMotion:
         """The motion of all coordinates, passive ones too, for a motion of the platform."""
@@ -185,9 +185,9 @@ class ClosedChain(ABC):
     def pose_motion(self, q: Any, dq: Any, ddq: Any, guess: Any = None) -> PoseMotion:
         """Poses, velocities and accelerations for a motion of the actuators; derivatives in closed form."""
         s = self._at_actuators(q, guess)
-        found = run(self._engine.pose_motion, s, *self._rates(dq, ddq, len(s), "actuator"))
+        motion = run(self._engine.pose_motion, s, *self._rates(dq, ddq, len(s), "actuator"))
         at = self._engine.home.at.pose
-        return PoseMotion(*(self._picked(part, at, q) for part in (s, found["ds"], found["dds"])))
+        return PoseMotion(*(self._picked(part, at, q) for part in (s, motion["ds"], motion["dds"])))
 
     def margin(self, x: Any) -> Array:
         """Distance from singularity (N,): zero at one, negative beyond one where the actuators lose the platform.
@@ -198,8 +198,8 @@ class ClosedChain(ABC):
         they are the smallest singular values. Out of reach it is NaN.
         """
         s = self.look(x)
-        found = self.margin_at(s)
-        return found if np.ndim(x) == 2 else found[0]
+        distances = self.margin_at(s)
+        return distances if np.ndim(x) == 2 else distances[0]
 
     def reach(self, x: Any) -> Array:
         """Distance of each actuator from the ends of its range (N, actuators): 1 in the middle, 0 at an end.
@@ -383,9 +383,9 @@ class ClosedChain(ABC):
 
     def margin_at(self, s: Array) -> Array:
         """The margin (N,) at all coordinates (N, coordinates); see `margin`."""
-        found = run(self._engine.margins, s)
+        distances = run(self._engine.margins, s)
         sides = self._engine.sides
-        return np.minimum(found["actuators"] * sides[0], np.abs(found["pose"]))
+        return np.minimum(distances["actuators"] * sides[0], np.abs(distances["pose"]))
 
     def _refuse(self, s: Array, like: Any) -> None:
         margin = self.margin_at(s)

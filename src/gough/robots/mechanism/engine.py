@@ -59,19 +59,19 @@ class Engine:
             if not self.home.rows:
                 return {"actuators": 1.0 + 0.0 * s[0], "pose": 1.0 + 0.0 * s[0]}
             C = self._scaled(s)[1]
-            found = {}
+            distances = {}
             for name, known in (("actuators", self.home.at.actuated), ("pose", self.home.at.pose)):
                 system = Elimination(columns_of(C, self.home.at.others(known)))
-                found[name] = ex.copysign(system.closeness(), system.determinant_sign)
-            return found
+                distances[name] = ex.copysign(system.closeness(), system.determinant_sign)
+            return distances
 
         return trace(look, name="margins", inputs={"s": self.n})
 
     @cached_property
     def sides(self) -> tuple[float, float]:
         """The signs of both margins at home."""
-        found = self.margins.replay(self.home.s)
-        return float(np.sign(found["actuators"])), float(np.sign(found["pose"]))
+        at_home = self.margins.replay(self.home.s)
+        return float(np.sign(at_home["actuators"])), float(np.sign(at_home["pose"]))
 
     @cached_property
     def gaps(self) -> Kernel:
@@ -138,8 +138,8 @@ class Engine:
 
         def look(x: Expression) -> Expression:
             ex.note_solve("inverse of the closure equations")
-            found = self.margins.function.call([self.states.function.call([x])[0]])
-            return ex.vector(*(side * each for side, each in zip(self.sides, found, strict=True)))
+            distances = self.margins.function.call([self.states.function.call([x])[0]])
+            return ex.vector(*(side * each for side, each in zip(self.sides, distances, strict=True)))
 
         return trace(look, name="margin", inputs={"x": self.n_actuators})
 
@@ -218,11 +218,11 @@ class Engine:
         def composed(x: Expression, dx: Expression, ddx: Expression) -> dict[str, Expression]:
             ex.note_solve(next(iter(inner.solves), "solve of the closure equations"))
             s = self.states.function.call([x])[0]
-            found = inner.function.call([s, dx, ddx])
+            values = inner.function.call([s, dx, ddx])
             shaped = {}
-            for port, flat in zip(inner.outputs, found, strict=True):
+            for port, flat in zip(inner.outputs, values, strict=True):
                 columns = port.shape[1] if len(port.shape) == 2 else 1
-                shaped[port.name if len(found) > 1 else name] = (
+                shaped[port.name if len(values) > 1 else name] = (
                     flat if columns == 1 else ex.matrix(*(flat[k::columns] for k in range(columns)))
                 )
             return shaped

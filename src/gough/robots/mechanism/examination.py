@@ -64,14 +64,14 @@ class Examination:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Properties that are not errors but should be checked."""
-        found = [f"home is beyond the limits of {name}" for name in self.beyond]
+        notes = [f"home is beyond the limits of {name}" for name in self.beyond]
         odd = "no rigid body has the moments of inertia of '{}': one exceeds the sum of the others"
-        found += [odd.format(name) for name in self.impossible]
+        notes += [odd.format(name) for name in self.impossible]
         if self.redundant:
-            found.append(f"closures repeat one another ({', '.join(self.redundant)}): parts must fit exactly")
+            notes.append(f"closures repeat one another ({', '.join(self.redundant)}): parts must fit exactly")
         if self.margin < 0.01:
-            found.append(f"home is close to a singularity (margin {self.margin:.2g})")
-        return tuple(found)
+            notes.append(f"home is close to a singularity (margin {self.margin:.2g})")
+        return tuple(notes)
 
     def __str__(self) -> str:
         tied = f" in {len(self.groups)} groups" if len(self.groups) < self.n_bodies else ""

@@ -58,14 +58,14 @@ def _of_rotors(mechanism: Mechanism) -> Iterator[Parameter]:
 
 def _of_friction(mechanism: Mechanism) -> Iterator[Parameter]:
     """Passive joints first, as in [AHG, table I], then dry, viscous, offset of the drives in their order."""
-    found: dict[str, tuple[float, list[str]]] = {}
+    terms: dict[str, tuple[float, list[str]]] = {}
     for name, freedom in mechanism.freedoms.items():
         for parameter, value in (freedom.friction.parameters if freedom.friction else {}).items():
-            found.setdefault(parameter, (value, []))[1].append(name)
+            terms.setdefault(parameter, (value, []))[1].append(name)
     driven = set(mechanism.actuated)
     for part in (PASSIVE, DRIVES):
         for letter in "rvo":
-            for parameter, (value, members) in found.items():
+            for parameter, (value, members) in terms.items():
                 is_driven = bool(driven & set(members))
                 if parameter[0] == letter and is_driven == (part == DRIVES):
                     unit = UNITS[mechanism.motions[members[0]]][letter]

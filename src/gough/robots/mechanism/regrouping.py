@@ -38,9 +38,9 @@ def formula(mechanism: Mechanism, names: Sequence[str], factors: Sequence[float]
     for name, factor in zip(names, values.tolist(), strict=True):
         if factor == 0:
             continue
-        said = _sum(mechanism, kept, name, factor)
-        negative = said.startswith("−") if said else factor < 0
-        sign, size = "−" if negative else "+", said.lstrip("−") if said else f"{abs(factor):.4g}"
+        total = _sum(mechanism, kept, name, factor)
+        negative = total.startswith("−") if total else factor < 0
+        sign, size = "−" if negative else "+", total.lstrip("−") if total else f"{abs(factor):.4g}"
         term = name if size == "1" else f"{size}·{name}"
         text += f" {sign} {term}" if text else f"{'−' if sign == '−' else ''}{term}"
     return text

@@ -68,11 +68,11 @@ class Structure:
 
     def way(self, link: int) -> tuple[int, ...]:
         """The links from the base to this one."""
-        found: list[int] = []
+        path: list[int] = []
         while link >= 0:
-            found.append(link)
+            path.append(link)
             link = self.links[link].parent
-        return tuple(reversed(found))
+        return tuple(reversed(path))
 
     def moving(self, link: int) -> tuple[int, ...]:
         """The coordinates that move a link."""
@@ -105,8 +105,8 @@ def structure(mechanism: Mechanism) -> Structure:
         freedoms += [Freedom()] * len(platform.words)
         links.append(Link(TOOL, -1, _pose_steps(numbered, Placement()), Placement()))
         held = tuple({"roll": "rx", "pitch": "ry", "yaw": "rz"}.get(word, word) for word in platform.words)
-        shown = Closure(TOOL, (TOOL, platform.body), (Placement(), platform.tool), held)
-        closures.append((shown, len(links) - 1, where[platform.body]))
+        pose_shown = Closure(TOOL, (TOOL, platform.body), (Placement(), platform.tool), held)
+        closures.append((pose_shown, len(links) - 1, where[platform.body]))
     pose = [names.index(f"{own}_{word}" if word in platform.words else word) for word in platform.pose]
     actuated = tuple(names.index(name) for name in mechanism.actuated)
     return Structure(

@@ -189,15 +189,15 @@ class _Reader:
 
     def closures(self) -> list[Closure]:
         """The active connect and weld constraints."""
-        found = []
+        closures = []
         for block in self.root.all("equality"):
             for k, element in enumerate(block):
                 if element.attributes.get("active", "true") == "false":
                     continue
                 if element.tag not in {"connect", "weld"}:
                     raise element.refuse("only connect and weld can be expressed as closures of points and frames")
-                found.append(self._closure(element, element.attributes.get("name", f"{element.tag}{k + 1}")))
-        return found
+                closures.append(self._closure(element, element.attributes.get("name", f"{element.tag}{k + 1}")))
+        return closures
 
     def _closure(self, element: Element, name: str) -> Closure:
         held = HELD["point"] if element.tag == "connect" else HELD["frame"]
@@ -229,7 +229,7 @@ class _Reader:
     def actuated(self) -> list[str]:
         """The coordinates that actuators drive."""
         known = {name for joint in self.joints for name in joint.coordinates}
-        found = []
+        joints = []
         for block in self.root.all("actuator"):
             for element in block:
                 joint = element.attributes.get("joint")
@@ -239,8 +239,8 @@ class _Reader:
                     raise element.refuse(f"there is no hinge or slide '{joint}'")
                 if element.numbers("gear", "1")[0] != 1.0:
                     raise element.refuse("the effort of a joint is identified: write gear='1'")
-                found.append(joint)
-        return found
+                joints.append(joint)
+        return joints
 
 
 def _seen(frame: Placement, there: Placement) -> Placement:

@@ -53,15 +53,15 @@ class Compiler:
 
 
 def _defaults(
-    block: Element, name: str, above: dict[str, dict[str, str]], found: dict[str, dict[str, dict[str, str]]]
+    block: Element, name: str, above: dict[str, dict[str, str]], defaults: dict[str, dict[str, dict[str, str]]]
 ) -> None:
     own = {tag: dict(values) for tag, values in above.items()}
     for child in block:
         if child.tag != "default":
             own[child.tag] = {**own.get(child.tag, {}), **child.attributes}
-    found[name] = own
+    defaults[name] = own
     for child in block.all("default"):
-        _defaults(child, child.required("class"), own, found)
+        _defaults(child, child.required("class"), own, defaults)
 
 
 def frame_of(element: Element, compiler: Compiler) -> Placement:

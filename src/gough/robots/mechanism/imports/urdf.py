@@ -89,8 +89,8 @@ def _joint(joint: Element, links: dict[str, Element], renamed: dict[str, str]) -
     if word not in KINDS:
         raise joint.refuse(f"joints of type '{word}' are not known (known: {', '.join(KINDS)})")
     for tag in ("mimic",):
-        if (found := joint.first(tag)) is not None:
-            raise found.refuse("a joint that follows another by a gear is no closure of points or frames")
+        if (gear := joint.first(tag)) is not None:
+            raise gear.refuse("a joint that follows another by a gear is no closure of points or frames")
     parent, child = (_end(joint, tag, links) for tag in ("parent", "child"))
     kind = KINDS[word]
     axis = _axis(joint)
@@ -102,12 +102,12 @@ def _joint(joint: Element, links: dict[str, Element], renamed: dict[str, str]) -
 
 
 def _axis(joint: Element) -> Vector:
-    found = joint.first("axis")
-    x, y, z = found.numbers("xyz", "1 0 0", 3) if found is not None else (1.0, 0.0, 0.0)
+    element = joint.first("axis")
+    x, y, z = element.numbers("xyz", "1 0 0", 3) if element is not None else (1.0, 0.0, 0.0)
     try:
         return unit([x, y, z], "axis")
     except InputError as error:
-        raise (found or joint).refuse("an axis of zero length points nowhere") from error
+        raise (element or joint).refuse("an axis of zero length points nowhere") from error
 
 
 def _across(axis: Vector) -> Vector:

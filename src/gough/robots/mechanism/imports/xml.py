@@ -77,7 +77,7 @@ def read_xml(path: Path, root: str) -> Element:
         raise InputError(f"{str(path)!r} cannot be read: {error}") from error
     parser = expat.ParserCreate()
     above: list[Element] = []
-    found: list[Element] = []
+    roots: list[Element] = []
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         if len(above) == _DEEPEST:
@@ -85,7 +85,7 @@ def read_xml(path: Path, root: str) -> Element:
                 f"{path}, line {parser.CurrentLineNumber}: elements stand in one another more than {_DEEPEST} deep"
             )
         element = Element(tag, attributes, parser.CurrentLineNumber, Path(path))
-        (above[-1].children if above else found).append(element)
+        (above[-1].children if above else roots).append(element)
         above.append(element)
 
     def refuse(*_: Any) -> None:
@@ -104,6 +104,6 @@ def read_xml(path: Path, root: str) -> Element:
         raise InputError(f"{path} is not valid XML: {error}") from error
     except (LookupError, ValueError, TypeError) as error:  # an encoding that expat has to ask Python for
         raise InputError(f"{path} is written in an encoding that is not read ({error}); save it as UTF-8") from error
-    if found[0].tag != root:
-        raise found[0].refuse(f"a file with <{root}> on top is wanted")
-    return found[0]
+    if roots[0].tag != root:
+        raise roots[0].refuse(f"the root element must be <{root}>")
+    return roots[0]
