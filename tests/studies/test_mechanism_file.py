@@ -191,7 +191,7 @@ def test_mistakes_are_named_with_their_line(tmp_path, old, new, said):
 
 def test_a_mechanism_that_does_not_close_names_its_file(tmp_path):
     path = written(tmp_path, PLANAR.replace("position = [0.3, 0, 0]", "position = [3, 0, 0]"))
-    with pytest.raises(InputError, match=r"planar\.toml: planar does not close at home: open are pin"):
+    with pytest.raises(InputError, match=r"planar\.toml: planar does not close at home: the gaps are pin"):
         _ = MechanismFile.read(path).robot
 
 

@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from gough.core.arrays import Array
+from gough.core.errors import require
 from gough.kernels import expression as ex
 from gough.kernels.expression import Expression
 from gough.robots._geometry import angles, length
@@ -80,6 +81,11 @@ class Par4Parts(ArmParts):
     """Mass of one of the two bars between the half plates, m_3 of [NCPP]."""
     bar_inertia: float | None = None
     """Moment of inertia of such a bar about its center; None puts its mass into the bearings at its ends."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        fits = isinstance(self.half_masses, tuple) and len(self.half_masses) == 2
+        require(fits, f"half_masses must be a tuple of 2 masses, but is {self.half_masses}")
 
 
 def _attitude(m: tuple[Expression, ...], x: Expression) -> list[Expression]:

@@ -130,7 +130,7 @@ def test_cogging_needs_a_drive():
 def test_a_mechanism_that_does_not_close_says_which_loop_and_by_how_much():
     far = with_joint(PLANAR, "q2", placement=Placement((2.0, 0.0, 0.0)))
     said = refusal(lambda: MechanismModel(far))
-    assert said.startswith("3-RRR does not close at home: open are pin2 ")
+    assert said.startswith("3-RRR does not close at home: the gaps are pin2 ")
     assert "Check lengths, placements and the home pose" in said
 
 

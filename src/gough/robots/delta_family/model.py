@@ -55,7 +55,7 @@ class DeltaFamily(ABC):
     """The masses of the full mechanism; the equations of this model do not contain them."""
 
     ADDS: ClassVar[dict[str, str]]
-    """For each variant, simplest first, what it adds to the one before, in words."""
+    """For each variant, simplest first, the effect that it adds to the one before, as text."""
     FAMILY: ClassVar[Family]
     """The equations."""
     HANGING: ClassVar[float]
@@ -83,7 +83,7 @@ class DeltaFamily(ABC):
     def _lumped(self) -> dict[str, float]:
         """The parameters of all variants by name, summed up from the parts; without friction."""
 
-    @cached_property
+    @property
     def home(self) -> Array:
         """The pose in which all arms hang alike, well inside the workspace."""
         of = self.geometry

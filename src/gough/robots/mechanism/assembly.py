@@ -154,7 +154,7 @@ def _closed(mechanism: Mechanism, start: Array, size: float) -> Array:
     gaps_text = ", ".join(
         f"{at.rows[k]} by {abs(gaps[k]) * by_row[k]:.3g} {units[k]}" for k in worst if abs(gaps[k]) > CLOSED
     )
-    raise InputError(f"{mechanism.name} does not close at home: open are {gaps_text}. {hint}{_sizes(mechanism)}")
+    raise InputError(f"{mechanism.name} does not close at home: the gaps are {gaps_text}. {hint}{_sizes(mechanism)}")
 
 
 def _sizes(mechanism: Mechanism) -> str:
