@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from gough.closure.chain_problem import absorbed, joined
 from gough.core import intervals as iv
 from gough.core.arrays import Array, ArrayValue, Integers
 from gough.core.errors import require
@@ -105,12 +106,10 @@ class ProbedHeights(ArrayValue):
         """Two rows an equation: with h = x − center each is exactly linear in h and its products."""
         f, slope = self._around(center)
         F = iv.rearrange(lambda end: np.hstack([end, self._quadratic]), slope)
-        A = iv.rearrange(lambda above, below: np.concatenate([above, below]), F, -F)
-        b = iv.rearrange(lambda above, below: np.concatenate([above, below]), -f, f)
+        A, b = joined(F, -F, axis=0), joined(-f, f)
         first, second = np.array(self.products).T
         most = np.concatenate([radius, (Interval(radius[first]) * radius[second]).upper])
-        middle = A.mid
-        return Relaxation(middle, (b + iv.sum(abs(A - middle) * most)).upper)
+        return absorbed(A, b, most)
 
     def _around(self, center: Array) -> tuple[Interval, Interval]:
         """Values of all equations at a center, and their derivatives (rows, n)."""

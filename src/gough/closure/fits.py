@@ -1,6 +1,7 @@
 """How well given chains fit: what their readings must be off by, the best point, and errors of poses to exhibit."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from gough.core.intervals import Interval
 from gough.methods.programs.simplex import Outcome, Simplex
 from gough.methods.programs.sparse_program import Indices, SparseProgram, SparseRows
 
+State = TypeVar("State")
 _ROUNDS = 100
 _FINEST = 1e-11
 """Metres below which the search for a point does not go on."""
@@ -150,19 +152,34 @@ def _needed_within(problem: ChainProblem, x: Array) -> float:
 
 def _improved(problem: ChainProblem, x: Array, finest: float = _FINEST) -> tuple[Array, float]:
     """A point near x with a smaller largest need, and that need."""
-    here = needs(problem, x)
-    best, trust = float(here.max()), 0.01
+
+    def step(point: Array, trust: float) -> tuple[Array, float, float]:
+        moved, promised = _chebyshev(problem, point, trust)
+        there = onto(problem, point + moved)
+        return there, promised, float(needs(problem, there).max()) if there in problem.prior else np.inf
+
+    return _descended(x, float(needs(problem, x).max()), step, trust=0.01, finest=finest)
+
+
+def _descended(
+    state: State,
+    need: float,
+    step: Callable[[State, float], tuple[State, float, float]],
+    *,
+    trust: float,
+    finest: float,
+    enough: float = -np.inf,
+) -> tuple[State, float]:
+    """A state with a smaller need, by steps within a trust region: each has a promised need and a true one."""
     for _ in range(_ROUNDS):
-        step, promised = _chebyshev(problem, x, here, trust)
-        moved = onto(problem, x + step)
-        there = needs(problem, moved)
-        gained, expected = best - float(there.max() if moved in problem.prior else np.inf), best - promised
+        moved, promised, there = step(state, trust)
+        gained, expected = need - there, need - promised
         if gained > 0:
-            x, here, best = moved, there, float(there.max())
+            state, need = moved, there
         trust = trust / 3 if gained < 0.25 * expected else min(2 * trust, 0.1) if gained > 0.75 * expected else trust
-        if expected < finest or trust < finest:
+        if need <= enough or expected < finest or trust < finest:
             break
-    return x, best
+    return state, need
 
 
 def _least_squares(problem: ChainProblem, start: Array) -> Array:
@@ -219,40 +236,46 @@ def _enclosed(problem: ChainProblem, x: Array) -> Interval:
     return iv.rearrange(lambda *ends: np.array(ends), *map(Interval, problem.exact(x)))
 
 
-def _chebyshev(problem: ChainProblem, x: Array, here: Array, trust: float) -> tuple[Array, float]:
+def _chebyshev(problem: ChainProblem, x: Array, trust: float) -> tuple[Array, float]:
     """The step within trust that promises the smallest largest need, to first order, and that need."""
-    A, T = slopes(problem, x)[0], problem.tangent(x)
-    low, high = (np.clip(side - x, -trust, trust) / trust for side in (problem.prior.lower, problem.prior.upper))
-    beyond = None
-    if T is not None:  # steps along the conditions, and rows that keep them within the prior
-        room = np.minimum(problem.prior.width / 4, _ROOM) / trust
-        beyond = np.vstack([T, -T]), np.concatenate([np.maximum(high - room, 0.0), np.maximum(-low - room, 0.0)])
-        A, low, high = A @ T, -np.ones(T.shape[1]), np.ones(T.shape[1])
+    here, steps = needs(problem, x), _Steps.at(problem, x, trust)
     most = float(abs(here).max()) / trust + 1.0
-    program = Simplex(np.append(np.minimum(low, 0.0), -most), np.append(np.maximum(high, 0.0), most))
-    program.add_rows(np.hstack([A, -np.ones((len(A), 1))]), np.full(len(A), -np.inf), -here / trust)
-    if beyond is not None:
-        rows = np.hstack([beyond[0], np.zeros((len(beyond[0]), 1))])
-        program.add_rows(rows, np.full(len(rows), -np.inf), beyond[1])
-    optimum = program.minimize(np.append(np.zeros(len(low)), 1.0))
+    program = Simplex(np.append(steps.lower, -most), np.append(steps.upper, most))
+    rows = np.hstack([slopes(problem, x)[0] @ steps.basis, -np.ones((len(here), 1))])
+    program.add_rows(rows, np.full(len(rows), -np.inf), -here / trust)
+    if len(steps.sides):
+        rows = np.hstack([steps.rows, np.zeros((len(steps.rows), 1))])
+        program.add_rows(rows, np.full(len(rows), -np.inf), steps.sides)
+    optimum = program.minimize(np.append(np.zeros(len(steps.lower)), 1.0))
     if optimum.outcome is not Outcome.OPTIMAL:
         return np.zeros(len(x)), float(here.max())
-    step = trust * optimum.point[:-1]
-    return step if T is None else T @ step, trust * float(optimum.point[-1])
+    return trust * steps.basis @ optimum.point[:-1], trust * float(optimum.point[-1])
+
+
+class _Steps(NamedTuple):
+    """Steps of a chain in units of trust: combinations of a basis between lower and upper with rows ≤ sides."""
+
+    basis: Array
+    """(n, k): directions in which conditions stay satisfied."""
+    lower: Array
+    upper: Array
+    rows: Array
+    """What keeps steps along conditions within the prior."""
+    sides: Array
+
+    @classmethod
+    def at(cls, problem: ChainProblem, x: Array, trust: float) -> "_Steps":
+        T, n = problem.tangent(x), len(x)
+        low, high = ((side - x) / trust for side in (problem.prior.lower, problem.prior.upper))
+        if T is None:
+            return cls(np.eye(n), np.clip(low, -1, 0), np.clip(high, 0, 1), np.zeros((0, n)), np.zeros(0))
+        room = np.minimum(problem.prior.width / 4, _ROOM) / trust
+        sides = np.maximum(np.concatenate([high - room, -low - room]), 0.0)
+        return cls(T, -np.ones(T.shape[1]), np.ones(T.shape[1]), np.vstack([T, -T]), sides)
 
 
 def exhibited(problem: ChainProblem, x: Array) -> Exhibited:
-    """For every pose the errors, between those that bring it nearest and farthest, with which the chain fits best.
-
-    Examples:
-        >>> from gough.closure.certified_leg import LegProblem
-        >>> from gough.checker.leg_equations import LegMeasurements
-        >>> from gough.region import Box
-        >>> data = LegMeasurements([[1, 0, 0, 0]], [[0, 0, 0.5]], [0.2501], 1e-3, 0, 1e-5)
-        >>> problem = LegProblem(data, Box.around([0, 0, 0, 0, 0, 0, 0.25], 0.01))
-        >>> exhibited(problem, problem.prior.center).errors[:, :3].round(5) + 0.0
-        array([[0.    , 0.    , 0.0001]])
-    """
+    """For every pose the errors, between those that bring it nearest and farthest, with which the chain fits best."""
     errors, wanted = _ends(problem, x, None)[1], problem.offset + x[-1]
     if problem.reading is not None:
         errors[:, problem.reading] = 0.0
@@ -275,24 +298,21 @@ class Fitted(NamedTuple):
     needed: float
 
 
-def best_together(problem: JointProblem, start: Array, *, enough: float = -np.inf, rounds: int = 30) -> Fitted:
+def best_together(problem: JointProblem, start: Array, *, enough: float = -np.inf) -> Fitted:
     """Chains and errors of poses whose largest need is small, by linear programs from a start; not proven.
 
     Ends early with a need of at most `enough`.
     """
-    x, e, trust = np.asarray(start, dtype=float).reshape(-1).copy(), np.zeros(problem.tolerance.shape), 3e-3
-    best = _largest_need(problem, x, e)
-    for _ in range(rounds):
-        step, errors, promised = _improved_together(problem, x, e, trust)
-        moved = np.concatenate([onto(part, x[at] + step[at]) for part, at in problem])
-        there = _largest_need(problem, moved, errors) if moved in problem.prior else np.inf
-        gained, expected = best - there, best - promised
-        if gained > 0:
-            x, e, best = moved, errors, there
-        trust = trust / 3 if gained < 0.25 * expected else min(2 * trust, 0.05)
-        if best <= enough or expected < _FINEST_TOGETHER or trust < _FINEST_TOGETHER:
-            break
-    return Fitted(x, e, best)
+
+    def step(state: tuple[Array, Array], trust: float) -> tuple[tuple[Array, Array], float, float]:
+        moved, errors, promised = _improved_together(problem, *state, trust)
+        there = np.concatenate([onto(part, state[0][at] + moved[at]) for part, at in problem])
+        return (there, errors), promised, _largest_need(problem, there, errors) if there in problem.prior else np.inf
+
+    x, e = np.asarray(start, dtype=float).reshape(-1), np.zeros(problem.tolerance.shape)
+    need = _largest_need(problem, x, e)
+    state, need = _descended((x, e), need, step, trust=3e-3, finest=_FINEST_TOGETHER, enough=enough)
+    return Fitted(*state, need)
 
 
 def _largest_need(problem: JointProblem, x: Array, e: Array) -> float:
@@ -307,40 +327,32 @@ def _improved_together(problem: JointProblem, x: Array, e: Array, trust: float) 
     """
     n, S = problem.tolerance.shape
     safe = np.where(problem.tolerance > 0, problem.tolerance, 1.0)
-    tangents = [part.tangent(x[at]) for part, at in problem]
-    bases = [np.eye(at.stop - at.start) if T is None else T for T, (_, at) in zip(tangents, problem, strict=True)]
-    first = np.cumsum([0, *(T.shape[1] for T in bases)]).tolist()
-    last, largest = first[-1] + S * n, 0.0
-    blocks, sides, lower, upper = list[tuple[Array, Indices]](), [], [], []
+    steps = [_Steps.at(part, x[at], trust) for part, at in problem]
+    first = np.cumsum([0, *(len(each.lower) for each in steps)]).tolist()
+    errors_at, last = first[-1], first[-1] + S * n
+    blocks, sides, largest = list[tuple[Array, Indices]](), [], 0.0
     pose = np.tile(np.arange(n), 2)[:, None]
-    for (part, at), T, here, column in zip(problem, bases, tangents, first, strict=False):
+    for (part, at), each, column in zip(problem, steps, first, strict=False):
         need, (by_unknowns, by_errors) = needs(part, x[at], e), slopes(part, x[at], e)
         in_tolerances = by_errors * np.tile(problem.tolerance, (2, 1))
-        rows = np.hstack([by_unknowns @ T, in_tolerances / trust, -np.ones((2 * n, 1))])
-        own = np.broadcast_to(column + np.arange(T.shape[1]), (2 * n, T.shape[1]))
-        where = np.hstack([own, first[-1] + S * pose + np.arange(S), np.full((2 * n, 1), last)])
-        blocks.append((rows, where.astype(np.int32)))
-        sides.append(((in_tolerances * np.tile(e / safe, (2, 1))).sum(axis=1) - need) / trust)
-        low, high = ((side - x[at]) / trust for side in (part.prior.lower, part.prior.upper))
-        if here is None:
-            lower.append(np.clip(low, -1, 0))
-            upper.append(np.clip(high, 0, 1))
-        else:
-            lower.append(-np.ones(T.shape[1]))
-            upper.append(np.ones(T.shape[1]))
-            blocks.append((np.vstack([T, -T]), np.tile(own[0], (2 * len(T), 1)).astype(np.int32)))
-            sides.append(np.maximum(np.concatenate([high, -low]), 0.0))
+        rows = np.hstack([by_unknowns @ each.basis, in_tolerances / trust, -np.ones((2 * n, 1))])
+        own = column + np.arange(len(each.lower))
+        where = [np.tile(own, (2 * n, 1)), errors_at + S * pose + np.arange(S), np.full((2 * n, 1), last)]
+        blocks += [(rows, np.hstack(where).astype(np.int32))]
+        blocks += [(each.rows, np.tile(own, (len(each.rows), 1)).astype(np.int32))] if len(each.rows) else []
+        sides += [((in_tolerances * np.tile(e / safe, (2, 1))).sum(axis=1) - need) / trust, each.sides]
         largest = max(largest, float(abs(need).max()))
     most = largest / trust + 1.0
-    box = [np.concatenate([*side, sign * np.ones(S * n), [sign * most]]) for side, sign in ((lower, -1), (upper, 1))]
-    rows_of = SparseRows.of(blocks)
-    program = SparseProgram(box[0], box[1], rows_of, np.full(len(rows_of.start) - 1, -np.inf), np.concatenate(sides))
+    lower = np.concatenate([*(each.lower for each in steps), -np.ones(S * n), [-most]])
+    upper = np.concatenate([*(each.upper for each in steps), np.ones(S * n), [most]])
+    high = np.concatenate(sides)
+    program = SparseProgram(lower, upper, SparseRows.of(blocks), np.full(len(high), -np.inf), high)
     optimum = program.minimize(np.append(np.zeros(last), 1.0))
     if optimum.outcome is not Outcome.OPTIMAL:
         return np.zeros(x.shape), e, _largest_need(problem, x, e)
-    steps = [T @ optimum.point[i : i + T.shape[1]] for T, i in zip(bases, first, strict=False)]
-    errors = optimum.point[first[-1] : last].reshape(n, S) * problem.tolerance
-    return trust * np.concatenate(steps), errors, trust * optimum.cost
+    parts = [each.basis @ optimum.point[i : i + len(each.lower)] for each, i in zip(steps, first, strict=False)]
+    errors = optimum.point[errors_at:last].reshape(n, S) * problem.tolerance
+    return trust * np.concatenate(parts), errors, trust * optimum.cost
 
 
 def exhibited_together(problem: JointProblem, points: Array, errors: Array) -> Exhibited:

@@ -15,7 +15,7 @@ from gough.core.threads import one_blas_thread
 from gough.estimates import Claim, Estimate, LiftedStats, Status
 from gough.evidence import LiftedCut, LiftedStage
 from gough.methods.bounded.box_answer import box_answer
-from gough.methods.nonlinear.lifted import LiftedHull
+from gough.methods.nonlinear.lifted import LiftedHull, center_and_radius, tightened
 from gough.methods.programs.simplex import Outcome
 from gough.methods.programs.sparse_program import SparseProgram, SparseRows, column_sums
 from gough.region import Box
@@ -195,19 +195,11 @@ class JointHull:
 
     def step(self, problem: JointProblem, box: Box) -> JointStep:
         """One step with its proof."""
-        center = box.center
-        radius = np.maximum((Interval(box.upper) - center).upper, (Interval(center) - box.lower).upper)
+        center, radius = center_and_radius(box)
         program = JointProgram(problem, center, radius)
         contradiction, more = program.contradiction()
         cuts = (contradiction,) if contradiction else program.cuts() if self.bounds else ()
         stage = LiftedStage(tuple(center.tolist()), tuple(radius.tolist()), cuts)
         if contradiction:
             return JointStep(Box.empty(len(box)), stage, more)
-        lower, upper = box.lower.copy(), box.upper.copy()
-        for cut in cuts:
-            c = Interval(center[cut.axis])
-            if cut.sign > 0:
-                lower[cut.axis] = max(lower[cut.axis], float((c + cut.value).lower))
-            else:
-                upper[cut.axis] = min(upper[cut.axis], float((c - cut.value).upper))
-        return JointStep(Box.empty(len(box)) if (lower > upper).any() else Box(lower, upper), stage, 0.0)
+        return JointStep(tightened(box, center, cuts), stage, 0.0)

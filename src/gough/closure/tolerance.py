@@ -138,16 +138,7 @@ def poses_to_blame(
 
 @one_blas_thread()
 def refuted(problem: ChainProblem, boxes: int | None = None) -> LiftedTree | None:
-    """The proof that no chain of the prior fits, by halving boxes where one is not enough; None if none was found.
-
-    Examples:
-        >>> from gough.closure.certified_leg import LegProblem
-        >>> from gough.checker.leg_equations import LegMeasurements
-        >>> q, p = np.tile([1.0, 0, 0, 0], (2, 1)), [[0, 0, 0.4], [0, 0, 0.4]]
-        >>> data = LegMeasurements(q, p, [0.1, 0.104], 0, 0, 1e-3)  # one distance, read with 4 mm in between
-        >>> refuted(LegProblem(data, Box([0] * 6 + [0.2], [0] * 6 + [0.4]))) is not None
-        True
-    """
+    """The proof that no chain of the prior fits, by halving boxes where one is not enough; None if none was found."""
     proof = _Refutation(problem, problem.prior.center, np.inf, 0.0)
     proof.run(boxes or (_BOXES if problem.reading is None else _FEW_BOXES))
     return proof.tree() if proof.succeeded else None

@@ -91,15 +91,14 @@ class LiftedHull:
         """One step with its proof."""
         if box.is_empty or not box.is_bounded:
             return Contracted(box, LiftedStage((), (), ()))
-        center = box.center
-        radius = np.maximum((Interval(box.upper) - center).upper, (Interval(center) - box.lower).upper)
+        center, radius = center_and_radius(box)
         if not radius.max() < _FAR:
             return Contracted(box, LiftedStage((), (), ()))
         rows = problem.relaxation(center, radius)
         program = LiftedProgram(rows, envelopes(problem.products, radius), problem.products, radius)
         cuts, contradiction = program.cuts()
         stage = LiftedStage(tuple(center.tolist()), tuple(radius.tolist()), (contradiction,) if contradiction else cuts)
-        return Contracted(Box.empty(len(box)) if contradiction else _cut(box, center, cuts), stage)
+        return Contracted(Box.empty(len(box)) if contradiction else tightened(box, center, cuts), stage)
 
     @np.errstate(all="ignore")
     def estimate(self, problem: QuadraticProblem) -> Estimate:
@@ -124,7 +123,13 @@ class LiftedHull:
         )
 
 
-def _cut(box: Box, center: Array, cuts: tuple[LiftedCut, ...]) -> Box:
+def center_and_radius(box: Box) -> tuple[Array, Array]:
+    """The middle of a box and half its widths, rounded up."""
+    center = box.center
+    return center, np.maximum((Interval(box.upper) - center).upper, (Interval(center) - box.lower).upper)
+
+
+def tightened(box: Box, center: Array, cuts: tuple[LiftedCut, ...]) -> Box:
     """The part of a box that satisfies all cuts, each rounded outward."""
     value = np.full((2, len(box)), -np.inf)
     for cut in cuts:
