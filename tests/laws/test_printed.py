@@ -526,7 +526,7 @@ TO_NEAREST = {
     "closure/findings.py": (r"chain\.seconds \+ chain\.epsilon\.seconds", "processor time"),
     "robots/mechanism/examination.py": (r"r\.(lower|upper)", "a range found by continuation, nothing is claimed"),
     "robots/mechanism/parts.py": (r"self\.(lower|upper)", STATED),
-    "papers/h4_interval.py": (r"change\['hull'\]", "a median of ratios of widths"),
+    "papers/h4/interval.py": (r"change\['hull'\]", "a median of ratios of widths"),
     "studies/identification.py": (r"(lower|upper)\[i\]", STATED),
 }
 """What is formatted to nearest though its name is one of `ENDS_OF_SETS`, and why it may be."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gough.papers import gough_calibration
+from gough.papers.gough_platform import paper as gough_calibration
 
 
 @pytest.fixture(scope="session")

@@ -12,9 +12,8 @@ from gough.estimates import estimate
 from gough.geometry.gauges import CentroidGauge
 from gough.geometry.geometric import geometric
 from gough.methods import GaussMarkov, GaussNewton
-from gough.papers.gough_contraction import bisected
-from gough.papers.gough_platform import leg_by_leg, rebuilt_platform
-from gough.papers.gough_printed import (
+from gough.papers.gough_platform.contraction import bisected
+from gough.papers.gough_platform.printed import (
     EPSILON,
     EPSILON_CERTIFIED,
     LEAST_SQUARES,
@@ -26,6 +25,7 @@ from gough.papers.gough_printed import (
     epsilon_of,
     moved_by,
 )
+from gough.papers.gough_platform.rebuilt import leg_by_leg, rebuilt_platform
 from gough.region import Box
 from gough.robots import GoughPlatform
 from gough.simulate import CalibrationCampaign, Faults

@@ -11,9 +11,13 @@ import pytest
 
 from gough.cli import reproduce as command
 from gough.cli.app import run
-from gough.papers import palida, palida_printed, palida_robot, palida_tables, palida_words
-from gough.papers.palida_printed import TABLES, value
-from gough.papers.palida_robot import ML, STATISTICAL, Designed, Repetition, Size, base_model, campaigns
+from gough.papers.palida import paper as palida
+from gough.papers.palida import printed as palida_printed
+from gough.papers.palida import robot as palida_robot
+from gough.papers.palida import tables as palida_tables
+from gough.papers.palida import text as palida_words
+from gough.papers.palida.printed import TABLES, value
+from gough.papers.palida.robot import ML, STATISTICAL, Designed, Repetition, Size, base_model, campaigns
 from gough.robots import Palida, PalidaGeometry
 from gough.simulate import FourierSeries
 

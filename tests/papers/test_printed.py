@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gough.papers import gough_printed
+from gough.papers.gough_platform import printed as gough_printed
 from gough.papers.printed import NCPP, NCPP_AGAINST_ADAMS, PRV03E, PRV03E_DETERMINANT, PRV03E_OUTLIERS, PRV03I
 
 REPOSITORY = Path(__file__).parents[2]

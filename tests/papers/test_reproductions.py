@@ -12,7 +12,8 @@ from gough.cli import reproduce as command
 from gough.cli.app import run
 from gough.core.progress import Phase
 from gough.methods import TightEllipsoid
-from gough.papers import PAPERS, h4_ellipsoid, rebuilt
+from gough.papers import PAPERS, rebuilt
+from gough.papers.h4 import ellipsoid as h4_ellipsoid
 from gough.papers.printed import NCPP, PRV03E, PRV03I, ellipsoid_volume, implied_bound, outside_their_boxes
 from gough.papers.reproduction import as_markdown
 from gough.region import Ellipsoid

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gough.cli.app import run
-from gough.papers import gough_vision
+from gough.papers.gough_platform import vision as gough_vision
+from gough.papers.gough_platform.vision_campaign import CampaignByCamera, instrument
 from gough.papers.reproduction import Reproduction
-from gough.papers.vision_campaign import CampaignByCamera, instrument
 from gough.simulate import CalibrationCampaign
 
 pytest.importorskip("cv2")

@@ -5,9 +5,9 @@ from math import exp, sqrt
 from typing import Any
 
 from gough.core.text import listed
-from gough.papers.palida_benchmark import MOTIONS, WITH, WITHOUT
-from gough.papers.palida_printed import COGGING, PRINTED_CIRCLE, PRINTED_MIRRORED
-from gough.papers.palida_robot import (
+from gough.papers.palida.benchmark import MOTIONS, WITH, WITHOUT
+from gough.papers.palida.printed import COGGING, PRINTED_CIRCLE, PRINTED_MIRRORED
+from gough.papers.palida.robot import (
     DESIGNS,
     DETERMINISTIC,
     EXACT_FORCES,
@@ -23,7 +23,7 @@ from gough.papers.palida_robot import (
     ON_PATH,
     STATISTICAL,
 )
-from gough.papers.palida_tables import PAPER, percent
+from gough.papers.palida.tables import PAPER, percent
 from gough.simulate.spread import binomial_interval
 
 Numbers = Mapping[str, Any]

@@ -22,7 +22,7 @@ from gough.papers.calibration_demonstration import (
     mean_tolerances,
     squared_least_squares,
 )
-from gough.papers.gough_printed import LEAST_SQUARES
+from gough.papers.gough_platform.printed import LEAST_SQUARES
 from gough.region import Box
 from gough.robots import PlatformPoses
 from gough.simulate import CalibrationCampaign, Faults, MeasuredCampaign

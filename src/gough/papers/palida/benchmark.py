@@ -10,8 +10,8 @@ from gough.dynamics import BenchmarkVerdict, Bias, all_parameters, benchmark, er
 from gough.dynamics.periodic.motion import RepeatedMotion
 from gough.estimates import Estimate
 from gough.methods import MaximumLikelihood
-from gough.papers.palida_printed import CIRCLE, COGGING
-from gough.papers.palida_robot import Repetition, base_model
+from gough.papers.palida.printed import CIRCLE, COGGING
+from gough.papers.palida.robot import Repetition, base_model
 from gough.robots import Palida
 from gough.robots.mechanism import Cogging
 from gough.simulate import PeriodicExperiment, benchmark_circle

@@ -10,8 +10,8 @@ from gough.core.rotations import log
 from gough.methods import Fixpoint
 from gough.methods.nonlinear.interval_newton import IntervalNewton
 from gough.methods.nonlinear.lifted import LiftedHull
-from gough.papers.gough_platform import RebuiltPlatform
-from gough.papers.gough_printed import POSE_SIGMA, READING_SIGMA
+from gough.papers.gough_platform.printed import POSE_SIGMA, READING_SIGMA
+from gough.papers.gough_platform.rebuilt import RebuiltPlatform
 from gough.region import Box
 from gough.report import Drawing
 from gough.report.base.charts import Chart, Line, Panel, charted

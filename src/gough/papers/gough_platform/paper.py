@@ -13,11 +13,10 @@ from gough.core.tables import Table
 from gough.core.text import listed, signed
 from gough.geometry import HeldOut
 from gough.geometry.gauges import CentroidGauge, Gauge, Procrustes, regauged
-from gough.papers import gough_figures
 from gough.papers.calibration_demonstration import COVERAGE
-from gough.papers.gough_contraction import BISECTED, BOXES, KRAWCZYK, LIFTED, Contractions
-from gough.papers.gough_platform import WIDE, Measure, RebuiltPlatform, never_solved, rebuilt_platform
-from gough.papers.gough_printed import (
+from gough.papers.gough_platform import figures
+from gough.papers.gough_platform.contraction import BISECTED, BOXES, KRAWCZYK, LIFTED, Contractions
+from gough.papers.gough_platform.printed import (
     EPSILON,
     EPSILON_CERTIFIED,
     LEAST_SQUARES,
@@ -34,6 +33,7 @@ from gough.papers.gough_printed import (
     epsilon_of,
     moved_by,
 )
+from gough.papers.gough_platform.rebuilt import WIDE, Measure, RebuiltPlatform, never_solved, rebuilt_platform
 from gough.papers.reproduction import Reproduction, columns, side_by_side
 from gough.region import ConfidenceEllipsoid
 from gough.report import Drawing
@@ -91,10 +91,10 @@ def reproduce(
 def drawings(sound: RebuiltPlatform, loose: RebuiltPlatform) -> tuple[Drawing, ...]:
     """Figures 3 to 6."""
     return (
-        gough_figures.reading_errors(sound),
-        gough_figures.pose_errors(sound),
-        gough_figures.improvements(sound, loose),
-        gough_figures.solution_set(sound),
+        figures.reading_errors(sound),
+        figures.pose_errors(sound),
+        figures.improvements(sound, loose),
+        figures.solution_set(sound),
     )
 
 

@@ -14,8 +14,8 @@ from gough.data import advised_cutoff
 from gough.data.filters import CLEARANCE
 from gough.dynamics.periodic.motion import RepeatedMotion
 from gough.dynamics.periodic.order import OrderChoice
-from gough.papers.palida_benchmark import MOTIONS, PITCH, WITH, WITHOUT, WORDS, Judged
-from gough.papers.palida_printed import (
+from gough.papers.palida.benchmark import MOTIONS, PITCH, WITH, WITHOUT, WORDS, Judged
+from gough.papers.palida.printed import (
     PRINTED_CIRCLE,
     PRINTED_MEASUREMENT,
     PRINTED_MIRRORED,
@@ -24,7 +24,7 @@ from gough.papers.palida_printed import (
     value,
     written,
 )
-from gough.papers.palida_robot import (
+from gough.papers.palida.robot import (
     DESIGNS,
     DETERMINISTIC,
     EXACT_FORCES,

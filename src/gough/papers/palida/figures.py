@@ -9,8 +9,8 @@ from gough.core.arrays import Array
 from gough.core.text import listed
 from gough.dynamics import BenchmarkVerdict, Bias
 from gough.dynamics.periodic.motion import RepeatedMotion
-from gough.papers.palida_benchmark import WORDS
-from gough.papers.palida_robot import DETERMINISTIC, FAIR, LS, ML, STATISTICAL
+from gough.papers.palida.benchmark import WORDS
+from gough.papers.palida.robot import DETERMINISTIC, FAIR, LS, ML, STATISTICAL
 from gough.report import Drawing
 from gough.report.base.charts import Chart, Level, Line, Panel, charted
 from gough.report.base.drawing import INK, QUIET, SERIES, WIDTH, blank, style

@@ -23,7 +23,7 @@ from gough.dynamics.reduce import base_values
 from gough.estimates import Estimate
 from gough.methods import GaussMarkov, Identifiability, LeastSquares, MaximumLikelihood, cramer_rao_bound
 from gough.methods.nonlinear.harmonics import Harmonics
-from gough.papers.palida_printed import MEASUREMENT, TABLES, coefficients
+from gough.papers.palida.printed import MEASUREMENT, TABLES, coefficients
 from gough.robots import Palida
 from gough.simulate import FourierSeries, MonteCarlo, PeriodicExperiment, white
 from gough.simulate.ledger import Ledger, digest

@@ -16,7 +16,7 @@ from gough.core.text import signed
 from gough.dynamics import Identified, Prediction, identify
 from gough.estimates import Method
 from gough.methods import BoundingEllipsoid, EllipsoidStream, LinearHull, TightEllipsoid
-from gough.papers import h4_figures
+from gough.papers.h4 import figures
 from gough.papers.printed import (
     PRV03E,
     PRV03E_BOUNDS,
@@ -75,8 +75,8 @@ def reproduce(seed: int = 1, on_step: Callable[[Phase], object] = lambda _: None
         inconsistencies=_inconsistencies(numbers),
         differences=_differences(numbers),
         drawings=(
-            h4_figures.sizes(path.rows, path.log_determinants, path.semi_axes, _log_determinant(found, _TIGHT)),
-            h4_figures.projections(
+            figures.sizes(path.rows, path.log_determinants, path.semi_axes, _log_determinant(found, _TIGHT)),
+            figures.projections(
                 rows.names,
                 _PAIRS,
                 {"recursive": _region(found, _RECURSIVE), "tight": _region(found, _TIGHT)},

@@ -10,12 +10,10 @@ import numpy as np
 from gough.core.progress import Phase
 from gough.core.threads import one_blas_thread
 from gough.dynamics import series_order
-from gough.papers import palida_figures as figures
-from gough.papers import palida_tables as tables
-from gough.papers import palida_words as words
-from gough.papers.palida_benchmark import MOTIONS, WITHOUT, judged
-from gough.papers.palida_printed import inconsistencies
-from gough.papers.palida_robot import (
+from gough.papers.palida import figures, tables, text
+from gough.papers.palida.benchmark import MOTIONS, WITHOUT, judged
+from gough.papers.palida.printed import inconsistencies
+from gough.papers.palida.robot import (
     DESIGNS,
     GM,
     GM_TOP,
@@ -31,7 +29,7 @@ from gough.papers.palida_robot import (
     campaigns,
     designs,
 )
-from gough.papers.palida_tables import Results
+from gough.papers.palida.tables import Results
 from gough.papers.reproduction import Reproduction
 from gough.report import Drawing
 from gough.simulate import MonteCarlo, Progress, Spread
@@ -166,7 +164,7 @@ def _reproduction(results: Results) -> Reproduction:
             "Statistical approach for bias-free identification of a parallel manipulator affected by large "
             "measurement noise"
         ),
-        about=words.about(numbers),
+        about=text.about(numbers),
         tables=(
             tables.table_1(results.model),
             tables.trajectories(results),
@@ -179,7 +177,7 @@ def _reproduction(results: Results) -> Reproduction:
             tables.section_5(results.judged),
         ),
         inconsistencies=inconsistencies(),
-        differences=words.differences(numbers),
+        differences=text.differences(numbers),
         drawings=_drawings(results),
         numbers=numbers,
     )

@@ -13,7 +13,7 @@ from gough.core.tables import Table
 from gough.core.text import listed
 from gough.dynamics import Identified, identify
 from gough.methods import GaussSeidel, LinearHull
-from gough.papers import h4_figures
+from gough.papers.h4 import figures
 from gough.papers.printed import (
     PRV03I,
     PRV03I_BOUND,
@@ -55,12 +55,12 @@ def reproduce(seed: int = 1, on_step: Callable[[Phase], object] = lambda _: None
         inconsistencies=inconsistencies(),
         differences=_differences(numbers),
         drawings=(
-            h4_figures.boxes(
+            figures.boxes(
                 {name: row.sides for name, row in PRV03I.items() if row.sides is not None},
                 {"Gauss–Seidel": boxes(printed[_GAUSS_SEIDEL]), "exact hull": boxes(printed[_HULL])},
                 rebuilt.truth,
             ),
-            h4_figures.widths(growth.rows, growth.gauss_seidel, growth.hull),
+            figures.widths(growth.rows, growth.gauss_seidel, growth.hull),
         ),
         numbers=numbers,
     )

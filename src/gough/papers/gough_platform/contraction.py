@@ -12,7 +12,7 @@ from gough.core.tables import Table
 from gough.methods import Fixpoint, GaussSeidel
 from gough.methods.nonlinear.interval_newton import IntervalNewton
 from gough.methods.nonlinear.lifted import LiftedHull
-from gough.papers.gough_platform import WIDE
+from gough.papers.gough_platform.rebuilt import WIDE
 from gough.papers.reproduction import side_by_side
 from gough.region import Box
 

@@ -10,9 +10,9 @@ import numpy as np
 from gough.core.progress import Phase
 from gough.core.tables import Table
 from gough.core.text import number
-from gough.papers import gough_calibration
+from gough.papers.gough_platform import paper
+from gough.papers.gough_platform.vision_campaign import CampaignByCamera, Instrument
 from gough.papers.reproduction import Reproduction, side_by_side
-from gough.papers.vision_campaign import CampaignByCamera, Instrument
 from gough.vision.lens import PARAMETERS
 
 FEW, IN_PRINT = 3, 11
@@ -42,7 +42,7 @@ def reproduce(
         on_step(Phase(stage.number, stage.of, f"{stage.what}: configuration {done} of {of}"))
 
     measure = CampaignByCamera(seed, folder, executor, visited)
-    found = gough_calibration.reproduce(seed, tell, measure=measure, runs=repetitions, images=images)
+    found = paper.reproduce(seed, tell, measure=measure, runs=repetitions, images=images)
     assert measure.tool is not None
     about = (
         (

@@ -1,0 +1,1 @@
+"""PaLiDA: bias-free identification of a hexapod with large measurement noise [AHG]."""
