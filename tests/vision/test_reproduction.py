@@ -24,7 +24,7 @@ def test_the_camera_and_the_images_stand_beside_the_papers_tables(monkeypatch, t
         handed["measured"] = measure(small, np.random.default_rng(1))
         return Reproduction("DACP06", "title", ("first", "second"), (), (), ())
 
-    monkeypatch.setattr(gough_vision.gough_calibration, "reproduce", calibration)
+    monkeypatch.setattr(gough_vision.paper, "reproduce", calibration)
     told = []
     found = gough_vision.reproduce(1, told.append, repetitions=2, folder=tmp_path / "out")
     assert len(handed["measured"].poses) == 4
