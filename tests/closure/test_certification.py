@@ -7,12 +7,12 @@ import pytest
 
 from benchmarks.certified_chain import ROBOTS, TOLERANCES, measured
 from gough import InputError, calibrate, certify
-from gough.closure import ModelError, Tolerances
+from gough.closure import Finding, ModelError, Tolerances
 from gough.closure.certification import prepare
 from gough.closure.certified_chain import quadratic_unknowns
 from gough.core.rotations import exp
 from gough.data import Poses
-from gough.robots import GoughPlatform, LinearDelta
+from gough.robots import GoughPlatform, LinearDelta, PlanarRRR
 
 POSITION, TURN, READING = 1e-4, 1e-6, 1e-5
 
@@ -43,15 +43,73 @@ def test_every_leg_s_box_contains_the_truth(platform):
     assert shifted.around == "within ± 10 mm of the stated values"
 
 
-@pytest.mark.parametrize("model", ROBOTS, ids=lambda model: model.name)
-def test_every_chain_s_box_contains_the_truth(model):
-    poses = measured(model, np.random.default_rng(5), 16)
-    answer = certify(model, poses, TOLERANCES, around=0.02, chains=[1])
-    (chain,) = answer.chains
+SEEDS = {"linear delta": (0, 1, 2, 3), "planar 3-RRR": (0, 1), "rotary delta": (0,), "H4": (0,), "Par4": (0,)}
+
+
+@pytest.mark.parametrize(
+    ("model", "seed"),
+    [pytest.param(model, seed, id=f"{model.name}-{seed}") for model in ROBOTS for seed in SEEDS[model.name]],
+)
+def test_clean_poses_are_never_refuted_and_every_box_contains_the_truth(model, seed):
+    """Errors of poses reach the edge of their tolerances; all chains share them."""
+    poses = measured(model, np.random.default_rng(seed), 14)
+    answer = certify(model, poses, TOLERANCES, around=0.02, chains=[1, 2])
     assert not answer.refuted
-    assert quadratic_unknowns(model, model.nominal, 1) in chain.box
-    for k in model.columns[0]:
-        assert model.nominal[k] in answer.interval(model.names[k])
+    assert answer.joint.finding is Finding.FITS
+    assert all(file.holds for file in answer.files)
+    for chain in answer.chains:
+        assert quadratic_unknowns(model, model.nominal, chain.chain) in chain.box
+        for k in model.columns[chain.chain - 1]:
+            assert model.nominal[k] in answer.interval(model.names[k])
+
+
+def spoiled(poses, pose, by):
+    position = poses.position.copy()
+    position[pose] += by
+    return replace(poses, position=position)
+
+
+@pytest.mark.parametrize("model", [LinearDelta(), PlanarRRR()], ids=lambda model: model.name)
+def test_a_pose_that_is_off_by_1_mm_is_named(model):
+    poses = spoiled(measured(model, np.random.default_rng(5), 20), 7, [6e-4, 6e-4, 6e-4 * (2 in model.freedoms)])
+    answer = certify(model, poses, TOLERANCES, around=0.02, chains=[2, 3], outliers=1)
+    assert answer.refuted
+    named = [chain.without.named for chain in answer.chains if chain.without is not None]
+    assert (7,) in named
+    assert set(named) <= {(), (7,)}
+    assert answer.joint.left_out == (7,)
+    assert answer.joint.needed == 0  # without it, all chains fit together with the tolerances as stated
+    assert all(file.holds for file in answer.files)
+
+
+def test_a_box_of_all_chains_together_contains_the_truth():
+    model = LinearDelta()
+    poses = measured(model, np.random.default_rng(2), 14)
+    answer = certify(model, poses, TOLERANCES, around=0.02, chains=[1, 2], joint_box=True)
+    truth = np.concatenate([quadratic_unknowns(model, model.nominal, chain) for chain in (1, 2)])
+    alone = np.concatenate([chain.box.width for chain in answer.chains])
+    assert truth in answer.joint.box
+    assert (answer.joint.box.width <= 1.01 * alone).all()  # single chains are bounded to 1 %
+    assert [file.name for file in answer.joint.files if "box" in file.name] == ["joint-box.json"]
+
+
+def test_errors_of_the_model_widen_the_readings_of_every_robot():
+    model = LinearDelta()
+    poses = measured(model, np.random.default_rng(2), 14)
+    readings = poses.readings.copy()
+    readings[::2, 0] += 6e-4  # backlash
+    loose = replace(poses, readings=readings)
+    assert certify(model, loose, TOLERANCES, around=0.02, chains=[1], joint=False).refuted
+    for error in (ModelError(constant=6e-4), ModelError(reading=2e-2), ModelError(position=2e-2)):
+        (chain,) = certify(model, loose, TOLERANCES, around=0.02, chains=[1], model_error=error).chains
+        half = prepare(model, loose, TOLERANCES, around=0.02, model_error=error).problem.parts[0].reading_tolerance
+        assert (half >= TOLERANCES.reading).all()
+        assert half.max() > TOLERANCES.reading
+        if error.constant:
+            assert chain.finding is Finding.FITS
+            assert quadratic_unknowns(model, model.nominal, 1) in chain.box
+    with pytest.raises(InputError, match="needs orientations"):
+        certify(model, replace(poses, rotation=None), TOLERANCES, model_error=ModelError(orientation=1.0))
 
 
 def test_tolerances_follow_from_the_noise_of_the_poses(platform):
