@@ -1,5 +1,6 @@
 """One identification from beginning to end, on a robot of which not all parameters can be known."""
 
+import re
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -202,8 +203,8 @@ def test_rows_that_contradict_are_named_by_the_rows_of_their_file(five_bar, rand
     kept[200] = True
     wrong = replace(motion, efforts=efforts, kept=kept, rows=rows, sources=["run 7.csv"])
     answer = identify(five_bar, wrong, methods=["hull"], bound=0.2, compare=False)
-    culprit = f"motor 2 in row {31 + 10 * 200}"
+    culprit = re.compile(rf"motor 2 in rows? [\d, ]*\b{31 + 10 * 200}\b")
     for text in (answer["hull"].notes[0], answer.verdicts[1]):
-        assert culprit in text
+        assert culprit.search(text)
         assert "of run 7.csv" in text
     assert "contradict each other or the prior" in answer["hull"].notes[0]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gough.core.text import percent
-from gough.data import Recording, default_steps, prepare
+from gough.data import MeasuredMotion, Recording, default_steps, prepare
 from gough.dynamics import identify
 from gough.dynamics.example import random_motion
 from gough.region import Box
@@ -52,3 +52,12 @@ def test_bounds_that_were_given_are_repeated_by_actuator():
 )
 def test_parts_are_shown_without_exponents_and_never_rounded_up_to_all(part, text):
     assert percent(part) == text
+
+
+def test_rows_are_named_by_their_own_recording():
+    """Two recordings, of which the second holds only rows that are not named: no file is named for all."""
+    motion = random_motion(1, n_samples=10)[1]
+    both = MeasuredMotion.concatenate(*(replace(motion, sources=[name]) for name in ("a.csv", "b.csv")))
+    assert measured_rows(both, [0, 2, 3]) == "motor 1 in rows 1, 2 and motor 2 in row 2 of a.csv"
+    assert measured_rows(both, [0, 20]) == "motor 1 in row 1 of a.csv and motor 1 in row 1 of b.csv"
+    assert measured_rows(both, [0, 2, 4, 6, 8, 20]) == "motor 1 in rows 1, 2, 3, 4, 5 of a.csv and 1 more row"

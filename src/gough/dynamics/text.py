@@ -28,18 +28,22 @@ def measured_rows(motion: MeasuredMotion, rows: Sequence[int]) -> str:
 
     Examples:
         >>> from gough.dynamics.example import random_motion
-        >>> measured_rows(random_motion(1)[1], [0, 5])
-        'motor 1 in row 1 and motor 2 in row 3 of recording'
+        >>> measured_rows(random_motion(1)[1], [0, 2, 5])
+        'motor 1 in rows 1, 2 and motor 2 in row 3 of recording'
     """
     places = np.argwhere(motion.kept)[list(rows)].tolist()
-    several = len({int(motion.source[sample]) for sample, _ in places}) > 1
-    texts = [
-        f"{motion.actuators[i]} in {motion.place(sample) if several else f'row {abs(motion.rows[sample])}'}"
-        for sample, i in places[:_MOST_ROWS]
-    ]
-    if len(places) > _MOST_ROWS:
-        texts.append(f"{len(places) - _MOST_ROWS} more rows")
-    return listed(texts) if several else f"{listed(texts)} of {motion.sources[motion.source[places[0][0]]]}"
+    by_place: dict[tuple[int, int], list[str]] = {}
+    for sample, i in places[:_MOST_ROWS]:
+        by_place.setdefault((int(motion.source[sample]), i), []).append(str(abs(motion.rows[sample])))
+    sources = {int(motion.source[sample]) for sample, _ in places}
+    texts = []
+    for (source, i), numbers in by_place.items():
+        where = f" of {motion.sources[source]}" if len(sources) > 1 else ""
+        texts.append(f"{motion.actuators[i]} in row{'s' * (len(numbers) > 1)} {', '.join(numbers)}{where}")
+    if len(rows) > _MOST_ROWS:
+        more = len(rows) - _MOST_ROWS
+        texts.append(f"{more} more row{'s' * (more > 1)}")
+    return listed(texts) if len(sources) > 1 else f"{listed(texts)} of {motion.sources[sources.pop()]}"
 
 
 def by_actuator(values: Array, units: Sequence[str], names: Sequence[str], rounded: Callable[..., str]) -> str:
