@@ -9,6 +9,7 @@ from gough.core.text import percent
 from gough.data import MeasuredMotion, Recording, default_steps, prepare
 from gough.dynamics import identify
 from gough.dynamics.example import random_motion
+from gough.dynamics.text import measured_rows
 from gough.region import Box
 
 
