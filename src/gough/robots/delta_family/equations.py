@@ -31,7 +31,7 @@ from gough.robots.delta_family.matrices import closeness, cofactors
 NEWTON_STEPS = 5
 """Steps of Newton's method that suffice for nearly all poses."""
 
-Columns = Callable[[ChainMotion, Expression], list[Expression]]
+RegressorColumns = Callable[[ChainMotion, Expression], list[Expression]]
 """The columns of a regressor, for a motion and the acceleration of gravity."""
 
 
@@ -48,7 +48,7 @@ class Family:
     """Measures of how firmly the pairs of rods hold the platform's attitude, from the `normals` of the chains and x."""
     platform: Callable[[Expression], list[Expression | float]]
     """The coordinates of the platform's joints at a pose, in the order of the joints of the full mechanism."""
-    columns: Mapping[str, Columns] = field(hash=False)
+    columns: Mapping[str, RegressorColumns] = field(hash=False)
     """For each variant."""
 
     @property
@@ -249,7 +249,9 @@ def rods(motion: ChainMotion) -> Expression:
     return -total / 3
 
 
-def of_chains(simplest: str, masses: Callable[[ChainMotion, Expression], list[Expression]]) -> dict[str, Columns]:
+def of_chains(
+    simplest: str, masses: Callable[[ChainMotion, Expression], list[Expression]]
+) -> dict[str, RegressorColumns]:
     """Three nested models after [NCPP, eqs. (20)-(23)]: all chains alike, each on its own, and with rods.
 
     Columns: inertia of motor and arm, the given masses of the platform, weight of the arm, dry and viscous friction.
