@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gough import Bounded, Box, LinearProblem, Unknowns
-from gough.methods.bounded.exact_bound import Prover, lower_bound, rounded_down, rounded_up
+from gough.methods.bounded.exact_bound import Prover, rounded_down, rounded_up
 from tests.laws.problems import bounded_problem
 
 
@@ -50,7 +50,7 @@ def test_an_open_box_needs_weights_that_leave_nothing_over(rng):
     problem = LinearProblem(W, W @ theta, Unknowns(["a", "b", "c"]), Bounded(0.1))
     direction, rows = np.array([1.0, 0.0, 0.0]), np.arange(3)
     weights = np.linalg.solve(W[:3].T, direction)
-    value, used = lower_bound(problem, problem.unknowns.bounds, direction, rows, weights)
+    value, used = Prover(problem).lower_bound(problem.unknowns.bounds, direction, rows, weights)
     assert value is not None
     assert value <= Fraction(theta[0])
     assert all(
@@ -65,7 +65,7 @@ def test_one_prover_serves_many_boxes(rng):
     prover, rows, weights = Prover(problem), np.arange(4), rng.normal(size=4)
     for reach in (1.0, 10.0, np.inf):
         box = Box(np.full(3, -reach), np.full(3, reach))
-        alone = lower_bound(problem, box, np.ones(3), rows, weights)
+        alone = Prover(problem).lower_bound(box, np.ones(3), rows, weights)
         again = prover.lower_bound(box, np.ones(3), rows, weights)
         assert alone[0] == again[0]
 

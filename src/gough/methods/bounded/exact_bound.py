@@ -37,13 +37,6 @@ class Multipliers:
         return frozenset(row for row, weight in zip(self.rows, self.given, strict=True) if weight)
 
 
-def lower_bound(
-    problem: LinearProblem, box: Box, direction: Array, rows: Integers, weights: Array
-) -> tuple[Fraction | None, Multipliers]:
-    """One bound by a new `Prover`."""
-    return Prover(problem).lower_bound(box, direction, rows, weights)
-
-
 class Prover:
     """Bounds of one problem from multipliers; its rows are converted to whole numbers once."""
 

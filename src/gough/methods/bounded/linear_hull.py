@@ -14,7 +14,7 @@ from gough.estimates import Claim, Estimate, HullStats
 from gough.evidence import Evidence, Halves, Link, Reach
 from gough.methods.bounded.box_answer import box_answer
 from gough.methods.bounded.constraint_generation import Extremes, Warm
-from gough.methods.bounded.exact_bound import Multipliers, Prover, evidence, rounded_down, rounded_up
+from gough.methods.bounded.exact_bound import Multipliers, Prover, evidence
 from gough.methods.bounded.gauss_seidel import GaussSeidel
 from gough.methods.bounded.strips import bounds_of, misfit
 from gough.noise import Bounded
@@ -164,16 +164,16 @@ class Hull:
             for direction, vertex in zip(self._axes, self.extremes.vertices, strict=True):
                 if box.is_empty or not vertex.weights.any():
                     continue
-                value, used = self._prover.lower_bound(box, direction, vertex.rows, vertex.weights)
+                value, used = self._prover.floor(box, direction, vertex.rows, vertex.weights)
+                if value == -np.inf:
+                    continue
                 axis = int(np.flatnonzero(direction)[0])
-                cut = Box.unbounded(len(box))
-                lower, upper = cut.lower.copy(), cut.upper.copy()
+                lower, upper = np.full(len(box), -np.inf), np.full(len(box), np.inf)
                 if direction[axis] > 0:
-                    lower[axis] = rounded_down(value)
+                    lower[axis] = value
                 else:
-                    upper[axis] = rounded_up(None if value is None else -value)
-                if value is not None:
-                    self.evidence += (evidence((self._problem.unknowns.names[axis],), (float(direction[axis]),), used),)
+                    upper[axis] = -value
+                self.evidence += (evidence((self._problem.unknowns.names[axis],), (float(direction[axis]),), used),)
                 box = box & Box(lower, upper)
         return box
 

@@ -13,7 +13,7 @@ from gough.core.products import residual
 from gough.core.threads import one_blas_thread
 from gough.estimates import Claim, proof
 from gough.evidence import Evidence
-from gough.methods.bounded.exact_bound import evidence, lower_bound, rounded_down, rounded_up
+from gough.methods.bounded.exact_bound import Prover, evidence, rounded_down, rounded_up
 from gough.methods.bounded.strips import Strips, bounds_of, misfit
 from gough.methods.programs.simplex import Optimum, Outcome, Simplex
 from gough.problem import LinearProblem
@@ -162,7 +162,7 @@ def _add(program: Simplex, strips: Strips, rows: Integers) -> None:
 
 def _proven(problem: LinearProblem, box: Box, pool: Integers, weights: Array) -> tuple[float, Evidence]:
     nothing = np.zeros(len(box))
-    value, used = lower_bound(problem, box, nothing, pool, weights)
+    value, used = Prover(problem).lower_bound(box, nothing, pool, weights)
     radius = np.broadcast_to(bounds_of(problem, "minimal_bound").radius, problem.y.shape)
     terms = zip(used.rows, used.weights, strict=True)
     total = sum((abs(w) * Fraction(float(radius[row])) for row, w in terms), Fraction(0))

@@ -10,8 +10,9 @@ from gough.core.errors import InputError, require
 from gough.core.floating import require_ieee
 from gough.core.midrad import upward
 from gough.core.threads import one_blas_thread
+from gough.estimates import EllipsoidStats, Estimate, HullStats
 from gough.evidence import EllipsoidRound, Evidence
-from gough.methods.ellipsoids.proof import ROOM, ProvedEllipsoid, ProvedRound, prove, proved_round
+from gough.methods.ellipsoids.proof import ROOM, ProvedEllipsoid, ProvedRound, is_finite, prove, proved_round
 from gough.methods.ellipsoids.strips import ExactStrips, middle_and_half, strips_of
 from gough.region import Box, Ellipsoid
 
@@ -219,6 +220,14 @@ def around_hull(hull: Box) -> Found:
     note = "The rows leave a set too thin for a better ellipsoid than the one around its hull." if p else ""
     note = note or "The rows leave a single point: the ellipsoid is that point."
     return Found(Ellipsoid(center, np.diag(square)), one, note)
+
+
+def stats_in_hull(hull: Estimate, found: Found) -> EllipsoidStats:
+    """Statistics of an ellipsoid inside the hull of an estimate; without a proof of the hull it has none either."""
+    assert isinstance(hull.stats, HullStats)
+    known = bool(hull.stats.evidence) or hull.region == hull.unknowns.bounds
+    rounds = (found.round,) if known and is_finite(found.round) else ()
+    return EllipsoidStats(hull.stats.n_rows, hull.stats.prior_limited, hull.stats.evidence, rounds)
 
 
 @dataclass(frozen=True, eq=False)

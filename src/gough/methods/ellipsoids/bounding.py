@@ -26,9 +26,10 @@ from gough.methods.ellipsoids.batch import (
     of_sides,
     proved_ellipsoid,
     refine,
+    stats_in_hull,
     unscaled,
 )
-from gough.methods.ellipsoids.proof import is_finite, proved_round, rounds_in_units
+from gough.methods.ellipsoids.proof import proved_round, rounds_in_units
 from gough.methods.ellipsoids.strips import ExactStrips, centered, strips_of
 from gough.problem import LinearProblem
 from gough.region import Box, Ellipsoid
@@ -297,15 +298,11 @@ class _Answer:
         hull = LinearHull().estimate(self.problem)
         if hull.status is Status.INCONSISTENT:
             return _refuted(self.method, self.problem, hull, (note,))
-        assert isinstance(hull.stats, HullStats)
-        box = hull.region.hull()
-        around = around_hull(box)
-        known = bool(hull.stats.evidence) or box == self.problem.unknowns.bounds
-        rounds = (around.round,) if known and is_finite(around.round) else ()
-        stats = EllipsoidStats(self.problem.n_rows, hull.stats.prior_limited, hull.stats.evidence, rounds)
+        around = around_hull(hull.region.hull())
         doubt = f"{note} That may come from rounding and is not proven: the ellipsoid is the one around the exact hull."
-        unknowns, notes = self.problem.unknowns, (doubt, *hull.notes)
-        return Estimate(around.region, hull.claim, Status.OK, unknowns, written(self.method), stats, notes)
+        stats, notes = stats_in_hull(hull, around), (doubt, *hull.notes)
+        method = written(self.method)
+        return replace(hull, region=around.region, status=Status.OK, method=method, stats=stats, notes=notes)
 
 
 def _refuted(

@@ -16,9 +16,17 @@ from gough.methods.bounded.exact_bound import evidence
 from gough.methods.bounded.linear_hull import LinearHull
 from gough.methods.bounded.predictions import proven_ranges
 from gough.methods.bounded.strips import reachable
-from gough.methods.ellipsoids.batch import DETERMINANT, OF_BOX, Found, around_hull, refined_strips, unscaled
+from gough.methods.ellipsoids.batch import (
+    DETERMINANT,
+    OF_BOX,
+    Found,
+    around_hull,
+    refined_strips,
+    stats_in_hull,
+    unscaled,
+)
 from gough.methods.ellipsoids.bounding import BoundingEllipsoid
-from gough.methods.ellipsoids.proof import in_units, is_finite
+from gough.methods.ellipsoids.proof import in_units
 from gough.problem import LinearProblem
 from gough.region import Box, Ellipsoid, Intersection
 
@@ -60,16 +68,11 @@ class TightEllipsoid:
         if answer.status is not Status.OK:
             return replace(answer, method=written(self))
         assert isinstance(answer.stats, HullStats)
-        hull, notes = answer.region.hull(), answer.notes
-        found = _of_strips(problem, hull, self) or around_hull(hull)
-        if found.note:
-            notes += (found.note,)
-        # without a proof of the box there is none of what is found in it
-        known = bool(answer.stats.evidence) or hull == problem.unknowns.bounds
-        rounds = (found.round,) if known and is_finite(found.round) else ()
-        stats = EllipsoidStats(problem.n_rows, answer.stats.prior_limited, answer.stats.evidence, rounds)
-        answer = Estimate(found.region, self.claim, Status.OK, problem.unknowns, written(self), stats, notes)
-        return guarded(answer)
+        hull = answer.region.hull()
+        best = _of_strips(problem, hull, self) or around_hull(hull)
+        notes = (*answer.notes, *filter(None, (best.note,)))
+        stats = stats_in_hull(answer, best)
+        return guarded(replace(answer, region=best.region, method=written(self), stats=stats, notes=notes))
 
 
 class _Ranges(NamedTuple):
