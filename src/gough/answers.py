@@ -20,8 +20,8 @@ class Answer(ABC):
     `answer["mass"]` is the value of one parameter and `answer.interval("mass")` its interval; `answer.names` lists the
     parameters. `print(answer)` shows the table with headline and notes, notebooks show it as HTML. `to_json` and the
     class method `from_json` keep an answer in a file; what `certify` and `check` prove is not restored from JSON, since
-    a file is no proof: their certificates are checked again. `report` writes a page with figures. A value always lies in
-    its interval.
+    a file is no proof: their certificates are checked again. `report` writes a page with figures. A value lies in its
+    interval.
     """
 
     @property
