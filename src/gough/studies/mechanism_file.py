@@ -1,4 +1,4 @@
-"""Mechanisms from TOML files: bodies, joints, closures with units, legs written once, and errors with their line."""
+"""Mechanisms from TOML files: bodies, joints and closures with units, repeated legs, and errors with their line."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -66,20 +66,20 @@ class MechanismFile:
 
     @classmethod
     def read(cls, path: str | Path) -> "MechanismFile":
-        """The tables of a file, with every leg written out."""
+        """The tables of a file, with all legs expanded."""
         file = written_out(TomlFile.read(path))
         return cls(file, file.validated(FileTable))
 
     @cached_property
     def robot(self) -> MechanismModel:
-        """The mechanism as a robot: refused if it does not close, or its freedoms do not fit its actuators."""
+        """The mechanism as a robot; refused if it does not close or its degrees of freedom are not its actuators."""
         mechanism = self.mechanism
         with self.file.at():
             return MechanismModel(mechanism)
 
     @cached_property
     def mechanism(self) -> Mechanism:
-        """What the file describes."""
+        """The mechanism that the file describes."""
         bodies, joints, closures = self._parts
         bodies = self._tied(bodies)
         self._check_names(bodies, joints, closures)
@@ -111,7 +111,7 @@ class MechanismFile:
 
     @cached_property
     def _parts(self) -> tuple[tuple[Body, ...], tuple[Joint, ...], tuple[Closure, ...]]:
-        """Bodies, joints and closures of this file, after those of another one that it names."""
+        """Bodies, joints and closures: first those of the URDF or MJCF file, then those of this file."""
         found = Imported("", (), ())
         table = self.table.mechanism
         for read, key, name in ((read_urdf, "urdf", table.urdf), (read_mjcf, "mjcf", table.mjcf)):
@@ -255,7 +255,7 @@ class MechanismFile:
         return tuple(replace(body, group=groups.get(body.name, body.group)) for body in bodies)
 
     def _check_names(self, bodies: Sequence[Body], joints: Sequence[Joint], closures: Sequence[Closure]) -> None:
-        """Names that are there twice, or not at all, with the line that says them; the last of two is at fault."""
+        """Refuse duplicate and unknown names, with the line; of two equal names, that of the second."""
         for key, parts in (
             ("bodies", [body.name for body in bodies]),
             ("joints", [joint.name for joint in joints]),
@@ -279,7 +279,7 @@ class MechanismFile:
                     require_known(name, known, "no body is called")
 
     def _require_limits(self, name: str, joints: Sequence[Joint]) -> None:
-        """A recording, a design or a controller needs to know how far an actuator goes."""
+        """Require limits of an actuator's position."""
         joint = next(joint for joint in joints if name in joint.coordinates)
         freedom = joint.freedoms[joint.coordinates.index(name)]
         own = [table.name for table in self.table.joints]
@@ -315,7 +315,7 @@ def _axis(value: Any, what: str) -> Vector:
 
 
 def _rotation(value: Any) -> Rotation:
-    """Turns one after the other ("z 30 deg"), each about an axis of the frame so far; or where x and z point."""
+    """Successive rotations ("z 30 deg") about axes of the rotated frame; or the directions of x and z."""
     if isinstance(value, Mapping) and set(value) == {"rows"}:
         a, b, c = (_vector(row, "") for row in value["rows"])
         return Placement(rotation=(a, b, c)).rotation

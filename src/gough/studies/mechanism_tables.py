@@ -9,31 +9,31 @@ from gough.studies.toml import Table
 
 
 class MechanismTable(Table):
-    """[mechanism]: what it is called, what drives it, and where gravity points."""
+    """[mechanism]: name, actuated coordinates and gravity."""
 
     name: str
     actuated: Annotated[list[str], Field(min_length=1)]
     """Names of the coordinates that actuators drive."""
     actuators: list[str] = []
-    """What the actuators are called, if not like their coordinates."""
+    """Names of the actuators; default: those of their coordinates."""
     gravity: Any = (0.0, 0.0, -9.81)
     redundant: bool = False
-    """May closures repeat one another?"""
+    """Whether redundant closures are allowed."""
     urdf: str | None = None
-    """A URDF file that holds bodies and joints."""
+    """A URDF file with bodies and joints."""
     mjcf: str | None = None
-    """An MJCF file that holds bodies, joints and closures."""
+    """An MJCF file with bodies, joints and closures."""
 
 
 class FrameTable(Table):
-    """A frame in another: position, and turns one after the other."""
+    """A frame relative to another: position and successive rotations."""
 
     position: Any = (0.0, 0.0, 0.0)
     rotation: Any = ()
 
 
 class PlatformTable(Table):
-    """[platform]: the body whose pose is wanted."""
+    """[platform]: the body whose pose is the output of the mechanism."""
 
     body: str
     pose: Annotated[list[str], Field(min_length=1)]
@@ -42,7 +42,7 @@ class PlatformTable(Table):
 
 
 class BodyTable(Table):
-    """[[bodies]]."""
+    """[[bodies]]: mass properties of a body."""
 
     name: str
     mass: Any
@@ -56,7 +56,7 @@ class BodyTable(Table):
 
 
 class LimitsTable(Table):
-    """How far, how fast, how hard."""
+    """Limits of a coordinate: position, speed, acceleration, effort."""
 
     lower: Any = None
     upper: Any = None
@@ -75,14 +75,14 @@ class FrictionTable(Table):
 
 
 class CoggingTable(Table):
-    """Forces that repeat with the position of a drive."""
+    """Cogging of a drive: efforts that are periodic in its position."""
 
     period: Any
     harmonics: Annotated[list[int], Field(min_length=1)] = [1]
 
 
 class FreedomTable(Table):
-    """What is known of one coordinate."""
+    """Properties of one coordinate."""
 
     start: Any = None
     limits: LimitsTable | None = None
@@ -92,7 +92,7 @@ class FreedomTable(Table):
 
 
 class JointTable(FreedomTable):
-    """[[joints]]: what is said of a coordinate holds for all coordinates of the joint, unless `freedoms` lists them."""
+    """[[joints]]: properties of a coordinate apply to all coordinates of the joint, unless `freedoms` lists them."""
 
     name: str
     kind: Literal["revolute", "prismatic", "cylindrical", "universal", "spherical", "planar", "free", "fixed"]
@@ -106,7 +106,7 @@ class JointTable(FreedomTable):
 
 
 class ClosureTable(Table):
-    """[[closures]]: two frames, or two points, that stay together."""
+    """[[closures]]: two frames or points that coincide."""
 
     name: str
     bodies: Annotated[list[str], Field(min_length=2, max_length=2)]
@@ -118,7 +118,7 @@ class ClosureTable(Table):
 
     @property
     def held(self) -> tuple[str, ...]:
-        """The directions."""
+        """The directions in which the frames coincide."""
         return tuple(self.directions) or HELD[self.kind]
 
 
@@ -134,7 +134,7 @@ class LegsTable(Table):
 
 
 class FileTable(Table):
-    """The whole file, legs written out."""
+    """The whole file, with legs expanded."""
 
     mechanism: MechanismTable
     platform: PlatformTable
@@ -142,4 +142,4 @@ class FileTable(Table):
     joints: list[JointTable] = []
     closures: list[ClosureTable] = []
     groups: dict[str, list[str]] = {}
-    """Of bodies that come from another file: which of them are identical."""
+    """Identical bodies among those read from another file."""

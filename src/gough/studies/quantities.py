@@ -1,4 +1,4 @@
-"""Numbers with units, as a person writes them in a file."""
+"""Numbers with units, as users write them in files."""
 
 import re
 from collections.abc import Sequence

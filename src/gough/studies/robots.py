@@ -17,7 +17,7 @@ from gough.studies.quantities import nested, quantity
 
 
 def robot(family: str, dimensions: Mapping[str, Any] | None = None, variant: str | None = None) -> DynamicModel:
-    """The robot of this family; what `dimensions` leave out has its default, as has the variant.
+    """The robot of this family; dimensions that are not given, and the variant, have their defaults.
 
     Examples:
         >>> robot("h4", {"arm": "250 mm"}).geometry.arm
@@ -38,7 +38,7 @@ base, alpha)
 
 
 def require_family(family: str) -> None:
-    """Refuse a name that no robot has, with the nearest that one has."""
+    """Refuse an unknown family, and suggest the nearest known one."""
     if family not in ROBOTS:
         known = ", ".join(ROBOTS)
         raise InputError(f"no robot is called '{family}'{nearest(family, ROBOTS)} (known: {known}, or give a file)")
@@ -61,7 +61,7 @@ def with_variant(of: DynamicModel, variant: str | None) -> DynamicModel:
 
 
 def effort_letter(of: DynamicModel) -> str:
-    """How channels of efforts are called: F1, F2, … where they are forces, else tau1, tau2, …
+    """Prefix of the channels of efforts: F1, F2, … for forces, else tau1, tau2, …
 
     Examples:
         >>> effort_letter(robot("h4")), effort_letter(robot("6-ups"))
@@ -96,7 +96,7 @@ def dimension_text(value: Any, unit: str) -> str:
 
 
 def not_stated(left: Mapping[str, str], table: str) -> tuple[str, ...]:
-    """A sentence on dimensions, in words, that a study leaves to the library; nothing where it leaves none.
+    """A sentence that lists dimensions taken from the library; nothing if there are none.
 
     Examples:
         >>> not_stated({"rod": "700 mm"}, "robot.geometry")[0].split(". ")[0]
@@ -110,7 +110,7 @@ def not_stated(left: Mapping[str, str], table: str) -> tuple[str, ...]:
 
 
 def left_out(family: str, dimensions: Mapping[str, Any]) -> dict[str, str]:
-    """The dimensions of a family that are not given, with their defaults in words.
+    """The dimensions of a family that are not given, with their defaults as text.
 
     Examples:
         >>> left_out("five-bar", {"base": "180 mm", "distal": "330 mm"})["proximal"]
@@ -148,15 +148,15 @@ _ROTARY = {"radius": "m", "arm": "m", "rod": "m", "angle": "rad", "height": "m",
 _PLANAR = {"arm": "m", "rod": "m", "zero": "rad", "elbow": "1"}
 _POINTS = {"base": "m", "platform": "m"}
 _CHAINS = {"linear-delta": _LINEAR, "rotary-delta": _ROTARY, "3-rrr": _POINTS | _PLANAR}
-"""Robots that are made of their dimensions."""
+"""Kinematic models by family: units of their dimensions, and the class."""
 _ROBOTS = ("h4", "par4")
-"""Robots whose dimensions are those of a robot in other studies."""
+"""Kinematic models with the dimensions of the dynamic model of the same family."""
 BLUEPRINTS = {"deltalab": GoughPlatform.deltalab}
-"""Blueprints that are built in."""
+"""Built-in blueprints."""
 
 
 def kinematic_model(table: KinematicRobotTable) -> KinematicModel:
-    """The robot that a study describes.
+    """The kinematic model that a table [robot] describes.
 
     Examples:
         >>> kinematic_model(KinematicRobotTable(family="linear-delta", geometry={"radius": "160 mm"})).radius
@@ -192,7 +192,7 @@ def kinematic_model(table: KinematicRobotTable) -> KinematicModel:
 
 
 def _of_chains(family: str, given: Mapping[str, Any]) -> KinematicModel:
-    """A robot other than a Gough platform."""
+    """The kinematic model of a robot other than a Gough platform."""
     if family in _ROBOTS:
         geometry = robot(family, given).geometry  # type: ignore[attr-defined]
         of_robot: KinematicModel = KINEMATICS[family](geometry)

@@ -23,10 +23,10 @@ _SINGLE_STUDY = """\
 # time = "time"       # the column of times, in seconds
 # missing = "refuse"  # or "mask": leave out rows near empty cells
 
-[[data.recordings]]   # as many as you have; each is filtered for itself. CSV, Parquet, .mat or .npz
+[[data.recordings]]   # one or more; each is filtered separately. CSV, Parquet, .mat or .npz
 file = "{recording}"
 
-[[data.validation]]   # another trajectory, never fitted, on which the model must prove itself; leave it out if you must
+[[data.validation]]   # another trajectory, for validation only; optional
 file = "{validation}"
 
 [data.columns]        # channel = name of its column in the files
@@ -37,26 +37,26 @@ file = "{validation}"
 
 [efforts]
 gain = {gain:<14} # {effort_unit} per volt at the amplifiers' inputs, one number or a list with one per motor;
-                      # without it the channels hold the efforts themselves, and are called tau1, tau2, …
+                      # without it the channels are the efforts, and are called tau1, tau2, …
 
 [preparation]
-# cutoff = "20 Hz"    # of the low-pass without delay: {clearance} times the highest frequency of the motion
+# cutoff = "20 Hz"    # of the zero-phase low-pass filter: {clearance} times the highest frequency of the motion
 # order = 4
-# trim = "0.3 s"      # example: left out at both ends; by default as long as the filter remembers
-# decimate = 10       # example: keep every tenth sample; by default down to about five times the cutoff
+# trim = "0.3 s"      # example: time left out at both ends; by default the length of the filter's transient
+# decimate = 10       # example: keep every tenth sample; by default down to a rate of about five times the cutoff
 
 [preparation.reversals]
-# speed = 0.05        # rows are left out while a joint is slower than this (rad/s): the sign of friction is uncertain
-# within = "50 ms"    # example: and for so long before and after; by default one period of the cutoff
+# speed = 0.05        # leave out rows while a joint is slower (rad/s), where the sign of friction is uncertain
+# within = "50 ms"    # example: time left out before and after, too; by default one period of the cutoff frequency
 
 # [[preparation.mask]]  # example: leave out rows while a channel lies between lower and upper (SI units)
 # channel = "{channel}"
 # lower = 9.9
 
 [noise]
-# bound = "0.5 {effort_unit}"   # example: no effort errs by more; by default 1.5 times the smallest that fits the data
+# bound = "0.5 {effort_unit}"   # example: bound on the errors; by default 1.5 times the smallest consistent one
 
-# Example of what is known of a parameter beforehand ({names}):
+# Example of prior bounds of a parameter ({names}):
 # [unknowns.{first}]
 # lower = 0.0
 # upper = 2.0         # or: fixed = 1.0
@@ -78,39 +78,39 @@ _SINGLE_README = """\
 reads `study.toml` beside this page, prints the parameters with their intervals, and writes `results/report.html` (open
 it in a browser), `results/estimate.json` and the figures.
 
-1. Measure the robot and put its dimensions into `[robot.geometry]`. Motor angles are positive where the robot's model
-   says so: a wrong sign or a swapped length gives a wrong model, and the adequacy verdict says so.
-2. Record motor positions and {what} while the robot moves, first slowly (friction), then as fast as it can (inertia),
+1. Measure the dimensions of the robot and enter them in `[robot.geometry]`. Check the signs of the motor angles: a
+   wrong sign or a swapped length gives a wrong model, usually reported as not adequate.
+2. Record motor positions and {what} while the robot moves, first slowly (friction), then as fast as possible (inertia),
    at 1 kHz if possible, 10 s each. Record another trajectory for validation.
-3. Say in `[data]` which column is what, and in which unit.
-4. Run it. Read the verdicts first: what the data determine, which error bound they need, whether the model is adequate,
-   and how well it predicts the trajectory that it has not seen.
+3. State the columns and their units in `[data]`.
+4. Run the command. Read the verdicts first: which parameters the data determine, the smallest consistent error bound,
+   whether the model is adequate, and the prediction errors on the validation trajectory.
 
 Channels of this robot: {channels}.
 """
 
 _REPEATED_STUDY = """\
-# An identification study of gough: `gough identify study.toml`. Every line that is commented out shows a default or an
+# An identification study of gough: `gough identify study.toml`. A line that is commented out shows a default or an
 # example. Quantities are numbers in SI units, or text with a unit: 0.26 and "260 mm" are the same.
 
 {robot}
 
-[repeats]              # the recordings hold one periodic motion again and again, so that its noise shows
+[repeats]              # the recordings are repeated periods of one motion, from which the noise is estimated
 {period:<22} # each file is cut into periods
-{skip:<22} # periods left out at the beginning of each file: the motion is not yet periodic
+{skip:<22} # periods left out at the beginning of each file, until the motion is periodic
 # orders = [5, 6, 7]   # harmonics of the path to choose from; by default as many as the positions need, and two more
-# independent = true   # false: positions and efforts err together
-# slower_than = 0.0    # efforts of an actuator that moves slower ({speed}) are left out
-# sigma_positions = 1e-4  # of one reading, one number, one each, or a covariance; by default from the repeats
+# independent = true   # false: errors of positions and efforts are correlated
+# slower_than = 0.0    # leave out efforts of an actuator that moves slower ({speed})
+# sigma_positions = 1e-4  # standard deviation of a reading: one number, one each, or a covariance; default: estimated
 # sigma_efforts = 20.0
 
 [data]
 # rate = "1 kHz"       # where the files have no column of times
 # time = "time"        # the column of times, in seconds
 
-[[data.recordings]]    # as many as you have; without a period each of them is one repeat. CSV, Parquet, .mat or .npz
+[[data.recordings]]    # one or more; without a period each of them is one repeat. CSV, Parquet, .mat or .npz
 file = "{recording}"
-# begin = "8 s"        # since the first sample; `gough design` says where its motion is periodic
+# begin = "8 s"        # from the first sample; `gough design` prints begin and end of the periodic part
 # end = "28 s"
 {validation}
 [data.columns]         # channel = name of its column in the files
@@ -119,10 +119,10 @@ file = "{recording}"
 [data.units]           # channel = its unit in the files; what is not listed is in SI units
 {units}
 
-# [efforts]            # where the files hold voltages, in channels V1, V2, …
+# [efforts]            # if the files have voltages, in channels V1, V2, …
 # gain = 1.0           # {effort_unit} per volt, one number or a list with one per actuator
 
-# What is known of a parameter beforehand ({names}):
+# Prior bounds of a parameter ({names}):
 # [unknowns.{first}]
 # lower = 0.0
 # upper = 2.0          # or: fixed = 1.0
@@ -131,15 +131,15 @@ file = "{recording}"
 # folder = "results"
 # title = "Identification of my {name}"
 
-[design]               # `gough design study.toml` looks for the motion to record; left aside by `gough identify`
+[design]               # `gough design study.toml` optimizes the motion to record; not used by `gough identify`
 harmonics = 5
 frequency = [0.2, 0.5]  # Hz: the least and the greatest
 rate = "500 Hz"
 duration = "20 s"
 starts = 3
-# sigma = 1.0          # of the efforts' errors ({effort_unit}), one number, one each, or their covariance
+# sigma = 1.0          # standard deviation of the efforts ({effort_unit}): one number, one each, or a covariance
 
-[design.limits]        # the mechanism's own limits hold too
+[design.limits]        # in addition to the limits of the mechanism
 # speeds = "1 {speed}"
 # efforts = "200 {effort_unit}"
 margin = 0.5           # least distance to singularity, as a share of that at home
@@ -149,15 +149,15 @@ _REPEATED_README = """\
 # {title}
 
     gough design study.toml      # the motion to record: design/trajectory.csv
-    gough identify study.toml    # least squares, Gauss–Markov, maximum likelihood, … beside each other
+    gough identify study.toml    # least squares, Gauss–Markov, maximum likelihood and others, compared
 
-1. Say in `study.toml` which robot it is: a family with its dimensions, or a mechanism file (`gough mechanism FILE`
-   checks it).
-2. Let the robot run through the designed motion, period after period, and record positions and efforts of all
-   actuators together. Five periods or more show what the noise is.
+1. State the robot in `study.toml`: a family with its dimensions, or a mechanism file (checked by
+   `gough mechanism FILE`).
+2. Run the designed motion for several periods, and record positions and efforts of all actuators together. Five periods
+   or more allow tests of the noise.
 3. Record another motion in the same way, such as a circle, and name it in `[[data.validation]]`.
-4. Run it. Read the verdicts first: is the noise Gaussian and white, does χ² refute the model, and is it unbiased for
-   every actuator on the other motion.
+4. Run the command. Read the verdicts first: whether the noise is Gaussian and white, whether the χ² test rejects the
+   model, and whether the model is unbiased for every actuator on the other motion.
 
 Channels of this robot: {channels}.
 """
@@ -199,7 +199,7 @@ def robot_lines(of: DynamicModel, *, family: str = "", file: str = "") -> list[s
     """The table [robot] of a family with its dimensions, or of a mechanism file."""
     variant = getattr(of, "variant", "")
     others = " or ".join(f'"{one.variant}"' for one in getattr(of, "variants", ()) if one.variant != variant)
-    either = f"# or {others}: how much of the robot the model holds"
+    either = f"# or {others}: the detail of the model"
     nested = [f'# variant = "{variant}"  {either}'] if variant and others else []
     if file:
         return ["[robot]", f'file = "{file}"  # the mechanism; `gough mechanism` checks it', *nested]

@@ -19,7 +19,7 @@ _KEY = re.compile(r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*
 
 Model = TypeVar("Model", bound=BaseModel)
 Place = tuple[str | int, ...]
-"""The way to a value from the top of the file: keys of tables, and numbers in lists."""
+"""The path to a value from the top of the file: keys of tables, and numbers in lists."""
 
 
 class Table(BaseModel):
@@ -140,7 +140,7 @@ def _put(tables: dict[str, Any], place: Place, table: dict[Any, Any]) -> None:
 
 
 def where(source: str, path: Path, place: Place) -> str:
-    r"""`study.toml, line 7, [data] rate`: where a reader finds a value.
+    r"""`study.toml, line 7, [data] rate`: the place of a value in a file.
 
     Examples:
         >>> where("[data]\nrate = 0\n", Path("study.toml"), ("data", "rate"))
@@ -155,7 +155,7 @@ def where(source: str, path: Path, place: Place) -> str:
 
 
 def line_of(source: str, place: Place) -> int | None:
-    r"""The line, from 1, on which a value or its table begins; None where the file does not say it.
+    r"""The line, from 1, on which a value or its table begins; None if it is not in the file.
 
     Examples:
         >>> line_of("a = 1\n[[b]]\n[[b]]\nc = 2\n", ("b", 1, "c"))

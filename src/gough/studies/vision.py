@@ -52,7 +52,7 @@ Labels = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class CameraStudy:
-    """A calibrated camera, and the files that say so."""
+    """A calibrated camera, and the files of its report."""
 
     calibrated: CalibratedCamera
     files: Mapping[str, bytes]
@@ -115,7 +115,7 @@ def _calibrated(  # noqa: PLR0917 - what the images gave
 
 @dataclass(frozen=True)
 class ImageTable:
-    """What is known of images besides their pixels."""
+    """Configuration, run and readings of images."""
 
     configuration: Mapping[str, int]
     run: Mapping[str, int]
@@ -134,7 +134,7 @@ class ImageTable:
 
 @dataclass(frozen=True)
 class PoseStudy:
-    """Measured poses, and the files that hold them."""
+    """Measured poses, and the files of their report."""
 
     images: MeasuredImages
     poses: Poses
@@ -186,7 +186,7 @@ def measure_from(
 
 
 def table_of(names: Sequence[str]) -> ImageTable:
-    """Configuration and run as the images' names say them: c017-r03-i05.png, or config_17_run_3.png.
+    """Configuration and run from the names of images: c017-r03-i05.png, or config_17_run_3.png.
 
     Examples:
         >>> table_of(["c017-r03-i05.png"]).configuration, table_of(["run2_config4.png"]).run
@@ -233,7 +233,7 @@ def read_table(path: Path, names: Sequence[str]) -> ImageTable:
 
 @dataclass(frozen=True)
 class RandomViews:
-    """Poses before a camera, drawn at random so that the target is wholly in the image."""
+    """Random poses of a target that is completely in the image."""
 
     size: tuple[int, int]
     focal: float
@@ -246,12 +246,12 @@ class RandomViews:
 
     @property
     def camera(self) -> Camera:
-        """The true one, a little off the middle."""
+        """The true camera, with its center a little off the middle."""
         middle = (np.array(self.size) - 1) / 2 + [3.0, -2.0]
         return Camera(self.size, np.full(2, self.focal), middle, np.array(self.distortion))
 
     def draw(self, target: DotTarget) -> list[tuple[Array, Array]]:
-        """Rotations and positions."""
+        """Random rotations and positions."""
         rng = np.random.default_rng(self.seed)
         camera, poses = self.camera, []
         near = 1.15 * self.focal * max(target.size) / min(self.size)
@@ -275,7 +275,7 @@ class RandomViews:
 def write_views(
     folder: Path, target: DotTarget, views: RandomViews, conditions: Conditions, done: Callable[[], None]
 ) -> list[str]:
-    """Render the views into a new or empty folder; the names of the images."""
+    """Render the views into a new or empty folder; returns the names of the images."""
     with empty_folder(folder):
         return _written(folder, target, views, conditions, done)
 
