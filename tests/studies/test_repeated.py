@@ -262,12 +262,12 @@ def test_the_command_line_identifies_reports_and_says_no(study, motions, capsys,
     monkeypatch.setenv("COLUMNS", "100")
     assert run(["identify", str(study)]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    for words in ("6 repeats of 2 s", "Noise of a reading", "maximum likelihood", "BIC", "Another motion: other"):
+    for words in ("6 repeats of 2 s", "Noise of a reading", "maximum likelihood", "BIC", "Prediction of another motion: other"):
         assert words in told
     results = study.parent / "results"
     page = (results / "report.html").read_text(encoding="utf-8")
-    assert "How many harmonics" in page
-    assert "Does it predict other motions?" in page
+    assert "Number of harmonics" in page
+    assert "Prediction of other motions" in page
     data = json.loads((results / "report.json").read_text())
     assert data["order"]["chosen"] == 2
     assert data["benchmarks"]["other"]["is_unbiased"]
