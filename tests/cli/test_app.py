@@ -5,8 +5,9 @@ import re
 import pytest
 import typer
 
-from gough.cli import app, check, main
+from gough.cli import app, main
 from gough.cli.app import run
+from gough.studies import checking
 
 
 def test_the_help_names_every_command(capsys):
@@ -51,7 +52,7 @@ def test_who_interrupts_is_told_what_became_of_the_files(tmp_path, monkeypatch, 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(check, "kind_of_file", interrupted)
+    monkeypatch.setattr(checking, "kind_of_file", interrupted)
     (tmp_path / "certificate.json").write_text("{}")
     assert run(["check", str(tmp_path / "certificate.json"), str(tmp_path / "problem.npz")]) == 130
     shown = capsys.readouterr()

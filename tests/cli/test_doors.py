@@ -20,11 +20,12 @@ import pytest
 
 from gough import Bounded, Box, Groups, LinearProblem, Unknowns
 from gough.checker import Certificate, Witness, save
-from gough.cli import check, terminal
+from gough.cli import terminal
 from gough.cli.app import run
 from gough.data import write_poses, write_problem
 from gough.report import results_folder, write_folder
 from gough.report.base.folder import LOCK, MANIFEST, NOTICE
+from gough.studies import checking
 from tests.fuzz.doors import CALIBRATION, DESIGN, POSES, SELECTION
 from tests.geometry.simulated import EXTREMAL, measured, truth
 
@@ -152,7 +153,7 @@ def test_a_fault_of_ours_is_exit_code_3_with_a_file_to_send(hostile, monkeypatch
     def broken(*_):
         return 1 // 0
 
-    monkeypatch.setattr(check, "load", broken)
+    monkeypatch.setattr(checking, "load", broken)
     assert run(["check", "c.json", "problem.npz"]) == 3
     shown = capsys.readouterr()
     assert shown.out == ""
@@ -171,14 +172,14 @@ def test_no_fault_of_ours_looks_like_a_refutation(hostile, monkeypatch, capsys, 
     def broken(*_):
         raise error
 
-    monkeypatch.setattr(check, "load", broken)
+    monkeypatch.setattr(checking, "load", broken)
     assert run(["check", "c.json", "problem.npz"]) == 3
     assert f"gough failed with {error.__name__}" in capsys.readouterr().err.replace("\n", "")
 
 
 def test_a_fault_where_the_folder_cannot_be_written_goes_elsewhere(hostile, monkeypatch, capsys, tmp_path_factory):
     place = tmp_path_factory.mktemp("temporary")
-    monkeypatch.setattr(check, "load", lambda *_: {}["x"])
+    monkeypatch.setattr(checking, "load", lambda *_: {}["x"])
     gone = hostile / "gone"
     gone.mkdir()
     for name in ("c.json", "problem.npz"):
@@ -215,11 +216,12 @@ def test_ctrl_c_while_the_command_loads(tmp_path):
 
 WAITING = """
 import sys, time
-from gough.cli import check, main
+from gough.cli import main
+from gough.studies import checking
 def wait(*_):
     print("working", flush=True)
     time.sleep(60)
-check.load = wait
+checking.load = wait
 sys.argv[0] = "gough"
 main()
 """

@@ -262,7 +262,7 @@ def test_the_command_line_identifies_reports_and_says_no(study, motions, capsys,
     monkeypatch.setenv("COLUMNS", "100")
     assert run(["identify", str(study)]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    for words in ("6 repeats of 2 s", "Noise of a reading", "maximum likelihood", "BIC", "Prediction of another motion: other"):
+    for words in ("6 repeats of 2 s", "Noise of a reading", "maximum likelihood", "BIC", "another motion: other"):
         assert words in told
     results = study.parent / "results"
     page = (results / "report.html").read_text(encoding="utf-8")
