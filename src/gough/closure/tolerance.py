@@ -33,8 +33,26 @@ _HALVINGS = 3
 """Attempts to narrow it again."""
 
 
+class _Bracket(ArrayValue):
+    """lower ≤ ε ≤ upper."""
+
+    lower: float
+    upper: float
+    tree: LiftedTree | None
+
+    @property
+    def is_consistent(self) -> bool:
+        """Do chains fit with the tolerances as stated? They are exhibited."""
+        return self.upper <= 0
+
+    @property
+    def is_inconsistent(self) -> bool:
+        """Is it proven that none do?"""
+        return self.lower >= 0 and self.tree is not None
+
+
 @dataclass(frozen=True, eq=False)
-class ChainTolerance(ArrayValue):
+class ChainTolerance(_Bracket):
     """The smallest ε by which every reading's tolerance must grow for a chain of the prior to fit: lower ≤ ε ≤ upper.
 
     ε is the minimal error bound of [DACP06, eqs. (15), (16)], on lengths instead of their squares, in the unit of the
@@ -53,16 +71,6 @@ class ChainTolerance(ArrayValue):
     """Boxes that the proof of the lower end needed; 1 if nothing had to be split."""
     tree: LiftedTree | None = None
     """The proof of the lower end, for a certificate; None where nothing was proven."""
-
-    @property
-    def is_consistent(self) -> bool:
-        """Does a chain fit with the tolerances as stated? It is exhibited."""
-        return self.upper <= 0
-
-    @property
-    def is_inconsistent(self) -> bool:
-        """Is it proven that none does?"""
-        return self.lower >= 0 and self.tree is not None
 
 
 @np.errstate(all="ignore")
@@ -215,7 +223,7 @@ def _halves(box: Box) -> tuple[int, float, list[Box]]:
 
 
 @dataclass(frozen=True, eq=False)
-class JointTolerance(ArrayValue):
+class JointTolerance(_Bracket):
     """The smallest ε by which every reading's tolerance must grow for chains of the prior to fit together."""
 
     lower: float
@@ -227,16 +235,6 @@ class JointTolerance(ArrayValue):
     exhibit: Exhibited
     tree: LiftedTree | None
     """The proof of the lower end, for a certificate."""
-
-    @property
-    def is_consistent(self) -> bool:
-        """Do chains fit with the tolerances as stated? They are exhibited."""
-        return self.upper <= 0
-
-    @property
-    def is_inconsistent(self) -> bool:
-        """Is it proven that none do?"""
-        return self.lower >= 0 and self.tree is not None
 
 
 @np.errstate(all="ignore")
