@@ -663,6 +663,10 @@ CASES = [
     Case("leg witness", "poses have as many errors", ("proof",), {"errors": ((0.0,) * 6, (0.0,) * 5)}, WITH),
     Case("leg witness", "errors are finite", ("proof",), {"errors": ((0.0,) * 6, (*(0.0,) * 5, NAN))}, WITH),
     Case("leg witness", "values are doubles", ("proof",), {"values": (0,) * 6 + (Fraction(1, 3),)}),
+    Case("leg witness", "values are not longer than doubles", ("proof",), {
+        "values": (0,) * 6 + (Fraction(11, 32) + Fraction(1, 2**1100),)}),
+    Case("leg witness", "errors are not longer than doubles", ("proof",), {
+        "errors": ((0,) * 6, (*(0,) * 5, Fraction(1, 2**1100)))}),
     Case("leg witness", "smaller tolerances may be too small", (), {"more": -0.0625}),
     Case("leg witness, moved", "positions are within tolerance", ("proof",),
          {"errors": ((0.0, 0.0, 0.0625 + 2.0**-50, *MOVED[0][3:]), MOVED[1])}),

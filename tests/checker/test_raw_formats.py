@@ -4,12 +4,13 @@ from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from math import factorial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from benchmarks.certified_chain import measured
-from gough.checker import PlatformMeasurements, witness_certificate
+from gough.checker import witness_certificate
 from gough.checker.linear import NotProven
 from gough.checker.raw_chains import FAMILIES
 from gough.checker.raw_containment import require_contained, require_exhibited
@@ -78,7 +79,7 @@ def test_notations(tmp_path, table, form, separator):
     raw = before.stated.raw
     assert raw is not None
     assert len(raw.poses) == 12
-    data = PlatformMeasurements.of(*before.question.legs)
+    data = SimpleNamespace(**before.question.arrays())
     stated = [Fraction(text) * 3 / 1000 for text in ("0.0633", "0.023", "0.0608")]
     for k in range(12):
         for i in range(3):

@@ -7,11 +7,12 @@ from contextlib import redirect_stdout
 from dataclasses import replace
 from fractions import Fraction
 from io import StringIO
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from gough.checker import PlatformMeasurements, Verdict
+from gough.checker import Verdict
 from gough.cli.app import run
 from gough.closure import Bracket, Certification, ChainFinding, Finding, JointFinding, WithoutPoses
 from gough.closure.certification import outer_box, prepare
@@ -71,7 +72,7 @@ def write(folder, text=STUDY, bad=None, n=64, built=0.0):
 def platform_data(path):
     """What a study states about a platform: measurements within half-widths."""
     question = prepared(CalibrationStudy.read(path)).question
-    return PlatformMeasurements.of(*question.legs)
+    return SimpleNamespace(**question.arrays())
 
 
 @pytest.fixture(scope="module")

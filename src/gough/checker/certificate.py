@@ -155,9 +155,9 @@ def rounded_intervals(
     }
 
 
-def require_digest(given: Any) -> None:
+def require_digest(value: Any) -> None:
     """Refuse what is no digest of a problem."""
-    fits = isinstance(given, str) and re.fullmatch("sha256:[0-9a-f]{64}", given) is not None
+    fits = isinstance(value, str) and re.fullmatch("sha256:[0-9a-f]{64}", value) is not None
     require(fits, 'problem must be a digest, "sha256:" and 64 hexadecimal digits')
 
 

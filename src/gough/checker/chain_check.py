@@ -170,7 +170,7 @@ class _Words:
         self.none = f"no {self._one} of the prior fits all {self._poses_one}"
 
     def bounds(self, box: ChainBox) -> tuple[str, ...]:
-        """Of a box, which may be empty."""
+        """The sides of a box; or that nothing fits, if it is empty."""
         if box.is_empty:
             return (self.none,)
         sides = zip(self._space.names, box.lower, box.upper, strict=True)

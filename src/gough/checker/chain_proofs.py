@@ -33,7 +33,7 @@ class ChainCut:
     unknown: str
     side: str
     bound: float
-    """Of the unknown, in m; 0 for a contradiction."""
+    """Bound of the unknown, m; 0 for a contradiction."""
     weights: tuple[tuple[int, float], ...]
 
     def __post_init__(self) -> None:
@@ -135,7 +135,7 @@ class ChainWitness:
     """
 
     values: tuple[Fraction, ...]
-    """Of all unknowns, chain after chain."""
+    """Values of all unknowns, chain after chain."""
     errors: tuple[tuple[Fraction, ...], ...] = ()
     """Errors of each pose that all chains share. Legs: δ in m, then v of the quaternion (1, v), which turns by
     2 atan |v| about v. Rods: δ and the heading, as far as the equations have them. Empty: one rod, errors not shown."""

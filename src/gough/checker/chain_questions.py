@@ -97,7 +97,7 @@ class ChainQuestion(ArrayValue):
     chains: tuple[int, ...]
     """Their numbers, from 1."""
     equations: tuple[LegMeasurements | RodEquations, ...]
-    """Of each chain: all are legs, or all close over rods."""
+    """The equations of each chain: all are legs, or all close over rods."""
     prior: Box
     """Bounds of the unknowns of chain after chain."""
 

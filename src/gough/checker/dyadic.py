@@ -32,7 +32,7 @@ class Dyadic:
 
     @property
     def fraction(self) -> Fraction:
-        """The same number."""
+        """The number as a fraction."""
         return Fraction(self.n << self.e) if self.e >= 0 else Fraction(self.n, 1 << -self.e)
 
     def __add__(self, other: "Dyadic") -> "Dyadic":
@@ -112,6 +112,6 @@ def aligned(numbers: Iterable[Dyadic]) -> tuple[list[int], int]:
         >>> aligned([Dyadic(1, 0), Dyadic(3, -1)])
         ([2, 3], -1)
     """
-    given = list(numbers)
-    least = min(x.e for x in given)
-    return [x.n << (x.e - least) for x in given], least
+    terms = list(numbers)
+    least = min(x.e for x in terms)
+    return [x.n << (x.e - least) for x in terms], least

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gough.checker.box_rows import BoxRows, Numbers, Row, chord, row_of
+from gough.checker.chain_proofs import double, doubles
 from gough.checker.dyadic import HALF, ZERO, Dyadic, root_above, total
 from gough.checker.limits import spend
 from gough.checker.linear import NotProven
@@ -114,7 +115,7 @@ class LegMeasurements(ArrayValue):
         """
         spend(300_000)
         squared, size = self._distance(values, k, errors)
-        s = Dyadic.of(values[6]) + Dyadic.of(float(self.reading[k]))
+        s = Dyadic.of(double(values[6], "a length")) + Dyadic.of(float(self.reading[k]))
         T = max(Dyadic.of(float(self.reading_tolerance[k])) + more, ZERO)
         most, least = size * (s + T), size * (s - T)
         if most < ZERO or most * most < squared:
@@ -132,7 +133,8 @@ class LegMeasurements(ArrayValue):
 
         The quaternion (1, v) turns by 2 atan |v| about v: no component of its rotation vector exceeds 2 |v_i|.
         """
-        x, move, turn = _numbers(values), _numbers(errors[:3]), _numbers(errors[3:])
+        # longer numbers than doubles would take longer than what was spent for them
+        x, move, turn = (_numbers(doubles(each, "a number of a leg")) for each in (values, errors[:3], errors[3:]))
         limits = [_numbers(t[k].tolist()) for t in (self.position_tolerance, self.rotation_tolerance)]
         if any(limit < abs(e) for e, limit in zip(move, limits[0], strict=True)):
             raise NotProven(f"pose {k}: the exhibited error of its position is beyond the tolerance")
@@ -218,28 +220,10 @@ class PlatformMeasurements(ArrayValue):
             self.reading_tolerance[:, column],
         )
 
-    @classmethod
-    def of(cls, *legs: LegMeasurements) -> "PlatformMeasurements":
-        """A platform of which these legs were measured, in the same poses."""
-        first = legs[0]
-        return cls(
-            first.quaternion,
-            first.position,
-            np.stack([leg.reading for leg in legs], axis=1),
-            first.position_tolerance,
-            first.rotation_tolerance,
-            np.stack([leg.reading_tolerance for leg in legs], axis=1),
-        )
-
     def columns(self, columns: Any) -> "PlatformMeasurements":
         """The same poses with the readings of some legs."""
         chosen = list(columns)
         return replace(self, readings=self.readings[:, chosen], reading_tolerance=self.reading_tolerance[:, chosen])
-
-    def select(self, poses: Any) -> "PlatformMeasurements":
-        """Some of the poses: a mask, or numbers."""
-        rows = np.arange(len(self))[np.asarray(poses)]
-        return PlatformMeasurements(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
 def _take(data: Any, n: int, own: dict[str, tuple[int, ...]]) -> None:

@@ -28,13 +28,13 @@ FILE_BYTES = 16 * 2**20
 QUESTION_BYTES = 256 * 2**20
 """Of a file of measurements or equations, to which certificates refer."""
 DEPTH = 150
-"""Of cases within cases."""
+"""Largest depth of nested cases."""
 PARTS = 200_000
 """Links, cuts, strips and rounds of one certificate together."""
 BITS = 20_000
-"""Of the numerator or denominator of a number; doubles need 1074."""
+"""Largest length of a numerator or denominator; doubles need 1074."""
 COMMON_BITS = 100_000
-"""Of the common denominator of numbers that are added up."""
+"""Largest length of the common denominator of numbers that are added."""
 WORK = 30_000_000_000
 """Units of one check, about 30 seconds. The longest in gough's documentation takes 3."""
 
@@ -167,12 +167,12 @@ def spend(units: int) -> None:
 
 
 def product_cost(first: int, second: int) -> int:
-    """Of a product of two numbers of so many bits."""
+    """Work of a product of two numbers with so many bits."""
     return 60 + (first // _DIGIT + 1) * (second // _DIGIT + 1)
 
 
 def gcd_cost(bits: int) -> int:
-    """Of the reduction of a fraction of so many bits."""
+    """Work of reducing a fraction with so many bits."""
     return 300 + 5 * (bits // _DIGIT + 1) ** 2
 
 

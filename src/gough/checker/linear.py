@@ -131,10 +131,10 @@ def vector(problem: LinearProblem, named: Coefficients) -> list[Fraction]:
 
 def require_witness(problem: LinearProblem, theta: Coefficients) -> None:
     """Raise NotProven unless θ satisfies the prior and every row: |y − W θ| ≤ e + D |θ|."""
-    point, given = vector(problem, theta), {name for name, _ in theta}
+    point, named = vector(problem, theta), {name for name, _ in theta}
     box = Sides.of_prior(problem)
     for name, x, low, high in zip(problem.unknowns.names, point, box.lower, box.upper, strict=True):
-        if name not in given:
+        if name not in named:
             raise NotProven(f"the witness gives no value to '{name}'")
         if low is not None and x < low:
             raise NotProven(f"{name} = {written(x)} is below its prior, {written(low)}")
@@ -190,7 +190,7 @@ def combined(problem: LinearProblem, direction: Coefficients, weights: Weights) 
 
 
 def _bits(numbers: Whole) -> int:
-    """Of the longest of these whole numbers."""
+    """Bits of the longest of these whole numbers."""
     return max((int(x).bit_length() for x in numbers), default=0)
 
 

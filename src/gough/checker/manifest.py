@@ -44,7 +44,7 @@ class SourceFile(NamedTuple):
     role: str
     """"study" or "poses"."""
     name: str
-    """Of the copy, relative to the manifest."""
+    """Name of the copy, relative to the manifest."""
     found: str
     """Where the run found it, relative to the manifest's folder."""
     content: bytes

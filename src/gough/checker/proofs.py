@@ -123,11 +123,11 @@ class Strip:
         for name in ("half", "weight"):
             require(getattr(self, name) >= 0, f"the {name} of a strip must not be negative")
         for name in ("below", "above"):
-            given = getattr(self, name)
-            if isinstance(given, int):
-                object.__setattr__(self, name, _count(given, "a round", "a number"))
-            elif given is not None:
-                object.__setattr__(self, name, row_weights(given))
+            side = getattr(self, name)
+            if isinstance(side, int):
+                object.__setattr__(self, name, _count(side, "a round", "a number"))
+            elif side is not None:
+                object.__setattr__(self, name, row_weights(side))
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -146,7 +146,7 @@ class Round:
     """
 
     center: Coefficients
-    """By the names of all unknowns."""
+    """Values by the names of all unknowns."""
     shape: tuple[tuple[Fraction, ...], ...]
     """The lower triangle, row by row, in the order of the center. A row of zeros is an unknown that the box fixes."""
     strips: tuple[Strip, ...]
@@ -324,10 +324,10 @@ def _check_relaxed(proof: "RelaxedBound | RelaxedEmpty") -> None:
     require(all(isinstance(step, RelaxedStep) for step in proof.steps), "the steps must be of type RelaxedStep")
 
 
-def _count(given: Any, what: str, kind: str = "a number of rows") -> int:
-    whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
-    require(whole and int(given) >= 0, f"{what} is {kind}, 0 or more, but it is {brief(given)}")
-    return int(given)
+def _count(value: Any, what: str, kind: str = "a number of rows") -> int:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    require(whole and int(value) >= 0, f"{what} is {kind}, 0 or more, but it is {brief(value)}")
+    return int(value)
 
 
 def _all_rows(cuts: Iterable[Weights]) -> tuple[int, ...]:

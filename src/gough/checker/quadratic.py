@@ -182,7 +182,7 @@ def form_of(problem: LinearProblem, body: Body, strips: Sequence[Strip]) -> Form
 
 
 def _bits(numbers: Whole) -> int:
-    """Of the longest of these whole numbers."""
+    """Bits of the longest of these whole numbers."""
     return max((int(x).bit_length() for x in numbers.flat), default=0)
 
 

@@ -96,13 +96,13 @@ def question_words(question: ChainQuestion) -> tuple[str, ...]:
     prior = zip(question.names, question.prior.lower.tolist(), question.prior.upper.tolist(), strict=True)
     spans = [f"{name} in [{low!r}, {high!r}]" for name, low, high in prior]
     summary = summary_of(question)
-    told = []
+    parts = []
     for what, (low, high) in summary["tolerances"].items():
         size = f"{low!r}" if low == high else f"{low!r} … {high!r}"
-        told.append(f"{what}s ± {size} {summary['units'][what]}")
+        parts.append(f"{what}s ± {size} {summary['units'][what]}")
     lines = [
         f"Data: {summary['poses']} poses, counted from 0.",
-        f"Tolerances: {', '.join(told)}.",
+        f"Tolerances: {', '.join(parts)}.",
         f"Prior: {', '.join(spans)} m.",
     ]
     for chain, rod in zip(question.chains, question.rods, strict=False):

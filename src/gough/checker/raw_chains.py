@@ -57,7 +57,7 @@ class Family:
     turns: bool
     """Do its poses have an orientation, or a heading?"""
     unknowns: tuple[str, ...]
-    """Of a chain whose number stands in braces."""
+    """Names of a chain's unknowns; braces stand for its number."""
     conditions: tuple[Any, ...] = ()
 
     @property
@@ -112,13 +112,13 @@ class RawChains:
     position: Sequence[tuple[Half, ...]]
     """Half-widths of each pose, m."""
     orientation: Sequence[tuple[Half, ...]]
-    """Of its left rotation vector, or of its heading as the only component, rad; empty where nothing turns."""
+    """Half-widths of the left rotation vector, or of the heading only, rad; empty where nothing turns."""
     readings: Sequence[tuple[Span, ...]]
-    """Of each pose and chain, multiplied by the gain."""
+    """Readings of each pose and chain, multiplied by the gain."""
     half: Sequence[tuple[Span, ...]]
-    """Half-widths of these, to which the model may add."""
+    """Half-widths of the readings, with what the model may add."""
     center: Sequence[tuple[Span, ...]]
-    """Of the prior, chain by chain, m."""
+    """Center of the prior, chain by chain, m."""
     around: tuple[Scaled, ...]
     """Half-widths of the prior of a chain's unknowns, m."""
     centers: str
@@ -225,7 +225,7 @@ def _require_plain(study: Mapping[str, Any]) -> None:
 def _given_center(
     study: Mapping[str, Any], given: Given, family: Family, place: int, count: int
 ) -> tuple[list[tuple[Span, ...]], str]:
-    """Of the prior of chains over rods: numbers that are taken as given."""
+    """Center of the prior of chains over rods: numbers that are taken as given."""
     centers = CALIBRATED if center_of(study) == "calibrated" else BLUEPRINT
     rows = given.values[place : place + count]
     if given.center != centers or [len(row) for row in rows] != [len(family.unknowns)] * count:

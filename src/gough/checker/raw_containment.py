@@ -77,6 +77,8 @@ def require_exhibited(certificate: ChainCertificate, question: ChainQuestion, ra
     places = [question.chains.index(chain) for chain in certificate.chains]
     size = len(raw.family.unknowns)
     sides, names = raw.prior(outer=False), raw.names
+    if len(witness.values) != size * len(places):
+        raise NotProven(f"{len(witness.values)} values are exhibited, but there are {size * len(places)} unknowns")
     for i, x in enumerate(witness.values):
         j = size * places[i // size] + i % size
         if not sides[j][0] <= x <= sides[j][1]:
@@ -184,8 +186,8 @@ def _beyond(witness: ChainWitness, question: ChainQuestion, raw: RawChains, k: i
     if sum(turns) > _MOST_TURN or angle > _NEAR:
         raise NotProven(f"pose {k}: the exhibited orientation is off by more than 1 rad")
     for i in range(3):
-        shown = _at(float(data.position[k, i])) + Span.at(errors[i])
-        away = (shown - raw.poses.position[k][i]).most - span_of(raw.position[k][i]).low
+        exhibited = _at(float(data.position[k, i])) + Span.at(errors[i])
+        away = (exhibited - raw.poses.position[k][i]).most - span_of(raw.position[k][i]).low
         moved += max(away, Fraction(0))
         turned += max(turns[i] + 2 * angle - span_of(raw.orientation[k][i]).low, Fraction(0))
     return moved, turned
@@ -205,7 +207,7 @@ class _Equation:
 
 
 def _equation(raw: RawChains, i: int, k: int) -> _Equation:
-    """Of the i-th chain in pose k."""
+    """The equation of the i-th chain in pose k."""
     p, reading, half = list(raw.poses.position[k]), raw.readings[k][i], _halves(raw, i, k)
     if raw.family.name == "linear-delta":
         p[2] = p[2] + reading

@@ -164,7 +164,7 @@ class RawPoses:
     rotation: tuple[Any, ...]
     """A `Quaternion`, or the nine numbers of a matrix; None where there is no orientation."""
     readings: tuple[tuple[Span, ...], ...]
-    """Of all chains, in the unit of the robot's sensors."""
+    """Readings of all chains, in the unit of the robot's sensors."""
     variances: tuple[tuple[Span, ...], ...] | None
     """Of x, y, z in m² and of the rotation vector in rad², where the file has them."""
     form: str
@@ -323,7 +323,7 @@ def _seeming(rows: Sequence[Sequence[Span]]) -> str | None:
 
 
 def _upright(rotation: Any) -> Any:
-    """The same for q and −q, which are one rotation."""
+    """The one of q and −q whose first component that is not zero is positive."""
     if rotation is None or len(rotation) != 4:
         return rotation
     leading = next((x for x in rotation if x.most > 0), None)
