@@ -116,8 +116,8 @@ def html_table(shown: Table, notes: Sequence[str] = ()) -> Html:
     It scrolls by itself where the window is narrow, and its caption names it to a screen reader.
 
     Examples:
-        >>> html_table(table(["name", "kg"], [["<arm>", "-1.5"]], "lr"))[-90:]
-        'scope="row" style="text-align:left">&lt;arm&gt;</th><td>−1.5</td></tr></tbody></table></div>'
+        >>> html_table(table(["name", "kg"], [["<arm>", "-1.5"]], "lr")).partition("<tbody>")[2]
+        '<tr><th scope="row" style="text-align:left">&lt;arm&gt;</th><td>−1.5</td></tr></tbody></table></div>'
     """
     kept = [(i, column) for i, column in enumerate(shown.columns) if column.kind != "unit"]
     unit = next((i for i, column in enumerate(shown.columns) if column.kind == "unit"), None)
@@ -136,10 +136,12 @@ def html_table(shown: Table, notes: Sequence[str] = ()) -> Html:
 
 _LEFT = {"style": "text-align:left"}
 """Notebooks have no style sheet of ours, and align to the right."""
+_WORDS = {"class_": "words", **_LEFT}
+"""Words may break; the page gives their column a width."""
 
 
 def _head(column: Column) -> Html:
-    kind = {"class_": "words", **_LEFT} if column.kind != "number" else {}
+    kind = {} if column.kind == "number" else _WORDS if column.kind == "words" else _LEFT
     below = ", ".join(filter(None, (column.unit, column.note)))
     return tag("th", column.head, *_small(below), scope="col", **kind)
 
@@ -151,7 +153,7 @@ def _label(cell: Cell) -> Html:
 def _cell(cell: Cell, kind: Kind) -> Html:
     if kind != "number":
         text = tag("span", cell.text, class_=cell.mark) if cell.mark else cell.text
-        return tag("td", text, *_small(cell.note), class_="words", **_LEFT)
+        return tag("td", text, *_small(cell.note), **(_WORDS if kind == "words" else _LEFT))
     parts = [signs(cell.text), *_small(cell.note, cell.mark)]
     if cell.share is not None:
         part = min(max(cell.share, 0.0), 1.0) if isfinite(cell.share) else 0.0

@@ -54,7 +54,7 @@ _NEXT = (
     ("Together the {chain}s are refuted", "bad", "Test for backlash and a wrong scale; then check the tolerances."),
     ("All {chain}s fit together", "good", "None: with the stated tolerances the data do not reject the model."),
     ("Whether all {chain}s fit", "plain", "State a smaller prior (around in [certify]), and certify again."),
-    ("Refuted:", "bad", "Compare ε with the reading errors; set outliers = 1 in [certify] to name a wrong pose."),
+    ("Refuted:", "bad", "Compare ε with the reading errors; set outliers in [certify] to have wrong poses named."),
     ("Fits:", "good", "Use the boxes below as guaranteed bounds; they hold as far as the stated tolerances do."),
     ("Not decided:", "plain", "State a smaller prior (around in [certify]), and certify again."),
 )

@@ -1,0 +1,64 @@
+"""Pages: verdicts say what to do next; tables and figures stand where their section has them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gough.closure import Bracket, Certification, ChainFinding, Finding, JointFinding, WithoutPoses
+from gough.core.tables import Cell, Column, Table, html_table, table
+from gough.report import Page, Section
+from gough.report.certification import verdict_on
+from gough.report.identification.page import identification_page
+
+from .conftest import make_report
+
+
+def test_every_verdict_on_an_identification_says_what_to_do_next():
+    report = make_report()
+    page = identification_page(replace(report, identified=replace(report.identified, notes=())))
+    *verdicts, against = page.verdicts
+    assert against.text.startswith("Against the truth")
+    assert [verdict.text for verdict in verdicts] == list(replace(report.identified, notes=()).verdicts)
+    assert all(verdict.next for verdict in verdicts)
+
+
+def certifications():
+    zeros, names, bracket = np.zeros(7), tuple("abcdefg"), Bracket(1e-5, 2e-5, 0.0)
+    without = [None, *(WithoutPoses(1, n, named, (3,), bracket) for n, named in ((0, ()), (1, ()), (1, (3,)), (2, ())))]
+    joints = [None, *(JointFinding(f, bracket, None, (), (3,), 1e-5, 1) for f in Finding)]
+    for part in ("leg", "chain"):
+        for finding in Finding:
+            for left in without:
+                for joint in joints:
+                    chain = ChainFinding(1, finding, names, zeros, None, 1, 0.0, bracket, None, zeros, (), left, ())
+                    yield Certification(24, "within ± 1 mm", (chain,), joint, (), {}, None, (), part=part)
+
+
+def test_every_verdict_of_a_certification_says_what_to_do_next():
+    seen = set()
+    for found in certifications():
+        for text in found.verdicts:
+            verdict = verdict_on(text, found.part)
+            assert verdict.next, text
+            seen.add(verdict.next)
+    assert len(seen) > 10
+
+
+@pytest.mark.parametrize("content", ["", None, ()])
+def test_sections_without_content_are_left_out(content):
+    page = Page("Title", sections=(Section("Empty", content if content == () else (content,)), Section("Full", ("a",))))
+    assert "Empty" not in page.html()
+    assert "<p>a</p>" in page.html()
+
+
+def test_text_html_and_values_of_a_table_are_the_same():
+    columns = [Column("name", "label"), Column("unit", "unit"), Column("mass", unit="kg", note="measured")]
+    row = ["a < b", "10⁻³ m", Cell("-1.5", "far", "bad"), "7"]
+    made = table([*columns, Column("more", is_detail=True)], [row], "....")
+    assert isinstance(made, Table)
+    assert str(made).splitlines() == ["name   unit    mass, kg", "─────  ──────  ────────", "a < b  10⁻³ m      -1.5"]
+    html = html_table(made)
+    for part in ("a &lt; b", "10⁻³ m", "−1.5", '<small class="bad">far</small>', "kg, measured", "<td>7</td>"):
+        assert part in html
+    assert made.to_dict()["rows"] == [["a < b", "10⁻³ m", "-1.5", "7"]]
