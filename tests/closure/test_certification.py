@@ -139,6 +139,7 @@ def test_tolerances_follow_from_the_noise_of_the_poses(platform):
         ({"center": "middle"}, "not 'middle'"),
         ({"center": np.zeros(3)}, "center must have 42 parameters, not 3"),
         ({"outliers": -1}, "but is -1"),
+        ({"outliers": 20}, "of 20, but is 20"),
         ({"width": 0.0}, "width must be positive"),
         ({"model_error": ModelError(constant=-1e-3)}, "must not be negative"),
         ({"robot": LinearDelta()}, "the linear delta has 3 readings a pose"),

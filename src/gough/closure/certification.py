@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from gough.checker import ChainQuestion, PlatformMeasurements, question_of
+from gough.checker import ChainQuestion, LegMeasurements, question_of
 from gough.checker.folders import MEASUREMENTS
 from gough.checker.linear import NotProven
 from gough.checker.manifest import BLUEPRINT, CALIBRATED, Given
@@ -16,6 +16,8 @@ from gough.checker.raw_chains import RawChains
 from gough.checker.raw_containment import require_contained
 from gough.checker.raw_data import NotDerived
 from gough.closure.certified_chain import Tolerances, certified_chain, chain_parameters, quadratic_unknowns
+from gough.closure.certified_leg import LegProblem
+from gough.closure.chain_problem import ChainProblem
 from gough.closure.findings import Certification, ChainFinding, Finding, JointFinding, ParameterRange
 from gough.closure.joint import JointProblem
 from gough.closure.proving import Notary, chain_finding, joint_finding, with_joint_box
@@ -140,7 +142,8 @@ def certify(
         (False, True)
     """
     require(isinstance(robot, FAMILIES), f"chains of {type(robot).__name__} cannot be certified: see gough.robots")
-    require(outliers >= 0, f"outliers is the number of poses that may be wrong, but is {outliers}")
+    fits = 0 <= outliers < len(poses)
+    require(fits, f"outliers is the number of poses that may be wrong, of {len(poses)}, but is {outliers}")
     require(width > 0, f"width must be positive, but is {width}")
     prepared = prepare(
         robot,
@@ -248,22 +251,27 @@ def prepare(
     require(positive, "model errors must not be negative")
     rounding = 0.0 if sources is None else ROUNDING  # arrays are taken as they are, files contain decimals
     error = model_error or ModelError()
+    problems: tuple[ChainProblem, ...]
     if isinstance(robot, GoughPlatform):
         gain = robot.rows(theta if compared is None else compared)[:, 7]
-        columns = [number - 1 for number in numbers]
-        data = _measured(poses, half, gain, error, rounding).columns(columns)
-        rows = robot.rows(theta)[columns, :7]
-        prior = outer_box(rows.reshape(-1), np.tile(_leg_reach(reach), len(numbers)), rounding)
-        problem = JointProblem.of_legs(data, prior, numbers)
-        values = tuple(map(tuple, rows.tolist())) if where == CALIBRATED else ()
-        given = Given(CALIBRATED if values else "", values, tuple(gain[columns].tolist()) if robot.gains else ())
+        centers = [robot.rows(theta)[number - 1, :7] for number in numbers]
+        data = _measured(poses, half, gain, error, rounding)
+        prior = outer_box(np.concatenate(centers), np.tile(_leg_reach(reach), len(numbers)), rounding)
+        sides = zip(prior.lower.reshape(-1, 7), prior.upper.reshape(-1, 7), strict=True)
+        problems = tuple(
+            LegProblem(data[number - 1], Box(*each), number) for number, each in zip(numbers, sides, strict=True)
+        )
+        values = tuple(tuple(row.tolist()) for row in centers) if where == CALIBRATED else ()
+        gains = tuple(float(gain[number - 1]) for number in numbers) if robot.gains else ()
+        given = Given(CALIBRATED if values else "", values, gains)
         notes += (_GAINS,) if robot.gains and compared is not None else ()
     else:
         wider = half._replace(reading=half.reading + error.at(poses, poses.readings))
-        problem = JointProblem(_rod_problems(robot, poses, wider, theta, reach, numbers=numbers, rounding=rounding))
+        problems = _rod_problems(robot, poses, wider, theta, reach, numbers=numbers, rounding=rounding)
         given = Given(where, tuple(tuple(quadratic_unknowns(robot, theta, k).tolist()) for k in numbers))
     require(sources is None or where != _STATED, "certificates about files need center = 'blueprint' or 'calibrated'")
     source = None if sources is None else sources.read(given)
+    problem = JointProblem(problems)
     question = question_of(problem)
     return Prepared(
         robot=robot,
@@ -328,20 +336,19 @@ def _leg_reach(around: Array) -> Array:
 
 def _measured(
     poses: Poses, half: Tolerances, gain: Array, model_error: ModelError, rounding: float
-) -> PlatformMeasurements:
-    """Poses and readings of a Gough platform in m with half-widths, to which the model adds."""
+) -> list[LegMeasurements]:
+    """Poses of a Gough platform and the readings of each leg in m with half-widths, to which the model adds."""
     require(poses.rotation is not None, "legs of a Gough platform need orientations, but none were measured")
     assert poses.rotation is not None
     readings = poses.readings * gain
-    T = half.reading * abs(gain) + model_error.at(poses, readings)
-    return PlatformMeasurements(
-        to_quaternion(nearest_rotation(poses.rotation)),
-        poses.position,
-        readings,
-        outer(half.position, abs(poses.position).max(axis=0), rounding),
-        outer(half.orientation, np.full(3, _ROTATION_ROUNDING / ROUNDING)),
-        outer(T, abs(readings).max(axis=0), rounding),
-    )
+    T = outer(half.reading * abs(gain) + model_error.at(poses, readings), abs(readings).max(axis=0), rounding)
+    quaternion = to_quaternion(nearest_rotation(poses.rotation))
+    position = outer(half.position, abs(poses.position).max(axis=0), rounding)
+    orientation = outer(half.orientation, np.full(3, _ROTATION_ROUNDING / ROUNDING))
+    return [
+        LegMeasurements(quaternion, poses.position, readings[:, i], position, orientation, T[:, i])
+        for i in range(poses.n_chains)
+    ]
 
 
 def outer(tolerance: Array, value: Array, rounding: float = ROUNDING) -> Array:

@@ -204,7 +204,7 @@ class CalibrationDemonstration:
                 for leg in self.legs
             ],
             "together": {
-                "epsilon_upper": self.joint.epsilon.upper,
+                "epsilon_upper": _finite(self.joint.epsilon.upper)[0],
                 "fits": self.joint.finding is Finding.FITS,
             },
             "faults": [

@@ -151,7 +151,7 @@ def _case(case: RebuiltPlatform) -> dict[str, Any]:
         },
         "legs_refuted": {"wide": _refuted(case.legs), "of_means": _refuted(case.tight)},
         "epsilon": {
-            what: [[v.epsilon.lower if np.isfinite(v.epsilon.lower) else None, v.epsilon.upper] for v in verdicts]
+            what: [[e if np.isfinite(e) else None for e in (v.epsilon.lower, v.epsilon.upper)] for v in verdicts]
             for what, verdicts in (("wide", case.legs), ("of_means", case.tight))
         },
         "boxes_that_hold_the_true_leg": {

@@ -225,8 +225,9 @@ def _cards(found: Calibrated, legs: Sequence[ChainFinding]) -> tuple[tuple[str, 
     cards.append((f"{found.identifiability.rank} of {n}", f"parameters determined by {len(found.poses)} poses"))
     if legs:
         refuted = sum(leg.finding is Finding.REFUTED for leg in legs)
-        largest = outward.at_most(max(0.0, *(leg.epsilon.upper for leg in legs)), times=1000, digits=3)
-        cards.append((f"≤ {largest} mm", f"ε of every leg; {refuted} of {len(legs)} legs refuted"))
+        upper = max(0.0, *(leg.epsilon.upper for leg in legs))
+        largest = f"≤ {outward.at_most(upper, times=1000, digits=3)} mm" if np.isfinite(upper) else "not known"
+        cards.append((largest, f"ε of every leg; {refuted} of {len(legs)} legs refuted"))
     return tuple(cards)
 
 
