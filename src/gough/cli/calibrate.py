@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from gough.cli.options import AsJson, StudyFolder
 from gough.cli.terminal import show_results
 from gough.report import results_folder
 from gough.studies.calibration import CalibrationStudy
@@ -14,12 +15,9 @@ def calibrate(
     study: Annotated[
         Path, typer.Argument(help="Study file (TOML), or the printer.cfg of a printer that Klipper has calibrated.")
     ],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Folder for the results, instead of the study's: new, empty or from an earlier run."),
-    ] = None,
+    out: StudyFolder = None,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Calibrate a robot's geometry from measured poses. Exits with 1 if the residuals exceed the stated noise."""
     asked = CalibrationStudy.read(study)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from gough.cli.options import AsJson, Images, ResultsFolder, TargetFile
 from gough.cli.progress import progress_bar
 from gough.cli.terminal import show_results
 from gough.core.errors import InputError
@@ -25,20 +26,16 @@ def _group() -> None: ...
 
 @camera.command()
 def calibrate(
-    images: Annotated[list[Path], typer.Argument(help="Images of the target, or folders that contain them.")],
-    description: Annotated[Path, typer.Option("--target", help="Description of the target (TOML).")] = Path(
-        "target.toml"
-    ),
-    out: Annotated[Path, typer.Option(help="Folder for the results: new, empty or from an earlier run.")] = Path(
-        "camera"
-    ),
+    images: Images,
+    description: TargetFile = Path("target.toml"),
+    out: ResultsFolder = Path("camera"),
     *,
     anchor: Annotated[
         str | None, typer.Option(help='Measured distance between two dots of the printed target, e.g. "0-6=254.1 mm".')
     ] = None,
     rigid: Annotated[bool, typer.Option("--rigid", help="Keep the dots where the description places them.")] = False,
     terms: Annotated[str, typer.Option(help="Distortion coefficients to estimate.")] = "k1,k2,p1,p2",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Calibrate a camera from images of one target, tilted in all directions. Writes camera.toml and a report."""
     sheet = read_target(description)

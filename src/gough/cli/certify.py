@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from gough.cli.options import AsJson, StudyFolder
 from gough.cli.progress import steps_shown
 from gough.cli.terminal import say, show_results
 from gough.core.text import command_line
@@ -16,12 +17,9 @@ def certify(
     study: Annotated[
         Path, typer.Argument(help="Study file (TOML); its table \\[certify] or \\[noise] gives the intervals.")
     ],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Folder for the results, instead of the study's: new, empty or from an earlier run."),
-    ] = None,
+    out: StudyFolder = None,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Prove whether any geometry fits the measured poses within their intervals. Exits with 1 if none does."""
     asked = CalibrationStudy.read(study)

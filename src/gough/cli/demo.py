@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from gough.cli.options import AsJson
 from gough.cli.progress import steps_shown
 from gough.cli.terminal import answer, console
 from gough.core.errors import InputError, nearest, require
@@ -28,7 +29,7 @@ def demo(
     variant: Annotated[str | None, typer.Option(help="Identify with a simpler model, e.g. 'paper'.")] = None,
     *,
     full: Annotated[bool, typer.Option("--full", help="Simulate every rod and bar; needs gough\\[multibody].")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Simulate a robot, identify it with every method, validate on another motion and compare with the truth."""
     known = (*DEMOS, *CALIBRATIONS)

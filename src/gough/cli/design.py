@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from gough.cli.options import AsJson, StudyFolder
 from gough.cli.progress import progress_bar
 from gough.cli.terminal import show_results
 from gough.designs.excitation import Progress
@@ -17,13 +18,10 @@ from gough.studies.design import TRAJECTORY, DesignStudy
 
 def design(
     study: Annotated[Path, typer.Argument(help="Study file (TOML) with a table \\[design].")],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Folder for the results, instead of the study's: new, empty or from an earlier run."),
-    ] = None,
+    out: StudyFolder = None,
     *,
     jobs: Annotated[int, typer.Option(min=1, help="Number of starts to run in parallel.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Design an exciting trajectory within the robot's limits. Ctrl-C stops the search and keeps the best so far."""
     asked = DesignStudy.read(study)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from gough.cli.options import AsJson, StudyFolder
 from gough.cli.progress import steps_shown
 from gough.cli.terminal import console, say, show_results
 from gough.report import results_folder
@@ -14,12 +15,9 @@ from gough.studies import IdentificationStudy
 
 def identify(
     study: Annotated[Path, typer.Argument(help="Study file (TOML); gough new writes one.")],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Folder for the results, instead of the study's: new, empty or from an earlier run."),
-    ] = None,
+    out: StudyFolder = None,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Identify a robot from recordings. Exits with 1 if the data refute the stated error bound or the model.
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gough.cli.options import AsJson
 from gough.cli.terminal import answer, say, tell
 from gough.core.errors import InputError, nearest
 from gough.core.files import new_file
@@ -29,7 +30,7 @@ def mechanism(
     write: Annotated[
         Path | None, typer.Option(help="Also write the mechanism, part by part, to this new TOML file.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check a mechanism: degrees of freedom, assembly, singularities, limits, and base dynamic parameters."""
     robot = _robot(file)

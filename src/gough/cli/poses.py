@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from gough.cli.options import AsJson, Images, ResultsFolder, StudyFolder
 from gough.cli.progress import progress_bar
 from gough.cli.terminal import show_results
 from gough.core.errors import require
@@ -58,11 +59,8 @@ def select(
         str | None, typer.Option(help="Criterion: D, A, E or pose (accuracy of predicted positions).")
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Random seed.")] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Folder for the results, instead of the study's: new, empty or from an earlier run."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+    out: StudyFolder = None,
+    as_json: AsJson = False,
 ) -> None:
     """Choose the configurations to measure; Ctrl-C keeps the best so far. Exits with 1 if the target cannot be met."""
     asked = PoseSelectionStudy.read(study, count=count, target=target, criterion=criterion, seed=seed)
@@ -95,7 +93,7 @@ def _shown() -> Iterator[Callable[[Progress], None]]:
 
 @poses.command()
 def measure(
-    images: Annotated[list[Path], typer.Argument(help="Images of the target, or folders that contain them.")],
+    images: Images,
     camera: Annotated[Path, typer.Option(help="Camera file written by gough camera calibrate.")],
     description: Annotated[
         Path | None, typer.Option("--target", help="Description of the target; default: the one in the camera file.")
@@ -104,12 +102,10 @@ def measure(
         Path | None,
         typer.Option(help="The robot's readings: CSV file with the columns image, configuration, run, l1, l2, …"),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the results: new, empty or from an earlier run.")] = Path(
-        "measured"
-    ),
+    out: ResultsFolder = Path("measured"),
     *,
     jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure poses from images: poses.csv for gough calibrate, repeatability, and reasons for rejected images.
 

@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from gough.cli.options import AsJson
 from gough.cli.progress import steps_shown
 from gough.cli.terminal import answer, console
 from gough.core.errors import InputError, nearest
@@ -44,7 +45,7 @@ def reproduce(
         bool, typer.Option("--vision", help="Paper gough only: measure the poses from rendered images.")
     ] = False,
     full: Annotated[bool, typer.Option("--full", help="Repeat as often as the paper does.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Rebuild a paper's experiment and print its tables beside ours, and explain the differences."""
     if paper not in PAPERS:

@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from gough.cli.options import AsJson, TargetFile
 from gough.cli.progress import progress_bar
 from gough.cli.terminal import answer, say
 from gough.core.errors import InputError, require
@@ -35,7 +36,7 @@ def design(
     dpi: Annotated[int, typer.Option(help="Resolution of the PNG.")] = 600,
     dark: Annotated[bool, typer.Option("--dark-dots", help="Black dots on white, which need less ink.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the layout.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Design a target whose diagonals can be identified from any view, and draw it at true size with rulers."""
     files = [(pdf, to_pdf), (svg, to_svg), (png, lambda made: to_png(made, dpi))]
@@ -66,9 +67,7 @@ def design(
 @target.command()
 def render(
     out: Annotated[Path, typer.Argument(help="Folder for the images: new or empty.")],
-    description: Annotated[Path, typer.Option("--target", help="Description of the target (TOML).")] = Path(
-        "target.toml"
-    ),
+    description: TargetFile = Path("target.toml"),
     count: Annotated[int, typer.Option(min=1, help="Number of poses.")] = 20,
     *,
     size: Annotated[str, typer.Option(help="Image size, pixels.")] = "1024x768",
