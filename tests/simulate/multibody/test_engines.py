@@ -1,16 +1,20 @@
 """Pinocchio, MuJoCo and the description see one and the same mechanism."""
 
 import importlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from gough.core.errors import AssumptionError, InputError
-from gough.robots import H4
+from gough.robots import H4, FiveBar
+from gough.robots.mechanism import MechanismModel
 from gough.robots.mechanism.assembly import closure_kernel
 from gough.robots.mechanism.bodies import body_motions, energy
-from gough.simulate.multibody import Multibody
+from gough.robots.mechanism.parts import HELD
+from gough.simulate.multibody import Multibody, mjcf, pinocchio_model
 from gough.simulate.multibody.engines import inverse_dynamics, mass_matrices
+from gough.simulate.multibody.mjcf import closure_kind
 from tests.simulate.multibody.motions import NEEDS, changed, mechanisms, named, swing
 
 pin = pytest.importorskip("pinocchio", reason=NEEDS)
@@ -140,3 +144,22 @@ def test_engines_are_checked():
         mechanism.efforts(mechanism.robot.home, still, still, engine="adams")
     with pytest.raises(InputError, match=r"MuJoCo refuses .* Pinocchio accepts any, massless rods too"):
         changed(mechanism, rod_mass=0.0).efforts(mechanism.robot.home, still, still, engine="mujoco")
+
+
+def test_closures_become_constraints_of_the_engines():
+    """A five-bar is closed by a point in its plane, or by a hinge; not by a point where a link leaves the plane."""
+    flat = FiveBar().mechanism
+    (end,) = flat.closures
+    assert closure_kind(flat, end) == "connect"
+    assert closure_kind(flat, replace(end, directions=HELD["frame"])) == "weld"
+    hinged = replace(flat, closures=(replace(end, directions=HELD["revolute"]),), redundant=True)
+    xml = mujoco.MjModel.from_xml_string(mjcf(hinged, MechanismModel(flat).all_coordinates(MechanismModel(flat).home)))
+    state = mujoco.MjData(xml)
+    mujoco.mj_forward(xml, state)
+    assert [xml.equality(k).name for k in range(xml.neq)] == ["end", "end_axis"]
+    assert np.abs(state.efc_pos).max() < 1e-12
+    with pytest.raises(InputError, match="Pinocchio has no constraint that holds only x, y, z, rx, ry"):
+        pinocchio_model(hinged).constraints(hinged)
+    tilted = replace(flat, joints=(replace(flat.joints[0], axis=(0.1, 0.0, 1.0)), *flat.joints[1:]))
+    with pytest.raises(InputError, match="closure 'end' of five-bar holds x, y: multibody engines have"):
+        closure_kind(tilted, end)

@@ -32,8 +32,8 @@ class PinocchioModel(NamedTuple):
         """Coordinates, velocities or forces (N, coordinates) of the mechanism in the model's order."""
         return s[..., self.order]
 
-    def constraints(self, mechanism: Mechanism, s: Array) -> Any:
-        """The closures as a `pinocchio.StdVec_RigidConstraintModel`; s are coordinates at which the loops are closed.
+    def constraints(self, mechanism: Mechanism) -> Any:
+        """The closures as a `pinocchio.StdVec_RigidConstraintModel`.
 
         Raises:
             InputError: a closure holds neither a point nor a whole frame; Pinocchio has no such constraint.
@@ -42,7 +42,7 @@ class PinocchioModel(NamedTuple):
         kinds = {"connect": pin.ContactType.CONTACT_3D, "weld": pin.ContactType.CONTACT_6D}
         constraints = pin.StdVec_RigidConstraintModel()
         for closure in mechanism.closures:
-            kind = closure_kind(mechanism, closure, s)
+            kind = closure_kind(mechanism, closure)
             if kind not in kinds:
                 raise InputError(f"Pinocchio has no constraint that holds only {', '.join(closure.directions)}")
             ends: list[Any] = []

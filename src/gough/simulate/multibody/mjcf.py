@@ -63,7 +63,7 @@ def mjcf(
         SubElement(actuator, "motor", name=name, joint=name)
     soft = {"solref": f"{2 * timestep!r} 1", "solimp": "0.9999 0.9999 0.001"}
     for closure in mechanism.closures if has_closures else ():
-        _close(elements, equality, closure, closure_kind(mechanism, closure, values), soft)
+        _close(elements, equality, closure, closure_kind(mechanism, closure), soft)
     order = [joint.get("name") for joint in world.iter("joint")]
     home = _text([values[names.index(str(name))] for name in order])
     key = SubElement(SubElement(root, "keyframe"), "key", name="home", qpos=home)
@@ -73,34 +73,33 @@ def mjcf(
     return tostring(root, encoding="unicode")
 
 
-def closure_kind(mechanism: Mechanism, closure: Closure, s: Array) -> Literal["connect", "weld", "hinge"]:
-    """What a multibody engine calls a closure: two points held together, two frames, or a hinge about z.
+def closure_kind(mechanism: Mechanism, closure: Closure) -> Literal["connect", "weld", "hinge"]:
+    """The constraint of a multibody engine for a closure: two points held together, two frames, or a hinge about z.
 
-    Two directions of a point are as good as three where nothing moves in the third, as in a plane.
+    Two directions of a point are equivalent to three if no joint moves the points in the third, as in a plane.
 
     Raises:
         InputError: there is no such constraint.
     """
     held = set(closure.directions)
-    if held == set(HELD["point"]) or (held == set(HELD["planar point"]) and _is_planar(mechanism, closure, s)):
+    if held == set(HELD["point"]) or (held == set(HELD["planar point"]) and _is_planar(mechanism, closure)):
         return "connect"
     if held == set(DIRECTIONS):
         return "weld"
     if held == set(HELD["revolute"]):
         return "hinge"
     raise InputError(
-        f"closure '{closure.name}' of {mechanism.name} holds {', '.join(closure.directions)}: multibody engines know "
-        "points, hinges and whole frames only. Efforts can be computed all the same"
+        f"closure '{closure.name}' of {mechanism.name} holds {', '.join(closure.directions)}: multibody engines "
+        "have constraints for points, hinges and whole frames only. Efforts can be computed nevertheless"
     )
 
 
-def _is_planar(mechanism: Mechanism, closure: Closure, s: Array) -> bool:
-    """Does no coordinate move the two points against each other along the z axis of the first frame?"""
-    units = np.eye(len(mechanism.coordinates))
-    still = np.broadcast_to(s[: len(units)], units.shape)
-    motions = body_motions(mechanism, still, units)
+def _is_planar(mechanism: Mechanism, closure: Closure) -> bool:
+    """Whether both points stay in one plane z = 0 of the first frame, at random positions of all joints."""
+    s = np.random.default_rng(0).uniform(-1, 1, (16, len(mechanism.coordinates)))
+    motions = body_motions(mechanism, s, np.zeros_like(s))
     ends = [motions[body].placed(place) for body, place in zip(closure.bodies, closure.placements, strict=True)]
-    apart = ends[1].velocity - ends[0].velocity
+    apart = ends[1].position - ends[0].position
     return bool(np.abs(np.einsum("ni,ni->n", apart, ends[0].rotation[:, :, 2])).max() < 1e-12)
 
 
@@ -129,9 +128,9 @@ def _body(parent: Element, link: Link, mechanism: Mechanism, reference: Array) -
         rotor = mechanism.freedoms[name].rotor or 0.0
         own = {"name": name, "type": kind, "axis": _text(rotation.T @ axis)}
         value = reference[mechanism.coordinates.index(name)]
-        SubElement(element, "joint", own, ref=repr(float(value)), armature=repr(rotor))
+        SubElement(element, "joint", own, ref=repr(float(value)), armature=repr(float(rotor)))
     solid = mechanism.body(link.body).inertia
-    inertial = {"pos": _text(solid.center), "mass": repr(solid.mass)}
+    inertial = {"pos": _text(solid.center), "mass": repr(float(solid.mass))}
     if any(solid.products):
         inertial["fullinertia"] = _text([*solid.moments, *solid.products])
     else:

@@ -127,7 +127,7 @@ class Multibody:
         Before `pinocchio.getConstraintsJacobian`, call `constraint.calc` for each of them; else it is silently wrong.
         """
         built = pinocchio_model(self.mechanism)
-        return built, built.constraints(self.mechanism, self._at_home.s[0])
+        return built, built.constraints(self.mechanism)
 
     @property
     def _at_home(self) -> CoordinateMotion:
