@@ -27,7 +27,7 @@ from gough.checker.chain_files import render_chains, render_question
 from gough.checker.files import sealed
 from gough.checker.limits import DEPTH, BeyondLimit
 from gough.checker.of_chain import empty_certificate, outlier_certificate, witness_certificate
-from gough.closure.fits import best_together, exhibited, exhibited_together
+from gough.closure.fits import best_together, exhibited
 from gough.closure.joint import JointProblem
 from gough.closure.joint_hull import JointHull
 from gough.closure.outliers import wrong_poses
@@ -39,7 +39,7 @@ from tests.methods.legs import leg_problem, measured_platform
 
 
 def errors_of(shown):
-    return np.hstack([shown.move, shown.turn]).tolist()
+    return shown.errors.tolist()
 
 
 def random():
@@ -232,9 +232,8 @@ def test_joint_evidence_serves_no_other_legs(together):
 def test_a_joint_witness(rng):
     data, truth = measured_platform(rng, n=10, legs=(2, 5))
     problem = JointProblem.of_legs(data, Box.around(truth, 0.01), (2, 5))
-    fitted = best_together(problem, truth.reshape(2, 7))
-    shown = exhibited_together(problem, fitted.points, fitted.errors)
-    certificate = witness_certificate(problem, fitted.points.reshape(-1), errors_of(shown))
+    points, shown = best_together(problem, truth.reshape(2, 7), enough=-np.inf)
+    certificate = witness_certificate(problem, points, errors_of(shown))
     verdict = check_chains(certificate, problem)
     assert verdict
     assert "choice of legs 2, 5 together" in verdict.statement[0]

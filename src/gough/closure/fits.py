@@ -19,7 +19,7 @@ _FINEST = 1e-11
 """Metres below which the search for a point does not go on."""
 _FINEST_TOGETHER = 1e-8
 """The same for several chains together."""
-ROOM = -1e-7
+_ENOUGH = -1e-7
 """A need, in the unit of readings, with which chains certainly fit together."""
 _HALVINGS = 60
 _BLUNT = 1e-3
@@ -40,16 +40,6 @@ class Exhibited(NamedTuple):
     errors: Array
     """(N, S), as a certificate states them: for legs δ, and v of the quaternion (1, v), nearly half of ω."""
     needed: float
-
-    @property
-    def move(self) -> Array:
-        """Errors of positions."""
-        return self.errors[:, :3]
-
-    @property
-    def turn(self) -> Array:
-        """Errors of orientations."""
-        return self.errors[:, 3:]
 
 
 def excess(problem: ChainProblem, x: Array, shared: Array | None = None) -> Array:
@@ -143,11 +133,11 @@ def best_point(problem: ChainProblem, *starts: Array) -> tuple[Array, float]:
     return best, epsilon
 
 
-def _needed_within(problem: ChainProblem, x: Array) -> float:
+def _needed_within(problem: ChainProblem, x: Array, shared: Array | None = None) -> float:
     """The ε that the chain needs; ∞ if the point that a witness states may be outside the prior."""
     point, prior = _enclosed(problem, x), problem.prior
     inside = (point.lower >= prior.lower).all() and (point.upper <= prior.upper).all()
-    return needed_by(problem, x) if inside else np.inf
+    return needed_by(problem, x, shared) if inside else np.inf
 
 
 def _improved(problem: ChainProblem, x: Array, finest: float = _FINEST) -> tuple[Array, float]:
@@ -288,20 +278,11 @@ def exhibited(problem: ChainProblem, x: Array) -> Exhibited:
     return Exhibited(stated, needed_by(problem, x, meant))
 
 
-class Fitted(NamedTuple):
-    """Chains and shared errors of poses that fit as well as any near them, and what readings must be off by."""
+def best_together(problem: JointProblem, start: Array, *, enough: float = _ENOUGH) -> tuple[Array, Exhibited]:
+    """Chains, one after the other, and errors of poses that they share, with which they fit well: by linear programs.
 
-    points: Array
-    """Unknowns of chain after chain."""
-    errors: Array
-    """(N, S)."""
-    needed: float
-
-
-def best_together(problem: JointProblem, start: Array, *, enough: float = -np.inf) -> Fitted:
-    """Chains and errors of poses whose largest need is small, by linear programs from a start; not proven.
-
-    Ends early with a need of at most `enough`.
+    The search ends early with a need of at most `enough`. What is exhibited suffices; that nothing less does is not
+    proven.
     """
 
     def step(state: tuple[Array, Array], trust: float) -> tuple[tuple[Array, Array], float, float]:
@@ -310,9 +291,10 @@ def best_together(problem: JointProblem, start: Array, *, enough: float = -np.in
         return (there, errors), promised, _largest_need(problem, there, errors) if there in problem.prior else np.inf
 
     x, e = np.asarray(start, dtype=float).reshape(-1), np.zeros(problem.tolerance.shape)
-    need = _largest_need(problem, x, e)
-    state, need = _descended((x, e), need, step, trust=3e-3, finest=_FINEST_TOGETHER, enough=enough)
-    return Fitted(*state, need)
+    need = _largest_need(problem, x, e) if x in problem.prior else np.inf
+    (x, e), _ = _descended((x, e), need, step, trust=3e-3, finest=_FINEST_TOGETHER, enough=enough)
+    stated, meant = problem.parts[0].stated(e)
+    return x, Exhibited(stated, max(_needed_within(part, x[at], meant) for part, at in problem))
 
 
 def _largest_need(problem: JointProblem, x: Array, e: Array) -> float:
@@ -353,9 +335,3 @@ def _improved_together(problem: JointProblem, x: Array, e: Array, trust: float) 
     parts = [each.basis @ optimum.point[i : i + len(each.lower)] for each, i in zip(steps, first, strict=False)]
     errors = optimum.point[errors_at:last].reshape(n, S) * problem.tolerance
     return trust * np.concatenate(parts), errors, trust * optimum.cost
-
-
-def exhibited_together(problem: JointProblem, points: Array, errors: Array) -> Exhibited:
-    """These errors (N, S) of poses, which all chains share, and an ε with which the chains certainly fit with them."""
-    stated, meant = problem.parts[0].stated(errors)
-    return Exhibited(stated, max(needed_by(part, points[at], meant) for part, at in problem))

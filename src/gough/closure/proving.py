@@ -23,7 +23,7 @@ from gough.checker.raw_chains import RawChains
 from gough.checker.raw_containment import require_exhibited
 from gough.closure.chain_problem import ChainProblem
 from gough.closure.findings import Bracket, CertificateFile, ChainFinding, Finding, JointFinding, WithoutPoses
-from gough.closure.fits import ROOM, best_together, excess, exhibited, exhibited_together, needed_by, needs
+from gough.closure.fits import best_together, excess, exhibited, needed_by, needs
 from gough.closure.joint import JointProblem
 from gough.closure.joint_hull import JointHull
 from gough.closure.outliers import relaxed_tolerance, wrong_poses
@@ -303,10 +303,10 @@ def _without_wrong(
         return together
     kept = ~np.isin(np.arange(notary.problem.n_poses), wrong)
     rest = notary.problem.select(kept)
-    fitted = best_together(rest, points, enough=ROOM)
-    exhibit = Exhibit(*exhibited_together(rest, fitted.points, fitted.errors)).with_gaps(kept)
+    fitted, exhibited_errors = best_together(rest, points)
+    exhibit = Exhibit(*exhibited_errors).with_gaps(kept)
     names = ("joint-without-wrong", "joint-without-wrong")
-    file = notary.witness(names, fitted.points, exhibit, left_out=wrong)
+    file = notary.witness(names, fitted, exhibit, left_out=wrong)
     if file is None:
         return together
     return replace(together, left_out=tuple(wrong), needed=_proven_upper(file), files=(*together.files, file))

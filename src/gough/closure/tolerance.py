@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gough.closure.chain_problem import ChainProblem
-from gough.closure.fits import ROOM, Exhibited, best_point, best_together, exhibited_together
+from gough.closure.fits import Exhibited, best_point, best_together
 from gough.closure.joint import JointProblem
 from gough.closure.joint_hull import JointHull
 from gough.core.arrays import Array, ArrayValue
@@ -259,10 +259,9 @@ def joint_tolerance(problem: JointProblem, start: Array, *, thorough: bool = Fal
         (True, True)
     """
     require_ieee("the smallest tolerance")
-    fitted = best_together(problem, start, enough=ROOM)
-    exhibit = exhibited_together(problem, fitted.points, fitted.errors)
+    points, exhibit = best_together(problem, start)
     if exhibit.needed <= 0:
-        return JointTolerance(-np.inf, exhibit.needed, fitted.points, exhibit, None)
+        return JointTolerance(-np.inf, exhibit.needed, points, exhibit, None)
     lower, tree = -np.inf, None
     for gap in (*_FINER, *_GAPS) if thorough else _GAPS:
         epsilon = max(exhibit.needed - gap, 0.0) if exhibit.needed < np.inf else 0.0
@@ -275,7 +274,7 @@ def joint_tolerance(problem: JointProblem, start: Array, *, thorough: bool = Fal
                 lower, tree = (raised, again) if again is not None else (lower, tree)
         if proof is not None or epsilon == 0:
             break
-    return JointTolerance(lower, exhibit.needed, fitted.points, exhibit, tree)
+    return JointTolerance(lower, exhibit.needed, points, exhibit, tree)
 
 
 def _refuted_together(problem: JointProblem, *, thorough: bool) -> tuple[LiftedTree | None, float]:
