@@ -179,7 +179,7 @@ def test_a_certified_robot_is_asked_by_name(certified):
         with pytest.raises(AssumptionError, match="no value fits all chains that share it"):
             shared.interval("radius")
     refuted = replace(answer, chains=(replace(chain, box=None, parameters=()),))
-    with pytest.raises(AssumptionError, match="'arm_1' has no interval: no chain 1 of the prior fits"):
+    with pytest.raises(AssumptionError, match="'arm_1' has no interval: no value of chain 1 in the prior fits"):
         refuted.interval("arm_1")
 
 
