@@ -191,3 +191,8 @@ def test_a_lost_sample_is_named_by_the_rows_around_it(tmp_path):
     assert recording.place(2) == "at t = 0.3 s, between rows 2 and 3"
     assert [recording.place(k) for k in (0, 1, 3)] == ["in row 1", "in row 2", "in row 3"]
     assert recording.between(0.2).place(0) == "at t = 0.3 s, between rows 2 and 3"
+
+
+def test_a_sample_comes_from_one_of_the_sources():
+    with pytest.raises(InputError, match="number the 1 sources"):
+        motion_of(3, source=[0, 1, 0])

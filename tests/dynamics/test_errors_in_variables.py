@@ -178,7 +178,7 @@ def test_order_is_found_and_too_few_harmonics_are_refuted():
     assert not choice.is_refuted
     assert choice.estimates[3].stats.chi_squared > 2
     assert choice.estimates[6].stats.chi_squared == pytest.approx(1.0, abs=0.1)
-    assert "4 ←" in str(choice)
+    assert "4, chosen" in str(choice)
     assert choice.problem is choice.problems[4]
     assert len({problem.kept is None for problem in choice.problems.values()}) == 1
 

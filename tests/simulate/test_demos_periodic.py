@@ -74,7 +74,7 @@ def test_the_command_line_shows_it(done, tmp_path, capsys, monkeypatch):
     told = " ".join(capsys.readouterr().out.split())
     for words in (
         "A simulated PaLiDA has 33 dynamic parameters",
-        "24 combinations",
+        "16 single parameters and 8 combinations",
         "Ixx_E* = Ixx_E + Σ(y²+z²)·m_3",
         "On the motion “mirrored circle” the model is unbiased for every actuator",
         "Maximum likelihood:",

@@ -164,6 +164,8 @@ class MeasuredMotion(ArrayValue):
             values = default if getattr(self, field) is None else np.asarray(getattr(self, field), dtype=np.int64)
             require(values.shape == (n_samples,), f"{field} must be a whole number per sample")
             object.__setattr__(self, field, values)
+        known = self.source.min() >= 0 and self.source.max() < len(self.sources)
+        require(bool(known), f"source must number the {len(self.sources)} sources from 0 on")
         require(bool(np.isfinite(self.rate)) and self.rate > 0, f"rate must be positive, not {self.rate}")
         fits = self.full_rate is None or len(self.full_rate.at) == n_samples
         require(fits, "full_rate must say which of its samples each sample is")
