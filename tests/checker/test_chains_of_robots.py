@@ -293,7 +293,7 @@ def test_a_witness_of_chains_together_fits_and_needs_all_of_its_tolerance(rng):
     certificate = ChainCertificate(question.digest(), (1, 2), proof)
     verdict = check_chains(certificate, question)
     assert verdict, verdict.reason
-    assert "choice of chains 1, 2 together" in verdict.statement[0]
+    assert "some geometry of chains 1, 2 within the prior" in verdict.statement[0]
     assert not check_chains(replace(certificate, more=-(2.0**-60)), question)
     hidden = replace(certificate, proof=replace(proof, errors=()))
     assert "errors of every pose" in check_chains(hidden, question).reason

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -76,7 +75,7 @@ def test_a_witness_holds_and_solves_the_equations(fits):
     problem, certificate = fits
     verdict = check_chains(certificate, problem)
     assert verdict, verdict.reason
-    assert "some leg 1 of the prior fits all poses" in verdict.statement[0]
+    assert "some geometry of leg 1 within the prior fits all poses" in verdict.statement[0]
     data, proof = problem.data, certificate.proof
     values, errors = (np.array(x, dtype=float) for x in (proof.values, proof.errors))
     a, b, length = (values[i] for i in (slice(0, 3), slice(3, 6), 6))
@@ -92,7 +91,7 @@ def test_a_witness_holds_and_solves_the_equations(fits):
 
 def moved(rows, k, j, by):
     row = rows[k]
-    return (*rows[:k], (*row[:j], row[j] + Fraction(by), *row[j + 1 :]), *rows[k + 1 :])
+    return (*rows[:k], (*row[:j], float(row[j]) + by, *row[j + 1 :]), *rows[k + 1 :])
 
 
 @pytest.mark.parametrize(
@@ -101,8 +100,8 @@ def moved(rows, k, j, by):
         (lambda p: replace(p, errors=moved(p.errors, 3, 0, 1e-3)), "pose 3: the exhibited error of its position"),
         (lambda p: replace(p, errors=moved(p.errors, 5, 4, 1e-3)), "pose 5: the exhibited error of its orientation"),
         (lambda p: replace(p, errors=moved(p.errors, 0, 5, 1e9)), "pose 0: the exhibited error of its orient"),
-        (lambda p: replace(p, values=(*p.values[:6], p.values[6] + Fraction(1e-3))), "too long"),
-        (lambda p: replace(p, values=(*p.values[:6], p.values[6] - Fraction(1e-3))), "too short"),
+        (lambda p: replace(p, values=(*p.values[:6], float(p.values[6]) + 1e-3)), "too long"),
+        (lambda p: replace(p, values=(*p.values[:6], float(p.values[6]) - 1e-3)), "too short"),
         (lambda p: replace(p, values=(9.0, *p.values[1:])), "not within the prior"),
         (lambda p: replace(p, errors=p.errors[1:]), "errors of every pose"),
     ],
@@ -181,7 +180,10 @@ def test_the_wrong_pose_is_proven(wrong):
     problem, certificate = wrong
     verdict = check_chains(certificate, problem)
     assert verdict, verdict.reason
-    assert verdict.statement[1] == "every leg 1 of the prior that misses at most 1 of the poses misses pose 21"
+    assert (
+        verdict.statement[1]
+        == "every geometry of leg 1 within the prior that misses at most 1 of the poses misses pose 21"
+    )
 
 
 def test_outliers_need_all_their_contradictions(wrong):
@@ -209,8 +211,8 @@ def test_legs_are_refuted_together_though_none_is_alone(together):
     assert certificate.kind == "ChainEmpty"
     verdict = check_chains(certificate, problem)
     assert verdict, verdict.reason
-    assert "choice of legs 1, 2, 3, 4, 5, 6 together" in verdict.statement[0]
-    assert verdict.statement[0].endswith(", the errors of each pose being the same for all of them")
+    assert "no geometry of legs 1, 2, 3, 4, 5, 6 within the prior" in verdict.statement[0]
+    assert verdict.statement[0].endswith(", with the same errors of each pose for all legs")
     alone = tuple(link for link in certificate.proof.links if link.chain is not None)
     assert not check_chains(replace(certificate, proof=ChainEmpty(alone)), problem)
 
@@ -236,8 +238,8 @@ def test_a_joint_witness(rng):
     certificate = witness_certificate(problem, points, errors_of(shown))
     verdict = check_chains(certificate, problem)
     assert verdict
-    assert "choice of legs 2, 5 together" in verdict.statement[0]
-    assert verdict.statement[0].endswith(", the errors of each pose being the same for all of them")
+    assert "some geometry of legs 2, 5 within the prior" in verdict.statement[0]
+    assert verdict.statement[0].endswith(", with the same errors of each pose for all legs")
 
 
 def test_files_of_all_kinds(fits, wrong, together, tmp_path):

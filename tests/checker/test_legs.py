@@ -51,7 +51,10 @@ def test_a_bound_holds_and_is_the_answer(found):
     verdict = check_chains(certificate, problem)
     assert verdict, verdict.reason
     assert verdict.kind == "ChainBound"
-    assert verdict.statement[0] == "if leg 1 of the prior fits all poses within their tolerances:"
+    assert (
+        verdict.statement[0]
+        == "every geometry of leg 1 within the prior that fits all poses within their tolerances satisfies:"
+    )
     assert len(verdict.statement) == 1 + 7
     box = box_of(certificate, problem)
     for low, high, t, width in zip(box.lower, box.upper, truth.tolist(), answer.region.width, strict=True):

@@ -128,10 +128,10 @@ def test_centers_of_chains_are_taken_as_given_where_the_study_says_so(arm, given
 
 def test_statements_say_whose_errors_are_shared():
     """A joint box is about legs that fit with the same errors of each pose; single legs that fit may be outside."""
-    within, shared = "all poses within their tolerances", "the errors of each pose being the same for all of them"
+    within, shared = "all poses within their tolerances", ", with the same errors of each pose for all legs"
     for name, head in (
-        ("leg bound", f"if leg 1 of the prior fits {within}:"),
-        ("joint bound", f"if legs 1, 2 together of the prior fit {within}, {shared}:"),
+        ("leg bound", f"every geometry of leg 1 within the prior that fits {within} satisfies:"),
+        ("joint bound", f"every geometry of legs 1, 2 within the prior that fits {within}{shared}, satisfies:"),
     ):
         question, certificate, checker = base(name)
         assert checker(certificate, question).statement[0] == head
@@ -158,7 +158,7 @@ def test_the_conditions_of_a_chain_are_printed(arm, capsys):
     told = re.search(r"that is (U_x V_x .*? = 0)\.", out)[1].split(", ")
     question = load_question(arm / "equations.json")
     assert len(told) == len(question.equations[0].conditions) == 8
-    assert "if chain 1 of the prior fits all poses within their tolerances and meets its conditions:" in out
+    assert "every geometry of chain 1 within the prior that meets its conditions and fits all poses" in out
     names = [f"{letter}_{axis}" for letter in "PUV" for axis in "xyz"]
     rng = np.random.default_rng(1)
     for _ in range(20):

@@ -125,7 +125,7 @@ def test_a_certificate_finds_its_measurements(done, capsys):
     assert verdict["kind"] == "ChainBound"
     assert len(verdict["statement"]) == 1 + 7
     assert run(["check", str(folder / "leg-5-fits.json"), str(folder / "measurements.json")]) == 0
-    assert "some leg 5 of the prior fits all poses" in capsys.readouterr().out
+    assert "some geometry of leg 5 within the prior fits all poses" in capsys.readouterr().out
 
 
 def test_a_changed_file_is_refused(done, tmp_path, capsys):

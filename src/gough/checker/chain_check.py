@@ -156,44 +156,39 @@ class _Words:
     """Statements about some chains."""
 
     def __init__(self, space: Space) -> None:
-        self._space, self.word = space, space.question.word
+        self._names, self.word = space.names, space.question.word
         several, numbers = len(space.chains) > 1, ", ".join(map(str, space.chains))
-        self._one = f"choice of {self.word}s {numbers} together" if several else f"{self.word} {numbers}"
-        self._all = f"{self.word}s {numbers} together" if several else self._one
-        self._verb = "fit" if several else "fits"
+        self._geometry = f"geometry of {self.word}{'s' if several else ''} {numbers} within the prior"
         conditions = any(each.conditions for each in space.equations)
-        self._shared = ", the errors of each pose being the same for all of them" if several else ""
-        meets = (" and meet their conditions" if several else " and meets its conditions") if conditions else ""
-        meets_one = " and meets its conditions" if conditions else ""
-        self._poses = f"poses within their tolerances{meets}{self._shared}"
-        self._poses_one = f"poses within their tolerances{meets_one}{self._shared}"
-        self.none = f"no {self._one} of the prior fits all {self._poses_one}"
+        self._geometry += " that meets its conditions" if conditions else ""
+        self._that = f"{self._geometry} {'and' if conditions else 'that'}"
+        self._shared = f", with the same errors of each pose for all {self.word}s" if several else ""
+        self.none = f"no {self._geometry} fits all poses within their tolerances{self._shared}"
 
     def bounds(self, box: ChainBox) -> tuple[str, ...]:
         """The sides of a box; or that nothing fits, if it is empty."""
         if box.is_empty:
             return (self.none,)
-        sides = zip(self._space.names, box.lower, box.upper, strict=True)
+        sides = zip(self._names, box.lower, box.upper, strict=True)
         lines = (f"{bound(low, upper=False)} ≤ {name} ≤ {bound(high, upper=True)} m" for name, low, high in sides)
-        return (f"if {self._all} of the prior {self._verb} all {self._poses}:", *lines)
+        fits = f"every {self._that} fits all poses within their tolerances{self._shared}"
+        return (f"{fits}{',' if self._shared else ''} satisfies:", *lines)
 
     def fits(self, witness: ChainWitness) -> tuple[str, ...]:
         """That some chains fit, and which."""
         but = f" but {_listed(witness.left_out)}" if witness.left_out else ""
-        poses = self._poses_one.replace("poses", f"poses{but}", 1)
-        pairs = zip(self._space.names, witness.values, strict=True)
-        return (f"some {self._one} of the prior fits all {poses}", *(f"{name} {_value(x)} m" for name, x in pairs))
+        pairs = zip(self._names, witness.values, strict=True)
+        fits = f"some {self._geometry} fits all poses{but} within their tolerances{self._shared}"
+        return (fits, *(f"{name} {_value(x)} m" for name, x in pairs))
 
     def outliers(self, proof: ChainOutliers) -> tuple[str, ...]:
         """How many poses are missed, and which."""
-        every, lines = f"every {self._one} of the prior", []
-        if any(each.conditions for each in self._space.equations):
-            every = f"{every} that meets its conditions"
+        lines = []
         if proof.at_least:
-            lines.append(f"{every} misses at least {proof.at_least} of the poses{self._shared}")
+            lines.append(f"every {self._geometry} misses at least {proof.at_least} of the poses{self._shared}")
         if proof.outliers:
-            few = f"{every}{' and' if 'conditions' in every else ' that'} misses at most {proof.q} of the poses"
-            lines.append(f"{few} misses {_listed(proof.outliers)}{self._shared}")
+            few = f"every {self._that} misses at most {proof.q} of the poses{self._shared}"
+            lines.append(f"{few}{',' if self._shared else ''} misses {_listed(proof.outliers)}")
         return tuple(lines)
 
 

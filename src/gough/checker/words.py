@@ -82,10 +82,10 @@ def summary(statement: Sequence[str]) -> str:
     """The beginning of a statement on one line; it ends with "…" where lines are left out.
 
     Examples:
-        >>> summary(["some leg 1 of the prior fits all poses", "a1x = 0.5 m", "a1y = 0.1 m"])
-        'some leg 1 of the prior fits all poses: a1x = 0.5 m, …'
-        >>> summary(["if every reading may be off by 1 mm more than stated:", "no leg 1 of the prior fits all poses"])
-        'if every reading may be off by 1 mm more than stated: no leg 1 of the prior fits all poses'
+        >>> summary(["some geometry of leg 1 fits all poses", "a1x = 0.5 m", "a1y = 0.1 m"])
+        'some geometry of leg 1 fits all poses: a1x = 0.5 m, …'
+        >>> summary(["if every reading may be off by 1 mm more than stated:", "no geometry of leg 1 fits all poses"])
+        'if every reading may be off by 1 mm more than stated: no geometry of leg 1 fits all poses'
     """
     shown = 1 + sum(line.endswith(":") for line in statement)  # conditions, and what holds under them
     words, rest = " ".join(statement[:shown]), statement[shown:]
