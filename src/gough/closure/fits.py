@@ -63,7 +63,9 @@ def needs(problem: ChainProblem, x: Array, shared: Array | None = None) -> Array
 
     To first order where readings move d.
     """
-    near, far = (np.linalg.norm(problem.vector(x, errors).d, axis=1) for errors in _ends(problem, x, shared))
+    low, high = _ends(problem, x, shared)
+    near = np.linalg.norm(problem.vector(x, low).d, axis=1)
+    far = near if high is low else np.linalg.norm(problem.vector(x, high).d, axis=1)
     left = 0.0 if problem.bend is None else problem.bend @ abs(x)
     length, slack = x[-1] + problem.offset, problem.reading_tolerance if problem.reading is None else 0.0
     both = np.concatenate([near + left - length - slack, length + left - far - slack])
@@ -214,6 +216,8 @@ def _ends(problem: ChainProblem, x: Array, shared: Array | None) -> tuple[Array,
     if shared is not None:
         most = most.copy()
         now[:, problem.shared], most[:, problem.shared] = shared, 0.0
+        if problem.reading is None:
+            return now, now
     d, _, by_errors = problem.vector(x, now)
     moved = np.sign(np.einsum("ni,nie->ne", d, by_errors)) * most
     return now - moved, now + moved
