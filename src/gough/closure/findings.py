@@ -288,7 +288,8 @@ class Certification(Answer, ArrayValue):
         require(level is None, "a guaranteed interval has no confidence level: leave level out")
         for chain in self.chains:
             if name in chain.names and chain.box is None:
-                raise AssumptionError(f"'{name}' has no interval: no {self.part} {chain.chain} of the prior fits")
+                part = f"{self.part} {chain.chain}"
+                raise AssumptionError(f"'{name}' has no interval: no value of {part} in the prior fits")
         intervals = [chain.intervals[name] for chain in self.chains if name in chain.intervals]
         if not intervals:
             raise InputError(f"no unknown that was certified is called '{name}'{nearest(name, self.names)}")
