@@ -149,10 +149,10 @@ def noise_from_repeats(repeats: Any, names: Sequence[str]) -> RepeatNoise:
         >>> truth = np.sin(np.linspace(0, 6, 500))[:, None] * [1.0, 20.0]
         >>> noise = noise_from_repeats(truth + rng.normal(size=(8, 500, 2)) * [0.01, 0.5], ["q1", "motor 1"])
         >>> print(noise)
-        channel        σ       95 % interval  Gaussian?  white?  alike?
-        ───────  ───────  ──────────────────  ─────────  ──────  ──────
-        q1       0.01003  0.009797 … 0.01027        yes     yes     yes
-        motor 1   0.4985     0.4871 … 0.5105        yes     yes     yes
+        channel  unit  σ of a reading      95% interval  Gaussian?  white?  alike in all repeats?
+        ───────  ────  ──────────────  ────────────────  ─────────  ──────  ─────────────────────
+        q1                     0.0100  0.00980 … 0.0103        yes     yes                    yes
+        motor 1                 0.499     0.487 … 0.510        yes     yes                    yes
         Each σ is known to ± 1.2 %, from 3500 independent errors.
         Gaussian: not refuted (smallest p = 0.22 of 2 channels).
         White: not refuted (smallest p = 0.18 of 2 channels).
