@@ -61,14 +61,18 @@ def check_chains(certificate: ChainCertificate, problem: Any) -> Verdict:
         raise
     except (NotProven, InputError) as short:
         reason, holds = str(short), False
-    exhibits = isinstance(certificate.proof, ChainWitness)
+    if isinstance(certificate.proof, ChainWitness):
+        left_out = len(certificate.proof.left_out)
+        examined = f"{question.n_poses - left_out} of {question.n_poses}" if left_out else f"all {question.n_poses}"
+    else:
+        examined = str(len(poses))
     return Verdict(
         holds=holds,
         reason=reason,
         kind=certificate.kind,
         statement=(*(_condition(certificate, question) if statement else ()), *statement),
         rows=tuple(sorted(poses)),
-        checked=f"{f'all {question.n_poses}' if exhibits else len(poses)} poses, and the prior",
+        checked=f"{examined} poses, and the prior",
         intervals={} if box is None else rounded_intervals(space.names, box.lower, box.upper),
     )
 
@@ -93,7 +97,8 @@ def _checked(certificate: ChainCertificate, space: Space) -> tuple[tuple[str, ..
             return (words.none,), by_rows, None
         case ChainWitness() as witness:
             require_fits(witness, space)
-            why = "the exhibited values fit each pose with errors within every tolerance"
+            which = "each pose that is not left out" if witness.left_out else "each pose"
+            why = f"the exhibited values fit {which} with errors within every tolerance"
             return words.fits(witness), why, None
         case ChainOutliers() as proof:
             _require_outliers(proof, space)

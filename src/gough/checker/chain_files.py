@@ -7,6 +7,7 @@ measurements") and another for chains of other robots ("chain certificate", "cha
 import json
 import re
 from collections.abc import Callable, Sequence
+from math import prod
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,7 +30,7 @@ from gough.checker.chain_proofs import (
 from gough.checker.chain_questions import LEG_ARRAYS, ChainQuestion
 from gough.checker.files import loaded, require_ieee, sealed
 from gough.checker.leg_equations import PlatformMeasurements
-from gough.checker.limits import QUESTION_BYTES, brief, remade
+from gough.checker.limits import NUMBERS, QUESTION_BYTES, brief, remade, require_within
 from gough.checker.records import number_in, plain_number, require_keys
 from gough.checker.rod_equations import ARRAYS, Condition, RodEquations
 from gough.core.arrays import Array
@@ -317,7 +318,8 @@ def _table(data: Any, what: str) -> Array:
 def _filled(data: dict[str, Any], name: str, size: tuple[int, ...]) -> Array:
     """(N, *size), from the numbers at places."""
     places, values = wholes(data[f"{name}_places"], f"{name}_places"), _table(data[name], name)
-    width = int(np.prod(size))
+    width = prod(size)
+    require_within(len(values) * width, NUMBERS, f"{name} has", " numbers")
     fits = values.shape[1] == len(places) == len(set(places)) and all(place < width for place in places)
     require(fits, f"{name} must have a number for each place, and each place once")
     result = np.zeros((len(values), width))

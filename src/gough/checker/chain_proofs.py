@@ -252,4 +252,4 @@ def doubles(values: Any, what: str) -> tuple[float, ...]:
 
 
 def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63

@@ -119,7 +119,7 @@ def summary_of(question: ChainQuestion) -> dict[str, Any]:
         tolerances["reading"] = np.stack([rod.reading_tolerance for rod in question.rods])
         units = {"position": "m", "reading": first.reading_unit}
         if t.shape[1] > r + 1:
-            tolerances["heading"], units["heading"] = t[:, r + 1], "rad"
+            tolerances["heading"], units["heading"] = t[:, r + 1 :], "rad"
     ranges = {name: _range(values) for name, values in tolerances.items()}
     prior = {"lower": question.prior.lower.tolist(), "upper": question.prior.upper.tolist()}
     return {"poses": question.n_poses, "units": units, "tolerances": ranges, "prior": prior}

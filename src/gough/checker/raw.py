@@ -184,7 +184,10 @@ def _prior_words(sides: Sequence[tuple[str, Span, Span]], centers: str) -> str:
 
 def _near(span: Span) -> str:
     """A length in mm to nine digits, and whether that is all of it: "= 223.1792" or "≈ -62.6278954"."""
-    text = f"{float(500 * (span.low + span.high)):.9g}"
+    try:
+        text = f"{float(500 * (span.low + span.high)):.9g}"
+    except OverflowError:
+        return "beyond 1e308"
     return f"{'=' if Fraction(text) == 1000 * span.low == 1000 * span.high else '≈'} {text}"
 
 

@@ -73,6 +73,7 @@ def require_exhibited(certificate: ChainCertificate, question: ChainQuestion, ra
         raise NotProven("readings may be off by more than 1 m or 1 rad")
     witness = certificate.proof
     if not isinstance(witness, ChainWitness):
+        _require_narrowed(certificate, question, raw)
         return
     places = [question.chains.index(chain) for chain in certificate.chains]
     size = len(raw.family.unknowns)
@@ -87,6 +88,27 @@ def require_exhibited(certificate: ChainCertificate, question: ChainQuestion, ra
         _require_legs_exhibited(certificate, witness, question, raw)
     else:
         _require_rods_exhibited(certificate, witness, question, raw)
+
+
+def _require_narrowed(certificate: ChainCertificate, question: ChainQuestion, raw: RawChains) -> None:
+    """Raise NotProven unless readings of legs that are off by less than stated stay within those of the question.
+
+    An interval does not become smaller than a point: where the stated half-width is less than what is subtracted, the
+    question's may shrink further, and leave the stated reading outside. Rods: a reading that differs goes into ρ, which
+    does not shrink.
+    """
+    if not question.legs or certificate.more >= 0:
+        return
+    more = rational(certificate.more, "what readings may be off by")
+    for chain in certificate.chains:
+        i = question.chains.index(chain)
+        leg = question.legs[i]
+        for k in range(question.n_poses):
+            away = (raw.readings[k][i] - _at(leg.reading[k])).most
+            allowed = max(rational(leg.reading_tolerance[k], "a tolerance") + more, Fraction(0))
+            if away + max(raw.half[k][i].high + more, Fraction(0)) > allowed:
+                where = f"pose {k}, reading of leg {chain}"
+                raise NotProven(f"{where}: the stated interval, narrowed, is not within that of the question")
 
 
 def _require_leg_pose(question: ChainQuestion, raw: RawChains, k: int) -> None:

@@ -240,8 +240,8 @@ class ExactPose:
         stated = self.t[equations.reading]
         widened = max(stated + more, ZERO)
         self.t[equations.reading] = widened
-        for j in equations.turned:  # a turn by η leaves |x| η²/2
-            self.bend[j] = max(self.bend.get(j, ZERO) + HALF * (widened * widened - stated * stated), ZERO)
+        for j in equations.turned if widened > stated else ():  # a turn by η leaves |x| η²/2; bend may state less
+            self.bend[j] = self.bend.get(j, ZERO) + HALF * (widened * widened - stated * stated)
 
 
 class RodRows(BoxRows):
