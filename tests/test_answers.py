@@ -167,7 +167,7 @@ def test_a_certified_robot_is_asked_by_name(certified):
         assert truth[k] in answer.interval(name)
         assert answer.interval(name).lower <= answer[name] <= answer.interval(name).upper
     assert answer.interval("arm_1") == Interval(float(chain.box.lower[3]), float(chain.box.upper[3]))
-    with pytest.raises(InputError, match="no unknown that was certified is called 'arm_b'; did you mean 'arm_a'"):
+    with pytest.raises(InputError, match="no unknown with an interval is called 'arm_b'; did you mean 'arm_a'"):
         answer["arm_b"]
     radius = answer.interval("radius")
     for lower, common in ((radius.upper, Interval(radius.upper, radius.upper)), (radius.upper + 1, None)):

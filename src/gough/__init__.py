@@ -9,7 +9,8 @@ Verbs, all importable from `gough`:
                                                     none does, with certificates
     check(certificate, problem)                     verify a certificate again, in exact rational arithmetic
     design(robot, limits)                           optimize a trajectory for identification, within limits
-    choose_poses(robot, limits, count=16)           optimize the poses of a calibration, within limits
+    choose_poses(robot, limits, count=16,           optimize the poses of a calibration, within limits, for the
+                 position=1e-4, readings=1e-5)      standard deviations of measured positions and readings
     Study.read("study.toml")                        the study of any kind in a TOML file, as the commands read it;
                                                     read_study("study.toml") is the same
     write_report(answer, "folder")                  the page, figures and JSON of an answer, as the commands write them
@@ -31,7 +32,7 @@ The answers of all verbs have the same interface (`gough.answers.Answer`):
 
     answer["mass"], answer.interval("mass")         value and interval of one parameter; answer.names lists them
     print(answer), answer.table()                   the table with notes; notebooks show it as HTML
-    answer.to_json(), Estimate.from_json(text)      to keep it in a file
+    answer.to_json()                                data for a file; Estimate.from_json(text) restores an estimate
     answer.report("folder")                         the page, figures and JSON that the commands write
 
 Examples:

@@ -292,7 +292,9 @@ class Certification(Answer, ArrayValue):
                 raise AssumptionError(f"'{name}' has no interval: no value of {part} in the prior fits")
         intervals = [chain.intervals[name] for chain in self.chains if name in chain.intervals]
         if not intervals:
-            raise InputError(f"no unknown that was certified is called '{name}'{nearest(name, self.names)}")
+            refuted = any(chain.box is None for chain in self.chains)
+            note = f"; parameters of a {self.part} that no value fits have no interval" if refuted else ""
+            raise InputError(f"no unknown with an interval is called '{name}'{nearest(name, self.names)}{note}")
         common = Interval(max(each.lower for each in intervals), min(each.upper for each in intervals))
         if common.is_empty:
             raise AssumptionError(f"'{name}' has no interval: no value fits all {self.part}s that share it")
@@ -452,8 +454,9 @@ class Certification(Answer, ArrayValue):
         return (
             f"ε: the least by which the tolerance of every reading must grow for some {part} of the prior to fit; "
             "both ends are proven, and ≤ 0 means that the stated tolerances suffice. Bracket: width of the interval of "
-            "ε. Calibrated: what the least-squares solution needs; — where there is none in the prior. Box: its widest "
-            f"side; the report lists all sides. A box holds all {part}s of the prior that fit, each by itself."
+            "ε. Calibrated: what the least-squares solution needs; — where none was given, or none is in the prior. "
+            f"Box: its widest side; the report lists all sides. A box holds all {part}s of the prior "
+            "that fit, each by itself."
         )
 
     def table(self) -> Table:

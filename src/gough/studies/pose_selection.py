@@ -1,7 +1,7 @@
 """Pose selection studies: the poses that a table [selection] asks for, and the files of the answer."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from gough.answers import Answer
 from gough.core.errors import require
+from gough.core.tables import Table
 from gough.data import Poses, write_poses
 from gough.designs.poses import (
     Camera,
@@ -25,6 +27,7 @@ from gough.designs.poses import (
     rivals,
     select,
 )
+from gough.region import Interval
 from gough.report.poses.page import selection_documents
 from gough.report.poses.words import summary
 from gough.studies.calibration import KinematicStudy
@@ -39,12 +42,48 @@ OnProgress = Callable[[Progress], object]
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen:
-    """The answer to a study."""
+class Chosen(Answer):
+    """The answer to a study: the selection, the rivals that it is compared with, and how many poses reach a target.
+
+    By name, in print and as JSON it is its selection.
+    """
 
     selection: Selection
     rivals: tuple[Rival, ...]
     curve: Curve | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the poses identify."""
+        return self.selection.names
+
+    def __getitem__(self, name: str) -> float:
+        """The value that was assumed for a parameter or combination."""
+        return self.selection[name]
+
+    def interval(self, name: str, level: float | None = None) -> Interval:
+        """The interval that a calibration from these poses is predicted to have."""
+        return self.selection.interval(name, level)
+
+    def headlines(self) -> Sequence[str]:
+        """Sentences above the table."""
+        return self.selection.headlines()
+
+    def table(self) -> Table:
+        """The poses."""
+        return self.selection.table()
+
+    def remarks(self) -> Sequence[str]:
+        """Sentences below the table."""
+        return self.selection.remarks()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, in SI units; `Selection.from_json` reads it."""
+        return self.selection.to_dict()
+
+    def report(self, folder: str | Path, *, title: str = "") -> Path:
+        """Write the page of the selection to a folder and return its path."""
+        return self.selection.report(folder, title=title)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +107,7 @@ class PoseSelectionStudy(KinematicStudy, purposes=("selection",)):
         needs = f"{path} needs a table [robot] with the blueprint, and [selection.limits] with the range of readings"
         require(table.robot is not None, needs)
         stated = {name: value for name, value in options.items() if value is not None}
+        require(not {"count", "target"} <= set(stated), "state a number of poses (count) or a target, not both")
         if "count" in stated or "target" in stated:
             stated = {"count": None, "target": None} | stated
         study = cls(file, table, (table.selection or SelectionTable()).model_copy(update=stated))

@@ -125,7 +125,8 @@ def pose_information(
     for given, what in ((poses, "the candidates"), (measured, "the poses measured already")):
         if given is not None and given.covariance is None and given.reading_sigma is None:
             raise InputError(
-                f"state the noise of {what}: standard deviations of positions (and orientations), or of readings; "
+                f"state the noise of {what}: standard deviations of positions (and orientations), or of readings "
+                "(in Python: position=…, readings=…); "
                 "without it no accuracy can be predicted"
             )
     options: dict[str, Any] = {"parameters": parameters, "fixed": fixed, "scale": scale}
