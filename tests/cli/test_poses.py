@@ -181,6 +181,20 @@ def test_refusals_name_the_line(change, message, study, capsys):
     assert not (study.parent / "poses").exists()
 
 
+def test_a_count_and_a_target_exclude_each_other(study, capsys):
+    assert run(["poses", str(study), "--count", "9", "--target", "1 mm"]) == 2
+    assert "count) or a target, not both" in capsys.readouterr().err
+
+
+def test_the_answer_of_a_study_has_the_interface_of_all_answers(study, tmp_path):
+    chosen = PoseSelectionStudy.read(study).choose()
+    name = chosen.names[0]
+    assert chosen[name] in chosen.interval(name)
+    assert str(chosen) == str(chosen.selection)
+    assert json.loads(chosen.to_json()) == chosen.selection.to_dict()
+    assert chosen.report(tmp_path / "report").is_file()
+
+
 def test_other_files_are_not_touched(study, capsys):
     folder = study.parent / "poses"
     folder.mkdir()
