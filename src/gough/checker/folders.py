@@ -56,7 +56,7 @@ class FolderVerdict:
     folder: Path
     """Where the certificates are."""
     verdicts: Mapping[str, Verdict]
-    """Of each certificate that could be read, by the name of its file."""
+    """Verdict on each certificate that could be read, by the name of its file."""
     about: Mapping[str, str]
     """The file that each of these certificates speaks about."""
     n_certificates: int

@@ -24,9 +24,9 @@ from gough.core.errors import InputError
 from gough.core.rational import Whole, rational
 
 FILE_BYTES = 16 * 2**20
-"""Of a certificate's file. The largest in gough's documentation has 1 MB."""
+"""Largest file of a certificate. The largest in gough's documentation has 1 MB."""
 QUESTION_BYTES = 256 * 2**20
-"""Of a file of measurements or equations, to which certificates refer."""
+"""Largest file of measurements or equations, to which certificates refer."""
 NUMBERS = 2**25
 """Numbers of one array of equations, most of which a file need not list because they are 0; 256 MB."""
 DEPTH = 150

@@ -186,7 +186,7 @@ def chain_of(problem: LinearProblem, hints: Iterable[Hint], goal: Box | None = N
 
 
 def _last_of_each(hints: tuple[Hint, ...]) -> tuple[Hint, ...]:
-    """Of several hints for one direction only the last, which is the best."""
+    """The hints without earlier ones for the same direction: the last is the best."""
     last = {(hint.names, hint.factors): hint for hint in hints if isinstance(hint, Evidence)}
     kept = (hint for hint in hints if not isinstance(hint, Evidence) or last[hint.names, hint.factors] is hint)
     return _shorter_cases(kept)

@@ -26,9 +26,9 @@ from gough.estimates import Estimate
 from gough.evidence import LiftedCut, LiftedStage, LiftedTree
 
 _DIGITS = 13
-"""Of weights that bound an unknown: the bound loses nothing that matters."""
+"""Digits of weights that bound an unknown: rounding them changes the bound insignificantly."""
 _FEWER = (4, 7, 10, _DIGITS, 17)
-"""Of weights that contradict each other: as many as the contradiction needs."""
+"""Digits of weights of a contradiction, tried in this order: the first with which it is proven."""
 _SLACKS = (0.0, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9)
 """Added, in the readings' unit, to what is needed at an exhibited point until the exact check agrees."""
 

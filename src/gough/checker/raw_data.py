@@ -166,7 +166,7 @@ class RawPoses:
     readings: tuple[tuple[Span, ...], ...]
     """Readings of all chains, in the unit of the robot's sensors."""
     variances: tuple[tuple[Span, ...], ...] | None
-    """Of x, y, z in m² and of the rotation vector in rad², where the file has them."""
+    """Variances of x, y, z in m² and of the rotation vector in rad², where the file has them."""
     form: str
     """How orientations are given, in words."""
     copies: int

@@ -29,8 +29,8 @@ _LEVEL_AXIS = (
     {(3, 5): 1.0, (6, 8): 1.0},
     {(4, 5): 1.0, (7, 8): 1.0},
 )
-"""Of an arm on a level axis: U ⟂ V, one heading of both, and what is level of one is as long as what is upright of the
-other. Some follow from others, but not from their relaxations."""
+"""Conditions of an arm on a level axis: U ⟂ V, both have one heading, and the level part of each is as long as the
+upright part of the other. Some follow from others, but not from their relaxations."""
 _ON_RADIUS = ({(0, 4): 1.0, (1, 3): -1.0}, {(0, 7): 1.0, (1, 6): -1.0})
 """The motor lies on the line from the origin in the heading of its arm."""
 

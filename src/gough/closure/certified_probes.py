@@ -21,7 +21,7 @@ from gough.robots import LinearDelta, assembly_modes
 from gough.unknowns import Unknowns
 
 _STEPS = 12
-"""Of an attempt at a proof."""
+"""Largest number of steps of an attempt at a proof."""
 _TOWERS = tuple(f"{what}_{t}" for t in "abc" for what in ("tower_x", "tower_y", "carriage"))
 
 
@@ -45,7 +45,7 @@ class ProbedHeights(ArrayValue):
 
     probes: KlipperDelta
     parameters: Array
-    """Of the LinearDelta in the middle of the prior."""
+    """Parameters of the LinearDelta at the center of the prior."""
     around: float
     """m: half the width of the prior, of each unknown but the heights."""
     tolerance: float
@@ -148,7 +148,7 @@ class HeightTolerance:
     upper: float
     """With this much `parameters` do: proven, their heights are enclosed."""
     parameters: Array
-    """Of the LinearDelta."""
+    """Parameters of the LinearDelta that fits."""
 
 
 @np.errstate(all="ignore")
