@@ -40,8 +40,8 @@ _LEVEL_AXIS = (
     ((3, 5, 1), (6, 8, 1)),
     ((4, 5, 1), (7, 8, 1)),
 )
-"""Conditions of an arm on a level axis, U = L (cos z r − sin z e_z) and V = −L (sin z r + cos z e_z) with a level unit vector r:
-U·V = 0, level parts are parallel, |U level| = |V_z|, |V level| = |U_z|, and U_z U + V_z V is upright."""
+"""Conditions of an arm on a level axis, U = L (cos z r − sin z e_z) and V = −L (sin z r + cos z e_z) with a level unit
+vector r: U·V = 0, level parts are parallel, |U level| = |V_z|, |V level| = |U_z|, and U_z U + V_z V is upright."""
 _ON_RADIUS = (((0, 4, 1), (1, 3, -1)), ((0, 7, 1), (1, 6, -1)))
 """The motor of a rotary delta lies on the line from the origin along r."""
 
@@ -241,7 +241,7 @@ def _given_center(
 def _leg_center(
     study: Mapping[str, Any], given: Given, legs: Sequence[int], n: int
 ) -> tuple[list[tuple[Span, ...]], str]:
-    """The center of the prior, and where it is from: what the study states, or calibrated values, which are taken as given."""
+    """The center of the prior, and where it is from: the study, or calibrated values, which are taken as given."""
     robot = table_in(study, "robot")
     geometry = table_in(robot, "geometry")
     if center_of(study) == "calibrated":
