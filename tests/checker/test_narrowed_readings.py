@@ -114,3 +114,12 @@ def test_a_pose_that_is_left_out_is_not_counted_as_examined():
 def test_whole_numbers_of_a_proof_have_a_limit():
     with pytest.raises(InputError, match="whole number"):
         ChainOutliers(10**5000, 0, (), ())
+
+
+def test_equations_that_were_altered_after_construction_are_refused():
+    equations = rod([0.0], 0.0)
+    question = ChainQuestion((1,), (equations,), Box([0.4, 0.5], [0.4, 0.5]))
+    equations.blur.flags.writeable = True
+    equations.blur[0] = -0.25
+    with pytest.raises(InputError, match="blur must not be negative"):
+        check_chains(ChainCertificate(question.digest(), (1,), ChainWitness((0.4, 0.5))), question)

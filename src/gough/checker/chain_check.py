@@ -1,6 +1,7 @@
 """The checker of certificates about chains: legs of Gough platforms, and chains that close over rods."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -45,6 +46,7 @@ def check_chains(certificate: ChainCertificate, problem: Any) -> Verdict:
         BeyondLimit: the certificate is too large to be judged, see `gough.checker.limits`.
     """
     question = question_of(problem)
+    question = replace(question, equations=tuple(replace(each) for each in question.equations))  # arrays can be altered
     statement: tuple[str, ...] = ()
     poses: Elements = frozenset()
     box: ChainBox | None = None
