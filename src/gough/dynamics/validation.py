@@ -323,7 +323,8 @@ def _range_of_errors(validation: Validation) -> str:
     best, last = min(worst, key=lambda label: worst[label]), max(worst, key=lambda label: worst[label])
     rms = by_actuator(validation.predictions[best].rms, units, names, number)
     text = (
-        f"On the validation trajectory {best} predicts efforts to {rms} rms, at most {percent(worst[best])} of the peak"
+        f"On the validation trajectory, the model identified by {best} predicts efforts to {rms} rms, at most "
+        f"{percent(worst[best])} of the peak"
     )
     return f"{text}; {last} to {percent(worst[last])}." if worst[last] > 1.2 * worst[best] else f"{text}."
 
@@ -334,7 +335,7 @@ def _coverage(validation: Validation) -> Iterable[str]:
             continue
         rows = validation.n_rows
         share = float(np.nansum(one.covered * rows) / max(rows.sum(), 1))
-        yield f"{label}: {percent(share)} of all rows lie within their {one.expected:.0%} intervals."
+        yield f"For {label}, {percent(share)} of all rows lie within their {one.expected:.0%} intervals."
         return  # one is enough in words; the table has them all
 
 
