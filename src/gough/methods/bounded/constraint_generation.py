@@ -7,7 +7,8 @@ import numpy as np
 
 from gough.core.arrays import Array, Integers, Mask
 from gough.methods.bounded.strips import Strips, with_radius
-from gough.methods.programs.simplex import Optimum, Outcome, Simplex
+from gough.methods.programs.row_generation import GeneratedProgram
+from gough.methods.programs.simplex import Optimum, Outcome
 from gough.problem import LinearProblem
 from gough.region import Box
 
@@ -109,22 +110,19 @@ class Warm:
         return None
 
 
-class _Generation:
-    """A pool of rows in a linear program, grown until no row outside it is violated at any vertex."""
+class _Generation(GeneratedProgram):
+    """Vertices for many directions over one pool of rows, grown until no row outside it is violated at any vertex."""
 
     def __init__(self, strips: Strips, box: Box, pool: Integers | None = None) -> None:
+        n_rows = strips.problem.n_rows
+        super().__init__(*strips.box(box), n_rows)
         self.strips = strips
-        self._program = Simplex(*strips.box(box))
-        self.pool = np.zeros(0, dtype=np.int64)
-        self._outside = np.ones(strips.problem.n_rows, dtype=bool)
         self._optima: dict[int, Optimum] = {}
         self._contradiction: Optimum | None = None
-        self.add(_nearest_rows(strips) if pool is None else pool)
+        self.add(strips.nearest(_FIRST * len(strips.center), np.arange(n_rows)) if pool is None else pool)
 
-    def add(self, rows: Integers) -> None:
-        self._program.add_rows(*self.strips.rows(rows))
-        self._outside[rows] = False
-        self.pool = np.concatenate([self.pool, rows])
+    def rows(self, numbers: Integers) -> tuple[Array, Array, Array]:
+        return self.strips.rows(numbers)
 
     def with_bounds_of(self, problem: LinearProblem, box: Box) -> "_Generation":
         """The same rows with the error bounds of another problem; in new coordinates where the set is much smaller."""
@@ -132,7 +130,7 @@ class _Generation:
         if (box.width < _MUCH_SMALLER * strips.scale).any():
             return _Generation(strips.fitted(box.lower, box.upper), box, self.pool)
         _, lower, upper = strips.rows(self.pool)
-        self._program.set_sides(lower, upper)
+        self.simplex.set_sides(lower, upper)
         self.strips, self._contradiction = strips, None
         return self
 
@@ -140,7 +138,7 @@ class _Generation:
         """Minimize these directions over the pool; False if the pool contradicts itself."""
         for i in range(len(directions)) if which is None else which:
             cost, size = self.strips.cost(directions[i])
-            optimum = self._program.minimize(cost)
+            optimum = self.simplex.minimize(cost)
             if optimum.outcome is Outcome.INFEASIBLE:
                 self._contradiction = optimum
                 return False
@@ -183,7 +181,7 @@ class _Generation:
         """Rows outside the pool that the points violate: the worst few for each point."""
         index = np.flatnonzero(excess > tolerance)
         rows = index if near is None else near[index]
-        keep = self._outside[rows]
+        keep = self.outside[rows]
         rows, index = rows[keep], index[keep]
         limit = 50 * _PER_VERTEX * len(points)
         if len(rows) > limit:
@@ -217,12 +215,3 @@ class _Generation:
             rows, position = np.unique(rows, return_inverse=True)
             weights = np.bincount(position, weights, len(rows)).astype(np.float64)
         return Vertex(self.strips.theta(optimum.point), rows, weights / self.strips.length[rows])
-
-
-def _nearest_rows(strips: Strips) -> Integers:
-    """The rows whose sides are nearest to the center."""
-    n_rows, wanted = strips.problem.n_rows, _FIRST * len(strips.center)
-    if n_rows <= wanted:
-        return np.arange(n_rows)
-    nearness = (abs(strips.middle) - strips.radius) / strips.length
-    return np.sort(np.argpartition(-nearness, wanted)[:wanted])

@@ -15,7 +15,8 @@ from gough.estimates import Claim, proof
 from gough.evidence import Evidence
 from gough.methods.bounded.exact_bound import Prover, evidence, rounded_down, rounded_up
 from gough.methods.bounded.strips import Strips, bounds_of, misfit
-from gough.methods.programs.simplex import Optimum, Outcome, Simplex
+from gough.methods.programs.row_generation import GeneratedProgram
+from gough.methods.programs.simplex import Outcome
 from gough.problem import LinearProblem
 from gough.region import Box
 
@@ -94,7 +95,8 @@ def minimal_bound(problem: LinearProblem) -> MinimalBound:
         raise AssumptionError("minimal_bound needs an exact W; state Bounded(radius) without a radius of W.")
     box = problem.unknowns.bounds
     strips = Strips.of(problem, box, "minimal_bound")
-    pool, optimum = _chebyshev(strips, box)
+    program = _Chebyshev(strips, box)
+    pool, optimum = program.pool, program.optimum
     theta, upper = _exhibited(problem, np.clip(strips.theta(optimum.point[:-1]), box.lower, box.upper))
     index, multipliers = optimum.on(np.arange(len(pool)).repeat(2))
     weights = np.bincount(index, multipliers, len(pool)) / strips.length[pool]
@@ -116,29 +118,35 @@ def _exhibited(problem: LinearProblem, theta: Array) -> tuple[Array, float]:
     return best[1], best[0]
 
 
-def _chebyshev(strips: Strips, box: Box) -> tuple[Integers, Optimum]:
-    """The linear program min t, |y − W θ| ≤ t e, by constraint generation."""
-    low, high = strips.box(box)
-    program = Simplex(np.append(low, 0.0), np.append(high, inf))
-    n_rows, p = strips.problem.n_rows, len(low)
-    badness = abs(strips.middle) / np.maximum(strips.radius, 1e-300)
-    pool = np.arange(n_rows) if n_rows <= 20 * p else np.argpartition(-badness, 20 * p)[: 20 * p]
-    outside = np.ones(n_rows, dtype=bool)
-    added = pool
-    while True:
-        _add(program, strips, added)
-        outside[added] = False
-        optimum = program.minimize(np.append(np.zeros(p), 1.0))
-        if optimum.outcome is not Outcome.OPTIMAL:
-            return pool, optimum
-        relaxed = replace(strips, radius=optimum.point[-1] * strips.radius)
-        excess = np.where(outside, relaxed.excess(optimum.point[None, :-1]), -inf)
-        wrong = np.flatnonzero(excess > 1e-10)
-        if wrong.size == 0:
-            return pool, optimum
-        limit = _PER_ROUND * p
-        added = wrong if len(wrong) <= limit else wrong[np.argpartition(-excess[wrong], limit)[:limit]]
-        pool = np.concatenate([pool, added])
+class _Chebyshev(GeneratedProgram):
+    """The linear program min t, |y − W θ| ≤ t e, in z and t."""
+
+    def __init__(self, strips: Strips, box: Box) -> None:
+        low, high = strips.box(box)
+        n_rows, p = strips.problem.n_rows, len(low)
+        super().__init__(np.append(low, 0.0), np.append(high, inf), n_rows)
+        self._strips, self._limit = strips, _PER_ROUND * p
+        badness = abs(strips.middle) / np.maximum(strips.radius, 1e-300)
+        self.add(np.arange(n_rows) if n_rows <= 20 * p else np.argpartition(-badness, 20 * p)[: 20 * p])
+        self.optimum = self.minimize(np.append(np.zeros(p), 1.0), self._violated)
+
+    def rows(self, numbers: Integers) -> tuple[Array, Array, Array]:
+        """Two rows for each strip: d z + h t ≥ m and d z − h t ≤ m."""
+        strips = self._strips
+        A, _, _ = strips.rows(numbers)
+        length = strips.length[numbers]
+        half, middle = strips.radius[numbers] / length, strips.middle[numbers] / length
+        both = np.repeat(np.column_stack([A, half]), 2, axis=0)
+        both[1::2, -1] *= -1
+        low, high = np.full(len(both), -inf), np.full(len(both), inf)
+        low[0::2], high[1::2] = middle, middle
+        return both, low, high
+
+    def _violated(self, point: Array) -> Integers:
+        relaxed = replace(self._strips, radius=point[-1] * self._strips.radius)
+        excess = np.where(self.outside, relaxed.excess(point[None, :-1]), -inf)
+        wrong, limit = np.flatnonzero(excess > 1e-10), self._limit
+        return wrong if len(wrong) <= limit else wrong[np.argpartition(-excess[wrong], limit)[:limit]]
 
 
 def _of_equations(problem: LinearProblem, pool: Integers) -> Array:
@@ -147,17 +155,6 @@ def _of_equations(problem: LinearProblem, pool: Integers) -> Array:
     weights, exact = np.zeros(len(pool)), pool[radius == 0]
     weights[radius == 0] = misfit(problem.W[exact], problem.y[exact])
     return weights
-
-
-def _add(program: Simplex, strips: Strips, rows: Integers) -> None:
-    """Two rows for each strip: d z + h t ≥ m and d z − h t ≤ m."""
-    A, _, _ = strips.rows(rows)
-    half, middle = strips.radius[rows] / strips.length[rows], strips.middle[rows] / strips.length[rows]
-    both = np.repeat(np.column_stack([A, half]), 2, axis=0)
-    both[1::2, -1] *= -1
-    low, high = np.full(len(both), -inf), np.full(len(both), inf)
-    low[0::2], high[1::2] = middle, middle
-    program.add_rows(both, low, high)
 
 
 def _proven(problem: LinearProblem, box: Box, pool: Integers, weights: Array) -> tuple[float, Evidence]:

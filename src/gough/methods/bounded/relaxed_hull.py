@@ -192,7 +192,7 @@ class _Search:
                 self.notes += (f"Stopped early at {stopped} sides: the box is valid, but may not be the smallest.",)
         if self.box.is_empty:
             self.notes = (f"No θ violates at most {method.q} rows: every choice of them is refuted.", *self.notes)
-        self.pool = programs.pool
+        self.pool = len(programs.pool)
 
     def _too_many(self, known: Outliers) -> None:
         """More contradictions that share no row than rows may be violated."""

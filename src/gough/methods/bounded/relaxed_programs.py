@@ -12,7 +12,8 @@ import numpy as np
 from gough.core.arrays import Array, Integers
 from gough.methods.bounded.exact_bound import Multipliers, Prover, rounded_down
 from gough.methods.bounded.strips import Outline, Strips, least_squares, reachable
-from gough.methods.programs.simplex import Optimum, Outcome, Simplex, Start
+from gough.methods.programs.row_generation import GeneratedProgram
+from gough.methods.programs.simplex import Optimum, Outcome, Start
 from gough.noise import Bounded
 from gough.problem import LinearProblem
 from gough.region import Box
@@ -45,30 +46,23 @@ class Cut:
     """The vertex of it, where similar programs may begin."""
 
 
-class Programs:
+class Programs(GeneratedProgram):
     """minimize direction · θ over the box and all rows but some; every answer is proven in rational arithmetic."""
 
     def __init__(self, problem: LinearProblem, box: Box, strips: Strips, tolerance: float) -> None:
+        super().__init__(*strips.box(box), problem.n_rows)
         self.problem, self.box, self.strips = problem, box, strips
         self._tolerance = tolerance
         self._prover = Prover(problem)
-        self._program = Simplex(*strips.box(box))
         self._reachable = reachable(problem, box)
-        self._outside = np.ones(problem.n_rows, dtype=bool)
         self._place: dict[int, int] = {}
-        self._pool = np.zeros(0, dtype=np.int64)
         self._sides: list[tuple[float, float]] = []
-        self._outline: Outline | None = None
-        """Rows outside the pool that may be violated."""
+        """Sides of the rows in the pool, dropped ones included."""
+        self._outlined: tuple[int, Outline | None] = (-1, None)
         self._off: RowSet = NO_ROWS
         self._solved: dict[tuple[bytes, RowSet], Cut] = {}
         self._proven: dict[tuple[bytes, RowSet], Cut] = {}
-        self._add(_nearest(strips, self._reachable))
-
-    @property
-    def pool(self) -> int:
-        """Rows that a linear program looked at."""
-        return len(self._pool)
+        self.add(strips.nearest(_FIRST * len(strips.center), self._reachable))
 
     def cut(self, direction: Array, without: RowSet, near: Cut | None = None) -> Cut:
         """The best proven bound of direction · θ that uses none of the rows `without`; `near` is a similar one."""
@@ -91,13 +85,14 @@ class Programs:
         self._switch(NO_ROWS)
         place = self._place
         dropped = [[place[row] for row in without if row in place] for without in withouts]
-        runs = self._program.minimize_each(cost, dropped, [one.start for one in near if one.start])
-        assert self._outline is not None
-        excess = self._outline.excess(runs.point).max(axis=0, initial=-np.inf)
+        runs = self.simplex.minimize_each(cost, dropped, [one.start for one in near if one.start])
+        outline = self._outline
+        assert outline is not None
+        excess = outline.excess(runs.point).max(axis=0, initial=-np.inf)
         good = ((runs.outcome == 0) & (excess <= self._tolerance)).nonzero()[0]
         index = runs.basis[good] - len(self.box)
-        known = (index >= 0) & (index < len(self._pool))
-        rows = self._pool[np.where(known, index, 0)]
+        known = (index >= 0) & (index < len(self.pool))
+        rows = self.pool[np.where(known, index, 0)]
         # a cut of the other rows must not rest on a dropped one, whatever the program says
         allowed = np.array(
             [~np.isin(some, list(withouts[i])) for i, some in zip(good.tolist(), rows, strict=True)], bool
@@ -123,7 +118,7 @@ class Programs:
     def _proposed(self, direction: Array, without: RowSet, near: Cut | None) -> Cut:
         cost, size = self.strips.cost(direction)
         optimum = self._optimum(cost, without, None if near is None else near.start)
-        rows, weights = optimum.on(self._pool)
+        rows, weights = optimum.on(self.pool)
         # a cut of the other rows must not rest on a dropped one, whatever the program says
         kept = (abs(weights) > _TINY * abs(weights).max(initial=0.0)) & ~np.isin(rows, list(without))
         rows, weights = rows[kept], weights[kept]
@@ -150,50 +145,44 @@ class Programs:
         return rounded_down(_least(self.box, direction)), NO_MULTIPLIERS
 
     def _optimum(self, cost: Array, without: RowSet, start: Start | None) -> Optimum:
-        """Solve, add the rows that the vertex violates, until there are none."""
         self._switch(without)
-        optimum = self._program.minimize(cost, start)
-        for _ in range(_ROUNDS):
-            if optimum.outcome is not Outcome.OPTIMAL:
-                break
-            violated = self._violated(optimum.point, without)
-            if violated.size == 0:
-                break
-            self._add(violated)
-            optimum = self._program.minimize(cost, optimum.start)
-        return optimum
+        return self.minimize(cost, lambda point: self._violated(point, without), start, max_rounds=_ROUNDS)
+
+    @property
+    def _outline(self) -> Outline | None:
+        """Rows outside the pool that may be violated."""
+        size, outline = self._outlined
+        if size != len(self.pool):
+            outline = self.strips.outline(self._reachable[self.outside[self._reachable]])
+            self._outlined = len(self.pool), outline
+        return outline
 
     def _violated(self, point: Array, without: RowSet) -> Integers:
-        rows = self._reachable if self._outline is None else self._outline.rows
-        if self._outline is None:
-            excess = self.strips.excess(point[None, :], rows)
-        else:
-            excess = self._outline.excess(point[None, :])[:, 0]
+        outline = self._outline
+        rows = self._reachable if outline is None else outline.rows
+        at = point[None, :]
+        excess = self.strips.excess(at, rows) if outline is None else outline.excess(at)[:, 0]
         index = (excess > self._tolerance).nonzero()[0]
         if index.size:
             unseen = [row for row in without if row not in self._place]
-            index = index[self._outside[rows[index]] & ~np.isin(rows[index], unseen)]
+            index = index[self.outside[rows[index]] & ~np.isin(rows[index], unseen)]
         return rows[index[np.argsort(-excess[index], kind="stable")[:_ADDED]]]
 
-    def _add(self, rows: Integers) -> None:
-        if rows.size:
-            A, lower, upper = self.strips.rows(rows)
-            self._program.add_rows(A, lower, upper)
-            self._sides += zip(lower.tolist(), upper.tolist(), strict=True)
-        self._place |= {int(row): len(self._pool) + i for i, row in enumerate(rows)}
-        self._outside[rows] = False
-        self._pool = np.concatenate([self._pool, rows])
-        self._outline = self.strips.outline(self._reachable[self._outside[self._reachable]])
-        for row in self._off.intersection(rows.tolist()):
-            self._program.set_row(self._place[row], -np.inf, np.inf)
+    def rows(self, numbers: Integers) -> tuple[Array, Array, Array]:
+        """Rows that the pool gains; those that are dropped now get no sides."""
+        A, lower, upper = self.strips.rows(numbers)
+        self._place |= {row: len(self._sides) + i for i, row in enumerate(numbers.tolist())}
+        self._sides += zip(lower.tolist(), upper.tolist(), strict=True)
+        dropped = np.isin(numbers, list(self._off))
+        return A, np.where(dropped, -np.inf, lower), np.where(dropped, np.inf, upper)
 
     def _switch(self, without: RowSet) -> None:
         for row in sorted(without - self._off):
             if row in self._place:
-                self._program.set_row(self._place[row], -np.inf, np.inf)
+                self.simplex.set_row(self._place[row], -np.inf, np.inf)
         for row in sorted(self._off - without):
             if row in self._place:
-                self._program.set_row(self._place[row], *self._sides[self._place[row]])
+                self.simplex.set_row(self._place[row], *self._sides[self._place[row]])
         self._off = without
 
 
@@ -240,12 +229,3 @@ def _least(box: Box, direction: Array) -> Fraction | None:
             return None
         total += Fraction(d) * Fraction(side) if d else 0
     return total
-
-
-def _nearest(strips: Strips, among: Integers) -> Integers:
-    """The rows whose sides are nearest to the center."""
-    wanted = _FIRST * len(strips.center)
-    if len(among) <= wanted:
-        return among
-    nearness = ((abs(strips.middle) - strips.radius) / strips.length)[among]
-    return np.sort(among[np.argpartition(-nearness, wanted)[:wanted]])

@@ -170,6 +170,13 @@ class Strips:
             worst[here] = (farthest - self.radius[part] - self.rounding(part)) / self.length[part]
         return np.where(np.isfinite(worst), worst, -np.inf)
 
+    def nearest(self, wanted: int, among: Integers) -> Integers:
+        """At most `wanted` of these rows: those whose sides are nearest to the center."""
+        if len(among) <= wanted:
+            return among
+        nearness = ((abs(self.middle) - self.radius) / self.length)[among]
+        return np.sort(among[np.argpartition(-nearness, wanted)[:wanted]])
+
     def outline(self, among: Integers) -> "Outline | None":
         """Some rows, normalized and kept in memory; None where they are too many for that."""
         if len(among) * len(self.center) > _OUTLINE or self.chord is not None:

@@ -9,7 +9,8 @@ from gough.core.arrays import Array, Integers
 from gough.core.intervals import Interval
 from gough.evidence import LiftedCut
 from gough.methods.bounded.exact_bound import Prover
-from gough.methods.programs.simplex import Optimum, Outcome, Simplex
+from gough.methods.programs.row_generation import GeneratedProgram
+from gough.methods.programs.simplex import Optimum, Outcome
 from gough.noise import Bounded
 from gough.problem import LinearProblem
 from gough.region import Box
@@ -80,14 +81,14 @@ def product_box(products: tuple[tuple[int, int], ...], radius: Array) -> Box:
     return Box(np.concatenate([-radius, least]), np.concatenate([radius, most]))
 
 
-class LiftedProgram:
+class LiftedProgram(GeneratedProgram):
     """One box's program; rows are normalized in units of the box, and added as vertices violate them."""
 
     def __init__(
-        self, rows: Relaxation, hulls: Relaxation, products: tuple[tuple[int, int], ...], radius: Array
+        self, equations: Relaxation, hulls: Relaxation, products: tuple[tuple[int, int], ...], radius: Array
     ) -> None:
-        self._p, self._n_rows = len(radius), len(rows.b)
-        self._A, self._b = np.vstack([rows.A, hulls.A]), np.concatenate([rows.b, hulls.b])
+        self._p, self._n_rows = len(radius), len(equations.b)
+        self._A, self._b = np.vstack([equations.A, hulls.A]), np.concatenate([equations.b, hulls.b])
         self._box = product_box(products, radius)
         size = np.maximum(abs(self._box.lower), abs(self._box.upper))
         self._scale = np.where(size > 0, size, 1.0)
@@ -95,10 +96,8 @@ class LiftedProgram:
         length = abs(scaled).max(axis=1)
         self._length = np.where(length > 0, length, 1.0)
         self._rows, self._side = scaled / self._length[:, None], self._b / self._length
-        self._program = Simplex(self._box.lower / self._scale, self._box.upper / self._scale)
-        self._pool = np.zeros(0, dtype=np.int64)
-        self._outside = np.ones(len(self._b), dtype=bool)
-        self._add(self._first())
+        super().__init__(self._box.lower / self._scale, self._box.upper / self._scale, len(self._b))
+        self.add(self._first())
         names = tuple(f"y{j}" for j in range(len(self._scale)))
         # a row A y ≤ b stands as |A y − b| ≤ 0: right for weights ≤ 0, and others are dropped before
         self._prover = Prover(LinearProblem(self._A, self._b, Unknowns(names), Bounded(np.zeros(()))))
@@ -111,10 +110,8 @@ class LiftedProgram:
         slack = self._side[: self._n_rows] / np.linalg.norm(self._rows[: self._n_rows, : self._p], axis=1)
         return np.concatenate([envelope, np.sort(np.argpartition(slack, _FIRST)[:_FIRST])])
 
-    def _add(self, rows: Integers) -> None:
-        self._program.add_rows(self._rows[rows], np.full(len(rows), -np.inf), self._side[rows])
-        self._outside[rows] = False
-        self._pool = np.concatenate([self._pool, rows])
+    def rows(self, numbers: Integers) -> tuple[Array, Array, Array]:
+        return self._rows[numbers], np.full(len(numbers), -np.inf), self._side[numbers]
 
     def cuts(self) -> tuple[tuple[LiftedCut, ...], LiftedCut | None]:
         """A cut for each side of each unknown that gains, or a proven contradiction."""
@@ -123,7 +120,9 @@ class LiftedProgram:
             for sign in (1.0, -1.0):
                 if self._box.upper[axis] == 0:
                     continue
-                optimum = self._minimize(axis, sign)
+                cost = np.zeros(len(self._scale))
+                cost[axis] = sign
+                optimum = self.minimize(cost, self._violated)
                 if optimum.outcome is Outcome.INFEASIBLE:
                     contradiction = self._contradiction(optimum)
                     if contradiction is not None:
@@ -134,19 +133,13 @@ class LiftedProgram:
                         cuts.append(cut)
         return tuple(cuts), None
 
-    def _minimize(self, axis: int, sign: float) -> Optimum:
-        cost = np.zeros(len(self._scale))
-        cost[axis] = sign
-        while True:
-            optimum = self._program.minimize(cost)
-            if optimum.outcome is not Outcome.OPTIMAL or not self._outside.any():
-                return optimum
-            excess = np.where(self._outside, self._rows @ optimum.point - self._side, -np.inf)
-            worst = np.argpartition(-excess, min(_PER_ROUND, len(excess) - 1))[:_PER_ROUND]
-            worst = np.sort(worst[excess[worst] > _TOLERANCE])
-            if worst.size == 0:
-                return optimum
-            self._add(worst)
+    def _violated(self, point: Array) -> Integers:
+        """The rows outside the pool that the point violates most."""
+        if not self.outside.any():
+            return np.zeros(0, dtype=np.int64)
+        excess = np.where(self.outside, self._rows @ point - self._side, -np.inf)
+        worst = np.argpartition(-excess, min(_PER_ROUND, len(excess) - 1))[:_PER_ROUND]
+        return np.sort(worst[excess[worst] > _TOLERANCE])
 
     def _contradiction(self, optimum: Optimum) -> LiftedCut | None:
         for turned in (1.0, -1.0):
@@ -158,7 +151,7 @@ class LiftedProgram:
 
     def _proven(self, axis: int, sign: float, optimum: Optimum, unit: float) -> LiftedCut:
         """The cut that the multipliers prove in exact arithmetic; only those of the right sign are used."""
-        rows, shares = optimum.on(self._pool)
+        rows, shares = optimum.on(self.pool)
         useful = shares < 0
         rows, shares = rows[useful], unit * shares[useful]
         weights = shares / self._length[rows]
