@@ -53,7 +53,9 @@ def test_the_statement_can_be_read_without_the_study(made, capsys):
     assert run(["check", str(made)]) == 0
     out = capsys.readouterr().out
     assert re.search(
-        r"Data: poses\.csv \(sha256:[0-9a-f]{12}…, \d+ bytes\), 12 poses, counted from 0, orientations as quat", out
+        r"Data: poses\.csv \(sha256:[0-9a-f]{12}…, \d+ bytes\), 12 poses, counted from 0 "
+        r"\(pose 0: line 2\), orientations as quat",
+        out,
     )
     assert re.search(r"study\.toml \(sha256:[0-9a-f]{12}…, \d+ bytes\)", out)
     assert "positions ± 0.1899, 0.069, 0.1824 mm (x, y, z)" in out
@@ -108,27 +110,27 @@ def swap_heads(one, other):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (change_cell(4, "x", moved(1e-9)), "pose 4, x: the stated interval is not within"),
-        (change_cell(0, "z", lambda cell: cell[:-3] + "111"), "pose 0, z"),
-        (change_cell(3, "qy", moved(1e-9)), "pose 3, orientation about"),
-        (change_cell(11, "l2", moved(1e-9)), "pose 11, reading of leg 2"),
+        (change_cell(4, "x", moved(1e-9)), "pose 4 (line 6), x: the stated interval is not within"),
+        (change_cell(0, "z", lambda cell: cell[:-3] + "111"), "pose 0 (line 2), z"),
+        (change_cell(3, "qy", moved(1e-9)), "pose 3 (line 5), orientation about"),
+        (change_cell(11, "l2", moved(1e-9)), "pose 11 (line 13), reading of leg 2"),
         (change_cell(2, "x", lambda cell: "1_0"), "'1_0' is not a decimal number"),
         (change_cell(2, "x", lambda cell: ""), "'' is not a decimal number"),
         (change_cell(2, "x", lambda cell: "nan"), "'nan' is not a decimal number"),
         (change_cell(2, "x", lambda cell: "1e-99999"), "exponent beyond"),
         (swap_heads("l2", "l5"), "reading of leg 2"),
-        (swap_heads("x", "y"), "pose 0, x"),
-        (swap_heads("qx", "qz"), "pose 0, orientation"),
-        (change_text("poses.csv", "x,y,z", "x [mm],y [mm],z [mm]"), "pose 0, x"),
+        (swap_heads("x", "y"), "pose 0 (line 2), x"),
+        (swap_heads("qx", "qz"), "pose 0 (line 2), orientation"),
+        (change_text("poses.csv", "x,y,z", "x [mm],y [mm],z [mm]"), "pose 0 (line 2), x"),
         (change_text("poses.csv", "l1,l2", "l1,l2 [rad]"), "'rad' cannot become 'm'"),
-        (change_text("study.toml", "0.0633 mm", "0.0634 mm"), "pose 0, x"),
-        (change_text("study.toml", "0.0633 mm", "0.0633 cm"), "pose 0, x"),
+        (change_text("study.toml", "0.0633 mm", "0.0634 mm"), "pose 0 (line 2), x"),
+        (change_text("study.toml", "0.0633 mm", "0.0633 cm"), "pose 0 (line 2), x"),
         (change_text("study.toml", "0.0633 mm", "0.0633 furlong"), "no unit 'furlong'"),
         (change_text("study.toml", "0.0633 mm", "0.0633 deg"), "'deg' cannot become 'm'"),
-        (change_text("study.toml", "0.0119 deg", "0.0119 rad"), "pose 0, orientation about y"),
-        (change_text("study.toml", "0.0127 mm", "0.0128 mm"), "pose 0, reading of leg 2"),
+        (change_text("study.toml", "0.0119 deg", "0.0119 rad"), "pose 0 (line 2), orientation about y"),
+        (change_text("study.toml", "0.0127 mm", "0.0128 mm"), "pose 0 (line 2), reading of leg 2"),
         (change_text("study.toml", 'around = "3 mm"', 'around = "3.0000001 mm"'), "the prior of a2x"),
-        (change_text("study.toml", "[certify]", "[certify]\nsigmas = 3.01"), "pose 0, x"),
+        (change_text("study.toml", "[certify]", "[certify]\nsigmas = 3.01"), "pose 0 (line 2), x"),
         (change_text("study.toml", "[certify]", "[certify]\nsigmas = -3"), "sigmas is not positive"),
         (change_text("study.toml", '"3 mm"', '"-3 mm"'), "around is not positive"),
         (change_text("study.toml", "0.0633 mm", "-0.0633 mm"), "a half-width is negative"),
@@ -137,8 +139,8 @@ def swap_heads(one, other):
             "reading of leg 2",
         ),
         (change_text("study.toml", 'family = "gough"', 'family = "h4"'), "not about a Gough platform"),
-        (change_text("study.toml", "[poses]", '[poses]\nunits = {position = "mm"}'), "pose 0, x"),
-        (change_text("study.toml", "[poses]", '[poses]\ncolumns = {x = "y"}'), "pose 0, x"),
+        (change_text("study.toml", "[poses]", '[poses]\nunits = {position = "mm"}'), "pose 0 (line 2), x"),
+        (change_text("study.toml", "[poses]", '[poses]\ncolumns = {x = "y"}'), "pose 0 (line 2), x"),
         (change_text("study.toml", "[certify]", "[certify"), "the study is not TOML"),
         (change_text("study.toml", "poses.csv", "others.csv"), "the study is about the poses 'others.csv'"),
         (change_text("study.toml", "[certify]", "[[certify]]"), "is not a table"),
@@ -222,15 +224,15 @@ def change_entry(name, row, column, by):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (change_entry("position", 5, 1, 1e-9), "pose 5, y"),
-        (change_entry("quaternion", 6, 2, 1e-9), "pose 6, orientation"),
-        (change_entry("readings", 7, 0, -1e-9), "pose 7, reading of leg 2"),
-        (change_entry("position_tolerance", 8, 2, -1e-12), "pose 8, z"),
-        (change_entry("rotation_tolerance", 9, 0, -1e-12), "pose 9, orientation about x"),
-        (change_entry("reading_tolerance", 10, 0, -1e-12), "pose 10, reading of leg 2"),
+        (change_entry("position", 5, 1, 1e-9), "pose 5 (line 7), y"),
+        (change_entry("quaternion", 6, 2, 1e-9), "pose 6 (line 8), orientation"),
+        (change_entry("readings", 7, 0, -1e-9), "pose 7 (line 9), reading of leg 2"),
+        (change_entry("position_tolerance", 8, 2, -1e-12), "pose 8 (line 10), z"),
+        (change_entry("rotation_tolerance", 9, 0, -1e-12), "pose 9 (line 11), orientation about x"),
+        (change_entry("reading_tolerance", 10, 0, -1e-12), "pose 10 (line 12), reading of leg 2"),
         (change_entry("lower", 3, None, 1e-9), "the prior of b2x"),
         (change_entry("upper", 6, None, -1e-9), "the prior of l2"),
-        (lambda data: data.update(chains=[3]), "pose 0, reading of leg 3"),
+        (lambda data: data.update(chains=[3]), "pose 0 (line 2), reading of leg 3"),
     ],
 )
 def test_a_question_that_was_changed(folder, change, message, capsys):
@@ -380,10 +382,10 @@ def of_rod(change):
 @pytest.mark.parametrize(
     ("where", "message"),
     [
-        (("sources", change_cell(4, "x", moved(1e-9))), "pose 4: the equations do not enclose"),
-        (("sources", change_cell(5, "l2", moved(1e-9))), "pose 5: the equations do not enclose"),
+        (("sources", change_cell(4, "x", moved(1e-9))), "pose 4 (line 6): the equations do not enclose"),
+        (("sources", change_cell(5, "l2", moved(1e-9))), "pose 5 (line 7): the equations do not enclose"),
         (("sources", swap_heads("l1", "l2")), "do not enclose"),
-        (("sources", change_text("study.toml", "0.1 mm", "0.11 mm")), "pose 0: a stated half-width is larger"),
+        (("sources", change_text("study.toml", "0.1 mm", "0.11 mm")), "pose 0 (line 2): a stated half-width is larger"),
         (("sources", change_text("study.toml", "50 mm", "51 mm")), "the prior of tower_x_2"),
         (("sources", change_text("study.toml", "linear-delta", "rotary-delta")), "is not in the manifest"),
         (("equations.json", of_rod(first_number("p", 1e-9))), "do not enclose"),
@@ -569,7 +571,7 @@ def test_poses_in_a_binary_file(tmp_path, capsys):
     np.savez(certificates / "sources" / "poses.npz", **{name: data[name] for name in data.dtype.names})
     code, out = judged(certificates, capsys)
     assert code == 1
-    assert "pose 3, x" in out
+    assert "pose 3 (row 4), x" in out
     assert not check_folder(certificates).from_sources  # nobody reads the binary file there
 
 

@@ -86,7 +86,7 @@ def stated(folder, text):
     ("text", "message"),
     [
         ('[certify.model_error]\nconstant = "5 mm"\n', "'mm' cannot become 'rad'"),
-        ('[certify.model_error]\nconstant = "1e-9 mrad"\n', "pose 0: a stated half-width is larger"),
+        ('[certify.model_error]\nconstant = "1e-9 mrad"\n', "pose 0 (line 2): a stated half-width is larger"),
         ("[certify.model_error]\nreading = 1e-9\n", ": a stated half-width is larger"),
         ("[certify.model_error]\nposition = 1e-9\n", ": a stated half-width is larger"),
         ("[certify.model_error]\nreading = -1e-9\n", "a model error is negative"),

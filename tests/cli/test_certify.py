@@ -207,6 +207,18 @@ def test_right_poses_are_wrong_only_on_conditions(excluded):
             assert "tolerance" in words
 
 
+def test_poses_are_named_by_number_and_line(refuted, capsys):
+    path, _ = refuted
+    assert path.with_name("poses.csv").read_text().splitlines()[8].startswith("0.0")
+    data = json.loads((path.parent / "out" / "certification.json").read_text(encoding="utf-8"))
+    assert data["chains"][0]["without_poses"]["named"] == [7]
+    assert any("pose 7 (line 9) must be" in words for words in data["verdicts"])
+    assert run(["check", str(path.parent / "out" / "certificates" / "leg-2-wrong-poses.json")]) == 0
+    out = capsys.readouterr().out
+    assert "misses pose 7 (line 9)" in out
+    assert "counted from 0 (pose 0: line 2)" in out
+
+
 def _without(q, at_least, named, upper=1e-5):
     return WithoutPoses(q, at_least, named, named, Bracket(-np.inf, upper, 0.0))
 

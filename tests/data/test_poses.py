@@ -1,8 +1,11 @@
 """Poses on disk and in memory: every format, every way to write an orientation, and what is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from gough.checker.raw_data import RawTable
 from gough.core.errors import InputError
 from gough.core.rotations import angle_between, exp, log, to_quaternion
 from gough.data import Poses, averaged, read_poses, write_poses
@@ -156,7 +159,7 @@ def test_bad_files(tmp_path, rng):
     twice = [np.vstack([a, a[3:4]]) for a in (p, q, l)]
     read = read_poses(csv(tmp_path / "copy.csv", heads, twice))
     assert len(read) == 20
-    assert "Pose 20 is a copy of pose 3" in read.notes[0]
+    assert "Line 22 is a copy of line 5" in read.notes[0]
     with pytest.raises(InputError, match="no column 'l1'; did you mean 'L1'"):
         read_poses(csv(tmp_path / "l.csv", [*heads[:7], *(h.upper() for h in LEGS)], [p, q, l]))
     with pytest.raises(InputError, match="did you mean 'qw'"):
@@ -207,3 +210,21 @@ def test_a_stated_order_must_be_that_of_named_columns(tmp_path, rng, order):
     other = "xyzw" if order == "wxyz" else "wxyz"
     with pytest.raises(InputError, match=f'stated as "{other}", but the columns stand in the order {", ".join(names)}'):
         read_poses(path, quaternion=other)
+
+
+def test_places_are_the_lines_of_the_file_for_reader_and_checker_alike(tmp_path):
+    """Comments, blank lines, a quoted cell over two lines and a copy stand between the rows."""
+    text = '# campaign 3\n\nx,y,z,l1,note\n0,0,1,1,a\n# moved\n\n0,0,2,1,"b\nc"\n0,0,1,1,a\n0,0,3,1,d\n'
+    path = tmp_path / "poses.csv"
+    path.write_text(text)
+    poses = read_poses(path, chains=1)
+    assert poses.places == ("line 4", "line 8", "line 10")
+    assert poses.select([2]).label(0) == "0 (line 10)"
+    assert "Line 9 is a copy of line 4" in poses.notes[0]
+    assert RawTable.of_csv(text.encode()).lines == (4, 8, 9, 10)
+    assert poses == replace(poses, places=())  # the same poses, wherever they were found
+    within = RawTable.of_csv(b'x,y\n1,c\n2,"a\rb"\n')
+    assert (within.lines, within.place(1)) == ((), "row 2")
+    path.write_text(text.replace("0,0,3,1", "0,0,3,nan"))
+    with pytest.raises(InputError, match=r"row 4 \(line 10\), column 'l1' is not a finite number"):
+        read_poses(path, chains=1)

@@ -1,6 +1,6 @@
 """The checker of certificates about chains: legs of Gough platforms, and chains that close over rods."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -25,12 +25,14 @@ from gough.checker.words import bound, tolerance_condition
 from gough.core.covers import Elements
 from gough.core.errors import InputError
 from gough.core.rational import as_double
+from gough.core.text import poses_listed
 
 
-def check_chains(certificate: ChainCertificate, problem: Any) -> Verdict:
+def check_chains(certificate: ChainCertificate, problem: Any, places: Sequence[str] = ()) -> Verdict:
     """Whether a certificate proves what it states about this very question, in exact arithmetic.
 
-    `problem` is a `ChainQuestion`, or a problem of one leg or of several that asks one.
+    `problem` is a `ChainQuestion`, or a problem of one leg or of several that asks one. Statements number poses from 0,
+    and give the place of each in its file, such as "line 9", where `places` has it.
 
     Examples:
         >>> from gough.checker import load_chains, load_question  # then: check_chains(load_chains(…), load_question(…))
@@ -57,7 +59,7 @@ def check_chains(certificate: ChainCertificate, problem: Any) -> Verdict:
         space = Space(question, certificate.chains, certificate.more)
         poses = frozenset().union(*(space.poses(links) for links in certificate.evidence))
         with bounded_work():
-            statement, reason, box = _checked(certificate, space)
+            statement, reason, box = _checked(certificate, space, places)
         holds = True
     except BeyondLimit:
         raise
@@ -84,11 +86,13 @@ def _require_same(certificate: ChainCertificate, question: ChainQuestion) -> Non
         raise NotProven("the certificate speaks about other measurements or equations, or they were changed")
 
 
-def _checked(certificate: ChainCertificate, space: Space) -> tuple[tuple[str, ...], str, ChainBox | None]:
+def _checked(
+    certificate: ChainCertificate, space: Space, places: Sequence[str]
+) -> tuple[tuple[str, ...], str, ChainBox | None]:
     """What is proven, why, and the box of a bound."""
     stages = [stage for links in certificate.evidence for stage in stages_of(links)]
     by_rows = f"the weighted rows prove each of its {sum(len(s.cuts) for s in stages)} cuts in {len(stages)} boxes"
-    words = _Words(space)
+    words = _Words(space, places)
     match certificate.proof:
         case ChainBound(links):
             box = follow(links, space, space.prior())
@@ -103,7 +107,7 @@ def _checked(certificate: ChainCertificate, space: Space) -> tuple[tuple[str, ..
             why = f"the exhibited values fit {which} with errors within every tolerance"
             return words.fits(witness), why, None
         case ChainOutliers() as proof:
-            _require_outliers(proof, space)
+            _require_outliers(proof, space, places)
             return words.outliers(proof), f"{by_rows}, and no choice of so few poses meets all contradictions", None
 
 
@@ -130,24 +134,24 @@ def require_fits(witness: ChainWitness, space: Space) -> None:
                 each.require_fits(own, k, space.more, errors[k])
 
 
-def _require_outliers(proof: ChainOutliers, space: Space) -> None:
+def _require_outliers(proof: ChainOutliers, space: Space, places: Sequence[str]) -> None:
     sets = []
     for number, links in enumerate(proof.contradictions, start=1):
         if not follow(links, space, space.prior()).is_empty:
             raise NotProven(f"contradiction {number} leaves a box in which a {space.question.word} may be")
         sets.append(space.poses(links))
     if proof.at_least:  # if no m − 1 poses meet all contradictions, every chain misses m poses or more
-        _require_no_cover(sets, proof.at_least - 1)
+        _require_no_cover(sets, proof.at_least - 1, places)
     for pose in proof.outliers:  # if no q poses without this one meet all, a chain that misses at most q misses it
         if pose >= space.n_poses:
             raise NotProven(f"there is no pose {pose}: {space.n_poses} were measured, counted from 0")
-        _require_no_cover(sets, proof.q, frozenset({pose}))
+        _require_no_cover(sets, proof.q, places, frozenset({pose}))
 
 
-def _require_no_cover(sets: list[Elements], q: int, spared: Elements = frozenset()) -> None:
+def _require_no_cover(sets: list[Elements], q: int, places: Sequence[str], spared: Elements = frozenset()) -> None:
     poses = uncovered(sets, q, spared)
     if poses is not None:
-        which = _listed(sorted(poses)) if poses else "no pose at all"
+        which = poses_listed(sorted(poses), places) if poses else "no pose at all"
         raise NotProven(f"a chain that misses {which} escapes every one of its {len(sets)} contradictions")
 
 
@@ -162,8 +166,8 @@ def _condition(certificate: ChainCertificate, question: ChainQuestion) -> tuple[
 class _Words:
     """Statements about some chains."""
 
-    def __init__(self, space: Space) -> None:
-        self._names, self.word = space.names, space.question.word
+    def __init__(self, space: Space, places: Sequence[str]) -> None:
+        self._names, self.word, self._places = space.names, space.question.word, places
         several, numbers = len(space.chains) > 1, ", ".join(map(str, space.chains))
         self._geometry = f"geometry of {self.word}{'s' if several else ''} {numbers} within the prior"
         conditions = any(each.conditions for each in space.equations)
@@ -183,7 +187,7 @@ class _Words:
 
     def fits(self, witness: ChainWitness) -> tuple[str, ...]:
         """That some chains fit, and which."""
-        but = f" but {_listed(witness.left_out)}" if witness.left_out else ""
+        but = f" but {poses_listed(witness.left_out, self._places)}" if witness.left_out else ""
         pairs = zip(self._names, witness.values, strict=True)
         fits = f"some {self._geometry} fits all poses{but} within their tolerances{self._shared}"
         return (fits, *(f"{name} {_value(x)} m" for name, x in pairs))
@@ -195,7 +199,7 @@ class _Words:
             lines.append(f"every {self._geometry} misses at least {proof.at_least} of the poses{self._shared}")
         if proof.outliers:
             few = f"every {self._that} misses at most {proof.q} of the poses{self._shared}"
-            lines.append(f"{few}{',' if self._shared else ''} misses {_listed(proof.outliers)}")
+            lines.append(f"{few}{',' if self._shared else ''} misses {poses_listed(proof.outliers, self._places)}")
         return tuple(lines)
 
 
@@ -203,8 +207,3 @@ def _value(x: Fraction) -> str:
     """A double as it is, another number by the nearest double."""
     double = as_double(x)
     return f"≈ {float(x)!r}" if double is None else f"= {double!r}"
-
-
-def _listed(poses: Iterable[int] | Sequence[int]) -> str:
-    chosen = list(poses)
-    return f"pose{'s' if len(chosen) > 1 else ''} {', '.join(map(str, chosen))}"

@@ -327,7 +327,8 @@ class _Check:
             if question is None:
                 self.faults.append(f"{name} cannot be judged without the file that it speaks about")
             else:
-                self._note(name, about, certificate, check_chains(certificate, question))
+                places = self.raw[about].poses.places if about in self.raw else ()
+                self._note(name, about, certificate, check_chains(certificate, question, places))
         except InputError as error:
             self.faults.append(self._inside(error))
 

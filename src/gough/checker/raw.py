@@ -13,6 +13,7 @@ from gough.checker.raw_chains import RawChains, raw_chains
 from gough.checker.raw_data import Half, NotDerived, RawTable, require_known, span_of, study_of, table_in
 from gough.checker.raw_numbers import Span
 from gough.core.outward import DEGREES, sides
+from gough.core.text import poses_counted_from
 
 _TEXT = (".csv", ".tsv", ".txt")
 _LEG = (
@@ -87,7 +88,8 @@ class Source(NamedTuple):
         poses = raw.poses
         turned = f", orientations as {poses.form}" if poses.form else ""
         left_out = f" ({poses.copies} copies of rows left out)" if poses.copies else ""
-        data = f"Data: {self.poses.words}, {len(poses)} poses{left_out}, counted from 0{turned}; {self.study.words}."
+        counted = f"{len(poses)} poses{left_out}, {poses_counted_from(poses.places)}"
+        data = f"Data: {self.poses.words}, {counted}{turned}; {self.study.words}."
         return (data, *_stated_words(raw))
 
 

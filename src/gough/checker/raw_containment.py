@@ -107,7 +107,7 @@ def _require_narrowed(certificate: ChainCertificate, question: ChainQuestion, ra
             away = (raw.readings[k][i] - _at(leg.reading[k])).most
             allowed = max(rational(leg.reading_tolerance[k], "a tolerance") + more, Fraction(0))
             if away + max(raw.half[k][i].high + more, Fraction(0)) > allowed:
-                where = f"pose {k}, reading of leg {chain}"
+                where = f"pose {raw.poses.label(k)}, reading of leg {chain}"
                 raise NotProven(f"{where}: the stated interval, narrowed, is not within that of the question")
 
 
@@ -115,16 +115,26 @@ def _require_leg_pose(question: ChainQuestion, raw: RawChains, k: int) -> None:
     data = question.legs[0]
     for i in range(3):
         away = (raw.poses.position[k][i] - _at(data.position[k, i])).most
-        _require(away + span_of(raw.position[k][i]).high, data.position_tolerance[k, i], f"pose {k}, {_AXES[i]}")
+        _require(
+            away + span_of(raw.position[k][i]).high,
+            data.position_tolerance[k, i],
+            f"pose {raw.poses.label(k)}, {_AXES[i]}",
+        )
     widest = [span_of(half).high for half in raw.orientation[k]]
     angle = between(raw.poses.rotation[k], [rational(x, "a quaternion") for x in data.quaternion[k].tolist()])
     if sum(widest) > _MOST_TURN or angle > _NEAR:
-        raise NotProven(f"pose {k}: the orientation is off, or uncertain by more than 1 rad")
+        raise NotProven(f"pose {raw.poses.label(k)}: the orientation is off, or uncertain by more than 1 rad")
     for i in range(3):
-        _require(widest[i] + 2 * angle, data.rotation_tolerance[k, i], f"pose {k}, orientation about {_AXES[i]}")
+        _require(
+            widest[i] + 2 * angle,
+            data.rotation_tolerance[k, i],
+            f"pose {raw.poses.label(k)}, orientation about {_AXES[i]}",
+        )
     for i, (number, leg) in enumerate(zip(question.chains, question.legs, strict=True)):
         away = (raw.readings[k][i] - _at(leg.reading[k])).most
-        _require(away + raw.half[k][i].high, leg.reading_tolerance[k], f"pose {k}, reading of leg {number}")
+        _require(
+            away + raw.half[k][i].high, leg.reading_tolerance[k], f"pose {raw.poses.label(k)}, reading of leg {number}"
+        )
 
 
 def _at(x: float) -> Span:
@@ -197,7 +207,7 @@ def _require_legs_exhibited(
             most, least = length.low + room, length.high - room
             fits = room >= 0 and most >= 0 and square <= most * most and (least <= 0 or least * least <= square)
             if not fits:
-                raise NotProven(f"pose {k}: the exhibited leg {leg} is beyond the stated intervals")
+                raise NotProven(f"pose {raw.poses.label(k)}: the exhibited leg {leg} is beyond the stated intervals")
 
 
 def _beyond(witness: ChainWitness, question: ChainQuestion, raw: RawChains, k: int) -> tuple[Fraction, Fraction]:
@@ -206,7 +216,7 @@ def _beyond(witness: ChainWitness, question: ChainQuestion, raw: RawChains, k: i
     angle = between(raw.poses.rotation[k], [rational(x, "a quaternion") for x in data.quaternion[k].tolist()])
     turns = [2 * abs(x) for x in errors[3:]]
     if sum(turns) > _MOST_TURN or angle > _NEAR:
-        raise NotProven(f"pose {k}: the exhibited orientation is off by more than 1 rad")
+        raise NotProven(f"pose {raw.poses.label(k)}: the exhibited orientation is off by more than 1 rad")
     for i in range(3):
         exhibited = _at(float(data.position[k, i])) + Span.at(errors[i])
         away = (exhibited - raw.poses.position[k][i]).most - span_of(raw.position[k][i]).low
@@ -284,7 +294,7 @@ def _require_rod(rod: RodEquations, raw: RawChains, i: int) -> None:
     if set(rod.turned) != {j for j, e in first.bent.items() if e == reading}:
         raise NotProven(f"the reading does not turn what it turns in a {name}")
     for k in range(rod.n_poses):
-        _require_pose(rod, k, first if k == 0 else _equation(raw, i, k))
+        _require_pose(rod, k, first if k == 0 else _equation(raw, i, k), raw.poses.label(k))
 
 
 def _in_order(conditions: Sequence[Any]) -> list[list[tuple[int, int, Fraction]]]:
@@ -292,10 +302,10 @@ def _in_order(conditions: Sequence[Any]) -> list[list[tuple[int, int, Fraction]]
     return sorted(sorted((i, j, rational(c, "a coefficient")) for i, j, c in each) for each in conditions)
 
 
-def _require_pose(rod: RodEquations, k: int, stated: _Equation) -> None:
+def _require_pose(rod: RodEquations, k: int, stated: _Equation, label: str) -> None:
     t = [rational(x, "a tolerance") for x in rod.tolerance[k].tolist()]
     if any(half.high > allowed for half, allowed in zip(stated.half, t, strict=True)):
-        raise NotProven(f"pose {k}: a stated half-width is larger than that of the equations")
+        raise NotProven(f"pose {label}: a stated half-width is larger than that of the equations")
     blur = sum((abs_off(x, y) for x, y in zip(stated.p, rod.p[k].tolist(), strict=True)), Fraction(0))
     bend = [Fraction(0)] * len(rod.names)
     _add_away(bend, rod.A[k], stated.A, Fraction(1))
@@ -307,7 +317,7 @@ def _require_pose(rod: RodEquations, k: int, stated: _Equation) -> None:
         bend[j] += t[e] * t[e] / 2
     allowed = [rational(x, "a bend") for x in rod.bend[k].tolist()]
     if blur > rational(float(rod.blur[k]), "a blur") or any(x > y for x, y in zip(bend, allowed, strict=True)):
-        raise NotProven(f"pose {k}: the equations do not enclose what the pose and the reading define")
+        raise NotProven(f"pose {label}: the equations do not enclose what the pose and the reading define")
 
 
 def abs_off(stated: Span, x: float) -> Fraction:

@@ -17,6 +17,7 @@ from gough.checker.linear import NotProven
 from gough.checker.raw_numbers import Scaled, Span, converted, cosine, decimal, quantity, sinc, total, unit
 from gough.core.errors import InputError
 from gough.core.rational import rational
+from gough.core.text import pose_label
 
 _COMMENTS = ("#", "%", "//")
 _BRACKETS = re.compile(r"^(.*?)\s*\[([^\[\]]*)\]$", re.DOTALL)
@@ -63,15 +64,21 @@ class RawTable:
     heads: tuple[str, ...]
     column: Callable[[int], Sequence[str | float]]
     """A column by its place: decimals as text, or the doubles of a binary file."""
+    lines: tuple[int, ...] = ()
+    """The line of each row in a text, from 1."""
+
+    def place(self, row: int) -> str:
+        """What to call a row, counted from 0: its line in a text, its number from 1 in another file."""
+        return f"line {self.lines[row]}" if self.lines else f"row {row + 1}"
 
     def numbers(self, place: int) -> list[Fraction]:
         """The numbers of a column."""
         result = []
-        for row, cell in enumerate(self.column(place), start=1):
+        for row, cell in enumerate(self.column(place)):
             try:
                 result.append(decimal(cell) if isinstance(cell, str) else rational(float(cell), "it"))
             except (NotProven, InputError) as short:
-                raise NotProven(f"row {row}, column '{self.heads[place]:.40}': {short}") from short
+                raise NotProven(f"{self.place(row)}, column '{self.heads[place]:.40}': {short}") from short
         return result
 
     @classmethod
@@ -86,25 +93,31 @@ class RawTable:
             text = content.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise NotProven("the table is not UTF-8 text") from error
-        lines = [line.strip("\r") for line in text.split("\n")]
-        lines = [line for line in lines if line.strip() and not line.lstrip().startswith(_COMMENTS)]
+        every = {number: line.strip("\r") for number, line in enumerate(text.split("\n"), start=1)}
+        kept = {n: line for n, line in every.items() if line.strip() and not line.lstrip().startswith(_COMMENTS)}
+        lines = [*kept.values()]
         if len(lines) < 2:
             raise NotProven("the table has no row")
         try:
             counts = {s: [len(next(csv.reader([line], delimiter=s))) for line in lines[:2]] for s in ",;\t"}
             separator = max(counts, key=lambda s: (counts[s][0] > 1 and counts[s][0] == counts[s][1], counts[s][0]))
-            heads, *rows = csv.reader(io.StringIO("\n".join(lines), newline=""), delimiter=separator)
+            reader = csv.reader(io.StringIO("\n".join(lines), newline=""), delimiter=separator)
+            (_, heads), *numbered = [(reader.line_num, cells) for cells in reader]
         except (csv.Error, StopIteration) as error:
             raise NotProven(f"the table is damaged: {error}") from error
-        for number, cells in enumerate(rows, start=1):
-            if len(cells) != len(heads):
-                raise NotProven(f"row {number} has {len(cells)} cells for {len(heads)} columns")
+        numbers, rows = [*kept], [cells for _, cells in numbered]
+        is_counted = reader.line_num == len(lines)  # not where a carriage return stands within a line
+        at = tuple(numbers[last - 1] for last, _ in numbered) if is_counted else ()
 
         def column(place: int) -> list[str]:
             found = [cells[place].strip() for cells in rows]
             return found if separator == "," else [x if "." in x else x.replace(",", ".") for x in found]
 
-        return cls(tuple(head.strip() for head in heads), column)
+        table = cls(tuple(head.strip() for head in heads), column, at)
+        for row, cells in enumerate(rows):
+            if len(cells) != len(heads):
+                raise NotProven(f"{table.place(row)} has {len(cells)} cells for {len(heads)} columns")
+        return table
 
 
 def study_of(content: bytes) -> dict[str, Any]:
@@ -171,9 +184,15 @@ class RawPoses:
     """How orientations are given, in words."""
     copies: int
     """Rows of the file that equal an earlier one and are left out."""
+    places: tuple[str, ...] = ()
+    """Where each pose stands in the file: "line 9" of a text, or "row 8"."""
 
     def __len__(self) -> int:
         return len(self.position)
+
+    def label(self, pose: int) -> str:
+        """The number of a pose, from 0, and its place in the file."""
+        return pose_label(pose, self.places)
 
 
 def poses_of(table: RawTable, study: Mapping[str, Any], chains: int, reading_unit: str, *, planar: bool) -> RawPoses:
@@ -214,6 +233,7 @@ class _Reader:
             variances=None if spread is None else tuple(tuple(spread[k][i] for i in diagonal) for k in kept),
             form=form,
             copies=len(position) - len(kept),
+            places=tuple(map(self._table.place, kept)),
         )
 
     def _has(self, name: str) -> bool:

@@ -171,6 +171,7 @@ def certify(
         part=prepared.question.word,
         reading_unit=prepared.question.equations[0].reading_unit,
         robot=robot.name,
+        places=poses.places,
     )
 
 
@@ -437,7 +438,7 @@ def _require_as_many(question: ChainQuestion, raw: RawChains) -> None:
     for k, parts in enumerate(zip(poses.position, poses.rotation, poses.readings, spread, strict=True)):
         first = seen.setdefault(tuple(float(x.low) for part in parts for x in part or ()), k)
         if first != k:
-            same = f"poses {first} and {k}, counted from 0 without copies, are equal in double precision"
+            same = f"poses {poses.label(first)} and {poses.label(k)} are equal in double precision"
             raise NotProven(f"{same} but differ in later digits. Remove one of the two rows, or these digits")
 
 

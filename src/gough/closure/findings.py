@@ -17,6 +17,7 @@ from gough.core import outward
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import AssumptionError, InputError, nearest, require
 from gough.core.tables import Column, Table, table
+from gough.core.text import pose_label, poses_listed
 from gough.region import Box, Interval
 
 _NAMES_SHOWN = 12
@@ -105,7 +106,7 @@ class WithoutPoses(ArrayValue):
     """Leaving these poses out reduces ε most."""
     bracket: Bracket
 
-    def words(self, part: str = "leg", unit: str = "mm") -> str:
+    def words(self, part: str = "leg", unit: str = "mm", places: Sequence[str] = ()) -> str:
         """The statements with their conditions. A refuted chain misses a pose also where no number is certified."""
         if not self.at_least:
             return "how many poses must be wrong is not proven."
@@ -116,11 +117,11 @@ class WithoutPoses(ArrayValue):
             lines.append(f"{_IF_RIGHT}, at least {count} {are} wrong: raise outliers above {self.q} to name them.")
         elif self.named:
             rest = f"at most {poses_counted(self.q)} {'is' if self.q == 1 else 'are'} wrong"
-            lines.append(f"{_IF_RIGHT} and {rest}, {poses_listed(self.named)} must be: proven.")
+            lines.append(f"{_IF_RIGHT} and {rest}, {poses_listed(self.named, places)} must be: proven.")
         else:
             lines.append("Which pose is wrong is not proven.")
         if self.left_out:
-            lines.append(f"Without {poses_listed(self.left_out)}: ε {self.bracket.words} {unit}.")
+            lines.append(f"Without {poses_listed(self.left_out, places)}: ε {self.bracket.words} {unit}.")
         return " ".join(lines)
 
 
@@ -130,11 +131,6 @@ _IF_RIGHT = "If the prior, the tolerances and the model are right"
 def poses_counted(count: int) -> str:
     """A number of poses in words."""
     return "1 pose" if count == 1 else f"{count} poses"
-
-
-def poses_listed(numbers: Sequence[int]) -> str:
-    """Poses by their numbers."""
-    return f"pose{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
 Sides: TypeAlias = tuple[bool, bool]
@@ -265,6 +261,8 @@ class Certification(Answer, ArrayValue):
     """The unit of readings, and so of ε and of needs."""
     robot: str = ""
     """Name of the robot's family."""
+    places: tuple[str, ...] = ()
+    """Where each pose was found, such as "line 9" of its file."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -356,7 +354,7 @@ class Certification(Answer, ArrayValue):
         by_words: dict[str, list[int]] = {}
         for chain in self.chains:
             if chain.without is not None:
-                by_words.setdefault(chain.without.words(self.part, self.unit), []).append(chain.chain)
+                by_words.setdefault(chain.without.words(self.part, self.unit, self.places), []).append(chain.chain)
         lines += [f"{self._listed(numbers).capitalize()}: {words}" for words, numbers in by_words.items()]
         lines += self._disagreement()
         failed = [file.name for file in self.files if not file.holds]
@@ -424,7 +422,7 @@ class Certification(Answer, ArrayValue):
         if not joint.left_out:
             return []
         part = self.part
-        without = f"Without {poses_listed(joint.left_out)} all {part}s fit together"
+        without = f"Without {poses_listed(joint.left_out, self.places)} all {part}s fit together"
         if joint.needed <= 0:
             return [f"{without}: {part}s of the prior and errors within the tolerances are exhibited."]
         more = f"{outward.at_most(joint.needed, times=1000)} {self.unit}"
@@ -480,7 +478,7 @@ class Certification(Answer, ArrayValue):
                 chain.needed_by_least_squares,
                 chain.widest,
                 f"{chain.seconds + chain.epsilon.seconds:.2f}",
-                ", ".join(map(str, chain.blame[:3])) or "—",
+                ", ".join(pose_label(pose, self.places) for pose in chain.blame[:3]) or "—",
             ]
             for chain in self.chains
         ]

@@ -79,7 +79,8 @@ class Notary:
         except NotProven:
             return None
         began = process_time()
-        verdict, text = check_chains(certificate, self.question), render_chains(certificate)
+        places = () if self._raw is None else self._raw.poses.places
+        verdict, text = check_chains(certificate, self.question, places), render_chains(certificate)
         took = process_time() - began
         return CertificateFile(f"{name}.json", text, verdict.statement, verdict.holds, took, certificate.more)
 

@@ -226,7 +226,10 @@ def first_not_finite(values: Array) -> tuple[int, ...] | None:
 
 
 class ArrayValue:
-    """Equality by content for frozen dataclasses that hold arrays (`==` of dataclasses cannot compare those)."""
+    """Equality by content for frozen dataclasses that hold arrays (`==` of dataclasses cannot compare those).
+
+    Fields with `compare=False` do not count.
+    """
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -236,6 +239,7 @@ class ArrayValue:
         return all(
             _same(getattr(self, field.name), getattr(other, field.name))
             for field in fields(self)  # type: ignore[arg-type]
+            if field.compare
         )
 
 

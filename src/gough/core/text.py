@@ -147,6 +147,36 @@ def listed(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
 
 
+def pose_label(pose: int, places: Sequence[str] = ()) -> str:
+    """The number of a pose, from 0, and its place in the file, such as "line 9", where that is known.
+
+    Examples:
+        >>> pose_label(7, [f"line {k + 2}" for k in range(10)]), pose_label(7)
+        ('7 (line 9)', '7')
+    """
+    return f"{pose} ({places[pose]})" if pose < len(places) else str(pose)
+
+
+def poses_listed(poses: Sequence[int], places: Sequence[str] = ()) -> str:
+    """Poses by their numbers and places.
+
+    Examples:
+        >>> poses_listed([0, 2], ["line 2", "line 3", "line 5"]), poses_listed([7])
+        ('poses 0 (line 2), 2 (line 5)', 'pose 7')
+    """
+    return f"pose{'s' if len(poses) > 1 else ''} {', '.join(pose_label(pose, places) for pose in poses)}"
+
+
+def poses_counted_from(places: Sequence[str] = ()) -> str:
+    """How poses are counted, for texts and figures that give their numbers.
+
+    Examples:
+        >>> poses_counted_from(["line 2"]), poses_counted_from()
+        ('counted from 0 (pose 0: line 2)', 'counted from 0')
+    """
+    return f"counted from 0{f' (pose 0: {places[0]})' if places else ''}"
+
+
 def written(value: Any) -> str:
     """A frozen value as a user would write it: without the fields that have their default.
 

@@ -55,6 +55,10 @@ class ArraySource:
         """What to call a row in a message."""
         return f"row {row + 1}"
 
+    def places(self, rows: int) -> tuple[str, ...]:
+        """Numbers of the first rows."""
+        return tuple(map(self.place, range(rows)))
+
     def _column(self, column: int) -> Array:
         values = self._columns[column]
         if isinstance(values, str):

@@ -5,6 +5,7 @@ import io
 import re
 from array import array
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +63,10 @@ class CsvSource:
             if number == row:
                 return f"row {row + 1} (line {line})"
         return f"row {row + 1}"
+
+    def places(self, rows: int) -> tuple[str, ...]:
+        """Lines of the first rows."""
+        return tuple(f"line {line}" for line, _ in islice(self._rows(), rows))
 
     def _first_row(self) -> str:
         for stripped in (raw.strip() for raw in self._data[self._begin : self._begin + 65536].split(b"\n")):

@@ -59,6 +59,10 @@ class ParquetSource:
         """What to call a row in a message."""
         return f"row {row + 1}"
 
+    def places(self, rows: int) -> tuple[str, ...]:
+        """Numbers of the first rows."""
+        return tuple(map(self.place, range(rows)))
+
 
 def write_parquet(file: BinaryIO, recording: Recording) -> None:
     """A column of times and one per channel; rate and start also as notes, so that no bit of them is lost."""

@@ -71,8 +71,9 @@ def read_poses(
     readings = reader.load([f"l{i + 1}" for i in range(chains)], "readings", reading_unit)
     labels = {name: reader.labels(name) for name in ("configuration", "run")}
     covariance = reader.covariance(3 if rotation is None else 6)
+    places = reader.source.places(len(position))
     try:
-        poses = Poses(position, rotation, readings, covariance, notes=tuple(notes), **labels)
+        poses = Poses(position, rotation, readings, covariance, notes=tuple(notes), places=places, **labels)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     return poses.without_copies()

@@ -1,6 +1,6 @@
 """Measured poses of a platform with the readings of its sensors: what geometric calibration is made of."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from gough.core.arrays import Array, ArrayValue, array, first_not_finite
 from gough.core.errors import require
 from gough.core.rotations import exp, is_rotation, log
 from gough.core.tables import table
-from gough.core.text import number
+from gough.core.text import number, pose_label
 from gough.core.units import SMALLEST
 
 Labels = npt.NDArray[np.int64]
@@ -45,6 +45,8 @@ class Poses(ArrayValue):
     """(N,): repeats with the same number were measured without moving the robot in between."""
     notes: tuple[str, ...] = ()
     """Remarks on these poses, in sentences."""
+    places: tuple[str, ...] = field(default=(), compare=False)
+    """Where each pose was found, such as "line 9" of a file; messages give it beside the number. Empty: not known."""
 
     def __post_init__(self) -> None:
         position = array(self.position, "position", ndim=2)
@@ -60,9 +62,14 @@ class Poses(ArrayValue):
             object.__setattr__(self, "rotation", rotation)
         for what, values in (("position", position), ("readings", readings), ("rotation", self.rotation)):
             bad = None if values is None else first_not_finite(values)
-            require(bad is None, f"{what} of pose {bad and bad[0]} is NaN or infinite: leave that pose out")
+            require(
+                bad is None,
+                f"{what} of pose {self.label(bad[0]) if bad else 0} is NaN or infinite: leave that pose out",
+            )
         self._check_rotations()
         self._check_noise()
+        require(len(self.places) in {0, n}, f"there are {n} poses, but places of {len(self.places)}")
+        object.__setattr__(self, "places", tuple(self.places))
         for name in ("configuration", "run"):
             labels = getattr(self, name)
             if labels is not None:
@@ -81,7 +88,10 @@ class Poses(ArrayValue):
         k = int(np.argmin(good))
         mirrored = np.linalg.det(self.rotation[k]) < 0
         cause = "it is a reflection: a frame is mirrored" if mirrored else "its columns are not orthogonal unit vectors"
-        require(condition=False, message=f"the matrix of pose {k} is not a rotation ({(~good).sum()} are not): {cause}")
+        require(
+            condition=False,
+            message=f"the matrix of pose {self.label(k)} is not a rotation ({(~good).sum()} are not): {cause}",
+        )
 
     def _check_noise(self) -> None:
         n, m, size = len(self.position), self.n_chains, 3 if self.rotation is None else 6
@@ -104,6 +114,15 @@ class Poses(ArrayValue):
         """Readings at each pose."""
         return self.readings.shape[1]
 
+    def label(self, pose: int) -> str:
+        """The number of a pose, from 0, and where it was found.
+
+        Examples:
+            >>> Poses([[0.0, 0.0, 0.3]], None, [[0.1, 0.2, 0.3]], places=["line 2"]).label(0)
+            '0 (line 2)'
+        """
+        return pose_label(pose, self.places)
+
     def select(self, rows: Any) -> "Poses":
         """Some of the poses: a mask, or numbers."""
         rows = np.arange(len(self))[np.asarray(rows)]
@@ -120,6 +139,7 @@ class Poses(ArrayValue):
             reading_sigma=of(self.reading_sigma, 2),
             configuration=of(self.configuration, 1),
             run=of(self.run, 1),
+            places=tuple(self.places[k] for k in rows.tolist()) if self.places else (),
         )
 
     def with_noise(self, position: Any = None, orientation: Any = None, readings: Any = None) -> "Poses":
@@ -150,8 +170,8 @@ class Poses(ArrayValue):
 
         Examples:
             >>> poses = Poses([[0.0, 0.0, 0.3]] * 2, None, [[0.1, 0.2, 0.3]] * 2).without_copies()
-            >>> len(poses), poses.notes
-            (1, ('Pose 1 is a copy of pose 0 in double precision, and is left out (1 copies in all).',))
+            >>> print(len(poses), *poses.notes)
+            1 Pose 1 is a copy of pose 0 in double precision, and is left out; later poses are counted without it.
         """
         parts = [self.position, self.readings]
         if self.rotation is not None:
@@ -165,10 +185,12 @@ class Poses(ArrayValue):
             return self
         first_of = first[where.reshape(-1)]
         copies = np.flatnonzero(first_of != np.arange(len(self)))
-        note = (
-            f"Pose {copies[0]} is a copy of pose {first_of[copies[0]]} in double precision, and is left out "
-            f"({len(copies)} copies in all)."
+        copy, original = (
+            self.places[k].capitalize() if self.places else f"Pose {k}" for k in (copies[0], first_of[copies[0]])
         )
+        which = f"{copy} is a copy of {original[0].lower()}{original[1:]} in double precision, and is left out"
+        many = f", as are {len(copies) - 1} other copies" if len(copies) > 1 else ""
+        note = f"{which}{many}; later poses are counted without {'them' if many else 'it'}."
         kept = self.select(np.sort(first))
         return replace(kept, notes=(*self.notes, note))
 
@@ -253,7 +275,8 @@ def averaged(poses: Poses) -> tuple[Poses, Repeatability]:
     names = ("x", "y", "z", *(("rx", "ry", "rz") if size == 6 else ()))
     names = (*names, *(f"reading {i + 1}" for i in range(poses.n_chains)))
     found = Repeatability(names, _sigma(within), _sigma(between), len(labels), len(poses))
-    return replace(result, configuration=labels, notes=(*result.notes, found.words, *odd)), found
+    places = tuple(f"configuration {label}" for label in labels.tolist())
+    return replace(result, configuration=labels, notes=(*result.notes, found.words, *odd), places=places), found
 
 
 def _mean(poses: Poses, of: Any, n: int) -> tuple[Poses, Array]:
@@ -292,8 +315,8 @@ def _odd(deviations: Array, poses: Poses) -> tuple[str, ...]:
     assert poses.configuration is not None
     far = number(1e3 * float(np.linalg.norm(deviations[k, :3])), digits=3)
     words = (
-        f"Measurement {k}, of configuration {poses.configuration[k]}, is {far} mm off the mean of its repeats, "
-        f"{sizes[k]:.0f} times the usual: probably a bad one. Leave it out."
+        f"Measurement {poses.label(k)}, of configuration {poses.configuration[k]}, is {far} mm off the mean of its "
+        f"repeats, {sizes[k]:.0f} times the usual: probably a bad one. Leave it out."
     )
     return (words,)
 

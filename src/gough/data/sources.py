@@ -45,6 +45,10 @@ class Source(Protocol):
         """What to call a row, counted from 0, in a message."""
         ...
 
+    def places(self, rows: int) -> tuple[str, ...]:
+        """Short names of the places of the first rows: lines of a text, numbers from 1 in another file."""
+        ...
+
 
 def joined_head(name: str, unit: str) -> str:
     """A column's head: its name, with the unit in brackets where there is one.

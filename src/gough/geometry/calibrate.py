@@ -138,6 +138,8 @@ def cross_validate(model: KinematicModel, poses: Poses, *, folds: int = 6, **opt
 
     def joined(field: str) -> Any:
         values = [getattr(part, field) for part in parts]
+        if field == "labels":
+            return tuple(map(poses.label, range(len(poses))))
         return None if any(v is None for v in values) else np.concatenate(values)
 
     return HeldOut(**{name: joined(name) for name in HeldOut.__dataclass_fields__})

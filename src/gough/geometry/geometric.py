@@ -182,8 +182,8 @@ def _require_fit(model: KinematicModel, poses: Poses) -> None:
         worst = int(tilt.argmax())
         require(
             bool(tilt[worst] < _TILT),
-            f"pose {worst} is tilted by {tilt[worst]:.3g}°, but the {model.name} turns about z only: its poses are "
-            "probably in an instrument's frame; bring them into the robot's with robot_frame(), or "
+            f"pose {poses.label(worst)} is tilted by {tilt[worst]:.3g}°, but the {model.name} turns about z only: its "
+            "poses are probably in an instrument's frame; bring them into the robot's with robot_frame(), or "
             'frames = "instrument" in a study',
         )
 

@@ -32,6 +32,8 @@ class HeldOut(ArrayValue):
     length_after: Array
     other_mode: Array
     """(N,) m: from each predicted pose to another assembly mode near it, after; infinite where none is found."""
+    labels: tuple[str, ...] = ()
+    """Number of each pose, from 0, with its place in a file."""
 
     @property
     def ambiguous(self) -> tuple[int, ...]:
@@ -44,8 +46,9 @@ class HeldOut(ArrayValue):
         if not self.ambiguous:
             return ""
         first = self.ambiguous[0]
+        label = self.labels[first] if self.labels else str(first)
         return (
-            f"At {len(self.ambiguous)} of {len(self.other_mode)} validation poses (the first is {first}) another "
+            f"At {len(self.ambiguous)} of {len(self.other_mode)} validation poses (the first is pose {label}) another "
             f"assembly mode is {number(1e3 * self.other_mode[first], digits=3)} mm away: the robot is next to a "
             "singularity there, and prediction errors may be those of the other mode. Validate with other poses."
         )
@@ -108,7 +111,16 @@ def held_out(model: KinematicModel, poses: Poses, before: Array, after: Array, *
     second = _errors(model, found, seen)
     lengths = [closure(model, theta, seen, poses.readings) for theta in (before, after)]
     other = nearest_other_mode(model, after, poses.readings, found)
-    return HeldOut(first[0], second[0], first[1], second[1], lengths[0], lengths[1], other)
+    return HeldOut(
+        first[0],
+        second[0],
+        first[1],
+        second[1],
+        lengths[0],
+        lengths[1],
+        other,
+        tuple(map(poses.label, range(len(poses)))),
+    )
 
 
 def closure(model: KinematicModel, theta: Array, seen: PlatformPoses, readings: Array) -> Array:

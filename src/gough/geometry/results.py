@@ -39,7 +39,7 @@ class ChainFit:
     rms_after: float
     peak_after: float
     peak_pose: int
-    """Number of the pose with the largest residual."""
+    """Number of the pose with the largest residual, from 0."""
     follows_reading: float
     """Correlation of the residuals with the reading; near 0 if its gain is right."""
     follows_travel: float
@@ -222,7 +222,7 @@ class Calibrated(CalibratedParameters, ArrayValue):
             [
                 c.name,
                 *(number(1e3 * v, digits=3) for v in (c.rms_before, c.rms_after, c.peak_after)),
-                str(c.peak_pose),
+                self.poses.label(c.peak_pose),
                 *(
                     Cell(f"{r:+.2f}", mark="bad" if abs(r) > _ALARMING else "")
                     for r in (c.follows_reading, c.follows_travel)
@@ -239,7 +239,7 @@ class Calibrated(CalibratedParameters, ArrayValue):
         """Premises, suspicious data, tests of the residuals and of the prediction, in sentences."""
         hints = tuple(c.words for c in self.chains if c.words and c.rms_after > _ROUNDING)
         doubts = (self.validation.words,) if self.validation is not None and self.validation.words else ()
-        far = tuple(filter(None, (outlier_words(self.residuals),)))
+        far = tuple(filter(None, (outlier_words(self.residuals, self.poses),)))
         return (*self.premises, *self.poses.notes, *self.suspects, *far, *self.estimate.notes, *hints, *doubts)
 
     @property
@@ -321,13 +321,13 @@ def outlying(left: Array) -> tuple[int, ...]:
     return tuple(int(k) for k in np.argsort(-_sizes(left)) if _sizes(left)[k] > _FAR)
 
 
-def outlier_words(left: Array) -> str:
+def outlier_words(left: Array, poses: Poses) -> str:
     """Outlying poses and what to do about them; empty without any."""
     worst = outlying(left)
     if not worst:
         return ""
     sizes = _sizes(left)
-    names = ", ".join(str(k) for k in worst[:_NAMED]) + (", …" if len(worst) > _NAMED else "")
+    names = ", ".join(map(poses.label, worst[:_NAMED])) + (", …" if len(worst) > _NAMED else "")
     rms = 1e3 * float(np.sqrt((left[worst[0]] ** 2).mean()))
     several = len(worst) > 1
     which = f"Poses {names} have closure errors of up to" if several else f"Pose {names} has a closure error of"

@@ -16,6 +16,7 @@ from gough.closure.findings import Certification, ChainFinding, Finding, sides_a
 from gough.core import outward
 from gough.core.html import tag
 from gough.core.tables import Cell, Column, Table, table
+from gough.core.text import poses_counted_from
 from gough.region import Box
 from gough.report.base.charts import Chart, Line, Panel, charted
 from gough.report.base.drawing import Drawing
@@ -272,4 +273,5 @@ def needs_figure(found: Certification) -> Drawing:
     panel = Panel("needed beyond the tolerance", found.unit, lines, 220)
     chart = Chart(0.0, 1.0, found.poses, "pose", "", (panel,))
     description = f"Reading error beyond the tolerance that the best {found.part} needs at each of {found.poses} poses."
-    return charted("needs", chart, description, _NEEDS.format(chain=found.part))
+    caption = f"{_NEEDS.format(chain=found.part)} Poses are {poses_counted_from(found.places)}."
+    return charted("needs", chart, description, caption)

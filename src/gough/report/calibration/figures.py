@@ -6,6 +6,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.rotations import log
+from gough.core.text import poses_counted_from
 from gough.geometry import Calibrated, CalibratedPrinter, HeldOut
 from gough.geometry.gauges import regauged
 from gough.report.base.charts import Chart, Level, Line, Panel, charted
@@ -66,7 +67,7 @@ def closure_figure(found: Calibrated) -> Drawing:
     description = f"Closure errors of {', '.join(model.chains)} at each of {len(poses)} poses."
     caption = (
         "Closure error of each chain after calibration. If the model is adequate, the errors show no pattern and 95 % "
-        "of them lie between the dashed lines."
+        f"of them lie between the dashed lines. Poses are {poses_counted_from(poses.places)}."
     )
     return charted("closure", chart, description, caption)
 

@@ -175,7 +175,11 @@ def _verdicts(found: Calibrated, against: Sequence[str]) -> list[Verdict]:
         (found.poses.notes, "plain", "Compare this repeatability with the data sheet of the instrument."),
         (found.suspects, "bad", "Correct the file or the study accordingly, then calibrate again."),
         ([c.words for c in found.chains], "bad", "Inspect encoder and drive of this chain, then measure again."),
-        ([outlier_words(found.residuals)], "bad", "Look at the images or readings of these poses; repeat wrong ones."),
+        (
+            [outlier_words(found.residuals, found.poses)],
+            "bad",
+            "Look at the images or readings of these poses; repeat wrong ones.",
+        ),
         (
             [found.validation.words] if found.validation is not None else [],
             "plain",

@@ -113,7 +113,7 @@ def uncertainty_table(found: Calibrated) -> Table:
     if found.model.has_orientation:
         parts.append(("orientation, °", np.degrees(2 * turned)))
     rows = [
-        [what, *(number(float(v), digits=2) for v in (x.min(), np.median(x), x.max())), str(int(x.argmax()))]
+        [what, *(number(float(v), digits=2) for v in (x.min(), np.median(x), x.max())), poses.label(int(x.argmax()))]
         for what, x in parts
     ]
     heads = ["2 σ at the measured poses", "best", "median", "worst", "worst at pose"]
