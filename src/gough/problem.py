@@ -27,6 +27,9 @@ class Groups(ArrayValue):
 
     names: tuple[str, ...] = ("rows",)
     position: Integers | None = None
+    is_series: bool = True
+    """Whether samples follow each other in time, so that their errors may be autocorrelated. The order of poses has no
+    meaning: their errors are independent from pose to pose."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
@@ -51,7 +54,8 @@ class Groups(ArrayValue):
         return self.positions(slice(0, n_rows)) % len(self)
 
     def select(self, rows: Integers) -> "Groups":
-        return Groups(self.names, rows if self.position is None else self.position[rows])
+        position = rows if self.position is None else self.position[rows]
+        return Groups(self.names, position, self.is_series)
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,7 +256,7 @@ def _pushed(noise: Gaussian, J: Array) -> Gaussian:
 def _checked_groups(groups: Groups, n_rows: int, noise: Noise) -> Groups:
     block = noise.block if isinstance(noise, Gaussian) else 1
     if len(groups) == 1 and 1 < block < n_rows and groups.position is None:
-        groups = Groups(tuple(f"row {i + 1} of {block}" for i in range(block)))
+        groups = Groups(tuple(f"row {i + 1} of {block}" for i in range(block)), is_series=groups.is_series)
     if groups.position is None:
         n = len(groups)
         require(

@@ -28,6 +28,7 @@ PROBLEMS = {
     "regressor": LinearProblem(W, Y, PLAIN, Bounded(0.1, abs(W))),
     "regressor of one size": LinearProblem(W, Y, PLAIN, Bounded(0.1, 0.2)),
     "gaps": LinearProblem(W, Y, PLAIN, Bounded(0.1), Groups(("left", "right"), np.array([0, 1, 5, 12]))),
+    "poses": LinearProblem(W, Y, PLAIN, groups=Groups(("left", "right"), is_series=False)),
     "fortran": LinearProblem(np.asfortranarray(W), Y, PLAIN, Bounded(0.1)),
 }
 
@@ -147,6 +148,7 @@ def test_a_missing_array_is_named(field, arrays, path):
         ({"radius": np.array(-1.0)}, "error bound"),
         ({"covariance": np.array(1.0)}, "one of the arrays"),
         ({"group_position": np.array([0.5, 1, 2, 3])}, "positions must be whole"),
+        ({"group_is_series": np.array([True, False])}, "'group_is_series' must be true or false"),
         ({"gough_problem": np.array(2)}, "newer gough"),
         ({"gough_problem": np.array("1")}, "version"),
     ],

@@ -34,6 +34,17 @@ def test_errors_are_as_predicted_and_chi_squared_is_one(rng):
     assert 0.9 < np.mean(chi) < 1.1
 
 
+def test_the_order_of_poses_has_no_meaning(rng):
+    """Errors that alternate in sign from pose to pose are not called autocorrelated; another order, the same σ."""
+    model, n = LinearDelta(), 40
+    p = rng.uniform([-0.1, -0.1, 0.0], [0.1, 0.1, 0.15], (n, 3))
+    errors = 2e-5 * (-1.0) ** np.arange(n)[:, None] * np.ones(3)
+    poses = Poses(p, None, model.inverse(model.nominal + 1e-3, p) + errors)
+    found, other = calibrate(model, poses), calibrate(model, poses.select(rng.permutation(n)))
+    assert not any("autocorrelated" in note for note in found.estimate.notes)
+    np.testing.assert_allclose(other.estimate.region.sigma, found.estimate.region.sigma, rtol=1e-3)
+
+
 def test_validation_improves_as_the_paper_reports_it(rng):
     theta = truth(rng)
     _, others = measured(theta, rng.uniform(0, 0.14, (64, 6)), rng)

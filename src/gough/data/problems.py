@@ -36,7 +36,17 @@ _MEASURED, _BOUND, _SIGMA = "y", "e", "sigma"
 _NEEDED = ("gough_problem", "W", "y", "names", "units", "group_names")
 _BELIEF = ("belief_center", "belief_covariance", "belief_level", "belief_dof")
 _BOX = ("prior_lower", "prior_upper")
-_OPTIONAL = ("nominal", "radius", "regressor", "covariance", "covariance_dof", "group_position", *_BOX, *_BELIEF)
+_OPTIONAL = (
+    "nominal",
+    "radius",
+    "regressor",
+    "covariance",
+    "covariance_dof",
+    "group_position",
+    "group_is_series",
+    *_BOX,
+    *_BELIEF,
+)
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
@@ -95,6 +105,7 @@ def _arrays(problem: LinearProblem) -> dict[str, Any]:
         case Bounded(radius=radius, regressor=regressor):
             arrays |= {"radius": radius, "regressor": regressor}
     arrays |= {"nominal": unknowns.nominal, "group_position": groups.position}
+    arrays |= {} if groups.is_series else {"group_is_series": np.array(groups.is_series)}
     return {field: values for field, values in arrays.items() if values is not None}
 
 
@@ -141,7 +152,9 @@ def _problem(arrays: Mapping[str, Any]) -> LinearProblem:
     require(version.shape == () and version.dtype.kind in "iu" and version >= 1, "gough_problem must be a version")
     require(version <= FORMAT, f"the file has format {version}, from a newer gough; this one reads up to {FORMAT}")
     unknowns = Unknowns(_texts(arrays, "names"), _texts(arrays, "units"), arrays.get("nominal"), _prior(arrays))
-    groups = Groups(_texts(arrays, "group_names"), arrays.get("group_position"))
+    series = arrays.get("group_is_series", np.array(True))  # noqa: FBT003 - a value
+    require(series.shape == () and series.dtype.kind == "b", "array 'group_is_series' must be true or false")
+    groups = Groups(_texts(arrays, "group_names"), arrays.get("group_position"), bool(series))
     return LinearProblem(arrays["W"], arrays["y"], unknowns, _noise(arrays), groups)
 
 

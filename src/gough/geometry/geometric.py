@@ -169,7 +169,7 @@ def geometric(
         model.has_orientation,
         scale,
     )
-    return NonlinearProblem(equations, measured, unknowns, noise, Groups(model.chains))
+    return NonlinearProblem(equations, measured, unknowns, noise, Groups(model.chains, is_series=False))
 
 
 def _require_fit(model: KinematicModel, poses: Poses) -> None:

@@ -279,4 +279,4 @@ def probed(model: LinearDelta, probes: KlipperDelta, *, free: Sequence[str] | No
     lower, upper = model.nominal.copy(), model.nominal.copy()
     lower[places], upper[places] = -np.inf, np.inf
     unknowns = Unknowns(model.names, model.units, model.nominal, Box(lower, upper))
-    return NonlinearProblem(equations, measured, unknowns, Gaussian(), Groups(("probe",)))
+    return NonlinearProblem(equations, measured, unknowns, Gaussian(), Groups(("probe",), is_series=False))

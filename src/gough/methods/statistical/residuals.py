@@ -172,7 +172,7 @@ def _accumulate(fit: Fitted) -> _Sums:
     problem = fit.problem
     n = len(problem.groups)
     n_samples = int(problem.groups.positions(slice(problem.n_rows - 1, problem.n_rows))[0]) // n + 1
-    max_lag = min(MAX_LAG, n_samples // 4)
+    max_lag = min(MAX_LAG, n_samples // 4) if problem.groups.is_series else 0
     complete = problem.groups.position is None
     count, squares, cross = np.zeros(n), np.zeros(n), np.zeros((n, n))
     products, places = LaggedSums(max_lag), LaggedSums(max_lag)
