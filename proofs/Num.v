@@ -74,6 +74,13 @@ Definition inv (x : num) : num :=
   end.
 Definition div (x y : num) : num := mul x (inv y).
 
+(* The same number in lower terms, where its denominator is not 1. *)
+Definition reduce (x : num) : num :=
+  match den x with
+  | 1%positive => x
+  | d => let g := Z.gcd (mant x) (Zpos d) in Num (mant x / g) (expo x) (Z.to_pos (Zpos d / g))
+  end.
+
 (* What they mean ---------------------------------------------------------------------------------------------------- *)
 
 Lemma IZR_up n d : 0 <= d -> IZR (up n d) = (IZR n * powerRZ 2 d)%R.
@@ -245,6 +252,21 @@ Qed.
 Lemma val_div x y : val y <> 0%R -> val (div x y) = (val x / val y)%R.
 Proof. intros H. unfold div. rewrite val_mul, val_inv; auto. Qed.
 
+Lemma val_reduce x : val (reduce x) = val x.
+Proof.
+  destruct x as [n e d]. unfold reduce; cbn [mant expo den].
+  assert (K : val (Num (n / Z.gcd n (Zpos d)) e (Z.to_pos (Zpos d / Z.gcd n (Zpos d)))) = val (Num n e d)).
+  { set (g := Z.gcd n (Zpos d)).
+    assert (G : 0 < g).
+    { assert (0 <= g) by apply Z.gcd_nonneg. assert (g <> 0); [|lia]. intros E. apply Z.gcd_eq_0_r in E. lia. }
+    destruct (Z.gcd_divide_l n (Zpos d)) as [a A]. destruct (Z.gcd_divide_r n (Zpos d)) as [b B]. fold g in A, B.
+    assert (0 < b) by nia.
+    unfold val; cbn [mant expo den]. rewrite A at 1. rewrite B at 1. rewrite !Z.div_mul, Z2Pos.id by lia.
+    rewrite A, B, !mult_IZR. assert (0 < IZR g)%R by (apply IZR_lt; assumption).
+    assert (0 < IZR b)%R by (apply IZR_lt; assumption). field. lra. }
+  destruct d; [exact K|exact K|reflexivity].
+Qed.
+
 Lemma root_above_nonneg x : (0 <= val (root_above x))%R.
 Proof.
   unfold root_above. destruct (mant x <=? 0) eqn:E; [rewrite val_zero; lra|].
@@ -279,4 +301,4 @@ Proof.
       eapply Rle_trans; [apply Rmult_le_compat_r; [lra|apply S]|]. right. field. lra.
     + unfold val, n. rewrite mult_IZR. replace (expo x) with (u + (g + g)) by lia. rewrite !powerRZ_sum. field. lra.
 Qed.
-Global Opaque val add sub mul neg abs le lt max min sum square root_above ratio inv div is_zero is_neg is_pos of_Z.
+Global Opaque val add sub mul neg abs le lt max min sum square root_above ratio inv div reduce is_zero is_neg is_pos of_Z.
