@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from gough import EstimationError, InputError, LinearProblem, Unknowns, estimate
+from gough.core.progress import Progress
 from gough.methods import LeastSquares
-from gough.simulate import MonteCarlo, Progress
+from gough.simulate import MonteCarlo
 from gough.simulate.ledger import Ledger, digest
 from gough.simulate.spread import binomial_interval
 

@@ -11,7 +11,7 @@ import typer
 from gough.cli.options import AsJson, StudyFolder
 from gough.cli.progress import progress_bar
 from gough.cli.terminal import show_results
-from gough.designs.excitation import Progress
+from gough.core.progress import Progress
 from gough.report import results_folder
 from gough.studies.design import TRAJECTORY, DesignStudy
 
@@ -39,16 +39,15 @@ def design(
 @contextmanager
 def _shown() -> Iterator[Callable[[Progress], None]]:
     """A bar of starts with the best criterion so far."""
-    best = float("inf")
+    best, done = float("inf"), 0
     with progress_bar() as progress:
         task = progress.add_task("preparing", total=None)
 
         def show(step: Progress) -> None:
-            nonlocal best
-            if step.stage == "done":
-                best = min(best, step.value)
-                progress.advance(task)
+            nonlocal best, done
+            if step.done > done:
+                best, done = min(best, step.value), step.done
             so_far = f", best {best:.2f}" if best < float("inf") else ""
-            progress.update(task, total=step.of, description=f"start {step.start}: {step.stage}{so_far}")
+            progress.update(task, completed=done, total=step.of, description=f"{step.stage}{so_far}")
 
         yield show

@@ -13,7 +13,7 @@ from gough.cli.options import AsJson, Images, ResultsFolder, StudyFolder
 from gough.cli.progress import progress_bar
 from gough.cli.terminal import show_results
 from gough.core.errors import require
-from gough.designs.poses import Progress
+from gough.core.progress import Progress
 from gough.report import results_folder
 from gough.report.poses.words import account
 from gough.studies.pose_selection import CONFIGURATIONS, PoseSelectionStudy

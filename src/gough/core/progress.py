@@ -1,6 +1,7 @@
-"""Phases of long computations, for progress displays."""
+"""Phases and progress of long computations, for progress displays."""
 
 from collections.abc import Callable
+from math import nan
 from typing import NamedTuple
 
 
@@ -16,6 +17,25 @@ class Phase(NamedTuple):
     """Counted from 1."""
     of: int
     what: str
+
+
+class Progress(NamedTuple):
+    """How far a search or a campaign is: `done` of `of` parts.
+
+    Examples:
+        >>> Progress(25, 100).done
+        25
+    """
+
+    done: int
+    of: int
+    stage: str = ""
+    """The part that is being computed."""
+    value: float = nan
+    """The criterion that a search has reached; NaN before the first value."""
+
+
+OnProgress = Callable[[Progress], object]
 
 
 def announced(on_step: Callable[[Phase], object], total: int) -> Callable[[str], None]:

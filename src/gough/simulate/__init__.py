@@ -23,7 +23,7 @@ from gough.simulate.demos import (
 )
 from gough.simulate.excitation import Limits, SlowThenFast, condition
 from gough.simulate.instruments import Instruments, Ripple
-from gough.simulate.monte_carlo import Campaigned, MonteCarlo, Progress
+from gough.simulate.monte_carlo import Campaigned, MonteCarlo
 from gough.simulate.noise import EffortNoise, Errors, UniformNoise
 from gough.simulate.periodic import PeriodicExperiment, white
 from gough.simulate.simulated_robot import EffortModel, SimulatedRobot
@@ -72,7 +72,6 @@ __all__ = [
     "PickAndPlace",
     "PolynomialPath",
     "PoseNoise",
-    "Progress",
     "Ramped",
     "Ripple",
     "SimulatedInstruments",

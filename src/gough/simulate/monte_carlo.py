@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gough import __version__
 from gough.core.errors import GoughError, InputError, nearest, require
+from gough.core.progress import OnProgress, Progress
 from gough.core.tables import Table
 from gough.core.threads import one_blas_thread
 from gough.estimates import Estimate, Status
@@ -24,18 +25,6 @@ Design = Callable[[np.random.Generator], Any]
 """An experiment: data from a source of randomness."""
 Estimator = Callable[[Any], Estimate]
 """An estimate from the data of a design."""
-
-
-class Progress(NamedTuple):
-    """How far a campaign is.
-
-    Examples:
-        >>> Progress(done=25, total=100).done
-        25
-    """
-
-    done: int
-    total: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +76,7 @@ class MonteCarlo:
         *,
         executor: Executor | None = None,
         window: int = 32,
-        on_progress: Callable[[Progress], object] = lambda _: None,
+        on_progress: OnProgress = lambda _: None,
     ) -> "Campaigned":
         """All repetitions, those that `path` has already left out.
 

@@ -1,6 +1,5 @@
 """Design studies: the trajectory that a table [design] asks for, and the files of the answer."""
 
-from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,8 +9,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from gough.core.errors import require
+from gough.core.progress import OnProgress
 from gough.data import write_recording
-from gough.designs.excitation import Design, DesignProblem, MotionLimits, Progress, optimize
+from gough.designs.excitation import Design, DesignProblem, MotionLimits, optimize
 from gough.designs.excitation.criteria import criterion_named
 from gough.report.design.page import design_documents, to_record
 from gough.simulate.equations import as_parallel
@@ -79,9 +79,7 @@ class DesignStudy(DynamicStudy, purposes=("design",)):
                 home=None if asked.home is None else quantities(asked.home, units),
             )
 
-    def design(
-        self, executor: Executor | None = None, on_progress: Callable[[Progress], object] = lambda _: None
-    ) -> Design:
+    def design(self, executor: Executor | None = None, on_progress: OnProgress = lambda _: None) -> Design:
         """Search, as the study asks."""
         asked = self.table.design
         return optimize(self.problem, starts=asked.starts, seed=asked.seed, executor=executor, on_progress=on_progress)

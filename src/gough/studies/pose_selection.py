@@ -1,7 +1,7 @@
 """Pose selection studies: the poses that a table [selection] asks for, and the files of the answer."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy as np
 
 from gough.answers import Answer
 from gough.core.errors import require
+from gough.core.progress import OnProgress
 from gough.core.tables import Table
 from gough.data import Poses, write_poses
 from gough.designs.poses import (
@@ -19,7 +20,6 @@ from gough.designs.poses import (
     Curve,
     PoseLimits,
     PoseProblem,
-    Progress,
     Rival,
     Selection,
     candidates,
@@ -38,7 +38,6 @@ from gough.studies.study import study_file
 CONFIGURATIONS = "configurations.csv"
 _DIGITS = 9
 """Decimals of commanded positions: a nanometre."""
-OnProgress = Callable[[Progress], object]
 
 
 @dataclass(frozen=True, eq=False)

@@ -83,7 +83,7 @@ def test_the_same_seed_gives_the_same_motion_in_any_executor(five_bar, found):
     with ThreadPoolExecutor(2) as executor:
         again = optimize(five_bar, starts=1, seed=3, executor=executor, on_progress=told.append)
     assert again.series == found.attempts[0].series
-    assert [(step.start, step.stage) for step in told] == [(1, "done")]
+    assert [(step.done, step.stage) for step in told] == [(1, "start 1: done")]
 
 
 def test_the_report_names_what_matters(found):
@@ -96,7 +96,7 @@ def test_a_stopped_search_keeps_its_best(five_bar):
     """Ctrl-C in the middle of a start: what it has reached is made to keep the limits."""
 
     def stop(step):
-        if step.start == 2 and step.stage != "done":
+        if step.done == 1 and step.stage.startswith("start 2"):
             raise KeyboardInterrupt
 
     stopped = optimize(five_bar, starts=9, seed=3, on_progress=stop)

@@ -13,7 +13,7 @@ from gough.designs.excitation.criteria import (
 from gough.designs.excitation.limits import Channel, MotionLimits
 from gough.designs.excitation.problem import DesignProblem
 from gough.designs.excitation.result import Attempt, Design
-from gough.designs.excitation.search import Progress, design, optimize
+from gough.designs.excitation.search import design, optimize
 
 __all__ = [
     "CRITERIA",
@@ -27,7 +27,6 @@ __all__ = [
     "DesignProblem",
     "EOptimal",
     "MotionLimits",
-    "Progress",
     "ScaledCondition",
     "criterion_named",
     "design",

@@ -3,13 +3,15 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass, fields
+from itertools import count
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
+from gough.core.progress import OnProgress, Progress
 from gough.core.threads import one_blas_thread
 from gough.designs.excitation.augmented import Prices, one_round
 from gough.designs.excitation.limits import MotionLimits
@@ -36,30 +38,13 @@ _PATIENCE = 2.0
 """Seconds that a stopped search waits for starts that are about to end."""
 
 
-class Progress(NamedTuple):
-    """How far a search has come.
-
-    Examples:
-        >>> Progress(3, 10, "limits", -41.5).start
-        3
-    """
-
-    start: int
-    """Which start reports, from 1."""
-    of: int
-    stage: str
-    """What it does, in words; "done" at its end."""
-    value: float
-    """The criterion it has reached."""
-
-
 def optimize(
     problem: DesignProblem,
     *,
     starts: int = 10,
     seed: int = 0,
     executor: Executor | None = None,
-    on_progress: Callable[[Progress], object] = lambda _: None,
+    on_progress: OnProgress = lambda _: None,
 ) -> Design:
     """The best motion of several starts; the same seed gives the same motion, whatever the executor.
 
@@ -118,7 +103,7 @@ def design(
     starts: int = 10,
     seed: int = 0,
     executor: Executor | None = None,
-    on_progress: Callable[[Progress], object] = lambda _: None,
+    on_progress: OnProgress = lambda _: None,
     **options: Any,
 ) -> Design:
     """The periodic trajectory within limits that identifies the robot's base parameters best.
@@ -294,34 +279,33 @@ def _keeps(problem: DesignProblem, z: Array, share: float, *, towards_home: bool
     return max(each.max() for each in excess(problem, _smaller(problem, z, share, towards_home=towards_home))) <= 0
 
 
-def _here(
-    problem: DesignProblem, starts: int, seed: int, on_progress: Callable[[Progress], object]
-) -> Iterator[Attempt]:
+def _here(problem: DesignProblem, starts: int, seed: int, on_progress: OnProgress) -> Iterator[Attempt]:
     for number in range(1, starts + 1):
 
         def stage(what: str, value: float, number: int = number) -> None:
-            on_progress(Progress(number, starts, what, value))
+            on_progress(Progress(number - 1, starts, f"start {number}: {what}", value))
 
         done = attempt(problem, number, seed, stage)
         yield done
-        on_progress(Progress(number, starts, "done", done.value))
+        on_progress(Progress(number, starts, f"start {number}: done", done.value))
         if done.is_stopped:
             return
 
 
 def _there(
-    executor: Executor, problem: DesignProblem, starts: int, seed: int, on_progress: Callable[[Progress], object]
+    executor: Executor, problem: DesignProblem, starts: int, seed: int, on_progress: OnProgress
 ) -> Iterator[Attempt]:
     assert problem.space  # its kernels are compiled once, here, and not by every worker at the same time
     problem.lagrangian(np.append(np.full(problem.space.n - 1, 0.01), 1.0), lambda h: (0.0, np.zeros_like(h)))
     pending: set[Future[Attempt]] = {executor.submit(attempt, problem, k, seed) for k in range(1, starts + 1)}
+    finished = count(1)
     try:
         while pending:
             done, pending = wait(pending, return_when="FIRST_COMPLETED")
             for future in done:
-                found = future.result()
-                on_progress(Progress(found.number, starts, "done", found.value))
-                yield found
+                best = future.result()
+                on_progress(Progress(next(finished), starts, f"start {best.number}: done", best.value))
+                yield best
     except KeyboardInterrupt:
         for future in pending:
             future.cancel()

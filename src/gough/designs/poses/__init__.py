@@ -6,7 +6,6 @@ from gough.designs.poses.how_many import Curve, choose_poses, how_many
 from gough.designs.poses.information import PoseInformation, pose_information
 from gough.designs.poses.limits import Camera, PoseLimits
 from gough.designs.poses.problem import PoseProblem
-from gough.designs.poses.search import Progress
 from gough.designs.poses.selection import ObservabilityIndices, Rival, Selection, rivals, select
 from gough.designs.poses.workspace import Accuracy
 
@@ -21,7 +20,6 @@ __all__ = [
     "PoseInformation",
     "PoseLimits",
     "PoseProblem",
-    "Progress",
     "Rival",
     "Selection",
     "candidates",

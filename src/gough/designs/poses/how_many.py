@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from gough.core.errors import InputError, require
+from gough.core.progress import OnProgress, Progress
 from gough.data import Poses
 from gough.designs.poses.bounds import fewest
 from gough.designs.poses.candidates import candidates
 from gough.designs.poses.criteria import VarianceCriterion
 from gough.designs.poses.limits import PoseLimits
 from gough.designs.poses.problem import PoseProblem
-from gough.designs.poses.search import OnProgress, Progress, exchange, greedy
+from gough.designs.poses.search import exchange, greedy
 from gough.designs.poses.selection import Selection, in_order, select
 from gough.designs.poses.workspace import Accuracy
 from gough.robots.kinematics import KinematicModel
@@ -73,7 +74,7 @@ def how_many(
     points: list[Point] = []
     try:
         for step, count in enumerate(counts):
-            on_progress(Progress(f"{count} poses", step, len(counts), np.nan))
+            on_progress(Progress(step, len(counts), f"{count} poses"))
             points.append(_point(growing.of(count)))
             if found is not None and count > 1.5 * len(found.rows):
                 break

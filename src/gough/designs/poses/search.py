@@ -1,11 +1,11 @@
 """Greedy choice and exchange: which of many candidate poses to measure."""
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 
 from gough.core.arrays import Array, Mask
+from gough.core.progress import OnProgress, Progress
 from gough.core.threads import one_blas_thread
 from gough.designs.poses.criteria import DCriterion, ECriterion, PoseCriterion
 
@@ -15,19 +15,6 @@ _CHUNK = 256
 _SWEEPS = 100
 _BETTER = 1e-9
 """A criterion, a logarithm, must fall by this much for an exchange to count."""
-
-
-class Progress(NamedTuple):
-    """How far a search has come."""
-
-    stage: str
-    done: int
-    of: int
-    value: float
-    """The criterion so far."""
-
-
-OnProgress = Callable[[Progress], object]
 
 
 @one_blas_thread()
@@ -104,7 +91,7 @@ def exchange(
     value = criterion.value(ridge + _sum(Z, chosen))
     few = max(512, len(Z) // 10)
     for sweep in range(_SWEEPS):
-        on_progress(Progress("exchange", sweep, _SWEEPS, value))
+        on_progress(Progress(sweep, _SWEEPS, "exchange", value))
         if len(Z) > few:
             lead = DCriterion() if isinstance(criterion, ECriterion) else criterion
             gains = lead.gains(ridge + _sum(Z, chosen), Z)

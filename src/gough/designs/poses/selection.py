@@ -10,12 +10,13 @@ import numpy as np
 from gough.answers import Answer, position_of, predicted_interval
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, require
+from gough.core.progress import OnProgress, Progress
 from gough.core.tables import Column, Table, table
 from gough.data import Poses
 from gough.designs.poses.bounds import least_value
 from gough.designs.poses.criteria import DCriterion
 from gough.designs.poses.problem import PoseProblem
-from gough.designs.poses.search import OnProgress, Progress, exchange, greedy
+from gough.designs.poses.search import exchange, greedy
 from gough.designs.poses.workspace import Accuracy
 from gough.geometry.gauges import regauged
 from gough.geometry.geometric import SCALE
@@ -273,7 +274,7 @@ def select(
     value, stopped = np.inf, False
     try:
         for start in range(max(starts, 1)):
-            on_progress(Progress(f"start {start + 1}", start, starts, value))
+            on_progress(Progress(start, starts, f"start {start + 1}", value))
             now, lead, kept = [], criterion, rng.permutation(best)[: count // 2].tolist()
             if start == 1 and not criterion.diminishes:
                 lead, kept = DCriterion(), []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gough.core.progress import Phase
+from gough.core.progress import OnProgress, Phase, Progress
 from gough.core.threads import one_blas_thread
 from gough.dynamics import series_order
 from gough.papers.palida import figures, tables, text
@@ -32,7 +32,7 @@ from gough.papers.palida.robot import (
 from gough.papers.palida.tables import Results
 from gough.papers.reproduction import Reproduction
 from gough.report import Drawing
-from gough.simulate import MonteCarlo, Progress, Spread
+from gough.simulate import MonteCarlo, Spread
 
 FEW = 20
 """Repetitions by default: about two minutes of one core."""
@@ -133,23 +133,23 @@ def _repeated(
     spreads: dict[tuple[str, str], Spread] = {}
     for name, campaign in requested.items():
         path = None if folder is None else folder / f"campaign-{name}-{campaign.digest[:8]}.jsonl"
-        spreads |= campaign.run(path, executor=executor, on_progress=_shown(course, name, campaign)).spreads
+        spreads |= campaign.run(path, executor=executor, on_progress=_campaign_display(course, name, campaign)).spreads
     return spreads
 
 
-def _shown(course: _Course, name: str, campaign: MonteCarlo) -> Callable[[Progress], None]:
-    """Shows how far a campaign is; what it finds done when it begins takes no time."""
+def _campaign_display(course: _Course, name: str, campaign: MonteCarlo) -> OnProgress:
+    """Show how far a campaign is; repetitions that were done before it began take no time."""
     begun: list[Progress] = []
 
     def show(far: Progress) -> None:
-        what = f"repeating experiments ({name}): {far.done} of {far.total}"
-        each = _REPEAT * campaign.repetitions / far.total
+        what = f"repeating experiments ({name}): {far.done} of {far.of}"
+        each = _REPEAT * campaign.repetitions / far.of
         if not begun:
             begun.append(far)
             course.skip(int(each * far.done))
             course.begin(what, _REPEAT * campaign.repetitions - int(each * far.done))
         else:
-            left = far.total - begun[0].done
+            left = far.of - begun[0].done
             seconds = _REPEAT * campaign.repetitions - int(each * begun[0].done)
             course.within(what, (far.done - begun[0].done) / left, seconds)
 

@@ -12,8 +12,9 @@ import numpy as np
 
 from gough import __version__
 from gough.core.arrays import Array, ArrayValue
+from gough.core.progress import Progress
 from gough.data import advised_cutoff
-from gough.designs.excitation import CRITERIA, Design, DesignProblem, MotionLimits, Progress, optimize
+from gough.designs.excitation import CRITERIA, Design, DesignProblem, MotionLimits, optimize
 from gough.dynamics import by_repeat, errors_in_variables, on_fitted_path
 from gough.dynamics.base_parameters import base_parameters
 from gough.dynamics.periodic.by_repeat import ByRepeat

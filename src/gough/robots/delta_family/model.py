@@ -221,7 +221,7 @@ class DeltaFamily(ABC):
         start = self._read(self.home if guess is None else guess, "guess", self.FAMILY.n_pose)
         of = kernels(self.FAMILY)
         search = PoseSearch(of["newton"], of["descent"], self.geometry.numbers, self._signs[0])
-        x = search.solve(np.atleast_2d(angles), start).reshape(*angles.shape[:-1], self.FAMILY.n_pose)
+        x = search.poses(np.atleast_2d(angles), start).reshape(*angles.shape[:-1], self.FAMILY.n_pose)
         self._refuse(x)
         return x
 

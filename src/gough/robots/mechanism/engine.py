@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Mask
 from gough.kernels import Kernel, trace
 from gough.kernels import expression as ex
 from gough.kernels.elimination import Elimination
@@ -14,7 +14,7 @@ from gough.kernels.expression import Expression
 from gough.robots.mechanism import _dynamics
 from gough.robots.mechanism._closing import closures
 from gough.robots.mechanism._motion import columns_of, following, motion_of_actuators, motion_of_pose, rows_of
-from gough.robots.mechanism._search import Search, Which, run
+from gough.robots.mechanism._search import Search, run
 from gough.robots.mechanism._states import States
 from gough.robots.mechanism.assembly import CLOSED, Assembly, assembled, closure_kernel, scales
 from gough.robots.mechanism.description import Mechanism
@@ -143,11 +143,11 @@ class Engine:
 
         return trace(look, name="margin", inputs={"x": self.n_actuators})
 
-    def at_pose(self, x: Array, *, is_patient: bool = False) -> tuple[Array, Which]:
+    def at_pose(self, x: Array, *, is_patient: bool = False) -> tuple[Array, Mask]:
         """All coordinates (N, n) at poses (N, m), and which samples have none; a sample with a NaN is not among them.
 
-        Where all loops have closed forms those are used, else Newton's method with step control. Unless patience is
-        asked for, nothing more is looked at once some samples have failed for good.
+        Where all loops have closed forms those are used, else Newton's method with step control. Unless
+        `is_patient`, nothing more is computed once some samples have failed for good.
         """
         missing = np.isnan(x).any(axis=1)
         if not self._states.is_explicit:
@@ -168,7 +168,7 @@ class Engine:
         s[self.is_open(s)] = np.nan
         return s.reshape(*x.shape[:-1], -1)
 
-    def is_open(self, s: Array) -> Which:
+    def is_open(self, s: Array) -> Mask:
         """(N,): the samples whose loops are not closed; false for NaN."""
         with np.errstate(invalid="ignore"):
             return np.asarray(run(self.gaps, s)["gaps"] > 1e3 * CLOSED)
