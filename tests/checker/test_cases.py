@@ -73,6 +73,15 @@ def test_reach_needs_no_box():
     assert "prove no smaller one" in wrong_sign.reason
 
 
+def test_a_reach_needs_bounds_of_errors_that_are_not_negative():
+    """|a| ≤ 1.5 |a| − 1 holds where |a| ≥ 2, but 1.5 · 1 − 1 < 1 would "prove" |a| ≤ 1."""
+    problem = LinearProblem([[1.0]], [0.0], Unknowns(["a"]), Bounded([1.0], [[1.5]]))
+    object.__setattr__(problem.noise, "radius", np.array([-1.0]))  # no constructor sees this
+    answer = verdict(problem, Bound([Reach({"a": 1}, {"a": {0: 1}}), Step({"a": 1}, -1)]))
+    assert not answer
+    assert "an error bound is negative" in answer.reason
+
+
 @pytest.mark.parametrize("bound", [-9, -2, Fraction(-1, 10**400), 0])
 def test_a_reach_that_is_not_positive_is_refused_by_constructor_and_checker(bound):
     """With b < 0, r + G b < b may hold though nothing is proven: |a| ≤ 1 was once "proven" empty by b = −2."""

@@ -109,6 +109,8 @@ def rows_exactly(problem: LinearProblem, rows: slice | list[int]) -> Rows:
     W, y = problem.W[rows], problem.y[rows]
     spend(60_000 + 500 * W.size)
     e = np.broadcast_to(noise.radius, (problem.n_rows,))[rows]
+    if not (e >= 0).all():  # as with D below; a reach needs r ≤ s r for s ≥ 1, that is, r ≥ 0
+        raise NotProven("an error bound is negative somewhere")
     parts = [W, y[:, None], e[:, None]]
     if noise.regressor is not None:
         D = np.broadcast_to(noise.regressor, problem.W.shape)[rows]
