@@ -12,7 +12,7 @@ from gough.data import Poses
 from gough.geometry import calibrate
 from gough.geometry.workspace_map import workspace_map
 from gough.region import Box
-from gough.report.calibration.workspace_map import map_data, map_figure, slices
+from gough.report.calibration.figures import map_data, map_figure, slices
 from gough.robots import LinearDelta, PlanarRRR, PlatformPoses
 from tests.geometry.simulated import EXTREMAL, ROBOT, measured, truth
 

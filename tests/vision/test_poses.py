@@ -8,7 +8,7 @@ import pytest
 
 from gough.core.errors import InputError
 from gough.core.rotations import exp, log
-from gough.papers.gough_platform.vision_campaign import CampaignByCamera
+from gough.papers.gough_platform.vision import CampaignByCamera
 from gough.simulate import CalibrationCampaign
 from gough.studies.vision import read_table, table_of
 from gough.vision import (

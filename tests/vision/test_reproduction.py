@@ -7,7 +7,7 @@ import pytest
 
 from gough.cli.app import run
 from gough.papers.gough_platform import vision as gough_vision
-from gough.papers.gough_platform.vision_campaign import CampaignByCamera, instrument
+from gough.papers.gough_platform.vision import CampaignByCamera, instrument
 from gough.papers.reproduction import Reproduction
 from gough.simulate import CalibrationCampaign
 

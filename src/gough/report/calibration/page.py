@@ -20,15 +20,18 @@ from gough.report.base.drawing import Drawing
 from gough.report.base.page import TURN, ZOOM, Block, Page, Section, Verdict, bullets, details, hint
 from gough.report.base.words import determined
 from gough.report.calibration.figures import (
+    FILE,
     bed_figure,
     closure_figure,
     joint_figure,
+    map_data,
+    map_figure,
     posture_figure,
     probe_figure,
+    slices,
     validation_figure,
 )
 from gough.report.calibration.tables import certified_table, leg_table, uncertainty_table
-from gough.report.calibration.workspace_map import FILE, map_data, map_figure, slices
 from gough.robots import GoughPlatform
 
 __all__ = ["calibration_documents", "headline", "printer_documents"]

@@ -1,19 +1,137 @@
 """MJCF, the XML of MuJoCo: bodies inside bodies, with joints in them, and equality constraints that close loops."""
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import pi, radians
 from pathlib import Path
 
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.core.errors import InputError
-from gough.robots.mechanism.imports.mjcf_frames import Compiler, frame_of
+from gough.core.errors import InputError, require
 from gough.robots.mechanism.imports.parts import Imported, rigid_body
 from gough.robots.mechanism.imports.xml import Element, read_xml
 from gough.robots.mechanism.inertia import Inertia
 from gough.robots.mechanism.parts import BASE, HELD, Body, Closure, Freedom, Friction, Joint, Limits
-from gough.robots.mechanism.placement import Placement, Vector, exact, rotation, turned, unit
+from gough.robots.mechanism.placement import Placement, Rotation, Vector, exact, facing, rotation, turned, unit
+
+
+@dataclass(frozen=True, eq=False)
+class MjcfSettings:
+    """The settings of <compiler> and <default>."""
+
+    angle: float
+    """An angle as it is written, in rad."""
+    sequence: str
+    """The order of euler angles: a small letter turns with the frame, a capital one stays."""
+    defaults: dict[str, dict[str, dict[str, str]]]
+    """By class and tag, the default attributes of elements."""
+
+    @classmethod
+    def read(cls, root: Element) -> "MjcfSettings":
+        """From the root of a file."""
+        settings: dict[str, str] = {}
+        for compiler in root.all("compiler"):
+            settings |= compiler.attributes
+            if compiler.attributes.get("coordinate", "local") != "local":
+                raise compiler.refuse("global coordinates cannot be read: save the file anew with MuJoCo")
+            if compiler.attributes.get("inertiafromgeom") == "true":
+                raise compiler.refuse("masses must not come from shapes: give every body an <inertial>")
+            if compiler.attributes.get("settotalmass", "-1") != "-1":
+                raise compiler.refuse("settotalmass would change all masses: save the file anew with MuJoCo")
+        defaults: dict[str, dict[str, dict[str, str]]] = {}
+        for block in root.all("default"):
+            _defaults(block, block.attributes.get("class", "main"), {}, defaults)
+        angle = 1.0 if settings.get("angle", "degree") == "radian" else pi / 180
+        sequence = settings.get("eulerseq", "xyz")
+        if re.fullmatch("[xyzXYZ]{3}", sequence) is None:
+            raise root.refuse(f"<compiler eulerseq>: '{sequence:.40}' is no order of three axes, such as xyz")
+        return cls(angle, sequence, defaults)
+
+    def filled(self, element: Element, style: str) -> Element:
+        """The element with the attributes that its class gives it."""
+        name = element.attributes.get("class", style or "main")
+        if name not in self.defaults and name != "main":
+            raise element.refuse(f"there is no default class '{name}'")
+        given = self.defaults.get(name, {}).get(element.tag, {})
+        return replace(element, attributes={**given, **element.attributes})
+
+
+def _defaults(
+    block: Element, name: str, above: dict[str, dict[str, str]], defaults: dict[str, dict[str, dict[str, str]]]
+) -> None:
+    own = {tag: dict(values) for tag, values in above.items()}
+    for child in block:
+        if child.tag != "default":
+            own[child.tag] = {**own.get(child.tag, {}), **child.attributes}
+    defaults[name] = own
+    for child in block.all("default"):
+        _defaults(child, child.required("class"), own, defaults)
+
+
+def frame_of(element: Element, settings: MjcfSettings) -> Placement:
+    """Position and orientation of a body, site or inertial frame."""
+    x, y, z = element.numbers("pos", "0 0 0", 3)
+    return Placement((x, y, z), _orientation(element, settings))
+
+
+def _orientation(element: Element, settings: MjcfSettings) -> Rotation:
+    try:
+        return _turned(element, settings)
+    except InputError as error:
+        if str(error).startswith(str(element.file)):
+            raise
+        raise element.refuse(str(error)) from error
+
+
+def _turned(element: Element, settings: MjcfSettings) -> Rotation:
+    given = [key for key in ("quat", "axisangle", "euler", "xyaxes", "zaxis") if key in element.attributes]
+    if not given:
+        return Placement().rotation
+    if len(given) > 1:
+        raise element.refuse(f"its orientation is stated twice, by {' and '.join(given)}")
+    match given[0]:
+        case "quat":
+            return _from_quaternion(np.array(element.numbers("quat", "", 4)))
+        case "axisangle":
+            *axis, angle = element.numbers("axisangle", "", 4)
+            return turned(axis, angle * settings.angle)
+        case "xyaxes":
+            values = np.array(element.numbers("xyaxes", "", 6))
+            return facing(values[:3].tolist(), np.cross(values[:3], values[3:]).tolist())
+        case "zaxis":
+            return _least_turn(np.array(element.numbers("zaxis", "", 3)))
+        case _:
+            total = np.eye(3)
+            for letter, angle in zip(settings.sequence, element.numbers("euler", "", 3), strict=True):
+                turn = np.array(turned(letter.lower(), angle * settings.angle))
+                total = total @ turn if letter.islower() else turn @ total
+            return rotation(total)
+
+
+def _from_quaternion(q: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Rotation:
+    require(bool(np.linalg.norm(q) > 1e-12), "a quaternion of length zero turns nothing")
+    w, x, y, z = q / np.linalg.norm(q)
+    return rotation(
+        np.array(
+            [
+                [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+            ]
+        )
+    )
+
+
+def _least_turn(z: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Rotation:
+    """The shortest turn that brings the z axis there."""
+    z = np.array(unit(z, "zaxis"))
+    axis = np.cross([0.0, 0.0, 1.0], z)
+    if np.linalg.norm(axis) < 1e-12:
+        return turned("x", 0.0 if z[2] > 0 else radians(180))
+    return turned(exact(axis / np.linalg.norm(axis)), float(np.arctan2(np.linalg.norm(axis), z[2])))
+
 
 REFUSED = {
     "tendon": "tendons pull along paths",
@@ -80,9 +198,9 @@ class _Reader:
                 raise child.refuse(f"a mechanism has no such part: {REFUSED[child.tag]}")
 
     @cached_property
-    def compiler(self) -> Compiler:
+    def settings(self) -> MjcfSettings:
         """The conventions of angles and frames."""
-        return Compiler.read(self.root)
+        return MjcfSettings.read(self.root)
 
     def read_children(self, element: Element, name: str, world: Placement, shift: Placement, style: str) -> None:
         """Everything inside a body; `shift` leads from its frame of MJCF to the frame that its joint gives it."""
@@ -92,7 +210,7 @@ class _Reader:
             if child.tag == "site" and "name" in child.attributes:
                 self.sites[child.attributes["name"]] = (
                     name,
-                    frame_of(self.compiler.filled(child, style), self.compiler),
+                    frame_of(self.settings.filled(child, style), self.settings),
                 )
             elif child.tag == "body":
                 self._read_body(child, name, world, shift, style)
@@ -102,9 +220,9 @@ class _Reader:
         name = element.attributes.get("name", f"body{len(self.bodies) + 1}")
         if name == BASE or element.attributes.get("mocap") == "true" or element.number("gravcomp"):
             raise element.refuse(f"a body called '{BASE}', moved by mocap or freed from gravity cannot be expressed")
-        at = frame_of(element, self.compiler)
+        at = frame_of(element, self.settings)
         before = Placement(tuple((-np.array(shift.position)).tolist())) @ at
-        joints = [self.compiler.filled(joint, style) for joint in element.all("joint")]
+        joints = [self.settings.filled(joint, style) for joint in element.all("joint")]
         anchor = np.zeros(3)
         above = parent
         for k, joint in enumerate(joints):
@@ -142,14 +260,14 @@ class _Reader:
             direction = unit(joint.numbers("axis", "0 0 1", 3), "axis")
         except InputError as error:
             raise joint.refuse("an axis of zero length points nowhere") from error
-        ref = joint.number("ref") * (self.compiler.angle if kind == "hinge" else 1.0)
+        ref = joint.number("ref") * (self.settings.angle if kind == "hinge" else 1.0)
         if kind == "hinge":
             place @= Placement(rotation=turned(direction, -ref))
         else:
             place @= Placement(exact(-ref * np.array(direction)))
         across = (1.0, 0.0, 0.0) if abs(direction[0]) < 0.9 else (0.0, 1.0, 0.0)
         word = "revolute" if kind == "hinge" else "prismatic"
-        freedom = self._freedom(joint, name, ref, self.compiler.angle if kind == "hinge" else 1.0)
+        freedom = self._freedom(joint, name, ref, self.settings.angle if kind == "hinge" else 1.0)
         return Joint(name, word, parent, child, place, direction, across, (freedom,)), pos  # type: ignore[arg-type]
 
     def _freedom(self, joint: Element, name: str, start: float, unit: float) -> Freedom:
@@ -175,7 +293,7 @@ class _Reader:
                     "masses must not come from shapes: give the body an <inertial>, or the shape mass 0"
                 )
             return Inertia(0.0, symmetry="massless")
-        at = frame_of(inertial, self.compiler)
+        at = frame_of(inertial, self.settings)
         if "fullinertia" in inertial.attributes:
             xx, yy, zz, xy, xz, yz = inertial.numbers("fullinertia", "", 6)
             own = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
