@@ -4,7 +4,8 @@ import json
 
 from gough import InputError
 from gough.checker import check, load
-from gough.checker.files import render, sealed
+from gough.checker.files import render
+from gough.core.sealed import sealed
 
 
 def document(certificate):

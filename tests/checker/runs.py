@@ -4,10 +4,9 @@ import json
 import re
 
 from gough.checker import load_question
-from gough.checker.chain_files import rendered
-from gough.checker.files import sealed, unsealed
 from gough.checker.manifest import MANIFEST, digest_of, summary_of
 from gough.cli.app import run
+from gough.core.sealed import rendered, sealed, unsealed
 from tests.cli.test_certify import STUDY, write
 
 ONE_LEG = STUDY.replace("chains = [2, 5]", "chains = [2]")

@@ -28,10 +28,10 @@ from gough.checker import (
 )
 from gough.checker.chain_boxes import Space
 from gough.checker.chain_files import render_chains, render_question
-from gough.checker.files import sealed, unsealed
 from gough.checker.manifest import summary_of
 from gough.core.errors import InputError
 from gough.core.rational import round_down
+from gough.core.sealed import sealed, unsealed
 from gough.evidence import LiftedTree
 from gough.methods import LiftedHull
 from gough.robots import LinearDelta

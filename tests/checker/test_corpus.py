@@ -20,8 +20,8 @@ from gough.checker import (
 )
 from gough.checker.chain_proofs import ChainProof
 from gough.checker.check import CHECKERS
-from gough.checker.files import sealed
 from gough.checker.linear import NotProven
+from gough.core.sealed import sealed
 from tests.checker.corpus import (
     CASES,
     EQUATIONS,

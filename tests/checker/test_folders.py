@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from gough.checker.files import sealed, unsealed
 from gough.checker.folders import check_folder
 from gough.checker.manifest import MANIFEST, load_manifest
 from gough.cli.app import run
 from gough.core.errors import InputError
+from gough.core.sealed import sealed, unsealed
 from tests.checker.runs import edited, leg_run
 
 OLD = Path(__file__).parent / "data" / "before-manifest"

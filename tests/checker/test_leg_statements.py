@@ -23,15 +23,16 @@ from gough.checker import (
     save_question,
 )
 from gough.checker.chain_files import render_chains, render_question
-from gough.checker.files import sealed
-from gough.checker.limits import DEPTH, BeyondLimit
+from gough.checker.limits import DEPTH
 from gough.checker.of_chain import empty_certificate, outlier_certificate, witness_certificate
 from gough.closure.fits import best_together, exhibited
 from gough.closure.joint import JointProblem
 from gough.closure.joint_hull import JointHull
 from gough.closure.outliers import wrong_poses
 from gough.closure.tolerance import minimal_tolerance, refuted
+from gough.core.errors import BeyondLimit
 from gough.core.rotations import exp
+from gough.core.sealed import sealed
 from gough.evidence import LiftedTree
 from gough.methods import LiftedHull
 from tests.methods.legs import leg_problem, measured_platform

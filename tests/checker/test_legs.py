@@ -12,9 +12,9 @@ from gough.checker import ChainEmpty, chain_certificate, check_chains, load_chai
 from gough.checker.chain_boxes import Space, follow
 from gough.checker.chain_files import render_chains
 from gough.checker.dyadic import Dyadic, root_above
-from gough.checker.files import sealed
 from gough.checker.leg_equations import LegRows
 from gough.closure.certified_leg import LegProblem
+from gough.core.sealed import sealed
 from gough.methods.nonlinear.lifted import LiftedHull
 from gough.methods.nonlinear.lifted_program import envelopes
 from tests.closure.test_certified_leg import hostile_leg, lifted

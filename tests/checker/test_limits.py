@@ -25,9 +25,10 @@ from gough.checker import (
     load,
     save,
 )
-from gough.checker.files import sealed
-from gough.checker.limits import BITS, DEPTH, BeyondLimit, bounded_work, brief, common, spend
+from gough.checker.limits import BITS, DEPTH, bounded_work, common, spend
 from gough.core.covers import TooManyCases, cover
+from gough.core.errors import BeyondLimit
+from gough.core.sealed import brief, sealed
 from tests.checker import corpus
 
 LINE = corpus.BETWEEN

@@ -133,6 +133,14 @@ def test_json(call, certify):
     assert answer["statement"] == ["mass ≥ 1.5 kg"]
 
 
+def test_a_problem_as_text_is_the_same_problem(call, certify, problem, tmp_path):
+    certify(Witness({"mass": Fraction(5, 3), "fv_1": 1}))
+    write_problem(problem, tmp_path / "problem.json")
+    code, out, _ = call("c.json", "problem.json")
+    assert code == 0
+    assert out.splitlines()[1:] == call("c.json", "problem.npz")[1].splitlines()[1:]
+
+
 def test_a_table_is_a_problem_too(call, tmp_path):
     (tmp_path / "p.csv").write_text("mass,y,e\n2,3,1\n")
     table = LinearProblem([[2.0]], [3.0], Unknowns(["mass"]), Bounded([1.0]))
@@ -152,15 +160,17 @@ def test_bad_input_is_a_message_and_exit_code_2(call, certify, tmp_path):
     certify(Witness({"mass": 2, "fv_1": 1}))
     write_problem(LinearProblem(W, Y, Unknowns(["mass", "fv_1"]), Gaussian(1.0)), tmp_path / "gaussian.npz")
     (tmp_path / "edited.json").write_text((tmp_path / "c.json").read_text().replace("2.0", "2.5"))
+    (tmp_path / "copy.npz").write_text((tmp_path / "c.json").read_text())
     (tmp_path / "torn.json").write_text((tmp_path / "c.json").read_text()[:90])
     for arguments, message in [
         (("none.json", "problem.npz"), "No such file"),
         (("c.json", "none.npz"), "no such file"),
         (("torn.json", "problem.npz"), "not a complete JSON document"),
         (("edited.json", "problem.npz"), "changed after it was saved"),
+        (("c.json", "c.json"), "c.json: not a linear problem"),
         (
-            ("c.json", "c.json"),
-            "c.json is not a complete .npz file: it does not begin like one. Problems are .npz files",
+            ("c.json", "copy.npz"),
+            "copy.npz is not a complete .npz file: it does not begin like one. Problems are .npz files",
         ),
         (("c.json", "gaussian.npz"), "Gaussian noise"),
         (("c.json",), "state the problem"),

@@ -1,5 +1,6 @@
 """Problems on disk: bit for bit, atomic, and refused clearly."""
 
+import json
 import zipfile
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from gough import Bounded, Box, ConfidenceEllipsoid, Gaussian, Groups, InputError, LinearProblem, Unknowns
 from gough.checker import digest
+from gough.core.sealed import sealed
 from gough.data import read_problem, write_problem
 
 W = np.array([[1.0, -0.0], [5e-324, 1e300], [0.1, 1 / 3], [-2.5, 1e-300]])
@@ -48,6 +50,88 @@ def test_problems_return_exactly(problem, path):
     assert [file.name for file in path.parent.iterdir()] == ["problem.npz"]
     if isinstance(problem.noise, Bounded):
         assert digest(back) == digest(problem)
+
+
+BOUNDED = {name: problem for name, problem in PROBLEMS.items() if isinstance(problem.noise, Bounded)}
+
+
+@pytest.mark.parametrize("problem", BOUNDED.values(), ids=BOUNDED.keys())
+def test_problems_return_exactly_from_text(problem, tmp_path):
+    path = tmp_path / "problem.json"
+    write_problem(problem, path)
+    back = read_problem(path)
+    assert back == problem
+    assert back.W.tobytes() == np.ascontiguousarray(problem.W).tobytes()  # the sign of a zero is kept
+    assert digest(back) == digest(problem)
+    data = json.loads(path.read_text(encoding="utf-8"))
+    assert [len(data[key]) for key in ("names", "W", "y")] == [2, 4, 4]
+
+
+@pytest.mark.parametrize("name", ["plain", "variance"])
+def test_text_holds_bounds_only(name, tmp_path):
+    with pytest.raises(InputError, match=r"error bounds \(Bounded\)"):
+        write_problem(PROBLEMS[name], tmp_path / "problem.json")
+    believed = LinearProblem(W, Y, BELIEVED, Bounded(0.1))
+    with pytest.raises(InputError, match=r"a box as prior: write an \.npz file"):
+        write_problem(believed, tmp_path / "problem.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"gough": "certificate"}, "not a linear problem"),
+        ({"version": 2}, "newer gough"),
+        ({"version": True}, "version"),
+        ({"weights": 1}, "no 'weights'"),
+        ({"names": ["a", "a"]}, "differ"),
+        ({"names": ["a", "\ud800"]}, "surrogate"),
+        ({"names": ["a", 1]}, "list of texts"),
+        ({"names": ["a"]}, "units"),
+        ({"units": []}, "units"),
+        ({"nominal": [1.0]}, "nominal"),
+        ({"lower": [None, 2.0], "upper": [None, 1.0]}, "upside down"),
+        ({"lower": [None, "1/3"]}, "lower must be a list of numbers"),
+        ({"lower": [None]}, "sides"),
+        ({"lower": None}, "lower"),
+        ({"groups": []}, "group names"),
+        ({"groups": ["a", "b", "c"]}, "multiple of 3"),
+        ({"position": [0, 1, 1, 2]}, "rise"),
+        ({"position": [0, 1, 2, 2**63]}, "63 bits"),
+        ({"position": [0, 1, 2, 3.0]}, "whole numbers"),
+        ({"y": [0.1, 1.0, 2.0]}, "W must have a row"),
+        ({"y": [0.1, 1.0, 2.0, True]}, "y must be a list of numbers"),
+        ({"y": [0.1, 1.0, 2.0, 2**53 + 1]}, "no double"),
+        ({"radius": -0.5}, "≥ 0"),
+        ({"radius": [0.5, 0.5]}, "error bounds"),
+        ({"radius": None}, "radius"),
+        ({"regressor": [[0.5, 0.5]]}, "shape of W"),
+        ({"regressor": -0.5}, "≥ 0"),
+        ({"W": [[1.0, 2.0], [3.0]]}, "W must be a table"),
+        ({"W": []}, "W must be a table"),
+        ({"W": [[float("nan"), 2.0]] * 4}, "NaN"),
+    ],
+)
+def test_malformed_text_is_refused_in_words(change, message, tmp_path):
+    path = tmp_path / "problem.json"
+    write_problem(PROBLEMS["radius"], path)
+    data = json.loads(path.read_text(encoding="utf-8")) | change
+    data.pop("seal")
+    path.write_text(sealed(json.dumps(data)[:-1]), encoding="utf-8")
+    with pytest.raises(InputError, match=message) as caught:
+        read_problem(path)
+    assert str(path) in str(caught.value)
+
+
+def test_changed_text_is_refused(tmp_path):
+    path = tmp_path / "problem.json"
+    write_problem(PROBLEMS["radius"], path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("0.1", "0.2", 1), encoding="utf-8")
+    with pytest.raises(InputError, match="seal is broken"):
+        read_problem(path)
+    with pytest.raises(InputError, match="no such file"):
+        read_problem(tmp_path / "other.json")
 
 
 def bases(array):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gough import Bounded, Box, Gaussian, LinearProblem, Unknowns, estimate
+from gough import Bounded, Box, Gaussian, Groups, LinearProblem, Unknowns, estimate
 from gough.checker import (
     Witness,
     certificate_of,
@@ -22,9 +22,10 @@ from gough.checker import (
 )
 from gough.checker.certificate import Certificate
 from gough.checker.chain_files import CERTIFICATES as CERTIFICATE_KINDS
-from gough.checker.chain_files import QUESTIONS, kind_of_file, render_chains, render_question
+from gough.checker.chain_files import QUESTIONS, render_chains, render_question
 from gough.checker.files import render
 from gough.checker.folders import about
+from gough.core.sealed import kind_of_file
 from gough.data import (
     Poses,
     Recording,
@@ -319,15 +320,16 @@ def _recordings(suffix: str) -> list[bytes]:
 
 
 @cache
-def _problems() -> list[bytes]:
+def _problems(suffix: str) -> list[bytes]:
     from tempfile import TemporaryDirectory
 
     gaussian = LinearProblem(PROBLEM.W, PROBLEM.y, Unknowns(["a", "b"], ["kg", ""], nominal=[1, 2]), Gaussian(0.1))
     made = []
     with TemporaryDirectory() as folder:
-        for k, problem in enumerate((PROBLEM, CONTRADICTED, gaussian)):
-            write_problem(problem, Path(folder, f"{k}.npz"))
-            made.append(Path(folder, f"{k}.npz").read_bytes())
+        blurred = LinearProblem(PROBLEM.W, PROBLEM.y, Unknowns(["a", "b"]), Bounded([0.5] * 4, 0.1), Groups(("x", "y")))
+        for k, problem in enumerate((PROBLEM, CONTRADICTED, gaussian if suffix == ".npz" else blurred)):
+            write_problem(problem, Path(folder, f"{k}{suffix}"))
+            made.append(Path(folder, f"{k}{suffix}").read_bytes())
     return made
 
 
@@ -453,7 +455,8 @@ DOORS: dict[str, Door] = {
     "recording npz": Door(".npz", lambda: _recordings(".npz"), mutators.NPZ, _recorded),
     "poses CSV": Door(".csv", _texts(POSES, VECTORS), mutators.CSV, lambda path: _ok(read_poses(path))),
     "poses npz": Door(".npz", _poses_text(".npz"), mutators.NPZ, lambda path: _ok(read_poses(path))),
-    "problem npz": Door(".npz", _problems, mutators.NPZ, lambda path: _ok(read_problem(path))),
+    "problem npz": Door(".npz", lambda: _problems(".npz"), mutators.NPZ, lambda path: _ok(read_problem(path))),
+    "problem JSON": Door(".json", lambda: _problems(".json"), mutators.JSON, lambda path: _ok(read_problem(path))),
     "problem CSV": Door(
         ".csv",
         _texts("mass,friction,y,e\n1,0.5,2.5,0.1\n1,-0.5,1.5,0.1\n", "a,y,sigma\n1,2,0.1\n2,4,0.2\n"),

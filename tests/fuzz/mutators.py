@@ -11,7 +11,7 @@ from random import Random
 
 import numpy as np
 
-from gough.checker.files import sealed, unsealed
+from gough.core.sealed import sealed, unsealed
 
 NUMBERS = (
     *(

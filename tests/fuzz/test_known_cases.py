@@ -10,7 +10,8 @@ import pytest
 
 from gough import Bounded, InputError, LinearProblem, Unknowns
 from gough.checker import Certificate, Witness, check, load
-from gough.checker.files import render, sealed, unsealed
+from gough.checker.files import render
+from gough.core.sealed import sealed, unsealed
 from gough.data import Recording, read_klipper, read_poses, read_problem, read_recording, read_table, write_recording
 from gough.robots.mechanism.imports import read_mjcf, read_urdf
 from gough.studies import IdentificationStudy

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from gough.answers import Answer
-from gough.checker.limits import brief
 from gough.checker.proofs import Proof
 from gough.core.arrays import ROWS_PER_BLOCK, Array
 from gough.core.codec import encode
 from gough.core.errors import AssumptionError, nearest, require
 from gough.core.rational import round_down
+from gough.core.sealed import brief
 from gough.core.tables import Table, table
 from gough.core.text import visible
 from gough.noise import Bounded

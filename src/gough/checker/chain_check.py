@@ -17,13 +17,13 @@ from gough.checker.chain_proofs import (
     stages_of,
 )
 from gough.checker.chain_questions import ChainQuestion, question_of
-from gough.checker.limits import BeyondLimit, bounded_work, remade
+from gough.checker.limits import bounded_work, remade
 from gough.checker.linear import NotProven
 from gough.checker.relaxed import uncovered
 from gough.checker.rod_equations import require_conditions
 from gough.checker.words import bound, tolerance_condition
 from gough.core.covers import Elements
-from gough.core.errors import InputError
+from gough.core.errors import BeyondLimit, InputError
 from gough.core.rational import as_double
 from gough.core.text import poses_listed
 

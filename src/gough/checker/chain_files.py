@@ -4,12 +4,10 @@ Format 3 is written. Format 2 is read too: it had one pair of files for legs ("l
 measurements") and another for chains of other robots ("chain certificate", "chain equations", one chain each).
 """
 
-import json
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -28,14 +26,14 @@ from gough.checker.chain_proofs import (
     ChainWitness,
 )
 from gough.checker.chain_questions import LEG_ARRAYS, ChainQuestion
-from gough.checker.files import loaded, require_ieee, sealed
 from gough.checker.leg_equations import PlatformMeasurements
-from gough.checker.limits import NUMBERS, QUESTION_BYTES, brief, remade, require_within
-from gough.checker.records import number_in, plain_number, require_keys
+from gough.checker.limits import FILE_BYTES, NUMBERS, remade, require_within
+from gough.checker.records import number_in, plain_number
 from gough.checker.rod_equations import ARRAYS, Condition, RodEquations
 from gough.core.arrays import Array
-from gough.core.errors import InputError, nearest, require
+from gough.core.errors import nearest, require
 from gough.core.files import new_file
+from gough.core.sealed import brief, list_of, loaded, numbers, rendered, require_keys, rows_of_numbers, wholes
 from gough.region import Box
 
 VERSION = 3
@@ -62,7 +60,6 @@ _SPARSE = ("A", "D", "B", "bend")
 """Arrays most of whose numbers are 0: `places` says which of a pose's numbers are given."""
 _PLACES = {f"{name}_places" for name in _SPARSE}
 _ROD = {"names", "products", "conditions", "reading", "reading_unit", *ARRAYS, *_PLACES}
-T = TypeVar("T")
 
 
 def render_chains(certificate: ChainCertificate) -> str:
@@ -115,7 +112,7 @@ def load_chains(path: str | Path) -> ChainCertificate:
         ...
         gough.core.errors.InputError: none.json cannot be read: No such file or directory
     """
-    return loaded(path, _certificate, "a certificate about chains")
+    return loaded(path, _certificate, "a certificate about chains", FILE_BYTES)
 
 
 def load_question(path: str | Path) -> ChainQuestion:
@@ -127,34 +124,7 @@ def load_question(path: str | Path) -> ChainQuestion:
         ...
         gough.core.errors.InputError: none.json cannot be read: No such file or directory
     """
-    return loaded(path, _question, "a file of equations", QUESTION_BYTES)
-
-
-def kind_of_file(path: str | Path) -> str:
-    """What a JSON file says it is: the value of its first key "gough"; empty where there is none."""
-    try:
-        with Path(path).open("rb") as file:
-            found = re.match(rb'\s*\{\s*"gough"\s*:\s*"([a-z ]{1,40})"', file.read(200))
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
-    return found[1].decode() if found else ""
-
-
-def rendered(fields: dict[str, Any]) -> str:
-    """The text of a sealed JSON file."""
-    require_ieee()
-    return sealed("{\n" + ",\n".join(f' "{key}": {_lines(value)}' for key, value in fields.items()))
-
-
-def _lines(value: Any) -> str:
-    """JSON, entry by entry on lines of their own if it is a list of lists or objects."""
-    if isinstance(value, list | tuple) and value and isinstance(value[0], list | tuple | dict):
-        return "[\n" + ",\n".join(f"  {_short(entry)}" for entry in value) + "\n ]"
-    return _short(value)
-
-
-def _short(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return loaded(path, _question, "a file of equations")
 
 
 def _plain(proof: ChainProof) -> dict[str, Any]:
@@ -310,9 +280,7 @@ def _rod(data: dict[str, Any]) -> RodEquations:
 
 
 def _table(data: Any, what: str) -> Array:
-    lists = isinstance(data, list) and bool(data) and all(isinstance(row, list) for row in data)
-    require(lists and len({len(row) for row in data}) == 1, f"{what} must be a table of numbers, a row for each pose")
-    return np.array(list_of(data, what, numbers))
+    return np.array(rows_of_numbers(data, what))
 
 
 def _filled(data: dict[str, Any], name: str, size: tuple[int, ...]) -> Array:
@@ -339,25 +307,3 @@ def _condition(data: Any, what: str) -> Condition:
         return i, j, c
 
     return tuple(list_of(data, what, term))
-
-
-def list_of(data: Any, what: str, each: Callable[[Any, str], T]) -> list[T]:
-    """A list, each entry of which is read."""
-    require(isinstance(data, list), f"{what} must be a list, but it is {brief(data)}")
-    return [each(entry, f"{what} {number}") for number, entry in enumerate(data, start=1)]
-
-
-def wholes(data: Any, what: str) -> tuple[int, ...]:
-    """Whole numbers from 0 on."""
-    good = isinstance(data, list) and all(isinstance(x, int) and not isinstance(x, bool) and x >= 0 for x in data)
-    require(good, f"{what} must be a list of whole numbers from 0 on")
-    return tuple(data)
-
-
-def numbers(data: Any, what: str) -> tuple[float, ...]:
-    """Doubles."""
-    good = isinstance(data, list) and all(isinstance(x, int | float) and not isinstance(x, bool) for x in data)
-    require(good, f"{what} must be a list of numbers")
-    exact = all(isinstance(x, float) or (abs(x) < 2**53) for x in data)
-    require(exact, f"{what} has a whole number that is no double")
-    return tuple(float(x) for x in data)

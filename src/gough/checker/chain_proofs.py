@@ -10,9 +10,10 @@ from math import isfinite
 from typing import Any, Union, get_args
 
 from gough.checker.certificate import require_digest
-from gough.checker.limits import DEPTH, brief, exact, require_within
+from gough.checker.limits import DEPTH, exact, require_within
 from gough.core.errors import require
 from gough.core.rational import as_double
+from gough.core.sealed import brief
 
 SIDES = ("lower", "upper", "empty")
 

@@ -10,13 +10,13 @@ from typing import Any
 from gough.checker.certificate import Certificate, Verdict, digest, rounded_intervals
 from gough.checker.chain_check import check_chains
 from gough.checker.chain_proofs import ChainCertificate
-from gough.checker.limits import BeyondLimit, bounded_work, remade
+from gough.checker.limits import bounded_work, remade
 from gough.checker.linear import NotProven, Sides, follow, require_witness
 from gough.checker.proofs import PARTS, Bound, Empty, Inside, RelaxedBound, RelaxedEmpty, Violated, Witness
 from gough.checker.quadratic import require_rounds
 from gough.checker.relaxed import follow_relaxed, require_violated
 from gough.checker.words import counted, rows_in_words, statement
-from gough.core.errors import InputError
+from gough.core.errors import BeyondLimit, InputError
 from gough.problem import LinearProblem
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from gough.checker.certificate import Verdict
 from gough.checker.chain_check import check_chains
-from gough.checker.chain_files import CERTIFICATES, QUESTIONS, kind_of_file, load_chains, load_question
+from gough.checker.chain_files import CERTIFICATES, QUESTIONS, load_chains, load_question
 from gough.checker.chain_proofs import ChainCertificate
 from gough.checker.chain_questions import ChainQuestion
 from gough.checker.linear import NotProven
@@ -29,6 +29,7 @@ from gough.checker.raw_data import NotDerived, study_of, table_in
 from gough.checker.words import summary
 from gough.core.errors import InputError, require
 from gough.core.files import is_file
+from gough.core.sealed import kind_of_file
 
 MEASUREMENTS = "measurements.json"
 _NO_MANIFEST = (

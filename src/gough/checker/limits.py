@@ -15,22 +15,20 @@ from contextvars import ContextVar
 from dataclasses import fields
 from fractions import Fraction
 from math import lcm
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from gough.core.errors import InputError
+from gough.core.errors import BeyondLimit, InputError
 from gough.core.rational import Whole, rational
+from gough.core.sealed import NESTED
 
 FILE_BYTES = 16 * 2**20
 """Largest file of a certificate. The largest in gough's documentation has 1 MB."""
-QUESTION_BYTES = 256 * 2**20
-"""Largest file of measurements or equations, to which certificates refer."""
 NUMBERS = 2**25
 """Numbers of one array of equations, most of which a file need not list because they are 0; 256 MB."""
-DEPTH = 150
-"""Largest depth of nested cases."""
+DEPTH = (NESTED - 10) // 2
+"""Largest depth of nested cases, 150."""
 PARTS = 200_000
 """Links, cuts, strips and rounds of one certificate together."""
 BITS = 20_000
@@ -45,10 +43,6 @@ _LEAVES = (int, float, str, Fraction, type(None))
 _DIGIT = 30  # bits of a digit of Python's whole numbers
 
 
-class BeyondLimit(InputError):  # noqa: N818 - it says what is the matter
-    """A certificate is larger than the checker accepts; it was not judged."""
-
-
 def require_within(amount: int, limit: int, what: str, unit: str = "") -> None:
     """Refuse more than the limit.
 
@@ -56,27 +50,10 @@ def require_within(amount: int, limit: int, what: str, unit: str = "") -> None:
         >>> require_within(3, 2, "cases are nested", " deep")
         Traceback (most recent call last):
         ...
-        gough.checker.limits.BeyondLimit: cases are nested 3 deep, but at most 2 deep are checked; prove it in smaller parts
+        gough.core.errors.BeyondLimit: cases are nested 3 deep, but at most 2 deep are checked; prove it in smaller parts
     """  # noqa: E501 - a message has no line ends
     if amount > limit:
         raise BeyondLimit(f"{what} {amount}{unit}, but at most {limit}{unit} are checked; prove it in smaller parts")
-
-
-def brief(value: Any) -> str:
-    """What was given in place of something else, for a message: never longer than a line, whatever it is.
-
-    Examples:
-        >>> brief("x" * 100), brief([1, 2]), brief(10**5000)
-        ("'xxxxxxxxxxxxxxxxx...", 'a list', 'a number of 16610 bits')
-    """
-    if value is None or isinstance(value, float | bool):
-        return repr(value)
-    if isinstance(value, int):
-        return repr(value) if value.bit_length() < 100 else f"a number of {value.bit_length()} bits"
-    if isinstance(value, str):
-        return repr(value) if len(value) <= 30 else f"{repr(value[:30])[:18]}..."
-    name = type(value).__name__
-    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def exact(value: Any, what: str) -> Fraction:
@@ -176,18 +153,3 @@ def product_cost(first: int, second: int) -> int:
 def gcd_cost(bits: int) -> int:
     """Work of reducing a fraction with so many bits."""
     return 300 + 5 * (bits // _DIGIT + 1) ** 2
-
-
-def read_text(path: str | Path, what: str, limit: int = FILE_BYTES) -> str:
-    """The text of a file that is not longer than the limit."""
-    try:
-        with Path(path).open("rb") as file:
-            content = file.read(limit + 1)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
-    if len(content) > limit:
-        raise BeyondLimit(f"{path} has more than {limit // 2**20} MiB, which is not checked; prove it in smaller parts")
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not {what}: it is not text") from error

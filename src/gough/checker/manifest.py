@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gough.checker.chain_files import list_of, numbers, rendered, wholes
 from gough.checker.chain_questions import ChainQuestion
-from gough.checker.files import loaded
-from gough.checker.records import require_keys
+from gough.checker.limits import FILE_BYTES
 from gough.core.arrays import Array
 from gough.core.errors import require
+from gough.core.sealed import list_of, loaded, numbers, rendered, require_keys, wholes
 
 MANIFEST = "manifest.json"
 SOURCES = "sources"
@@ -161,7 +160,7 @@ def load_manifest(path: str | Path) -> Manifest:
         ...
         gough.core.errors.InputError: none.json cannot be read: No such file or directory
     """
-    return loaded(path, _manifest, "a manifest")
+    return loaded(path, _manifest, "a manifest", FILE_BYTES)
 
 
 def _manifest(data: Any) -> Manifest:

@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from gough.checker.limits import brief, exact
+from gough.checker.limits import exact
 from gough.checker.steps import (
     Coefficients,
     Link,
@@ -26,6 +26,7 @@ from gough.checker.steps import (
     support,
 )
 from gough.core.errors import require
+from gough.core.sealed import brief
 
 
 @dataclass(frozen=True)

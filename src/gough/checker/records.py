@@ -10,7 +10,6 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from gough.checker.limits import brief
 from gough.checker.proofs import (
     Bound,
     Empty,
@@ -25,8 +24,9 @@ from gough.checker.proofs import (
     Witness,
 )
 from gough.checker.steps import Link, Reach, Split, Step, Weights
-from gough.core.errors import InputError, nearest, require
+from gough.core.errors import InputError, require
 from gough.core.rational import as_double
+from gough.core.sealed import brief, require_keys
 
 KINDS: dict[str, type[Proof]] = {
     kind.__name__: kind for kind in (Witness, Bound, Empty, Inside, RelaxedBound, RelaxedEmpty, Violated)
@@ -128,15 +128,6 @@ def read(kind: type[Proof], data: dict[str, Any], version: int) -> Proof:
     if kind is Inside:
         return Inside(chain, _list(data["rounds"], "rounds", _round, "round", 0))
     return Bound(chain) if kind is Bound else Empty(chain)
-
-
-def require_keys(data: Any, known: set[str], what: str, optional: frozenset[str] = frozenset()) -> None:
-    """Refuse keys that are not known, and objects that lack one."""
-    require(isinstance(data, dict), f"{what} must be an object, but it is {brief(data)}")
-    for key in sorted(data.keys() - known - optional):
-        raise InputError(f"{what} has no {brief(key)}{nearest(key, known | optional)}")
-    missing = sorted(known - set(data))
-    require(not missing, f"{what} lacks '{', '.join(missing)}'")
 
 
 def _list(data: Any, what: str, each: Callable[[Any, str], T], name: str = "entry", first: int = 1) -> tuple[T, ...]:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable
 
-from gough.checker.limits import BeyondLimit, require_within, spend
+from gough.checker.limits import require_within, spend
 from gough.checker.linear import NotProven, Sides, largest_value, with_bound
 from gough.checker.proofs import RelaxedBound, RelaxedEmpty, RelaxedStep, Violated
 from gough.checker.steps import Weights, support
 from gough.checker.words import approximately, row_name, written
 from gough.core.covers import MOST_CASES, Elements, TooManyCases, cover
+from gough.core.errors import BeyondLimit
 from gough.problem import LinearProblem
 
 _SETS = 10_000

@@ -8,8 +8,9 @@ from typing import Any, Union
 
 import numpy as np
 
-from gough.checker.limits import DEPTH, brief, exact, require_within
+from gough.checker.limits import DEPTH, exact, require_within
 from gough.core.errors import require
+from gough.core.sealed import brief
 
 Coefficients = tuple[tuple[str, Fraction], ...]
 Weights = tuple[tuple[int, Fraction], ...]

@@ -17,7 +17,7 @@ def check(
     problem: Annotated[
         Path | None,
         typer.Argument(
-            help="Problem that it is about (.npz or .csv); default for legs and chains: the file beside it."
+            help="Problem that it is about (.npz, .json or .csv); default for legs and chains: the file beside it."
         ),
     ] = None,
     *,

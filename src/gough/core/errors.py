@@ -2,6 +2,7 @@
 
     GoughError
     ├── InputError        what the user gave cannot be used: shape, unit, name, NaN, file
+    │   └── BeyondLimit   a certificate is larger than the checker accepts; it is not judged
     ├── AssumptionError   the method needs something the problem does not state
     └── EstimationError   the method ran, and its answer is not OK; carries that answer (gough.estimate)
 
@@ -18,6 +19,10 @@ class GoughError(Exception):
 
 class InputError(GoughError, ValueError):
     """An argument or a file cannot be used; the message says what, where and what to do."""
+
+
+class BeyondLimit(InputError):  # noqa: N818 - it says what is the matter
+    """A certificate is larger than the checker accepts; it was not judged."""
 
 
 class AssumptionError(GoughError):

@@ -1,4 +1,7 @@
-"""Linear problems as files: CSV tables to read, and `.npz` files that hold every double bit for bit, nothing pickled.
+"""Linear problems as files: CSV tables to read; `.npz` and `.json` files that hold every double bit for bit.
+
+A `.json` file is text that any program can read without NumPy, see docs/certificate-format.md; it holds problems with
+bounds only. A `.npz` file holds these arrays, nothing pickled:
 
 W, y                                                    as in LinearProblem
 names, units, nominal                                   the unknowns; nominal only if there is one
@@ -13,8 +16,8 @@ gough_problem                                           version of this format
 import csv
 import struct
 import zipfile
-from collections.abc import Mapping
-from math import isfinite
+from collections.abc import Callable, Mapping
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
 from gough.core.files import is_file, new_file
+from gough.core.sealed import LARGEST, loaded, numbers, rendered, require_keys, rows_of_numbers, wholes
 from gough.data.array_sources import plain_array, require_plain_archive
 from gough.data.sources import readable
 from gough.noise import Bounded, Gaussian, Noise
@@ -31,6 +35,10 @@ from gough.region import Box, ConfidenceEllipsoid
 from gough.unknowns import Unknowns
 
 FORMAT = 1
+JSON_FORMAT = 1
+JSON_KIND = "linear problem"
+_JSON_KEYS = ("gough", "version", "names", "units", "nominal", "lower", "upper", "groups", "position")
+_JSON_ARRAYS = ("y", "radius", "regressor", "W")
 _MEASURED, _BOUND, _SIGMA = "y", "e", "sigma"
 
 _NEEDED = ("gough_problem", "W", "y", "names", "units", "group_names")
@@ -51,7 +59,10 @@ _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.r
 
 
 def write_problem(problem: LinearProblem, path: str | Path, *, overwrite: bool = False) -> None:
-    """Write the problem as one `.npz` file, completely or not at all.
+    """Write the problem as one `.npz` or `.json` file, completely or not at all.
+
+    A `.json` file has the numbers as text, for programs without NumPy, see docs/certificate-format.md; both have the
+    same digest. It holds problems with error bounds, and with a box as prior.
 
     Examples:
         >>> from tempfile import TemporaryDirectory
@@ -61,6 +72,13 @@ def write_problem(problem: LinearProblem, path: str | Path, *, overwrite: bool =
         ...     read_problem(f"{folder}/mass.npz") == problem
         True
     """
+    if Path(path).suffix.lower() == ".json":
+        content = rendered(_plain(problem)).encode()
+        large = f"{path} would have more than {LARGEST >> 20} MiB, which is not read again: write an .npz file"
+        require(len(content) <= LARGEST, large)
+        with new_file(path, overwrite=overwrite) as file:
+            file.write(content)
+        return
     arrays = _arrays(problem)
     with new_file(path, overwrite=overwrite) as file:
         np.savez(file, allow_pickle=False, **arrays)
@@ -70,7 +88,7 @@ def read_problem(path: str | Path, *, map_W: bool = False) -> LinearProblem:
     """The problem in a file that `write_problem` wrote.
 
     With `map_W` the matrix stays on disk and is walked through by blocks, whatever its length; the file must not
-    change meanwhile, and its checksum is not compared.
+    change meanwhile, and its checksum is not compared. A `.json` file is always read completely.
 
     Examples:
         >>> read_problem("none.npz")
@@ -78,6 +96,9 @@ def read_problem(path: str | Path, *, map_W: bool = False) -> LinearProblem:
         ...
         gough.core.errors.InputError: none.npz cannot be read: there is no such file
     """
+    if Path(path).suffix.lower() == ".json":
+        require(is_file(Path(path)), f"{path} cannot be read: there is no such file")
+        return loaded(path, _of_plain, "a linear problem")
     arrays = _loaded(Path(path), map_W=map_W)
     try:
         return _problem(arrays)
@@ -107,6 +128,74 @@ def _arrays(problem: LinearProblem) -> dict[str, Any]:
     arrays |= {"nominal": unknowns.nominal, "group_position": groups.position}
     arrays |= {} if groups.is_series else {"group_is_series": np.array(groups.is_series)}
     return {field: values for field, values in arrays.items() if values is not None}
+
+
+def _plain(problem: LinearProblem) -> dict[str, Any]:
+    """JSON data of a problem with bounds."""
+    unknowns, groups, noise = problem.unknowns, problem.groups, problem.noise
+    needed = "a .json file holds problems with error bounds (Bounded) and a box as prior: write an .npz file"
+    if not (isinstance(noise, Bounded) and isinstance(unknowns.prior, Box)):
+        raise InputError(needed)
+    sides = {
+        side: [x if isfinite(x) else None for x in getattr(unknowns.prior, side).tolist()]
+        for side in ("lower", "upper")
+    }
+    arrays = dict(zip(_JSON_ARRAYS, (problem.y, noise.radius, noise.regressor, problem.W), strict=True))
+    nominal, position = (None if x is None else x.tolist() for x in (unknowns.nominal, groups.position))
+    return {
+        "gough": JSON_KIND,
+        "version": JSON_FORMAT,
+        "names": unknowns.names,
+        "units": unknowns.units,
+        "nominal": nominal,
+        **sides,
+        "groups": groups.names,
+        "position": position,
+        **{name: None if values is None else values.tolist() for name, values in arrays.items()},
+    }
+
+
+def _of_plain(data: Any) -> LinearProblem:
+    known = isinstance(data, dict) and data.get("gough") == JSON_KIND
+    require(known, f'not a linear problem: no "gough": "{JSON_KIND}"')
+    version = data.get("version")
+    whole = type(version) is int and version >= 1
+    require(whole, "version must be a whole number from 1")
+    newer = f"the file has format {version}, from a newer gough; this one reads up to {JSON_FORMAT}"
+    require(version <= JSON_FORMAT, newer)
+    require_keys(data, {*_JSON_KEYS, *_JSON_ARRAYS, "seal"}, "a linear problem")
+    names, units, groups = (_listed_texts(data[key], key) for key in ("names", "units", "groups"))
+    require(len(units) == len(names), f"{len(names)} unknowns have {len(units)} units; give one each")
+    nominal = None if data["nominal"] is None else numbers(data["nominal"], "nominal")
+    lower, upper = (_side(data[key], key, none) for key, none in (("lower", -inf), ("upper", inf)))
+    position = None if data["position"] is None else wholes(data["position"], "position")
+    require(position is None or all(x < 1 << 63 for x in position), "position has a number of more than 63 bits")
+    radius = _number_or(data["radius"], "radius", numbers)
+    regressor = None if data["regressor"] is None else _number_or(data["regressor"], "regressor", rows_of_numbers)
+    return LinearProblem(
+        np.array(rows_of_numbers(data["W"], "W")),
+        np.array(numbers(data["y"], "y")),
+        Unknowns(names, units, None if nominal is None else np.array(nominal), Box(lower, upper)),
+        Bounded(radius, regressor),
+        Groups(groups, None if position is None else np.array(position, dtype=np.int64)),
+    )
+
+
+def _listed_texts(data: Any, what: str) -> tuple[str, ...]:
+    texts = isinstance(data, list) and all(isinstance(x, str) for x in data)
+    require(texts, f"{what} must be a list of texts")
+    return tuple(data)
+
+
+def _side(data: Any, what: str, none: float) -> Array:
+    """A side of the prior; null is a side at infinity."""
+    require(isinstance(data, list), f"{what} must be a list of numbers, null for a side at infinity")
+    given = iter(numbers([x for x in data if x is not None], what))
+    return np.array([none if x is None else next(given) for x in data])
+
+
+def _number_or(data: Any, what: str, several: Callable[[Any, str], Any]) -> Array:
+    return np.array(several(data, what) if isinstance(data, list) else numbers([data], what)[0])
 
 
 def _loaded(path: Path, *, map_W: bool) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gough.checker import Verdict, check, check_chains, load, load_chains, load_question
-from gough.checker.chain_files import CERTIFICATES, EQUATIONS, OLD_MEASUREMENTS, kind_of_file
+from gough.checker.chain_files import CERTIFICATES, EQUATIONS, OLD_MEASUREMENTS
 from gough.checker.folders import DERIVED, NO_SOURCES, FolderVerdict, about, check_folder, questions_in
 from gough.checker.linear import NotProven
 from gough.checker.manifest import KIND, MANIFEST, digest_of, load_manifest
@@ -15,6 +15,7 @@ from gough.checker.raw_data import RawTable
 from gough.core.arrays import Array
 from gough.core.errors import InputError
 from gough.core.rational import as_double
+from gough.core.sealed import kind_of_file
 from gough.core.text import command_line
 from gough.data import read_problem, read_table
 from gough.data.pose_files import binary_columns
@@ -73,7 +74,7 @@ def check_file(certificate: Path, problem: Path | None = None, study: Path | Non
 
     Args:
         certificate: The file.
-        problem: The problem that it is about (.npz or .csv); for chains by default the file beside it.
+        problem: The problem that it is about (.npz, .json or .csv); for chains by default the file beside it.
         study: Your own study file: it and its poses must equal the copies beside the certificate.
 
     Raises:
@@ -93,7 +94,7 @@ def check_file(certificate: Path, problem: Path | None = None, study: Path | Non
             raise InputError(f"{certificate} has no manifest beside it that lists it: leave out --study")
         return _from_sources(certificate, study) if listed else _from_question(certificate, problem)
     if problem is None:
-        raise InputError(f"state the problem that {certificate} is about: an .npz file, or a .csv table")
+        raise InputError(f"state the problem that {certificate} is about: an .npz or .json file, or a .csv table")
     if study is not None:
         raise InputError("--study belongs to certificates of gough certify: leave it out")
     is_table = problem.suffix.lower() == ".csv"
