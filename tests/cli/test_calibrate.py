@@ -122,7 +122,19 @@ def test_a_printers_configuration_is_enough(tmp_path, capsys):
         (lambda t: t.split("[poses]")[0], r"needs the tables \[robot\] and \[poses\]"),
         (lambda t: t.replace("0.0633 mm", "0.0633 deg"), "line 11.*measures rad"),
         (lambda t: t + '[calibration]\nfixed = ["a1q"]\n', "did you mean 'a1"),
-        (lambda t: t.replace('file = "poses.csv"', 'file = "poses.csv"\nunits = {position = "deg"}'), "line 7.*deg"),
+        (
+            lambda t: t.replace('file = "poses.csv"', 'file = "poses.csv"\nunits = {position = "deg"}'),
+            "line 8, .poses.units. position.*deg",
+        ),
+        (
+            lambda t: t.replace('file = "poses.csv"', 'file = "poses.csv"\ncolumns = {x = "px"}'),
+            "line 8, .poses.columns. x: .*no column 'px'",
+        ),
+        (lambda t: re.sub("readings = .*", 'readings = "1 deg"', t), ".noise. readings: '1 deg'"),
+        (
+            lambda t: t.replace('file = "poses.csv"', 'file = "poses"'),
+            "poses cannot be read: there is no such file; did",
+        ),
         (lambda t: t + '[printer]\nfile = "printer.cfg"\n', "leave out"),
     ],
 )

@@ -18,6 +18,7 @@ from scipy.io import savemat
 from gough.core.errors import InputError
 from gough.data import Recording, read_recording, write_recording
 
+MASK = 'state missing = "mask" (in a study, in [data])'
 HEAD = "time,q1,V1\n"
 ROWS = "".join(f"{i / 1000},{0.1 * i},{i * i}\n" for i in range(5))
 GOOD = HEAD + ROWS
@@ -45,14 +46,14 @@ BROKEN_CSV = {
     "a column twice": (
         "time,q1,q1\n0,1,2\n1,2,3\n",
         {},
-        ": column 'q1' stands 2 times: rename them, or choose others by columns=",
+        ": column 'q1' stands 2 times: rename them, or choose others by columns",
     ),
-    "a name twice": (TWO_HEADS + ROWS, {}, ": column 'q1' stands 2 times: rename them, or choose others by columns="),
+    "a name twice": (TWO_HEADS + ROWS, {}, ": column 'q1' stands 2 times: rename them, or choose others by columns"),
     "which of two": (TWO_HEADS + ROWS, {"columns": {"q": "q1"}}, ": column 'q1' stands more than once: rename one of them"),
     "text in a cell": (
         HEAD + "".join(f"{i / 1000},1,{'n/a' if i == 1046 else 2}\n" for i in range(1050)),
         {},
-        ": row 1047 (line 1048), column 'V1' holds 'n/a': mend it, or read with missing='mask' if a sample was lost there",
+        f": row 1047 (line 1048), column 'V1' holds 'n/a': mend it, or {MASK} if a sample was lost there",
     ),
     "words in a cell": (GOOD + "0.005,1,one\n", {}, ": row 6 (line 7), column 'V1' holds 'one', which is not a number: mend it"),
     "an underscore": (GOOD + "0.005,1,1_000\n", {}, ": row 6 (line 7), column 'V1' holds '1_000', which is not a number: mend it"),
@@ -60,12 +61,12 @@ BROKEN_CSV = {
     "a blank cell": (
         GOOD + "0.005,,1\n",
         {},
-        ": row 6 (line 7), column 'q1' is blank: mend it, or read with missing='mask' if a sample was lost there",
+        f": row 6 (line 7), column 'q1' is blank: mend it, or {MASK} if a sample was lost there",
     ),
     "NaN": (
         "# from a logger\n" + GOOD + "0.005,NaN,1\n",
         {},
-        ": row 6 (line 8), column 'q1' holds 'NaN': mend it, or read with missing='mask' if a sample was lost there",
+        f": row 6 (line 8), column 'q1' holds 'NaN': mend it, or {MASK} if a sample was lost there",
     ),
     "NaN in time": (GOOD + "nan,1,1\n", {"missing": "mask"}, ": row 6 (line 7), column 'time' is missing: mend it"),
     "infinite": (GOOD + "0.005,-inf,1\n", {}, ": row 6 (line 7), column 'q1' holds '-inf', which is infinite: mend it"),
@@ -90,8 +91,8 @@ BROKEN_CSV = {
     "a gap in time": (
         GOOD + "0.008,1,1\n0.009,1,2\n",
         {},
-        (": row 6 (line 7), column 'time': time jumps from 0.004 s to 0.008 s, about 3 samples are lost there: read with "
-        "missing='mask'"),
+        (": row 6 (line 7), column 'time': time jumps from 0.004 s to 0.008 s, about 3 samples are lost there: state "
+        'missing = "mask" (in a study, in [data])'),
     ),
     "more gaps than samples": (
         GOOD + "100,1,1\n",
@@ -326,20 +327,20 @@ ARRAYS = {
     "other lengths": (
         {"time": np.arange(3.0), "q": np.arange(4.0)},
         (": 'q' has 4 values, but 'time' has 3: channels are recorded at the same instants; choose those that are by "
-        "columns="),
+        "columns"),
     ),
     "a cube": (
         {"time": np.arange(3.0), "q": np.zeros((3, 4, 2))},
         (": array 'q' has shape (3, 4, 2), but a channel is a vector or a column of a matrix: save it as one; or choose "
-        "others by columns="),
+        "others by columns"),
     ),
     "complex": (
         {"time": np.arange(3.0), "q": np.arange(3) * 1j},
-        ": array 'q' holds complex numbers: save plain ones; or choose others by columns=",
+        ": array 'q' holds complex numbers: save plain ones; or choose others by columns",
     ),
     "NaN": (
         {"time": np.arange(3.0), "q": [1.0, np.nan, np.nan]},
-        ": row 2, column 'q' is missing (and in 1 more rows): mend it, or read with missing='mask' if a sample was lost",
+        f": row 2, column 'q' is missing (and in 1 more rows): mend it, or {MASK} if a sample was lost",
     ),
     "infinite": ({"time": np.arange(3.0), "q": [1.0, 2.0, np.inf]}, ": row 3, column 'q' is infinite: mend it"),
     "nothing": ({"note": "noon"}, " holds no channel: no array of numbers with more than one entry"),
@@ -391,7 +392,7 @@ def test_matlab_structs_cells_and_new_files(tmp_path):
     savemat(path, {"s": {"a": 1.0, "b": np.arange(3)}, "time": np.arange(3.0), "q": np.arange(3.0)})
     assert refusal(path) == (
         f"{path}: array 's' is a struct: save its fields as arrays of their own, as save(…, '-struct', …) does; "
-        "or choose others by columns="
+        "or choose others by columns"
     )
     assert read_recording(path, columns={"q": "q"}).names == ("q",)
     cells = tmp_path / "b.mat"
@@ -408,9 +409,7 @@ def test_parquet_with_other_things_than_numbers(tmp_path):
     assert refusal(path) == f"{path}: column 'q' holds String, not numbers"
     lost = tmp_path / "b.parquet"
     pl.DataFrame({"time": [0.0, 0.1], "q": [1.0, None]}).write_parquet(lost)
-    assert refusal(lost) == (
-        f"{lost}: row 2, column 'q' is missing: mend it, or read with missing='mask' if a sample was lost"
-    )
+    assert refusal(lost) == (f"{lost}: row 2, column 'q' is missing: mend it, or {MASK} if a sample was lost")
     none = tmp_path / "c.parquet"
     pl.DataFrame({"time": [], "q": []}, schema={"time": pl.Float64, "q": pl.Float64}).write_parquet(none)
     assert refusal(none) == f"{none} has no row"

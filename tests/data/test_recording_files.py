@@ -99,7 +99,7 @@ def test_nothing_is_overwritten_unless_asked(suffix, tmp_path):
     path = tmp_path / f"a.{suffix}"
     one, two = (Recording(["a"], [""], [[x], [x]], 1.0) for x in (1.0, 2.0))
     write_recording(path, one)
-    with pytest.raises(InputError, match="exists; give another name, or overwrite=True"):
+    with pytest.raises(InputError, match="exists; delete it or give another name"):
         write_recording(path, two)
     assert read_recording(path).samples[0, 0] == 1.0
     write_recording(path, two, overwrite=True)
@@ -224,7 +224,7 @@ def test_gaps_in_time_become_lost_samples_if_asked_for(tmp_path):
 def test_marks_of_lost_samples_are_known(mark, tmp_path):
     path = csv_of(tmp_path, f"time,a\n0,1\n1,{mark}\n2,3\n")
     assert np.isnan(read_recording(path, missing="mask")["a"]).tolist() == [False, True, False]
-    with pytest.raises(InputError, match=r"row 2 \(line 3\), column 'a'.*missing='mask'"):
+    with pytest.raises(InputError, match=r"row 2 \(line 3\), column 'a'.*state missing = \"mask\""):
         read_recording(path)
 
 

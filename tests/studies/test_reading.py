@@ -33,6 +33,58 @@ def test_the_tables_say_which_kind_it_is(tmp_path, text, kind):
     assert type(read_study(str(tmp_path / "study.toml"))) is kind
 
 
+@pytest.mark.parametrize(
+    ("kind", "text", "words"),
+    [
+        (
+            IdentificationStudy,
+            KINEMATIC + POSES,
+            r"a study of calibration: it has \[poses\], but not \[data\]\. Run gough calibrate ",
+        ),
+        (
+            IdentificationStudy,
+            ROBOT + DESIGN,
+            r"a study of the design of a motion: .*\[data\]\. Run gough design ",
+        ),
+        (
+            CalibrationStudy,
+            ROBOT + DATA,
+            r"\[poses\] or \[printer\]\. Run gough identify .*study\.toml$",
+        ),
+        (CalibrationStudy, KINEMATIC + "[selection]\n", r"a study of the choice of poses: .*Run gough poses "),
+        (PoseSelectionStudy, ROBOT + DATA, "a study of identification"),
+        (DesignStudy, KINEMATIC + POSES, "a study of calibration"),
+    ],
+)
+def test_a_study_of_another_kind_is_named_with_its_command(tmp_path, kind, text, words):
+    (tmp_path / "study.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=words):
+        kind.read(tmp_path / "study.toml")
+
+
+def test_a_study_names_its_own_calls(tmp_path):
+    (tmp_path / "study.toml").write_text(KINEMATIC + POSES, encoding="utf-8")
+    (tmp_path / "printer.cfg").write_text("", encoding="utf-8")
+    with pytest.raises(
+        InputError, match=r"a study of calibration: call calibrate\(\) or certify\(\)\. identify\(\) needs"
+    ):
+        read_study(tmp_path / "study.toml").identify()
+    with pytest.raises(InputError, match=r"printer\.cfg is a study of calibration: call calibrate\(\)"):
+        read_study(tmp_path / "printer.cfg").design()
+    (tmp_path / "other.toml").write_text(ROBOT + DATA, encoding="utf-8")
+    with pytest.raises(InputError, match=r"a study of identification: call identify\(\)"):
+        read_study(tmp_path / "other.toml").certify()
+
+
+def test_a_folder_and_a_misspelt_name_get_an_example(tmp_path):
+    (tmp_path / "study.toml").write_text(ROBOT + DATA, encoding="utf-8")
+    (tmp_path / "studies.tom").mkdir()
+    with pytest.raises(InputError, match=r"is a folder: give a file, such as .*study\.toml"):
+        read_study(tmp_path)
+    with pytest.raises(InputError, match=r"there is no such file; did you mean 'study\.toml'\?"):
+        read_study(tmp_path / "studys.tom")
+
+
 def test_a_printer_configuration_is_a_calibration(tmp_path):
     (tmp_path / "printer.cfg").write_text("", encoding="utf-8")
     assert type(read_study(tmp_path / "printer.cfg")) is CalibrationStudy

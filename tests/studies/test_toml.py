@@ -91,9 +91,9 @@ def test_all_mistakes_are_told_at_once_but_not_a_hundred(tmp_path):
 
 
 def test_files_that_are_no_studies(tmp_path):
-    with pytest.raises(InputError, match="cannot be read: No such file"):
+    with pytest.raises(InputError, match="cannot be read: there is no such file"):
         IdentificationStudy.read(tmp_path / "none.toml")
-    with pytest.raises(InputError, match="cannot be read: Is a directory"):
+    with pytest.raises(InputError, match="is a folder: give a file"):
         IdentificationStudy.read(tmp_path)
     (tmp_path / "latin.toml").write_bytes("title = 'Größe'".encode("latin-1"))
     with pytest.raises(InputError, match="not UTF-8"):

@@ -18,7 +18,15 @@ class GoughError(Exception):
 
 
 class InputError(GoughError, ValueError):
-    """An argument or a file cannot be used; the message says what, where and what to do."""
+    """An argument or a file cannot be used; the message says what, where and what to do.
+
+    Attributes:
+        key: Where a table of a study was being read, the keys below it that the message is about.
+    """
+
+    def __init__(self, message: str = "", *, key: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.key = key
 
 
 class BeyondLimit(InputError):  # noqa: N818 - it says what is the matter

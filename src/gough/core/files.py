@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from uuid import uuid4
 
-from gough.core.errors import InputError, require
+from gough.core.errors import InputError, nearest, require
 
 _LARGEST_TEXT = 16 << 20
 """Bytes of a text file that a person writes; what is larger is another kind of file."""
@@ -35,16 +35,29 @@ def is_folder(path: Path) -> bool:
         return False
 
 
+def file_beside(path: Path) -> str:
+    """`"; did you mean 'x'?"` for the file of the same folder with the nearest name; for messages."""
+    if not is_folder(path.parent):
+        return f" (nor a folder {path.parent})"
+    return nearest(path.name, sorted(other.name for other in path.parent.iterdir() if is_file(other))[:1000])
+
+
 def read_text(path: str | Path) -> str:
     """The text of a small file in UTF-8, with or without a byte order mark.
 
     Raises:
         InputError: it cannot be read, is too large for a text that a person writes, or is not UTF-8.
     """
+    if is_folder(Path(path)):
+        texts = sorted(each.name for each in Path(path).glob("*.toml") if each.is_file())
+        example = f", such as {Path(path) / texts[0]}" if texts else ""
+        raise InputError(f"{path} is a folder: give a file{example}")
     try:
         size = Path(path).stat().st_size
         require(size <= _LARGEST_TEXT, f"{path} has {size >> 20} MB: such files have at most {_LARGEST_TEXT >> 20} MB")
         return Path(path).read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise InputError(f"{path} cannot be read: there is no such file{file_beside(Path(path))}") from error
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -115,7 +128,7 @@ def new_file(path: str | Path, *, overwrite: bool = False) -> Iterator[BinaryIO]
         ...     Path(folder, "a.txt").read_text()
         'all of it'
     """
-    target, exists = Path(path), f"{path} exists; give another name, or overwrite=True"
+    target, exists = Path(path), f"{path} exists; delete it or give another name (in Python: overwrite=True)"
     require(overwrite or not target.exists(), exists)
     require(target.parent.is_dir(), f"{path} cannot be written: there is no folder {target.parent}")
     temporary = target.with_name(f".{target.name}.{uuid4().hex}")

@@ -47,7 +47,7 @@ class ArraySource:
             require(
                 len(values) == len(found[0]),
                 f"{self._path}: '{self.heads[columns[0]]}' has {len(found[0])} values, but '{self.heads[column]}' has "
-                f"{len(values)}: channels are recorded at the same instants; choose those that are by columns=",
+                f"{len(values)}: channels are recorded at the same instants; choose those that are by columns",
             )
         return np.array(found).T
 
@@ -62,7 +62,7 @@ class ArraySource:
     def _column(self, column: int) -> Array:
         values = self._columns[column]
         if isinstance(values, str):
-            raise InputError(f"{self._path}: array '{self.heads[column]}' {values}; or choose others by columns=")
+            raise InputError(f"{self._path}: array '{self.heads[column]}' {values}; or choose others by columns")
         return values
 
     def _add(self, name: str, values: Any) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
-from gough.data.sources import require_kind
+from gough.data.sources import MASK, require_kind
 
 _SEPARATORS = (",", ";", "\t")
 _COMMENTS = ("#", "%", "//")
@@ -153,7 +153,7 @@ class CsvSource:
             if missing:
                 return np.nan
             holds = f"holds '{text}'" if text else "is blank"
-            raise InputError(f"{where} {holds}: mend it, or read with missing='mask' if a sample was lost there")
+            raise InputError(f"{where} {holds}: mend it, or {MASK} if a sample was lost there")
         require(_INFINITE.fullmatch(text) is None, f"{where} holds '{text}', which is infinite: mend it")
         why = "which has a point though numbers have decimal commas here" if both else "which is not a number"
         raise InputError(f"{where} holds '{text:.40}', {why}: mend it")

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from gough.core.errors import InputError, nearest, require
-from gough.core.files import is_file, is_folder
+from gough.core.errors import InputError, require
+from gough.core.files import file_beside, is_file, is_folder
 from gough.data.array_sources import mat_source, npz_source
 from gough.data.csv_source import CsvSource
 from gough.data.parquet_source import ParquetSource
@@ -28,7 +28,7 @@ def opened(path: Path, what: str) -> Source:
     suffix = path.suffix.lower()
     if not is_file(path):
         require(not is_folder(path), f"{path} is a folder: give a file in it")
-        raise InputError(f"{path} cannot be read: there is no such file{_beside(path)}")
+        raise InputError(f"{path} cannot be read: there is no such file{file_beside(path)}")
     require(suffix not in _EXCEL, f"{path} is an Excel workbook: save its sheet as 'CSV UTF-8'")
     known = ", ".join(_READERS)
     require(suffix in _READERS, f"{path} cannot be read: gough reads {what} from {known}, not from '{suffix}'")
@@ -37,10 +37,3 @@ def opened(path: Path, what: str) -> Source:
         return _READERS[suffix](path)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
-
-
-def _beside(path: Path) -> str:
-    """The nearest name in the same folder."""
-    if not is_folder(path.parent):
-        return f" (nor a folder {path.parent})"
-    return nearest(path.name, sorted(other.name for other in path.parent.iterdir())[:1000])

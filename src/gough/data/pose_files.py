@@ -98,10 +98,13 @@ class _Reader:
         known = {*_POSITION, *_NAMED, *_NUMBERED, *_VECTOR, *_MATRIX, "configuration", "run"}
         known |= {f"l{i + 1}" for i in range(chains)}
         for name in columns:
-            require(name in known, f"no column of poses is called '{name}'{nearest(name, known)}")
+            if name not in known:
+                raise InputError(f"no column of poses is called '{name}'{nearest(name, known)}", key=("columns", name))
         for name in units:
             groups = ("position", "rotation", "readings")
-            require(name in groups, f"units are stated for {', '.join(groups)}, not '{name}'{nearest(name, groups)}")
+            if name not in groups:
+                message = f"units are stated for {', '.join(groups)}, not '{name}'{nearest(name, groups)}"
+                raise InputError(message, key=("units", name))
         self.source = opened(path, "poses")
 
     def has(self, name: str) -> bool:
@@ -124,7 +127,8 @@ class _Reader:
                 try:
                     values[:, i] *= in_si(unit)[0] if si is None else factor_between(unit, si)
                 except InputError as error:
-                    raise InputError(f"{self.path}, column '{head}': {error}") from error
+                    key = ("units", group) if group in self.units else ()
+                    raise InputError(f"{self.path}, column '{head}': {error}", key=key) from error
         return values
 
     def position(self, notes: list[str], *, planar: bool) -> Array:
@@ -149,6 +153,8 @@ class _Reader:
         try:
             return find_column(self.source.heads, self.columns.get(name, name), self.path)
         except InputError as error:
+            if name in self.columns:
+                raise InputError(str(error), key=("columns", name)) from error
             if self.has(name):
                 raise
             raise InputError(f'{error}. If it has another name there, say which: columns = {{{name} = "…"}}') from error

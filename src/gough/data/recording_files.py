@@ -15,7 +15,7 @@ from gough.data.array_sources import write_mat, write_npz
 from gough.data.formats import opened
 from gough.data.parquet_source import write_csv, write_parquet
 from gough.data.recording import Recording
-from gough.data.sources import Source, find_column, nearest_name, require_unique, split_head, unit_of
+from gough.data.sources import MASK, Source, find_column, nearest_name, require_unique, split_head, unit_of
 
 _WRITERS = {".csv": write_csv, ".parquet": write_parquet, ".mat": write_mat, ".npz": write_npz}
 _JITTER = 0.25
@@ -152,9 +152,7 @@ def _require_numbers(values: Array, source: Source, columns: Sequence[int], path
         row, count = int(np.argmax(bad)), int(bad.sum())
         infinite = bool(np.isinf(values[row, i]))
         what, hint = (
-            ("infinite", "")
-            if infinite
-            else ("missing", "" if may_miss else ", or read with missing='mask' if a sample was lost")
+            ("infinite", "") if infinite else ("missing", "" if may_miss else f", or {MASK} if a sample was lost")
         )
         more = f" (and in {count - 1} more rows)" if count > 1 else ""
         raise InputError(f"{path}: {source.place(row)}, column '{source.heads[column]}' is {what}{more}: mend it{hint}")
@@ -308,7 +306,7 @@ def _places(times: Array, steps: Array, name: str, where: Callable[[int], str], 
     total = int(lost[gaps].sum())
     more = f", {total} in all" if gaps.size > 1 else ""
     if not missing:
-        raise InputError(f"{jump()}, about {lost[row - 1]} samples are lost there{more}: read with missing='mask'")
+        raise InputError(f"{jump()}, about {lost[row - 1]} samples are lost there{more}: {MASK}")
     if total > _MOST_LOST * len(times):
         raise InputError(f"{jump()}: {total} samples are lost beside {len(times)} that are there: split it there")
     return np.concatenate([[0], np.cumsum(np.maximum(lost, 0) + 1)])

@@ -28,6 +28,10 @@ _UNPACKED, _RATIO = 256 << 20, 100
 """Bytes that any file may unpack to, and times its own size that a larger one may."""
 
 
+MASK = 'state missing = "mask" (in a study, in [data])'
+"""Advice where samples are missing, for studies and for `read_recording`."""
+
+
 class Source(Protocol):
     """A file whose columns have heads: a name, perhaps with a unit in brackets."""
 
@@ -101,7 +105,7 @@ def nearest_name(wanted: str, names: Iterable[str]) -> str:
 def require_unique(heads: Sequence[str], path: Path) -> None:
     """Refuse names that stand more than once."""
     for name, times in Counter(split_head(head)[0] for head in heads).items():
-        require(times == 1, f"{path}: column '{name}' stands {times} times: rename them, or choose others by columns=")
+        require(times == 1, f"{path}: column '{name}' stands {times} times: rename them, or choose others by columns")
 
 
 def require_kind(path: Path, wanted: str, begin: bytes) -> None:

@@ -43,7 +43,8 @@ class KinematicStudy(Study):
     def stated_noise(self, poses: Poses) -> Poses:
         """The poses with the standard deviations that the study states."""
         noise = self.table.noise
-        readings = None if noise.readings is None else nested(noise.readings, self.model.reading_unit)
+        with self.at("noise", "readings"):
+            readings = None if noise.readings is None else nested(noise.readings, self.model.reading_unit)
         return poses.with_noise(_one_or(noise.position), _one_or(noise.orientation), readings)
 
     def read_poses(self, file: str, how: PosesTable) -> Poses:
@@ -76,7 +77,7 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
         if (name := Path(path)).suffix == ".cfg":
             printer = {"printer": {"file": name.name}, "output": {"folder": f"results-{name.stem}"}}
             return cls(TomlFile(name), GeometryTable.model_validate(printer))
-        file = study_file(path)
+        file = study_file(path, "poses", "printer")
         study = cls(file, file.validated(GeometryTable))
         if study.table.printer is None:
             both = study.table.robot is not None and study.table.poses is not None
@@ -214,11 +215,13 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
         table, model = self.table.certify, self.model
         turns = model.has_orientation
         require(turns or table.orientation is None, f"a {model.name} does not turn: leave out orientation")
+        with self.at("certify", "readings"):
+            readings = None if table.readings is None else nested(table.readings, model.reading_unit)
         return Tolerances.of_noise(
             poses,
             table.sigmas,
             position=table.position,
-            reading=None if table.readings is None else nested(table.readings, model.reading_unit),
+            reading=readings,
             orientation=table.orientation if turns else 0.0,
         )
 

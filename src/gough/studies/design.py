@@ -37,7 +37,7 @@ class DesignStudy(DynamicStudy, purposes=("design",)):
             InputError: there is no such file, it is not TOML, it has no [design], a key is unknown or missing, or a
                 value is not allowed; with the line.
         """
-        file = study_file(path)
+        file = study_file(path, "design", "data")
         require(
             "design" in file.tables,
             f"{path} has no table [design]: add one, with [design.limits] that state speeds and efforts",

@@ -110,7 +110,7 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
             InputError: there is no such file, it is not TOML, a key is unknown or missing, or a value is not allowed;
                 with the line.
         """
-        file = study_file(path)
+        file = study_file(path, "data")
         study = cls(file, file.validated(IdentificationTable))
         assert study.robot  # refuse a robot that cannot be, before any recording is read
         study.prior()

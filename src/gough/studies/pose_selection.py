@@ -101,7 +101,7 @@ class PoseSelectionStudy(KinematicStudy, purposes=("selection",)):
             InputError: there is no such file, it is not TOML, it has no [robot], a key is unknown or missing, or a
                 value is not allowed; with the line.
         """
-        file = study_file(path)
+        file = study_file(path, "selection", "poses", "printer")
         table = file.validated(GeometryTable)
         needs = f"{path} needs a table [robot] with the blueprint, and [selection.limits] with the range of readings"
         require(table.robot is not None, needs)

@@ -128,7 +128,8 @@ def _dimension(family: str, name: str, value: Any) -> Any:
     known = dimensions_of(family)
     if name not in known:
         raise InputError(
-            f"no dimension of {family} is called '{name}'{nearest(name, known)} (known: {', '.join(known)})"
+            f"no dimension of {family} is called '{name}'{nearest(name, known)} (known: {', '.join(known)})",
+            key=("geometry", name),
         )
     unit = known[name].metadata["unit"]
     try:
@@ -138,7 +139,7 @@ def _dimension(family: str, name: str, value: Any) -> Any:
             return tuple(quantity(each, unit) for each in value)
         return quantity(value, unit)
     except InputError as error:
-        raise InputError(f"{name}: {error}") from error
+        raise InputError(f"{error}", key=("geometry", name)) from error
 
 
 _GOUGH = {"base": "m", "platform": "m", "length": "m", "gain": "1"}
@@ -225,10 +226,11 @@ def _dimensions(family: str, given: Mapping[str, Any], known: Mapping[str, str])
     for name, value in given.items():
         if name not in known:
             raise InputError(
-                f"no dimension of {family} is called '{name}'{nearest(name, known)} (known: {', '.join(known)})"
+                f"no dimension of {family} is called '{name}'{nearest(name, known)} (known: {', '.join(known)})",
+                key=("geometry", name),
             )
         try:
             result[name] = nested(value, known[name])
         except InputError as error:
-            raise InputError(f"{name}: {error}") from error
+            raise InputError(f"{error}", key=("geometry", name)) from error
     return result

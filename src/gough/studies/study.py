@@ -1,11 +1,13 @@
 """What all studies have in common: a TOML file, its tables, and messages that name the line of a mistake."""
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from gough.core.errors import InputError
+from gough.core.text import command_line
 from gough.studies.toml import Place, TomlFile
 
 _RENAMED_KEYS: dict[Place, str] = {("machine",): "robot", ("certify", "legs"): "chains"}
@@ -17,6 +19,17 @@ _RENAMED_VALUES: dict[Place, dict[str, str]] = {
 """Old values of keys of studies, and how they are written now."""
 _PURPOSES = ("data", "poses", "printer", "design", "selection")
 """The tables that tell what a study is for; if there are several, the first of these counts."""
+_CALIBRATION = ("calibration", "calibrate")
+_COMMANDS = {
+    "data": ("identification", "identify"),
+    "poses": _CALIBRATION,
+    "printer": _CALIBRATION,
+    "design": ("the design of a motion", "design"),
+    "selection": ("the choice of poses", "poses"),
+}
+"""For each of these tables, the kind of study and its command."""
+_METHODS = {"identify": "data", "calibrate": "poses", "certify": "poses", "design": "design", "choose": "selection"}
+"""What studies can be asked for, and the table that it needs."""
 _KINDS: dict[str, type["Study"]] = {}
 
 
@@ -107,10 +120,39 @@ def read_study(path: str | Path) -> Any:
     return Study.read(path)
 
 
-def study_file(path: str | Path) -> TomlFile:
+def study_file(path: str | Path, *purposes: str) -> TomlFile:
     """The file of a study, under the current names of its tables, keys and values.
 
+    Args:
+        path: The file.
+        purposes: Tables of which the study needs one; left out: any study.
+
     Raises:
-        InputError: there is no such file, it is not TOML, or it has an old name and the new one.
+        InputError: there is no such file, it is not TOML, it has an old name and the new one, or it is a study of
+            another kind: the message names the command for it.
     """
-    return TomlFile.read(path).renamed(_RENAMED_KEYS, _RENAMED_VALUES)
+    file = TomlFile.read(path).renamed(_RENAMED_KEYS, _RENAMED_VALUES)
+    if purposes and not any(purpose in file.tables for purpose in purposes):
+        other = next((purpose for purpose in _PURPOSES if purpose in file.tables), None)
+        if other is not None:
+            (kind, command), needed = _COMMANDS[other], " or ".join(f"[{purpose}]" for purpose in purposes)
+            right = command_line("gough", command, Path(path))
+            raise InputError(f"{path} is a study of {kind}: it has [{other}], but not {needed}. Run {right}")
+    return file
+
+
+def _refused(method: str) -> Callable[..., NoReturn]:
+    """What studies of other kinds have in place of a method."""
+
+    def refuse(self: Study, *_: Any, **__: Any) -> NoReturn:
+        purposes = [purpose for purpose, kind in _KINDS.items() if isinstance(self, kind)]
+        own = " or ".join(f"{name}()" for name, table in _METHODS.items() if table in purposes)
+        kind, needed = _COMMANDS[purposes[0]][0], _METHODS[method]
+        raise InputError(f"{self.path} is a study of {kind}: call {own}. {method}() needs the table [{needed}]")
+
+    refuse.__doc__ = f"Refused: `{method}()` is for studies with a table `[{_METHODS[method]}]`."
+    return refuse
+
+
+for _method in _METHODS:
+    setattr(Study, _method, _refused(_method))

@@ -59,6 +59,9 @@ class TomlFile:
         except InputError as error:
             if not self.source or str(error).startswith(f"{self.path}, "):
                 raise
+            if error.key:
+                table = next((n for n in range(len(place), 0, -1) if _inner(self.tables, place[:n]) is not None), 0)
+                place = (*place[:table], *error.key)
             raise InputError(f"{where(self.source, self.path, self.written(place))}: {error}") from error
 
     def validated(self, model: type[Model], tables: Mapping[str, Any] | None = None) -> Model:
