@@ -21,6 +21,7 @@ from gough.checker import (
     Witness,
     check,
     check_chains,
+    files,
     limits,
     load,
     save,
@@ -74,12 +75,12 @@ def test_long_common_denominators():
 
 
 def test_files_as_long_as_one_likes_are_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "FILE_BYTES", 2**20)
+    monkeypatch.setattr(files, "FILE_BYTES", 2**20)
     with pytest.raises(BeyondLimit, match="more than 1 MiB"):
-        limits.read_text("/dev/zero", "a certificate", limits.FILE_BYTES)
+        load("/dev/zero")
     (tmp_path / "large.json").write_bytes(b"x" * (2**20 + 1))
     with pytest.raises(BeyondLimit, match="more than 1 MiB"):
-        limits.read_text(tmp_path / "large.json", "a certificate", limits.FILE_BYTES)
+        load(tmp_path / "large.json")
 
 
 def test_parts_are_counted(monkeypatch):
