@@ -94,6 +94,9 @@ Proof.
   rewrite !norm_sq, cross_sq. assert (H := Rle_0_sqr (dot u v)). unfold Rsqr in H. lra.
 Qed.
 
+Lemma abs_between a t : Rabs a <= t -> - t <= a <= t.
+Proof. unfold Rabs. destruct (Rcase_abs a); lra. Qed.
+
 Lemma abs_square a t : Rabs a <= t -> a * a <= t * t.
 Proof.
   intros H. rewrite <- (Rabs_pos_eq (a * a)) by apply Rle_0_sqr. rewrite Rabs_mult.
