@@ -15,6 +15,7 @@ from gough.checker.raw import Source
 from gough.checker.words import summary
 from gough.core import outward
 from gough.core.arrays import Array, ArrayValue
+from gough.core.codec import finite_or_none
 from gough.core.errors import AssumptionError, InputError, nearest, require
 from gough.core.tables import Column, Table, table
 from gough.core.text import pose_label, poses_listed
@@ -526,20 +527,16 @@ class Certification(Answer, ArrayValue):
         if self.joint is not None:
             joint = {"finding": self.joint.finding.value, "epsilon": _bracket(self.joint.epsilon)}
             joint |= {"box": _box(self.joint.box, names), "certificates": [_file(file) for file in self.joint.files]}
-            joint |= {"lower_of_chain": self.joint.lower_of, "own_lower": _finite(self.joint.own_lower)}
-            joint |= {"left_out": list(self.joint.left_out), "epsilon_without": _finite(self.joint.needed)}
+            joint |= {"lower_of_chain": self.joint.lower_of, "own_lower": finite_or_none(self.joint.own_lower)}
+            joint |= {"left_out": list(self.joint.left_out), "epsilon_without": finite_or_none(self.joint.needed)}
         head = {"written_by": f"gough {gough.__version__}", "robot": self.robot, "poses": self.poses}
         words = {"refuted": self.refuted, "verdicts": list(self.verdicts), "notes": list(self.notes)}
         words |= {"around": self.around, "premises": list(self.premises), "tolerances": list(self.tolerances)}
         return {**head, **words, "chains": chains, "joint": joint}
 
 
-def _finite(x: float) -> float | None:
-    return float(x) if np.isfinite(x) else None
-
-
 def _bracket(e: Bracket) -> dict[str, Any]:
-    return {"lower": _finite(e.lower), "upper": _finite(e.upper), "seconds": e.seconds, "boxes": e.boxes}
+    return {"lower": finite_or_none(e.lower), "upper": finite_or_none(e.upper), "seconds": e.seconds, "boxes": e.boxes}
 
 
 def _box(box: Box | None, names: tuple[str, ...]) -> dict[str, list[float]] | None:

@@ -79,6 +79,11 @@ def _as_field(value: Any, hint: Any) -> Any:
     return value
 
 
+def finite_or_none(value: float) -> float | None:
+    """The number for JSON, which has no infinities and no NaN: those become null."""
+    return float(value) if np.isfinite(value) else None
+
+
 def _numbers(value: Any, *, scalar: bool) -> Any:
     try:
         return float(value) if scalar else np.array(value, dtype=np.float64)

@@ -11,6 +11,7 @@ import numpy as np
 from gough.closure import Certification, ChainFinding, Finding, JointFinding, Tolerances, certify
 from gough.closure.findings import bracket_words
 from gough.core.arrays import Array
+from gough.core.codec import finite_or_none
 from gough.core.progress import Phase
 from gough.core.tables import Table, table
 from gough.core.text import number
@@ -198,20 +199,20 @@ class CalibrationDemonstration:
                     "finding": leg.finding.value,
                     "lower": None if leg.box is None else leg.box.lower.tolist(),
                     "upper": None if leg.box is None else leg.box.upper.tolist(),
-                    "epsilon": _finite(leg.epsilon.lower, leg.epsilon.upper),
+                    "epsilon": [finite_or_none(leg.epsilon.lower), finite_or_none(leg.epsilon.upper)],
                     "poses_fitted": leg.fitted,
                 }
                 for leg in self.legs
             ],
             "together": {
-                "epsilon_upper": _finite(self.joint.epsilon.upper)[0],
+                "epsilon_upper": finite_or_none(self.joint.epsilon.upper),
                 "fits": self.joint.finding is Finding.FITS,
             },
             "faults": [
                 {
                     **t.__dict__,
                     "faults": t.faults._asdict(),
-                    "epsilon": _finite(*t.epsilon),
+                    "epsilon": list(map(finite_or_none, t.epsilon)),
                 }
                 for t in self.trials
             ],
@@ -302,10 +303,6 @@ def _trial(campaign: CalibrationCampaign, rng: np.random.Generator) -> FaultTria
         worst.blame[0] if worst.blame else None,
         float(found.validation.position_after.mean()),
     )
-
-
-def _finite(*ends: float) -> list[float | None]:
-    return [end if np.isfinite(end) else None for end in ends]
 
 
 CALIBRATIONS: Mapping[str, Callable[..., CalibrationDemonstration]] = MappingProxyType(

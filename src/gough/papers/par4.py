@@ -14,12 +14,11 @@ from gough.core.text import listed, signed
 from gough.dynamics import Identified, identify, recorded
 from gough.papers.demonstration import gain_texts
 from gough.papers.printed import NCPP, NCPP_AGAINST_ADAMS
-from gough.papers.rebuilt import Rebuilt, percents, rebuild, values
+from gough.papers.rebuilt import Rebuilt, cross_validation_figure, percents, rebuild, values
 from gough.papers.reproduction import Reproduction, columns, side_by_side, with_percent
 from gough.report import Drawing
 from gough.report.base.charts import Chart, Line, Panel, charted
 from gough.report.base.drawing import QUIET, SERIES, WIDTH, blank, style
-from gough.report.identification.efforts import Comparison, effort_figure
 from gough.robots import Par4, PoseMotion
 from gough.simulate.trajectories import PickAndPlace
 
@@ -408,11 +407,8 @@ def _figure_of_rods(cycle: AdeptCycle) -> Drawing:
 
 def _figure_7(found: Identified) -> Drawing:
     """Figure 7: measured torques of another trajectory, and those calculated with the identified parameters."""
-    assert found.validation is not None
-    shown = Comparison(found.validation.motion, _LEAST_SQUARES, found.validation.predictions, found.bound)
-    drawing = effort_figure("figure-7-cross-validation", shown, where="the validation trajectory")
     caption = (
         "Figure 7. Cross-validation: torques of another trajectory as measured, and as calculated with the six "
         "parameters identified; below each, measured minus calculated on a scale of its own."
     )
-    return replace(drawing, caption=caption)
+    return cross_validation_figure("figure-7-cross-validation", found, _LEAST_SQUARES, caption)

@@ -10,7 +10,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.progress import Phase
 from gough.data import MeasuredMotion
-from gough.dynamics import GainEstimate, recorded
+from gough.dynamics import GainEstimate, Identified, recorded
 from gough.estimates import Estimate
 from gough.methods import minimal_bound
 from gough.noise import Bounded
@@ -18,6 +18,8 @@ from gough.papers.demonstration import measured_gains, prepared
 from gough.papers.printed import PRV03I_START
 from gough.problem import LinearProblem
 from gough.region import Box, ConfidenceEllipsoid
+from gough.report import Drawing
+from gough.report.identification.efforts import Comparison, effort_figure
 from gough.robots import DynamicModel
 from gough.simulate.demos import DEMOS, Campaign
 from gough.simulate.simulated_robot import SimulatedRobot
@@ -130,3 +132,11 @@ def boxes(estimate: Estimate) -> dict[str, tuple[float, float]]:
     """Intervals by name."""
     box = estimate.region.hull()
     return dict(zip(estimate.unknowns.names, zip(box.lower.tolist(), box.upper.tolist(), strict=True), strict=True))
+
+
+def cross_validation_figure(name: str, identified: Identified, method: str, caption: str) -> Drawing:
+    """Efforts of another trajectory as measured and as predicted, with the interval of one method."""
+    validation = identified.validation
+    assert validation is not None
+    comparison = Comparison(validation.motion, method, validation.predictions, identified.bound)
+    return replace(effort_figure(name, comparison, where="the validation trajectory"), caption=caption)

@@ -1,9 +1,12 @@
-"""Fields of geometries, with what they mean and their unit, so that studies and reports can list them."""
+"""Fields of geometries, with their meaning and unit for studies and reports, and points that several robots share."""
 
 from dataclasses import field, fields
-from math import isfinite
+from math import isfinite, pi
 from typing import Any
 
+import numpy as np
+
+from gough.core.arrays import Array
 from gough.core.errors import require
 
 
@@ -27,6 +30,12 @@ def check_geometry(geometry: Any) -> None:
             n = each.metadata["motors"]
             is_angles = isinstance(value, tuple) and len(value) == n and all(map(_is_number, value))
             require(is_angles, f"{each.name} must be a tuple of {n} angles in rad, but it is {value}")
+
+
+def pairs_on_circle(radius: float, half: float, z: float = 0.0) -> Array:
+    """Three pairs of points (6, 3) on a circle, at 0°, 120° and 240°, each `half` (rad) to both sides."""
+    angles = np.array([k * 2 * pi / 3 + side * half for k in range(3) for side in (-1, 1)])
+    return np.column_stack([radius * np.cos(angles), radius * np.sin(angles), np.full(6, z)])
 
 
 def _is_number(value: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.robots._geometry import check_geometry, length
+from gough.robots._geometry import check_geometry, length, pairs_on_circle
 from gough.robots.mechanism.closed_chain import ClosedChain
 from gough.robots.mechanism.description import Mechanism
 from gough.robots.mechanism.inertia import Inertia
@@ -36,12 +36,7 @@ class HexapodGeometry:
 
     def points(self) -> tuple[Array, Array]:
         """The joints on the base (6, 3) and those on the platform (6, 3), strut by strut."""
-        lower = [k * 2 * pi / 3 + side * _PAIR for k in range(3) for side in (-1, 1)]
-        upper = [k * 2 * pi / 3 + side * (pi / 3 - _PAIR) for k in range(3) for side in (-1, 1)]
-        return tuple(  # type: ignore[return-value]
-            np.column_stack([r * np.cos(angles), r * np.sin(angles), np.zeros(6)])
-            for r, angles in ((self.base, lower), (self.platform, upper))
-        )
+        return pairs_on_circle(self.base, _PAIR), pairs_on_circle(self.platform, pi / 3 - _PAIR)
 
 
 def strut_mechanism(

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.robots._geometry import check_geometry, length
+from gough.robots._geometry import check_geometry, length, pairs_on_circle
 from gough.robots.mechanism.closed_chain import ClosedChain
 from gough.robots.mechanism.description import Mechanism
 from gough.robots.mechanism.inertia import Inertia
@@ -46,14 +46,8 @@ class PalidaGeometry:
 
     def points(self) -> tuple[Array, Array]:
         """The joints on the base (6, 3), and those on the platform (6, 3) from the tool center point."""
-        on_base = _circle(self.base, radians(14), 0.0)
-        return on_base, _circle(self.platform, radians(38), self.height)
-
-
-def _circle(radius: float, half: float, z: float) -> Array:
-    """Three pairs on a circle, at 0°, 120° and 240°, each `half` to both sides."""
-    angles = np.array([k * 2 * pi / 3 + side * half for k in range(3) for side in (-1, 1)])
-    return np.column_stack([radius * np.cos(angles), radius * np.sin(angles), np.full(6, z)])
+        on_base = pairs_on_circle(self.base, radians(14))
+        return on_base, pairs_on_circle(self.platform, radians(38), self.height)
 
 
 def _mechanism(robot: "Palida") -> Mechanism:

@@ -135,7 +135,7 @@ _WINDOW = 8
 Function = Callable[[Array], tuple[float, Array]]
 
 
-class Point(NamedTuple):
+class Iterate(NamedTuple):
     """Where a search stands."""
 
     x: Array
@@ -160,7 +160,7 @@ def minimize(
         >>> bool(np.abs(minimize(bowl, np.array([3.0, 4.0]), steps=100, decrease=1e-12)).max() < 1e-6)
         True
     """
-    at = Point(x, *function(x))
+    at = Iterate(x, *function(x))
     H: Array | None = None
     past = [at.value]
     for _ in range(steps):
@@ -183,16 +183,16 @@ def minimize(
     return at.x
 
 
-def _line_search(function: Function, at: Point, direction: Array) -> Point | None:
+def _line_search(function: Function, at: Iterate, direction: Array) -> Iterate | None:
     """A step that decreases the value and flattens the slope; else the best that decreases it, or None."""
     slope = float(at.gradient @ direction)
     if slope >= 0:
         return None
     low, high, t = 0.0, np.inf, 1.0
-    best: Point | None = None
+    best: Iterate | None = None
     for _ in range(_TRIALS):
         x = at.x + t * direction
-        here = Point(x, *function(x))
+        here = Iterate(x, *function(x))
         if not here.value < at.value + _DECREASE * t * slope:
             high = t
         else:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from gough.answers import Answer, position_of, predicted_interval
 from gough.core.arrays import Array, ArrayValue
+from gough.core.codec import finite_or_none
 from gough.core.errors import InputError, require
 from gough.core.tables import Table, table
 from gough.core.text import number
@@ -207,27 +207,27 @@ class Design(Answer, ArrayValue):
         sigma = zip(of.names, self.sigma.tolist(), strict=True)
         return {
             "robot": of.robot.name,
-            "criterion": {name: _finite(self.criterion(name)) for name in CRITERIA},
+            "criterion": {name: finite_or_none(self.criterion(name)) for name in CRITERIA},
             "chosen": of.criterion.name,
             "is_stopped": self.is_stopped,
             "series": _series_data(self.series),
             "periods_begin": getattr(self.trajectory(), "ramp", 0.0),
-            "sigma": {name: _finite(sd) for name, sd in sigma},
+            "sigma": {name: finite_or_none(sd) for name, sd in sigma},
             "limits": {
                 one.name: {
                     "unit": one.unit,
                     "least": least,
                     "greatest": most,
-                    "from": _finite(one.lower),
-                    "to": _finite(one.upper),
+                    "from": finite_or_none(one.lower),
+                    "to": finite_or_none(one.upper),
                 }
                 for one, least, most in zip(of.channels, low.tolist(), high.tolist(), strict=True)
             },
             "starts": [
                 {
                     "number": each.number,
-                    "first": _finite(each.first),
-                    "value": _finite(each.value),
+                    "first": finite_or_none(each.first),
+                    "value": finite_or_none(each.value),
                     "series": None if each.series is None else _series_data(each.series),
                     "seconds": each.seconds,
                     "evaluations": each.evaluations,
@@ -306,10 +306,6 @@ class Design(Answer, ArrayValue):
             rows.append([one.name, one.unit, number(low[i]), number(high[i]), *ends, f"{-100 * beyond[i]:.2f} %"])
         heads = ["limit", "unit", "least", "greatest", "allowed from", "to", "room left"]
         return table(heads, rows, "lurrrrr", "Limits")
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if isfinite(value) else None
 
 
 def _infinite_or(value: float | None) -> float:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import exp, log
 from typing import Any, Literal
 
@@ -25,12 +25,11 @@ from gough.papers.printed import (
     PRV03I_START,
     ellipsoid_volume,
 )
-from gough.papers.rebuilt import Rebuilt, Rows, rebuild, start_box, values
+from gough.papers.rebuilt import Rebuilt, Rows, cross_validation_figure, rebuild, start_box, values
 from gough.papers.reproduction import Reproduction, columns, side_by_side
 from gough.problem import LinearProblem
 from gough.region import Ellipsoid
 from gough.report import Drawing
-from gough.report.identification.efforts import Comparison, effort_figure
 from gough.unknowns import Unknowns
 
 _RECURSIVE, _TIGHT = "recursive ellipsoid", "tight ellipsoid"
@@ -337,14 +336,11 @@ def _answers(found: Identified, complete: Identified) -> tuple[tuple[str, Identi
 
 def _figure_4(found: Identified) -> Drawing:
     """Figure 4: measured torques of the other trajectory, and the bounds that the ellipsoids put on them."""
-    assert found.validation is not None
-    shown = Comparison(found.validation.motion, _RECURSIVE, found.validation.predictions, found.bound)
-    drawing = effort_figure("figure-4-cross-validation", shown, where="the validation trajectory")
     caption = (
         "Figure 4. Cross-validation: torques of another trajectory as measured, and bounds by equation (37) of the "
         "recursive and of the tight ellipsoid; below each, measured minus predicted on a scale of its own."
     )
-    return replace(drawing, caption=caption)
+    return cross_validation_figure("figure-4-cross-validation", found, _RECURSIVE, caption)
 
 
 def _inconsistencies(numbers: Mapping[str, Any]) -> tuple[str, ...]:
