@@ -70,7 +70,7 @@ def test_table_one_is_computed_exactly():
     shown = palida_tables.table_1(model)
     assert [row[0] for row in shown.texts] == list(TABLES)
     assert {row[4] for row in shown.texts} == {"yes"}
-    assert model.found.rank == 24
+    assert model.identifiability.rank == 24
     assert sorted(model.place(symbol)[0] for symbol in TABLES) == list(range(24))
     for symbol, row in TABLES.items():
         place, away = model.place(symbol)
@@ -82,7 +82,7 @@ def test_table_one_is_computed_exactly():
 def test_another_combination_is_not_called_the_same():
     base = base_model()
     other = Palida(PalidaGeometry(platform=0.12))
-    model = palida_robot.BaseModel(other, base.found, base.robot, base.truth)
+    model = palida_robot.BaseModel(other, base.identifiability, base.robot, base.truth)
     same = {row[0]: row[4] for row in palida_tables.table_1(model).texts}
     assert same["p_8"].startswith("off by 0.0")  # Σ(x²+y²) of other joints
     assert same["p_10"] == "yes"

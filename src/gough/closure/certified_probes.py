@@ -164,8 +164,8 @@ def height_tolerance(problem: ProbedHeights, *, width: float = 2e-7) -> HeightTo
         >>> met = p[:, 2] + 1e-4 * np.array([1, -1, 0, 0, 1, 0, 0, 0])
         >>> readings = delta.inverse(delta.nominal, p)
         >>> probes = KlipperDelta(0.16, delta.angle, delta.arm, delta.endstop, met, readings, none, none)
-        >>> found = height_tolerance(ProbedHeights(probes, delta.nominal, 2e-3, 0.0), width=1e-3)  # the upper end alone
-        >>> found.lower <= found.upper < 1.001e-4
+        >>> tolerance = height_tolerance(ProbedHeights(probes, delta.nominal, 2e-3, 0.0), width=1e-3)  # upper end only
+        >>> tolerance.lower <= tolerance.upper < 1.001e-4
         True
     """
     require_ieee("the smallest tolerance")
@@ -205,5 +205,5 @@ def _fitted(probes: KlipperDelta, parameters: Array) -> Array:
     scale, ones = float(abs(f).max()) or 1.0, np.ones((len(f), 1))
     rows = np.vstack([np.hstack([J, -ones]), np.hstack([-J, -ones])])
     bounds = [*[(None, None)] * 6, (0, None)]
-    found = linprog(np.append(np.zeros(6), 1.0), rows, np.concatenate([-f, f]) / scale, bounds=bounds)
-    return parameters if found.x is None else parameters + scale * np.append(found.x[:-1], np.zeros(4))
+    program = linprog(np.append(np.zeros(6), 1.0), rows, np.concatenate([-f, f]) / scale, bounds=bounds)
+    return parameters if program.x is None else parameters + scale * np.append(program.x[:-1], np.zeros(4))

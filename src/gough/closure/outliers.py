@@ -68,8 +68,8 @@ def wrong_poses(problem: ChainProblem, q: int, suspects: tuple[int, ...] = ()) -
     at_least = 0
     while at_least <= q and search.refutes(at_least):
         at_least += 1
-    told = 0 < at_least <= q  # with more than q wrong ones, anything follows
-    named = tuple(pose for pose in suspects if told and search.refutes(q, frozenset({pose})))
+    is_decided = 0 < at_least <= q  # with more than q wrong ones, anything follows
+    named = tuple(pose for pose in suspects if is_decided and search.refutes(q, frozenset({pose})))
     return WrongPoses(at_least, q, named, tuple(search.trees))
 
 
@@ -109,10 +109,10 @@ def relaxed_tolerance(problem: ChainProblem, q: int, *, width: float = 1e-6) -> 
 
 
 def _greedy(problem: ChainProblem, q: int, width: float) -> tuple[tuple[int, ...], ChainTolerance]:
-    found = poses_to_blame(problem, q, width=width) if q else ()
-    if not found:
+    suspects = poses_to_blame(problem, q, width=width) if q else ()
+    if not suspects:
         return (), minimal_tolerance(problem, width=width)
-    return tuple(sorted(pose for pose, _ in found)), found[-1][1]
+    return tuple(sorted(pose for pose, _ in suspects)), suspects[-1][1]
 
 
 class _Search:

@@ -28,8 +28,8 @@ def tag(name: str, *children: str, **attributes: str) -> Html:
         >>> tag("p", "1 < 2 ", tag("b", "true"), class_="note")
         '<p class="note">1 &lt; 2 <b>true</b></p>'
     """
-    given = "".join(f' {key.rstrip("_").replace("_", "-")}="{_escaped(value)}"' for key, value in attributes.items())
-    return Html(f"<{name}{given}>{''.join(text(child) for child in children)}</{name}>")
+    written = "".join(f' {key.rstrip("_").replace("_", "-")}="{_escaped(value)}"' for key, value in attributes.items())
+    return Html(f"<{name}{written}>{''.join(text(child) for child in children)}</{name}>")
 
 
 def _escaped(value: str) -> str:

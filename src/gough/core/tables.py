@@ -110,7 +110,7 @@ def table(heads: Sequence[str | Column], rows: Sequence[Sequence[str | Cell]], a
     return Table(tuple(columns), tuple(cells), caption)
 
 
-def html_table(shown: Table, notes: Sequence[str] = ()) -> Html:
+def html_table(table: Table, notes: Sequence[str] = ()) -> Html:
     """The table as HTML, with a paragraph for each note below it; all text is escaped.
 
     It scrolls by itself where the window is narrow, and its caption names it to a screen reader.
@@ -119,17 +119,17 @@ def html_table(shown: Table, notes: Sequence[str] = ()) -> Html:
         >>> html_table(table(["name", "kg"], [["<arm>", "-1.5"]], "lr")).partition("<tbody>")[2]
         '<tr><th scope="row" style="text-align:left">&lt;arm&gt;</th><td>−1.5</td></tr></tbody></table></div>'
     """
-    kept = [(i, column) for i, column in enumerate(shown.columns) if column.kind != "unit"]
-    unit = next((i for i, column in enumerate(shown.columns) if column.kind == "unit"), None)
+    kept = [(i, column) for i, column in enumerate(table.columns) if column.kind != "unit"]
+    unit = next((i for i, column in enumerate(table.columns) if column.kind == "unit"), None)
     head = tag("thead", tag("tr", *(_head(column) for _, column in kept)))
     lines = []
-    for row in shown.rows:
+    for row in table.rows:
         cells = [_cell(row[i], column.kind) for i, column in kept[1:]]
         first = row[kept[0][0]]
         label = _label(Cell(first.text, " ".join(filter(None, (row[unit].text, first.note)))) if unit else first)
         lines.append(tag("tr", label, *cells))
     body = tag("table", head, tag("tbody", *lines))
-    named = {"role": "region", "aria_label": shown.caption} if shown.caption else {}
+    named = {"role": "region", "aria_label": table.caption} if table.caption else {}
     scrolled = tag("div", body, class_="wide", tabindex="0", **named)
     return Html("\n".join([scrolled, *(tag("p", note) for note in notes)]))
 

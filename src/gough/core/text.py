@@ -31,7 +31,7 @@ def visible(text: str, *, lines: bool = False) -> str:
         >>> print(visible("mass\x1b[2K\nThe certificate holds"))
         mass\x1b[2K\nThe certificate holds
     """
-    return _UNSAFE.sub(lambda found: found[0] if lines and found[0] == "\n" else _escaped(found[0]), text)
+    return _UNSAFE.sub(lambda match: match[0] if lines and match[0] == "\n" else _escaped(match[0]), text)
 
 
 def require_encodable(texts: Iterable[str], what: str) -> None:

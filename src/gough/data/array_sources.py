@@ -42,14 +42,14 @@ class ArraySource:
 
     def load(self, columns: Sequence[int], *, missing: bool) -> Array:  # noqa: ARG002 - the caller refuses NaN
         """The columns (N, k)."""
-        found = [self._column(column) for column in columns]
-        for column, values in zip(columns, found, strict=True):
+        loaded = [self._column(column) for column in columns]
+        for column, values in zip(columns, loaded, strict=True):
             require(
-                len(values) == len(found[0]),
-                f"{self._path}: '{self.heads[columns[0]]}' has {len(found[0])} values, but '{self.heads[column]}' has "
+                len(values) == len(loaded[0]),
+                f"{self._path}: '{self.heads[columns[0]]}' has {len(loaded[0])} values, but '{self.heads[column]}' has "
                 f"{len(values)}: channels are recorded at the same instants; choose those that are by columns",
             )
-        return np.array(found).T
+        return np.array(loaded).T
 
     def place(self, row: int) -> str:
         """What to call a row in a message."""

@@ -54,8 +54,8 @@ class CsvSource:
 
     def load(self, columns: Sequence[int], *, missing: bool) -> Array:
         """The columns (N, k), NaN where a cell is blank or marks a missing value."""
-        found = self._quickly(columns, missing=missing)
-        return self._carefully(columns, missing=missing) if found is None else found
+        values = self._quickly(columns, missing=missing)
+        return self._carefully(columns, missing=missing) if values is None else values
 
     def place(self, row: int) -> str:
         """What to call a row in a message."""

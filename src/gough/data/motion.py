@@ -284,10 +284,10 @@ class MeasuredMotion(ArrayValue):
         return "\n".join([title, str(self.account_table()), f"kept: {kept}"])
 
 
-def _positions(given: Any, n_samples: int) -> Integers:
-    if given is None:
+def _positions(values: Any, n_samples: int) -> Integers:
+    if values is None:
         return np.arange(n_samples)
-    positions = np.asarray(given)
+    positions = np.asarray(values)
     require(
         positions.dtype.kind in "iu" and positions.shape == (n_samples,), "positions must be a whole number per sample"
     )

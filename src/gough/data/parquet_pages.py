@@ -41,8 +41,8 @@ def _group_rows(data: bytes | mmap, group: Fields) -> int:
         count, size = chunk[5], chunk[7]
         inside = begin >= 4 and size >= 0 and begin + size <= len(data) - 8 and count >= 0
         require(inside, "a column does not lie inside the file")
-        found = _values(data, begin, begin + size)
-        require(found == count, f"a column has {found} values, but {count} are announced")
+        values = _values(data, begin, begin + size)
+        require(values == count, f"a column has {values} values, but {count} are announced")
     return rows
 
 
@@ -72,12 +72,12 @@ class _Thrift:
 
     def structure(self, depth: int = 0) -> Fields:
         require(depth < _DEEPEST, "its table of contents is nested too deeply")
-        found: Fields = {}
+        fields: Fields = {}
         number = 0
         while head := self._byte():
             number = number + (head >> 4) if head >> 4 else self._signed()
-            found[number] = self._value(head & 0xF, depth)
-        return found
+            fields[number] = self._value(head & 0xF, depth)
+        return fields
 
     def _value(self, kind: int, depth: int) -> Any:
         match kind:

@@ -274,9 +274,11 @@ def averaged(poses: Poses) -> tuple[Poses, Repeatability]:
         )
     names = ("x", "y", "z", *(("rx", "ry", "rz") if size == 6 else ()))
     names = (*names, *(f"reading {i + 1}" for i in range(poses.n_chains)))
-    found = Repeatability(names, _sigma(within), _sigma(between), len(labels), len(poses))
+    repeatability = Repeatability(names, _sigma(within), _sigma(between), len(labels), len(poses))
     places = tuple(f"configuration {label}" for label in labels.tolist())
-    return replace(result, configuration=labels, notes=(*result.notes, found.words, *odd), places=places), found
+    return replace(
+        result, configuration=labels, notes=(*result.notes, repeatability.words, *odd), places=places
+    ), repeatability
 
 
 def _mean(poses: Poses, of: Any, n: int) -> tuple[Poses, Array]:

@@ -146,8 +146,8 @@ class Recording(ArrayValue):
         first = ceil(begin * self.rate - 1e-6)
         after = len(self) if end is None else ceil(end * self.rate - 1e-6)
         if not 0 <= first < after <= len(self):
-            asked = f"from {begin:g} s" + ("" if end is None else f" to {end:g} s")
-            raise InputError(f"the recording lasts {len(self) / self.rate:.6g} s: there is no part of it {asked}")
+            part = f"from {begin:g} s" + ("" if end is None else f" to {end:g} s")
+            raise InputError(f"the recording lasts {len(self) / self.rate:.6g} s: there is no part of it {part}")
         rows = self.row_of(np.arange(first, after))
         return replace(self, samples=self.samples[first:after], start=self.start + first / self.rate, rows=rows)
 

@@ -171,18 +171,18 @@ def _layout(
     time_column = _time_column(source, time, rate, path)
     names, places = _channels(source, columns, time_column, path)
     heads = {name: source.heads[place] for name, place in zip(names, places, strict=True)}
-    given, time_unit = dict(units), "s"
+    unit_of, time_unit = dict(units), "s"
     if time is not None and time_column is not None:
         head = source.heads[time_column]
-        stated = {time: given.pop(time)} if time in given else {}
+        stated = {time: unit_of.pop(time)} if time in unit_of else {}
         time_unit = _units({time: head}, stated, path)[0] or "s"
         require(
             same_kind(time_unit, "s"),
             f"{path}, column '{head}': time cannot be measured in '{time_unit}'; it is in s, ms, µs, …",
         )
-    for name, unit in given.items():
+    for name, unit in unit_of.items():
         require(name in heads, f"units state that '{name}' is in {unit}, but it is not read{nearest_name(name, heads)}")
-    return _Layout(names, places, _units(heads, given, path), time or "", time_column, time_unit)
+    return _Layout(names, places, _units(heads, unit_of, path), time or "", time_column, time_unit)
 
 
 def _time_column(source: Source, time: str | None, rate: float | None, path: Path) -> int | None:
@@ -212,9 +212,9 @@ def _channels(
     return tuple(split_head(source.heads[i])[0] for i in places), places
 
 
-def _units(heads: Mapping[str, str], given: Mapping[str, str], path: Path) -> tuple[str, ...]:
+def _units(heads: Mapping[str, str], stated: Mapping[str, str], path: Path) -> tuple[str, ...]:
     """The unit of each channel, by its head and by the user's statement."""
-    return tuple(unit_of(head, given.get(name), path) or "" for name, head in heads.items())
+    return tuple(unit_of(head, stated.get(name), path) or "" for name, head in heads.items())
 
 
 def _on_grid(samples: Array, place: Integers) -> tuple[Array, Integers | None]:

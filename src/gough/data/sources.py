@@ -71,12 +71,12 @@ def split_head(head: str) -> tuple[str, str | None]:
         >>> split_head("q1 [deg]"), split_head("q1 (deg)"), split_head("q1 (left)"), split_head("q1")
         (('q1', 'deg'), ('q1', 'deg'), ('q1 (left)', None), ('q1', None))
     """
-    found = _BRACKETS.match(head)
-    if found and found[1]:
-        return found[1], found[2]
-    found = _PARENTHESES.match(head)
-    if found and is_unit(found[2]):
-        return found[1], found[2]
+    match = _BRACKETS.match(head)
+    if match and match[1]:
+        return match[1], match[2]
+    match = _PARENTHESES.match(head)
+    if match and is_unit(match[2]):
+        return match[1], match[2]
     return head, None
 
 
@@ -188,5 +188,5 @@ def is_unit(text: str) -> bool:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(f"'{name}'" for name in names[:12])
-    return f"There are {shown}{', …' if len(names) > 12 else ''}"
+    listed = ", ".join(f"'{name}'" for name in names[:12])
+    return f"There are {listed}{', …' if len(names) > 12 else ''}"

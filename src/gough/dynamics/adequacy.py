@@ -311,8 +311,8 @@ def _judge(model: DynamicModel, problem: LinearProblem, validation: MeasuredMoti
 
 def _fit(judged: _Judged, scale: Array, before: _Judged | None) -> VariantFit:
     model, rows = judged.model, judged.held_out
-    found = identifiability(judged.problem)
-    problem = judged.problem if found.is_full_rank else reduced(judged.problem, found)
+    analysis = identifiability(judged.problem)
+    problem = judged.problem if analysis.is_full_rank else reduced(judged.problem, analysis)
     smallest = rounded_up(minimal_bound(with_bounds(problem, scale)).upper, scale)
     n = len(model.actuators)
     part, error = (0.0, 0.0) if before is None else before.gain_of(judged)
@@ -320,7 +320,7 @@ def _fit(judged: _Judged, scale: Array, before: _Judged | None) -> VariantFit:
         variant=variant_name(model),
         adds=str(getattr(model, "adds", "")),
         n_parameters=len(model.names),
-        rank=found.rank,
+        rank=analysis.rank,
         fitted_rms=scale * _rms(judged.seen, judged.fitted.group, n),
         rms=scale * _rms(judged.unseen, rows.group, n),
         peak=scale * np.array([abs(judged.unseen[rows.group == g]).max(initial=0.0) for g in range(n)]),

@@ -64,8 +64,8 @@ def smallest_factor(problem: LinearProblem, scale: Array) -> MinimalBound:
     Examples:
         >>> import gough
         >>> problem = gough.LinearProblem(np.ones((2, 1)), [0.0, 3.0], gough.Unknowns(["a"]))
-        >>> found = smallest_factor(problem, np.ones(1))
-        >>> round(found.lower, 9), round(found.upper, 9)
+        >>> factor = smallest_factor(problem, np.ones(1))
+        >>> round(factor.lower, 9), round(factor.upper, 9)
         (1.5, 1.5)
     """
     prior = problem.unknowns.bounds
@@ -73,8 +73,8 @@ def smallest_factor(problem: LinearProblem, scale: Array) -> MinimalBound:
     radius = scale[problem.groups.of_row(problem.n_rows)]
     enough = float((abs(problem.residuals(solution.theta)) / radius).max())
     box = closed_prior(problem, np.nextafter(enough * (1 + 1e-12) * scale, inf))
-    found = minimal_bound(with_bounds(problem, scale, box))
-    return found if prior.is_bounded or not box.is_bounded else replace(found, lower=min(found.lower, enough))
+    factor = minimal_bound(with_bounds(problem, scale, box))
+    return factor if prior.is_bounded or not box.is_bounded else replace(factor, lower=min(factor.lower, enough))
 
 
 def rounded_up(factor: float, scale: Array) -> Array:

@@ -67,8 +67,8 @@ def solved(R: Array, n_right: int = 1) -> Array:
     A, right = R[:, :-n_right], R[:, -n_right:]
     size = np.linalg.norm(A, axis=0)
     size = np.where(size > 0, size, 1.0)
-    found = np.linalg.lstsq(A / size, right, rcond=1e-10)[0] / size[:, None]
-    return found[:, 0] if n_right == 1 else found
+    theta = np.linalg.lstsq(A / size, right, rcond=1e-10)[0] / size[:, None]
+    return theta[:, 0] if n_right == 1 else theta
 
 
 @one_blas_thread()
@@ -164,5 +164,5 @@ def _damped(A: Array, right: Array) -> Array:
     size = np.where(size > 0, size, 1.0)
     k = A.shape[1]
     stacked = np.vstack([A / size, _DAMPING * np.eye(k)])
-    found: Array = np.linalg.lstsq(stacked, np.append(right, np.zeros(k)), rcond=None)[0] / size
-    return found
+    theta: Array = np.linalg.lstsq(stacked, np.append(right, np.zeros(k)), rcond=None)[0] / size
+    return theta

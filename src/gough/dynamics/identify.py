@@ -97,8 +97,8 @@ def identify(
     begin("assembling the equations")
     free, fixed = recorded(robot, motion, prior=prior).without_fixed()
     begin("determining the rank")
-    found = identifiability(free)
-    problem = free if found.is_full_rank else reduced(free, found)
+    analysis = identifiability(free)
+    problem = free if analysis.is_full_rank else reduced(free, analysis)
     begin("computing the smallest error bound")
     scale = residual_scale(problem) if stated is None else stated
     minimal = smallest_factor(problem, scale)
@@ -110,7 +110,7 @@ def identify(
         motion=motion,
         problem=problem,
         bounded=bounded,
-        identifiability=found,
+        identifiability=analysis,
         estimates=estimates,
         refused=refused,
         scale=scale,

@@ -95,14 +95,14 @@ class Channels(Protocol):
 
 def require_fit(robot: DynamicModel, motion: Channels) -> None:
     """Refuse a motion that is not one of this robot by number, order or units."""
-    for what, wanted, given in (
+    for what, wanted, recorded_names in (
         ("coordinates", robot.coordinates, motion.coordinates),
         ("actuators", robot.actuators, motion.actuators),
     ):
         require(
-            len(wanted) == len(given),
-            f"{robot.name} has {len(wanted)} {what} ({', '.join(wanted)}), but the motion has {len(given)} "
-            f"({', '.join(given)})",
+            len(wanted) == len(recorded_names),
+            f"{robot.name} has {len(wanted)} {what} ({', '.join(wanted)}), but the motion has {len(recorded_names)} "
+            f"({', '.join(recorded_names)})",
         )
     _require_order("coordinates", robot, robot.coordinates, motion.coordinates)
     _require_order("efforts", robot, robot.actuators, motion.actuators)
@@ -110,16 +110,16 @@ def require_fit(robot: DynamicModel, motion: Channels) -> None:
     _require_units(robot, motion.actuators, motion.effort_units, robot.effort_units)
 
 
-def _require_order(what: str, robot: DynamicModel, wanted: Sequence[str], given: Sequence[str]) -> None:
+def _require_order(what: str, robot: DynamicModel, wanted: Sequence[str], names: Sequence[str]) -> None:
     """Refuse names in another order than the robot's, by the names or by the numbers in them."""
-    if tuple(wanted) == tuple(given):
+    if tuple(wanted) == tuple(names):
         return
-    same = sorted(wanted) == sorted(given)
-    ranks = _ranks(wanted), _ranks(given)
+    same = sorted(wanted) == sorted(names)
+    ranks = _ranks(wanted), _ranks(names)
     ordered = None in ranks or ranks[0] == ranks[1]
     require(
         ordered and not same,
-        f"the {what} of the motion are ({', '.join(given)}), but those of {robot.name} are ({', '.join(wanted)}), in "
+        f"the {what} of the motion are ({', '.join(names)}), but those of {robot.name} are ({', '.join(wanted)}), in "
         "this order: name them so, in this order, in prepare()",
     )
 
@@ -133,8 +133,8 @@ def _ranks(names: Sequence[str]) -> list[int] | None:
     return sorted(range(len(last)), key=last.__getitem__)
 
 
-def _require_units(robot: DynamicModel, names: Sequence[str], given: Sequence[str], wanted: Sequence[str]) -> None:
-    for name, unit, right in zip(names, given, wanted, strict=True):
+def _require_units(robot: DynamicModel, names: Sequence[str], units: Sequence[str], wanted: Sequence[str]) -> None:
+    for name, unit, right in zip(names, units, wanted, strict=True):
         if not unit:
             raise InputError(f"the unit of '{name}' is not stated: {robot.name} needs {right}; state it in units=")
         if not same_kind(unit, right):

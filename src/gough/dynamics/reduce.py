@@ -16,7 +16,7 @@ from gough.region import Box, ConfidenceEllipsoid
 from gough.unknowns import Unknowns
 
 
-def reduced(problem: LinearProblem, found: Identifiability) -> LinearProblem:
+def reduced(problem: LinearProblem, analysis: Identifiability) -> LinearProblem:
     """The same equations in the base parameters alone: W θ = W_kept (C θ), up to rounding.
 
     C holds the coefficients of the base parameters. Nominal values and the prior are carried over through C; a prior's
@@ -33,16 +33,16 @@ def reduced(problem: LinearProblem, found: Identifiability) -> LinearProblem:
     """
     old = problem.unknowns
     require(
-        found.names == old.names,
+        analysis.names == old.names,
         "this identifiability belongs to another problem: its unknowns have other names",
     )
-    require(found.rank > 0, "these data determine no parameter: the regressor is zero")
-    kept = list(found.kept)
+    require(analysis.rank > 0, "these data determine no parameter: the regressor is zero")
+    kept = list(analysis.kept)
     unknowns = Unknowns(
-        tuple(base.name for base in found.base),
+        tuple(base.name for base in analysis.base),
         tuple(old.units[i] for i in kept),
-        None if old.nominal is None else base_values(found, old.nominal),
-        _carried(old.prior, _coefficients(found)),
+        None if old.nominal is None else base_values(analysis, old.nominal),
+        _carried(old.prior, _coefficients(analysis)),
     )
     return replace(
         problem,
@@ -52,7 +52,7 @@ def reduced(problem: LinearProblem, found: Identifiability) -> LinearProblem:
     )
 
 
-def base_values(found: Identifiability, theta: Any) -> Array:
+def base_values(analysis: Identifiability, theta: Any) -> Array:
     """C θ: the values that the base parameters take where the unknowns themselves are θ.
 
     Examples:
@@ -63,13 +63,13 @@ def base_values(found: Identifiability, theta: Any) -> Array:
         array([7.])
     """
     values = array(theta, "θ", ndim=1)
-    wanted = len(found.names)
+    wanted = len(analysis.names)
     require(len(values) == wanted, f"θ must have {wanted} entries, one per unknown, but has {len(values)}")
-    return _coefficients(found) @ values
+    return _coefficients(analysis) @ values
 
 
-def _coefficients(found: Identifiability) -> Array:
-    return np.array([base.coefficients for base in found.base])
+def _coefficients(analysis: Identifiability) -> Array:
+    return np.array([base.coefficients for base in analysis.base])
 
 
 def _carried_noise(noise: Noise, bounds: Box, shape: tuple[int, int]) -> Noise:

@@ -289,17 +289,20 @@ class Identified(EstimatesByMethod):
     @property
     def on_data(self) -> tuple[str, ...]:
         """The rows that were used and the parameters that they determine, in sentences."""
-        found, n_rows, complete = self.identifiability, self.problem.n_rows, self.motion.kept.size
+        analysis, n_rows, complete = self.identifiability, self.problem.n_rows, self.motion.kept.size
         rows = f"{n_rows} rows" if n_rows == complete else f"{n_rows} rows ({percent(1 - n_rows / complete)} masked)"
-        what = "parameters are" if found.is_full_rank else "parameters or combinations of them are"
+        what = "parameters are" if analysis.is_full_rank else "parameters or combinations of them are"
         lines = [
-            f"{found.rank} of {len(found.names)} {what} determined by {rows}; condition number {found.condition:.3g}."
+            (
+                f"{analysis.rank} of {len(analysis.names)} {what} determined by {rows}; "
+                f"condition number {analysis.condition:.3g}."
+            )
         ]
-        if found.not_identifiable:
-            lines.append(f"Not determined individually: {listed(found.not_identifiable)}.")
-        if found.condition > _WEAK:
+        if analysis.not_identifiable:
+            lines.append(f"Not determined individually: {listed(analysis.not_identifiable)}.")
+        if analysis.condition > _WEAK:
             lines.append(
-                f"The worst-excited direction is {found.weakest}: excite it more, or fix a parameter by a prior."
+                f"The worst-excited direction is {analysis.weakest}: excite it more, or fix a parameter by a prior."
             )
         if self.fixed:
             known = [f"{name} = {number(value)}" for name, value in self.fixed.items()]

@@ -124,9 +124,9 @@ def interval_text(estimate: Estimate, i: int, *, power: int = 0) -> str:
     return " … ".join(outward.sides(lower, upper, times=times))
 
 
-def regroupings(robot: Any, found: Identifiability, names: Sequence[str]) -> dict[str, str]:
+def regroupings(robot: Any, analysis: Identifiability, names: Sequence[str]) -> dict[str, str]:
     """What each short label of `parameter_table` stands for: sums over joints where the robot is a mechanism."""
     if not isinstance(robot, ClosedChain):
         return spelled_out(names)
-    texts = [formula(robot.mechanism, found.names, base.coefficients.tolist()) for base in found.base]
+    texts = [formula(robot.mechanism, analysis.names, base.coefficients.tolist()) for base in analysis.base]
     return {label: text for label, text in zip(short_labels(names), texts, strict=True) if label != text}

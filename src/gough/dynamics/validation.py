@@ -163,7 +163,7 @@ class _Directions:
     """The regressor of another trajectory in the unknowns of an identification's problem."""
 
     def __init__(self, identified: "Identified", motion: MeasuredMotion) -> None:
-        robot, found = identified.robot, identified.identifiability
+        robot, analysis = identified.robot, identified.identifiability
         self.shape = motion.efforts.shape
         W = measured_regressor(robot, motion).reshape(-1, len(robot.names))
         fixed = np.array([name in identified.fixed for name in robot.names])
@@ -171,10 +171,10 @@ class _Directions:
         self.known: Array = W[:, fixed] @ values if len(values) else np.zeros(len(W))
         """Effort of the parameters that are fixed, row by row."""
         free = W[:, ~fixed]
-        self.W: Array = free[:, list(found.kept)]
+        self.W: Array = free[:, list(analysis.kept)]
         self.notes: tuple[str, ...] = ()
-        if not found.is_full_rank:
-            self.notes = _beyond(free, self.W, np.array([base.coefficients for base in found.base]))
+        if not analysis.is_full_rank:
+            self.notes = _beyond(free, self.W, np.array([base.coefficients for base in analysis.base]))
 
     def by_sample(self, values: Array) -> Array:
         return (values + self.known).reshape(self.shape)
@@ -197,8 +197,8 @@ def validated(identified: "Identified", motion: MeasuredMotion, *, samples: int 
     Examples:
         >>> from gough.dynamics import identify
         >>> from gough.dynamics.example import random_motion
-        >>> found = identify(*random_motion(1), methods=["hull"], bound=0.1, compare=False)
-        >>> other = validated(found, random_motion(2)[1], samples=10)
+        >>> identified = identify(*random_motion(1), methods=["hull"], bound=0.1, compare=False)
+        >>> other = validated(identified, random_motion(2)[1], samples=10)
         >>> other.exact.covered, other.predictions["hull"].covered
         (array([1., 1.]), array([1., 1.]))
     """

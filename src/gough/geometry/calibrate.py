@@ -68,8 +68,8 @@ def calibrate(
         >>> truth = robot.nominal + rng.normal(0, 1e-3, 42)
         >>> p, R = rng.normal([0, 0, 0.35], 0.03, (40, 3)), exp(rng.normal(0, 0.15, (40, 3)))
         >>> seen = Poses(p + rng.normal(0, 1e-5, p.shape), R, robot.inverse(truth, p, R)).with_noise(1e-5, 1e-6, 1e-7)
-        >>> found = calibrate(robot, seen)
-        >>> bool(found.rms[1] < 2e-5 < 1e-4 < found.rms[0]), found.refuted
+        >>> calibrated = calibrate(robot, seen)
+        >>> bool(calibrated.rms[1] < 2e-5 < 1e-4 < calibrated.rms[0]), calibrated.refuted
         (True, False)
     """
     for name in fixed:
@@ -132,9 +132,9 @@ def cross_validate(model: KinematicModel, poses: Poses, *, folds: int = 6, **opt
     parts = []
     part = np.arange(len(poses)) * folds // len(poses)
     for fold in range(folds):
-        found = calibrate(model, poses.select(part != fold), validation=poses.select(part == fold), **options)
-        assert found.validation is not None
-        parts.append(found.validation)
+        calibrated = calibrate(model, poses.select(part != fold), validation=poses.select(part == fold), **options)
+        assert calibrated.validation is not None
+        parts.append(calibrated.validation)
 
     def joined(field: str) -> Any:
         values = [getattr(part, field) for part in parts]
@@ -153,8 +153,8 @@ def rezero(model: KinematicModel, parameters: Any, poses: Poses) -> Array:
         >>> p = np.array([[0.0, 0.0, 0.33], [0.01, 0.0, 0.35]])
         >>> today = robot.inverse(robot.nominal, p) + [0.001, -0.002, 0.0, 0.003, 0.0, 0.0]
         >>> poses = Poses(p, np.repeat(np.eye(3)[None], 2, axis=0), today)
-        >>> found = rezero(robot, robot.nominal, poses)
-        >>> (1000 * (found - robot.nominal)[6::7]).round(6) + 0.0
+        >>> rezeroed = rezero(robot, robot.nominal, poses)
+        >>> (1000 * (rezeroed - robot.nominal)[6::7]).round(6) + 0.0
         array([-1.,  2.,  0., -3.,  0.,  0.])
     """
     theta = np.array(parameters, dtype=float)
@@ -205,11 +205,11 @@ def _aligned(model: KinematicModel, poses: Poses, theta: Array, frames: FramesOf
     modeled = model.forward(theta, poses.readings)
     measured = RigidMotion(poses.rotation, poses.position)
     B = RigidMotion(modeled.rotation, modeled.position)
-    found = refined(hand_eye(measured, B), measured, B)
+    aligned = refined(hand_eye(measured, B), measured, B)
     rows = model.rows(theta).copy()
-    rows[:, :3] = found.base.of(rows[:, :3])
-    rows[:, 3:6] = found.target.of(rows[:, 3:6])
-    return model.parameters(rows), found
+    rows[:, :3] = aligned.base.of(rows[:, :3])
+    rows[:, 3:6] = aligned.target.of(rows[:, 3:6])
+    return model.parameters(rows), aligned
 
 
 def _elsewhere(model: KinematicModel, poses: Poses, theta: Array, frames: FramesOf) -> str:

@@ -72,8 +72,8 @@ def hand_eye(measured: RigidMotion, modeled: RigidMotion, method: Linear = "shah
         >>> rng = np.random.default_rng(1)
         >>> B = RigidMotion(exp(0.3 * rng.normal(size=(9, 3))), rng.normal(size=(9, 3)))
         >>> Z, X = RigidMotion(exp(np.array([0.1, 2.0, 0.3])), np.ones(3)), RigidMotion(exp(np.ones(3)), np.zeros(3))
-        >>> found = hand_eye(Z @ B @ X.inverse(), B)
-        >>> found.base.t.round(9), bool(found.position_rms < 1e-12)
+        >>> frames = hand_eye(Z @ B @ X.inverse(), B)
+        >>> frames.base.t.round(9), bool(frames.position_rms < 1e-12)
         (array([1., 1., 1.]), True)
     """
     require(len(measured.R) == len(modeled.R) >= 3, "frames need at least three poses, measured and modeled alike")
@@ -97,8 +97,8 @@ def refined(
         >>> rng = np.random.default_rng(1)
         >>> B = RigidMotion(exp(0.3 * rng.normal(size=(30, 3))), rng.normal(size=(30, 3)))
         >>> A = RigidMotion(exp(1e-3 * rng.normal(size=(30, 3))) @ B.R, B.t + 1e-3 * rng.normal(size=(30, 3)))
-        >>> found = refined(hand_eye(A, B), A, B)
-        >>> bool(abs(found.base.t / np.sqrt(found.covariance.diagonal()[:3])).max() < 4)
+        >>> frames = refined(hand_eye(A, B), A, B)
+        >>> bool(abs(frames.base.t / np.sqrt(frames.covariance.diagonal()[:3])).max() < 4)
         True
     """
     base, target = frames.base, frames.target
@@ -115,8 +115,8 @@ def refined(
         if (abs(step) <= 1e-6 * np.sqrt(covariance.diagonal())).all():
             break
     dof = max(e.size - 12, 1)
-    found = _frames(base, target, measured, modeled)
-    return Frames(base, target, covariance * float(z @ z) / dof, found.position_rms, found.rotation_rms)
+    solution = _frames(base, target, measured, modeled)
+    return Frames(base, target, covariance * float(z @ z) / dof, solution.position_rms, solution.rotation_rms)
 
 
 def procrustes(points: Any, onto: Any, *, mirrored: bool = False) -> tuple[RigidMotion, float]:

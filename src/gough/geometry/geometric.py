@@ -69,20 +69,20 @@ class ChainEquations(ArrayValue):
 
     def by_chain(self, theta: Array, measured: Array) -> tuple[Array, Array, Array]:
         """Residuals (N, chains), derivatives by each chain's own unknowns (N, chains, k) and by what was measured."""
-        found = self._evaluate(theta, measured)
-        N, n = found["residual"].shape
-        X, by_pose = found["by_x"], found["by_pose"]
+        values = self._evaluate(theta, measured)
+        N, n = values["residual"].shape
+        X, by_pose = values["by_x"], values["by_pose"]
         if self.has_scale:
             position = self._parts(measured)[0]
             X = np.concatenate([X, by_pose[..., :3] @ position[..., None]], axis=2)
             by_pose = by_pose * np.repeat([theta[-1], 1.0], 3)
         if self.readings is not None:
-            return found["residual"], X, by_pose if self.turns else by_pose[..., :3]
+            return values["residual"], X, by_pose if self.turns else by_pose[..., :3]
         size = 0 if self.position is not None else 6 if self.turns else 3
         J_m = np.zeros((N, n, size + n))
         J_m[..., :size] = by_pose[..., :size]
-        J_m[:, range(n), range(size, size + n)] = found["by_reading"]
-        return found["residual"], X, J_m
+        J_m[:, range(n), range(size, size + n)] = values["by_reading"]
+        return values["residual"], X, J_m
 
     @cached_property
     def _rotations(self) -> Array:
@@ -106,8 +106,8 @@ class ChainEquations(ArrayValue):
         N, n = readings.shape
         x = np.broadcast_to(theta[self.columns], (N, *self.columns.shape)).reshape(N * n, -1)
         position, turn = (np.repeat(values, n, axis=0) for values in (position, turn))
-        found = self.derivatives.evaluate(x, position, self._rotations, turn, readings.reshape(-1))
-        return {name: value.reshape(N, n, *value.shape[1:]) for name, value in found.items()}
+        outputs = self.derivatives.evaluate(x, position, self._rotations, turn, readings.reshape(-1))
+        return {name: value.reshape(N, n, *value.shape[1:]) for name, value in outputs.items()}
 
 
 def geometric(

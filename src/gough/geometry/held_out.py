@@ -97,8 +97,8 @@ def held_out(model: KinematicModel, poses: Poses, before: Array, after: Array, *
         >>> printer = LinearDelta()
         >>> p = np.array([[0.0, 0.0, 0.1], [0.05, 0.0, 0.1]])
         >>> poses = Poses(p, None, printer.inverse(printer.nominal, p))
-        >>> found = held_out(printer, poses, printer.nominal + 1e-3, printer.nominal)
-        >>> bool((found.position_before > 5e-4).all()), bool(found.position_after.max() < 1e-12)
+        >>> check = held_out(printer, poses, printer.nominal + 1e-3, printer.nominal)
+        >>> bool((check.position_before > 5e-4).all()), bool(check.position_after.max() < 1e-12)
         (True, True)
     """
     rotation = np.repeat(np.eye(3)[None], len(poses), axis=0) if poses.rotation is None else poses.rotation
@@ -107,10 +107,10 @@ def held_out(model: KinematicModel, poses: Poses, before: Array, after: Array, *
         first: tuple[Array | None, Array | None] = _errors(model, model.forward(before, poses.readings, seen), seen)
     except InputError:
         first = (None, None)
-    found = model.forward(after, poses.readings, seen)
-    second = _errors(model, found, seen)
+    predicted = model.forward(after, poses.readings, seen)
+    second = _errors(model, predicted, seen)
     lengths = [closure(model, theta, seen, poses.readings) for theta in (before, after)]
-    other = nearest_other_mode(model, after, poses.readings, found)
+    other = nearest_other_mode(model, after, poses.readings, predicted)
     return HeldOut(
         first[0],
         second[0],
@@ -131,7 +131,7 @@ def closure(model: KinematicModel, theta: Array, seen: PlatformPoses, readings: 
     return kernel(x, position, rotation, np.zeros(3), readings.reshape(-1)).reshape(readings.shape)
 
 
-def _errors(model: KinematicModel, found: PlatformPoses, seen: PlatformPoses) -> tuple[Array, Array]:
-    far = np.linalg.norm(found.position - seen.position, axis=1)
-    turned = angle_between(found.rotation, seen.rotation) if model.has_orientation else np.zeros(len(far))
+def _errors(model: KinematicModel, predicted: PlatformPoses, seen: PlatformPoses) -> tuple[Array, Array]:
+    far = np.linalg.norm(predicted.position - seen.position, axis=1)
+    turned = angle_between(predicted.rotation, seen.rotation) if model.has_orientation else np.zeros(len(far))
     return far, turned

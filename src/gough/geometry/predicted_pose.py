@@ -21,13 +21,13 @@ def pose_sensitivity(model: KinematicModel, parameters: Array, poses: PlatformPo
         array([0.333333, 0.333333, 0.333333])
     """
     readings = model.inverse(parameters, poses.position, poses.rotation)
-    found = evaluate_chains(all_derivatives(model.chain_kernel("length")), model.columns, parameters, poses, readings)
+    values = evaluate_chains(all_derivatives(model.chain_kernel("length")), model.columns, parameters, poses, readings)
     J = np.zeros((*readings.shape, len(model.names)))
     for chain, columns in enumerate(model.columns):
-        J[:, chain, columns] = found["by_x"][:, chain]
+        J[:, chain, columns] = values["by_x"][:, chain]
     free = list(model.freedoms)
     result = np.zeros((len(readings), 6, len(model.names)))
-    by_pose = found["by_pose"][..., free]
+    by_pose = values["by_pose"][..., free]
     singular = np.linalg.det(by_pose) == 0
     by_pose[singular] = np.nan
     result[:, free] = -np.linalg.solve(by_pose, J)
@@ -62,7 +62,7 @@ def readings_where_reached(model: KinematicModel, parameters: Array, poses: Plat
     """
     n = len(poses.position)
     try:
-        found = model.inverse(parameters, poses.position, poses.rotation)
+        readings = model.inverse(parameters, poses.position, poses.rotation)
     except InputError:
         if n == 1:
             return np.full((1, len(model.chains)), np.nan), np.zeros(1, dtype=bool)
@@ -72,4 +72,4 @@ def readings_where_reached(model: KinematicModel, parameters: Array, poses: Plat
             for part in parts
         ]
         return np.concatenate([half[0] for half in halves]), np.concatenate([half[1] for half in halves])
-    return found, np.asarray(np.isfinite(found).all(axis=1))
+    return readings, np.asarray(np.isfinite(readings).all(axis=1))

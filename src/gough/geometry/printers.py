@@ -82,12 +82,12 @@ class CalibratedPrinter(CalibratedParameters, ArrayValue):
         """Parameters in mm and degrees, as configured and as found."""
         rows = []
         for i, (name, unit) in enumerate(zip(self.model.names, self.model.units, strict=True)):
-            shown, factor = shown_unit(unit)
-            configured, found = self.model.nominal[i] * factor, self.parameters[i] * factor
+            written_unit, factor = shown_unit(unit)
+            configured, calibrated = self.model.nominal[i] * factor, self.parameters[i] * factor
             half = self.plus(name)
-            change = round(found - configured, 4) + 0.0
+            change = round(calibrated - configured, 4) + 0.0
             moved = "—" if half == "fixed" else f"{change:+.4f}" if change else "0.0000"
-            rows.append([name, shown, f"{configured:.4f}", f"{found:.4f}", moved, half])
+            rows.append([name, written_unit, f"{configured:.4f}", f"{calibrated:.4f}", moved, half])
         heads = ["parameter", "unit", "configured", "found", "change", "± (95%)"]
         return table(heads, rows, "lurrrr", "Geometry as configured and as found")
 

@@ -100,13 +100,13 @@ class CalibratedParameters(Answer):
         halves = dict(zip(self.estimate.unknowns.names, self.estimate.half_widths().tolist(), strict=True))
         rows = []
         for i, (name, unit) in enumerate(zip(self.model.names, self.model.units, strict=True)):
-            shown, factor = shown_unit(unit)
+            written_unit, factor = shown_unit(unit)
             before, after = self.start[i] * factor, self.parameters[i] * factor
             half = halves[name] * factor if name in halves else np.nan
             texts = [plus_minus(value, half)[0] for value in (before, after, after - before)]
             known = [] if truth is None else [plus_minus(truth[i] * factor, half)[0]]
             spread = plus_minus(after, half)[1] if name in halves else "fixed"
-            rows.append([name, shown, *texts[:2], spread, texts[2] if name in halves else "—", *known])
+            rows.append([name, written_unit, *texts[:2], spread, texts[2] if name in halves else "—", *known])
         heads = ["parameter", "unit", "before", "after", "± (95%)", "change", *([] if truth is None else ["truth"])]
         return table(heads, rows, "lu" + "r" * (len(heads) - 2), "Geometry before and after")
 

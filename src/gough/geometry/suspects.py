@@ -34,20 +34,20 @@ def suspects_of(
 ) -> tuple[str, ...]:
     """Sentences on what is probably wrong where chains close to `rms` (m); empty where nothing is."""
     size = float(np.ptp(poses.position, axis=0).max() + abs(poses.position).max())
-    found = []
+    suspects = []
     if answer.status is Status.MAX_STEPS or not rms <= _POOR * size:
-        found.append(_conventions(model, poses, problem, parameters))
-        if not found[0] and not rms <= _WRONG * size:
-            found.append(
+        suspects.append(_conventions(model, poses, problem, parameters))
+        if not suspects[0] and not rms <= _WRONG * size:
+            suspects.append(
                 f"The chains close only to {number(1e3 * rms, digits=3)} mm (rms): check units, frames and the order "
                 "of the readings; else the model lacks a large effect."
             )
     if answer.status is Status.OK and not problem.unknowns.is_fixed.any():
         of = _joints(model, poses, parameters) if isinstance(model, GoughPlatform) else _order(model, parameters)
-        found.append(of)
-    if answer.status is Status.OK and not any(found):
-        found.append(_unassembled(model, poses))
-    return tuple(filter(None, found))
+        suspects.append(of)
+    if answer.status is Status.OK and not any(suspects):
+        suspects.append(_unassembled(model, poses))
+    return tuple(filter(None, suspects))
 
 
 def likely_cause(model: KinematicModel, poses: Poses, problem: NonlinearProblem) -> str:
@@ -70,7 +70,7 @@ def _unassembled(model: KinematicModel, poses: Poses) -> str:
 
 def _order(model: KinematicModel, parameters: Array) -> str:
     """Are the chains found those of the blueprint, in its order?"""
-    found, blueprint = parameters[model.columns], model.nominal[model.columns]
+    estimates, blueprint = parameters[model.columns], model.nominal[model.columns]
     lengths = np.array([unit == "m" for unit in model.units])
     size = float(np.linalg.norm(parameters[lengths]) / np.linalg.norm(model.nominal[lengths]))
     if not 1 / _BETTER < size < _BETTER:
@@ -79,8 +79,8 @@ def _order(model: KinematicModel, parameters: Array) -> str:
             "millimetres are taken for metres, in the positions or in the blueprint."
         )
     angles = np.array([unit == "rad" for unit in model.units])[model.columns]
-    orders = np.array(list(permutations(range(len(found)))))
-    away = found[orders] - blueprint
+    orders = np.array(list(permutations(range(len(estimates)))))
+    away = estimates[orders] - blueprint
     away = np.where(angles, np.sin(away / 2) * 0.4, away)  # of turns, what they do at 0.2 m
     cost = np.sqrt((away**2).sum(axis=2).mean(axis=1))
     best = int(cost.argmin())
@@ -117,8 +117,8 @@ def _conventions(model: KinematicModel, poses: Poses, problem: NonlinearProblem,
     alike = [each for each in tried if each[0] <= 2 * least]  # the nearest to the blueprint is the likely one
     best, _, words = min(alike, key=lambda each: each[1], default=(np.inf, 0.0, ""))
     if best < _FITS and (best * _BETTER < here or not np.isfinite(here)):
-        given, better = (f"{number(100 * v, digits=2)} %" for v in (here, best))
-        return f"The chains close only to {given} of their travel, but to {better} if {words}."
+        now, better = (f"{number(100 * v, digits=2)} %" for v in (here, best))
+        return f"The chains close only to {now} of their travel, but to {better} if {words}."
     return ""
 
 

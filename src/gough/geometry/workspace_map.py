@@ -56,11 +56,11 @@ class WorkspaceMap(ArrayValue):
         }
 
 
-def workspace_map(found: Calibrated, axes: str = "xy", *, resolution: int = 21, at: Any = None) -> WorkspaceMap:
+def workspace_map(calibrated: Calibrated, axes: str = "xy", *, resolution: int = 21, at: Any = None) -> WorkspaceMap:
     """A map of predicted uncertainty over the positions that were measured, from the parameters' covariance.
 
     Args:
-        found: The calibration; its estimate must state a covariance.
+        calibrated: The calibration; its estimate must state a covariance.
         axes: What varies: two of x, y, z for a slice, "xyz" for a volume.
         resolution: Positions along each axis.
         at: The position of the slice, m; the middle of the measured poses by default. The orientation is their mean.
@@ -72,25 +72,27 @@ def workspace_map(found: Calibrated, axes: str = "xy", *, resolution: int = 21, 
         >>> printer, rng = LinearDelta(), np.random.default_rng(1)
         >>> p = rng.uniform([-0.08, -0.08, 0.0], [0.08, 0.08, 0.1], (30, 3))
         >>> seen = Poses(p + rng.normal(0, 1e-5, p.shape), None, printer.inverse(printer.nominal, p)).with_noise(1e-5)
-        >>> shown = workspace_map(calibrate(printer, seen), resolution=5)
-        >>> shown.position.shape, bool(shown.position[2, 2] < 1e-5)
+        >>> workspace = workspace_map(calibrate(printer, seen), resolution=5)
+        >>> workspace.position.shape, bool(workspace.position[2, 2] < 1e-5)
         ((5, 5), True)
     """
-    known = [name for i, name in enumerate(_AXES) if i in found.model.freedoms]
+    known = [name for i, name in enumerate(_AXES) if i in calibrated.model.freedoms]
     wrong = [name for name in axes if name not in known]
     require(
         not wrong and len(set(axes)) == len(axes) > 0, f"axes are some of {', '.join(known)}, each once, not '{axes}'"
     )
     require(resolution >= 2, f"a map needs at least 2 positions along each axis, not {resolution}")
-    if not isinstance(found.estimate.region, ConfidenceEllipsoid):
+    if not isinstance(calibrated.estimate.region, ConfidenceEllipsoid):
         raise InputError(
             "a map of uncertainty needs a covariance of the parameters, which this estimate does not state"
         )
-    seen = found.poses.position * found.scale
+    seen = calibrated.poses.position * calibrated.scale
     low, high = seen.min(axis=0), seen.max(axis=0)
     room = _BEYOND * (high - low)
     center = (low + high) / 2 if at is None else np.asarray(at, dtype=float)
-    rotation = np.eye(3) if found.poses.rotation is None else nearest_rotation(found.poses.rotation.mean(axis=0))
+    rotation = (
+        np.eye(3) if calibrated.poses.rotation is None else nearest_rotation(calibrated.poses.rotation.mean(axis=0))
+    )
     places = [_AXES.index(name) for name in axes]
     grid = tuple(np.linspace(low[i] - room[i], high[i] + room[i], resolution) for i in places)
     shape = (resolution,) * len(axes)
@@ -98,8 +100,8 @@ def workspace_map(found: Calibrated, axes: str = "xy", *, resolution: int = 21, 
     for i, values in zip(places, np.meshgrid(*grid, indexing="ij"), strict=True):
         position[..., i] = values
     poses = PlatformPoses(position.reshape(-1, 3), np.broadcast_to(rotation, (position.size // 3, 3, 3)))
-    sigma = _sigma(found, poses)
-    turns = any(freedom > 2 for freedom in found.model.freedoms)
+    sigma = _sigma(calibrated, poses)
+    turns = any(freedom > 2 for freedom in calibrated.model.freedoms)
     return WorkspaceMap(
         tuple(axes),
         grid,
@@ -109,15 +111,15 @@ def workspace_map(found: Calibrated, axes: str = "xy", *, resolution: int = 21, 
     )
 
 
-def _sigma(found: Calibrated, poses: PlatformPoses) -> Array:
+def _sigma(calibrated: Calibrated, poses: PlatformPoses) -> Array:
     """Standard deviations of positions and orientations (2, N); NaN where the readings leave the measured range."""
-    readings, reached = readings_where_reached(found.model, found.parameters, poses)
-    measured = found.poses.readings
+    readings, reached = readings_where_reached(calibrated.model, calibrated.parameters, poses)
+    measured = calibrated.poses.readings
     with np.errstate(invalid="ignore"):
         inside = reached & ((readings >= measured.min(axis=0)) & (readings <= measured.max(axis=0))).all(axis=1)
     result = np.full((2, len(readings)), np.nan)
     if inside.any():
-        result[:, inside] = found.predicted_sigma(PlatformPoses(poses.position[inside], poses.rotation[inside]))
+        result[:, inside] = calibrated.predicted_sigma(PlatformPoses(poses.position[inside], poses.rotation[inside]))
     return result
 
 

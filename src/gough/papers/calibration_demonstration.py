@@ -85,7 +85,7 @@ class CalibrationDemonstration:
     plain: Estimate
     """By least squares as in [DACP06]."""
     plain_check: HeldOut
-    found: Calibrated
+    calibrated: Calibrated
     """Weighted, with verdicts."""
     certified: Certification
     trials: tuple[FaultTrial, ...]
@@ -111,7 +111,7 @@ class CalibrationDemonstration:
         return (
             (
                 f"A simulated {campaign.robot.name} differs from its blueprint by {off:.1f} mm (rms) in each of "
-                f"{len(campaign.robot.names)} parameters. A camera sees a target on it in {len(self.found.poses)} "
+                f"{len(campaign.robot.names)} parameters. A camera sees a target on it in {len(self.calibrated.poses)} "
                 f"extremal configurations, visited {campaign.runs} times, with {campaign.images} images each: "
                 f"{len(self.measured.poses)} images with the noise of the paper. Where the camera stands, and how the "
                 "target is mounted, is not known. The methods do not use the true values."
@@ -130,7 +130,7 @@ class CalibrationDemonstration:
         truth, n = self.measured.truth, len(self.legs)
         return (
             against_truth(f"least squares{_FRAMES}", self.plain, truth),
-            against_truth(f"weighted{_FRAMES}", self.found.estimate, truth),
+            against_truth(f"weighted{_FRAMES}", self.calibrated.estimate, truth),
             f"Certified boxes: {self.held} of {n} hold the true leg, at zero tolerance.{self._together}",
         )
 
@@ -142,7 +142,7 @@ class CalibrationDemonstration:
     def account(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Lines to print, under their headings."""
         return (
-            ("Verdicts", (headline(self.found).text, *self.found.verdicts)),
+            ("Verdicts", (headline(self.calibrated).text, *self.calibrated.verdicts)),
             ("Against the truth", self.sentences),
             ("Poses that were not used", self._predicted()),
             (
@@ -153,7 +153,7 @@ class CalibrationDemonstration:
         )
 
     def _predicted(self) -> tuple[str, ...]:
-        check = self.found.validation
+        check = self.calibrated.validation
         assert check is not None
         errors = {
             "blueprint": (check.position_before, check.orientation_before),
@@ -187,9 +187,9 @@ class CalibrationDemonstration:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, in SI units."""
-        names = self.found.model.names
+        names = self.calibrated.model.names
         return {
-            **self.found.to_dict(),
+            **self.calibrated.to_dict(),
             "truth": dict(zip(names, self.measured.truth.tolist(), strict=True)),
             "least_squares": self.plain.to_dict(),
             "tolerance": {"sigmas_of_a_mean": COVERAGE, "around": AROUND},
@@ -227,7 +227,7 @@ class CalibrationDemonstration:
         return calibration_documents(
             self.title,
             self.lead,
-            self.found,
+            self.calibrated,
             truth=self.measured.truth,
             against=self.sentences,
             legs=self.legs,
@@ -257,17 +257,19 @@ def demonstrate_calibration(
     measured = measure(campaign, np.random.default_rng([seed, 1]))
     (poses, repeatability), (others, _) = averaged(measured.poses), averaged(measured.validation)
     on_step(Phase(2, of, "calibrating"))
-    found = calibrate(campaign.robot, poses, frames="instrument", validation=others)
-    plain = squared_least_squares(campaign.robot, poses, found.start)
-    check = held_out(campaign.robot, others, found.start, plain.value)
+    calibrated = calibrate(campaign.robot, poses, frames="instrument", validation=others)
+    plain = squared_least_squares(campaign.robot, poses, calibrated.start)
+    check = held_out(campaign.robot, others, calibrated.start, plain.value)
     on_step(Phase(3, of, "proving"))
-    certified = _certified_means(campaign, poses, found)
+    certified = _certified_means(campaign, poses, calibrated)
     trials = []
     for i, fault in enumerate(faults):
         on_step(Phase(4 + i, of, f"the same with {fault.words}"))
         trials.append(_trial(replace(campaign, faults=fault), np.random.default_rng([seed, 2 + i])))
     on_step(Phase(of, of, "drawing"))
-    return CalibrationDemonstration(campaign, measured, repeatability, plain, check, found, certified, tuple(trials))
+    return CalibrationDemonstration(
+        campaign, measured, repeatability, plain, check, calibrated, certified, tuple(trials)
+    )
 
 
 def mean_tolerances(campaign: CalibrationCampaign) -> Tolerances:
@@ -278,30 +280,30 @@ def mean_tolerances(campaign: CalibrationCampaign) -> Tolerances:
     return Tolerances(pose[:3], share * noise.reading, pose[3:])
 
 
-def _certified_means(campaign: CalibrationCampaign, poses: Poses, found: Calibrated) -> Certification:
-    return certified_platform(campaign.robot, poses, found.parameters, mean_tolerances(campaign))
+def _certified_means(campaign: CalibrationCampaign, poses: Poses, calibrated: Calibrated) -> Certification:
+    return certified_platform(campaign.robot, poses, calibrated.parameters, mean_tolerances(campaign))
 
 
 def _trial(campaign: CalibrationCampaign, rng: np.random.Generator) -> FaultTrial:
     measured = campaign.run(rng)
     poses, others = averaged(measured.poses)[0], averaged(measured.validation)[0]
-    found = calibrate(campaign.robot, poses, frames="instrument", validation=others)
-    certified = _certified_means(campaign, poses, found)
+    calibrated = calibrate(campaign.robot, poses, frames="instrument", validation=others)
+    certified = _certified_means(campaign, poses, calibrated)
     worst = max(certified.chains, key=lambda leg: leg.epsilon.lower)
     refuted = sum(leg.finding is Finding.REFUTED for leg in certified.chains)
     assert certified.joint is not None
     judged = worst if refuted else certified.joint
-    assert found.validation is not None
+    assert calibrated.validation is not None
     return FaultTrial(
         campaign.faults,
-        float(found.estimate.stats.chi_squared),  # type: ignore[attr-defined]
-        found.refuted,
+        float(calibrated.estimate.stats.chi_squared),  # type: ignore[attr-defined]
+        calibrated.refuted,
         refuted,
         {Finding.REFUTED: True, Finding.FITS: False, Finding.OPEN: None}[judged.finding],
         (judged.epsilon.lower, judged.epsilon.upper),
         f"leg {worst.chain}" if refuted else "all together",
         worst.blame[0] if worst.blame else None,
-        float(found.validation.position_after.mean()),
+        float(calibrated.validation.position_after.mean()),
     )
 
 

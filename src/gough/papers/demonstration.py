@@ -125,8 +125,8 @@ def demonstrate(
     gains = measured_gains(campaign)
     robot = with_variant(campaign.robot, variant)
     motions = [prepared(robot, each, gains) for each in (recorded, other)]
-    found = identify(robot, motions[0], methods=methods, validation=motions[1], on_step=on_step)
-    return Demonstration(demo, campaign, recorded, other, gains, found, _truth(campaign, robot))
+    identified = identify(robot, motions[0], methods=methods, validation=motions[1], on_step=on_step)
+    return Demonstration(demo, campaign, recorded, other, gains, identified, _truth(campaign, robot))
 
 
 def simulate(
@@ -145,10 +145,10 @@ def simulate(
     """
     demo = _named(name)
     require(not demo.is_periodic, f"the demo of {demo.robot} is one of repeats: use simulate_repeats")
-    given = {**options, **({"mechanism": True} if mechanism else {})}
+    arguments = {**options, **({"mechanism": True} if mechanism else {})}
     rng = np.random.default_rng(seed)
     on_step(Phase(1, 20, "looking for a motion that shows everything"))
-    campaign: Campaign = demo.campaign(rng, **given)
+    campaign: Campaign = demo.campaign(rng, **arguments)
     on_step(Phase(2, 20, "simulating the robot"))
     return campaign, campaign.experiment.run(rng), campaign.validation.run(rng)
 
@@ -179,8 +179,8 @@ def _from_repeats(
 ) -> RepeatedDemonstration:
     campaign, motion, others = made
     robot = with_variant(campaign.robot, variant)
-    found = identify_repeated(robot, motion, validation=others, on_step=on_step)
-    return RepeatedDemonstration(demo, campaign, found, _truth(campaign, robot))
+    identified = identify_repeated(robot, motion, validation=others, on_step=on_step)
+    return RepeatedDemonstration(demo, campaign, identified, _truth(campaign, robot))
 
 
 def _named(name: str) -> Demo:

@@ -33,15 +33,15 @@ def reproduce(seed: int = 1, on_step: Callable[[Phase], object] = lambda _: None
     """Table 1, the cross-validation and the comparison with Adams beside those of the virtual experiment."""
     rebuilt = rebuild("par4", seed=seed, on_step=on_step, of=6)
     on_step(Phase(3, 6, "identifying with the paper's model"))
-    found = _identified(rebuilt, "paper")
+    identified = _identified(rebuilt, "paper")
     on_step(Phase(4, 6, "identifying with the complete model"))
     complete = _identified(rebuilt, "rods")
     on_step(Phase(5, 6, "comparing models on the Adept cycle"))
     cycle = AdeptCycle.of(Par4())
     against = _adams() if find_spec("pinocchio") is not None else None
-    numbers = _numbers(rebuilt, found, complete, cycle)
+    numbers = _numbers(rebuilt, identified, complete, cycle)
     on_step(Phase(6, 6, "drawing"))
-    tables = [_table_1(rebuilt, found, complete), _cross_validation(found, complete)]
+    tables = [_table_1(rebuilt, identified, complete), _cross_validation(identified, complete)]
     if against is not None:
         table, numbers["against_full_mechanism"] = against
         tables.append(table)
@@ -52,8 +52,8 @@ def reproduce(seed: int = 1, on_step: Callable[[Phase], object] = lambda _: None
         about=_about(rebuilt),
         tables=tuple(tables),
         inconsistencies=_inconsistencies(numbers),
-        differences=_differences(found, numbers),
-        drawings=(_figure_6(cycle), _figure_of_rods(cycle), _figure_7(found)),
+        differences=_differences(identified, numbers),
+        drawings=(_figure_6(cycle), _figure_of_rods(cycle), _figure_7(identified)),
         numbers=numbers,
     )
 
@@ -82,13 +82,13 @@ def _about(rebuilt: Rebuilt) -> tuple[str, ...]:
     )
 
 
-def _table_1(rebuilt: Rebuilt, found: Identified, complete: Identified) -> Table:
-    sigma = percents(found[_LEAST_SQUARES])
+def _table_1(rebuilt: Rebuilt, identified: Identified, complete: Identified) -> Table:
+    sigma = percents(identified[_LEAST_SQUARES])
     chains = _by_parameter(values(complete[_LEAST_SQUARES]))
     truth = _by_parameter(rebuilt.truth)
     parts = {
         "paper (σ)": {name: row.text for name, row in NCPP.items()},
-        "ours (σ)": {n: with_percent(v, sigma[n]) for n, v in values(found[_LEAST_SQUARES]).items()},
+        "ours (σ)": {n: with_percent(v, sigma[n]) for n, v in values(identified[_LEAST_SQUARES]).items()},
         "ours, by chain, with rods": {name: _range(chains[name]) for name in NCPP if name in chains},
         "truth": {name: _range(truth[name]) for name in NCPP if name in truth},
     }
@@ -98,11 +98,11 @@ def _table_1(rebuilt: Rebuilt, found: Identified, complete: Identified) -> Table
 
 def _by_parameter(named: Mapping[str, float]) -> dict[str, list[float]]:
     """Values by the name that all chains share: i_act1 … i_act4 are all i_act."""
-    found: dict[str, list[float]] = {}
+    by_name: dict[str, list[float]] = {}
     for name, value in named.items():
         common = name if name in NCPP else name.rstrip("1234").rstrip("_")
-        found.setdefault(common, []).append(value)
-    return found
+        by_name.setdefault(common, []).append(value)
+    return by_name
 
 
 def _range(several: list[float]) -> str:
@@ -110,9 +110,9 @@ def _range(several: list[float]) -> str:
     return f"{low:.4g}" if f"{low:.4g}" == f"{high:.4g}" else f"{low:.4g} … {high:.4g}"
 
 
-def _cross_validation(found: Identified, complete: Identified) -> Table:
+def _cross_validation(paper_model: Identified, complete: Identified) -> Table:
     rows = []
-    for label, identified in (("6 parameters, as in the paper", found), ("chain by chain, with rods", complete)):
+    for label, identified in (("6 parameters, as in the paper", paper_model), ("chain by chain, with rods", complete)):
         assert identified.validation is not None
         prediction = identified.validation.predictions[_LEAST_SQUARES]
         worst, together = f"{prediction.rms.max():.3g}", f"{_over_all_motors(identified):.3g}"
@@ -178,14 +178,14 @@ class AdeptCycle:
 
     def mass_for(self, error: float) -> tuple[float, float]:
         """Mass of a rod (kg) with which each of the two ratios is `error`."""
-        found = []
+        masses = []
         for ratio in (0, 1):
             low, high = 0.0, 10.0
             for _ in range(100):
                 middle = (low + high) / 2
                 low, high = (middle, high) if self.errors(middle)[ratio] < error else (low, middle)
-            found.append((low + high) / 2)
-        return found[0], found[1]
+            masses.append((low + high) / 2)
+        return masses[0], masses[1]
 
 
 def _rms(values_: Array) -> float:
@@ -244,8 +244,8 @@ def printed_jacobian() -> float:
     return float(abs(J @ inverse + np.eye(4)).max())
 
 
-def _numbers(rebuilt: Rebuilt, found: Identified, complete: Identified, cycle: AdeptCycle) -> dict[str, Any]:
-    adequacy = found.adequacy
+def _numbers(rebuilt: Rebuilt, identified: Identified, complete: Identified, cycle: AdeptCycle) -> dict[str, Any]:
+    adequacy = identified.adequacy
     assert adequacy is not None
     robot = rebuilt.variant("rods")
     other = recorded(robot, rebuilt.other)
@@ -255,7 +255,7 @@ def _numbers(rebuilt: Rebuilt, found: Identified, complete: Identified, cycle: A
     return {
         "rows": rebuilt.motion.n_rows,
         "truth": rebuilt.truth,
-        "least_squares": {"6": values(found[_LEAST_SQUARES]), "19": values(complete[_LEAST_SQUARES])},
+        "least_squares": {"6": values(identified[_LEAST_SQUARES]), "19": values(complete[_LEAST_SQUARES])},
         "adequacy": {
             "used": adequacy.used,
             "recommended": adequacy.recommended,
@@ -314,12 +314,12 @@ def _bounded(value: float) -> str:
     return "below 1e-12" if value < 1e-12 else f"{value:.1e}"
 
 
-def _differences(found: Identified, numbers: Mapping[str, Any]) -> tuple[str, ...]:
-    assert found.adequacy is not None
+def _differences(identified: Identified, numbers: Mapping[str, Any]) -> tuple[str, ...]:
+    assert identified.adequacy is not None
     cycle, left = numbers["adept_cycle"], numbers["rms_left_by_the_true_parameters"]
     masses, errors = cycle["rod_mass_for_the_printed_error"], cycle["error_at_the_assumed_rod_mass"]
     lines = [
-        found.adequacy.verdict,
+        identified.adequacy.verdict,
         _shifts_of_means(numbers["least_squares"]),
         (
             f"The true parameters of the complete model leave {left:.3f} N·m rms on the same validation trajectory: "
@@ -346,10 +346,10 @@ def _differences(found: Identified, numbers: Mapping[str, Any]) -> tuple[str, ..
     return tuple(lines)
 
 
-def _shifts_of_means(found: Mapping[str, Mapping[str, float]]) -> str:
+def _shifts_of_means(estimates: Mapping[str, Mapping[str, float]]) -> str:
     """How far the parameters are off for which the model of 19 parameters has a value for each chain."""
-    means = {name: float(np.mean(each)) for name, each in _by_parameter(found["19"]).items() if len(each) > 1}
-    off = {name: 100 * (found["6"][name] / mean - 1) for name, mean in means.items() if name in found["6"]}
+    means = {name: float(np.mean(each)) for name, each in _by_parameter(estimates["19"]).items() if len(each) > 1}
+    off = {name: 100 * (estimates["6"][name] / mean - 1) for name, mean in means.items() if name in estimates["6"]}
     named = [f"{name} by {signed(f'{off[name]:+.1f}')} %" for name in sorted(off, key=lambda name: -abs(off[name]))]
     return (
         f"Of the parameters that the 19-parameter model has for each chain, those of the 6-parameter model are off the "
@@ -405,10 +405,10 @@ def _figure_of_rods(cycle: AdeptCycle) -> Drawing:
     return Drawing("rod-mass", figure, description, caption)
 
 
-def _figure_7(found: Identified) -> Drawing:
+def _figure_7(identified: Identified) -> Drawing:
     """Figure 7: measured torques of another trajectory, and those calculated with the identified parameters."""
     caption = (
         "Figure 7. Cross-validation: torques of another trajectory as measured, and as calculated with the six "
         "parameters identified; below each, measured minus calculated on a scale of its own."
     )
-    return cross_validation_figure("figure-7-cross-validation", found, _LEAST_SQUARES, caption)
+    return cross_validation_figure("figure-7-cross-validation", identified, _LEAST_SQUARES, caption)

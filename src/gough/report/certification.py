@@ -62,24 +62,26 @@ _NEXT = (
 """Part of a verdict, its kind, and what to do next."""
 
 
-def certification_documents(title: str, lead: tuple[str, ...], found: Certification, folder: Path) -> dict[str, bytes]:
+def certification_documents(
+    title: str, lead: tuple[str, ...], certification: Certification, folder: Path
+) -> dict[str, bytes]:
     """The files of a folder by name: report, certification.json, certificates with manifest and sources, figures."""
-    part = found.part
+    part = certification.part
     sections = (
-        Section("What the verdicts are about", (bullets(*found.premises),)),
-        Section("The smallest tolerance", (found.table(), needs_figure(found))),
-        Section(f"Boxes of the {part}s", tuple(box_tables(found))),
-        Section("Certificates", (_how(found), tag("pre", _COMMAND), certificate_table(found))),
+        Section("What the verdicts are about", (bullets(*certification.premises),)),
+        Section("The smallest tolerance", (certification.table(), needs_figure(certification))),
+        Section(f"Boxes of the {part}s", tuple(box_tables(certification))),
+        Section("Certificates", (_how(certification), tag("pre", _COMMAND), certificate_table(certification))),
         Section(
             "What is proven, and what is not",
             tuple(text.format(chain=part) for text in (_PROVEN, _NOT_PROVEN, _EPSILON)),
         ),
     )
-    lead = (*lead, *found.tolerances, found.sought)
-    verdicts = [verdict_on(text, part) for text in (*found.verdicts, *found.notes)]
-    files = Page(title, lead, _cards(found), tuple(verdicts), sections).files()
-    files["certification.json"] = _line(found.to_dict())
-    proofs = _proofs(found, folder / "certificates")
+    lead = (*lead, *certification.tolerances, certification.sought)
+    verdicts = [verdict_on(text, part) for text in (*certification.verdicts, *certification.notes)]
+    files = Page(title, lead, _cards(certification), tuple(verdicts), sections).files()
+    files["certification.json"] = _line(certification.to_dict())
+    proofs = _proofs(certification, folder / "certificates")
     return files | {f"certificates/{name}": content for name, content in proofs.items()}
 
 
@@ -100,19 +102,19 @@ def _line(data: dict[str, Any]) -> bytes:
     return f"{json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False)}\n".encode()
 
 
-def _proofs(found: Certification, folder: Path) -> dict[str, bytes]:
+def _proofs(certification: Certification, folder: Path) -> dict[str, bytes]:
     """The files of the folder of certificates: what they speak about, themselves, the sources and the manifest."""
-    files = {name: render_question(question) for name, question in found.questions.items()}
-    files |= {file.name: file.text for file in found.files}
+    files = {name: render_question(question) for name, question in certification.questions.items()}
+    files |= {file.name: file.text for file in certification.files}
     contents = {name: text.encode() for name, text in files.items()}
-    source = found.source
+    source = certification.source
     texts = () if source is None else (("study", source.study), ("poses", source.poses))
     sources = tuple(
         SourceFile(role, f"{SOURCES}/{role}{each.path.suffix.lower()}", _relative(each.path, folder), each.content)
         for role, each in texts
     )
     given = Given() if source is None else source.given
-    manifest = render_manifest(f"gough {gough.__version__}", contents, found.questions, sources, given)
+    manifest = render_manifest(f"gough {gough.__version__}", contents, certification.questions, sources, given)
     return contents | {each.name: each.content for each in sources} | {MANIFEST: manifest.encode()}
 
 
@@ -141,57 +143,57 @@ _NO_SOURCES = (
 )
 
 
-def _how(found: Certification) -> str:
-    return _HOW + _ABOUT[found.part] + (_SOURCES if found.source is not None else _NO_SOURCES)
+def _how(certification: Certification) -> str:
+    return _HOW + _ABOUT[certification.part] + (_SOURCES if certification.source is not None else _NO_SOURCES)
 
 
-def _cards(found: Certification) -> tuple[tuple[str, str], ...]:
-    worst = max(found.chains, key=lambda chain: chain.epsilon.upper)
-    files = list(found.files)
-    refuted = sum(chain.finding is Finding.REFUTED for chain in found.chains)
+def _cards(certification: Certification) -> tuple[tuple[str, str], ...]:
+    worst = max(certification.chains, key=lambda chain: chain.epsilon.upper)
+    files = list(certification.files)
+    refuted = sum(chain.finding is Finding.REFUTED for chain in certification.chains)
     return (
-        _verdict(found),
-        (f"{refuted} of {len(found.chains)}", f"{found.part}s refuted by themselves"),
-        (f"{worst.epsilon.words} {found.unit}", f"ε of {found.part} {worst.chain}, the largest"),
+        _verdict(certification),
+        (f"{refuted} of {len(certification.chains)}", f"{certification.part}s refuted by themselves"),
+        (f"{worst.epsilon.words} {certification.unit}", f"ε of {certification.part} {worst.chain}, the largest"),
         (str(len(files)), "certificates, all checked" if all(f.holds for f in files) else "certificates, some FAIL"),
     )
 
 
-def _verdict(found: Certification) -> tuple[str, str]:
+def _verdict(certification: Certification) -> tuple[str, str]:
     """The verdict in a word or two, and what to do next."""
-    if found.refuted:
-        wrong = any(chain.without is not None and chain.without.named for chain in found.chains)
+    if certification.refuted:
+        wrong = any(chain.without is not None and chain.without.named for chain in certification.chains)
         test = "measure the poses named below again" if wrong else "test for wrong poses (outliers)"
         return "refuted", f"no geometry of the prior fits: {test}, a larger prior (around) or wider tolerances"
-    judged = (*found.chains, *(() if found.joint is None else (found.joint,)))
+    judged = (*certification.chains, *(() if certification.joint is None else (certification.joint,)))
     if all(each.finding is Finding.FITS for each in judged):
         return "it fits", "the stated tolerances suffice; the boxes below contain every geometry of the prior that fits"
     return "not refuted", "not all is decided: a smaller prior (around) or more poses may decide it"
 
 
-def box_tables(found: Certification) -> list[Block]:
+def box_tables(certification: Certification) -> list[Block]:
     """The box of each unknown, about its center; sides that are only the prior's are marked."""
     sides = [Column(head, unit="mm") for head in ("lower", "upper", "width")]
-    rows = [row for chain in found.chains for row in _box_rows(chain)]
+    rows = [row for chain in certification.chains for row in _box_rows(chain)]
     if not rows:
-        return [f"No {found.part} is consistent: there is no box."]
+        return [f"No {certification.part} is consistent: there is no box."]
     heads: list[str | Column] = ["unknown", Column("search center", unit="mm"), "against the prior", *sides]
-    blocks: list[Block] = [table(heads, rows, "lrwrrr", "Guaranteed box of each unknown"), *found.unnarrowed]
+    blocks: list[Block] = [table(heads, rows, "lrwrrr", "Guaranteed box of each unknown"), *certification.unnarrowed]
     own = [
         [each.name, *outward.sides(each.lower, each.upper, times=1000), f"m{each.unit}"]
-        for chain in found.chains
+        for chain in certification.chains
         for each in chain.parameters
     ]
     if own:
         words = "The robot's own parameters over these boxes, enclosed in interval arithmetic:"
         parameters = table(["parameter", "lower", "upper", "unit"], own, "lrrl", "Guaranteed box of each parameter")
         blocks += [words, parameters]
-    if found.joint is not None and found.joint.box is not None:
-        names = [name for chain in found.chains for name in chain.names]
-        joint = list(_sides(names, found.joint.box, _prior(found.chains)))
-        caption = f"Guaranteed box of all {found.part}s together"
+    if certification.joint is not None and certification.joint.box is not None:
+        names = [name for chain in certification.chains for name in chain.names]
+        joint = list(_sides(names, certification.joint.box, _prior(certification.chains)))
+        caption = f"Guaranteed box of all {certification.part}s together"
         together = table(["unknown", "against the prior", *sides], joint, "lwrrr", caption)
-        blocks += [f"All {found.part}s together, which share the errors of the poses:", together]
+        blocks += [f"All {certification.part}s together, which share the errors of the poses:", together]
     return blocks
 
 
@@ -245,7 +247,7 @@ def _prior_side(side: float, *, upper: bool) -> str:
     return (outward.at_most if upper else outward.at_least)(side, times=1000, digits=9)
 
 
-def certificate_table(found: Certification) -> Table:
+def certificate_table(certification: Certification) -> Table:
     """Statement, size and time of check of each certificate."""
     rows: list[list[str | Cell]] = [
         [
@@ -255,7 +257,7 @@ def certificate_table(found: Certification) -> Table:
             f"{file.seconds:.2f}",
             Cell("holds", mark="good") if file.holds else Cell("does not hold", mark="bad"),
         ]
-        for file in found.files
+        for file in certification.files
     ]
     heads: list[str | Column] = [
         "certificate",
@@ -267,11 +269,15 @@ def certificate_table(found: Certification) -> Table:
     return table(heads, rows, "lwrrw", "Certificates")
 
 
-def needs_figure(found: Certification) -> Drawing:
+def needs_figure(certification: Certification) -> Drawing:
     """Reading error beyond the tolerance of the best chain at each pose; without wrong poses, if some may be wrong."""
-    lines = tuple(Line(f"{found.part} {chain.chain}", 1e3 * chain.needs, k) for k, chain in enumerate(found.chains))
-    panel = Panel("needed beyond the tolerance", found.unit, lines, 220)
-    chart = Chart(0.0, 1.0, found.poses, "pose", "", (panel,))
-    description = f"Reading error beyond the tolerance that the best {found.part} needs at each of {found.poses} poses."
-    caption = f"{_NEEDS.format(chain=found.part)} Poses are {poses_counted_from(found.places)}."
+    lines = tuple(
+        Line(f"{certification.part} {chain.chain}", 1e3 * chain.needs, k)
+        for k, chain in enumerate(certification.chains)
+    )
+    panel = Panel("needed beyond the tolerance", certification.unit, lines, 220)
+    chart = Chart(0.0, 1.0, certification.poses, "pose", "", (panel,))
+    poses = f"each of {certification.poses} poses"
+    description = f"Reading error beyond the tolerance that the best {certification.part} needs at {poses}."
+    caption = f"{_NEEDS.format(chain=certification.part)} Poses are {poses_counted_from(certification.places)}."
     return charted("needs", chart, description, caption)

@@ -39,11 +39,11 @@ def overlay(image: Any, seen: Sighting, name: str = "overlay") -> Drawing:
     )
 
 
-def residual_map(found: CalibratedCamera, name: str = "residuals") -> Drawing:
+def residual_map(calibrated: CalibratedCamera, name: str = "residuals") -> Drawing:
     """Residuals of all images over the sensor, as arrows, and how they are distributed."""
-    pixels = np.vstack([view.pixels for view in found.views])
-    residuals = np.vstack([view.residuals for view in found.views])
-    width, height = found.camera.size
+    pixels = np.vstack([view.pixels for view in calibrated.views])
+    residuals = np.vstack([view.residuals for view in calibrated.views])
+    width, height = calibrated.camera.size
     with style(name):
         figure = blank(7.0, 3.6)
         axes, side = figure.subplots(1, 2, width_ratios=[2.4, 1])
@@ -59,34 +59,34 @@ def residual_map(found: CalibratedCamera, name: str = "residuals") -> Drawing:
     return Drawing(name, figure, "Residuals of the calibration over the image, and their histogram.", caption)
 
 
-def camera_documents(found: CalibratedCamera, pictures: Sequence[Drawing] = ()) -> dict[str, bytes]:
+def camera_documents(calibrated: CalibratedCamera, pictures: Sequence[Drawing] = ()) -> dict[str, bytes]:
     """Files of a calibrated camera: camera.toml, report.html, camera.json and its figures."""
-    sigma = found.camera.sigma
+    sigma = calibrated.camera.sigma
     assert sigma is not None
-    values = list(zip(PARAMETERS, found.camera.parameters.tolist(), sigma.tolist(), strict=True))
+    values = list(zip(PARAMETERS, calibrated.camera.parameters.tolist(), sigma.tolist(), strict=True))
     rows = [[name, number(value, s or None), number(s, digits=2)] for name, value, s in values]
     parameters = table(["parameter", "value", "standard deviation"], rows, "lrr", "Parameters of the camera")
     links = [tag("li", tag("a", each.caption, href=f"figures/{each.name}.png")) for each in pictures]
-    residuals = residual_map(found)
+    residuals = residual_map(calibrated)
     sections = (
         Section("Camera", (parameters,)),
         Section("Residuals", (residuals,)),
         Section("Detected dots", (tag("ul", *links) if links else "",)),
-        Section("Images that were not used", (_reasons(found.rejected),)),
+        Section("Images that were not used", (_reasons(calibrated.rejected),)),
     )
     about = "Standard deviations come from the scatter of the dots; the size of the target is taken as described."
-    page = Page("Calibration of a camera", (str(found).splitlines()[0], about), sections=sections)
+    page = Page("Calibration of a camera", (str(calibrated).splitlines()[0], about), sections=sections)
     answer = {
         "parameters": {name: {"value": value, "sigma": s} for name, value, s in values},
-        "size": found.camera.size,
-        "images": len(found.views),
-        "rms": found.rms,
-        "noise": found.noise,
-        "released": found.released,
-        "rejected": [{"image": image, "reason": why} for image, why in found.rejected],
+        "size": calibrated.camera.size,
+        "images": len(calibrated.views),
+        "rms": calibrated.rms,
+        "noise": calibrated.noise,
+        "released": calibrated.released,
+        "rejected": [{"image": image, "reason": why} for image, why in calibrated.rejected],
     }
     files = {
-        "camera.toml": camera_text(found).encode(),
+        "camera.toml": camera_text(calibrated).encode(),
         "camera.json": (json.dumps(answer, ensure_ascii=False, indent=1) + "\n").encode(),
         "report.html": page.html().encode(),
     }
@@ -134,9 +134,9 @@ def _each(poses: Poses) -> Array:
     return np.broadcast_to(poses.covariance, (len(poses), 6, 6))
 
 
-def _scatter(found: Repeatability) -> dict[str, Any]:
-    parts = (("within", found.within), ("between", found.between))
-    return {"names": found.names, **{name: None if v is None else v.tolist() for name, v in parts}}
+def _scatter(repeatability: Repeatability) -> dict[str, Any]:
+    parts = (("within", repeatability.within), ("between", repeatability.between))
+    return {"names": repeatability.names, **{name: None if v is None else v.tolist() for name, v in parts}}
 
 
 def _micro(sigma: Array) -> list[str]:

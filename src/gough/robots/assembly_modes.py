@@ -105,14 +105,14 @@ class AssemblyModes(ArrayValue):
             (array([0]), array([0.02]), array([0.611]), array([False]))
         """
         N = len(self.complete)
-        given = checked_pose(poses.position, poses.rotation)
-        require(len(given.position) == N, f"there are {N} samples, but {len(given.position)} poses")
+        checked = checked_pose(poses.position, poses.rotation)
+        require(len(checked.position) == N, f"there are {N} samples, but {len(checked.position)} poses")
         mode, distance, other = np.full(N, -1), np.full(N, np.inf), np.full(N, np.inf)
         for k in range(N):
             rows = np.flatnonzero(self.sample == k)
             if rows.size:
                 modes = PlatformPoses(self.poses.position[rows], self.poses.rotation[rows])
-                far = _distance(modes, PlatformPoses(given.position[k], given.rotation[k]), self.lever)
+                far = _distance(modes, PlatformPoses(checked.position[k], checked.rotation[k]), self.lever)
                 best = int(far.argmin())
                 mode[k], distance[k] = rows[best], far[best]
                 apart = _distance(modes, PlatformPoses(modes.position[best], modes.rotation[best]), self.lever)

@@ -200,9 +200,9 @@ def _controlled(
     speed = kept_speed * speed + (1 - kept_speed) * (reading - before) / period
     error = wanted[:n] - reading
     summed = integral + law[1, :].T * error * period
-    asked = (law[0, :].T * error + summed + law[2, :].T * (wanted[n:] - speed)) / gain
-    voltage = ex.minimum(ex.maximum(asked, -limit), limit)
-    summed = ex.where(ex.absolute(asked) > limit, integral, summed)
+    command = (law[0, :].T * error + summed + law[2, :].T * (wanted[n:] - speed)) / gain
+    voltage = ex.minimum(ex.maximum(command, -limit), limit)
+    summed = ex.where(ex.absolute(command) > limit, integral, summed)
     return ex.vector(reading, speed, summed, voltage)
 
 

@@ -110,8 +110,8 @@ class Instruments(ArrayValue):
         """
         if self.noise is None or isinstance(self.noise, int | float):
             return EffortNoise.white(np.full(n_actuators, float(self.noise or 0.0)))
-        given = self.noise.n_actuators
-        require(given == n_actuators, f"there are {n_actuators} actuators, but the noise is that of {given}")
+        n_noise = self.noise.n_actuators
+        require(n_noise == n_actuators, f"there are {n_actuators} actuators, but the noise is that of {n_noise}")
         return self.noise
 
     def gains(self, n_actuators: int) -> Array:

@@ -36,10 +36,10 @@ def digest(value: Any) -> str:
         >>> digest((1, 2)) == digest((1, 2.5))
         False
     """
-    found = hashlib.sha256()
+    hashed = hashlib.sha256()
     for part in _parts(value):
-        found.update(len(part).to_bytes(8, "big") + part)
-    return found.hexdigest()[:32]
+        hashed.update(len(part).to_bytes(8, "big") + part)
+    return hashed.hexdigest()[:32]
 
 
 _PLAIN = (str, bytes, bool, int, float, complex, Enum, np.generic, type(None), type(...))
@@ -151,11 +151,11 @@ class Ledger:
                 raise InputError(f"{self.path}, line {k + 1} is not a result: the file is damaged") from error
         return whole
 
-    def _check(self, found: str, wanted: str) -> None:
+    def _check(self, fingerprint: str, wanted: str) -> None:
         require(
-            found == wanted,
-            f"{self.path} belongs to a campaign with another configuration (digest {found[:8]}…, not {wanted[:8]}…): "
-            "its results would be mixed up. Give another name, or restore that configuration",
+            fingerprint == wanted,
+            f"{self.path} belongs to a campaign with another configuration (digest {fingerprint[:8]}…, not "
+            f"{wanted[:8]}…): its results would be mixed up. Give another name, or restore that configuration",
         )
 
     def append(self, key: str, result: Any) -> None:

@@ -153,10 +153,10 @@ def _outcome(campaign: MonteCarlo, estimator: Estimator, data: Any) -> dict[str,
         return {"failed": answer.status.value}
     names = [name for name in answer.unknowns.names if name in campaign.truth]
     if not names:
-        known, found = list(campaign.truth), answer.unknowns.names
+        known, estimated = list(campaign.truth), answer.unknowns.names
         raise InputError(
-            f"none of the estimated unknowns ({', '.join(found[:5])}, …) has a true value{nearest(found[0], known)}: "
-            "name them in truth as the estimate does"
+            f"none of the estimated unknowns ({', '.join(estimated[:5])}, …) has a true value"
+            f"{nearest(estimated[0], known)}: name them in truth as the estimate does"
         )
     own = answer.marginal(*names)
     truth = np.array([campaign.truth[name] for name in names])
@@ -184,11 +184,11 @@ class Campaigned:
         Raises:
             InputError: no design or estimator has that name.
         """
-        for given, known, what in (
+        for name, known, what in (
             (design, self.campaign.designs, "design"),
             (estimator, self.campaign.estimators, "estimator"),
         ):
-            require(given in known, f"no {what} is called '{given}'{nearest(given, known)}")
+            require(name in known, f"no {what} is called '{name}'{nearest(name, known)}")
         outcomes = [self.results[_name(design, i)][estimator] for i in range(self.campaign.repetitions)]
         return spread_of(outcomes, self.campaign.truth)
 

@@ -50,9 +50,9 @@ class PeriodicExperiment(ArrayValue):
             require(len(p) == wanted, f"{self.robot.name} has {wanted} parameters, but {len(p)} are given")
             object.__setattr__(self, "parameters", p)
         for what, names in (("positions", self.robot.coordinates), ("efforts", self.robot.actuators)):
-            given = getattr(self, what)
-            if not isinstance(given, int | float):
-                n = given.n_actuators
+            value = getattr(self, what)
+            if not isinstance(value, int | float):
+                n = value.n_actuators
                 require(n == len(names), f"there are {len(names)} {what}, but errors of {n}")
 
     @property

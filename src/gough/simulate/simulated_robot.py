@@ -146,8 +146,8 @@ class SimulatedRobot(ArrayValue):
         m = x.shape[-1]
         units = np.vstack([np.zeros(m), np.eye(m)])
         poses = np.repeat(x.reshape(-1, m), m + 1, axis=0)
-        found = efforts(poses, np.tile(units, (len(poses) // (m + 1), 1))).reshape(-1, m + 1, self.n_actuators)
-        by_rate = np.swapaxes(found[:, 1:] - found[:, :1], 1, 2).reshape(*x.shape[:-1], -1, m)
+        torques = efforts(poses, np.tile(units, (len(poses) // (m + 1), 1))).reshape(-1, m + 1, self.n_actuators)
+        by_rate = np.swapaxes(torques[:, 1:] - torques[:, :1], 1, 2).reshape(*x.shape[:-1], -1, m)
         robot = as_parallel(self.robot)
         return np.asarray(by_rate if robot is None else by_rate @ robot.jacobian(x))
 

@@ -134,16 +134,16 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
         return files
 
     def _calibrated(self) -> Calibrated:
-        asked, model = self.table.calibration, self.model
+        table, model = self.table.calibration, self.model
         poses, validation = self.poses(), self.validation()
-        options: dict[str, Any] = {"fixed": asked.fixed, "scale": asked.scale, "robust": asked.robust}
-        options["frames"] = asked.frames if 3 in model.freedoms else "robot"
+        options: dict[str, Any] = {"fixed": table.fixed, "scale": table.scale, "robust": table.robust}
+        options["frames"] = table.frames if 3 in model.freedoms else "robot"
         with self.at("calibration"):
-            if asked.frames == "instrument" and 3 not in model.freedoms:
+            if table.frames == "instrument" and 3 not in model.freedoms:
                 poses = robot_frame(model, poses)
                 require(validation is None, "validation poses must be in the robot's frame, or use folds")
-            if asked.folds and validation is None:
-                judged = cross_validate(model, poses, folds=asked.folds, **options)
+            if table.folds and validation is None:
+                judged = cross_validate(model, poses, folds=table.folds, **options)
                 return replace(calibrate(model, poses, **options), validation=judged)
             return calibrate(model, poses, validation=validation, **options)
 

@@ -110,17 +110,22 @@ def _is_listed(certificate: Path) -> bool:
 
 def _from_sources(certificate: Path, study: Path | None) -> FileVerdict:
     """One certificate of a folder with a manifest."""
-    found = check_folder(certificate.parent, study, binary_columns, only=certificate.name)
-    question = certificate.with_name(found.about.get(certificate.name, MANIFEST))
-    verdict = found.verdicts.get(certificate.name)
-    if verdict is None or found.faults:
+    checked = check_folder(certificate.parent, study, binary_columns, only=certificate.name)
+    question = certificate.with_name(checked.about.get(certificate.name, MANIFEST))
+    verdict = checked.verdicts.get(certificate.name)
+    if verdict is None or checked.faults:
         kind = "certificate" if verdict is None else verdict.kind
         statement = () if verdict is None else verdict.statement
         checked_files = "its manifest, the sources and the question"
         verdict = Verdict(
-            holds=False, reason="; ".join(found.faults), kind=kind, statement=statement, rows=(), checked=checked_files
+            holds=False,
+            reason="; ".join(checked.faults),
+            kind=kind,
+            statement=statement,
+            rows=(),
+            checked=checked_files,
         )
-    premises = (*found.premises, *found.notes, *([DERIVED] if found.from_sources and found else []))
+    premises = (*checked.premises, *checked.notes, *([DERIVED] if checked.from_sources and checked else []))
     return FileVerdict(certificate, question, verdict, premises)
 
 

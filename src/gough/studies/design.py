@@ -58,11 +58,11 @@ class DesignStudy(DynamicStudy, purposes=("design",)):
     @cached_property
     def problem(self) -> DesignProblem:
         """The search as a value."""
-        at, robot, asked = self.at, self.robot, self.table.design
+        at, robot, table = self.at, self.robot, self.table.design
         with at("design", "criterion"):
-            criterion = criterion_named(asked.criterion)
+            criterion = criterion_named(table.criterion)
         with at("design", "frequency"):
-            frequency = quantities(asked.frequency, ["Hz", "Hz"])
+            frequency = quantities(table.frequency, ["Hz", "Hz"])
         with at("design", "limits"):
             limits = self._limits()
         with at("design"):
@@ -70,66 +70,66 @@ class DesignStudy(DynamicStudy, purposes=("design",)):
             return DesignProblem(
                 robot,
                 limits,
-                sigma=deviations(asked.sigma, robot.effort_units),
+                sigma=deviations(table.sigma, robot.effort_units),
                 criterion=criterion,
-                n_harmonics=asked.harmonics,
+                n_harmonics=table.harmonics,
                 frequency=frequency,
-                recorded=max(1, round(asked.duration * asked.rate)),
-                rate=asked.rate,
-                home=None if asked.home is None else quantities(asked.home, units),
+                recorded=max(1, round(table.duration * table.rate)),
+                rate=table.rate,
+                home=None if table.home is None else quantities(table.home, units),
             )
 
     def design(self, executor: Executor | None = None, on_progress: OnProgress = lambda _: None) -> Design:
         """Search, as the study asks."""
-        asked = self.table.design
-        return optimize(self.problem, starts=asked.starts, seed=asked.seed, executor=executor, on_progress=on_progress)
+        table = self.table.design
+        return optimize(self.problem, starts=table.starts, seed=table.seed, executor=executor, on_progress=on_progress)
 
-    def files(self, found: Design) -> dict[str, bytes]:
+    def files(self, design: Design) -> dict[str, bytes]:
         """The trajectory with ramps from and to rest, its series, and the report, by the names of their files."""
-        periods, of = self._periods(found), found.problem
+        periods, of = self._periods(design), design.problem
         title = f"{of.robot.name}: a motion designed for identification"
-        asked = f"criterion {of.criterion.name}, {of.criterion.meaning}"
+        criterion = f"criterion {of.criterion.name}, {of.criterion.meaning}"
         recorded = f"{self.table.design.duration:g} s recorded at {self.table.design.rate:g} Hz"
         lead = (
             *self.premises,
-            f"{len(of.names)} base parameters, {len(of.channels)} limits; {asked}, for {recorded}.",
+            f"{len(of.names)} base parameters, {len(of.channels)} limits; {criterion}, for {recorded}.",
         )
         with TemporaryDirectory() as place:
             path = Path(place) / TRAJECTORY
-            write_recording(path, found.recording(self.table.design.rate, periods=periods, ramps=True))
+            write_recording(path, design.recording(self.table.design.rate, periods=periods, ramps=True))
             trajectory = path.read_bytes()
         return {
             TRAJECTORY: trajectory,
-            "design.json": f"{found.to_json()}\n".encode(),
-            "design.txt": f"{found}\n\n{self.to_record(found)}\n".encode(),
-            **design_documents(title, lead, found, periods=periods),
+            "design.json": f"{design.to_json()}\n".encode(),
+            "design.txt": f"{design}\n\n{self.to_record(design)}\n".encode(),
+            **design_documents(title, lead, design, periods=periods),
         }
 
-    def to_record(self, found: Design) -> str:
+    def to_record(self, design: Design) -> str:
         """Which part of the trajectory is periodic, and what a study says of its recording."""
-        return to_record(found, self._periods(found))
+        return to_record(design, self._periods(design))
 
-    def _periods(self, found: Design) -> int:
-        return max(1, ceil(self.table.design.duration / found.series.period - 1e-9))
+    def _periods(self, design: Design) -> int:
+        return max(1, ceil(self.table.design.duration / design.series.period - 1e-9))
 
     def _limits(self) -> MotionLimits:
-        asked, robot = self.table.design.limits, self.robot
+        table, robot = self.table.design.limits, self.robot
         pose = as_parallel(robot)
         names, of = (robot.coordinates, robot.coordinate_units) if pose is None else (pose.pose_names, pose.pose_units)
         speeds, accelerations = ([f"{unit}/{per}" for unit in robot.coordinate_units] for per in ("s", "s²"))
-        given: dict[str, Any] = {
-            "speeds": quantities(asked.speeds, speeds),
-            "accelerations": quantities(asked.accelerations, accelerations),
-            "efforts": quantities(asked.efforts, robot.effort_units),
-            "margin": asked.margin,
-            "reach": asked.reach,
-            "joints": {name: tuple(quantity(each, "rad") for each in ends) for name, ends in asked.joints.items()}
+        limits: dict[str, Any] = {
+            "speeds": quantities(table.speeds, speeds),
+            "accelerations": quantities(table.accelerations, accelerations),
+            "efforts": quantities(table.efforts, robot.effort_units),
+            "margin": table.margin,
+            "reach": table.reach,
+            "joints": {name: tuple(quantity(each, "rad") for each in ends) for name, ends in table.joints.items()}
             or None,
         }
-        if asked.positions is not None:
-            given["positions"] = tuple(quantities(end, robot.coordinate_units) for end in asked.positions)
+        if table.positions is not None:
+            limits["positions"] = tuple(quantities(end, robot.coordinate_units) for end in table.positions)
         units = dict(zip(names, of, strict=True))
-        given["pose"] = {
-            name: tuple(quantity(each, units.get(name, "m")) for each in ends) for name, ends in asked.pose.items()
+        limits["pose"] = {
+            name: tuple(quantity(each, units.get(name, "m")) for each in ends) for name, ends in table.pose.items()
         }
-        return MotionLimits.stated(robot, **{name: value for name, value in given.items() if value is not None})
+        return MotionLimits.stated(robot, **{name: value for name, value in limits.items() if value is not None})

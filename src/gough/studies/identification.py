@@ -83,11 +83,11 @@ class DynamicStudy(Study):
     @cached_property
     def _dimensions(self) -> Mapping[str, Any]:
         """The dimensions that the study states."""
-        given = self._robot_table.geometry
-        if not isinstance(given, str):
-            return given
+        geometry = self._robot_table.geometry
+        if not isinstance(geometry, str):
+            return geometry
         with self.at("robot", "geometry"):
-            return read_toml(self.path.parent / given)[0]
+            return read_toml(self.path.parent / geometry)[0]
 
     @property
     def premises(self) -> tuple[str, ...]:
@@ -167,35 +167,35 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
 
     def bound(self) -> float | list[float] | None:
         """The stated bound on the errors of the efforts, one for all actuators or one each; None if not stated."""
-        given, units = self.table.noise.bound, self.robot.effort_units
-        if given is None:
+        stated, units = self.table.noise.bound, self.robot.effort_units
+        if stated is None:
             return None
         with self.at("noise", "bound"):
-            fits = len(given) in (1, len(units))
-            require(fits, f"give one bound for all actuators or one for each of {len(units)}, not {len(given)}")
-            same = len(given) > 1 or len(set(units)) == 1 or not isinstance(given[0], str)
+            fits = len(stated) in (1, len(units))
+            require(fits, f"give one bound for all actuators or one for each of {len(units)}, not {len(stated)}")
+            same = len(stated) > 1 or len(set(units)) == 1 or not isinstance(stated[0], str)
             require(same, f"efforts have different units ({', '.join(units)}): give a bound for each actuator")
-            bound = [quantity(each, unit) for each, unit in zip(given, units, strict=False)]
+            bound = [quantity(each, unit) for each, unit in zip(stated, units, strict=False)]
             require(min(bound) > 0, f"must be greater than 0, but is {min(bound):g}")
         return bound[0] if len(bound) == 1 else bound
 
     def steps(self, rate: float) -> tuple[PreparationStep, ...]:
         """Steps of the preparation of a recording with `rate` samples a second, in order."""
-        asked = self.table.preparation
-        usual = default_steps(rate, cutoff=asked.cutoff)
+        table = self.table.preparation
+        usual = default_steps(rate, cutoff=table.cutoff)
         with self.at("preparation", "reversals", "speed"):
-            slow = quantity(asked.reversals.speed, self.speed_units[0])
+            slow = quantity(table.reversals.speed, self.speed_units[0])
         fewer = [step for step in usual if isinstance(step, Decimate)]
-        if asked.decimate is not None:
-            fewer = [Decimate(asked.decimate)] if asked.decimate > 1 else []
+        if table.decimate is not None:
+            fewer = [Decimate(table.decimate)] if table.decimate > 1 else []
         return (
             *([DropMissing()] if self.table.data.missing == "mask" else []),
             *([] if self.amplifier is None else [self.amplifier]),
-            LowPass(asked.cutoff, asked.order),
+            LowPass(table.cutoff, table.order),
             Differentiate(),
-            Trim(asked.trim),
-            MaskReversals(slow, asked.reversals.within),
-            *(MaskWhere(m.channel, _or(m.lower, -inf), _or(m.upper, inf), m.within) for m in asked.mask),
+            Trim(table.trim),
+            MaskReversals(slow, table.reversals.within),
+            *(MaskWhere(m.channel, _or(m.lower, -inf), _or(m.upper, inf), m.within) for m in table.mask),
             *fewer,
         )
 
@@ -272,13 +272,13 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
         coordinates, efforts = self.channels
         masked = (mask.channel for mask in self.table.preparation.mask if mask.channel != "time")
         wanted = dict.fromkeys((*coordinates, *efforts, *masked))
-        for key, said in (("columns", data.columns), ("units", data.units)):
-            for channel in said:
+        for key, entries in (("columns", data.columns), ("units", data.units)):
+            for channel in entries:
                 with self.at("data", key, channel):
                     if channel not in wanted:
                         raise InputError(f"no channel is called so{nearest(channel, wanted)} ({', '.join(wanted)})")
         with self.at(*place, "file"):
-            found = read_recording(
+            recording = read_recording(
                 self.path.parent / source.file,
                 columns={channel: data.columns.get(channel, channel) for channel in wanted},
                 units=data.units,
@@ -288,17 +288,17 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
             )
         efforts_in = self.robot.effort_units if self.amplifier is None else ("V",) * len(efforts)
         known = dict(zip((*coordinates, *efforts), (*self.robot.coordinate_units, *efforts_in), strict=True))
-        units = [unit or known.get(name, "") for name, unit in zip(found.names, found.units, strict=True)]
+        units = [unit or known.get(name, "") for name, unit in zip(recording.names, recording.units, strict=True)]
         with self.at(*place, "begin" if source.end is None else "end"):
-            return replace(found, units=tuple(units)).between(source.begin, source.end)
+            return replace(recording, units=tuple(units)).between(source.begin, source.end)
 
-    def _identify_repeats(self, asked: RepeatsTable, on_step: Callable[[Phase], object]) -> IdentifiedRepeats:
+    def _identify_repeats(self, table: RepeatsTable, on_step: Callable[[Phase], object]) -> IdentifiedRepeats:
         """Read the repeats, identify by every estimator, and validate the model on other motions."""
-        self._refuse_what_has_no_effect(asked)
+        self._refuse_what_has_no_effect(table)
         with self.at("repeats", "slower_than"):
-            slow = quantity(asked.slower_than, self.speed_units[0])
+            slow = quantity(table.slower_than, self.speed_units[0])
         covariances = {
-            f"{what}_covariance": self._covariance(asked, f"sigma_{what}", units, channels)
+            f"{what}_covariance": self._covariance(table, f"sigma_{what}", units, channels)
             for what, units, channels in (
                 ("positions", self.robot.coordinate_units, self.robot.coordinates),
                 ("efforts", self.robot.effort_units, self.robot.actuators),
@@ -309,8 +309,8 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
             return identify_repeated(
                 self.robot,
                 motion,
-                orders=asked.orders,
-                independent=asked.independent,
+                orders=table.orders,
+                independent=table.independent,
                 slower_than=slow,
                 prior=self.prior() if self.table.unknowns else None,
                 validation=validation,
@@ -353,16 +353,16 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
         with self.at("data", which):
             return RepeatedMotion.concatenate(*parts)
 
-    def _covariance(self, asked: RepeatsTable, key: str, units: Sequence[str], channels: Sequence[str]) -> Array | None:
+    def _covariance(self, table: RepeatsTable, key: str, units: Sequence[str], channels: Sequence[str]) -> Array | None:
         """The covariance of the errors of one reading as the study states it; None where it does not."""
-        value = getattr(asked, key)
+        value = getattr(table, key)
         if value is None:
             return None
         with self.at("repeats", key):
             stated = np.asarray(deviations(value, units), dtype=float)
             return stated_covariance(stated if stated.ndim == 2 else stated**2, key.removeprefix("sigma_"), channels)
 
-    def _refuse_what_has_no_effect(self, asked: RepeatsTable) -> None:
+    def _refuse_what_has_no_effect(self, table: RepeatsTable) -> None:
         """Refuse tables that are about recordings of one motion each."""
         for key, default, why in (
             ("preparation", PreparationTable(), "repeats are neither filtered nor thinned"),
@@ -373,7 +373,7 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
                 with self.at(key):
                     raise InputError(f"with a table [repeats] this has no effect: {why}. Leave one of the two out")
         with self.at("repeats", "orders"):
-            orders = asked.orders or [1]
+            orders = table.orders or [1]
             require(sorted(set(orders)) == orders, "orders must increase")
 
 

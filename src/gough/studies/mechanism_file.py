@@ -112,17 +112,17 @@ class MechanismFile:
     @cached_property
     def _parts(self) -> tuple[tuple[Body, ...], tuple[Joint, ...], tuple[Closure, ...]]:
         """Bodies, joints and closures: first those of the URDF or MJCF file, then those of this file."""
-        found = Imported("", (), ())
+        imported = Imported("", (), ())
         table = self.table.mechanism
         for read, key, name in ((read_urdf, "urdf", table.urdf), (read_mjcf, "mjcf", table.mjcf)):
             if name is not None:
                 with self.file.at("mechanism", key):
-                    require(not found.bodies, "give either urdf or mjcf")
-                    found = read(self.file.path.parent / name)
+                    require(not imported.bodies, "give either urdf or mjcf")
+                    imported = read(self.file.path.parent / name)
         return (
-            (*found.bodies, *(self._body(k, body) for k, body in enumerate(self.table.bodies))),
-            (*found.joints, *(self._joint(k, joint) for k, joint in enumerate(self.table.joints))),
-            (*found.closures, *(self._closure(k, closure) for k, closure in enumerate(self.table.closures))),
+            (*imported.bodies, *(self._body(k, body) for k, body in enumerate(self.table.bodies))),
+            (*imported.joints, *(self._joint(k, joint) for k, joint in enumerate(self.table.joints))),
+            (*imported.closures, *(self._closure(k, closure) for k, closure in enumerate(self.table.closures))),
         )
 
     def _body(self, k: int, table: BodyTable) -> Body:
@@ -158,8 +158,8 @@ class MechanismFile:
                 )
         freedoms = []
         for i, (name, motion) in enumerate(zip(joint_only.coordinates, kinds, strict=True)):
-            given, below = (table.freedoms[i], (*place, "freedoms", i)) if table.freedoms else (table, place)
-            freedoms.append(self._freedom(given, name, motion, below))
+            freedom, below = (table.freedoms[i], (*place, "freedoms", i)) if table.freedoms else (table, place)
+            freedoms.append(self._freedom(freedom, name, motion, below))
         with self.file.at(*place):
             return Joint(table.name, table.kind, table.parent, table.child, at, axes[0], axes[1], tuple(freedoms))
 
@@ -295,9 +295,9 @@ class MechanismFile:
 def _vector(value: Any, unit: str) -> Vector:
     """Three quantities: a list, or text such as "0 140 0 mm"."""
     if isinstance(value, str):
-        found = _TEXT.fullmatch(value.strip())
-        numbers = re.split(r"[,\s]+", found[1].strip()) if found else []
-        value = [f"{each} {found[2] or unit}" if found else each for each in numbers]
+        match = _TEXT.fullmatch(value.strip())
+        numbers = re.split(r"[,\s]+", match[1].strip()) if match else []
+        value = [f"{each} {match[2] or unit}" if match else each for each in numbers]
     if not isinstance(value, list | tuple) or len(value) != 3:
         raise InputError(f'must be three numbers in {unit}, or text such as "0 140 0 {unit}", but is {value!r}')
     x, y, z = (quantity(each, unit) for each in value)
@@ -327,10 +327,10 @@ def _rotation(value: Any) -> Rotation:
         raise InputError(f'must be turns such as ["z 30 deg", "x 90 deg"], but is {value!r}')
     total = Placement()
     for each in turns:
-        found = _TURN.fullmatch(each) if isinstance(each, str) else None
-        if found is None:
+        match = _TURN.fullmatch(each) if isinstance(each, str) else None
+        if match is None:
             raise InputError(f'a turn is an axis and an angle, such as "z 30 deg", not {each!r}')
-        total @= Placement(rotation=turned(AXES[found[1]], quantity(found[2], "rad")))
+        total @= Placement(rotation=turned(AXES[match[1]], quantity(match[2], "rad")))
     return rotation(total.matrix)
 
 

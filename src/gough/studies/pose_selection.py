@@ -134,68 +134,68 @@ class PoseSelectionStudy(KinematicStudy, purposes=("selection",)):
     @cached_property
     def limits(self) -> PoseLimits:
         """The limits that the study states."""
-        asked, unit = self.selection.limits, self.model.reading_unit
-        given: dict[str, Any] = {"margin": asked.margin}
-        if asked.readings is not None:
+        table, unit = self.selection.limits, self.model.reading_unit
+        limits: dict[str, Any] = {"margin": table.margin}
+        if table.readings is not None:
             with self._at("limits", "readings"):
-                given["readings"] = PoseLimits(readings=tuple(nested(end, unit) for end in asked.readings)).readings
+                limits["readings"] = PoseLimits(readings=tuple(nested(end, unit) for end in table.readings)).readings
         for name in ("base_cone", "platform_cone"):
-            if getattr(asked, name) is not None:
+            if getattr(table, name) is not None:
                 with self._at("limits", name):
-                    given[name] = quantity(getattr(asked, name), "rad")
-        given["pose"] = {}
-        for name, ends in asked.pose.items():
+                    limits[name] = quantity(getattr(table, name), "rad")
+        limits["pose"] = {}
+        for name, ends in table.pose.items():
             with self._at("limits", "pose", name):
                 unit = "m" if name in ("x", "y", "z") else "rad"
                 low, high = (quantity(end, unit) for end in ends)
-                given["pose"] |= PoseLimits(pose={name: (low, high)}).pose
+                limits["pose"] |= PoseLimits(pose={name: (low, high)}).pose
         if self.selection.camera is not None:
             with self._at("camera"):
-                given["camera"] = _camera(self.selection.camera)
+                limits["camera"] = _camera(self.selection.camera)
         with self._at("limits"):
-            return PoseLimits(**given)
+            return PoseLimits(**limits)
 
     @cached_property
     def problem(self) -> PoseProblem:
         """The problem: candidate poses with the information that each gives."""
-        table, asked = self.table, self.selection
+        table, selection = self.table, self.selection
         with self._at("limits"):
-            found = candidates(
+            drawn = candidates(
                 self.model,
                 self.limits,
-                sources=asked.candidates or ("extremal", "low-discrepancy"),
-                count=asked.draws,
-                levels=asked.levels,
-                seed=asked.seed,
+                sources=selection.candidates or ("extremal", "low-discrepancy"),
+                count=selection.draws,
+                levels=selection.levels,
+                seed=selection.seed,
             )
         before = self._measured()
         with self.at("noise"):
-            found = replace(found, poses=self.stated_noise(found.poses))
+            drawn = replace(drawn, poses=self.stated_noise(drawn.poses))
             measured = None if before is None else self.stated_noise(before)
-        criterion = asked.criterion or ("D" if self.target is None else "pose")
+        criterion = selection.criterion or ("D" if self.target is None else "pose")
         with self.at(*(("calibration", "fixed") if table.calibration.fixed else ("noise",))):
             return PoseProblem.of(
                 self.model,
-                found,
+                drawn,
                 criterion=criterion,
                 fixed=table.calibration.fixed,
                 scale=table.calibration.scale,
                 measured=measured,
-                repeats=asked.repeats,
+                repeats=selection.repeats,
             )
 
     def choose(self, on_progress: OnProgress = lambda _: None) -> Chosen:
         """Search, as the study asks; Ctrl-C ends it with the best so far."""
-        asked, problem = self.selection, self.problem
+        table, problem = self.selection, self.problem
         if self.target is not None:
-            curve = how_many(problem, self.target, most=asked.most, on_progress=on_progress)
-            chosen = curve.selection or _largest(problem, curve, asked.seed)
-            return Chosen(chosen, rivals(chosen, seed=asked.seed), curve)
-        count = asked.count or min(2 * problem.needed, len(problem.candidates))
+            curve = how_many(problem, self.target, most=table.most, on_progress=on_progress)
+            chosen = curve.selection or _largest(problem, curve, table.seed)
+            return Chosen(chosen, rivals(chosen, seed=table.seed), curve)
+        count = table.count or min(2 * problem.needed, len(problem.candidates))
         with self._at("count"):
             problem.require_count(count)
-        found = select(problem, count, starts=asked.starts, seed=asked.seed, on_progress=on_progress)
-        return Chosen(found, rivals(found, seed=asked.seed), None)
+        selection = select(problem, count, starts=table.starts, seed=table.seed, on_progress=on_progress)
+        return Chosen(selection, rivals(selection, seed=table.seed), None)
 
     def files(self, chosen: Chosen) -> dict[str, bytes]:
         """The configurations as CSV, the numbers as JSON, the report and its figures, by the names of their files."""

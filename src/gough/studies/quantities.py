@@ -26,9 +26,9 @@ def quantity(value: Any, unit: str) -> float:
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise InputError(f'must be a number in {unit}, or text such as "20 {unit}", but is {value!r}')
-    number, given = _parts(value, unit) if isinstance(value, str) else (float(value), unit)
+    number, written_unit = _parts(value, unit) if isinstance(value, str) else (float(value), unit)
     try:
-        number *= 1.0 if given == unit else factor_between(given, unit)
+        number *= 1.0 if written_unit == unit else factor_between(written_unit, unit)
     except InputError as error:
         raise InputError(f"'{value}': {error}") from error
     if not isfinite(number):

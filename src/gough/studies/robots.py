@@ -31,10 +31,10 @@ def robot(family: str, dimensions: Mapping[str, Any] | None = None, variant: str
 base, alpha)
     """
     require_family(family)
-    given = {name: _dimension(family, name, value) for name, value in (dimensions or {}).items()}
+    stated = {name: _dimension(family, name, value) for name, value in (dimensions or {}).items()}
     make, geometry = ROBOTS[family], geometry_of(family)
     # a five-bar is nothing but its geometry
-    return with_variant(make(**given) if geometry is make else make(geometry=geometry(**given)), variant)
+    return with_variant(make(**stated) if geometry is make else make(geometry=geometry(**stated)), variant)
 
 
 def require_family(family: str) -> None:
@@ -73,8 +73,8 @@ def effort_letter(of: DynamicModel) -> str:
 def geometry_of(family: str) -> Any:
     """The class of a family's dimensions: that of its `geometry`, or the family's own."""
     make = ROBOTS[family]
-    given = signature(make).parameters.get("geometry")
-    return make if given is None else type(given.default)
+    parameter = signature(make).parameters.get("geometry")
+    return make if parameter is None else type(parameter.default)
 
 
 def dimensions_of(family: str) -> dict[str, Field[Any]]:
@@ -91,8 +91,8 @@ def dimension_text(value: Any, unit: str) -> str:
     """
     if np.ndim(value):
         return f"[{', '.join(dimension_text(each, unit) for each in value)}]"
-    shown, factor = {"m": (" mm", 1e3), "rad": (" deg", degrees(1.0))}.get(unit, ("", 1.0))
-    return f"{round(factor * value, 9) + 0.0:g}{shown}"
+    written_unit, factor = {"m": (" mm", 1e3), "rad": (" deg", degrees(1.0))}.get(unit, ("", 1.0))
+    return f"{round(factor * value, 9) + 0.0:g}{written_unit}"
 
 
 def not_stated(left: Mapping[str, str], table: str) -> tuple[str, ...]:
@@ -168,22 +168,22 @@ def kinematic_model(table: KinematicRobotTable) -> KinematicModel:
         gough.core.errors.InputError: no dimension of linear-delta is called 'radios'; did you mean 'radius'? \
 (known: radius, arm, endstop, angle)
     """
-    given = table.geometry
+    geometry = table.geometry
     if table.family != "gough":
         require(table.blueprint is None, f"no blueprint of a {table.family} is built in: give its geometry")
         own = not table.model_fields_set & {"gains", "reading_unit"}
         require(own, f"gains and reading_unit are for Gough platforms, not for a {table.family}: leave them out")
-        return _of_chains(table.family, given)
+        return _of_chains(table.family, geometry)
     if table.blueprint is not None:
         if table.blueprint not in BLUEPRINTS:
             raise InputError(f"no blueprint is called '{table.blueprint}'{nearest(table.blueprint, BLUEPRINTS)}")
-        require(not given, "give either a blueprint or a geometry, not both")
+        require(not geometry, "give either a blueprint or a geometry, not both")
         metres = table.reading_unit == "m"
         require(metres, "legs of a built-in blueprint read metres: leave out reading_unit, state units of [poses]")
         return replace(BLUEPRINTS[table.blueprint](), gains=table.gains)
     options: dict[str, Any] = {"gains": table.gains, "reading_unit": table.reading_unit}
-    circles = "base_radius" in given
-    values = _dimensions("gough", given, _CIRCLES | {"length": "m", "gain": "1"} if circles else _GOUGH)
+    circles = "base_radius" in geometry
+    values = _dimensions("gough", geometry, _CIRCLES | {"length": "m", "gain": "1"} if circles else _GOUGH)
     for name in (
         ("base_radius", "platform_radius", "base_angles", "platform_angles") if circles else ("base", "platform")
     ):
@@ -192,38 +192,40 @@ def kinematic_model(table: KinematicRobotTable) -> KinematicModel:
     return GoughPlatform.of_circles(**values, **options) if circles else GoughPlatform(**values, **options)
 
 
-def _of_chains(family: str, given: Mapping[str, Any]) -> KinematicModel:
+def _of_chains(family: str, dimensions: Mapping[str, Any]) -> KinematicModel:
     """The kinematic model of a robot other than a Gough platform."""
     if family in _ROBOTS:
-        geometry = robot(family, given).geometry  # type: ignore[attr-defined]
+        geometry = robot(family, dimensions).geometry  # type: ignore[attr-defined]
         of_robot: KinematicModel = KINEMATICS[family](geometry)
         return of_robot
-    if family == "3-rrr" and "base_radius" in given:
-        require("platform_radius" in given, "the geometry of a planar 3-RRR lacks 'platform_radius'")
-        return PlanarRRR.of_circles(**_dimensions(family, given, _CIRCLES | _PLANAR))
-    made: KinematicModel = KINEMATICS[family](**_dimensions(family, given, _CHAINS[family]))
+    if family == "3-rrr" and "base_radius" in dimensions:
+        require("platform_radius" in dimensions, "the geometry of a planar 3-RRR lacks 'platform_radius'")
+        return PlanarRRR.of_circles(**_dimensions(family, dimensions, _CIRCLES | _PLANAR))
+    made: KinematicModel = KINEMATICS[family](**_dimensions(family, dimensions, _CHAINS[family]))
     return made
 
 
 def kinematic_dimensions_left_out(table: KinematicRobotTable) -> dict[str, str]:
     """The dimensions that a study about geometry does not state, with the library's values as text."""
-    family, given = table.family, table.geometry
+    family, geometry = table.family, table.geometry
     if family == "gough":
         return {}  # all are required, or those of a named blueprint
     if family in _ROBOTS:
-        return left_out(family, given)
+        return left_out(family, geometry)
     units, known = _CHAINS[family], fields(KINEMATICS[family])
-    circles = {"base", "platform"} if "base_radius" in given else set()
+    circles = {"base", "platform"} if "base_radius" in geometry else set()
     values = {each.name: each.default_factory() if callable(each.default_factory) else each.default for each in known}
-    left = {name: dimension_text(values[name], unit) for name, unit in units.items() if name not in {*given, *circles}}
-    angles = {"base_angles", "platform_angles"} - set(given) if circles else set()
+    left = {
+        name: dimension_text(values[name], unit) for name, unit in units.items() if name not in {*geometry, *circles}
+    }
+    angles = {"base_angles", "platform_angles"} - set(geometry) if circles else set()
     default = signature(PlanarRRR.of_circles).parameters
     return left | {name: dimension_text(default[name].default, "rad") for name in sorted(angles)}
 
 
-def _dimensions(family: str, given: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any]:
+def _dimensions(family: str, geometry: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any]:
     result = {}
-    for name, value in given.items():
+    for name, value in geometry.items():
         if name not in known:
             raise InputError(
                 f"no dimension of {family} is called '{name}'{nearest(name, known)} (known: {', '.join(known)})",

@@ -164,8 +164,8 @@ def line_of(source: str, place: Place) -> int | None:
         >>> line_of("a = 1\n[[b]]\n[[b]]\nc = 2\n", ("b", 1, "c"))
         4
     """
-    for number, found in _places(source):
-        if found == place:
+    for number, where in _places(source):
+        if where == place:
             return number
     return None
 
@@ -200,7 +200,7 @@ def _split(dotted: str) -> tuple[str, ...]:
 
 
 def _message(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
-    kind, given, limits = mistake["type"], mistake["input"], mistake.get("ctx", {})
+    kind, value, limits = mistake["type"], mistake["input"], mistake.get("ctx", {})
     known = _keys(model, mistake["loc"][:-1])
     match kind:
         case "extra_forbidden":
@@ -210,20 +210,20 @@ def _message(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
         case "value_error":
             return str(limits["error"])
         case "greater_than":
-            return f"must be greater than {limits['gt']:g}, but is {given!r}"
+            return f"must be greater than {limits['gt']:g}, but is {value!r}"
         case "greater_than_equal":
-            return f"must be at least {limits['ge']:g}, but is {given!r}"
+            return f"must be at least {limits['ge']:g}, but is {value!r}"
         case "less_than_equal":
-            return f"must be at most {limits['le']:g}, but is {given!r}"
+            return f"must be at most {limits['le']:g}, but is {value!r}"
         case "too_short":
             return "the list is empty"
         case "finite_number":
-            return f"must be a finite number, but is {given!r}"
+            return f"must be a finite number, but is {value!r}"
         case "literal_error":
-            return f"must be {limits['expected']}, but is {given!r}"
+            return f"must be {limits['expected']}, but is {value!r}"
         case _:
             wanted = mistake["msg"].removeprefix("Input should be ")
-            return f"must be {wanted}, but is {given!r}"
+            return f"must be {wanted}, but is {value!r}"
 
 
 def _keys(model: type[BaseModel], place: Place) -> tuple[str, ...]:
@@ -241,7 +241,7 @@ def _table_in(annotation: Any) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     for inner in getattr(annotation, "__args__", ()):
-        found = _table_in(inner)
-        if found is not None:
-            return found
+        table = _table_in(inner)
+        if table is not None:
+            return table
     return None

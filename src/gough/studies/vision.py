@@ -105,12 +105,12 @@ def _calibrated(  # noqa: PLR0917 - what the images gave
     release: bool,
 ) -> CameraStudy:
     try:
-        found = calibrate_camera(sightings, target, size or (1, 1), names=names, estimated=terms, release=release)
+        calibrated = calibrate_camera(sightings, target, size or (1, 1), names=names, estimated=terms, release=release)
     except InputError as error:
         reasons = "".join(f"\n{name}: {why}" for name, why in rejected)
         raise InputError(f"{error}{reasons}") from error
-    found = replace(found, rejected=(*rejected, *found.rejected))
-    return CameraStudy(found, camera_documents(found, pictures))
+    calibrated = replace(calibrated, rejected=(*rejected, *calibrated.rejected))
+    return CameraStudy(calibrated, camera_documents(calibrated, pictures))
 
 
 @dataclass(frozen=True)
@@ -192,13 +192,13 @@ def table_of(names: Sequence[str]) -> ImageTable:
         >>> table_of(["c017-r03-i05.png"]).configuration, table_of(["run2_config4.png"]).run
         ({'c017-r03-i05.png': 17}, {'run2_config4.png': 2})
     """
-    found: dict[str, dict[str, int]] = {"configuration": {}, "run": {}}
+    numbers: dict[str, dict[str, int]] = {"configuration": {}, "run": {}}
     for name in names:
         for what, pattern in _NAMED.items():
             match = pattern.search(Path(name).stem)
             if match:
-                found[what][name] = int(match[1])
-    return ImageTable(found["configuration"], found["run"], {})
+                numbers[what][name] = int(match[1])
+    return ImageTable(numbers["configuration"], numbers["run"], {})
 
 
 def read_table(path: Path, names: Sequence[str]) -> ImageTable:

@@ -24,7 +24,7 @@ def alignments(points: Array, tolerance: float, long: Array, short: Array) -> Ar
     `tolerance` (pixels) to the line through two others are in line with them.
     """
     out = np.full((_MOST_FOUND, 3 + LONG), -1.0)
-    found, n = 0, len(points)
+    count, n = 0, len(points)
     place, which = np.empty(_MOST_IN_LINE), np.empty(_MOST_IN_LINE, np.int64)
     for i in range(n):
         for j in range(i + 1, n):
@@ -40,10 +40,10 @@ def alignments(points: Array, tolerance: float, long: Array, short: Array) -> Ar
                         place[a] = 1 - place[a]
                 for diagonal in range(2):
                     dots = short if diagonal else long
-                    found = _matches(place[:k], which[:k], dots, tolerance / length, out, found, diagonal)
-                    if found >= _MOST_FOUND:
+                    count = _matches(place[:k], which[:k], dots, tolerance / length, out, count, diagonal)
+                    if count >= _MOST_FOUND:
                         return out
-    return out[:found]
+    return out[:count]
 
 
 @compiled
@@ -78,7 +78,7 @@ def _between(  # noqa: PLR0917 - numba knows no keywords
 
 @compiled
 def _matches(  # noqa: PLR0917 - numba knows no keywords
-    place: Array, which: Any, dots: Array, tolerance: float, out: Array, found: int, diagonal: int
+    place: Array, which: Any, dots: Array, tolerance: float, out: Array, count: int, diagonal: int
 ) -> int:
     """Write each way in which spots in line may be dots a … c of a diagonal; how many rows there are then."""
     k = len(place)
@@ -92,9 +92,9 @@ def _matches(  # noqa: PLR0917 - numba knows no keywords
             for b in range(a + 1, c):
                 r = (dots[b] - dots[a]) / span
                 w = r * (1 - s) / (s * (1 - r))  # the projection r ↦ r / (r + w (1 − r)) keeps both ends
-                if not 1 / _PERSPECTIVE < w < _PERSPECTIVE or found >= len(out):
+                if not 1 / _PERSPECTIVE < w < _PERSPECTIVE or count >= len(out):
                     continue
-                row = out[found]
+                row = out[count]
                 row[3:] = -1
                 matched, total = 0, 0.0
                 for d in range(a, c + 1):
@@ -108,5 +108,5 @@ def _matches(  # noqa: PLR0917 - numba knows no keywords
                             break
                 if matched >= max(4, k - _STRAYS, c - a + 1 - _MISSING):
                     row[0], row[1], row[2] = diagonal, matched, np.sqrt(total / matched) / tolerance
-                    found += 1
-    return found
+                    count += 1
+    return count

@@ -106,8 +106,8 @@ def calibrate_camera(
         ...     R, t = exp(rng.normal(0, 0.4, 3)) @ np.diag([1.0, -1.0, -1.0]), np.array([0.0, 0.0, 0.4])
         ...     exact = expected(truth, target, R, t)
         ...     return Sighting(np.arange(45), exact + rng.normal(0, 0.01, (45, 2)), np.full(45, 0.01))
-        >>> found = calibrate_camera([seen() for _ in range(12)], target, (640, 480))
-        >>> bool(abs(found.camera.focal - 600).max() < 0.3), bool(abs(found.camera.center - [320, 240]).max() < 0.3)
+        >>> lens = calibrate_camera([seen() for _ in range(12)], target, (640, 480)).camera
+        >>> bool(abs(lens.focal - 600).max() < 0.3), bool(abs(lens.center - [320, 240]).max() < 0.3)
         (True, True)
     """
     names = tuple(names) or tuple(f"image {k + 1}" for k in range(len(sightings)))
@@ -120,17 +120,17 @@ def calibrate_camera(
     views, kept, rejected = _first_views(sightings, target, camera, names)
     _require_different(views)
     sigma = print_sigma if release and isinstance(target, DotTarget) else None
-    found = adjust(camera, target.points, target.radius, views, free, sigma)
-    views, kept, odd = _without_odd(found, kept, names, target)
+    adjusted = adjust(camera, target.points, target.radius, views, free, sigma)
+    views, kept, odd = _without_odd(adjusted, kept, names, target)
     rejected += odd
     _require_different(views)
-    found = adjust(found.camera, target.points, target.radius, views, free, sigma, start=found.points)
-    _require_focal(found)
-    moved = found.points - target.points
-    placed = replace(target, points=found.points) if isinstance(target, DotTarget) and sigma else target
+    adjusted = adjust(adjusted.camera, target.points, target.radius, views, free, sigma, start=adjusted.points)
+    _require_focal(adjusted)
+    moved = adjusted.points - target.points
+    placed = replace(target, points=adjusted.points) if isinstance(target, DotTarget) and sigma else target
     used = tuple(name for name, good in zip(names, kept, strict=True) if good)
     released = float(np.sqrt((moved**2).sum(axis=1).mean()))
-    return CalibratedCamera(found.camera, placed, found.views, used, tuple(rejected), found.noise, released)
+    return CalibratedCamera(adjusted.camera, placed, adjusted.views, used, tuple(rejected), adjusted.noise, released)
 
 
 def expected(camera: Camera, target: Any, rotation: Array, position: Array) -> Array:
@@ -206,10 +206,10 @@ def _require_different(views: Sequence[View]) -> None:
         )
 
 
-def _require_focal(found: Adjustment) -> None:
-    sigma = found.camera.sigma
+def _require_focal(adjusted: Adjustment) -> None:
+    sigma = adjusted.camera.sigma
     assert sigma is not None
-    unsure = float((sigma[:2] / found.camera.focal).max())
+    unsure = float((sigma[:2] / adjusted.camera.focal).max())
     if unsure > _FOCAL_KNOWN:
         raise InputError(
             f"these views determine the focal length to ±{100 * unsure:.1f} % only: they are too few or too much "
@@ -218,15 +218,15 @@ def _require_focal(found: Adjustment) -> None:
 
 
 def _without_odd(
-    found: Adjustment, kept: list[bool], names: Sequence[str], target: Any
+    adjusted: Adjustment, kept: list[bool], names: Sequence[str], target: Any
 ) -> tuple[list[View], list[bool], list[tuple[str, str]]]:
     """Views without dots that do not fit, corrected for uneven light; and without views that fit badly as a whole."""
-    rms = np.array([np.sqrt((view.residuals**2).mean()) for view in found.views])
+    rms = np.array([np.sqrt((view.residuals**2).mean()) for view in adjusted.views])
     typical = float(np.median(rms))
-    placed = _Placed(found.points, target.radius, bright=target.bright)
+    placed = _Placed(adjusted.points, target.radius, bright=target.bright)
     views, flags, odd = [], list(kept), []
     places = [k for k, good in enumerate(kept) if good]
-    for view, size, place in zip(found.views, rms, places, strict=True):
+    for view, size, place in zip(adjusted.views, rms, places, strict=True):
         if size > max(_ODD_VIEW * typical, 0.02):
             flags[place] = False
             odd.append((names[place], f"residuals of {size:.2g} px where others have {typical:.2g} px"))
@@ -234,7 +234,7 @@ def _without_odd(
         far = np.abs(view.residuals).max(axis=1) / view.seen.sigma
         good = far < _FAR * max(float(np.median(far)), 1.0) * 1.5
         seen = view.seen.select(good)
-        shift = light_shift(seen, placed, found.camera, view.rotation, view.position)
+        shift = light_shift(seen, placed, adjusted.camera, view.rotation, view.position)
         views.append(View(seen, view.rotation, view.position, seen.pixels - shift))
     return views, flags, odd
 
@@ -254,29 +254,29 @@ __all__ = ["CalibratedCamera", "ImageRefused", "anchored", "calibrate_camera", "
 _KEYS = ("size", "focal", "center", "distortion", "covariance", "noise", "target")
 
 
-def camera_text(found: CalibratedCamera) -> str:
+def camera_text(calibrated: CalibratedCamera) -> str:
     """A calibrated camera as TOML.
 
     Examples:
         >>> from gough.vision import CircleGrid
         >>> camera = Camera((640, 480), [600.0, 600.0], [319.5, 239.5])
-        >>> found = CalibratedCamera(camera, CircleGrid(4, 5, 0.02, 0.004), (), (), (), 0.01, 0.0)
-        >>> print(camera_text(found).splitlines()[1])
+        >>> calibrated = CalibratedCamera(camera, CircleGrid(4, 5, 0.02, 0.004), (), (), (), 0.01, 0.0)
+        >>> print(camera_text(calibrated).splitlines()[1])
         size = [640, 480]  # pixels
     """
-    camera = found.camera
+    camera = calibrated.camera
     lines = [
-        f"# {len(found.views)} images, residuals {found.rms:.4f} px",
+        f"# {len(calibrated.views)} images, residuals {calibrated.rms:.4f} px",
         f"size = {list(camera.size)}  # pixels",
         f"focal = {camera.focal.tolist()}  # fx, fy in pixels",
         f"center = {camera.center.tolist()}  # cx, cy; the center of the first pixel is 0, 0",
         f"distortion = {camera.distortion.tolist()}  # k1, k2, p1, p2, k3 as in OpenCV",
-        f"noise = {found.noise!r}  # standard deviation of a dot's centroid, pixels",
+        f"noise = {calibrated.noise!r}  # standard deviation of a dot's centroid, pixels",
     ]
     if camera.covariance is not None:
         lines += ["covariance = [  # of fx, fy, cx, cy, k1, k2, p1, p2, k3"]
         lines += [f"    {row}," for row in camera.covariance.tolist()] + ["]"]
-    return "\n".join([*lines, "", "[target]", target_text(found.target)])
+    return "\n".join([*lines, "", "[target]", target_text(calibrated.target)])
 
 
 def read_camera(path: str | Path) -> tuple[Camera, AnyTarget | None]:

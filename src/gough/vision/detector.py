@@ -80,9 +80,9 @@ def find_target(image: Any, target: DotTarget | CircleGrid | CharucoBoard, camer
     Examples:
         >>> from gough.vision import design_target, render
         >>> camera, target = Camera((320, 240), [300.0, 300.0], [159.5, 119.5]), design_target(0.2, 0.2)
-        >>> shown = render(camera, target, np.diag([1.0, -1.0, -1.0]), [0.0, 0.0, 0.3])
-        >>> seen = find_target(shown.image, target, camera)
-        >>> len(seen), bool(abs(seen.pixels - shown.centroids[seen.which]).max() < 0.02)
+        >>> picture = render(camera, target, np.diag([1.0, -1.0, -1.0]), [0.0, 0.0, 0.3])
+        >>> seen = find_target(picture.image, target, camera)
+        >>> len(seen), bool(abs(seen.pixels - picture.centroids[seen.which]).max() < 0.02)
         (45, True)
     """
     gray = as_gray(image)
@@ -118,11 +118,11 @@ def _find_dots(gray: Image, target: DotTarget, camera: Camera | None) -> Sightin
     flat = _flattened(spots.center, gray.shape, camera)
     best: tuple[Numbers, Numbers] | None = None
     for ideal in flat:
-        found = _identified(ideal, target, tolerance=0.75 if camera is not None else 2.0)
-        if found is not None and (best is None or len(found[0]) > len(best[0])):
-            best = found
-            if camera is not None or len(found[0]) >= 0.9 * len(target.points):
-                rest = np.setdiff1d(np.arange(len(spots)), found[1])
+        dots = _identified(ideal, target, tolerance=0.75 if camera is not None else 2.0)
+        if dots is not None and (best is None or len(dots[0]) > len(best[0])):
+            best = dots
+            if camera is not None or len(dots[0]) >= 0.9 * len(target.points):
+                rest = np.setdiff1d(np.arange(len(spots)), dots[1])
                 again = _identified(ideal[rest], target, tolerance=0.75) if len(rest) >= _FEWEST else None
                 if again is not None:
                     raise ImageRefused("the target is in the image twice: cover one of them, or a mirror's image")
@@ -183,10 +183,10 @@ def _identified(ideal: Array, target: DotTarget, tolerance: float) -> tuple[Numb
     pairs = np.column_stack(np.unravel_index(np.argsort(-merit, axis=None)[:_PAIRS], merit.shape)).tolist()
     best: tuple[Numbers, Numbers] | None = None
     for i, j in pairs:
-        found = _confirmed(ideal, target, long[i, 3:], short[j, 3 : 3 + SHORT], tolerance)
-        if found is not None and (best is None or len(found[0]) > len(best[0])):
-            best = found
-            if len(found[0]) >= 0.8 * len(target.points):
+        confirmed = _confirmed(ideal, target, long[i, 3:], short[j, 3 : 3 + SHORT], tolerance)
+        if confirmed is not None and (best is None or len(confirmed[0]) > len(best[0])):
+            best = confirmed
+            if len(confirmed[0]) >= 0.8 * len(target.points):
                 break
     return best
 
@@ -246,10 +246,10 @@ def _find_grid(gray: Image, grid: CircleGrid) -> Sighting:
         raise ImageRefused(f"the grid is not whole in it: {len(spots)} spots look like circles, but it has {n}")
     kind = cv.CALIB_CB_ASYMMETRIC_GRID if grid.staggered else cv.CALIB_CB_SYMMETRIC_GRID
     candidates = spots.center.astype(np.float32).reshape(-1, 1, 2)
-    found, places = cv.findCirclesGrid(
+    is_complete, places = cv.findCirclesGrid(
         candidates, (grid.columns, grid.rows), kind | cv.CALIB_CB_CLUSTERING, None, cv.CirclesGridFinderParameters()
     )
-    if not found:
+    if not is_complete:
         raise ImageRefused(f"{len(spots)} spots, but no grid of {grid.columns} × {grid.rows} circles among them")
     gaps = np.linalg.norm(places.reshape(-1, 1, 2) - spots.center[None], axis=2)
     rows = gaps.argmin(axis=1)

@@ -77,14 +77,14 @@ def image_files(places: Iterable[str | Path]) -> list[Path]:
         ...     [file.name for file in image_files([folder])]
         ['a.jpg', 'b.png']
     """
-    found: list[Path] = []
+    files: list[Path] = []
     for place in map(Path, places):
         require(place.exists(), f"there is no file or folder {place}")
         inside = sorted(p for p in place.rglob("*") if p.suffix.lower() in SUFFIXES) if place.is_dir() else [place]
-        found += inside
-    if not found:
+        files += inside
+    if not files:
         raise InputError(f"there is no image in {', '.join(map(str, places))} (known: {', '.join(SUFFIXES)})")
-    return found
+    return files
 
 
 def common_names(files: Sequence[Path]) -> list[str]:

@@ -73,8 +73,8 @@ def measure_pose(image: Any, target: DotTarget | CircleGrid | CharucoBoard, came
         >>> from gough.vision import design_target, render
         >>> camera, target = Camera((320, 240), [300.0, 300.0], [159.5, 119.5]), design_target(0.2, 0.2)
         >>> tilted = np.array([[0.8, 0.0, -0.6], [0.0, -1.0, 0.0], [-0.6, 0.0, -0.8]])
-        >>> shown = render(camera, target, tilted, [0.0, 0.0, 0.3], rng=np.random.default_rng(1))
-        >>> pose = measure_pose(shown.image, target, camera)
+        >>> picture = render(camera, target, tilted, [0.0, 0.0, 0.3], rng=np.random.default_rng(1))
+        >>> pose = measure_pose(picture.image, target, camera)
         >>> bool(abs(pose.position - [0.0, 0.0, 0.3]).max() < 1e-4)
         True
     """

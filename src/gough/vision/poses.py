@@ -27,8 +27,8 @@ class MeasuredImages:
 
     Examples:
         >>> pose, _, _ = _example()
-        >>> found = MeasuredImages(("a.png",), (pose,), (("b.png", "the file is empty"),))
-        >>> len(found), found.to_poses().covariance.shape
+        >>> measured = MeasuredImages(("a.png",), (pose,), (("b.png", "the file is empty"),))
+        >>> len(measured), measured.to_poses().covariance.shape
         (1, (1, 6, 6))
     """
 
@@ -192,5 +192,5 @@ def _example() -> tuple[MeasuredPose, AnyTarget, Camera]:
 
     camera, target = Camera((320, 240), np.full(2, 300.0), np.array([159.5, 119.5])), design_target(0.2, 0.2)
     tilted = np.array([[0.8, 0.0, -0.6], [0.0, -1.0, 0.0], [-0.6, 0.0, -0.8]])
-    shown = render(camera, target, tilted, [0.0, 0.0, 0.3], rng=np.random.default_rng(1))
-    return measure_pose(shown.image, target, camera), target, camera
+    image = render(camera, target, tilted, [0.0, 0.0, 0.3], rng=np.random.default_rng(1))
+    return measure_pose(image.image, target, camera), target, camera

@@ -69,8 +69,8 @@ def render(  # noqa: PLR0917 - a pose is two arguments
     Examples:
         >>> from gough.vision import design_target
         >>> camera = Camera((160, 120), [150.0, 150.0], [79.5, 59.5])
-        >>> shown = render(camera, design_target(0.2, 0.2), np.diag([1.0, -1.0, -1.0]), [0.0, 0.0, 0.3])
-        >>> shown.image.shape, shown.image.dtype, shown.image.max()
+        >>> picture = render(camera, design_target(0.2, 0.2), np.diag([1.0, -1.0, -1.0]), [0.0, 0.0, 0.3])
+        >>> picture.image.shape, picture.image.dtype, picture.image.max()
         ((120, 160), dtype('uint8'), np.uint8(199))
     """
     made = conditions or Conditions()

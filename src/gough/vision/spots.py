@@ -135,12 +135,12 @@ def _outlines(image: Image) -> list[Any]:
     level = cv.resize(level, (columns, rows), interpolation=cv.INTER_LINEAR)
     softer = cv.GaussianBlur(image, (3, 3), 0) if noise < 8 else cv.GaussianBlur(image, (5, 5), 1.2)
     binary = cv.compare(softer, level, cv.CMP_GT)
-    found, tree = cv.findContours(binary, cv.RETR_CCOMP, cv.CHAIN_APPROX_NONE)
-    if not found:
+    contours, tree = cv.findContours(binary, cv.RETR_CCOMP, cv.CHAIN_APPROX_NONE)
+    if not contours:
         return []
     outer = [
         outline
-        for outline, parent in zip(found, tree[0, :, 3].tolist(), strict=True)
+        for outline, parent in zip(contours, tree[0, :, 3].tolist(), strict=True)
         if parent < 0 and _SMALLEST <= len(outline) <= _LONGEST
     ]
     return sorted(outer, key=len, reverse=True)[:_MOST] if len(outer) > _MOST else outer

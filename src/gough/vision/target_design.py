@@ -87,9 +87,11 @@ def _places(inner: Array) -> tuple[Array, Array]:
 def _smallest_gap(inner: Array, half: Array, apart: float) -> Array:
     """Least difference of two of the four cross-ratios of each trial, in standard deviations; −∞ if dots touch."""
     long, short = _places(inner)
-    found = [_ratio_and_sigma(t) for t in (long[:, :4], long[:, -4:], short[:, :4], short[:, -4:])]
+    ratios = [_ratio_and_sigma(t) for t in (long[:, :4], long[:, -4:], short[:, :4], short[:, -4:])]
     gaps = [
-        abs(found[i][0] - found[j][0]) / np.hypot(found[i][1], found[j][1]) for i in range(4) for j in range(i + 1, 4)
+        abs(ratios[i][0] - ratios[j][0]) / np.hypot(ratios[i][1], ratios[j][1])
+        for i in range(4)
+        for j in range(i + 1, 4)
     ]
     diagonal = float(np.linalg.norm(half))
     free = (np.diff(long, axis=1).min(axis=1) * diagonal > apart) & (

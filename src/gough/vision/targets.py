@@ -308,13 +308,13 @@ def target_of(data: Mapping[str, Any], where: str) -> AnyTarget:
         + (nearest(kind, kinds) if isinstance(kind, str) else ""),
     )
     assert isinstance(kind, str)
-    given = {name: value for name, value in data.items() if name != "kind"}
+    values = {name: value for name, value in data.items() if name != "kind"}
     classes = {"dots": DotTarget, "circles": CircleGrid, "charuco": CharucoBoard}
     known = [field.name for field in fields(classes[kind]) if field.name != "name"]
-    for name in given:
+    for name in values:
         require(name in known, f"{where}: a target of this kind has no '{name}'{nearest(name, known)}")
     try:
-        return kinds[kind](**given)
+        return kinds[kind](**values)
     except InputError as error:
         raise InputError(f"{where}: {error}") from error
     except TypeError as error:

@@ -168,14 +168,14 @@ def minimize(
         if size == 0:
             break
         direction = -at.gradient / size if H is None else -(H @ at.gradient)
-        found = _line_search(function, at, direction)
-        if found is None:
+        next_ = _line_search(function, at, direction)
+        if next_ is None:
             if H is None:
                 break
             H = None  # what was learned does not hold here: once more along the gradient
             continue
-        H = _learned(H, found.x - at.x, found.gradient - at.gradient)
-        at = found
+        H = _learned(H, next_.x - at.x, next_.gradient - at.gradient)
+        at = next_
         seen(at.x)
         past.append(at.value)
         if len(past) > _WINDOW and past[-1 - _WINDOW] - at.value < decrease:

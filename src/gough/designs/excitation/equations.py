@@ -77,7 +77,7 @@ def design_equations(
     motion = _motion_kernel(robot)
     regressor, dry = _smooth_regressor(robot, friction_speed)
     n, p = len(robot.actuators), len(robot.names)
-    asked = {one.kind for one in channels}
+    kinds = {one.kind for one in channels}
 
     def look(x: Expression, dx: Expression, ddx: Expression) -> dict[str, Expression]:
         moved = dict(zip((port.name for port in motion.outputs), motion.function.call([x, dx, ddx]), strict=True))
@@ -96,7 +96,7 @@ def design_equations(
             "effort": W @ ex.vector(*parameters.tolist()),
             "joint": moved.get("s", 0.0),
             "pose": x,
-            **(_distances(robot, x) if asked & {"margin", "reach"} else {}),
+            **(_distances(robot, x) if kinds & {"margin", "reach"} else {}),
         }
         return {"W": W, "h": ex.vector(*(sources[one.kind][one.index] for one in channels))}
 
@@ -174,10 +174,10 @@ def _distances(robot: Any, x: Expression) -> dict[str, Expression]:
         raise AssumptionError(
             f"{robot.name} has no margin_kernel(): a design needs its distance to singularity as a kernel"
         )
-    found = {"margin": _least(robot.margin_kernel().function.call([x])[0])}
+    distances = {"margin": _least(robot.margin_kernel().function.call([x])[0])}
     if hasattr(robot, "reach_kernel"):
-        found["reach"] = robot.reach_kernel().function.call([x])[0]
-    return found
+        distances["reach"] = robot.reach_kernel().function.call([x])[0]
+    return distances
 
 
 def _least(values: Expression) -> Expression:

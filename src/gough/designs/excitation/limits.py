@@ -108,19 +108,19 @@ class MotionLimits(ArrayValue):
         freedoms = robot.mechanism.freedoms
         known = {name: freedom.limits for name, freedom in freedoms.items() if freedom.limits is not None}
         actuated = [known.get(name) for name in robot.coordinates]
-        found: dict[str, Any] = {}
+        limits: dict[str, Any] = {}
         for word, key in (("speeds", "speed"), ("efforts", "effort"), ("accelerations", "acceleration")):
             values = [inf if one is None else getattr(one, key) for one in actuated]
             if any(map(isfinite, values)):
-                found[word] = values
+                limits[word] = values
         if any(one is not None for one in actuated):
-            found["positions"] = (
+            limits["positions"] = (
                 [-inf if one is None else one.lower for one in actuated],
                 [inf if one is None else one.upper for one in actuated],
             )
         passive = (name for name in robot.coordinate_names if name in known and name not in robot.coordinates)
-        found["joints"] = {name: (known[name].lower, known[name].upper) for name in passive if known[name].is_bounded}
-        return cls(**{**found, **others})
+        limits["joints"] = {name: (known[name].lower, known[name].upper) for name in passive if known[name].is_bounded}
+        return cls(**{**limits, **others})
 
     def channels(self, robot: DynamicModel, home: Array) -> tuple[Channel, ...]:
         """Everything that is limited, as one list.
@@ -129,8 +129,8 @@ class MotionLimits(ArrayValue):
             InputError: speeds or efforts are not stated, or a joint or coordinate is not known.
         """
         self._require_stated(robot)
-        found = [*self._actuators(robot), *self._joints(robot), *self._pose(robot), *self._distances(robot, home)]
-        return tuple(one for one in found if isfinite(one.lower) or isfinite(one.upper))
+        channels = [*self._actuators(robot), *self._joints(robot), *self._pose(robot), *self._distances(robot, home)]
+        return tuple(one for one in channels if isfinite(one.lower) or isfinite(one.upper))
 
     def _require_stated(self, robot: DynamicModel) -> None:
         units = {"speeds": f"{robot.coordinate_units[0]}/s", "efforts": robot.effort_units[0]}

@@ -23,17 +23,17 @@ def measured(robot: Any, parameters: Array, channels: Sequence[Channel], moved: 
         InputError: a pose is out of reach or singular; the message names the first such sample.
     """
     x, dx, ddx = moved
-    asked = {one.kind for one in channels}
+    kinds = {one.kind for one in channels}
     in_pose = as_parallel(robot)
     q, dq, ddq = (x, dx, ddx) if in_pose is None else in_pose.joint_motion(x, dx, ddx)
     sources: dict[str, Array] = {"position": q, "speed": dq, "acceleration": ddq, "pose": x}
-    if "effort" in asked:
+    if "effort" in kinds:
         sources["effort"] = robot.regressor_kernel()(x, dx, ddx) @ parameters
-    if "joint" in asked:
+    if "joint" in kinds:
         sources["joint"] = robot.all_coordinates(x)
-    if "margin" in asked:
+    if "margin" in kinds:
         sources["margin"] = robot.margin(x)[:, None]
-    if "reach" in asked:
+    if "reach" in kinds:
         sources["reach"] = robot.reach(x)
     return np.column_stack([sources[one.kind][:, one.index] for one in channels])
 

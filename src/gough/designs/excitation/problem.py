@@ -187,10 +187,12 @@ class DesignProblem(ArrayValue):
         object.__setattr__(self, "frequency", (float(ends[0]), float(ends[-1])))
         require(self.friction_speed > 0, f"friction_speed must be positive, but is {self.friction_speed}")
         object.__setattr__(self, "home", self._home())
-        given = self.robot.nominal if self.parameters is None else array(self.parameters, "parameters", ndim=1)
+        parameters = self.robot.nominal if self.parameters is None else array(self.parameters, "parameters", ndim=1)
         wanted = len(self.robot.names)
-        require(len(given) == wanted, f"{self.robot.name} has {wanted} parameters, but {len(given)} are given")
-        object.__setattr__(self, "parameters", given)
+        require(
+            len(parameters) == wanted, f"{self.robot.name} has {wanted} parameters, but {len(parameters)} are given"
+        )
+        object.__setattr__(self, "parameters", parameters)
         object.__setattr__(self, "sigma", _covariance(self.sigma, len(self.robot.actuators)))
         if self.rate is not None:
             good = 0 < self.rate <= _MOST_SAMPLES * self.frequency[0]
@@ -267,8 +269,8 @@ class DesignProblem(ArrayValue):
 
     def _looked(self, x: Array, dx: Array, ddx: Array) -> tuple[Array, Array]:
         """Regressor and what is limited; a kernel's output of one entry has no axis of its own."""
-        found, n = self.equations.forward.evaluate(x, dx, ddx), len(x)
-        return found["W"].reshape(n, len(self.robot.actuators), -1), found["h"].reshape(n, len(self.channels))
+        values, n = self.equations.forward.evaluate(x, dx, ddx), len(x)
+        return values["W"].reshape(n, len(self.robot.actuators), -1), values["h"].reshape(n, len(self.channels))
 
     def regressor(self, x: Array, dx: Array, ddx: Array) -> Array:
         """Efforts per unit of each of the robot's parameters (N, actuators, parameters), with plain dry friction."""
@@ -424,18 +426,18 @@ def _by_row(A: Array, W: Array) -> Array:
 
 
 def _covariance(sigma: Any, n: int) -> Array:
-    given = array(sigma, "sigma", ndim=(0, 1, 2))
-    if given.ndim < 2:
-        require(given.shape in ((), (n,)), f"sigma: give one number, one for each of {n} actuators, or a covariance")
-        require(bool((given > 0).all()), f"sigma must be positive, but is {sigma}")
-        return np.diag(np.broadcast_to(given, (n,)) ** 2)
-    require(given.shape == (n, n), f"the covariance of {n} efforts must be {n} × {n}, but is {given.shape}")
-    require(np.allclose(given, given.T, rtol=1e-9), "the covariance of the efforts must be symmetric")
+    values = array(sigma, "sigma", ndim=(0, 1, 2))
+    if values.ndim < 2:
+        require(values.shape in ((), (n,)), f"sigma: give one number, one for each of {n} actuators, or a covariance")
+        require(bool((values > 0).all()), f"sigma must be positive, but is {sigma}")
+        return np.diag(np.broadcast_to(values, (n,)) ** 2)
+    require(values.shape == (n, n), f"the covariance of {n} efforts must be {n} × {n}, but is {values.shape}")
+    require(np.allclose(values, values.T, rtol=1e-9), "the covariance of the efforts must be symmetric")
     try:
-        np.linalg.cholesky(given)
+        np.linalg.cholesky(values)
     except np.linalg.LinAlgError as error:
         raise InputError(
             "the covariance of the efforts is not positive definite: some combination of them would have no error. "
             "Estimate it from more samples than actuators"
         ) from error
-    return given
+    return values

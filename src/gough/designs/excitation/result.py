@@ -67,10 +67,10 @@ class Design(Answer, ArrayValue):
         >>> from gough.robots import Delta
         >>> problem = DesignProblem(Delta(), MotionLimits(speeds=8.0, efforts=10.0), sigma=0.2, n_harmonics=2)
         >>> series = FourierSeries(problem.home, [[0.2, 0.1]] * 3, [[0.0, 0.1]] * 3, frequency=0.5)
-        >>> found = Design(problem, (Attempt(1, series, problem.value(problem.space.vector(series)), 0.0, 0.0, 0),))
-        >>> found.sigma.shape, bool(found.worst < 0), found.recording(100.0).duration
+        >>> designed = Design(problem, (Attempt(1, series, problem.value(problem.space.vector(series)), 0.0, 0.0, 0),))
+        >>> designed.sigma.shape, bool(designed.worst < 0), designed.recording(100.0).duration
         ((14,), True, 1.99)
-        >>> Design.from_json(found.to_json(), problem) == found
+        >>> Design.from_json(designed.to_json(), problem) == designed
         True
     """
 
@@ -273,10 +273,10 @@ class Design(Answer, ArrayValue):
                 same = abs(value - each.value) <= 1e-6 * max(1.0, abs(value))
                 words = f"its criterion is {each.value:.6g} there and {value:.6g} here"
                 require(same, f"the design was found for another problem: {words}")
-        found = cls(problem, attempts, stopped)
-        words = f"by {100 * found.worst:.3g} % of the range"
-        require(found.worst <= 0, f"the design was found for other limits: it exceeds those of this problem {words}")
-        return found
+        design = cls(problem, attempts, stopped)
+        words = f"by {100 * design.worst:.3g} % of the range"
+        require(design.worst <= 0, f"the design was found for other limits: it exceeds those of this problem {words}")
+        return design
 
     def _errors(self) -> str:
         """Standard deviations of the efforts' errors, once where all are alike."""

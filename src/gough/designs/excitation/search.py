@@ -68,8 +68,8 @@ def optimize(
         >>> from gough.designs.excitation import MotionLimits
         >>> from gough.robots import Delta
         >>> problem = DesignProblem(Delta(), MotionLimits(speeds=8.0, efforts=10.0), sigma=0.2, n_harmonics=2)
-        >>> found = optimize(problem, starts=1)
-        >>> found.is_stopped, bool(found.worst < 0)
+        >>> designed = optimize(problem, starts=1)
+        >>> designed.is_stopped, bool(designed.worst < 0)
         (False, True)
     """
     require_count(starts, "starts")
@@ -125,7 +125,7 @@ def design(
     Examples:
         >>> from gough.designs.excitation import MotionLimits
         >>> from gough.robots import Delta
-        >>> found = design(Delta(), MotionLimits(speeds=8.0, efforts=10.0), n_harmonic=2)
+        >>> designed = design(Delta(), MotionLimits(speeds=8.0, efforts=10.0), n_harmonic=2)
         Traceback (most recent call last):
         ...
         gough.core.errors.InputError: no option of a design is called 'n_harmonic'; did you mean 'n_harmonics'?
@@ -151,11 +151,11 @@ def attempt(
             z = run.improve(start)
         except KeyboardInterrupt:
             stopped, z = True, run.z
-        found = _best_strict(problem, z, start, first)
-    if found is None:
+        strict_z = _best_strict(problem, z, start, first)
+    if strict_z is None:
         return Attempt(number, None, np.inf, first, perf_counter() - begin, run.prices.evaluations, stopped)
-    value = problem.value(found)
-    series = problem.series(found)
+    value = problem.value(strict_z)
+    series = problem.series(strict_z)
     return Attempt(number, series, value, first, perf_counter() - begin, run.prices.evaluations, stopped)
 
 
@@ -246,10 +246,10 @@ def excess(problem: DesignProblem, z: Array) -> tuple[Array, Array]:
 
 def _best_strict(problem: DesignProblem, z: Array, start: Array, first: float) -> Array | None:
     """The motion that was found, made strict; the one it began with where that is better."""
-    found = strict(problem, z)
-    if found is not None and problem.value(found) <= first:
-        return found
-    kept = [each for each in (found, strict(problem, start)) if each is not None]
+    feasible = strict(problem, z)
+    if feasible is not None and problem.value(feasible) <= first:
+        return feasible
+    kept = [each for each in (feasible, strict(problem, start)) if each is not None]
     return min(kept, key=problem.value, default=None)
 
 

@@ -77,8 +77,8 @@ def candidates(
 
     Examples:
         >>> from gough.robots import GoughPlatform
-        >>> found = candidates(GoughPlatform.deltalab(), PoseLimits(readings=(0.0, 0.14)), count=100)
-        >>> int(found.is_extremal.sum()), found.tried
+        >>> drawn = candidates(GoughPlatform.deltalab(), PoseLimits(readings=(0.0, 0.14)), count=100)
+        >>> int(drawn.is_extremal.sum()), drawn.tried
         (64, 164)
     """
     for name in sources:

@@ -207,14 +207,14 @@ def _best(bound: Array, exact: "Exact") -> tuple[int, float]:
     n = min(_CHUNK, len(bound))
     first = np.argpartition(-bound, n - 1)[:n] if n < len(bound) else np.arange(n)
     first = np.sort(first[np.isfinite(bound[first])])
-    found = exact(first)
-    k, most = int(first[found.argmax()]), float(found.max())
+    values = exact(first)
+    k, most = int(first[values.argmax()]), float(values.max())
     rest = np.setdiff1d(np.flatnonzero(bound > most), first, assume_unique=True)
     for start in range(0, len(rest), _CHUNK * 16):
         rows = rest[start : start + _CHUNK * 16]
         rows = rows[bound[rows] > most]
-        if rows.size and (found := exact(rows)).max() > most:
-            k, most = int(rows[found.argmax()]), float(found.max())
+        if rows.size and (values := exact(rows)).max() > most:
+            k, most = int(rows[values.argmax()]), float(values.max())
     return k, most
 
 

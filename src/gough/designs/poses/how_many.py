@@ -60,8 +60,8 @@ def how_many(
         >>> from gough.designs.poses import PoseLimits, PoseProblem, candidates
         >>> from gough.robots import LinearDelta
         >>> limits = PoseLimits(pose={"x": (-0.08, 0.08), "y": (-0.08, 0.08), "z": (0.0, 0.1)})
-        >>> found = candidates(LinearDelta(), limits, sources=["low-discrepancy"], count=100).with_noise(5e-5)
-        >>> curve = how_many(PoseProblem.of(LinearDelta(), found, criterion="pose"), 4e-5, most=30)
+        >>> drawn = candidates(LinearDelta(), limits, sources=["low-discrepancy"], count=100).with_noise(5e-5)
+        >>> curve = how_many(PoseProblem.of(LinearDelta(), drawn, criterion="pose"), 4e-5, most=30)
         >>> len(curve.selection.rows) >= curve.at_least, curve.selection.accuracy.position <= 4e-5
         (True, True)
     """
@@ -70,17 +70,17 @@ def how_many(
     most = max(most, least) if problem.repeats else min(max(most, least), len(problem.candidates))
     counts = _counts(least, most)
     growing = _Growing(problem)
-    found, stopped = None, False
+    selection, stopped = None, False
     points: list[Point] = []
     try:
         for step, count in enumerate(counts):
             on_progress(Progress(step, len(counts), f"{count} poses"))
             points.append(_point(growing.of(count)))
-            if found is not None and count > 1.5 * len(found.rows):
+            if selection is not None and count > 1.5 * len(selection.rows):
                 break
-            if target is not None and found is None and points[-1].accuracy.position <= target:
-                found, more = _between(growing, points[-2].count if len(points) > 1 else least - 1, count, target)
-                found = _fewer(found, target)
+            if target is not None and selection is None and points[-1].accuracy.position <= target:
+                selection, more = _between(growing, points[-2].count if len(points) > 1 else least - 1, count, target)
+                selection = _fewer(selection, target)
                 points = sorted({p.count: p for p in [*points, *more]}.values(), key=lambda p: p.count)
     except KeyboardInterrupt:
         stopped = True
@@ -88,7 +88,7 @@ def how_many(
             raise
     first = points[0].sigma
     curve = tuple(Point(p.count, p.accuracy, p.sigma / first) for p in points)
-    return Curve(curve, target, found, _at_least(problem, target), stopped)
+    return Curve(curve, target, selection, _at_least(problem, target), stopped)
 
 
 @np.errstate(all="ignore")
@@ -151,10 +151,10 @@ def choose_poses(
         (8, (8, 3))
     """
     require(count is None or target is None, "give either count, or target for the fewest poses that meet it")
-    found = candidates(robot, limits, count=draws, seed=seed, parameters=parameters)
+    drawn = candidates(robot, limits, count=draws, seed=seed, parameters=parameters)
     problem = PoseProblem.of(
         robot,
-        found.with_noise(position, orientation, readings),
+        drawn.with_noise(position, orientation, readings),
         criterion=criterion or ("D" if target is None else "pose"),
         parameters=parameters,
         fixed=fixed,
@@ -227,14 +227,14 @@ def _between(growing: _Growing, low: int, high: int, target: float) -> tuple[Sel
     return growing.of(high), seen
 
 
-def _fewer(found: Selection, target: float) -> Selection:
+def _fewer(selection: Selection, target: float) -> Selection:
     """One pose fewer, from several starts, as long as that meets the target."""
-    while len(found.rows) > found.problem.needed:
-        trial = select(found.problem, len(found.rows) - 1)
+    while len(selection.rows) > selection.problem.needed:
+        trial = select(selection.problem, len(selection.rows) - 1)
         if trial.accuracy.position > target:
             break
-        found = trial
-    return in_order(found)
+        selection = trial
+    return in_order(selection)
 
 
 def _point(selection: Selection) -> Point:

@@ -113,17 +113,17 @@ def pose_information(
         >>> printer, rng = LinearDelta(), np.random.default_rng(1)
         >>> p = rng.uniform([-0.08, -0.08, 0.0], [0.08, 0.08, 0.1], (50, 3))
         >>> poses = Poses(p, None, printer.inverse(printer.nominal, p)).with_noise(1e-5, readings=1e-6)
-        >>> found = pose_information(printer, poses)
-        >>> found.n_parameters, found.Z.shape
+        >>> information = pose_information(printer, poses)
+        >>> information.n_parameters, information.Z.shape
         (10, (50, 3, 10))
-        >>> bool(np.allclose(found.of(range(50)) / 50, np.eye(10)))
+        >>> bool(np.allclose(information.of(range(50)) / 50, np.eye(10)))
         True
     """
     for name in fixed:
         require(name in model.names, f"no parameter is called '{name}'{nearest(name, model.names)}")
     require(len(set(fixed)) < len(model.names), "nothing is left to find: every parameter is fixed")
-    for given, what in ((poses, "the candidates"), (measured, "the poses measured already")):
-        if given is not None and given.covariance is None and given.reading_sigma is None:
+    for group, what in ((poses, "the candidates"), (measured, "the poses measured already")):
+        if group is not None and group.covariance is None and group.reading_sigma is None:
             raise InputError(
                 f"state the noise of {what}: standard deviations of positions (and orientations), or of readings "
                 "(in Python: position=…, readings=…); "

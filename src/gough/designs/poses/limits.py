@@ -87,8 +87,8 @@ class Posture(NamedTuple):
     @classmethod
     def of(cls, model: KinematicModel, parameters: Array, poses: PlatformPoses, readings: Array) -> "Posture":
         kernel = all_derivatives(model.chain_kernel("length"))
-        found = evaluate_chains(kernel, model.columns, parameters, poses, readings)
-        return cls(poses, readings, found["by_pose"], found["by_reading"])
+        values = evaluate_chains(kernel, model.columns, parameters, poses, readings)
+        return cls(poses, readings, values["by_pose"], values["by_reading"])
 
 
 @dataclass(frozen=True, eq=False)

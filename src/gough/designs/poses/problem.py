@@ -24,8 +24,8 @@ class PoseProblem(ArrayValue):
         >>> from gough.designs.poses import PoseLimits, candidates
         >>> from gough.robots import LinearDelta
         >>> limits = PoseLimits(pose={"x": (-0.08, 0.08), "y": (-0.08, 0.08), "z": (0.0, 0.1)})
-        >>> found = candidates(LinearDelta(), limits, sources=["low-discrepancy"], count=200)
-        >>> problem = PoseProblem.of(LinearDelta(), found.with_noise(2e-5, readings=1e-6))
+        >>> drawn = candidates(LinearDelta(), limits, sources=["low-discrepancy"], count=200)
+        >>> problem = PoseProblem.of(LinearDelta(), drawn.with_noise(2e-5, readings=1e-6))
         >>> problem.needed  # 10 unknowns, three equations at each pose
         4
     """
@@ -43,7 +43,7 @@ class PoseProblem(ArrayValue):
     def of(
         cls,
         model: KinematicModel,
-        found: Candidates,
+        candidates: Candidates,
         *,
         criterion: str = "D",
         parameters: Any = None,
@@ -56,7 +56,7 @@ class PoseProblem(ArrayValue):
 
         Args:
             model: The robot.
-            found: The candidates.
+            candidates: The candidates.
             criterion: "D", "A", "E" or "pose" (predicted positions over the workspace).
             parameters: The robot's, by default the blueprint's.
             fixed: Parameters that the calibration will not touch.
@@ -66,11 +66,11 @@ class PoseProblem(ArrayValue):
         """
         theta = checked(model, model.nominal if parameters is None else parameters)
         information = pose_information(
-            model, found.poses, parameters=theta, fixed=fixed, scale=scale, measured=measured
+            model, candidates.poses, parameters=theta, fixed=fixed, scale=scale, measured=measured
         )
-        workspace = workspace_of(model, theta, found, information)
+        workspace = workspace_of(model, theta, candidates, information)
         chosen = criterion_named(criterion, information, workspace.sensitivity[:, :3])
-        return cls(model, theta, found, information, workspace, chosen, repeats)
+        return cls(model, theta, candidates, information, workspace, chosen, repeats)
 
     @cached_property
     def needed(self) -> int:

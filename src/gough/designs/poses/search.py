@@ -35,19 +35,19 @@ def greedy(
     is zero until the last direction is seen. `chosen` is filled on the way, for whoever interrupts it.
     """
     start: PoseCriterion = DCriterion() if isinstance(criterion, ECriterion) else criterion
-    found = chosen if chosen is not None else []
-    found += first
-    M = known + RIDGE * np.eye(Z.shape[2]) + _sum(Z, found)
+    selected = chosen if chosen is not None else []
+    selected += first
+    M = known + RIDGE * np.eye(Z.shape[2]) + _sum(Z, selected)
     upper = np.full(len(Z), np.inf)
     allowed = np.ones(len(Z), dtype=bool)
     if not repeats:
-        allowed[found] = False
-    while len(found) < count:
+        allowed[selected] = False
+    while len(selected) < count:
         k = _most(start, M, Z, allowed, upper) if start.diminishes else start.best(M, Z, allowed)[0]
-        found.append(k)
+        selected.append(k)
         M = M + Z[k].T @ Z[k]
         allowed[k] = repeats
-    return found
+    return selected
 
 
 def _most(criterion: PoseCriterion, M: Array, Z: Array, allowed: Mask, upper: Array) -> int:

@@ -33,10 +33,10 @@ class ObservabilityIndices:
     larger they are. Only O1 orders sets of poses alike whatever the units of the parameters.
 
     Examples:
-        >>> found = ObservabilityIndices.of([4.0, 1.0], n_poses=4)
-        >>> found.O1, found.O2, found.O3, found.O4, found.O5
+        >>> indices = ObservabilityIndices.of([4.0, 1.0], n_poses=4)
+        >>> indices.O1, indices.O2, indices.O3, indices.O4, indices.O5
         (1.0, 0.25, 1.0, 0.25, 0.8)
-        >>> round(found.D, 9), found.A, found.E
+        >>> round(indices.D, 9), indices.A, indices.E
         (16.0, 1.0625, 1.0)
     """
 
@@ -167,8 +167,8 @@ class Selection(Answer, ArrayValue):
     def table(self) -> Table:
         """Readings to command and positions to expect, pose by pose."""
         poses, model = self.poses, self.problem.model
-        shown, factor = shown_unit(model.reading_unit)
-        heads: list[str | Column] = ["pose", *(Column(chain, unit=shown) for chain in model.chains)]
+        unit, factor = shown_unit(model.reading_unit)
+        heads: list[str | Column] = ["pose", *(Column(chain, unit=unit) for chain in model.chains)]
         heads += [Column(axis, unit="mm") for axis in "xyz"]
         rows = [
             [str(i + 1), *(f"{factor * v:.4f}" for v in reading), *(f"{1e3 * v:.3f}" for v in position)]
@@ -261,8 +261,8 @@ def select(
         >>> from gough.designs.poses import PoseLimits, candidates
         >>> from gough.robots import GoughPlatform
         >>> robot = GoughPlatform.deltalab()
-        >>> found = candidates(robot, PoseLimits(readings=(0.0, 0.14)), count=100).with_noise(5e-5, 2e-4, 1e-5)
-        >>> chosen = select(PoseProblem.of(robot, found), 12, starts=1)
+        >>> drawn = candidates(robot, PoseLimits(readings=(0.0, 0.14)), count=100).with_noise(5e-5, 2e-4, 1e-5)
+        >>> chosen = select(PoseProblem.of(robot, drawn), 12, starts=1)
         >>> len(chosen.rows), bool(chosen.excess < 0.2)
         (12, True)
     """

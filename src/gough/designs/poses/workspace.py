@@ -49,15 +49,15 @@ class Workspace(ArrayValue):
 
 
 def workspace_of(
-    model: KinematicModel, parameters: Array, found: Candidates, information: PoseInformation
+    model: KinematicModel, parameters: Array, candidates: Candidates, information: PoseInformation
 ) -> Workspace:
     """A workspace of up to 200 of the candidates, those within the ranges before those at their ends."""
-    inner = np.flatnonzero(~found.is_extremal)
-    rows = inner if len(inner) >= 20 else np.arange(len(found))
+    inner = np.flatnonzero(~candidates.is_extremal)
+    rows = inner if len(inner) >= 20 else np.arange(len(candidates))
     rows = rows[:: -(-len(rows) // _POSES)]
-    position = found.poses.position[rows]
+    position = candidates.poses.position[rows]
     rotation = np.repeat(np.eye(3)[None], len(rows), axis=0)
-    rotation = rotation if found.poses.rotation is None else found.poses.rotation[rows]
+    rotation = rotation if candidates.poses.rotation is None else candidates.poses.rotation[rows]
     poses = PlatformPoses(position, rotation)
     S = pose_sensitivity(model, parameters, poses)
     return Workspace(poses, S, _unseen(S, information, model.names))

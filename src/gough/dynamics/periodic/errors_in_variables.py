@@ -84,10 +84,10 @@ def errors_in_variables(
         slower_than=slower_than,
     )
     linear, fixed = linear_on(at, prior).without_fixed()
-    found = identifiability(linear)
-    base = linear if found.is_full_rank else reduced(linear, found)
+    analysis = identifiability(linear)
+    base = linear if analysis.is_full_rank else reduced(linear, analysis)
     known = np.array([fixed.get(name, 0.0) for name in robot.names])
-    columns = np.array([robot.names.index(linear.unknowns.names[i]) for i in found.kept])
+    columns = np.array([robot.names.index(linear.unknowns.names[i]) for i in analysis.kept])
     equations = PathEquations(at.model, at.harmonics, columns, known)
     start = solve(base, stated(base, "errors_in_variables"), rtol=None).theta
     theta = np.concatenate([start, at.coefficients.reshape(-1)])

@@ -210,8 +210,8 @@ def identify_repeated(
         >>> rng, robot = np.random.default_rng(1), H4()
         >>> series = FourierSeries.random(rng, offset=robot.home, amplitude=[0.1, 0.1, 0.06, 0.5], frequency=1.0)
         >>> experiment = PeriodicExperiment(robot, series, rate=200.0, periods=5, positions=2e-3, efforts=0.3)
-        >>> found = identify_repeated(robot, experiment.run(rng), orders=[4, 5, 6])
-        >>> found.order.order, [name for name, p in found.disagreement.items() if p < 1e-4]
+        >>> identified = identify_repeated(robot, experiment.run(rng), orders=[4, 5, 6])
+        >>> identified.order.order, [name for name, p in identified.disagreement.items() if p < 1e-4]
         (5, ['least squares', 'Gauss–Markov'])
     """
     others = dict(validation or {})
@@ -227,15 +227,15 @@ def identify_repeated(
     order = series_order(robot, motion, orders, independent=independent, prior=prior, **options)
     steps("efforts on the fitted path")
     fitted, fixed = on_fitted_path(robot, motion, order=order.order, prior=prior, **options).without_fixed()
-    found = identifiability(fitted)
+    analysis = identifiability(fitted)
     require(
-        len(order.estimate.unknowns) == found.rank,
+        len(order.estimate.unknowns) == analysis.rank,
         "the motion barely determines the parameters: leaving out rows lowers the rank. Excite the robot more",
     )
     steps("each repeat for itself")
-    estimates, refused = _usual(robot, motion, order.order, found, prior)
+    estimates, refused = _usual(robot, motion, order.order, analysis, prior)
     steps("Gauss–Markov on the fitted path")
-    estimates["Gauss–Markov, fitted path"] = GaussMarkov().estimate(_base(fitted, found))
+    estimates["Gauss–Markov, fitted path"] = GaussMarkov().estimate(_base(fitted, analysis))
     estimates["maximum likelihood"] = order.estimate
     steps("testing the residuals")
     values, spread = all_parameters(order.problem, order.estimate)
@@ -246,7 +246,7 @@ def identify_repeated(
         benchmarks[name] = benchmark(robot, values, other, covariance=spread, **options)
     noise = _noise(motion, is_stated=positions_covariance is not None or efforts_covariance is not None)
     return IdentifiedRepeats(
-        robot, motion, order, by_positions, found, estimates, refused, covariance, noise, fit, benchmarks, fixed
+        robot, motion, order, by_positions, analysis, estimates, refused, covariance, noise, fit, benchmarks, fixed
     )
 
 
@@ -264,12 +264,12 @@ def _noise(motion: RepeatedMotion, *, is_stated: bool) -> RepeatNoise | None:
         return None
 
 
-def _base(problem: LinearProblem, found: Identifiability) -> LinearProblem:
-    return problem if found.is_full_rank else reduced(problem, found)
+def _base(problem: LinearProblem, analysis: Identifiability) -> LinearProblem:
+    return problem if analysis.is_full_rank else reduced(problem, analysis)
 
 
 def _usual(
-    robot: DynamicModel, motion: RepeatedMotion, order: int, found: Identifiability, prior: Box | None
+    robot: DynamicModel, motion: RepeatedMotion, order: int, analysis: Identifiability, prior: Box | None
 ) -> tuple[dict[str, Estimate], dict[str, str]]:
     """Estimates from noisy regressors; those that fail are named with the reason."""
     estimates: dict[str, Estimate] = {}
@@ -279,8 +279,8 @@ def _usual(
     unknowns = Unknowns(robot.names, robot.units, robot.nominal, prior)
     free, fixed = replace(rows.problem, unknowns=unknowns).without_fixed()
     known = np.array([fixed.get(name, 0.0) for name in robot.names])
-    problem = _base(free, found)
-    kept = [robot.names.index(found.names[i]) for i in found.kept]
+    problem = _base(free, analysis)
+    kept = [robot.names.index(analysis.names[i]) for i in analysis.kept]
     # errors of the kept columns, and of what is left of an effort once fixed parameters are taken out
     picked = np.vstack([np.eye(len(known) + 1)[kept], np.append(-known, 1.0)])
     for name, method in (

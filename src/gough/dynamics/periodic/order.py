@@ -75,13 +75,13 @@ class OrderChoice:
         """Statistics of each order."""
         stats = {order: _stats(answer) for order, answer in self.estimates.items()}
         aic, bic = (min(getattr(each, name) for each in stats.values()) for name in ("aic", "bic"))
-        found = []
+        rows = []
         for order, each in stats.items():
             assert each.chi_squared is not None
             assert each.chi_squared_p is not None
             chances = each.chi_squared, each.chi_squared_p
-            found.append(TriedOrder(order, each.n_unknowns, *chances, each.aic - aic, each.bic - bic))
-        return tuple(found)
+            rows.append(TriedOrder(order, each.n_unknowns, *chances, each.aic - aic, each.bic - bic))
+        return tuple(rows)
 
     def table(self) -> Table:
         """Goodness of fit and information criteria of each order."""
@@ -215,8 +215,8 @@ def path_order(
         >>> path_order(FiveBar(), experiment.run(rng))
         3
     """
-    found = path_criterion(robot, motion, orders, positions_covariance=positions_covariance)
-    return min(found, key=lambda order: found[order])
+    criterion = path_criterion(robot, motion, orders, positions_covariance=positions_covariance)
+    return min(criterion, key=lambda order: criterion[order])
 
 
 def path_criterion(
@@ -236,10 +236,12 @@ def path_criterion(
     present = motion.count > 0
     x, q, count = mean_pose(model, motion), motion.mean[present, :n], motion.count[present]
     roots, _ = inverse_roots(C / count[:, None, None], len(q), np.ones_like(q, dtype=bool))
-    found: dict[int, float] = {}
+    criterion: dict[int, float] = {}
     for order in orders:
         harmonics = Harmonics(motion.n_samples, order, 2 * np.pi / motion.period)
-        gains_nothing = len(found) > PATIENCE and min(list(found.values())[-PATIENCE:]) > min(found.values())
+        gains_nothing = len(criterion) > PATIENCE and min(list(criterion.values())[-PATIENCE:]) > min(
+            criterion.values()
+        )
         if harmonics.size >= len(q) or gains_nothing:
             break
         fitted = harmonics.path(harmonics.fit(x, present)).x[present]
@@ -248,6 +250,8 @@ def path_criterion(
         except InputError:  # so few harmonics that the robot cannot be there
             continue
         squares = float(((roots @ away[..., None]) ** 2).sum())
-        found[order] = squares + harmonics.size * x.shape[1] * np.log(q.size)
-    require(bool(found), f"no series of order {orders[0]} to {orders[-1]} brings {robot.name} to where it was measured")
-    return found
+        criterion[order] = squares + harmonics.size * x.shape[1] * np.log(q.size)
+    require(
+        bool(criterion), f"no series of order {orders[0]} to {orders[-1]} brings {robot.name} to where it was measured"
+    )
+    return criterion

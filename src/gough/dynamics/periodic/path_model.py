@@ -69,8 +69,8 @@ class PathModel:
 
     def pulled(self, path: Path, parameters: Array, weights: Array) -> Array:
         """Σ_i weights_i ∂(W p)_i/∂(x, ẋ, ẍ) (N, 3, m) for weights (N, actuators), by one reverse sweep for all."""
-        found = self.adjoint.evaluate(*path, weights[:, :, None] * parameters)
-        return np.stack(list(found.values()), axis=1)
+        gradient = self.adjoint.evaluate(*path, weights[:, :, None] * parameters)
+        return np.stack(list(gradient.values()), axis=1)
 
     def efforts_by_path(self, path: Path, parameters: Array) -> Array:
         """∂(W p)/∂(x, ẋ, ẍ) (N, actuators, 3, m), by one reverse sweep through the regressor for each actuator."""
@@ -80,8 +80,8 @@ class PathModel:
         seeds[np.arange(n), np.arange(n)] = parameters
         result = np.empty((n_samples, n, 3, m))
         for i in range(n):
-            found = self.adjoint.evaluate(*path, seeds[i])
-            for d, part in enumerate(found.values()):
+            gradient = self.adjoint.evaluate(*path, seeds[i])
+            for d, part in enumerate(gradient.values()):
                 result[:, i, d] = part
         return result
 

@@ -25,16 +25,16 @@ class Multipliers:
     """Weights λ on some rows: evidence for direction · θ ≥ value."""
 
     rows: tuple[int, ...]
-    given: tuple[Fraction | float, ...]
+    factors: tuple[Fraction | float, ...]
 
     @cached_property
     def weights(self) -> tuple[Fraction, ...]:
-        return tuple(Fraction(w) for w in self.given)
+        return tuple(Fraction(w) for w in self.factors)
 
     @cached_property
     def support(self) -> frozenset[int]:
         """The rows whose weight is not zero."""
-        return frozenset(row for row, weight in zip(self.rows, self.given, strict=True) if weight)
+        return frozenset(row for row, weight in zip(self.rows, self.factors, strict=True) if weight)
 
 
 class Prover:
@@ -79,9 +79,9 @@ class Prover:
             return [self.floor(box, direction, *one) for one in zip(rows, weights, strict=True)]
         usable = _usable(self._problem, rows, weights)
         rows, weights = np.where(usable, rows, 0), np.where(usable, weights, 0.0)
-        given, values = weights.tolist(), self._long_sums(box, direction, rows, weights)
+        all_factors, values = weights.tolist(), self._long_sums(box, direction, rows, weights)
         bounds = []
-        for value, numbers, factors in zip(values, rows.tolist(), given, strict=True):
+        for value, numbers, factors in zip(values, rows.tolist(), all_factors, strict=True):
             near, used = dyadic_down(*value), [i for i, factor in enumerate(factors) if factor]
             multipliers = Multipliers(tuple(numbers[i] for i in used), tuple(factors[i] for i in used))
             bounds.append((-np.inf if near is None else near, multipliers))
@@ -94,11 +94,11 @@ class Prover:
         self, box: Box, direction: Array, rows: Integers, weights: Array
     ) -> tuple[Fraction | tuple[int, int] | None, Multipliers]:
         chosen = (_usable(self._problem, rows, weights) & (weights != 0)).nonzero()[0]
-        rows, given = rows[chosen], weights[chosen]
+        rows, factors = rows[chosen], weights[chosen]
         if self._is_plain(box, len(rows)):
-            (value,) = self._long_sums(box, direction, rows[None], given[None])
-            return value, Multipliers(tuple(rows.tolist()), tuple(given.tolist()))
-        return self._with_fractions(box, direction, rows, given.tolist())
+            (value,) = self._long_sums(box, direction, rows[None], factors[None])
+            return value, Multipliers(tuple(rows.tolist()), tuple(factors.tolist()))
+        return self._with_fractions(box, direction, rows, factors.tolist())
 
     def _long_sums(self, box: Box, direction: Array, rows: Integers, weights: Array) -> list[tuple[int, int]]:
         """Bounds as whole numbers times powers of two."""
@@ -130,14 +130,14 @@ class Prover:
         return np.array([[self._place[k] for k in some] for some in rows.tolist()], dtype=np.int64).reshape(rows.shape)
 
     def _with_fractions(
-        self, box: Box, direction: Array, rows: Integers, given: list[float]
+        self, box: Box, direction: Array, rows: Integers, factors: list[float]
     ) -> tuple[Fraction | None, Multipliers]:
         """The same for boxes with a side at infinity, and where W is uncertain."""
         wanted = whole_numbers(direction.tolist())
-        sums = self._sums(rows.tolist(), *whole_numbers(given))
-        weights: list[Fraction | float] = list(given)
+        sums = self._sums(rows.tolist(), *whole_numbers(factors))
+        weights: list[Fraction | float] = list(factors)
         if not box.is_bounded:
-            weights = self._without_remainder(box, wanted, rows, sums, given)
+            weights = self._without_remainder(box, wanted, rows, sums, factors)
             numerators, denominator = over_common_denominator([Fraction(w) for w in weights])
             sums = self._sums(rows.tolist(), numerators.tolist(), 0, denominator)
         return _least(_Sides.of(box), *wanted, sums), Multipliers(tuple(rows.tolist()), tuple(weights))

@@ -87,8 +87,8 @@ def minimal_bound(problem: LinearProblem) -> MinimalBound:
     Examples:
         >>> import gough
         >>> problem = gough.LinearProblem([[1.0], [1.0]], [0.0, 3.0], gough.Unknowns(["a"]), gough.Bounded(1.0))
-        >>> found = minimal_bound(problem)
-        >>> found.lower, round(found.upper, 12), found.is_inconsistent, found.rows
+        >>> bound = minimal_bound(problem)
+        >>> bound.lower, round(bound.upper, 12), bound.is_inconsistent, bound.rows
         (1.5, 1.5, True, (0, 1))
     """
     if bounds_of(problem, "minimal_bound").regressor is not None:

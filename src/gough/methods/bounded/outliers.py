@@ -90,8 +90,8 @@ def outliers(problem: LinearProblem, q: int | None = None) -> Outliers:
         >>> import gough
         >>> y = [0.1, -0.2, 9.0, 0.3, 0.0]
         >>> problem = gough.LinearProblem([[1.0]] * 5, y, gough.Unknowns(["a"]), gough.Bounded(1.0))
-        >>> found = outliers(problem)
-        >>> found.at_least, found.proven, len(found.evidence[0].rows)
+        >>> wrong = outliers(problem)
+        >>> wrong.at_least, wrong.proven, len(wrong.evidence[0].rows)
         (1, (2,), 2)
     """
     require(q is None or _is_count(q), f"q is a number of rows, 0 or more, but it is {q!r}")

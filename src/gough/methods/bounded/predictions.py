@@ -45,10 +45,10 @@ def predictions(problem: LinearProblem, directions: Array, *, tolerance: float =
         >>> from gough.checker import certificate_of, check
         >>> unknowns = gough.Unknowns(["a", "b"])
         >>> problem = gough.LinearProblem([[1.0, 1.0], [1.0, -1.0]], [3.0, 1.0], unknowns, gough.Bounded(0.5))
-        >>> found = predictions(problem, [[2.0, 1.0]])
-        >>> found.bounds.lower, found.bounds.upper
+        >>> predicted = predictions(problem, [[2.0, 1.0]])
+        >>> predicted.bounds.lower, predicted.bounds.upper
         (array([4.]), array([6.]))
-        >>> check(certificate_of(problem, found), problem).statement[-2:]
+        >>> check(certificate_of(problem, predicted), problem).statement[-2:]
         ('2·a + b ≥ 4', '2·a + b ≤ 6')
     """
     D = _directions(problem, directions)
@@ -118,5 +118,5 @@ def proven_ranges(
     prover, result = Prover(part), []
     for d, vertex in zip(directions, vertices, strict=True):
         value, used = prover.floor(hull, d, vertex.rows, vertex.weights)
-        result.append((value, Multipliers(tuple(near[list(used.rows)].tolist()), used.given)))
+        result.append((value, Multipliers(tuple(near[list(used.rows)].tolist()), used.factors)))
     return result

@@ -222,11 +222,11 @@ def around_hull(hull: Box) -> Found:
     return Found(Ellipsoid(center, np.diag(square)), one, note)
 
 
-def stats_in_hull(hull: Estimate, found: Found) -> EllipsoidStats:
+def stats_in_hull(hull: Estimate, best: Found) -> EllipsoidStats:
     """Statistics of an ellipsoid inside the hull of an estimate; without a proof of the hull it has none either."""
     assert isinstance(hull.stats, HullStats)
     known = bool(hull.stats.evidence) or hull.region == hull.unknowns.bounds
-    rounds = (found.round,) if known and is_finite(found.round) else ()
+    rounds = (best.round,) if known and is_finite(best.round) else ()
     return EllipsoidStats(hull.stats.n_rows, hull.stats.prior_limited, hull.stats.evidence, rounds)
 
 

@@ -58,13 +58,13 @@ def bisected(problem: LegProblem, *, boxes: int) -> Bisected:
     waiting, contracted, empty = [problem.prior], 0, 0
     while waiting and contracted < boxes:
         waiting.sort(key=lambda box: float(box.width.max()))
-        found = step.estimate(replace(problem, prior=waiting.pop())).region.hull()
+        hull = step.estimate(replace(problem, prior=waiting.pop())).region.hull()
         contracted += 1
-        if found.is_empty:
+        if hull.is_empty:
             empty += 1
             continue
-        axis = int(found.width.argmax())
-        waiting += _halves(found, axis)
+        axis = int(hull.width.argmax())
+        waiting += _halves(hull, axis)
     if not waiting:
         return Bisected(Box.empty(len(problem.prior)), contracted, empty, 0)
     lower, upper = np.array([box.lower for box in waiting]), np.array([box.upper for box in waiting])
@@ -119,8 +119,8 @@ class Contractions:
     def lifted_differ(self) -> float:
         """Largest relative difference of the lifted widths, from boxes that (12) alone does not contract."""
         begun = zip(self.widths[LIFTED], AROUND, strict=True)
-        found = [width for width, around in begun if around > self.largest(KRAWCZYK)]
-        return max((float((abs(width - found[0]) / found[0]).max()) for width in found), default=0.0)
+        widths = [width for width, around in begun if around > self.largest(KRAWCZYK)]
+        return max((float((abs(width - widths[0]) / widths[0]).max()) for width in widths), default=0.0)
 
     def table(self) -> Table:
         """Least and largest width by method and box."""

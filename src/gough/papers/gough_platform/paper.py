@@ -302,9 +302,9 @@ def _errors(check: HeldOut, when: str) -> ValidationErrors | None:
 def _validation(sound: RebuiltPlatform, loose: RebuiltPlatform) -> Table:
     rows: list[tuple[str, ...]] = [(f"paper, {what}", *errors) for what, errors in VALIDATION.items()]
     for label, case in (("ours", sound), ("with play", loose)):
-        found = {"before": _errors(case.check, "before")}
-        found |= {_WORDS[name]: _errors(check, "after") for name, (_, check) in _solutions(case).items()}
-        for what, errors in found.items():
+        by_stage = {"before": _errors(case.check, "before")}
+        by_stage |= {_WORDS[name]: _errors(check, "after") for name, (_, check) in _solutions(case).items()}
+        for what, errors in by_stage.items():
             if errors is not None:
                 rows.append((f"{label}, {what}", *(f"{value:.3g}" for value in errors)))
     heads = ("", "mean position, mm", "std dev. position, mm", "mean orientation, °", "std dev. orientation, °")
@@ -453,14 +453,14 @@ def _differences(sound: RebuiltPlatform, numbers: Mapping[str, Any]) -> tuple[st
     return tuple(lines)
 
 
-def _on_contraction(found: Mapping[str, Any]) -> str:
-    largest = found["largest_box_contracted"]
+def _on_contraction(numbers: Mapping[str, Any]) -> str:
+    largest = numbers["largest_box_contracted"]
     alone, often, lifted = (_MM * largest[name] for name in (KRAWCZYK, BISECTED, LIFTED))
     return (
         f"Of the boxes tried around leg 1, the linear programs (12) contract those up to ± {alone:g} mm; with the "
         f"bisection that the paper names, and {BOXES} boxes, those up to ± {often:g} mm. The lifted relaxation "
         f"contracts up to ± {lifted:g} mm, and from all boxes that (12) alone does not contract it ends at the same "
-        f"widths, to {_percent(found['lifted_widths_differ_by'])}."
+        f"widths, to {_percent(numbers['lifted_widths_differ_by'])}."
     )
 
 

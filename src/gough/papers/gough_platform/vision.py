@@ -55,13 +55,13 @@ class Instrument:
     camera: Camera
     target: DotTarget
     """As it was printed: its dots are beside their places."""
-    found: CalibratedCamera
+    calibrated: CalibratedCamera
 
     @property
     def known(self) -> tuple[Camera, DotTarget]:
         """Camera and target with which poses are measured: those that the calibration found."""
-        assert isinstance(self.found.target, DotTarget)
-        return self.found.camera, self.found.target
+        assert isinstance(self.calibrated.target, DotTarget)
+        return self.calibrated.camera, self.calibrated.target
 
 
 @cache
@@ -221,7 +221,7 @@ def reproduce(
         on_step(Phase(stage.number, stage.of, f"{stage.what}: configuration {done} of {of}"))
 
     measure = CampaignByCamera(seed, folder, executor, visited)
-    found = paper.reproduce(seed, tell, measure=measure, runs=repetitions, images=images)
+    reproduction = paper.reproduce(seed, tell, measure=measure, runs=repetitions, images=images)
     assert measure.tool is not None
     about = (
         (
@@ -231,16 +231,16 @@ def reproduce(
             "more images of the same printed target, whose errors were estimated too. The robot returns to a "
             "configuration with half the variance of Table 3; the images add their own scatter."
         ),
-        *found.about[1:],
+        *reproduction.about[1:],
     )
-    return replace(found, about=about, tables=(*_stages(measure, measure.tool), *found.tables))
+    return replace(reproduction, about=about, tables=(*_stages(measure, measure.tool), *reproduction.tables))
 
 
 def _stages(measure: CampaignByCamera, tool: Instrument) -> tuple[Table, Table]:
     """The camera beside its truth, and what became of the images."""
-    sigma = tool.found.camera.sigma
+    sigma = tool.calibrated.camera.sigma
     assert sigma is not None
-    values = zip(PARAMETERS, tool.camera.parameters, tool.found.camera.parameters, sigma, strict=True)
+    values = zip(PARAMETERS, tool.camera.parameters, tool.calibrated.camera.parameters, sigma, strict=True)
     camera = tuple(
         (name, number(truth, digits=6), number(value, s), number(s, digits=2), f"{(value - truth) / s:+.1f}")
         for name, truth, value, s in values

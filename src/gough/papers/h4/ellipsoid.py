@@ -49,7 +49,7 @@ def reproduce(seed: int = 1, on_step: Callable[[Phase], object] = lambda _: None
     """Table I and the cross-validation of the paper beside those of the virtual experiment."""
     rebuilt = rebuild("h4", seed=seed, on_step=on_step, of=7)
     on_step(Phase(3, 7, "identifying with the paper's model"))
-    found = _identified(rebuilt, "paper", PRV03E_BOUNDS[1])
+    identified = _identified(rebuilt, "paper", PRV03E_BOUNDS[1])
     on_step(Phase(4, 7, "identifying with the complete model"))
     complete = _identified(rebuilt, "rods", None)
     on_step(Phase(5, 7, "the recursion as printed, and in other orders"))
@@ -57,32 +57,32 @@ def reproduce(seed: int = 1, on_step: Callable[[Phase], object] = lambda _: None
     rows = Rows.of(rebuilt, "paper")
     printed = _printed_recursion(rows, rng)
     path = _path(rows)
-    numbers = {**_numbers(rebuilt, found, complete, rows, rng), "equation_30": printed}
+    numbers = {**_numbers(rebuilt, identified, complete, rows, rng), "equation_30": printed}
     on_step(Phase(6, 7, "the bound that an ellipsoid as small as the printed one needs"))
-    numbers["bound_for_the_printed_determinant"] = _needed_bound(rows, found)
+    numbers["bound_for_the_printed_determinant"] = _needed_bound(rows, identified)
     on_step(Phase(7, 7, "drawing"))
     return Reproduction(
         paper="PRV03e",
         title="Ellipsoidal estimation of parallel robot dynamic parameters (IROS 2003)",
         about=_about(rebuilt),
         tables=(
-            _table_1(rebuilt, found, complete),
-            _sizes(found, complete),
-            _torques(found, complete),
+            _table_1(rebuilt, identified, complete),
+            _sizes(identified, complete),
+            _torques(identified, complete),
             _trials(printed),
         ),
         inconsistencies=_inconsistencies(numbers),
         differences=_differences(numbers),
         drawings=(
-            figures.sizes(path.rows, path.log_determinants, path.semi_axes, _log_determinant(found, _TIGHT)),
+            figures.sizes(path.rows, path.log_determinants, path.semi_axes, _log_determinant(identified, _TIGHT)),
             figures.projections(
                 rows.names,
                 _PAIRS,
-                {"recursive": _region(found, _RECURSIVE), "tight": _region(found, _TIGHT)},
+                {"recursive": _region(identified, _RECURSIVE), "tight": _region(identified, _TIGHT)},
                 LinearHull().contract(rows.problem(PRV03E_BOUNDS[1]), rows.start),
                 rows.truth,
             ),
-            _figure_4(found),
+            _figure_4(identified),
         ),
         numbers=numbers,
     )
@@ -117,15 +117,15 @@ def _identified(rebuilt: Rebuilt, variant: str, bound: float | None) -> Identifi
     )
 
 
-def _region(found: Identified, method: str) -> Ellipsoid:
-    region = found[method].region
+def _region(identified: Identified, method: str) -> Ellipsoid:
+    region = identified[method].region
     assert isinstance(region, Ellipsoid)
     return region
 
 
-def _log_determinant(found: Identified, method: str) -> float:
+def _log_determinant(identified: Identified, method: str) -> float:
     """log₁₀ det M⁻¹."""
-    return _log10_det(_region(found, method))
+    return _log10_det(_region(identified, method))
 
 
 def _log10_det(region: Ellipsoid) -> float:
@@ -227,17 +227,17 @@ class _Path:
 def _path(rows: Rows) -> _Path:
     stream = EllipsoidStream(Unknowns(rows.names, prior=rows.start), cut=False)
     edges = np.unique(np.linspace(1, len(rows.y), _POINTS).astype(int))
-    found = []
+    points = []
     for first, last in zip([0, *edges[:-1]], edges, strict=True):
         stream.update_many(rows.W[first:last], rows.y[first:last], PRV03E_BOUNDS[1])
-        found.append(stream.estimate().region)
-    shapes = [region.shape for region in found if isinstance(region, Ellipsoid)]
+        points.append(stream.estimate().region)
+    shapes = [region.shape for region in points if isinstance(region, Ellipsoid)]
     axes = np.array([np.sqrt(np.linalg.eigvalsh(shape)) for shape in shapes])
     return _Path(tuple(edges.tolist()), np.array([2 * np.log10(a).sum() for a in axes]), axes)
 
 
 def _numbers(
-    rebuilt: Rebuilt, found: Identified, complete: Identified, rows: Rows, rng: np.random.Generator
+    rebuilt: Rebuilt, paper_bounds: Identified, complete: Identified, rows: Rows, rng: np.random.Generator
 ) -> dict[str, Any]:
     orders = [rng.permutation(len(rows.y)) for _ in range(_ORDERS)]
     method: Method[LinearProblem] = BoundingEllipsoid(cut=False, rounds=0)
@@ -247,10 +247,15 @@ def _numbers(
     return {
         "rows": rebuilt.motion.n_rows,
         "truth": rebuilt.truth,
-        "centers": {label: values(identified[method]) for label, identified, method in _answers(found, complete)},
+        "centers": {
+            label: values(identified[method]) for label, identified, method in _answers(paper_bounds, complete)
+        },
         "log10_determinant": {
             "paper": float(np.log10(float(PRV03E_DETERMINANT))),
-            **{label: _log_determinant(identified, method) for label, identified, method in _answers(found, complete)},
+            **{
+                label: _log_determinant(identified, method)
+                for label, identified, method in _answers(paper_bounds, complete)
+            },
         },
         "log10_determinant_recursive_in_random_orders": sizes,
         "smallest_bound": {
@@ -268,13 +273,13 @@ def _numbers(
     }
 
 
-def _needed_bound(rows: Rows, found: Identified) -> dict[str, float]:
+def _needed_bound(rows: Rows, identified: Identified) -> dict[str, float]:
     """The error bound with which the tight ellipsoid of these rows is as small as the printed one.
 
     log det M⁻¹ is nearly linear in the logarithm of the bound: two steps of the secant method.
     """
     p, wanted = len(rows.names), float(np.log10(float(PRV03E_DETERMINANT)))
-    known = {PRV03E_BOUNDS[1]: _log_determinant(found, _TIGHT)}
+    known = {PRV03E_BOUNDS[1]: _log_determinant(identified, _TIGHT)}
     bound = PRV03E_BOUNDS[1] * 10 ** ((wanted - known[PRV03E_BOUNDS[1]]) / (2 * p))
     for _ in range(2):
         region = TightEllipsoid().estimate(rows.problem(bound)).region
@@ -286,10 +291,10 @@ def _needed_bound(rows: Rows, found: Identified) -> dict[str, float]:
     return {"bound": bound, "growth_exponent": slope * log(10)}
 
 
-def _table_1(rebuilt: Rebuilt, found: Identified, complete: Identified) -> Table:
+def _table_1(rebuilt: Rebuilt, paper_bounds: Identified, complete: Identified) -> Table:
     parts = {
         "paper's center": {name: row.value for name, row in PRV03E.items()},
-        **{label: _centers(identified, method) for label, identified, method in _answers(found, complete)},
+        **{label: _centers(identified, method) for label, identified, method in _answers(paper_bounds, complete)},
         "paper, a priori": {name: row.prior for name, row in PRV03E.items() if row.prior is not None},
         "truth": {name: f"{value:.4f}" for name, value in rebuilt.truth.items()},
     }
@@ -297,24 +302,24 @@ def _table_1(rebuilt: Rebuilt, found: Identified, complete: Identified) -> Table
     return side_by_side(caption, ("parameter", *parts), columns(rebuilt.robot.names, parts))
 
 
-def _centers(found: Identified, method: str) -> dict[str, str]:
-    return {name: f"{value:.4f}" for name, value in values(found[method]).items()}
+def _centers(identified: Identified, method: str) -> dict[str, str]:
+    return {name: f"{value:.4f}" for name, value in values(identified[method]).items()}
 
 
-def _sizes(found: Identified, complete: Identified) -> Table:
+def _sizes(paper_bounds: Identified, complete: Identified) -> Table:
     """The determinant of M⁻¹, and the volume that it stands for."""
     volume = ellipsoid_volume(float(PRV03E_DETERMINANT), len(PRV03E))
     rows = [("paper", PRV03E_DETERMINANT, f"{volume:.3g}", str(len(PRV03E)))]
-    for label, identified, method in _answers(found, complete):
+    for label, identified, method in _answers(paper_bounds, complete):
         n, determinant = len(identified[method].value), 10 ** _log_determinant(identified, method)
         rows.append((label, f"{determinant:.3g}", f"{ellipsoid_volume(determinant, n):.3g}", str(n)))
     return side_by_side("Uncertainty", ("ellipsoid", "det M⁻¹", "volume", "parameters"), tuple(rows))
 
 
-def _torques(found: Identified, complete: Identified) -> Table:
+def _torques(paper_bounds: Identified, complete: Identified) -> Table:
     """Torque bounds on another trajectory [PRV03e, eq. (37)]."""
     rows = []
-    for label, identified, method in _answers(found, complete):
+    for label, identified, method in _answers(paper_bounds, complete):
         assert identified.validation is not None
         prediction: Prediction = identified.validation.predictions[method]
         assert prediction.upper is not None
@@ -326,21 +331,21 @@ def _torques(found: Identified, complete: Identified) -> Table:
     return side_by_side("Cross-validation on another trajectory (the paper shows a figure)", heads, tuple(rows))
 
 
-def _answers(found: Identified, complete: Identified) -> tuple[tuple[str, Identified, str], ...]:
+def _answers(identified: Identified, complete: Identified) -> tuple[tuple[str, Identified, str], ...]:
     return (
-        ("ours, recursive", found, _RECURSIVE),
-        ("ours, tight", found, _TIGHT),
+        ("ours, recursive", identified, _RECURSIVE),
+        ("ours, tight", identified, _TIGHT),
         ("tight, 16 param., 1.5 ε*", complete, _TIGHT),
     )
 
 
-def _figure_4(found: Identified) -> Drawing:
+def _figure_4(identified: Identified) -> Drawing:
     """Figure 4: measured torques of the other trajectory, and the bounds that the ellipsoids put on them."""
     caption = (
         "Figure 4. Cross-validation: torques of another trajectory as measured, and bounds by equation (37) of the "
         "recursive and of the tight ellipsoid; below each, measured minus predicted on a scale of its own."
     )
-    return cross_validation_figure("figure-4-cross-validation", found, _RECURSIVE, caption)
+    return cross_validation_figure("figure-4-cross-validation", identified, _RECURSIVE, caption)
 
 
 def _inconsistencies(numbers: Mapping[str, Any]) -> tuple[str, ...]:

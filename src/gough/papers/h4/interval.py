@@ -119,23 +119,25 @@ def _augmented(W: Array) -> float:
     return float(abs(np.linalg.inv(A)[:p, :n] - inverse).max() / abs(inverse).max())
 
 
-def _numbers(rebuilt: Rebuilt, found: Identified, complete: Identified, rows: Rows, growth: Growth) -> dict[str, Any]:
-    gauss_seidel, hull = found[_GAUSS_SEIDEL].region.hull(), found[_HULL].region.hull()
-    truth = np.array([rebuilt.truth[name] for name in found.problem.unknowns.names])
+def _numbers(
+    rebuilt: Rebuilt, identified: Identified, complete: Identified, rows: Rows, growth: Growth
+) -> dict[str, Any]:
+    gauss_seidel, hull = identified[_GAUSS_SEIDEL].region.hull(), identified[_HULL].region.hull()
+    truth = np.array([rebuilt.truth[name] for name in identified.problem.unknowns.names])
     smallest = {"14": rows.smallest_bound, "16": Rows.of(rebuilt, "rods").smallest_bound}
     printed, corrected = conditions_at_home()
     return {
         "rows": len(rows.y),
         "truth": rebuilt.truth,
-        "gauss_seidel": {name: list(box) for name, box in boxes(found[_GAUSS_SEIDEL]).items()},
-        "hull": {name: list(box) for name, box in boxes(found[_HULL]).items()},
+        "gauss_seidel": {name: list(box) for name, box in boxes(identified[_GAUSS_SEIDEL]).items()},
+        "hull": {name: list(box) for name, box in boxes(identified[_HULL]).items()},
         "median_width_ratio": float(np.median(gauss_seidel.width / hull.width)),
         "truths_held": {"gauss_seidel": _held(gauss_seidel, truth), "hull": _held(hull, truth), "of": len(truth)},
         "smallest_bound": smallest,
         "bound_over_smallest": {n: PRV03I_BOUND / bound for n, bound in smallest.items()},
-        "weighted": {"14": values(found[_WEIGHTED]), "16": values(complete[_WEIGHTED])},
+        "weighted": {"14": values(identified[_WEIGHTED]), "16": values(complete[_WEIGHTED])},
         "errors_in_sigma": {
-            "14": _errors_in_sigma(rebuilt, found),
+            "14": _errors_in_sigma(rebuilt, identified),
             "16": _errors_in_sigma(rebuilt, complete),
         },
         "growth": {
@@ -160,11 +162,11 @@ def _numbers(rebuilt: Rebuilt, found: Identified, complete: Identified, rows: Ro
     }
 
 
-def _errors_in_sigma(rebuilt: Rebuilt, found: Identified) -> dict[str, float]:
-    sigma = percents(found[_WEIGHTED])
+def _errors_in_sigma(rebuilt: Rebuilt, identified: Identified) -> dict[str, float]:
+    sigma = percents(identified[_WEIGHTED])
     return {
         name: (value - rebuilt.truth[name]) / (sigma[name] * abs(value) / 100)
-        for name, value in values(found[_WEIGHTED]).items()
+        for name, value in values(identified[_WEIGHTED]).items()
     }
 
 
@@ -183,12 +185,12 @@ def _about(rebuilt: Rebuilt) -> tuple[str, ...]:
     )
 
 
-def _table_1(rebuilt: Rebuilt, found: Identified) -> Table:
+def _table_1(rebuilt: Rebuilt, identified: Identified) -> Table:
     names = rebuilt.variant("paper").names
     parts = {
         "paper's box": {name: row.box_text for name, row in PRV03I.items()},
-        "ours, Gauss–Seidel": {name: set_text(*box) for name, box in boxes(found[_GAUSS_SEIDEL]).items()},
-        "ours, exact hull": {name: set_text(*box) for name, box in boxes(found[_HULL]).items()},
+        "ours, Gauss–Seidel": {name: set_text(*box) for name, box in boxes(identified[_GAUSS_SEIDEL]).items()},
+        "ours, exact hull": {name: set_text(*box) for name, box in boxes(identified[_HULL]).items()},
         "paper, a priori": {name: row.prior for name, row in PRV03I.items() if row.prior is not None},
         "truth": {name: f"{value:.4f}" for name, value in rebuilt.truth.items()},
     }
@@ -196,9 +198,9 @@ def _table_1(rebuilt: Rebuilt, found: Identified) -> Table:
     return side_by_side(caption, ("parameter", *parts), columns(names, parts))
 
 
-def _table_2(rebuilt: Rebuilt, found: Identified, complete: Identified) -> Table:
+def _table_2(rebuilt: Rebuilt, paper_model: Identified, complete: Identified) -> Table:
     parts = {"paper (σ)": {name: row.text for name, row in PRV03I.items()}}
-    for head, identified in (("ours, 14 parameters", found), ("ours, 16 parameters", complete)):
+    for head, identified in (("ours, 14 parameters", paper_model), ("ours, 16 parameters", complete)):
         sigma = percents(identified[_WEIGHTED])
         parts[head] = {name: with_percent(value, sigma[name]) for name, value in values(identified[_WEIGHTED]).items()}
     parts["truth"] = {name: f"{value:.4f}" for name, value in rebuilt.truth.items()}
@@ -233,11 +235,11 @@ def conditions_at_home() -> tuple[float, float]:
     P = of.h * np.outer(end, [1.0, 0.0, 0.0]) + side + of.base * radial  # (7), (8)
     B = P + of.arm * (np.cos(q)[:, None] * radial - np.outer(np.sin(q), [0.0, 0.0, 1.0]))  # (5), (6)
     AB = B - A
-    found = []
+    conditions = []
     for attached in ([1.0, 1.0, -1.0, -1.0], end):
         J_x = np.column_stack([AB, np.cross(np.outer(attached, c1), AB)[:, 2]])
-        found.append(float(np.linalg.cond(J_x)))
-    return found[0], found[1]
+        conditions.append(float(np.linalg.cond(J_x)))
+    return conditions[0], conditions[1]
 
 
 def inconsistencies() -> tuple[str, ...]:
@@ -247,15 +249,15 @@ def inconsistencies() -> tuple[str, ...]:
         >>> "F_v2" in inconsistencies()[0]
         True
     """
-    found = []
+    sentences = []
     for name in outside_their_boxes(PRV03I):
         row = PRV03I[name]
-        found.append(
+        sentences.append(
             f"The paper says that the boxes contain the weighted least-squares solution; {name} = {row.value} is "
             f"outside its box {row.box_text}."
         )
     name, bound = implied_bound()
-    found.append(
+    sentences.append(
         f"The half-width {bound:.5f} of {name} does not go with the error bound of {PRV03I_BOUND:g} N·m. Of an exact "
         "W, the Gauss–Seidel step of the system (29), (30) makes W⁺Y ± |W⁺|e, cut to the initial box. Since W⁺W = I, a "
         "row of |W⁺| sums to 1/c or more, where c is the largest entry of its column of W, and the answer is at least "
@@ -264,12 +266,12 @@ def inconsistencies() -> tuple[str, ...]:
     )
     printed, corrected = conditions_at_home()
     size = f"above 1e{_SINGULAR}: it is singular" if printed > 10.0**_SINGULAR else f"{printed:.0f}"
-    found.append(
+    sentences.append(
         "Equation (12) as printed attaches the arms to (C1, C1, C2, C2). With the dimensions assumed here the "
         f"condition number of J_x at home is then {size}. With (C1, C2, C2, C1), as equations (3) and (4) have it, it "
         f"is {corrected:.0f}."
     )
-    return tuple(found)
+    return tuple(sentences)
 
 
 def _differences(numbers: Mapping[str, Any]) -> tuple[str, ...]:

@@ -48,25 +48,25 @@ def trajectory(robot: Palida, series: FourierSeries) -> Drawing:
 def noise(motion: RepeatedMotion) -> Drawing:
     """Figure 4: what one recording shows of the errors of each drive's force."""
     n = len(motion.coordinates)
-    found = motion.noise
+    tests = motion.noise
     scale = np.sqrt(motion.n_repeats / (motion.n_repeats - 1))
     errors = ((motion.efforts - motion.efforts.mean(axis=0)) * scale).reshape(-1, len(motion.actuators))
     with style():
         figure = blank(WIDTH, 4.2)
         rows = figure.subplots(2, 3, sharex=True, sharey=True)
-        reach = 4 * float(found.sigma[n:].max())
+        reach = 4 * float(tests.sigma[n:].max())
         grid = np.linspace(-reach, reach, 200)
         for i, axes in enumerate(rows.flat):
-            sigma = float(found.sigma[n + i])
+            sigma = float(tests.sigma[n + i])
             axes.hist(errors[:, i], bins=40, range=(-reach, reach), density=True, color=SERIES[0], alpha=0.45)
             axes.plot(grid, _normal(grid, 0.0, sigma), color=INK, linewidth=1.0)
             axes.set_title(f"{motion.actuators[i]}: σ = {sigma:.1f} N", loc="left")
             axes.set_yticks([])
         for axes in rows[1]:
             axes.set_xlabel("noise, N")
-    refuted = [name for name, test in zip(motion.actuators, found.gaussian[n:], strict=True) if test.is_refuted]
+    refuted = [name for name, test in zip(motion.actuators, tests.gaussian[n:], strict=True) if test.is_refuted]
     verdict = f"Gaussian is refuted for {listed(refuted)}." if refuted else "A Gaussian is refuted for none of them."
-    spread = f"{found.sigma[n:].min():.0f} to {found.sigma[n:].max():.0f} N"
+    spread = f"{tests.sigma[n:].min():.0f} to {tests.sigma[n:].max():.0f} N"
     return Drawing(
         "figure-4-noise",
         figure,

@@ -109,7 +109,8 @@ def _results(
     designed = designs(seed, size, folder, on_design)
     course.skip(_DESIGN * (len(DESIGNS) - len(begun)))
     experiments = {
-        name: Repetition(found.series, readings=size.readings, periods=size.periods) for name, found in designed.items()
+        name: Repetition(design.series, readings=size.readings, periods=size.periods)
+        for name, design in designed.items()
     }
     course.begin("choosing the order of the path", _ORDER)
     first = experiments[STATISTICAL](np.random.default_rng([seed, 0]))

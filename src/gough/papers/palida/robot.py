@@ -86,7 +86,7 @@ class BaseModel:
     """PaLiDA in its base parameters."""
 
     full: Palida
-    found: Identifiability
+    identifiability: Identifiability
     """Rank and regrouping of all parameters."""
     robot: Palida
     """With one column for each base parameter."""
@@ -101,7 +101,7 @@ class BaseModel:
     def place(self, symbol: str) -> tuple[int, float]:
         """Where a row of the paper's Table I stands among ours, and how far its factors are from ours at most."""
         wanted = coefficients(symbol, self.full.names, self.full.geometry.points()[1])
-        away = [float(np.abs(base.coefficients - wanted).max()) for base in self.found.base]
+        away = [float(np.abs(base.coefficients - wanted).max()) for base in self.identifiability.base]
         best = int(np.argmin(away))
         return best, away[best]
 
@@ -110,9 +110,9 @@ class BaseModel:
 def base_model() -> BaseModel:
     """PaLiDA as the library has it, found once in a process."""
     full = Palida()
-    found = base_parameters(full)
-    robot = full.with_only([full.names[i] for i in found.kept])
-    return BaseModel(full, found, robot, base_values(found, full.nominal))
+    analysis = base_parameters(full)
+    robot = full.with_only([full.names[i] for i in analysis.kept])
+    return BaseModel(full, analysis, robot, base_values(analysis, full.nominal))
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,8 +178,8 @@ class Repetition(ArrayValue):
         harmonics = Harmonics(motion.n_samples, data.order(cut_off), 2 * np.pi / motion.period)
         every = np.ones(motion.n_samples, dtype=bool)
         exact = self.experiment.motion()
-        found = np.stack([harmonics.path(harmonics.fit(model.start(q, exact.q), every)).ddx for q in motion.q])
-        noise = np.sqrt(((found - exact.ddq) ** 2).mean(axis=(0, 1)))
+        accelerations = np.stack([harmonics.path(harmonics.fit(model.start(q, exact.q), every)).ddx for q in motion.q])
+        noise = np.sqrt(((accelerations - exact.ddq) ** 2).mean(axis=(0, 1)))
         return float((noise / np.sqrt((exact.ddq**2).mean(axis=0))).mean())
 
     def bound(self, order: int) -> Array:
@@ -286,7 +286,7 @@ def designs(seed: int, size: Size, folder: Path | None, on_design: Callable[[str
     """
     fingerprint = digest((__version__, seed, size, FREQUENCIES, MARGIN, FORCES, base_model().truth, DESIGNS))
     path = None if folder is None else folder / f"campaign-designs-{fingerprint[:8]}.jsonl"
-    found: dict[str, Designed] = {}
+    designed: dict[str, Designed] = {}
     with nullcontext() if path is None else Ledger(path, fingerprint) as ledger:
         for name, criterion in DESIGNS.items():
             if ledger is None or name not in ledger.results:
@@ -295,8 +295,8 @@ def designs(seed: int, size: Size, folder: Path | None, on_design: Callable[[str
                     ledger.append(name, plain)
             else:
                 plain = ledger.results[name]
-            found[name] = Designed(FourierSeries(**plain["series"]), plain["criteria"], plain["first"])
-    return found
+            designed[name] = Designed(FourierSeries(**plain["series"]), plain["criteria"], plain["first"])
+    return designed
 
 
 def _searched(name: str, problem: DesignProblem, seed: int, on_design: Callable[[str, str], object]) -> Design:
@@ -304,10 +304,10 @@ def _searched(name: str, problem: DesignProblem, seed: int, on_design: Callable[
         on_design(name, step.stage)
 
     on_design(name, "preparing")
-    found = optimize(problem, starts=1, seed=seed, on_progress=show)
-    if found.is_stopped:
+    design = optimize(problem, starts=1, seed=seed, on_progress=show)
+    if design.is_stopped:
         raise KeyboardInterrupt
-    return found
+    return design
 
 
 def plain_series(of: FourierSeries) -> dict[str, Any]:
@@ -315,9 +315,9 @@ def plain_series(of: FourierSeries) -> dict[str, Any]:
     return {"offset": of.offset.tolist(), "mu": of.mu.tolist(), "nu": of.nu.tolist(), "frequency": of.frequency}
 
 
-def _plain(found: Design) -> dict[str, Any]:
+def _plain(design: Design) -> dict[str, Any]:
     return {
-        "series": plain_series(found.series),
-        "criteria": {name: found.criterion(name) for name in CRITERIA},
-        "first": found.best.first,
+        "series": plain_series(design.series),
+        "criteria": {name: design.criterion(name) for name in CRITERIA},
+        "first": design.best.first,
     }

@@ -107,9 +107,9 @@ class Results:
         """Standard deviations of the Cramér–Rao bound."""
         return np.sqrt(self.bound.diagonal())
 
-    def column(self, *values: Array, shown: Callable[..., str]) -> dict[str, str]:
+    def column(self, *values: Array, text: Callable[..., str]) -> dict[str, str]:
         """A column of a table: the numbers of each of the paper's symbols, as `shown` writes them."""
-        return {symbol: shown(*(float(each[self.places[symbol]]) for each in values)) for symbol in TABLES}
+        return {symbol: text(*(float(each[self.places[symbol]]) for each in values)) for symbol in TABLES}
 
 
 def table_1(model: BaseModel) -> Table:
@@ -118,24 +118,24 @@ def table_1(model: BaseModel) -> Table:
     rows = []
     for symbol, printed in TABLES.items():
         i, away = model.place(symbol)
-        base = model.found.base[i]
+        base = model.identifiability.base[i]
         ours = formula(mechanism, names, base.coefficients.tolist())
         same = "yes" if away <= EXACT else f"off by {away:.1g}"
         unit = model.robot.units[i]
         rows.append((symbol, unit, written(symbol), ours, same, printed.prior, f"{model.truth[i]:.5g}"))
     heads = ("parameter", "unit", "paper's combination", "ours, computed", "same?", "paper's a priori", "truth here")
-    caption = f"Table I. {len(model.found.base)} base parameters: 10 of rigid bodies, 14 of friction"
+    caption = f"Table I. {len(model.identifiability.base)} base parameters: 10 of rigid bodies, 14 of friction"
     return side_by_side(caption, heads, tuple(rows))
 
 
 def trajectories(results: Results) -> Table:
     """The trajectory of each criterion, all from the same start."""
     rows = []
-    for name, found in results.designed.items():
-        values = found.criteria
+    for name, design in results.designed.items():
+        values = design.criteria
         cond, scaled = (f"{np.exp(values[key]):.4g}" for key in ("condition", "scaled condition"))
-        cells = (f"{found.series.frequency:.3f}", f"{values['D']:.1f}", cond, scaled)
-        start = f"{found.first:.1f}" if DESIGNS[name] == "D" else f"{np.exp(found.first):.4g}"
+        cells = (f"{design.series.frequency:.3f}", f"{values['D']:.1f}", cond, scaled)
+        start = f"{design.first:.1f}" if DESIGNS[name] == "D" else f"{np.exp(design.first):.4g}"
         rows.append((name, *cells, start))
     heads = ("design", "Hz", "−ln det F", "cond W", "cond W, unit columns", "own criterion at the start")
     return side_by_side("Trajectories, all from one random start (section IV.C)", heads, tuple(rows))
@@ -150,7 +150,7 @@ def table_2(results: Results) -> Table:
     for estimator in (LS, ML):
         for design in (DETERMINISTIC, FAIR, STATISTICAL):
             spread = results.spreads[design, estimator]
-            parts[f"{estimator}, {design}"] = results.column(spread.sd, shown=_shortly)
+            parts[f"{estimator}, {design}"] = results.column(spread.sd, text=_shortly)
     caption = f"Table II. Standard deviations over {results.n} repetitions, by design (SI units)"
     return side_by_side(caption, ("parameter", *parts), columns(tuple(TABLES), parts))
 
@@ -165,8 +165,8 @@ def table_3(results: Results) -> Table:
     }
     for label in ESTIMATORS:
         s = results.spreads[STATISTICAL, label]
-        parts[label] = results.column(s.mean, s.sd, shown=number)
-    parts["truth"] = results.column(results.model.truth, shown="{:.5g}".format)
+        parts[label] = results.column(s.mean, s.sd, text=number)
+    parts["truth"] = results.column(results.model.truth, text="{:.5g}".format)
     caption = f"Table III. Estimates: the paper's, and means over {results.n} repetitions of the D-optimal experiment"
     return side_by_side(caption, ("parameter", *parts), columns(tuple(TABLES), parts))
 
@@ -176,11 +176,11 @@ def errors(results: Results) -> Table:
     parts: dict[str, dict[str, str]] = {}
     for label in ESTIMATORS:
         s = results.spreads[STATISTICAL, label]
-        parts[f"bias {label}"] = results.column(s.bias_in_sd, shown="{:+.2f}".format)
-    parts["bound"] = results.column(results.bound_sd, shown="{:.3g}".format)
+        parts[f"bias {label}"] = results.column(s.bias_in_sd, text="{:+.2f}".format)
+    parts["bound"] = results.column(results.bound_sd, text="{:.3g}".format)
     for label in (LS, GM, ON_PATH, ML):
         s = results.spreads[STATISTICAL, label]
-        parts[f"{label} / bound"] = results.column(s.sd / results.bound_sd, shown="{:.2f}".format)
+        parts[f"{label} / bound"] = results.column(s.sd / results.bound_sd, text="{:.2f}".format)
     caption = "Bias in units of the estimator's own sd, Cramér–Rao bound of the sd, and sd over that bound"
     return side_by_side(caption, ("parameter", *parts), columns(tuple(TABLES), parts))
 
@@ -188,8 +188,8 @@ def errors(results: Results) -> Table:
 def gains(results: Results) -> Table:
     """For how many parameters the D-optimal design is better than its rivals, by print and by each estimator."""
     rows = []
-    for rival, found in compared(results).items():
-        for label, each in found.items():
+    for rival, by_estimator in compared(results).items():
+        for label, each in by_estimator.items():
             cut_offs = [results.cut_off(design, label) for design in (STATISTICAL, rival)] if label != PAPER else [None]
             filtered = " and ".join(f"{hertz:.3g}" for hertz in cut_offs if hertz is not None) or "—"
             better = f"{each['smaller']} of {each['of']}"
@@ -225,9 +225,9 @@ def compared(results: Results) -> dict[str, dict[str, dict[str, float]]]:
                 "undecided": int((abs(np.log(r)) < 2 * scatter[label]).sum()),
                 "geometric_mean": float(np.exp(np.log(r).mean())),
             }
-            for label, r in found.items()
+            for label, r in by_estimator.items()
         }
-        for rival, found in ratios.items()
+        for rival, by_estimator in ratios.items()
     }
 
 
@@ -245,11 +245,11 @@ def causes(results: Results) -> Table:
             hertz, is_noisy = results.cut_off(design, label), lengths == "noisy"
             share = percent(results.acceleration_noise[label]) if hertz is not None and is_noisy else "—"
             each = bias(results, design, label)
-            found = (f"{each['largest_in_sd']:.2f} ({each['parameter']})", f"{each['rms_in_sd']:.2f}")
+            ours = (f"{each['largest_in_sd']:.2f} ({each['parameter']})", f"{each['rms_in_sd']:.2f}")
             chance = f"{each['chance']:.2f}"
-            shown = label.split(",")[0] if hertz is not None else label
+            estimator = label.split(",")[0] if hertz is not None else label
             filtered = "—" if hertz is None else f"{hertz:.3g}"
-            rows.append((shown, filtered, lengths, forces, share, *found, chance, f"{each['largest_in_bound']:.2f}"))
+            rows.append((estimator, filtered, lengths, forces, share, *ours, chance, f"{each['largest_in_bound']:.2f}"))
     heads = (
         *("estimator", "cut-off, Hz", "strut lengths", "forces", "noise of accelerations"),
         *("largest bias, own sd", "rms bias, own sd", "limit of chance, own sd", "largest bias, sd of bound"),
@@ -262,7 +262,7 @@ def bias(results: Results, design: str, label: str) -> dict[str, Any]:
     s = results.spreads[design, label]
     own = abs(s.bias_in_sd)
     symbols = {i: symbol for symbol, i in results.places.items()}
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "largest_in_sd": float(own.max()),
         "parameter": symbols[int(own.argmax())],
         "rms_in_sd": float(np.sqrt((own**2).mean())),
@@ -270,9 +270,9 @@ def bias(results: Results, design: str, label: str) -> dict[str, Any]:
         "is_unbiased": s.is_unbiased,
     }
     if design.split(",", maxsplit=1)[0] == STATISTICAL:
-        found["largest_in_bound"] = float(abs(s.bias / results.bound_sd).max())
-        found["sd_over_bound"] = float(np.exp(np.log(s.sd / results.bound_sd).mean()))
-    return found
+        result["largest_in_bound"] = float(abs(s.bias / results.bound_sd).max())
+        result["sd_over_bound"] = float(np.exp(np.log(s.sd / results.bound_sd).mean()))
+    return result
 
 
 def coverage(results: Results) -> Table:
@@ -299,9 +299,9 @@ def section_5(judged: Judged) -> Table:
         ours = [judged.verdicts[WITHOUT, motion] for motion in MOTIONS]
         knowing = judged.verdicts[WITH, MOTIONS[0]]
         printed = [values[i] for values in (PRINTED_MEASUREMENT, PRINTED_CIRCLE, PRINTED_MIRRORED)]
-        found = [f"{v:.0f}" for v in (first.measurement_variance[i], *(v.model_variance[i] for v in ours))]
+        variances = [f"{v:.0f}" for v in (first.measurement_variance[i], *(v.model_variance[i] for v in ours))]
         verdicts = [WORDS[v.bias[i]] for v in (*ours, knowing)]
-        rows.append((name, *printed, *found, *verdicts))
+        rows.append((name, *printed, *variances, *verdicts))
     heads = (
         *("actuator", "paper η", "paper circle", "paper mirrored", "η", "circle", "mirrored"),
         *("verdict, circle", "verdict, mirrored", "circle, model with cogging"),
@@ -351,8 +351,8 @@ def numbers(results: Results) -> dict[str, Any]:
         "cramer_rao_sd": _named(names, results.bound_sd),
         "order": results.order.order,
         "order_reason": results.order.reason,
-        "series": {name: plain_series(found.series) for name, found in results.designed.items()},
-        "criteria": {name: dict(found.criteria) for name, found in results.designed.items()},
+        "series": {name: plain_series(designed.series) for name, designed in results.designed.items()},
+        "criteria": {name: dict(designed.criteria) for name, designed in results.designed.items()},
         "spreads": spreads,
         "benchmark": {
             f"{model}, {motion}": {

@@ -59,10 +59,12 @@ def differences(n: Numbers) -> tuple[str, ...]:
 def _on_designs(n: Numbers) -> tuple[str, ...]:
     lines = []
     for rival in (DETERMINISTIC, FAIR):
-        found = n["designs_compared"][rival]
+        comparison = n["designs_compared"][rival]
         words = {LS: "by LS", LS_WIDE: f"by LS with a cut-off of {n['cut_off']['wide']:g} Hz", ML: "by ML"}
-        counts = [f"for {_count(found[label])} {text} ({_ratio(found[label])})" for label, text in words.items()]
-        printed = f" Table II of the paper, by LS: {_count(found[PAPER])}." if PAPER in found else ""
+        counts = [
+            f"for {_count(comparison[label])} {text} ({_ratio(comparison[label])})" for label, text in words.items()
+        ]
+        printed = f" Table II of the paper, by LS: {_count(comparison[PAPER])}." if PAPER in comparison else ""
         lines.append(
             f"Standard deviations are smaller with the D-optimal trajectory than with that of least {rival} "
             f"{listed(counts)}. In brackets: the geometric mean of the ratios, and for how many parameters the ratio "
@@ -178,12 +180,12 @@ def _on_estimators(n: Numbers) -> tuple[str, ...]:
 
 
 def _on_circles(n: Numbers) -> tuple[str, ...]:
-    found = n["benchmark"]
+    benchmark = n["benchmark"]
 
     def biased(model: str, motion: str) -> list[str]:
-        return [f"drive {k}" for k, word in enumerate(found[f"{model}, {motion}"]["bias"], 1) if word == "large"]
+        return [f"drive {k}" for k, word in enumerate(benchmark[f"{model}, {motion}"]["bias"], 1) if word == "large"]
 
-    circle, mirrored = (found[f"{WITHOUT}, {motion}"] for motion in MOTIONS)
+    circle, mirrored = (benchmark[f"{WITHOUT}, {motion}"] for motion in MOTIONS)
     words = [line for line, bias in zip(circle["verdicts"], circle["bias"], strict=True) if bias == "large"]
     left = [f"{name} ({motion})" for motion in MOTIONS for name in biased(WITH, motion)]
     drives = listed([str(k) for k in COGGING])
@@ -215,22 +217,22 @@ def _on_circles(n: Numbers) -> tuple[str, ...]:
     )
 
 
-def _count(found: Mapping[str, Any]) -> str:
-    return f"{found['smaller']} of {found['of']}"
+def _count(comparison: Mapping[str, Any]) -> str:
+    return f"{comparison['smaller']} of {comparison['of']}"
 
 
-def _ratio(found: Mapping[str, Any]) -> str:
-    return f"{found['geometric_mean']:.2f} times; {found['undecided']} undecided"
+def _ratio(comparison: Mapping[str, Any]) -> str:
+    return f"{comparison['geometric_mean']:.2f} times; {comparison['undecided']} undecided"
 
 
 def _spread(n: Numbers, label: str, design: str = STATISTICAL) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = n["spreads"][f"{design}, {label}"]
-    return found
+    spread: Mapping[str, Any] = n["spreads"][f"{design}, {label}"]
+    return spread
 
 
 def _bias(n: Numbers, label: str, design: str = STATISTICAL) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = _spread(n, label, design)["bias"]
-    return found
+    bias: Mapping[str, Any] = _spread(n, label, design)["bias"]
+    return bias
 
 
 def _named(n: Numbers, label: str) -> str:

@@ -63,8 +63,8 @@ class Band:
         look = {"kind": "bars" if self.as_bars else "band", "label": self.label, "color": self.color, "width": 2}
         below, above, around = self.below, self.above, None
         if self.around is not None:  # the page adds what it has of it, which is rounded
-            around, shown = curves.add(self.around), as_shown(self.around)
-            below, above = np.nextafter(self.lower - shown, -np.inf), np.nextafter(self.upper - shown, np.inf)
+            around, values = curves.add(self.around), as_shown(self.around)
+            below, above = np.nextafter(self.lower - values, -np.inf), np.nextafter(self.upper - values, np.inf)
         return {**look, "lower": curves.add(below, "down"), "upper": curves.add(above, "up"), "around": around}
 
     def thinned(self, factor: int) -> "Band":

@@ -120,7 +120,7 @@ class Drawing:
         source = _inlined(self._source, self.name)
         label = f'role="img" aria-label="{text(self.description)}"'
         source = re.sub(
-            r'<svg [^>]*?(viewBox="[^"]*")[^>]*>', lambda found: f"<svg {label} {found[1]}>", source, count=1
+            r'<svg [^>]*?(viewBox="[^"]*")[^>]*>', lambda match: f"<svg {label} {match[1]}>", source, count=1
         )
         for color, variable in _VARIABLES.items():
             source = source.replace(color, f"var({variable})")
@@ -176,7 +176,7 @@ def _inlined(source: str, prefix: str) -> str:
 
 
 def _tenths(element: str) -> str:
-    return re.sub(r' ([xy])="(-?[\d.]+)"', lambda found: f' {found[1]}="{float(found[2]):.1f}"', element)
+    return re.sub(r' ([xy])="(-?[\d.]+)"', lambda match: f' {match[1]}="{float(match[2]):.1f}"', element)
 
 
 def relative(path: str) -> str:
@@ -190,10 +190,10 @@ def relative(path: str) -> str:
         return re.sub(r"\s+", " ", path).strip()
     x, y = 0, 0
 
-    def step(found: re.Match[str]) -> str:
+    def step(match: re.Match[str]) -> str:
         nonlocal x, y
-        there = round(10 * float(found[2])), round(10 * float(found[3]))
-        first = found[1] == "M"
+        there = round(10 * float(match[2])), round(10 * float(match[3]))
+        first = match[1] == "M"
         move = there if first else (there[0] - x, there[1] - y)
         x, y = there
         return f"{'M' if first else 'l'}{move[0] / 10:g} {move[1] / 10:g}"

@@ -162,9 +162,9 @@ def definitions(meanings: dict[str, str]) -> Html:
     return tag("dl", *(tag("div", tag("dt", label), tag("dd", text)) for label, text in meanings.items()))
 
 
-def details(summary: str, shown: Table) -> Html:
+def details(summary: str, table: Table) -> Html:
     """A table behind a line to click on."""
-    return tag("details", tag("summary", summary), html_table(shown))
+    return tag("details", tag("summary", summary), html_table(table))
 
 
 def hint(text: str) -> Html:

@@ -129,7 +129,7 @@ def pair_figure(estimates: Mapping[str, Estimate], axes: tuple[int, int], *, tru
         f"The two most correlated parameters, {names[x]} and {names[y]}: their joint region by every method, an "
         "ellipse for confidence regions and ellipsoids, a rectangle for boxes."
     )
-    shown = None if truth is None else truth[[x, y]]
+    true_pair = None if truth is None else truth[[x, y]]
 
     def live(curves: Curves) -> dict[str, Any]:
         shapes = [
@@ -142,15 +142,15 @@ def pair_figure(estimates: Mapping[str, Estimate], axes: tuple[int, int], *, tru
             }
             for label, (k, center, outline) in outlines.items()
         ]
-        if shown is not None:
+        if true_pair is not None:
             shapes.append(
-                {"label": "truth", "color": "ink", "x": float(shown[0]), "y": float(shown[1]), "outline": None}
+                {"label": "truth", "color": "ink", "x": float(true_pair[0]), "y": float(true_pair[1]), "outline": None}
             )
         named = {"xy"[k]: {"label": names[i], "unit": units[i]} for k, i in enumerate(axes)}
         return {"kind": "plane", "description": description, "shapes": shapes, **named}
 
     labels = [f"{names[i]}{f', {shortened(units[i])}' if units[i] else ''}" for i in axes]
-    return Drawing("pair", _pair_drawn(outlines, shown, labels), description, caption, live)
+    return Drawing("pair", _pair_drawn(outlines, true_pair, labels), description, caption, live)
 
 
 def _pair_drawn(outlines: Mapping[str, tuple[int, Array, Array]], truth: Array | None, labels: list[str]) -> Any:

@@ -27,36 +27,36 @@ def prose(console: Console, sentences: Sequence[str], style: str = "") -> None:
         console.print(Text(" ".join(sentences), style), width=min(console.width, _PROSE))
 
 
-def print_table(console: Console, shown: Table) -> None:
+def print_table(console: Console, table: Table) -> None:
     """Print a table, in several parts where the terminal is too narrow for all columns of numbers."""
-    for part in terminal_tables(shown, console.width):
+    for part in terminal_tables(table, console.width):
         console.print(part)
 
 
-def terminal_tables(shown: Table, width: int) -> Iterator[RichTable]:
+def terminal_tables(table: Table, width: int) -> Iterator[RichTable]:
     """The table in parts that fit the width; each has the labels. Words wrap, numbers do not."""
-    kept = [i for i, column in enumerate(shown.columns) if not column.is_detail]
-    numbers = [i for i in kept if shown.columns[i].kind == "number"]
-    first = [i for i in kept if shown.columns[i].kind in {"label", "unit"}]
+    kept = [i for i, column in enumerate(table.columns) if not column.is_detail]
+    numbers = [i for i in kept if table.columns[i].kind == "number"]
+    first = [i for i in kept if table.columns[i].kind in {"label", "unit"}]
     if len(first) + len(numbers) < len(kept) or not numbers:
-        yield _drawn(shown, kept)
+        yield _drawn(table, kept)
         return
     while numbers:
         at_once = len(numbers)
-        while at_once > 1 and _width(_drawn(shown, [*first, *numbers[:at_once]])) > width:
+        while at_once > 1 and _width(_drawn(table, [*first, *numbers[:at_once]])) > width:
             at_once -= 1
-        yield _drawn(shown, [*first, *numbers[:at_once]])
+        yield _drawn(table, [*first, *numbers[:at_once]])
         numbers = numbers[at_once:]
 
 
-def _drawn(shown: Table, columns: Sequence[int]) -> RichTable:
+def _drawn(table: Table, columns: Sequence[int]) -> RichTable:
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     for i in columns:
-        column = shown.columns[i]
+        column = table.columns[i]
         side = "right" if column.kind == "number" else "left"
-        drawn.add_column(Text(visible(shown.heads[i])), justify=side, no_wrap=column.kind != "words")  # type: ignore[arg-type]
-    for row in shown.rows:
-        drawn.add_row(*(_text(row[i], shown.columns[i]) for i in columns))
+        drawn.add_column(Text(visible(table.heads[i])), justify=side, no_wrap=column.kind != "words")  # type: ignore[arg-type]
+    for row in table.rows:
+        drawn.add_row(*(_text(row[i], table.columns[i]) for i in columns))
     return drawn
 
 

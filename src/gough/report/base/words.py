@@ -26,7 +26,7 @@ CLAIMS = {
 """Meaning of each claim."""
 
 
-def determined(found: Identifiability) -> tuple[str, ...]:
+def determined(analysis: Identifiability) -> tuple[str, ...]:
     """Which parameters the data determine, and how well.
 
     Examples:
@@ -36,20 +36,20 @@ def determined(found: Identifiability) -> tuple[str, ...]:
         >>> determined(identifiability(problem))[0]
         'The data determine no single parameter and 1 combination (marked *) of 2 parameters.'
     """
-    n = len(found.names)
-    if found.is_full_rank:
+    n = len(analysis.names)
+    if analysis.is_full_rank:
         sentences = [f"The data determine all {n} parameters." if n > 1 else "The data determine the parameter."]
     else:
-        alone = n - len(found.not_identifiable)
+        alone = n - len(analysis.not_identifiable)
         single = f"{alone or 'no'} single parameter{'s' * (alone > 1)}"
-        together = f"{found.rank - alone} combination{'s' * (found.rank - alone != 1)}"
+        together = f"{analysis.rank - alone} combination{'s' * (analysis.rank - alone != 1)}"
         sentences = [f"The data determine {single} and {together} (marked *) of {n} parameters."]
-    if found.without_effect:
-        sentences.append(f"No effect on the data: {listed(found.without_effect)}.")
-    if np.isfinite(found.condition):
+    if analysis.without_effect:
+        sentences.append(f"No effect on the data: {listed(analysis.without_effect)}.")
+    if np.isfinite(analysis.condition):
         sentences.append(
-            f"Condition number {found.condition:.3g}, columns scaled to unit length. Worst-excited direction: "
-            f"{found.weakest}."
+            f"Condition number {analysis.condition:.3g}, columns scaled to unit length. Worst-excited direction: "
+            f"{analysis.weakest}."
         )
     return tuple(sentences)
 

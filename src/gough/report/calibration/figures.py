@@ -28,30 +28,30 @@ _SLICE, _VOLUME = 31, 9
 """Positions along each axis."""
 
 
-def slices(found: Calibrated) -> tuple[WorkspaceMap, ...]:
+def slices(calibrated: Calibrated) -> tuple[WorkspaceMap, ...]:
     """The horizontal slice through the middle of the measured poses, and an upright one where the robot moves in z.
 
     None where the calibration states no covariance, or the middle of its poses is nowhere near them.
     """
-    if not isinstance(found.estimate.region, ConfidenceEllipsoid):
+    if not isinstance(calibrated.estimate.region, ConfidenceEllipsoid):
         return ()
-    planes = ("xy", "xz") if 2 in found.model.freedoms else ("xy",)
-    maps = tuple(workspace_map(found, plane, resolution=_SLICE) for plane in planes)
+    planes = ("xy", "xz") if 2 in calibrated.model.freedoms else ("xy",)
+    maps = tuple(workspace_map(calibrated, plane, resolution=_SLICE) for plane in planes)
     return tuple(each for each in maps if np.isfinite(each.position).sum() > 3)
 
 
-def map_figure(found: Calibrated, maps: tuple[WorkspaceMap, ...]) -> Drawing:
+def map_figure(calibrated: Calibrated, maps: tuple[WorkspaceMap, ...]) -> Drawing:
     """Each slice as a grid of squares, darker where poses are predicted worse, with the measured poses on it."""
     kinds = ["position", *(["orientation"] if maps[0].orientation is not None else [])]
     with style():
         figure = blank(WIDTH, 0.3 + 2.3 * len(kinds))
         rows = figure.subplots(len(kinds), len(maps), squeeze=False)
         for kind, row in zip(kinds, rows, strict=True):
-            shown = [_values(each, kind) for each in maps]
-            edges = _edges(shown)
-            for k, (each, values, axes) in enumerate(zip(maps, shown, row, strict=True)):
+            grids = [_values(each, kind) for each in maps]
+            edges = _edges(grids)
+            for k, (each, values, axes) in enumerate(zip(maps, grids, row, strict=True)):
                 _draw(axes, each, values, edges)
-                axes.plot(*_seen(found, each), ".", color=QUIET, markersize=2.5)
+                axes.plot(*_seen(calibrated, each), ".", color=QUIET, markersize=2.5)
                 axes.set_title(f"σ of {kind}, {'mm' if kind == 'position' else '°'}" if k == 0 else " ", loc="left")
             _key(row[-1], edges)
     worst, where = max((each.worst for each in maps), key=lambda pair: pair[0])
@@ -65,10 +65,10 @@ def map_figure(found: Calibrated, maps: tuple[WorkspaceMap, ...]) -> Drawing:
     return Drawing("map", figure, description, caption)
 
 
-def map_data(found: Calibrated, maps: tuple[WorkspaceMap, ...]) -> bytes:
+def map_data(calibrated: Calibrated, maps: tuple[WorkspaceMap, ...]) -> bytes:
     """The slices, and a coarse volume, as JSON in SI units."""
-    axes = "".join(name for i, name in enumerate("xyz") if i in found.model.freedoms)
-    volume = workspace_map(found, axes, resolution=_VOLUME)
+    axes = "".join(name for i, name in enumerate("xyz") if i in calibrated.model.freedoms)
+    volume = workspace_map(calibrated, axes, resolution=_VOLUME)
     data = {
         "about": "Standard deviations of poses predicted from exact readings, by the covariance of the parameters; "
         "null where readings would leave the range that was measured.",
@@ -79,16 +79,16 @@ def map_data(found: Calibrated, maps: tuple[WorkspaceMap, ...]) -> bytes:
     return (json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
-def _values(shown: WorkspaceMap, kind: str) -> Array:
+def _values(workspace: WorkspaceMap, kind: str) -> Array:
     if kind == "position":
-        return 1e3 * shown.position
-    assert shown.orientation is not None
-    return np.degrees(shown.orientation)
+        return 1e3 * workspace.position
+    assert workspace.orientation is not None
+    return np.degrees(workspace.orientation)
 
 
-def _edges(shown: list[Array]) -> Array:
+def _edges(grids: list[Array]) -> Array:
     """Edges of the levels: from the least to the greatest value, in steps of equal ratio where that is large."""
-    known = np.concatenate([values[np.isfinite(values)] for values in shown])
+    known = np.concatenate([values[np.isfinite(values)] for values in grids])
     low, high = float(known.min()), float(known.max())
     high = high if high > low * (1 + 1e-9) else low * (1 + 1e-9) + 1e-300
     edges = np.geomspace(low, high, _LEVELS + 1) if high > 4 * low > 0 else np.linspace(low, high, _LEVELS + 1)
@@ -100,12 +100,12 @@ def _strength(level: int) -> float:
     return 0.12 + 0.83 * level / (_LEVELS - 1)
 
 
-def _draw(axes: "Axes", shown: WorkspaceMap, values: Array, edges: Array) -> None:
+def _draw(axes: "Axes", workspace: WorkspaceMap, values: Array, edges: Array) -> None:
     """All squares of a level as one patch: so a page stays small, and takes its colors from the reader's scheme."""
     from matplotlib.patches import PathPatch  # noqa: PLC0415 - start-up time
     from matplotlib.path import Path  # noqa: PLC0415 - start-up time
 
-    x, y = (1e3 * each for each in shown.grid)
+    x, y = (1e3 * each for each in workspace.grid)
     dx, dy = (x[1] - x[0]) / 2, (y[1] - y[0]) / 2
     level = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, _LEVELS - 1)
     for k in range(_LEVELS):
@@ -118,7 +118,7 @@ def _draw(axes: "Axes", shown: WorkspaceMap, values: Array, edges: Array) -> Non
         axes.add_patch(PathPatch(Path(squares, codes), color=SERIES[0], alpha=_strength(k), linewidth=0))
     axes.set(xlim=(x[0] - dx, x[-1] + dx), ylim=(y[0] - dy, y[-1] + dy))
     axes.set_aspect("equal")
-    axes.set(xlabel=f"{shown.axes[0]}, mm", ylabel=f"{shown.axes[1]}, mm")
+    axes.set(xlabel=f"{workspace.axes[0]}, mm", ylabel=f"{workspace.axes[1]}, mm")
 
 
 def _key(axes: "Axes", edges: Array) -> None:
@@ -137,9 +137,9 @@ def _key(axes: "Axes", edges: Array) -> None:
     axes.legend(handles=patches[::-1], loc="center left", bbox_to_anchor=(1.02, 0.5), handlelength=1.2, fontsize=8)
 
 
-def _seen(found: Calibrated, shown: WorkspaceMap) -> list[Array]:
-    places = ["xyz".index(name) for name in shown.axes]
-    return [1e3 * found.scale * found.poses.position[:, i] for i in places]
+def _seen(calibrated: Calibrated, workspace: WorkspaceMap) -> list[Array]:
+    places = ["xyz".index(name) for name in workspace.axes]
+    return [1e3 * calibrated.scale * calibrated.poses.position[:, i] for i in places]
 
 
 if TYPE_CHECKING:
@@ -150,21 +150,21 @@ CLOCK = "pose"
 _95 = 1.959963984540054
 
 
-def seen_poses(found: Calibrated) -> PlatformPoses:
+def seen_poses(calibrated: Calibrated) -> PlatformPoses:
     """The measured poses, multiplied by the scale."""
-    poses = found.poses
+    poses = calibrated.poses
     rotation = np.repeat(np.eye(3)[None], len(poses), axis=0) if poses.rotation is None else poses.rotation
-    return PlatformPoses(poses.position * found.scale, rotation)
+    return PlatformPoses(poses.position * calibrated.scale, rotation)
 
 
-def expected_closure(found: Calibrated) -> Array | None:
+def expected_closure(calibrated: Calibrated) -> Array | None:
     """Standard deviation of each chain's closure error (chains) by the stated noise, m; None where none is stated."""
-    poses, model = found.poses, found.model
+    poses, model = calibrated.poses, calibrated.model
     C, s = poses.covariance, poses.reading_sigma
     if C is None and s is None:
         return None
     kernel = all_derivatives(model.chain_kernel("length"))
-    J = evaluate_chains(kernel, model.columns, found.parameters, seen_poses(found), poses.readings)
+    J = evaluate_chains(kernel, model.columns, calibrated.parameters, seen_poses(calibrated), poses.readings)
     variance = np.zeros(poses.readings.shape)
     if C is not None:
         by_pose = J["by_pose"][..., : C.shape[-1]]
@@ -178,11 +178,11 @@ def _each(by_pose: Array, C: Array) -> Array:
     return np.asarray(np.einsum("nci,nij,ncj->nc", by_pose, C, by_pose))
 
 
-def closure_figure(found: Calibrated) -> Drawing:
+def closure_figure(calibrated: Calibrated) -> Drawing:
     """Closure error of every chain at every pose, a panel each, with the 95 % limits of the stated noise."""
-    poses, model = found.poses, found.model
-    left = 1e3 * found.residuals
-    sigma = expected_closure(found)
+    poses, model = calibrated.poses, calibrated.model
+    left = 1e3 * calibrated.residuals
+    sigma = expected_closure(calibrated)
     panels = []
     for k, name in enumerate(model.chains):
         marks: list[Line | Level] = [Line(name, left[:, k], k)]
@@ -219,13 +219,13 @@ def validation_figure(check: HeldOut) -> Drawing:
     return charted("validation", chart, description, caption)
 
 
-def posture_figure(found: Calibrated) -> Drawing | None:
+def posture_figure(calibrated: Calibrated) -> Drawing | None:
     """A Gough platform in its measured poses, to turn and to play; None for robots that have no drawing yet."""
-    model = found.model
+    model = calibrated.model
     if not isinstance(model, GoughPlatform):
         return None
-    now = regauged(model, found.parameters)
-    rows, seen = model.rows(now.parameters), seen_poses(found)
+    now = regauged(model, calibrated.parameters)
+    rows, seen = model.rows(now.parameters), seen_poses(calibrated)
     R = now.base.R @ seen.rotation @ now.platform.R.T
     p = now.base.of(seen.position) - (R @ now.platform.t)
     B = np.einsum("nij,lj->nli", R, rows[:, 3:6]) + p[:, None]
@@ -242,9 +242,9 @@ def posture_figure(found: Calibrated) -> Drawing | None:
     return robot_figure(model.name, postures, CLOCK)
 
 
-def joint_figure(found: Calibrated) -> Drawing:
+def joint_figure(calibrated: Calibrated) -> Drawing:
     """Joints of a Gough platform against its blueprint, seen from above; arrows are magnified."""
-    joints, moved, half = joint_changes(found)
+    joints, moved, half = joint_changes(calibrated)
     longest = float(np.linalg.norm(moved[..., :2], axis=2).max()) or 1.0
     reach = float(np.linalg.norm(joints[..., :2] - joints[..., :2].mean(axis=1, keepdims=True), axis=2).max())
     times = _round_down(0.25 * reach / longest)
@@ -301,23 +301,23 @@ def _round_down(value: float) -> float:
     return float(power * max(m for m in (1, 2, 5) if m * power <= value))
 
 
-def probe_figure(found: CalibratedPrinter) -> Drawing:
+def probe_figure(calibrated: CalibratedPrinter) -> Drawing:
     """Residual of each probed point, as configured and as found."""
-    pairs = (("as found", found.residuals_after, 0), ("as configured", found.residuals_before, 1))
+    pairs = (("as found", calibrated.residuals_after, 0), ("as configured", calibrated.residuals_before, 1))
     panels = tuple(Panel(what, "mm", (Line(what, 1e3 * r, k),), 120, symmetric=True) for what, r, k in pairs)
-    chart = Chart(0.0, 1.0, len(found.residuals_after), "probed point", "", panels)
+    chart = Chart(0.0, 1.0, len(calibrated.residuals_after), "probed point", "", panels)
     description = "Residual of each probed point, with the geometry as found and as configured."
     caption = "Height (or distance) that the geometry predicts, minus the measured one."
     return charted("residuals", chart, description, caption)
 
 
-def bed_figure(found: CalibratedPrinter) -> Drawing:
+def bed_figure(calibrated: CalibratedPrinter) -> Drawing:
     """The bed from above: towers, probed points, and the residual of each height."""
-    n = len(found.probes.heights)
-    readings = found.probes.height_readings
-    places = 1e3 * found.model.forward(found.parameters, readings).position[:, :2]
-    left = 1e3 * found.residuals_after[:n]
-    _, (radius,), angle, _ = np.split(found.parameters, [3, 4, 7])
+    n = len(calibrated.probes.heights)
+    readings = calibrated.probes.height_readings
+    places = 1e3 * calibrated.model.forward(calibrated.parameters, readings).position[:, :2]
+    left = 1e3 * calibrated.residuals_after[:n]
+    _, (radius,), angle, _ = np.split(calibrated.parameters, [3, 4, 7])
     towers = 1e3 * radius * np.column_stack([np.cos(angle), np.sin(angle)])
     size = max(float(abs(left).max()), 1e-9)
     with style():

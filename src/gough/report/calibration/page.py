@@ -64,7 +64,7 @@ _CLOSURE = (
 def calibration_documents(
     title: str,
     lead: tuple[str, ...],
-    found: Calibrated,
+    calibrated: Calibrated,
     *,
     truth: Array | None = None,
     against: Sequence[str] = (),
@@ -77,50 +77,53 @@ def calibration_documents(
     Args:
         title: Title of the page.
         lead: Paragraphs below it.
-        found: The calibration.
+        calibrated: The calibration.
         truth: True parameters, where they are known.
         against: Sentences on how the answers compare with the truth.
         legs: What is proven of each leg.
         faults: The same campaign with faults.
         data: The text of calibration.json; by default the calibration as JSON.
     """
-    maps = slices(found)
-    frames = _frames(found.frames)
-    is_platform = isinstance(found.model, GoughPlatform)
-    validation = None if found.validation is None else validation_figure(found.validation)
+    maps = slices(calibrated)
+    frames = _frames(calibrated.frames)
+    is_platform = isinstance(calibrated.model, GoughPlatform)
+    validation = None if calibrated.validation is None else validation_figure(calibrated.validation)
     words = "Uncertainty of poses predicted from exact readings, by the covariance of the parameters:"
     sections = (
-        Section("Predicted poses", _predicted(found.validation, validation)),
-        Section("Geometry", _platform(found, truth) if is_platform else (found.table(truth),)),
+        Section("Predicted poses", _predicted(calibrated.validation, validation)),
+        Section("Geometry", _platform(calibrated, truth) if is_platform else (calibrated.table(truth),)),
         Section("What is proven", _proven(legs, faults)),
-        Section("Closure of the chains", (_CLOSURE, found.chain_table(), hint(ZOOM), closure_figure(found))),
+        Section("Closure of the chains", (_CLOSURE, calibrated.chain_table(), hint(ZOOM), closure_figure(calibrated))),
         Section(
             "What the poses determine",
             (
-                *determined(found.identifiability),
+                *determined(calibrated.identifiability),
                 words,
-                uncertainty_table(found),
-                map_figure(found, maps) if maps else None,
+                uncertainty_table(calibrated),
+                map_figure(calibrated, maps) if maps else None,
             ),
         ),
         Section("Frames of the instrument", frames),
     )
-    page = Page(title, lead, _cards(found, legs), tuple(_verdicts(found, against)), sections)
-    files = page.files() | {"calibration.json": f"{data or found.to_json()}\n".encode()}
-    return files | {FILE: map_data(found, maps)} if maps else files
+    page = Page(title, lead, _cards(calibrated, legs), tuple(_verdicts(calibrated, against)), sections)
+    files = page.files() | {"calibration.json": f"{data or calibrated.to_json()}\n".encode()}
+    return files | {FILE: map_data(calibrated, maps)} if maps else files
 
 
-def printer_documents(title: str, lead: tuple[str, ...], found: CalibratedPrinter) -> dict[str, bytes]:
+def printer_documents(title: str, lead: tuple[str, ...], calibrated: CalibratedPrinter) -> dict[str, bytes]:
     """The files by name: report.html, calibration.json, klipper.cfg with the block to paste, figures/*."""
-    before, after = found.rms
-    spare = len(found.residuals_after) - len(found.estimate.unknowns)
+    before, after = calibrated.rms
+    spare = len(calibrated.residuals_after) - len(calibrated.estimate.unknowns)
     cards = (
         (
             f"{number(1e3 * after, digits=3)} mm",
             f"rms residual after; {number(1e3 * before, digits=3)} as configured",
         ),
-        (str(len(found.residuals_after)), f"probed points and distances; {spare} more than unknowns"),
-        (str(len(found.estimate.unknowns)), f"of {len(found.model.names)} dimensions calibrated, the rest kept"),
+        (str(len(calibrated.residuals_after)), f"probed points and distances; {spare} more than unknowns"),
+        (
+            str(len(calibrated.estimate.unknowns)),
+            f"of {len(calibrated.model.names)} dimensions calibrated, the rest kept",
+        ),
     )
     first = Verdict(
         f"The rms residual changes from {number(1e3 * before, digits=3)} mm to {number(1e3 * after, digits=3)} mm.",
@@ -129,26 +132,26 @@ def printer_documents(title: str, lead: tuple[str, ...], found: CalibratedPrinte
         "confirm.",
     )
     sections = (
-        Section("Geometry", (found.table(),)),
-        Section("Residuals", (bed_figure(found), probe_figure(found))),
-        Section("For printer.cfg", ("In place of the same keys after SAVE_CONFIG:", tag("pre", found.block))),
-        Section("What the probed points determine", determined(found.identifiability)),
+        Section("Geometry", (calibrated.table(),)),
+        Section("Residuals", (bed_figure(calibrated), probe_figure(calibrated))),
+        Section("For printer.cfg", ("In place of the same keys after SAVE_CONFIG:", tag("pre", calibrated.block))),
+        Section("What the probed points determine", determined(calibrated.identifiability)),
     )
-    page = Page(title, lead, cards, (first, *map(Verdict, found.verdicts)), sections)
-    data = {"calibration.json": f"{found.to_json()}\n".encode(), "klipper.cfg": f"{found.block}\n".encode()}
+    page = Page(title, lead, cards, (first, *map(Verdict, calibrated.verdicts)), sections)
+    data = {"calibration.json": f"{calibrated.to_json()}\n".encode(), "klipper.cfg": f"{calibrated.block}\n".encode()}
     return page.files() | data
 
 
-def headline(found: Calibrated) -> Verdict:
+def headline(calibrated: Calibrated) -> Verdict:
     """The verdict on the whole calibration, which is never confirmed, only not refuted."""
-    stats = found.estimate.stats
-    if found.suspects:
+    stats = calibrated.estimate.stats
+    if calibrated.suspects:
         return Verdict(
             "The data probably contain an error; see the next verdict.",
             "bad",
             "Correct what the next verdict names before you use any number below, then calibrate again.",
         )
-    if found.refuted:
+    if calibrated.refuted:
         return Verdict(
             "Refuted: the residuals are larger than the stated noise explains. The geometry below is the best fit of a "
             "model that lacks an effect, or of noise that was stated too small; its ± do not hold.",
@@ -166,25 +169,25 @@ def headline(found: Calibrated) -> Verdict:
     )
 
 
-def _verdicts(found: Calibrated, against: Sequence[str]) -> list[Verdict]:
+def _verdicts(calibrated: Calibrated, against: Sequence[str]) -> list[Verdict]:
     premise = "State these values in the study as measured on the robot, then calibrate again."
-    first = headline(found)
-    verdicts = [Verdict(text, "bad", premise) for text in found.premises]
-    verdicts.append(replace(first, text=" ".join([first.text, *found.estimate.notes])))
-    if found.validation is not None:
-        verdicts.append(_improvement(found.validation))
-    texts = found.verdicts
+    first = headline(calibrated)
+    verdicts = [Verdict(text, "bad", premise) for text in calibrated.premises]
+    verdicts.append(replace(first, text=" ".join([first.text, *calibrated.estimate.notes])))
+    if calibrated.validation is not None:
+        verdicts.append(_improvement(calibrated.validation))
+    texts = calibrated.verdicts
     for some, kind, step in (
-        (found.poses.notes, "plain", "Compare this repeatability with the data sheet of the instrument."),
-        (found.suspects, "bad", "Correct the file or the study accordingly, then calibrate again."),
-        ([c.words for c in found.chains], "bad", "Inspect encoder and drive of this chain, then measure again."),
+        (calibrated.poses.notes, "plain", "Compare this repeatability with the data sheet of the instrument."),
+        (calibrated.suspects, "bad", "Correct the file or the study accordingly, then calibrate again."),
+        ([c.words for c in calibrated.chains], "bad", "Inspect encoder and drive of this chain, then measure again."),
         (
-            [outlier_words(found.residuals, found.poses)],
+            [outlier_words(calibrated.residuals, calibrated.poses)],
             "bad",
             "Look at the images or readings of these poses; repeat wrong ones.",
         ),
         (
-            [found.validation.words] if found.validation is not None else [],
+            [calibrated.validation.words] if calibrated.validation is not None else [],
             "plain",
             "Move these validation poses away from the singularity, or do not count them.",
         ),
@@ -198,38 +201,40 @@ def _verdicts(found: Calibrated, against: Sequence[str]) -> list[Verdict]:
 def _improvement(check: HeldOut) -> Verdict:
     after = float(check.position_after.mean())
     n = len(check.position_after)
-    shown = f"{number(1e3 * after, digits=3)} mm"
+    rms = f"{number(1e3 * after, digits=3)} mm"
     if check.position_before is None:
-        text = f"The mean position error on {n} poses that were not used is {shown}."
+        text = f"The mean position error on {n} poses that were not used is {rms}."
         return Verdict(text, "plain", "Compare this error with what the task needs.")
     before = float(check.position_before.mean())
     worse = int((check.position_after > check.position_before).sum())
     more = f" The error of {worse} of them increases." if worse else ""
     text = (
         f"On {n} poses that were not used, the mean position error changes from {number(1e3 * before, digits=3)} mm to "
-        f"{shown}.{more}"
+        f"{rms}.{more}"
     )
     if after < before:
         return Verdict(text, "good", "Use the calibrated parameters instead of the blueprint's.")
     return Verdict(text, "bad", "Keep the blueprint's parameters; measure more poses, or state the noise, first.")
 
 
-def _cards(found: Calibrated, legs: Sequence[ChainFinding]) -> tuple[tuple[str, str], ...]:
-    before, after = (number(1e3 * rms, digits=3) for rms in found.rms)
+def _cards(calibrated: Calibrated, legs: Sequence[ChainFinding]) -> tuple[tuple[str, str], ...]:
+    before, after = (number(1e3 * rms, digits=3) for rms in calibrated.rms)
     cards = []
-    check = found.validation
+    check = calibrated.validation
     if check is not None:
         earlier = check.position_before
         known = "" if earlier is None else f"; {number(1e3 * float(earlier.mean()), digits=3)} before"
         mean = number(1e3 * float(check.position_after.mean()), digits=3)
         cards.append((f"{mean} mm", f"mean error of predicted positions{known}"))
     cards.append((f"{after} mm", f"closure of the chains, rms; {before} before"))
-    stats = found.estimate.stats
+    stats = calibrated.estimate.stats
     if isinstance(stats, FitStats) and stats.chi_squared is not None:
-        words = "refuted by χ²" if found.refuted else "not refuted"
+        words = "refuted by χ²" if calibrated.refuted else "not refuted"
         cards.append((f"{stats.chi_squared:.2f}", f"χ² per degree of freedom: {words}"))
-    n = len(found.identifiability.names)
-    cards.append((f"{found.identifiability.rank} of {n}", f"parameters determined by {len(found.poses)} poses"))
+    n = len(calibrated.identifiability.names)
+    cards.append(
+        (f"{calibrated.identifiability.rank} of {n}", f"parameters determined by {len(calibrated.poses)} poses")
+    )
     if legs:
         refuted = sum(leg.finding is Finding.REFUTED for leg in legs)
         upper = max(0.0, *(leg.epsilon.upper for leg in legs))
@@ -244,10 +249,17 @@ def _predicted(check: HeldOut | None, drawing: Drawing | None) -> tuple[Block, .
     return ("Poses that were not used in the calibration, predicted from the robot's readings.", check.table(), drawing)
 
 
-def _platform(found: Calibrated, truth: Array | None) -> tuple[Block, ...]:
-    more = details("Every parameter in the instrument's frames", found.table(truth))
+def _platform(calibrated: Calibrated, truth: Array | None) -> tuple[Block, ...]:
+    more = details("Every parameter in the instrument's frames", calibrated.table(truth))
     legend = _GAUGE if truth is None else _GAUGE + _TRUTH
-    return (legend, leg_table(found, truth), joint_figure(found), more, hint(TURN), posture_figure(found))
+    return (
+        legend,
+        leg_table(calibrated, truth),
+        joint_figure(calibrated),
+        more,
+        hint(TURN),
+        posture_figure(calibrated),
+    )
 
 
 def _proven(legs: Sequence[ChainFinding], faults: Table | None) -> tuple[Block, ...]:

@@ -49,23 +49,23 @@ class _Gauged(NamedTuple):
     truth: Array | None
 
 
-def _gauged(found: Calibrated, truth: Array | None) -> _Gauged:
+def _gauged(calibrated: Calibrated, truth: Array | None) -> _Gauged:
     """Parameters of a Gough platform with its joints as near to the blueprint's as they can be."""
-    model = found.model
+    model = calibrated.model
     assert isinstance(model, GoughPlatform)
-    names = [name for name in found.estimate.unknowns.names if name in model.names]
+    names = [name for name in calibrated.estimate.unknowns.names if name in model.names]
     C = None
-    if len(names) == len(model.names) and isinstance(found.estimate.region, ConfidenceEllipsoid):
-        C = found.estimate.marginal(*names).region.covariance  # type: ignore[union-attr]
-    now: Regauged = regauged(model, found.parameters, C)
+    if len(names) == len(model.names) and isinstance(calibrated.estimate.region, ConfidenceEllipsoid):
+        C = calibrated.estimate.marginal(*names).region.covariance  # type: ignore[union-attr]
+    now: Regauged = regauged(model, calibrated.parameters, C)
     sigma = None if now.covariance is None else np.sqrt(np.maximum(now.covariance.diagonal(), 0.0))
     known = None if truth is None else regauged(model, truth).parameters
     return _Gauged(now.parameters, sigma, model.nominal, known)
 
 
-def joint_changes(found: Calibrated) -> tuple[Array, Array, Array | None]:
+def joint_changes(calibrated: Calibrated) -> tuple[Array, Array, Array | None]:
     """Joints (2, legs, 3) of a Gough platform in the blueprint's frames, their changes, and 95 % half-widths."""
-    gauged, width = _gauged(found, None), len(found.model.names) // len(found.model.chains)
+    gauged, width = _gauged(calibrated, None), len(calibrated.model.names) // len(calibrated.model.chains)
 
     def joints(values: Array) -> Array:
         rows = values.reshape(-1, width)
@@ -75,10 +75,10 @@ def joint_changes(found: Calibrated) -> tuple[Array, Array, Array | None]:
     return joints(gauged.before), joints(gauged.values) - joints(gauged.before), half
 
 
-def leg_table(found: Calibrated, truth: Array | None = None) -> Table:
+def leg_table(calibrated: Calibrated, truth: Array | None = None) -> Table:
     """A Gough platform leg by leg: joints in the blueprint's frames, with their changes; against the truth in σ."""
-    model = found.model
-    gauged = _gauged(found, truth)
+    model = calibrated.model
+    gauged = _gauged(calibrated, truth)
     width = len(model.names) // len(model.chains)
     rows: list[list[str | Cell]] = []
     for leg, chain in enumerate(model.chains):
@@ -104,13 +104,13 @@ def _stem(name: str) -> str:
     return f"{name[0]}_{name[2:]}" if len(name) > 2 else name[0]
 
 
-def uncertainty_table(found: Calibrated) -> Table:
+def uncertainty_table(calibrated: Calibrated) -> Table:
     """Uncertainty of the measured poses if predicted from exact readings, by the covariance of the parameters."""
-    poses = found.poses
+    poses = calibrated.poses
     rotation = np.repeat(np.eye(3)[None], len(poses), axis=0) if poses.rotation is None else poses.rotation
-    far, turned = found.predicted_sigma(PlatformPoses(poses.position * found.scale, rotation))
+    far, turned = calibrated.predicted_sigma(PlatformPoses(poses.position * calibrated.scale, rotation))
     parts = [("position, mm", 2e3 * far)]
-    if found.model.has_orientation:
+    if calibrated.model.has_orientation:
         parts.append(("orientation, °", np.degrees(2 * turned)))
     rows = [
         [what, *(number(float(v), digits=2) for v in (x.min(), np.median(x), x.max())), poses.label(int(x.argmax()))]

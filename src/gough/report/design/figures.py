@@ -31,9 +31,9 @@ class Course:
     """By kind of channel, (instants, actuators)."""
 
     @classmethod
-    def of(cls, found: Design) -> "Course":
+    def of(cls, design: Design) -> "Course":
         """The motion at evenly spaced instants, dry friction with its plain sign."""
-        of, series = found.problem, found.series
+        of, series = design.problem, design.series
         step = series.period / _SHOWN
         _, x, dx, ddx = series.at(step * np.arange(_SHOWN + 1))
         in_pose = as_parallel(of.robot)
@@ -42,9 +42,9 @@ class Course:
         return cls(step, x, {"position": q, "speed": dq, "acceleration": ddq, "effort": effort})
 
 
-def path_figure(found: Design, course: Course) -> Drawing:
+def path_figure(design: Design, course: Course) -> Drawing:
     """The coordinates in which the motion is a Fourier series, over one period, with what limits them."""
-    of = found.problem
+    of = design.problem
     in_pose = as_parallel(of.robot)
     names, units = (
         (of.robot.coordinates, of.robot.coordinate_units)
@@ -57,7 +57,7 @@ def path_figure(found: Design, course: Course) -> Drawing:
         marks = (Line("motion", course.x[:, i], 0), *_limit_lines(limits, len(course.x)))
         panels.append(Panel(name, unit, marks, 90, axis=i == len(names) - 1))
     chart = _chart(course, tuple(panels))
-    series = found.series
+    series = design.series
     description = f"{', '.join(names)} over one period of {series.period:.4g} s."
     caption = f"One period of {series.period:.4g} s: {series.n_harmonics} harmonics of {series.frequency:.4g} Hz."
     if any(one.kind == "pose" for one in of.channels):
@@ -65,9 +65,9 @@ def path_figure(found: Design, course: Course) -> Drawing:
     return charted("path", chart, description, caption)
 
 
-def actuator_figure(found: Design, course: Course) -> Drawing:
+def actuator_figure(design: Design, course: Course) -> Drawing:
     """Positions, speeds, accelerations and efforts of all actuators over one period, with their limits."""
-    of = found.problem
+    of = design.problem
     robot = of.robot
     unit, of_effort = (" or ".join(dict.fromkeys(each)) for each in (robot.coordinate_units, robot.effort_units))
     per = "/" if " or " not in unit else " per "
@@ -78,11 +78,11 @@ def actuator_figure(found: Design, course: Course) -> Drawing:
         ("effort", "efforts predicted", of_effort),
     )
     panels = []
-    for kind, title, shown in kinds:
+    for kind, title, unit_name in kinds:
         values = course.parts[kind]
         lines = [Line(name, values[:, i], i, 1.1) for i, name in enumerate(robot.actuators)]
         limits = [one for one in of.channels if one.kind == kind]
-        panels.append(Panel(title, shown, (*lines, *_limit_lines(limits, len(values))), 170, axis=kind == "effort"))
+        panels.append(Panel(title, unit_name, (*lines, *_limit_lines(limits, len(values))), 170, axis=kind == "effort"))
     chart = _chart(course, tuple(panels))
     description = f"Positions, speeds, accelerations and efforts of {', '.join(robot.actuators)} over one period."
     caption = (
@@ -92,23 +92,23 @@ def actuator_figure(found: Design, course: Course) -> Drawing:
     return charted("actuators", chart, description, caption)
 
 
-def motion_figure(found: Design) -> Drawing | None:
+def motion_figure(design: Design) -> Drawing | None:
     """The robot along the period; None for one that has no drawing."""
-    of, series = found.problem, found.series
+    of, series = design.problem, design.series
     step = series.period / (FRAMES - 1)
     _, x, _, _ = series.at(step * np.arange(FRAMES))
     seen = postures(of.robot, x, None if as_parallel(of.robot) is None else x, (0.0, step))
     return None if seen is None else robot_figure(of.robot.name, seen, CLOCK)
 
 
-def starts_figure(found: Design) -> Drawing:
+def starts_figure(design: Design) -> Drawing:
     """The criterion of every start, at its random motion and at the end."""
-    attempts = found.attempts
+    attempts = design.attempts
     with style():
         figure = blank(WIDTH, 0.8 + 0.22 * len(attempts))
         axes = figure.subplots()
         for row, each in enumerate(attempts):
-            is_best = each.number == found.best.number
+            is_best = each.number == design.best.number
             color = SERIES[1] if is_best else SERIES[0]
             axes.plot(each.first, row, "o", color=QUIET, markersize=4, label="random start" if row == 0 else "")
             if each.series is None:
@@ -118,7 +118,7 @@ def starts_figure(found: Design) -> Drawing:
             axes.plot(each.value, row, "o", color=color, markersize=6, label="result" if is_best else "")
         axes.set_yticks(range(len(attempts)), [f"start {each.number}" for each in attempts])
         axes.set_ylim(len(attempts) - 0.5, -0.5)
-        axes.set_xlabel(f"{found.problem.criterion.meaning}: the smaller the better")
+        axes.set_xlabel(f"{design.problem.criterion.meaning}: the smaller the better")
         axes.grid(visible=False, axis="y")
         figure.legend(loc="outside upper center", ncols=2)
     values = [each.value for each in attempts if each.series is not None]
@@ -127,11 +127,11 @@ def starts_figure(found: Design) -> Drawing:
     return Drawing("starts", figure, description, caption)
 
 
-def room_figure(found: Design) -> Drawing:
+def room_figure(design: Design) -> Drawing:
     """Margin to each limit, at samples and between them."""
-    left = -100 * np.array(found.beyond)
+    left = -100 * np.array(design.beyond)
     order = np.argsort(left)[:_LEFT]
-    names = [shortened(found.problem.channels[i].name, 28) for i in order]
+    names = [shortened(design.problem.channels[i].name, 28) for i in order]
     with style():
         figure = blank(WIDTH, 0.8 + 0.2 * len(order))
         axes = figure.subplots()
@@ -141,7 +141,7 @@ def room_figure(found: Design) -> Drawing:
         axes.set_ylim(len(order) - 0.4, -0.6)
         axes.set_xlabel("margin, % of the limit's range")
         axes.grid(visible=False, axis="y")
-    nearest = found.problem.channels[int(order[0])].name
+    nearest = design.problem.channels[int(order[0])].name
     description = f"Margin to each limit; the smallest, {left[order[0]]:.2g} %, is that of {nearest}."
     caption = (
         "Smallest margin to each limit over the period: at 300 samples in a period of the highest harmonic and, by "
@@ -152,11 +152,11 @@ def room_figure(found: Design) -> Drawing:
     return Drawing("room", figure, description, caption)
 
 
-def sigma_figure(found: Design) -> Drawing:
+def sigma_figure(design: Design) -> Drawing:
     """The predicted standard deviation of every parameter, relative to its nominal value."""
-    of = found.problem
+    of = design.problem
     labels = short_labels(of.names)
-    share = 100 * found.sigma / of.typical
+    share = 100 * design.sigma / of.typical
     known = of.base_values != 0
     rows = np.arange(len(labels))
     with style():

@@ -17,21 +17,21 @@ from gough.report.identification.report import Report
 
 
 def report_on(
-    title: str, lead: tuple[str, ...], found: Identified | IdentifiedRepeats, truth: Array | None = None
+    title: str, lead: tuple[str, ...], identified: Identified | IdentifiedRepeats, truth: Array | None = None
 ) -> Report | RepeatedReport:
     """The report on an identification, of the kind that suits it.
 
     Examples:
         >>> from gough.dynamics import identify
         >>> from gough.dynamics.example import random_motion
-        >>> found = identify(*random_motion(1), methods=["weighted"], compare=False)
-        >>> report = report_on("A five-bar", (), found)
+        >>> identified = identify(*random_motion(1), methods=["weighted"], compare=False)
+        >>> report = report_on("A five-bar", (), identified)
         >>> list(documents(report))[:5]
         ['estimate.json', 'report.json', 'report.html', 'figures/parameters.svg', 'figures/parameters.png']
     """
-    if isinstance(found, IdentifiedRepeats):
-        return RepeatedReport(title, lead, found, truth)
-    return Report(title, lead, found, truth)
+    if isinstance(identified, IdentifiedRepeats):
+        return RepeatedReport(title, lead, identified, truth)
+    return Report(title, lead, identified, truth)
 
 
 def documents(report: Report | RepeatedReport) -> dict[str, bytes]:
@@ -55,41 +55,41 @@ def _json(data: object) -> bytes:
 
 
 def _common(report: Report | RepeatedReport, unknowns: gough.Unknowns) -> dict[str, Any]:
-    found = report.identified
+    identified = report.identified
     return {
         "title": report.title,
         "lead": list(report.lead),
         "written_by": f"gough {gough.__version__}",
-        "robot": found.robot.name,
-        "variant": getattr(found.robot, "variant", ""),
-        "parameters": list(found.robot.names),
+        "robot": identified.robot.name,
+        "variant": getattr(identified.robot, "variant", ""),
+        "parameters": list(identified.robot.names),
         "unknowns": list(unknowns.names),
         "units": list(unknowns.units),
         "truth": report.truth,
-        "fixed": dict(found.fixed),
-        "premises": list(found.premises),
-        "verdicts": list(found.verdicts),
-        "is_refuted": found.is_refuted,
-        "refused": dict(found.refused),
+        "fixed": dict(identified.fixed),
+        "premises": list(identified.premises),
+        "verdicts": list(identified.verdicts),
+        "is_refuted": identified.is_refuted,
+        "refused": dict(identified.refused),
     }
 
 
 def _summary(report: Report) -> dict[str, Any]:
     """Contents of report.json; infinite numbers and NaN are the texts "inf", "-inf" and "nan"."""
-    found = report.identified
-    motion = found.motion
+    identified = report.identified
+    motion = identified.motion
     data = {
-        **_common(report, found.problem.unknowns),
+        **_common(report, identified.problem.unknowns),
         "reference": report.reference,
         "methods": {
             label: {"claim": e.claim.name, "status": e.status.name, "method": e.method, "notes": list(e.notes)}
             for label, e in report.estimates.items()
         },
-        "bounds": _bounds(found),
+        "bounds": _bounds(identified),
         "excitation": {
-            "rank": found.identifiability.rank,
-            "condition": found.identifiability.condition,
-            "weakest_direction": found.identifiability.weakest,
+            "rank": identified.identifiability.rank,
+            "condition": identified.identifiability.condition,
+            "weakest_direction": identified.identifiability.weakest,
             "singular_values": report.excitation.singular_values,
             "own_part": dict(zip(report.excitation.names, report.excitation.own.tolist(), strict=True)),
         },
@@ -100,21 +100,21 @@ def _summary(report: Report) -> dict[str, Any]:
             "kept": dict(zip(motion.actuators, motion.kept.mean(axis=0).tolist(), strict=True)),
             "account": [{"step": s.step, "did": s.did, "samples": s.samples, "rows": s.rows} for s in motion.account],
         },
-        "adequacy": None if found.adequacy is None else _adequacy(found.adequacy),
-        "validation": None if found.validation is None else _validation(found.validation),
+        "adequacy": None if identified.adequacy is None else _adequacy(identified.adequacy),
+        "validation": None if identified.validation is None else _validation(identified.validation),
     }
     return {key: _encoded(value) for key, value in data.items()}
 
 
-def _bounds(found: Identified) -> dict[str, Any]:
+def _bounds(identified: Identified) -> dict[str, Any]:
     return {
-        "actuators": list(found.motion.actuators),
-        "units": list(found.motion.effort_units),
-        "smallest": found.smallest_bound,
-        "used": found.bound,
-        "is_given": found.bound_is_given,
-        "factor": [found.minimal.lower, found.minimal.upper],
-        "rows": list(found.minimal.rows),
+        "actuators": list(identified.motion.actuators),
+        "units": list(identified.motion.effort_units),
+        "smallest": identified.smallest_bound,
+        "used": identified.bound,
+        "is_given": identified.bound_is_given,
+        "factor": [identified.minimal.lower, identified.minimal.upper],
+        "rows": list(identified.minimal.rows),
     }
 
 
@@ -179,10 +179,10 @@ def _encoded(data: Any) -> Any:
 
 def _repeated_summary(report: RepeatedReport) -> dict[str, Any]:
     """Contents of report.json for an identification from repeats."""
-    found, motion = report.identified, report.identified.motion
+    identified, motion = report.identified, report.identified.motion
     data = {
-        **_common(report, found.likeliest.unknowns),
-        "regrouping": found.regroupings,
+        **_common(report, identified.likeliest.unknowns),
+        "regrouping": identified.regroupings,
         "data": {
             "rate": motion.rate,
             "period": motion.period,
@@ -195,20 +195,20 @@ def _repeated_summary(report: RepeatedReport) -> dict[str, Any]:
                 "status": e.status.name,
                 "method": e.method,
                 "notes": list(e.notes),
-                "chance_of_distance": found.disagreement[label],
+                "chance_of_distance": identified.disagreement[label],
             }
-            for label, e in found.estimates.items()
+            for label, e in identified.estimates.items()
         },
         "order": {
-            "chosen": found.order.order,
-            "reason": found.order.reason,
-            "is_refuted": found.order.is_refuted,
-            "tried": [row._asdict() for row in found.order.rows],
-            "bic_of_positions": {str(order): value for order, value in found.by_positions.items()},
+            "chosen": identified.order.order,
+            "reason": identified.order.reason,
+            "is_refuted": identified.order.is_refuted,
+            "tried": [row._asdict() for row in identified.order.rows],
+            "bic_of_positions": {str(order): value for order, value in identified.by_positions.items()},
         },
-        "covariance": found.covariance,
-        "noise": None if found.noise is None else _noise(found.noise),
-        "benchmarks": {name: _benchmark(verdict) for name, verdict in found.benchmarks.items()},
+        "covariance": identified.covariance,
+        "noise": None if identified.noise is None else _noise(identified.noise),
+        "benchmarks": {name: _benchmark(verdict) for name, verdict in identified.benchmarks.items()},
     }
     return {key: _encoded(value) for key, value in data.items()}
 
@@ -224,8 +224,8 @@ def _noise(noise: RepeatNoise) -> dict[str, Any]:
         "dof": noise.dof,
         "memory": noise.memory,
         **{
-            name: [{"statistic": t.what, "value": t.statistic, "p": t.p, "is_refuted": t.is_refuted} for t in found]
-            for name, found in tests.items()
+            name: [{"statistic": t.what, "value": t.statistic, "p": t.p, "is_refuted": t.is_refuted} for t in test]
+            for name, test in tests.items()
         },
     }
 

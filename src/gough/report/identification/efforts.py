@@ -47,8 +47,8 @@ class Comparison:
 
     def _panels(self, g: int, n: int, step: float) -> tuple[Panel, Panel]:
         motion = self.motion
-        given = (motion.efforts, self.predictions[self.chosen].efforts, motion.kept.astype(np.float64))
-        measured, predicted, kept = (on_grid(values[:, g : g + 1], motion.positions, n)[0] for values in given)
+        curves = (motion.efforts, self.predictions[self.chosen].efforts, motion.kept.astype(np.float64))
+        measured, predicted, kept = (on_grid(values[:, g : g + 1], motion.positions, n)[0] for values in curves)
         left_over = np.where(kept == 1, measured - predicted, np.nan)
         spans = merged(stretches(kept == 0, motion.start, step), most=_SPANS)
         bands = self._bands(g, n, predicted)
@@ -78,19 +78,19 @@ class Comparison:
     def _bands(self, g: int, n: int, predicted: Array) -> tuple[Band, ...]:
         """Bounds on the model's effort, counted from what is predicted."""
         places = self.motion.positions
-        given = [
+        limits = [
             (_BOUNDS.get(one.kind, "{}").format(label), one.lower, one.upper, places)
             for label, one in self.predictions.items()
             if one.lower is not None and one.upper is not None
         ]
-        bands = [self._band(g, n, predicted, one, color=k) for k, one in enumerate(given, start=1)]
+        bands = [self._band(g, n, predicted, one, color=k) for k, one in enumerate(limits, start=1)]
         if self.exact is not None:
             exact = ("exact bounds", self.exact.lower, self.exact.upper, places[self.exact.samples])
             bands.append(replace(self._band(g, n, predicted, exact, color=4), as_bars=True))
         return tuple(bands)
 
-    def _band(self, g: int, n: int, predicted: Array, given: tuple[str, Array, Array, Integers], *, color: int) -> Band:
-        label, lower, upper, at = given
+    def _band(self, g: int, n: int, predicted: Array, band: tuple[str, Array, Array, Integers], *, color: int) -> Band:
+        label, lower, upper, at = band
         below, above = (on_grid(side[:, g : g + 1], at, n)[0] - predicted for side in (lower, upper))
         return Band(label, np.nextafter(below, -np.inf), np.nextafter(above, np.inf), predicted, color)
 

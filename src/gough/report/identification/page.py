@@ -33,8 +33,8 @@ _WEAK = 1000.0
 def identification_page(report: Report) -> Page:
     """The page of an identification."""
     drawn = {drawing.name: drawing for drawing in report.drawings}
-    found = report.identified
-    motion = found.motion
+    identified = report.identified
+    motion = identified.motion
     size = (
         f"{motion.n_samples} samples of {len(motion.actuators)} actuators at {motion.rate:.6g} Hz give "
         f"{motion.kept.size} rows, of which {motion.n_rows} are used."
@@ -50,13 +50,13 @@ def identification_page(report: Report) -> Page:
         Section("Parameters", _parameters(report, drawn.get("parameters"))),
         Section("The robot along its trajectory", robot),
         Section("Fit", fit),
-        Section("Adequacy of the model", _adequacy(found.adequacy)),
+        Section("Adequacy of the model", _adequacy(identified.adequacy)),
         Section("Prediction of another trajectory", _validation(report, drawn.get("validation"))),
-        Section("Error bounds", _bounds(found)),
+        Section("Error bounds", _bounds(identified)),
         Section(
             "Excitation",
             (
-                *words.determined(found.identifiability),
+                *words.determined(identified.identifiability),
                 own,
                 drawn["excitation"],
                 details("As a table", report.excitation.table()),
@@ -66,30 +66,33 @@ def identification_page(report: Report) -> Page:
         Section("Preparation of the data", (size, account, kept_table(motion))),
         Section("Autocorrelation of the residuals", (drawn.get("memory"),)),
         Section("Correlation of the parameters", (drawn.get("correlation"), drawn.get("pair"))),
-        Section("Methods", (method_list(report.estimates, found.refused), _claims(report.estimates), FILES)),
+        Section("Methods", (method_list(report.estimates, identified.refused), _claims(report.estimates), FILES)),
     )
     return Page(report.title, report.lead, _cards(report), tuple(_verdicts(report)), sections)
 
 
 def _cards(report: Report) -> tuple[tuple[str, str], ...]:
-    found = report.identified
+    identified = report.identified
     cards = [
-        (f"{found.identifiability.rank} of {len(found.identifiability.names)}", "parameters or combinations determined")
+        (
+            f"{identified.identifiability.rank} of {len(identified.identifiability.names)}",
+            "parameters or combinations determined",
+        )
     ]
     if report.fit is not None:
         worst = largest(report.fit.predictions[report.reference].relative_rms)
         cards.append((percent(worst), f"rms residual over peak effort, {report.reference}"))
-    units = set(found.motion.effort_units)
+    units = set(identified.motion.effort_units)
     unit = f" {units.pop()}" if len(units) == 1 else ""
-    if found.minimal.lower > 0:
-        least = outward.at_least(largest(found.proved_bound), digits=3)
-        within = " within the prior" if found.has_prior else ""
+    if identified.minimal.lower > 0:
+        least = outward.at_least(largest(identified.proved_bound), digits=3)
+        within = " within the prior" if identified.has_prior else ""
         cards.append((f"{least}{unit}", f"ε*: no parameters{within} explain every row with smaller errors (proved)"))
     else:
-        enough = outward.at_most(largest(found.smallest_bound), digits=3)
+        enough = outward.at_most(largest(identified.smallest_bound), digits=3)
         cards.append((f"{enough}{unit}", "ε*: some parameters explain every row with errors of this size"))
-    if found.adequacy is not None:
-        cards.append((_JUDGED[found.adequacy.finding], "model, judged on data that it was not fitted to"))
+    if identified.adequacy is not None:
+        cards.append((_JUDGED[identified.adequacy.finding], "model, judged on data that it was not fitted to"))
     if report.validation is not None:
         one = report.validation.predictions[report.reference]
         cards.append((percent(largest(one.relative_rms)), "rms error over peak effort on another trajectory"))
@@ -102,30 +105,30 @@ def _cards(report: Report) -> tuple[tuple[str, str], ...]:
 
 def _verdicts(report: Report) -> list[Verdict]:
     """The paragraphs of `Identified.verdicts`, each with what to do next."""
-    found = report.identified
+    identified = report.identified
     parts = [
-        (found.premises, "bad", "State these values in the study as measured on the robot, then identify again."),
-        (found.on_recordings, "bad", "Compare units and signs of these channels with the data acquisition."),
-        (found.on_data, "plain", _after_data(found)),
-        (found.on_bound, "bad" if found.is_refuted else "plain", _after_bound(found)),
-        (found.on_failures, "bad", "Do not use these methods' values; the section on methods gives the reasons."),
+        (identified.premises, "bad", "State these values in the study as measured on the robot, then identify again."),
+        (identified.on_recordings, "bad", "Compare units and signs of these channels with the data acquisition."),
+        (identified.on_data, "plain", _after_data(identified)),
+        (identified.on_bound, "bad" if identified.is_refuted else "plain", _after_bound(identified)),
+        (identified.on_failures, "bad", "Do not use these methods' values; the section on methods gives the reasons."),
     ]
-    if found.adequacy is not None:
-        kind = {Finding.ADEQUATE: "good", Finding.INADEQUATE: "bad"}.get(found.adequacy.finding, "plain")
-        parts.append((found.adequacy.sentences, kind, _after_adequacy(found.adequacy)))
-    if found.validation is not None:
-        parts.append((found.validation.sentences, "plain", _after_validation(found)))
-    parts.append((found.notes, "plain", ""))
+    if identified.adequacy is not None:
+        kind = {Finding.ADEQUATE: "good", Finding.INADEQUATE: "bad"}.get(identified.adequacy.finding, "plain")
+        parts.append((identified.adequacy.sentences, kind, _after_adequacy(identified.adequacy)))
+    if identified.validation is not None:
+        parts.append((identified.validation.sentences, "plain", _after_validation(identified)))
+    parts.append((identified.notes, "plain", ""))
     verdicts = [Verdict(" ".join(texts), kind, step) for texts, kind, step in parts if texts]  # type: ignore[arg-type]
     if report.truth is not None:
         verdicts.append(against(words.against_truth(label, e, report.truth) for label, e in report.estimates.items()))
     return verdicts
 
 
-def _after_data(found: Identified) -> str:
-    if found.identifiability.condition > _WEAK:
+def _after_data(identified: Identified) -> str:
+    if identified.identifiability.condition > _WEAK:
         return "Record a motion that excites this direction (gough design), or fix one of its parameters by a prior."
-    if not found.identifiability.is_full_rank:
+    if not identified.identifiability.is_full_rank:
         return (
             "Use the combinations to compute efforts. To separate a parameter, fix the others of its combination by a "
             "prior."
@@ -133,13 +136,13 @@ def _after_data(found: Identified) -> str:
     return "None: the motion determines every parameter."
 
 
-def _after_bound(found: Identified) -> str:
-    if found.bound_is_given and found.minimal.is_inconsistent:
+def _after_bound(identified: Identified) -> str:
+    if identified.bound_is_given and identified.minimal.is_inconsistent:
         return (
             "Find outliers in the figure of residuals and mask them; if there are none, use a larger model, or raise "
             "the bound above ε*."
         )
-    if not found.bound_is_given:
+    if not identified.bound_is_given:
         return "State the largest error of the efforts (bound in [noise]); then the sets rest on it, not on the data."
     return "Check the stated bound against the data sheet of the sensors: every set rests on it."
 
@@ -155,9 +158,9 @@ def _after_adequacy(adequacy: Adequacy) -> str:
     return f'Identify again with variant = "{adequacy.recommended}" in [robot].'
 
 
-def _after_validation(found: Identified) -> str:
-    assert found.validation is not None
-    exact = found.validation.exact
+def _after_validation(identified: Identified) -> str:
+    assert identified.validation is not None
+    exact = identified.validation.exact
     if exact is not None and (exact.covered < 1).any():
         return "Raise the error bound, or use a larger model, and identify again from both motions."
     return "Use the model on motions like these two; validate again before faster motions or other loads."
@@ -202,13 +205,17 @@ def _validation(report: Report, drawing: Block) -> tuple[Block, ...]:
     return (how, validation.table(), drawing)
 
 
-def _bounds(found: Identified) -> tuple[Block, ...]:
-    proved = outward.between(found.minimal.lower, found.minimal.upper, digits=6)
-    what = "the given bound" if found.bound_is_given else "its residual rms"
-    rests = f"{len(found.minimal.rows)} rows of {found.problem.n_rows} determine it." if found.minimal.rows else ""
-    within, prior = (" within the prior", " or the prior") if found.has_prior else ("", "")
+def _bounds(identified: Identified) -> tuple[Block, ...]:
+    proved = outward.between(identified.minimal.lower, identified.minimal.upper, digits=6)
+    what = "the given bound" if identified.bound_is_given else "its residual rms"
+    rests = (
+        f"{len(identified.minimal.rows)} rows of {identified.problem.n_rows} determine it."
+        if identified.minimal.rows
+        else ""
+    )
+    within, prior = (" within the prior", " or the prior") if identified.has_prior else ("", "")
     factor = f"For each actuator, ε* is {what} times a factor that is proved to lie in {proved}. {rests}"
-    return (_BOUNDS.format(within=within, prior=prior), factor, bound_table(found))
+    return (_BOUNDS.format(within=within, prior=prior), factor, bound_table(identified))
 
 
 def _claims(estimates: Mapping[str, Estimate]) -> Html:

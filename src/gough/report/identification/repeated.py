@@ -61,9 +61,9 @@ def verdict_figure(name: str, verdict: BenchmarkVerdict, *, where: str, clock: s
     return charted(name, chart, description, caption)
 
 
-def order_figure(found: IdentifiedRepeats) -> Drawing:
+def order_figure(identified: IdentifiedRepeats) -> Drawing:
     """Information criteria over the number of harmonics, for the positions alone and for maximum likelihood."""
-    alone, rows = dict(found.by_positions), {row.order: row for row in found.order.rows}
+    alone, rows = dict(identified.by_positions), {row.order: row for row in identified.order.rows}
     least = min(alone.values())
     orders = range(1, max((*alone, *rows)) + 1)
 
@@ -84,13 +84,13 @@ def order_figure(found: IdentifiedRepeats) -> Drawing:
     return charted("order", chart, description, caption)
 
 
-def noise_figure(found: IdentifiedRepeats) -> Drawing:
+def noise_figure(identified: IdentifiedRepeats) -> Drawing:
     """Distribution of the errors of positions and efforts beside the Gaussian one [AHG, figure 4]."""
-    motion = found.motion
+    motion = identified.motion
     middle = (_BINS[1:] + _BINS[:-1]) / 2
     normal = Line("Gaussian", np.exp(-(middle**2) / 2) / np.sqrt(2 * np.pi), "quiet", 3.0)
     panels = []
-    for title, names, errors in _errors(found):
+    for title, names, errors in _errors(identified):
         lines = []
         for k, name in enumerate(names):
             counts, _ = np.histogram(errors[:, k] / errors[:, k].std(), _BINS)
@@ -102,11 +102,11 @@ def noise_figure(found: IdentifiedRepeats) -> Drawing:
     return charted("noise", chart, description, caption)
 
 
-def whiteness_figure(found: IdentifiedRepeats) -> Drawing:
+def whiteness_figure(identified: IdentifiedRepeats) -> Drawing:
     """Autocorrelation of the errors of positions and efforts."""
-    lags = min(3 * MAX_LAG, found.motion.n_samples // 4)
+    lags = min(3 * MAX_LAG, identified.motion.n_samples // 4)
     panels = []
-    for title, names, errors in _errors(found):
+    for title, names, errors in _errors(identified):
         edge = np.full(lags, _SHORT / np.sqrt(len(errors)))
         lines = [Line(name, autocorrelation(errors[:, k], lags)[1:], k) for k, name in enumerate(names)]
         panels.append(
@@ -117,24 +117,24 @@ def whiteness_figure(found: IdentifiedRepeats) -> Drawing:
                 130,
             )
         )
-    step = 1e3 / found.motion.rate
+    step = 1e3 / identified.motion.rate
     chart = Chart(step, step, lags, "lag", "ms", tuple(panels))
-    description = f"Autocorrelation of the errors of {len(found.motion.channels)} channels up to {lags} samples."
+    description = f"Autocorrelation of the errors of {len(identified.motion.channels)} channels up to {lags} samples."
     caption = "From lag 1 on; uncorrelated errors stay in the grey band with probability 95 %."
     return charted("whiteness", chart, description, caption)
 
 
-def covariance_figure(found: IdentifiedRepeats) -> Drawing:
+def covariance_figure(identified: IdentifiedRepeats) -> Drawing:
     """Correlations of errors between channels: Δ and Σ [AHG, figure 5]."""
-    C = found.covariance
+    C = identified.covariance
     sigma = np.sqrt(C.diagonal())
     caption = "Correlation of the errors of one reading: positions first, then efforts."
-    return matrix_figure("errors", C / np.outer(sigma, sigma), found.motion.channels, caption)
+    return matrix_figure("errors", C / np.outer(sigma, sigma), identified.motion.channels, caption)
 
 
-def _errors(found: IdentifiedRepeats) -> list[tuple[str, tuple[str, ...], Array]]:
+def _errors(identified: IdentifiedRepeats) -> list[tuple[str, tuple[str, ...], Array]]:
     """For positions and for efforts: names, and errors (R·N, channels) about the mean, lost readings left out."""
-    motion = found.motion
+    motion = identified.motion
     n = len(motion.coordinates)
     away = (motion.readings - motion.mean).reshape(-1, len(motion.channels))
     away = away[np.isfinite(away).all(axis=1)]
@@ -179,11 +179,11 @@ class RepeatedReport:
     def __post_init__(self) -> None:
         object.__setattr__(self, "lead", tuple(self.lead))
         if self.truth is not None:
-            given = array(self.truth, "truth", ndim=1)
-            names, found = self.identified.robot.names, self.identified.identifiability
-            require(len(given) == len(names), f"truth must have {len(names)} entries, one for each parameter")
-            value = dict(zip(names, given.tolist(), strict=True))
-            object.__setattr__(self, "truth", base_values(found, [value[name] for name in found.names]))
+            values = array(self.truth, "truth", ndim=1)
+            names, analysis = self.identified.robot.names, self.identified.identifiability
+            require(len(values) == len(names), f"truth must have {len(names)} entries, one for each parameter")
+            value = dict(zip(names, values.tolist(), strict=True))
+            object.__setattr__(self, "truth", base_values(analysis, [value[name] for name in analysis.names]))
 
     @property
     def estimates(self) -> Mapping[str, Estimate]:
@@ -193,106 +193,112 @@ class RepeatedReport:
     @cached_property
     def drawings(self) -> tuple[Drawing, ...]:
         """Its figures."""
-        found = self.identified
+        identified = self.identified
         drawings = [
             interval_figure(self.estimates, self.truth),
-            verdict_figure("fit", found.fit, where="the motion used for the identification", clock=CLOCK),
+            verdict_figure("fit", identified.fit, where="the motion used for the identification", clock=CLOCK),
             *(
                 verdict_figure(f"benchmark-{k}", verdict, where=name, clock=f"benchmark-{k}")
-                for k, (name, verdict) in enumerate(found.benchmarks.items(), start=1)
+                for k, (name, verdict) in enumerate(identified.benchmarks.items(), start=1)
             ),
-            order_figure(found),
-            covariance_figure(found),
-            correlation_figure(found.likeliest),
-            _motion_figure(found),
+            order_figure(identified),
+            covariance_figure(identified),
+            correlation_figure(identified.likeliest),
+            _motion_figure(identified),
         ]
-        if found.noise is not None:
-            drawings += [noise_figure(found), whiteness_figure(found)]
-        instants = np.linspace(0, found.motion.n_samples - 1, min(FRAMES, found.motion.n_samples)).round().astype(int)
-        q = found.motion.mean[instants, : len(found.motion.coordinates)]
-        step = found.motion.period / len(instants)
-        if np.isfinite(q).all() and (seen := postures(found.robot, q, None, (0.0, step))) is not None:
-            drawings.append(robot_figure(found.robot.name, seen, CLOCK))
+        if identified.noise is not None:
+            drawings += [noise_figure(identified), whiteness_figure(identified)]
+        instants = (
+            np.linspace(0, identified.motion.n_samples - 1, min(FRAMES, identified.motion.n_samples))
+            .round()
+            .astype(int)
+        )
+        q = identified.motion.mean[instants, : len(identified.motion.coordinates)]
+        step = identified.motion.period / len(instants)
+        if np.isfinite(q).all() and (seen := postures(identified.robot, q, None, (0.0, step))) is not None:
+            drawings.append(robot_figure(identified.robot.name, seen, CLOCK))
         return tuple(drawings)
 
 
 def repeated_page(report: RepeatedReport) -> Page:
     """The page of an identification from repeats."""
-    found = report.identified
+    identified = report.identified
     drawn = {drawing.name: drawing for drawing in report.drawings}
-    units = found.motion.coordinate_units + found.motion.effort_units
-    noise = None if found.noise is None else found.noise.table(units)
+    units = identified.motion.coordinate_units + identified.motion.effort_units
+    noise = None if identified.noise is None else identified.noise.table(units)
     error = " Small print: the error against the truth in standard deviations." if report.truth is not None else ""
-    fixed = ", ".join(f"{name} = {value:g}" for name, value in found.fixed.items())
-    benchmarks: list[Block] = [_JUDGED] if found.benchmarks else []
-    for k, (name, verdict) in enumerate(found.benchmarks.items(), start=1):
+    fixed = ", ".join(f"{name} = {value:g}" for name, value in identified.fixed.items())
+    benchmarks: list[Block] = [_JUDGED] if identified.benchmarks else []
+    for k, (name, verdict) in enumerate(identified.benchmarks.items(), start=1):
         benchmarks += [tag("h3", name), verdict.table(), drawn[f"benchmark-{k}"]]
     sections = (
         Section(
             "Parameters by every estimator",
             (
-                *words.determined(found.identifiability),
+                *words.determined(identified.identifiability),
                 f"{_BESIDE}{error}",
                 f"Fixed: {fixed}." if fixed else "",
-                found.table(report.truth),
-                definitions(found.regroupings),
-                disagreement_table(found),
+                identified.table(report.truth),
+                definitions(identified.regroupings),
+                disagreement_table(identified),
                 drawn["parameters"],
             ),
         ),
-        Section("Fit", (*found.on_estimates, hint(ZOOM), drawn["fit"])),
+        Section("Fit", (*identified.on_estimates, hint(ZOOM), drawn["fit"])),
         Section("Prediction of other motions", tuple(benchmarks)),
         Section("The robot along its motion", (drawn.get("robot"), drawn["motion"])),
-        Section("Number of harmonics", (found.order.reason, found.order.table(), drawn["order"])),
-        Section("Noise", (*found.on_noise, noise, drawn.get("noise"), drawn.get("whiteness"), drawn["errors"])),
+        Section("Number of harmonics", (identified.order.reason, identified.order.table(), drawn["order"])),
+        Section("Noise", (*identified.on_noise, noise, drawn.get("noise"), drawn.get("whiteness"), drawn["errors"])),
         Section("Correlation of the parameters", (drawn["correlation"],)),
-        Section("Methods", (method_list(report.estimates, found.refused), FILES)),
+        Section("Methods", (method_list(report.estimates, identified.refused), FILES)),
     )
     return Page(report.title, report.lead, _cards(report), tuple(_verdicts(report)), sections)
 
 
 def _cards(report: RepeatedReport) -> tuple[tuple[str, str], ...]:
-    found, stats = report.identified, report.identified.likeliest.stats
+    identified, stats = report.identified, report.identified.likeliest.stats
     assert isinstance(stats, LikelihoodStats)
     cards = [
         (
-            f"{found.identifiability.rank} of {len(found.identifiability.names)}",
+            f"{identified.identifiability.rank} of {len(identified.identifiability.names)}",
             "parameters or combinations determined",
         ),
-        (f"{found.motion.n_repeats} × {found.motion.n_samples}", "repeats × samples"),
+        (f"{identified.motion.n_repeats} × {identified.motion.n_samples}", "repeats × samples"),
         (f"{stats.chi_squared:.3f}", "χ²/dof: 1 if model and noise explain the data"),
     ]
-    if found.benchmarks:
-        good = sum(verdict.is_unbiased for verdict in found.benchmarks.values())
-        cards.append((f"{good} of {len(found.benchmarks)}", "other motions without bias in any actuator"))
+    if identified.benchmarks:
+        good = sum(verdict.is_unbiased for verdict in identified.benchmarks.values())
+        cards.append((f"{good} of {len(identified.benchmarks)}", "other motions without bias in any actuator"))
     if report.truth is not None:
-        worst = abs(words.in_sigma(found.likeliest, report.truth)).max()
+        worst = abs(words.in_sigma(identified.likeliest, report.truth)).max()
         cards.append((f"{worst:.1f} σ", "largest error against the truth, maximum likelihood"))
     return tuple(cards)
 
 
 def _verdicts(report: RepeatedReport) -> list[Verdict]:
-    found = report.identified
+    identified = report.identified
     premise = "State these values in the study as measured on the robot, then identify again."
-    verdicts = [Verdict(text, "bad", premise) for text in found.premises]
-    noisy = any(test.is_refuted for tests in _noise_tests(found) for test in tests)
+    verdicts = [Verdict(text, "bad", premise) for text in identified.premises]
+    noisy = any(test.is_refuted for tests in _noise_tests(identified) for test in tests)
     after_noise = "None: no assumption about the noise is refuted."
-    if found.noise is None:
+    if identified.noise is None:
         after_noise = "Record more repeats, so that the stated noise can be tested."
     elif noisy:
         after_noise = "Remove the cause that is named, or record again: the printed σ rest on the refuted assumption."
-    verdicts.append(Verdict(" ".join(found.on_noise), "plain", after_noise))
+    verdicts.append(Verdict(" ".join(identified.on_noise), "plain", after_noise))
     after_order = (
         "Use a larger model, or check the stated noise: no number of harmonics explains the data."
-        if found.order.is_refuted
+        if identified.order.is_refuted
         else "None: this number of harmonics is used."
     )
-    verdicts.append(Verdict(found.order.reason, "bad" if found.order.is_refuted else "good", after_order))
+    verdicts.append(Verdict(identified.order.reason, "bad" if identified.order.is_refuted else "good", after_order))
     after_fit = "Use the values of maximum likelihood; do not use the estimators named as too far from it."
-    if found.order.is_refuted:
+    if identified.order.is_refuted:
         after_fit = "Find the effect that is missing in the figure of residuals, extend the model, and identify again."
-    verdicts.append(Verdict(" ".join(found.on_estimates), "bad" if found.order.is_refuted else "good", after_fit))
-    for text, verdict in zip(found.on_benchmarks, found.benchmarks.values(), strict=True):
+    verdicts.append(
+        Verdict(" ".join(identified.on_estimates), "bad" if identified.order.is_refuted else "good", after_fit)
+    )
+    for text, verdict in zip(identified.on_benchmarks, identified.benchmarks.values(), strict=True):
         good = verdict.is_unbiased
         step = (
             "Use the model on motions like this one."
@@ -305,16 +311,16 @@ def _verdicts(report: RepeatedReport) -> list[Verdict]:
     return verdicts
 
 
-def _noise_tests(found: IdentifiedRepeats) -> tuple[tuple[NoiseTest, ...], ...]:
-    noise = found.noise
+def _noise_tests(identified: IdentifiedRepeats) -> tuple[tuple[NoiseTest, ...], ...]:
+    noise = identified.noise
     if noise is None:
         return ()
-    return (noise.gaussian, noise.white, noise.alike, (noise.independence(len(found.motion.coordinates)),))
+    return (noise.gaussian, noise.white, noise.alike, (noise.independence(len(identified.motion.coordinates)),))
 
 
-def _motion_figure(found: IdentifiedRepeats) -> Drawing:
+def _motion_figure(identified: IdentifiedRepeats) -> Drawing:
     """Mean positions over one period."""
-    motion = found.motion
+    motion = identified.motion
     units = " or ".join(dict.fromkeys(motion.coordinate_units))
     lines = tuple(Line(name, motion.mean[:, k], k) for k, name in enumerate(motion.coordinates))
     chart = Chart(0.0, 1 / motion.rate, motion.n_samples, "time", "s", (Panel("position", units, lines, 150),), CLOCK)

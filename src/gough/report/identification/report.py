@@ -50,8 +50,8 @@ def excitation(problem: LinearProblem) -> Excitation:
     Examples:
         >>> import gough
         >>> W = [[1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 2.0]]
-        >>> found = excitation(gough.LinearProblem(W, [0, 0, 0], gough.Unknowns(["a", "b", "c"])))
-        >>> found.own.round(3)
+        >>> excited = excitation(gough.LinearProblem(W, [0, 0, 0], gough.Unknowns(["a", "b", "c"])))
+        >>> excited.own.round(3)
         array([0.707, 0.707, 1.   ])
     """
     R = triangle(problem, Unweighted())[:-1, :-1]
@@ -63,27 +63,27 @@ def excitation(problem: LinearProblem) -> Excitation:
     return Excitation(problem.unknowns.names, values, np.where(norms > 0, np.nan_to_num(own), 0.0).round(12))
 
 
-def excitation_figure(found: Excitation) -> Drawing:
+def excitation_figure(excitation: Excitation) -> Drawing:
     """Singular values beside what each parameter has for its own."""
-    labels = short_labels(found.names)
+    labels = short_labels(excitation.names)
     n = len(labels)
     with style():
         figure = blank(WIDTH, 1.0 + 0.24 * n)
         left, right = figure.subplots(1, 2, width_ratios=[1, 1.5])
-        left.semilogx(found.singular_values, range(n), "o-", color=SERIES[0], markersize=4)
+        left.semilogx(excitation.singular_values, range(n), "o-", color=SERIES[0], markersize=4)
         left.set_title("singular values", loc="left")
         left.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         left.xaxis.set_minor_formatter("")
         left.set_ylim(n - 0.4, -0.6)
         left.set_yticks(range(n), [str(k + 1) for k in range(n)])
-        right.barh(range(n), found.own, color=SERIES[0], height=0.62)
+        right.barh(range(n), excitation.own, color=SERIES[0], height=0.62)
         right.set_title("own part of each effect", loc="left")
         right.set_yticks(range(n), labels)
         right.set_ylim(n - 0.4, -0.6)
         right.set_xlim(0, 1)
         right.spines["left"].set_color(FAINT)
         right.grid(visible=False, axis="y")
-    weakest = labels[int(found.own.argmin())]
+    weakest = labels[int(excitation.own.argmin())]
     return Drawing(
         "excitation",
         figure,
@@ -116,8 +116,8 @@ class Report:
         ...     coordinates=robot.coordinates, coordinate_units=robot.coordinate_units,
         ...     actuators=robot.actuators, effort_units=robot.effort_units,
         ... )
-        >>> found = identify(robot, motion, methods=["weighted", "hull"], compare=False)
-        >>> report = Report("A five-bar", ["Simulated."], found, robot.nominal)
+        >>> identified = identify(robot, motion, methods=["weighted", "hull"], compare=False)
+        >>> report = Report("A five-bar", ["Simulated."], identified, robot.nominal)
         >>> report.reference, [drawing.name for drawing in report.drawings][:2]
         ('weighted', ['parameters', 'fit'])
     """
@@ -177,24 +177,30 @@ class Report:
     @cached_property
     def fit(self) -> Comparison | None:
         """Measured and predicted efforts of the motion that was identified from; None where no method has a value."""
-        found = self.identified
-        wanted = {label: found.estimates[label] for label in (self.reference, self.best_set) if label}
-        again = validated(replace(found, estimates=wanted), found.motion, samples=0)
-        return self._comparison(again.predictions, found.motion, found.bound, smallest=found.smallest_bound)
+        identified = self.identified
+        wanted = {label: identified.estimates[label] for label in (self.reference, self.best_set) if label}
+        again = validated(replace(identified, estimates=wanted), identified.motion, samples=0)
+        return self._comparison(
+            again.predictions, identified.motion, identified.bound, smallest=identified.smallest_bound
+        )
 
     @cached_property
     def validation(self) -> Comparison | None:
         """Measured and predicted efforts of the validation trajectory; None where there is none."""
-        given = self.identified.validation
-        if given is None:
+        validation = self.identified.validation
+        if validation is None:
             return None
-        shown = {
-            label: given.predictions[label] for label in (self.reference, self.best_set) if label in given.predictions
+        predictions = {
+            label: validation.predictions[label]
+            for label in (self.reference, self.best_set)
+            if label in validation.predictions
         }
-        return self._comparison(shown, given.motion, given.bound, exact=given.exact)
+        return self._comparison(predictions, validation.motion, validation.bound, exact=validation.exact)
 
-    def _comparison(self, shown: Mapping[str, Prediction], motion: Any, bound: Array, **more: Any) -> Comparison | None:
-        return Comparison(motion, self.reference, shown, bound, **more) if self.reference in shown else None
+    def _comparison(
+        self, predictions: Mapping[str, Prediction], motion: Any, bound: Array, **more: Any
+    ) -> Comparison | None:
+        return Comparison(motion, self.reference, predictions, bound, **more) if self.reference in predictions else None
 
     @cached_property
     def residuals(self) -> Array | None:
@@ -219,12 +225,12 @@ class Report:
 
 def _of_unknowns(identified: Identified, truth: Array) -> Array:
     """True values of the problem's unknowns, combinations among them, from those of the robot's parameters."""
-    names, found = identified.robot.names, identified.identifiability
+    names, analysis = identified.robot.names, identified.identifiability
     n = len(identified.problem.unknowns)
     if len(truth) == n and n != len(names):
         return truth
     require(len(truth) == len(names), f"truth must have {len(names)} entries, one for each parameter of the robot")
-    return base_values(found, [truth[names.index(name)] for name in found.names])
+    return base_values(analysis, [truth[names.index(name)] for name in analysis.names])
 
 
 def _best(identified: Identified) -> str:
@@ -238,8 +244,8 @@ def _best(identified: Identified) -> str:
 
 
 def _drawings(report: Report) -> list[Drawing]:
-    found, truth = report.identified, report.truth
-    motion = found.motion
+    identified, truth = report.identified, report.truth
+    motion = identified.motion
     drawings = [interval_figure(report.estimates, truth)] if report.estimates else []
     if report.fit is not None:
         drawings.append(effort_figure("fit", report.fit, where="the motion that was identified from"))
@@ -250,9 +256,9 @@ def _drawings(report: Report) -> list[Drawing]:
         drawings.append(memory_figure(report.residuals, motion.actuators, rate=motion.rate))
     if report.reference and len(report.chosen.value) > 1 and isinstance(report.chosen.region, ConfidenceEllipsoid):
         drawings.append(correlation_figure(report.chosen))
-        drawings.append(pair_figure(found.succeeded, weakest_pair(report.chosen), truth=truth))
+        drawings.append(pair_figure(identified.succeeded, weakest_pair(report.chosen), truth=truth))
     if report.postures is not None:
-        drawings.append(robot_figure(found.robot.name, report.postures, CLOCK))
+        drawings.append(robot_figure(identified.robot.name, report.postures, CLOCK))
     return drawings
 
 

@@ -67,13 +67,15 @@ def fit_table(estimates: Mapping[str, Estimate], units: Sequence[str] = ()) -> T
     return table(heads, rows, "l" + "r" * (len(heads) - 1), "Fit by every method")
 
 
-def disagreement_table(found: IdentifiedRepeats) -> Table:
+def disagreement_table(identified: IdentifiedRepeats) -> Table:
     """How far each estimator is from maximum likelihood, and how large its uncertainty is."""
-    best = belief(found.likeliest).sigma
+    best = belief(identified.likeliest).sigma
     rows = []
-    for name, estimate in found.likeliest_first.items():
+    for name, estimate in identified.likeliest_first.items():
         ratio = float(np.median(belief(estimate).sigma / best))
-        rows.append([name, f"{ratio:.2f}", "—" if estimate is found.likeliest else f"{found.disagreement[name]:.2g}"])
+        rows.append(
+            [name, f"{ratio:.2f}", "—" if estimate is identified.likeliest else f"{identified.disagreement[name]:.2g}"]
+        )
     heads: list[str | Column] = ["estimator", Column("σ / σ of ML", note="median"), Column("p of the distance from ML")]
     return table(heads, rows, "lrr", "Estimators against maximum likelihood")
 

@@ -37,31 +37,32 @@ def show(console: Console, identified: Identified | IdentifiedRepeats, truth: Ar
         prose(console, identified.validation.sentences)
 
 
-def _show_repeats(console: Console, found: IdentifiedRepeats, truth: Array | None) -> None:
-    motion = found.motion
+def _show_repeats(console: Console, identified: IdentifiedRepeats, truth: Array | None) -> None:
+    motion = identified.motion
     size = f"{motion.n_samples} samples each of {len(motion.channels)} channels"
     heading(console, "Data")
     prose(
-        console, [f"{motion.n_repeats} repeats of {motion.period:.4g} s, {size}.", *determined(found.identifiability)]
+        console,
+        [f"{motion.n_repeats} repeats of {motion.period:.4g} s, {size}.", *determined(identified.identifiability)],
     )
     heading(console, "Noise of a reading")
-    if found.noise is not None:
-        print_table(console, found.noise.table(motion.coordinate_units + motion.effort_units))
-    prose(console, found.on_noise)
+    if identified.noise is not None:
+        print_table(console, identified.noise.table(motion.coordinate_units + motion.effort_units))
+    prose(console, identified.on_noise)
     heading(console, "Harmonics of the path")
-    print_table(console, found.order.table())
-    prose(console, [found.order.reason])
-    _parameters(console, found, truth)
-    prose(console, found.on_estimates)
-    for name, verdict in found.benchmarks.items():
+    print_table(console, identified.order.table())
+    prose(console, [identified.order.reason])
+    _parameters(console, identified, truth)
+    prose(console, identified.on_estimates)
+    for name, verdict in identified.benchmarks.items():
         heading(console, f"Prediction of another motion: {name}")
         print_table(console, verdict.table())
-    prose(console, found.on_benchmarks)
+    prose(console, identified.on_benchmarks)
 
 
-def _parameters(console: Console, found: Identified | IdentifiedRepeats, truth: Array | None) -> None:
+def _parameters(console: Console, identified: Identified | IdentifiedRepeats, truth: Array | None) -> None:
     missed = "" if truth is None else "; red: more than 3 σ off the truth, or a set without it"
     heading(console, f"Parameters: value ± half-width of the interval{missed}")
-    print_table(console, found.table(truth))
-    for label, meaning in found.regroupings.items():
+    print_table(console, identified.table(truth))
+    for label, meaning in identified.regroupings.items():
         console.print(f"  {label} = {meaning}", soft_wrap=True, markup=False)

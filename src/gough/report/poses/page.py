@@ -115,7 +115,7 @@ def readings_figure(selection: Selection) -> Drawing:
     """Each chain's readings at the chosen poses, within the range of all candidates."""
     of = selection.problem
     names, unit = of.model.chains, of.model.reading_unit
-    factor, shown = (1e3, "mm") if unit == "m" else (180 / np.pi, "°") if unit == "rad" else (1.0, unit)
+    factor, unit_name = (1e3, "mm") if unit == "m" else (180 / np.pi, "°") if unit == "rad" else (1.0, unit)
     readings, everything = factor * selection.poses.readings, factor * of.candidates.poses.readings
     n = len(readings)
     with style():
@@ -128,7 +128,7 @@ def readings_figure(selection: Selection) -> Drawing:
             axes.plot(readings[:, k], up, "o", color=SERIES[0], markersize=4, alpha=0.8)
         axes.set_yticks(range(len(names)), names)
         axes.invert_yaxis()
-        axes.set_xlabel(f"reading, {shown}")
+        axes.set_xlabel(f"reading, {unit_name}")
     description = f"Readings of {', '.join(names)} at {n} chosen poses."
     caption = "Readings at the chosen poses (dots, in their order from top to bottom) within those of the candidates."
     return Drawing("readings", figure, description, caption)

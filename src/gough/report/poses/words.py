@@ -108,8 +108,8 @@ def sigma_table(selection: Selection) -> Table:
     heads = ["parameter", "unit", "σ", *(["σ of the shape"] if shape is not None else [])]
     rows = []
     for i, (name, unit) in enumerate(zip(information.names, information.units, strict=True)):
-        shown, factor = shown_unit(unit)
-        row = [name, shown, number(factor * selection.sigma[i], digits=2)]
+        written_unit, factor = shown_unit(unit)
+        row = [name, written_unit, number(factor * selection.sigma[i], digits=2)]
         rows.append(row if shape is None else [*row, number(factor * shape[i], digits=2)])
     return table(heads, rows, "lu" + "r" * (len(heads) - 2), "Parameters")
 

@@ -104,8 +104,8 @@ def examine(robot: ClosedChain) -> Examination:
     Examples:
         >>> from gough.robots import FiveBar
         >>> from gough.robots.mechanism import MechanismModel
-        >>> found = examine(MechanismModel(FiveBar().mechanism))
-        >>> found.mobility, found.grubler, found.redundant
+        >>> examined = examine(MechanismModel(FiveBar().mechanism))
+        >>> examined.mobility, examined.grubler, examined.redundant
         (2, 2, ())
     """
     mechanism = robot.mechanism

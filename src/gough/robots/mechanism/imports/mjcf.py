@@ -54,8 +54,8 @@ class MjcfSettings:
         name = element.attributes.get("class", style or "main")
         if name not in self.defaults and name != "main":
             raise element.refuse(f"there is no default class '{name}'")
-        given = self.defaults.get(name, {}).get(element.tag, {})
-        return replace(element, attributes={**given, **element.attributes})
+        defaults = self.defaults.get(name, {}).get(element.tag, {})
+        return replace(element, attributes={**defaults, **element.attributes})
 
 
 def _defaults(
@@ -86,12 +86,12 @@ def _orientation(element: Element, settings: MjcfSettings) -> Rotation:
 
 
 def _turned(element: Element, settings: MjcfSettings) -> Rotation:
-    given = [key for key in ("quat", "axisangle", "euler", "xyaxes", "zaxis") if key in element.attributes]
-    if not given:
+    keys = [key for key in ("quat", "axisangle", "euler", "xyaxes", "zaxis") if key in element.attributes]
+    if not keys:
         return Placement().rotation
-    if len(given) > 1:
-        raise element.refuse(f"its orientation is stated twice, by {' and '.join(given)}")
-    match given[0]:
+    if len(keys) > 1:
+        raise element.refuse(f"its orientation is stated twice, by {' and '.join(keys)}")
+    match keys[0]:
         case "quat":
             return _from_quaternion(np.array(element.numbers("quat", "", 4)))
         case "axisangle":
