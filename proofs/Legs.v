@@ -37,7 +37,9 @@ Definition leg_fits (k : pose) (more : num) (x : leg) : Prop := exists delta ome
 
 (* The squared distance, linearised --------------------------------------------------------------------------------- *)
 
-(* s − T, s and s + T of a distance s + η ≥ 0 with |η| ≤ T, squared: [shorter] is −T² if s ≥ T, and 3 T² at any rate. *)
+(* The square of a distance s + η ≥ 0 with |η| ≤ T is at most s² + 2 T s + T². It is at least s² − 2 T s + T² if T ≤ s,
+   and at least s² − 2 T s − 3 T² = (s + T)(s − 3 T) in any case: that is not positive for −T ≤ s ≤ 3 T, and s < −T is
+   impossible. *)
 Lemma distance_above s T eta : 0 <= s + eta -> Rabs eta <= T -> (s + eta) * (s + eta) - s * s <= 2 * T * s + T * T.
 Proof.
   intros P H. apply abs_between in H. assert (K := squares_le (s + eta) (s + T) P). lra.
@@ -434,7 +436,7 @@ Proof. unfold laid_out, around. destruct (rotation_of k) as [M n]. simpl. repeat
 Definition tracks (form : list num) (middle reach : num) (y : list R) (X : R) : Prop :=
   val middle + rdot form y = X /\ Rabs (rdot form y) <= val reach.
 
-Lemma d_tracks (row : vec) (n h r t : R) (hb rb : vec) : 0 <= n -> Rabs h <= r -> within hb rb ->
+Lemma d_tracks (row : vec) (n h r : R) (hb rb : vec) : 0 <= n -> Rabs h <= r -> within hb rb ->
   Rabs (- (n * h) + dot row hb) <= n * r + dot (vabs row) rb.
 Proof.
   intros N H W. assert (K := abs_dot row _ _ W).
@@ -472,19 +474,19 @@ Section Tracks.
   Lemma d1_tracks : tracks (d_form1 A) (n1 (at_d A)) (n1 (d_reach A)) y (x1 D).
   Proof.
     d_part. rewrite Er. simpl. autorewrite with val. rewrite T1.
-    eapply Rle_trans; [|apply (d_tracks _ _ (x1 ha) _ 0 hb); assumption]. right. f_equal.
+    eapply Rle_trans; [|apply (d_tracks _ _ (x1 ha) _ hb); assumption]. right. f_equal.
     unfold dot; simpl. ring.
   Qed.
   Lemma d2_tracks : tracks (d_form2 A) (n2 (at_d A)) (n2 (d_reach A)) y (x2 D).
   Proof.
     d_part. rewrite Er. simpl. autorewrite with val. rewrite T2.
-    eapply Rle_trans; [|apply (d_tracks _ _ (x2 ha) _ 0 hb); assumption]. right. f_equal.
+    eapply Rle_trans; [|apply (d_tracks _ _ (x2 ha) _ hb); assumption]. right. f_equal.
     unfold dot; simpl. ring.
   Qed.
   Lemma d3_tracks : tracks (d_form3 A) (n3 (at_d A)) (n3 (d_reach A)) y (x3 D).
   Proof.
     d_part. rewrite Er. simpl. autorewrite with val. rewrite T3.
-    eapply Rle_trans; [|apply (d_tracks _ _ (x3 ha) _ 0 hb); assumption]. right. f_equal.
+    eapply Rle_trans; [|apply (d_tracks _ _ (x3 ha) _ hb); assumption]. right. f_equal.
     unfold dot; simpl. ring.
   Qed.
 
@@ -593,7 +595,7 @@ Lemma rdot_map_neg a : forall y, rdot (map neg a) y = - rdot a y.
 Proof. induction a as [|c a IH]; intros [|z y]; simpl; try ring. rewrite IH, val_neg. ring. Qed.
 
 (* Both rows hold of every leg of the box that fits the pose with these errors. *)
-Theorem leg_rows_hold B more shared k x delta omega :
+Theorem leg_rows_sound B more shared k x delta omega :
   let ha := vsub (base x) (real (center_a B)) in
   let hb := vsub (platform x) (real (center_b B)) in
   let hl := offset x - val (center_l B) in
@@ -774,7 +776,7 @@ Proof.
     destruct x as [|a1 [|a2 [|a3 [|b1 [|b2 [|b3 [|l [|]]]]]]]]; try discriminate.
     rewrite Ec, Er in Ne. rewrite Ec. cbn [dev] in *.
     unfold near in Ne. repeat match goal with K : Forall2 _ (_ :: _) (_ :: _) |- _ => inversion K; clear K; subst end.
-    assert (K' := leg_rows_hold B more shared p (leg_of [a1; a2; a3; b1; b2; b3; l]) d w N).
+    assert (K' := leg_rows_sound B more shared p (leg_of [a1; a2; a3; b1; b2; b3; l]) d w N).
     rewrite R in K'. apply K'; try (repeat split; assumption); try assumption.
     apply Most. repeat split; assumption.
 Qed.
@@ -876,4 +878,17 @@ Corollary witness_meaning poses more k p values exhibited :
 Proof.
   intros K Pr W. assert (F := witness_fits_sound _ _ _ _ Pr W). destruct (exhibited_errors exhibited) as [d w].
   exists p, d, w. auto.
+Qed.
+
+(* An example: an upright leg of length 0.5 at reading 0.25, everything exact, fits. *)
+Example upright_leg_fits :
+  let k := Pose one zero zero zero (NVec zero zero half) nzero nzero (Num 1 (-2) 1) zero in
+  leg_fits k zero (Leg (Vec 0 0 0) (Vec 0 0 0) (1 / 4)).
+Proof.
+  intros k. set (values := [zero; zero; zero; zero; zero; zero; Num 1 (-2) 1]).
+  assert (F := witness_fits_sound k zero values [zero; zero; zero; zero; zero; zero]).
+  destruct (exhibited_errors _) as [d w]. exists d, w.
+  replace (Leg (Vec 0 0 0) (Vec 0 0 0) (1 / 4)) with (leg_of (map val values));
+    [apply F; vm_compute; reflexivity|].
+  unfold leg_of, values. cbn [map nth]. rewrite val_zero. f_equal. Transparent val. unfold val; simpl. field. Opaque val.
 Qed.
