@@ -415,9 +415,9 @@ Fixpoint update {A} (i : nat) (f : A -> A) (l : list A) : list A :=
   | S i', a :: l' => a :: update i' f l'
   end.
 
-Definition raise (c i : nat) (v : num) (b : box) : box :=
+Definition raised (c i : nat) (v : num) (b : box) : box :=
   update c (update i (fun s => (max (fst s) v, snd s))) b.
-Definition reduce (c i : nat) (v : num) (b : box) : box :=
+Definition lowered (c i : nat) (v : num) (b : box) : box :=
   update c (update i (fun s => (fst s, min (snd s) v))) b.
 
 (* The block of the chain at a place, and its number among the blocks. *)
@@ -448,8 +448,8 @@ Definition cut_left (cs : list chain) (bs : list block) (tolerance : list (list 
             | None => None
             | Some v =>
                 if lower then
-                  if le (sub (cbound t) center) v then Some (raise c i (cbound t) (fst left), snd left) else None
-                else if le (sub center (cbound t)) v then Some (reduce c i (cbound t) (fst left), snd left) else None
+                  if le (sub (cbound t) center) v then Some (raised c i (cbound t) (fst left), snd left) else None
+                else if le (sub center (cbound t)) v then Some (lowered c i (cbound t) (fst left), snd left) else None
             end
           else None
       end
@@ -587,8 +587,8 @@ Fixpoint follow (space : list chain) (ls : links) (b : option box) : option (opt
           end
       | Split c i v below above rest =>
           if has bx c i then
-            match follow space below (what_is_left (reduce c i v bx, false)),
-                  follow space above (what_is_left (raise c i v bx, false)) with
+            match follow space below (what_is_left (lowered c i v bx, false)),
+                  follow space above (what_is_left (raised c i v bx, false)) with
             | Some l, Some r => match united l r with Some u => follow space rest u | None => None end
             | _, _ => None
             end
@@ -783,16 +783,16 @@ Proof.
   - apply IH. intros s xd u X U. apply (F s xd u); assumption.
 Qed.
 
-Lemma raise_inside c i v b : inside b x ->
-  (forall xc, nth_error x c = Some xc -> (i < length xc)%nat -> val v <= nth i xc 0) -> inside (raise c i v b) x.
+Lemma raised_inside c i v b : inside b x ->
+  (forall xc, nth_error x c = Some xc -> (i < length xc)%nat -> val v <= nth i xc 0) -> inside (raised c i v b) x.
 Proof.
   intros H K. apply update_inside2; [assumption|]. intros s xc u X U [A B]. split; simpl; [|assumption].
   rewrite val_max. apply Rmax_lub; [assumption|].
   rewrite <- (nth_nth_error _ _ _ 0 U). apply K; auto. apply nth_error_Some. congruence.
 Qed.
 
-Lemma reduce_inside c i v b : inside b x ->
-  (forall xc, nth_error x c = Some xc -> (i < length xc)%nat -> nth i xc 0 <= val v) -> inside (reduce c i v b) x.
+Lemma lowered_inside c i v b : inside b x ->
+  (forall xc, nth_error x c = Some xc -> (i < length xc)%nat -> nth i xc 0 <= val v) -> inside (lowered c i v b) x.
 Proof.
   intros H K. apply update_inside2; [assumption|]. intros s xc u X U [A B]. split; simpl; [assumption|].
   rewrite val_min. apply Rmin_glb; [assumption|].
@@ -835,11 +835,11 @@ Proof.
     destruct (Nat.ltb i (length (mid bk))) eqn:L; [|discriminate]; apply Nat.ltb_lt in L.
   - destruct (proven _ _ _ _ _) as [v|] eqn:P; [|discriminate].
     destruct (le _ _) eqn:Q; [|discriminate]. injection H as <-. simpl. split; [|assumption].
-    apply le_spec in Q. rewrite val_sub in Q. apply raise_inside; auto. intros xc X _.
+    apply le_spec in Q. rewrite val_sub in Q. apply raised_inside; auto. intros xc X _.
     assert (K := Main c i j bk v true eq_refl B L P xc X). simpl in K. lra.
   - destruct (proven _ _ _ _ _) as [v|] eqn:P; [|discriminate].
     destruct (le _ _) eqn:Q; [|discriminate]. injection H as <-. simpl. split; [|assumption].
-    apply le_spec in Q. rewrite val_sub in Q. apply reduce_inside; auto. intros xc X _.
+    apply le_spec in Q. rewrite val_sub in Q. apply lowered_inside; auto. intros xc X _.
     assert (K := Main c i j bk v false eq_refl B L P xc X). simpl in K. lra.
   - destruct (proven _ _ _ _ _) as [v|] eqn:P; [|discriminate]. apply proven_spec in P; auto. simpl in P.
     destruct (is_pos v) eqn:Q; [|discriminate]. apply is_pos_spec in Q. lra.
@@ -997,7 +997,7 @@ Proof.
     assert (Gp : forall k, In k p -> all_fit k) by (intros k K; apply Gq; eapply links_poses_incl; eauto).
     eapply IR; eauto. eapply united_sound; eauto.
     destruct (Rle_lt_dec (nth i (nth c x []) 0) (val v)) as [K|K]; [left; eapply IB|right; eapply IA]; eauto;
-      apply what_is_left_sound; auto; simpl; [apply reduce_inside|apply raise_inside]; auto;
+      apply what_is_left_sound; auto; simpl; [apply lowered_inside|apply raised_inside]; auto;
       intros xc X _; rewrite (nth_nth_error _ _ _ [] X) in K; lra.
 Qed.
 End Soundness.
