@@ -826,3 +826,331 @@ Proof.
       assert (R := condition_rows_hold x c rad Lxc N (n_of r) (pairs r) cond e (eq_sym Lc) V).
       rewrite H' in R. exact R.
 Qed.
+
+(* Exhibited values ------------------------------------------------------------------------------------------------------ *)
+
+(* What is free, all errors or the reading's only, is moved against d and along it. At one end the rod is at least as long
+   as the distance, at the other at most, whatever ρ is; so in between both are equal, because ρ depends on the errors
+   continuously.
+
+   [rod_fits_whatever] is this stronger statement: whatever the rest ρ is as a continuous function of the errors, and
+   within its bound, there are errors for which the equation holds. [rod_fits] follows, with ρ = 0. ρ is taken as
+   continuous along every line of errors; a continuous function on the box of tolerances extends to such a function. *)
+
+Fixpoint line (a b : list R) (s : R) : list R :=
+  match a, b with u :: a', v :: b' => u + s * v :: line a' b' s | _, _ => [] end.
+
+Definition continuous (rho : list R -> vec) : Prop := forall a b,
+  continuity (fun s => x1 (rho (line a b s))) /\ continuity (fun s => x2 (rho (line a b s))) /\
+  continuity (fun s => x3 (rho (line a b s))).
+
+(* [e] are the errors of the pose; None: some errors. *)
+Definition rod_fits_whatever (r : rod) (more : num) (k : nat) (e : option (list R)) (x : list R) : Prop :=
+  exists q, nth_error (map (widened (reading r) (turned r) more) (poses r)) k = Some q /\
+  forall rho, continuous rho -> (forall eps, within_tolerances (errors q) eps -> norm (rho eps) <= rest q x) ->
+  exists eps, within_tolerances (errors q) eps /\ (forall v, e = Some v -> without (reading r) eps = v) /\
+    norm (affine (at_rest q) (by_unknowns q) x + drift (errors q) eps x + rho eps) = rod_length r x.
+
+Definition vval (t : trio num) : vec := Vec (val (o1 t)) (val (o2 t)) (val (o3 t)).
+
+Definition affine_at (p : trio num) (A : trio (list num)) (x : list num) : trio num :=
+  on_both (fun v row => reduce (add v (sdot row x zero))) p A.
+
+Definition add_scaled (k : num) (a b : trio num) : trio num := on_both (fun u v => add v (mul k u)) a b.
+
+(* The place of the reading is free; other errors are as shown, or free. *)
+Fixpoint insert {A} (p : nat) (v : A) (l : list A) : list A :=
+  match p, l with S p', a :: l' => a :: insert p' v l' | _, _ => v :: l end.
+
+(* d with the known errors, which must be within their tolerances. *)
+Fixpoint with_known (es : list error) (known : list (option num)) (x : list num) (d : trio num) : option (trio num) :=
+  match es, known with
+  | [], [] => Some d
+  | er :: es', Some v :: known' =>
+      if le (abs v) (tolerance er) then with_known es' known' x (add_scaled v (affine_at (dir er) (dir_by er) x) d) else None
+  | er :: es', None :: known' => if is_neg (tolerance er) then None else with_known es' known' x d
+  | _, _ => None
+  end.
+
+Definition dot_of (a b : trio num) : num := sum [mul (o1 a) (o1 b); mul (o2 a) (o2 b); mul (o3 a) (o3 b)].
+
+Definition sign (v : num) : num := if is_pos v then one else if is_neg v then neg one else zero.
+
+(* The free errors that go along d. *)
+Fixpoint along (es : list error) (known : list (option num)) (x : list num) (d : trio num) : list num :=
+  match es, known with
+  | er :: es', Some _ :: known' => zero :: along es' known' x d
+  | er :: es', None :: known' =>
+      mul (sign (dot_of d (affine_at (dir er) (dir_by er) x))) (tolerance er) :: along es' known' x d
+  | _, _ => []
+  end.
+
+Fixpoint drift_at (es : list error) (eps : list num) (x : list num) (m : trio num) : trio num :=
+  match es, eps with
+  | er :: es', v :: eps' =>
+      drift_at es' eps' x (if is_zero v then m else add_scaled v (affine_at (dir er) (dir_by er) x) m)
+  | _, _ => m
+  end.
+
+Definition known_errors (r : rod) (n_errors : nat) (shown : option (list num)) : list (option num) :=
+  match shown with
+  | Some l => insert (reading r) None (map Some l)
+  | None => repeat None n_errors
+  end.
+
+Definition rod_shows (r : rod) (more : num) : nat -> list num -> option (list num) -> bool :=
+  let flags := turned r in
+  fun k x shown =>
+  match nth_error (poses r) k with
+  | None => false
+  | Some q0 =>
+      let q := widened (reading r) flags more q0 in
+      let es := errors q in
+      let known := known_errors r (length es) shown in
+      let l := nth (Nat.pred (n_of r)) x zero in
+      let left_out := add (blur q) (sdot (bend q) (map abs x) zero) in
+      match shown with Some s => Nat.leb (reading r) (length s) | None => true end &&
+      match with_known es known x (affine_at (at_rest q) (by_unknowns q) x) with
+      | None => false
+      | Some d =>
+          let m := drift_at es (along es known x d) x (Trio zero zero zero) in
+          let near := square_sum (on_both sub d m) in
+          let far := square_sum (on_both add d m) in
+          le left_out l && le near (square (sub l left_out)) && le (square (add l left_out)) far
+      end
+  end.
+
+Lemma affine_at_spec p A x : vval (affine_at p A x) = affine p A (map val x).
+Proof.
+  unfold vval, affine_at, affine, on_both; cbn [o1 o2 o3]. rewrite !val_reduce, !val_add, !sdot_spec, val_zero.
+  f_equal; ring.
+Qed.
+
+Lemma add_scaled_spec k a b : vval (add_scaled k a b) = (val k * vval a + vval b)%vec.
+Proof.
+  unfold vval, add_scaled, on_both, vadd, scale; cbn [o1 o2 o3 x1 x2 x3]. rewrite !val_add, !val_mul. f_equal; ring.
+Qed.
+
+Lemma drift_at_spec es : forall eps x m,
+  vval (drift_at es eps x m) = (drift es (map val eps) (map val x) + vval m)%vec.
+Proof.
+  induction es as [|er es IH]; intros [|v eps] x m; cbn [drift_at drift map];
+    try (unfold vadd, vval; simpl; f_equal; ring).
+  rewrite IH. destruct (is_zero v) eqn:Z.
+  - apply is_zero_spec in Z. rewrite Z. unfold vadd, scale; simpl. f_equal; ring.
+  - rewrite add_scaled_spec, affine_at_spec. unfold vadd, scale; simpl. f_equal; ring.
+Qed.
+
+Definition known_or_zero (k : option num) : num := match k with Some v => v | None => zero end.
+
+Lemma with_known_spec es : forall known x d d', with_known es known x d = Some d' ->
+  vval d' = (drift es (map val (map known_or_zero known)) (map val x) + vval d)%vec.
+Proof.
+  induction es as [|er es IH]; intros [|[v|] known] x d d' H; simpl in H; try discriminate.
+  - injection H as <-. unfold vadd, vval; simpl. f_equal; ring.
+  - destruct (le (abs v) (tolerance er)); [|discriminate]. apply IH in H. rewrite H, add_scaled_spec, affine_at_spec.
+    simpl. unfold vadd, scale; simpl. f_equal; ring.
+  - destruct (is_neg (tolerance er)); [discriminate|]. apply IH in H. rewrite H.
+    simpl. rewrite val_zero. unfold vadd, scale; simpl. f_equal; ring.
+Qed.
+
+Lemma sign_most v : Rabs (val (sign v)) <= 1.
+Proof.
+  unfold sign. destruct (is_pos v); [|destruct (is_neg v)]; rewrite ?val_neg, ?val_one, ?val_zero;
+    apply Rabs_le; lra.
+Qed.
+
+Lemma line_within es : forall known x d0 d d' s, -1 <= s <= 1 -> with_known es known x d = Some d' ->
+  within_tolerances es (line (map val (map known_or_zero known)) (map val (along es known x d0)) s).
+Proof.
+  induction es as [|er es IH]; intros [|[v|] known] x d0 d d' s S H; simpl in H; try discriminate; simpl; constructor;
+    destruct (le (abs v) (tolerance er)) eqn:T || destruct (is_neg (tolerance er)) eqn:T; try discriminate;
+    try (eapply IH; eauto; fail).
+  - apply le_spec in T. rewrite val_abs in T. rewrite val_zero, Rmult_0_r, Rplus_0_r. assumption.
+  - apply is_neg_false in T. rewrite val_zero, val_mul, Rplus_0_l, <- Rmult_assoc.
+    rewrite Rabs_mult, (Rabs_pos_eq (val (tolerance er))) by assumption.
+    rewrite <- (Rmult_1_l (val (tolerance er))) at 2. apply Rmult_le_compat_r; [assumption|].
+    replace 1 with (1 * 1) by ring. apply product_most; [apply Rabs_le; lra|apply sign_most].
+Qed.
+
+Lemma drift_line es : forall a b x s, length a = length b ->
+  drift es (line a b s) x = (drift es a x + s * drift es b x)%vec.
+Proof.
+  induction es as [|er es IH]; intros [|u a] [|v b] x s L; simpl in *; try discriminate;
+    try (unfold vadd, scale; simpl; f_equal; ring).
+  rewrite IH by lia. unfold vadd, scale; simpl. f_equal; ring.
+Qed.
+
+Lemma along_length es : forall known x d d' d0, with_known es known x d = Some d' ->
+  length (along es known x d0) = length known.
+Proof.
+  induction es as [|er es IH]; intros [|[v|] known] x d d' d0 H; simpl in *; try discriminate; auto;
+    (destruct (le _ _) || destruct (is_neg _)); try discriminate; erewrite IH; eauto.
+Qed.
+
+Lemma shown_line p : forall es l x d0 s, (p <= length l)%nat -> length es = S (length l) ->
+  without p (line (map val (map known_or_zero (insert p None (map Some l))))
+               (map val (along es (insert p None (map Some l)) x d0)) s) = map val l.
+Proof.
+  assert (Base : forall es l x d0 s, length es = length l ->
+    line (map val (map known_or_zero (map Some l))) (map val (along es (map Some l) x d0)) s = map val l).
+  { induction es as [|er es IH]; intros [|v l] x d0 s L; simpl in *; try discriminate; auto.
+    rewrite IH by lia. rewrite val_zero. f_equal. ring. }
+  induction p as [|p IH]; intros [|er es] [|v l] x d0 s P L; simpl in *; try discriminate; try lia.
+  - destruct es; [reflexivity|discriminate].
+  - apply (Base es (v :: l)). simpl. lia.
+  - rewrite IH by lia. rewrite val_zero. f_equal. ring.
+Qed.
+
+Lemma with_known_length es : forall known x d d', with_known es known x d = Some d' -> length es = length known.
+Proof.
+  induction es as [|er es IH]; intros [|[v|] known] x d d' H; simpl in *; try discriminate; auto;
+    (destruct (le _ _) || destruct (is_neg _)); try discriminate; erewrite IH; eauto.
+Qed.
+
+Lemma insert_length {A} p (v : A) : forall l, length (insert p v l) = S (length l).
+Proof. induction p as [|p IH]; intros [|a l]; simpl; auto. Qed.
+
+(* A vector that moves continuously from within the length l to beyond it has it somewhere. *)
+Lemma between_lengths (d m : vec) (rho : R -> vec) (l left_out : R) :
+  continuity (fun s => x1 (rho s)) -> continuity (fun s => x2 (rho s)) -> continuity (fun s => x3 (rho s)) ->
+  (forall s, -1 <= s <= 1 -> norm (rho s) <= left_out) -> left_out <= l ->
+  dot (d - m) (d - m) <= (l - left_out) * (l - left_out) -> (l + left_out) * (l + left_out) <= dot (d + m) (d + m) ->
+  exists s, -1 <= s <= 1 /\ norm (d + s * m + rho s) = l.
+Proof.
+  intros C1 C2 C3 B L N F.
+  assert (P : 0 <= left_out) by (eapply Rle_trans; [apply (norm_pos (rho 0))|apply B; lra]).
+  set (w := fun s => (d + s * m + rho s)%vec).
+  set (g := fun s => x1 (w s) * x1 (w s) + x2 (w s) * x2 (w s) + x3 (w s) * x3 (w s) - l * l).
+  assert (Cw : forall a b f, continuity f -> continuity (fun s => a + s * b + f s)).
+  { intros a b f Cf. apply (continuity_plus (fun s => a + s * b) f); [|assumption].
+    apply (continuity_plus (fun _ => a) (fun s => s * b)); [apply continuity_const; intros ? ?; reflexivity|].
+    apply (continuity_mult (fun s => s) (fun _ => b)); [apply derivable_continuous, derivable_id|].
+    apply continuity_const; intros ? ?; reflexivity. }
+  assert (Cg : continuity g).
+  { assert (W1 : continuity (fun s => x1 (w s))) by (apply (Cw (x1 d) (x1 m) _ C1)).
+    assert (W2 : continuity (fun s => x2 (w s))) by (apply (Cw (x2 d) (x2 m) _ C2)).
+    assert (W3 : continuity (fun s => x3 (w s))) by (apply (Cw (x3 d) (x3 m) _ C3)).
+    apply (continuity_minus (fun s => x1 (w s) * x1 (w s) + x2 (w s) * x2 (w s) + x3 (w s) * x3 (w s)) (fun _ => l * l));
+      [|apply continuity_const; intros ? ?; reflexivity].
+    apply (continuity_plus (fun s => x1 (w s) * x1 (w s) + x2 (w s) * x2 (w s)) (fun s => x3 (w s) * x3 (w s)));
+      [apply (continuity_plus (fun s => x1 (w s) * x1 (w s)) (fun s => x2 (w s) * x2 (w s)))|];
+      [apply (continuity_mult (fun s => x1 (w s)) (fun s => x1 (w s)))|
+       apply (continuity_mult (fun s => x2 (w s)) (fun s => x2 (w s)))|
+       apply (continuity_mult (fun s => x3 (w s)) (fun s => x3 (w s)))]; assumption. }
+  assert (G : forall s, g s = norm (w s) * norm (w s) - l * l) by (intros s; rewrite norm_sq; reflexivity).
+  assert (G1 : g (-1) <= 0).
+  { rewrite G. assert (K : norm (w (-1)) <= l).
+    { unfold w. assert (T := norm_triangle (d + -1 * m) (rho (-1))). assert (Bm := B (-1) ltac:(lra)).
+      assert (norm (d + -1 * m) <= l - left_out); [|lra]. apply norm_le; [lra|].
+      replace (d + -1 * m)%vec with (d - m)%vec; [assumption|]. unfold vadd, vsub, scale; simpl. f_equal; ring. }
+    assert (norm (w (-1)) * norm (w (-1)) <= l * l) by (apply squares_le; [apply norm_pos|assumption]). lra. }
+  assert (G2 : 0 <= g 1).
+  { rewrite G. assert (K : l <= norm (w 1)).
+    { unfold w. assert (Bp := B 1 ltac:(lra)). assert (l + left_out <= norm (d + m)).
+      { apply le_of_squares; [apply norm_pos|]. rewrite norm_sq. assumption. }
+      assert (T := norm_triangle (d + 1 * m + rho 1) (-1 * rho 1)%vec).
+      rewrite norm_scale in T. replace (Rabs (-1)) with 1 in T by (rewrite Rabs_left; lra).
+      replace (d + 1 * m + rho 1 + -1 * rho 1)%vec with (d + m)%vec in T; [lra|].
+      unfold vadd, scale; simpl. f_equal; ring. }
+    assert (l * l <= norm (w 1) * norm (w 1)) by (apply squares_le; lra). lra. }
+  destruct (IVT_cor g (-1) 1 Cg ltac:(lra)) as (s & S & Z).
+  { rewrite Rmult_comm. rewrite <- (Rmult_0_r (g 1)). apply Rmult_le_compat_l; assumption. }
+  exists s. split; [assumption|]. rewrite G in Z. apply norm_eq; [lra|]. fold (w s). rewrite <- norm_sq. lra.
+Qed.
+
+Theorem rod_exhibited_whatever r more k x shown : rod_shows r more k x shown = true ->
+  rod_fits_whatever r more k (option_map (map val) shown) (map val x).
+Proof.
+  intros H. unfold rod_shows in H. destruct (nth_error (poses r) k) as [q0|] eqn:Q; [|discriminate].
+  apply andb_true_iff in H. destruct H as [Hr H].
+  set (q := widened (reading r) (turned r) more q0) in *. exists q.
+  split; [rewrite nth_error_map, Q; reflexivity|]. intros rho C B.
+  set (known := known_errors r (length (errors q)) shown) in *.
+  destruct (with_known _ _ _ _) as [d|] eqn:W; [|discriminate]. cbv zeta in H.
+  repeat rewrite andb_true_iff in H. destruct H as [[H1 H2] H3]. apply le_spec in H1, H2, H3.
+  set (b := along (errors q) known x d) in *.
+  set (a := map val (map known_or_zero known)) in *. set (b' := map val b).
+  assert (Dk := with_known_spec _ _ _ _ _ W). rewrite affine_at_spec in Dk. fold a in Dk.
+  assert (Mb := drift_at_spec (errors q) b x (Trio zero zero zero)).
+  set (m := drift_at (errors q) b x (Trio zero zero zero)) in *.
+  set (left_out := add (blur q) (sdot (bend q) (map abs x) zero)) in *.
+  set (l := nth (Nat.pred (n_of r)) x zero) in *.
+  assert (Lo : rest q (map val x) = val left_out).
+  { unfold rest, left_out. rewrite val_add, sdot_spec, val_zero, Rplus_0_l. f_equal. f_equal.
+    rewrite !map_map. apply map_ext. intros v. symmetry. apply val_abs. }
+  assert (Ll : rod_length r (map val x) = val l).
+  { unfold rod_length, l. rewrite <- val_zero. rewrite map_nth. reflexivity. }
+  assert (Lab : length a = length b').
+  { unfold a, b', b. rewrite !map_length. symmetry. eapply along_length; eauto. }
+  destruct (C a b') as (C1 & C2 & C3).
+  destruct (between_lengths (vval d) (vval m) (fun s => rho (line a b' s)) (val l) (val left_out)) as (s & S & Z); auto.
+  - intros s S. rewrite <- Lo. apply B. unfold a, b', b. eapply line_within; eauto.
+  - unfold square_sum, on_both in H2. rewrite val_sum in H2. cbn [o1 o2 o3 map fold_right] in H2.
+    rewrite !val_square, !val_sub in H2. unfold dot, vsub, vval. cbn [x1 x2 x3]. lra.
+  - unfold square_sum, on_both in H3. rewrite val_sum in H3. cbn [o1 o2 o3 map fold_right] in H3.
+    rewrite !val_square, !val_add in H3. unfold dot, vadd, vval. cbn [x1 x2 x3]. lra.
+  - exists (line a b' s). split; [unfold a, b', b; eapply line_within; eauto|]. split.
+    + intros v V. destruct shown as [l0|]; [|discriminate]. injection V as <-. apply Nat.leb_le in Hr.
+      unfold a, b', b, known, known_errors. apply shown_line; [assumption|].
+      apply with_known_length in W. rewrite W. unfold known, known_errors. rewrite insert_length, map_length. reflexivity.
+    + rewrite Ll, <- Z. f_equal. f_equal. rewrite drift_line by assumption. rewrite Dk, Mb. fold b'.
+      unfold vadd, scale, vval; simpl. rewrite val_zero. f_equal; ring.
+Qed.
+
+Lemma good_rest r more q0 q x : good_rod r = true -> In q0 (poses r) -> q = widened (reading r) (turned r) more q0 ->
+  0 <= rest q x.
+Proof.
+  intros G I ->. unfold good_rod in G. repeat rewrite andb_true_iff in G. destruct G as [[[[_ G] _] _] _].
+  rewrite forallb_forall in G. apply G in I. unfold good_pose in I. repeat rewrite andb_true_iff in I.
+  destruct I as [[[_ G1] G2] G3]. apply negb_true_iff, is_neg_false in G3.
+  assert (B : Forall (fun v => 0 <= val v) (bend (widened (reading r) (turned r) more q0))).
+  { apply widened_bend.
+    - apply Forall_forall. intros v V. rewrite forallb_forall in G2. apply G2 in V. apply negb_true_iff in V.
+      apply is_neg_false in V. assumption.
+    - apply forallb_forall. intros er V. rewrite forallb_forall in G1. apply G1 in V. apply andb_true_iff in V. apply V. }
+  unfold rest. replace (blur (widened (reading r) (turned r) more q0)) with (blur q0)
+    by (unfold widened; destruct (nth_error _ _); reflexivity).
+  assert (K : 0 <= rdot (bend (widened (reading r) (turned r) more q0)) (map Rabs x)); [|lra].
+  clear - B. revert x. induction B as [|b l H B IH]; intros [|v x]; simpl; try lra.
+  assert (0 <= val b * Rabs v) by (apply Rmult_le_pos; [assumption|apply Rabs_pos]). specialize (IH x). lra.
+Qed.
+
+(* Exhibited values fit a pose, with the errors that are shown if any are. *)
+Theorem rod_exhibited r more k x shown : good_rod r = true -> rod_shows r more k x shown = true ->
+  exists e, rod_fits r more k e (map val x) /\ forall v, shown = Some v -> e = map val v.
+Proof.
+  intros G H. apply rod_exhibited_whatever in H. destruct H as (q & Q & H).
+  assert (Z : norm (Vec 0 0 0) = 0) by (apply norm_eq; [lra|unfold dot; simpl; ring]).
+  destruct (H (fun _ => Vec 0 0 0)) as (eps & T & E & L).
+  - intros a b. simpl. repeat split; apply continuity_const; intros ? ?; reflexivity.
+  - intros eps _. rewrite Z. rewrite nth_error_map in Q. destruct (nth_error (poses r) k) as [q0|] eqn:P; [|discriminate].
+    injection Q as <-. eapply good_rest; eauto. eapply nth_error_In; eauto.
+  - exists (without (reading r) eps). split.
+    + exists q, eps, (Vec 0 0 0). repeat split; auto. rewrite Z. rewrite nth_error_map in Q.
+      destruct (nth_error (poses r) k) as [q0|] eqn:P; [|discriminate].
+      injection Q as <-. eapply good_rest; eauto. eapply nth_error_In; eauto.
+    + intros v ->. apply E. reflexivity.
+Qed.
+
+(* Values meet the conditions exactly. *)
+Definition condition_sum (c : condition) (x : list num) : num :=
+  fold_left (fun s t => let '(i, j, v) := t in reduce (add s (mul v (mul (nth i x zero) (nth j x zero))))) c zero.
+
+Definition rod_meets_exactly (r : rod) (x : list num) : bool :=
+  forallb (fun c => is_zero (condition_sum c x)) (conditions r).
+
+Lemma condition_sum_spec x c : val (condition_sum c x) = condition_value c (map val x).
+Proof.
+  unfold condition_sum. enough (K : forall s, val (fold_left (fun s (t : nat * nat * num) => let '(i, j, v) := t in
+    reduce (add s (mul v (mul (nth i x zero) (nth j x zero))))) c s) = val s + condition_value c (map val x)).
+  { rewrite K, val_zero. ring. }
+  induction c as [|[[i j] v] c IH]; intros s; simpl; [ring|]. rewrite IH, val_reduce, val_add, !val_mul.
+  rewrite <- val_zero, !map_nth. ring.
+Qed.
+
+Lemma rod_meets_exactly_spec r x : rod_meets_exactly r x = true -> rod_meets r (map val x).
+Proof.
+  unfold rod_meets_exactly, rod_meets. rewrite forallb_forall, Forall_forall. intros H c C.
+  rewrite <- condition_sum_spec. apply is_zero_spec, H, C.
+Qed.
