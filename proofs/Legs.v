@@ -730,6 +730,21 @@ Proof.
   - intros (p & H & d & w & F). exists (errors d w), p, d, w. auto.
 Qed.
 
+(* Of several legs with shared errors: the same δ and ω of the pose serve all of them. *)
+Theorem leg_meanings_fit legs more k xs :
+  (exists e, Forall2 (fun poses x => fits (leg_meaning poses more) k e x) legs xs) <->
+  exists delta omega, Forall2 (fun poses x => exists p, nth_error poses k = Some p /\
+                                                fits_with p more (leg_of x) delta omega) legs xs.
+Proof.
+  split.
+  - intros [e F]. pose (v i := nth i e 0).
+    exists (Vec (v 0%nat) (v 1%nat) (v 2%nat)), (Vec (v 3%nat) (v 4%nat) (v 5%nat)).
+    induction F as [|poses x legs xs (p & [d1 d2 d3] & [w1 w2 w3] & K & E & W) F IH]; constructor; auto.
+    exists p. split; [assumption|]. unfold v. rewrite E. exact W.
+  - intros (d & w & F). exists (errors d w).
+    induction F as [|poses x legs xs (p & K & W) F IH]; constructor; auto. exists p, d, w. auto.
+Qed.
+
 Lemma proper_size k : proper k = true -> 0 < size (attitude k).
 Proof.
   unfold proper. rewrite !andb_true_iff. intros [[[H _] _] _]. apply is_pos_spec in H.

@@ -8,6 +8,8 @@ by chords over the box. All is multiplied by |q|², so that no division is left 
 
 Several legs share the errors of a pose. There δ and ω stay as columns, with the d and m of the box's center; what d and
 m differ from those in the box, times the tolerances, is left as a constant.
+
+`proofs/Legs.v` has the same functions in Coq, and proves that every leg that fits a pose satisfies its rows.
 """
 
 from collections.abc import Iterable, Sequence
