@@ -81,6 +81,19 @@ Definition reduce (x : num) : num :=
   | d => let g := Z.gcd (mant x) (Zpos d) in Num (mant x / g) (expo x) (Z.to_pos (Zpos d / g))
   end.
 
+(* x · d · 2^−e, which is a whole number if [is_whole] says so. *)
+Definition whole (d : positive) (e : Z) (x : num) : Z := up (mant x * (Zpos d / Zpos (den x))) (expo x - e).
+Definition is_whole (d : positive) (e : Z) (x : num) : bool :=
+  (mant x =? 0) || ((e <=? expo x) && (Zpos d mod Zpos (den x) =? 0)).
+
+(* The whole part of x · 2^k, rounded down. *)
+Definition floor_scaled (k : Z) (x : num) : Z :=
+  let d := expo x + k in
+  if d >=? 0 then up (mant x) d / Zpos (den x) else mant x / up (Zpos (den x)) (- d).
+
+(* About the binary logarithm of |x|; nothing is known of it. *)
+Definition size (x : num) : Z := Z.log2 (Z.abs (mant x)) + expo x - Z.log2 (Zpos (den x)).
+
 (* What they mean ---------------------------------------------------------------------------------------------------- *)
 
 Lemma IZR_up n d : 0 <= d -> IZR (up n d) = (IZR n * powerRZ 2 d)%R.
@@ -267,6 +280,41 @@ Proof.
   destruct d; [exact K|exact K|reflexivity].
 Qed.
 
+Lemma whole_spec d e x : is_whole d e x = true ->
+  IZR (whole d e x) = (IZR (Zpos d) * powerRZ 2 (- e) * val x)%R.
+Proof.
+  unfold is_whole, whole. intros H. apply orb_true_iff in H. destruct H as [H|H].
+  - apply Z.eqb_eq in H. unfold val. rewrite H. unfold up. rewrite Z.mul_0_l, Z.shiftl_0_l. unfold Rdiv. ring.
+  - apply andb_true_iff in H. destruct H as [E D]. apply Z.leb_le in E. apply Z.eqb_eq in D.
+    rewrite IZR_up, mult_IZR by lia. assert (P := den_pos x).
+    assert (Q : IZR (Zpos d) = (IZR (Zpos (den x)) * IZR (Zpos d / Zpos (den x)))%R).
+    { rewrite <- mult_IZR. f_equal. assert (M := Z.div_mod (Zpos d) (Zpos (den x))). lia. }
+    rewrite Q. unfold val. replace (expo x - e) with (- e + expo x) by lia. rewrite powerRZ_sum. field. lra.
+Qed.
+
+Lemma floor_bounds n d : 0 < d -> (IZR (n / d) <= IZR n / IZR d <= IZR (n / d) + 1)%R.
+Proof.
+  intros D. assert (P : (0 < IZR d)%R) by (apply IZR_lt; assumption).
+  assert (L := Z.mul_div_le n d D). assert (U := Z.mul_succ_div_gt n d D).
+  apply IZR_le in L. apply IZR_lt in U. rewrite mult_IZR in L, U. rewrite succ_IZR in U.
+  split; apply Rmult_le_reg_l with (IZR d); auto; replace (IZR d * (IZR n / IZR d))%R with (IZR n) by (field; lra); lra.
+Qed.
+
+Lemma floor_scaled_spec k x : (IZR (floor_scaled k x) <= powerRZ 2 k * val x <= IZR (floor_scaled k x) + 1)%R.
+Proof.
+  unfold floor_scaled. assert (P := den_pos x). assert (Q := powerRZ_pos (expo x + k)). rewrite Z.geb_leb.
+  destruct (Z.leb_spec 0 (expo x + k)) as [H|H].
+  - assert (B := floor_bounds (up (mant x) (expo x + k)) (Zpos (den x)) ltac:(lia)). rewrite IZR_up in B by assumption.
+    replace (powerRZ 2 k * val x)%R with (IZR (mant x) * powerRZ 2 (expo x + k) / IZR (Zpos (den x)))%R; [exact B|].
+    unfold val. rewrite powerRZ_sum. field. lra.
+  - assert (T : 0 < up (Zpos (den x)) (- (expo x + k))).
+    { unfold up. rewrite Z.shiftl_mul_pow2 by lia. apply Z.mul_pos_pos; [lia|]. apply Z.pow_pos_nonneg; lia. }
+    assert (B := floor_bounds (mant x) _ T). rewrite IZR_up in B by lia.
+    replace (powerRZ 2 k * val x)%R with (IZR (mant x) / (IZR (Zpos (den x)) * powerRZ 2 (- (expo x + k))))%R; [exact B|].
+    unfold val. rewrite powerRZ_neg', powerRZ_sum. assert (X := powerRZ_pos (expo x)). assert (Y := powerRZ_pos k).
+    field. repeat split; lra.
+Qed.
+
 Lemma root_above_nonneg x : (0 <= val (root_above x))%R.
 Proof.
   unfold root_above. destruct (mant x <=? 0) eqn:E; [rewrite val_zero; lra|].
@@ -301,4 +349,5 @@ Proof.
       eapply Rle_trans; [apply Rmult_le_compat_r; [lra|apply S]|]. right. field. lra.
     + unfold val, n. rewrite mult_IZR. replace (expo x) with (u + (g + g)) by lia. rewrite !powerRZ_sum. field. lra.
 Qed.
-Global Opaque val add sub mul neg abs le lt max min sum square root_above ratio inv div reduce is_zero is_neg is_pos of_Z.
+Global Opaque val add sub mul neg abs le lt max min sum square root_above ratio inv div reduce whole is_whole
+  floor_scaled size is_zero is_neg is_pos of_Z.
