@@ -11,7 +11,7 @@ from gough.checker.manifest import MANIFEST, load_manifest
 from gough.cli.app import run
 from gough.core.errors import InputError
 from gough.core.sealed import sealed, unsealed
-from tests.checker.runs import edited, leg_run
+from tests.checker.runs import edited, leg_run, resealed
 
 OLD = Path(__file__).parent / "data" / "before-manifest"
 
@@ -38,7 +38,9 @@ def test_the_manifest_lists_every_file(made, capsys):
     assert {"sources/study.toml", "sources/poses.csv", "measurements.json", "leg-2-box.json"} <= names
     assert manifest.written_by.startswith("gough ")
     assert run(["check", str(made)]) == 0
-    assert "3 of 3 certificates hold" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "3 of 3 certificates hold" in out
+    assert "NOT CERTIFIED" not in out
 
 
 def spoil(path, how):
@@ -151,6 +153,28 @@ def test_names_that_no_file_can_have(folder, length, capsys):
     shown = capsys.readouterr()
     assert "nnn is missing" in shown.out
     assert not shown.err
+
+
+def test_what_the_study_asks_for_and_no_certificate_states_is_said(folder, capsys):
+    """Who removes certificates may put the manifest right, but not the questions that the study asks."""
+    (folder / "leg-2-box.json").unlink()
+    edited(
+        folder / MANIFEST,
+        lambda manifest: manifest.update(files=[each for each in manifest["files"] if each[0] != "leg-2-box.json"]),
+    )
+    assert run(["check", str(folder)]) == 0
+    *_, missing, end = capsys.readouterr().out.splitlines()
+    assert missing == "NOT CERTIFIED  leg 2: no certificate bounds its unknowns or refutes it"
+    assert end.startswith("2 of 2 certificates hold. They do not answer all that the study asks for")
+    study = folder / "sources" / "study.toml"
+    study.write_text(study.read_text().replace("chains = [2]", "chains = [2, 5]"))
+    resealed(folder)
+    found = check_folder(folder)
+    assert found.holds
+    assert [line.partition(":")[0] for line in found.uncertified] == ["leg 2", "leg 5", "legs 2, 5 together"]
+    study.write_text(study.read_text().replace("chains = [2, 5]", "joint = false"))
+    resealed(folder)
+    assert len(check_folder(folder).to_dict()["uncertified"]) == 6
 
 
 def test_certificates_hold_only_by_themselves_where_the_folder_does_not(folder, capsys):

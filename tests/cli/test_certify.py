@@ -14,7 +14,16 @@ import pytest
 
 from gough.checker import Verdict
 from gough.cli.app import run
-from gough.closure import Bracket, Certification, ChainFinding, Finding, JointFinding, WithoutPoses
+from gough.closure import (
+    Bracket,
+    Certification,
+    ChainFinding,
+    Finding,
+    JointFinding,
+    Tolerances,
+    WithoutPoses,
+    certify,
+)
 from gough.closure.certification import outer_box, prepare
 from gough.closure.proving import at_least_each
 from gough.core.errors import InputError
@@ -23,6 +32,7 @@ from gough.core.tables import html_table
 from gough.data import Poses, write_poses
 from gough.region import Box
 from gough.report.certification import box_tables
+from gough.robots import LinearDelta
 from gough.studies.calibration import CalibrationStudy
 from tests.methods.legs import EDGE, POSITION, READING, ROTATION, extremal_poses
 
@@ -205,6 +215,55 @@ def test_right_poses_are_wrong_only_on_conditions(excluded):
         if "proven" in words:
             assert re.search("prior|within ± 0.1 mm of the blueprint", words)
             assert "tolerance" in words
+
+
+def test_refutations_say_what_to_do_next(refuted):
+    path, _ = refuted
+    page = (path.parent / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Measure again the poses that are named below" in page
+    assert "no geometry within the prior fits. Measure the poses that must be wrong again" in page
+    assert "Set outliers" not in page
+    none = _refuted_legs(None)
+    assert "Next: Set outliers = 1 to have a wrong pose named" in str(none)
+    assert (
+        _refuted_legs(_without(1, 2, ())).next
+        == "Set outliers = 2 or more to have wrong poses named, and certify again."
+    )
+
+
+def test_chains_that_were_examined_together_are_named(done):
+    printed = (done[0].parent / "printed.txt").read_text(encoding="utf-8")
+    assert "Legs 2, 5 fit together" in printed
+    assert "together  fits" in printed
+    assert "all legs" not in printed.lower().replace("holds all legs", "").replace("box", "")
+
+
+def test_a_joint_box_is_shown_and_refused_or_noted_where_there_is_none(tmp_path):
+    box = STUDY.replace("around", "joint_box = true\naround")
+    path = write(tmp_path, box.replace("chains = [2, 5]", "chains = [2, 5]\njoint = false"), n=12)
+    with pytest.raises(InputError, match=r"line \d+, \[certify\] joint_box: joint_box = true asks"):
+        CalibrationStudy.read(path).certify()
+    path.write_text(box.replace("chains = [2, 5]", "legs = [2]"))
+    one = CalibrationStudy.read(path).certify()
+    assert any("joint_box has no effect: only leg 2 is certified" in note for note in one.notes)
+    assert "the name is 'chains' now" in str(one)  # as the command says
+    joint = JointFinding(Finding.FITS, Bracket(-np.inf, 0.0, 0.0), Box([-0.001] * 2, [0.001] * 2), ())
+    legs = tuple(replace(_leg(-1.0, 1.0), chain=k) for k in (1, 2))
+    named = tuple(replace(leg, names=(f"a{leg.chain}z",)) for leg in legs)
+    shown = Certification(9, "", named, joint, (), {}, None, (), n_chains=2).table()
+    assert [row[5] for row in shown.texts] == ["as the prior", "as the prior", "2.01"]
+    assert shown.texts[-1][0] == "all"
+
+
+def test_dimensions_of_the_library_are_named_in_python_too(tmp_path):
+    delta, rng = LinearDelta(), np.random.default_rng(2)
+    p = rng.uniform([-0.1, -0.1, 0.0], [0.1, 0.1, 0.1], (12, 3))
+    write_poses(tmp_path / "poses.csv", Poses(p, None, delta.inverse(delta.nominal, p)))
+    text = '[robot]\nfamily = "linear-delta"\n[poses]\nfile = "poses.csv"\n'
+    (tmp_path / "study.toml").write_text(text + '[certify]\nposition = "0.1 mm"\nreadings = "0.1 mm"\nchains = [1]\n')
+    assert str(CalibrationStudy.read(tmp_path / "study.toml").certify()).startswith("Not stated in [robot.geometry]")
+    answer = certify(delta, Poses(p, None, delta.inverse(delta.nominal, p)), Tolerances(0.1 + 1e-17, 1e-4), chains=[1])
+    assert not re.search(r"\d{11}", " ".join(answer.premises))
 
 
 def test_poses_are_named_by_number_and_line(refuted, capsys):

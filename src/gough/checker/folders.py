@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from gough.checker.certificate import Verdict
 from gough.checker.chain_check import check_chains
 from gough.checker.chain_files import CERTIFICATES, QUESTIONS, load_chains, load_question
-from gough.checker.chain_proofs import ChainCertificate
+from gough.checker.chain_proofs import ChainBound, ChainCertificate, ChainEmpty
 from gough.checker.chain_questions import ChainQuestion
 from gough.checker.linear import NotProven
 from gough.checker.manifest import (
@@ -68,6 +68,8 @@ class FolderVerdict:
     """What all statements are about: data, tolerances and prior, in sentences."""
     notes: tuple[str, ...] = ()
     """What a reader must know about this check, in sentences."""
+    uncertified: tuple[str, ...] = ()
+    """What the study asks for and no certificate states: sentences. The certificates that are there may hold."""
     from_sources: bool = False
     """Is every statement about what the user's files state, and not only about questions made from them?"""
 
@@ -91,9 +93,11 @@ class FolderVerdict:
         if any(summary(verdict.statement).endswith("…") for verdict in self.verdicts.values()):
             lines.append(_WHOLE)
         lines += [*self.notes, *([DERIVED] if self.from_sources and self else [])]
+        lines += [f"NOT CERTIFIED  {each}" for each in self.uncertified]
         good = sum(map(bool, self.verdicts.values()))
         if not self.faults:
-            return (*lines, f"{good} of {self.n_certificates} certificates hold.")
+            but = " They do not answer all that the study asks for: see NOT CERTIFIED." if self.uncertified else ""
+            return (*lines, f"{good} of {self.n_certificates} certificates hold.{but}")
         alone = f"By themselves, {good} of {self.n_certificates} certificates hold."
         many = f"{len(self.faults)} files are" if len(self.faults) > 1 else "1 file is"
         faulty = f"{many} missing, changed, unreadable, not listed or not derived"
@@ -111,6 +115,7 @@ class FolderVerdict:
             "faults": self.faults,
             "premises": self.premises,
             "notes": self.notes,
+            "uncertified": self.uncertified,
             "from_sources": self.from_sources,
             "certificates": certificates,
         }
@@ -153,6 +158,8 @@ def check_folder(
     for name in names:
         check.judge(name)
     check.tell_underived()
+    if manifest is not None and only is None:
+        check.tell_uncertified(manifest)
     none = "holds no certificates about legs or chains: give the folder that gough certify wrote"
     require(bool(names or check.faults), f"{folder} {none}")
     return FolderVerdict(
@@ -163,6 +170,7 @@ def check_folder(
         tuple(check.faults),
         tuple(dict.fromkeys(check.premises)),
         tuple(dict.fromkeys(check.notes)),
+        tuple(check.uncertified),
         from_sources=bool(check.about) and set(check.about.values()) <= set(check.raw),
     )
 
@@ -188,6 +196,9 @@ class _Check:
     reasons: dict[str, str] = field(default_factory=dict)
     """Why the checker does not derive a question."""
     premises: list[str] = field(default_factory=list)
+    proven: list[ChainCertificate] = field(default_factory=list)
+    """Certificates that hold."""
+    uncertified: list[str] = field(default_factory=list)
 
     def manifest(self) -> Manifest | None:
         """The manifest; None where there is none that can be read."""
@@ -258,6 +269,38 @@ class _Check:
                 self.notes.append(f"The check starts at {name}: {step}, because {self.reasons[name]}.")
             elif name not in self.raw and name not in self.underived:
                 self.faults.append(f"{name} is not listed as a question in {MANIFEST}")
+
+    def tell_uncertified(self, manifest: Manifest) -> None:
+        """Say which chains of the study, which unknowns, and whether all together, no certificate is about."""
+        chains, joint, word = self._asked(manifest)
+        for chain in chains:
+            own = [each for each in self.proven if each.chains == (chain,)]
+            if not own:
+                self.uncertified.append(f"{word} {chain}: no certificate is about it")
+            elif not any(isinstance(each.proof, ChainBound | ChainEmpty) for each in own):
+                self.uncertified.append(f"{word} {chain}: no certificate bounds its unknowns or refutes it")
+        if joint and len(chains) > 1 and not any(set(each.chains) == set(chains) for each in self.proven):
+            listed = ", ".join(map(str, chains))
+            self.uncertified.append(f"{word}s {listed} together: no certificate is about them")
+
+    def _asked(self, manifest: Manifest) -> tuple[tuple[int, ...], bool, str]:
+        """Numbers of the chains that the study asks for, whether together too, and the word for a chain."""
+        questions = [question for question in self.questions.values() if question is not None]
+        listed = tuple(sorted({chain for question in questions for chain in question.chains}))
+        word = questions[0].word if questions else "chain"
+        stored = next((source.file.name for source in manifest.sources if source.role == "study"), None)
+        if stored is None or stored in self.spoilt:
+            return listed, False, word
+        try:
+            certify = table_in(study_of((self.folder / stored).read_bytes()), "certify")
+        except NotProven:
+            return listed, False, word
+        stated = certify.get("chains", certify.get("legs"))
+        if isinstance(stated, list) and stated and all(type(chain) is int for chain in stated):
+            listed = tuple(stated)
+        elif self.raw:  # all chains, as many as there are readings of a pose
+            listed = tuple(range(1, 1 + max(len(raw.poses.readings[0]) for raw in self.raw.values())))
+        return listed, certify.get("joint", True) is True, word
 
     def _source(self, entries: Mapping[str, SourceEntry], manifest: Manifest) -> Source:
         texts = {}
@@ -347,6 +390,8 @@ class _Check:
                     verdict, holds=False, reason=f"it holds about {about}, but not about the data: {short}"
                 )
         self.verdicts[name], self.about[name] = verdict, about
+        if verdict:
+            self.proven.append(certificate)
 
     def _about(self, certificate: ChainCertificate) -> str:
         """The file that a certificate speaks about: by its digest, else the first one about the same chains."""

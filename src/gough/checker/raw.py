@@ -94,23 +94,28 @@ class Source(NamedTuple):
 
 
 def question_words(question: ChainQuestion) -> tuple[str, ...]:
-    """What a question itself states, where nothing ties it to raw data: its doubles, to the last digit."""
+    """What a question itself states, where nothing ties it to raw data: its doubles, rounded to nine digits."""
     prior = zip(question.names, question.prior.lower.tolist(), question.prior.upper.tolist(), strict=True)
-    spans = [f"{name} in [{low!r}, {high!r}]" for name, low, high in prior]
+    spans = [f"{name} in [{_thousandths(low)}, {_thousandths(high)}]" for name, low, high in prior]
     summary = summary_of(question)
     parts = []
     for what, (low, high) in summary["tolerances"].items():
-        size = f"{low!r}" if low == high else f"{low!r} … {high!r}"
-        parts.append(f"{what}s ± {size} {summary['units'][what]}")
+        size = _thousandths(low) if low == high else f"{_thousandths(low)} … {_thousandths(high)}"
+        parts.append(f"{what}s ± {size} m{summary['units'][what]}")
     lines = [
         f"Data: {summary['poses']} poses, counted from 0.",
         f"Tolerances: {', '.join(parts)}.",
-        f"Prior: {', '.join(spans)} m.",
+        f"Prior: {', '.join(spans)} mm. Tolerances and prior are rounded here to nine digits.",
     ]
     for chain, rod in zip(question.chains, question.rods, strict=False):
         if rod.conditions:
             lines.append(f"Conditions of chain {chain}: {_condition_words(rod.conditions, rod.names)}.")
     return tuple(lines)
+
+
+def _thousandths(x: float) -> str:
+    """A number in thousandths of its unit, to nine digits."""
+    return f"{1000 * x:.9g}"
 
 
 def _stated_words(raw: RawChains) -> list[str]:

@@ -28,8 +28,7 @@ def certify(
         answer = asked.certify(on_step)
         files = asked.certification_files(answer, folder)
         results.write(files)
-    text = "\n".join((*asked.notes, *asked.premises, str(answer)))
-    show_results(folder, files, json="certification.json" if as_json else "", text=text)
+    show_results(folder, files, json="certification.json" if as_json else "", text=str(answer))
     if not as_json:
         say(f"Check the proofs again: {command_line('gough', 'check', folder / 'certificates')}")
     if answer.refuted:

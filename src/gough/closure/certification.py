@@ -145,6 +145,11 @@ def certify(
     fits = 0 <= outliers < len(poses)
     require(fits, f"outliers is the number of poses that may be wrong, of {len(poses)}, but is {outliers}")
     require(width > 0, f"width must be positive, but is {width}")
+    if joint_box and not joint:
+        raise InputError(
+            "joint_box = true asks for a box of all chains together, but joint is false: leave one of them out",
+            key=("joint_box",),
+        )
     prepared = prepare(
         robot,
         poses,
@@ -156,6 +161,10 @@ def certify(
         model_error=model_error,
         sources=sources,
     )
+    alone = tuple[str, ...]()
+    if joint_box and len(prepared.problem.parts) == 1:
+        one = f"{prepared.question.word} {prepared.problem.chains[0]}"
+        alone = (f"joint_box has no effect: only {one} is certified, and there is none to examine it together with.",)
     findings, together = _findings(
         prepared, outliers=outliers, joint=joint, joint_box=joint_box, width=width, on_step=on_step
     )
@@ -164,7 +173,7 @@ def certify(
         around=prepared.around,
         chains=findings,
         joint=together,
-        notes=(*poses.notes, *prepared.notes, *prepared.stated.notes),
+        notes=(*poses.notes, *prepared.notes, *prepared.stated.notes, *alone),
         questions={prepared.name: prepared.question},
         source=prepared.source,
         premises=prepared.stated.premises,
@@ -172,6 +181,7 @@ def certify(
         reading_unit=prepared.question.equations[0].reading_unit,
         robot=robot.name,
         places=poses.places,
+        n_chains=len(robot.chains),
     )
 
 
@@ -463,10 +473,12 @@ def _findings(
         points.append(point)
     if not joint:
         return tuple(findings), None
-    on_step(Phase(n + 1, steps, f"certifying all {part}s together"))
+    is_whole = n == len(prepared.robot.chains)
+    listed = f"all {part}s" if is_whole else f"{part}s {', '.join(map(str, problem.chains))}"
+    on_step(Phase(n + 1, steps, f"certifying {listed} together"))
     together = joint_finding(findings, np.concatenate(points), notary)
     if joint_box and together.finding is not Finding.REFUTED:
-        on_step(Phase(n + 2, steps, f"bounding all {part}s together"))
+        on_step(Phase(n + 2, steps, f"bounding {listed} together"))
         together = with_joint_box(together, notary)
     return tuple(findings), together
 

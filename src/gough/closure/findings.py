@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -94,6 +94,14 @@ class Bracket(ArrayValue):
         return outward.at_most(Fraction(self.upper) - Fraction(self.lower), times=10**6, digits=3)
 
 
+class Statement(NamedTuple):
+    """A verdict in sentences with their conditions, and what to do next."""
+
+    text: str
+    kind: Literal["good", "bad", "plain"]
+    next: str
+
+
 @dataclass(frozen=True, eq=False)
 class WithoutPoses(ArrayValue):
     """What is proven about one chain if some poses may be wrong."""
@@ -125,7 +133,20 @@ class WithoutPoses(ArrayValue):
             lines.append(f"Without {poses_listed(self.left_out, places)}: ε {self.bracket.words} {unit}.")
         return " ".join(lines)
 
+    @property
+    def next(self) -> str:
+        """What to do next."""
+        if not self.at_least:
+            return "Raise outliers, or state a smaller prior (around), and certify again."
+        if self.at_least > self.q:
+            return f"Set outliers = {self.at_least} or more to have wrong poses named, and certify again."
+        if self.named:
+            return "Measure the poses that must be wrong again, or leave them out, and certify again."
+        return "Measure again the poses that determine ε (the report lists them), and certify again."
 
+
+_SMALLER = "State a smaller prior (around), and certify again."
+_AS_ABOVE = "As for"
 _IF_RIGHT = "If the prior, the tolerances and the model are right"
 
 
@@ -144,6 +165,16 @@ def sides_as_prior(names: Sequence[str], box: Box | None, prior: Box | None) -> 
         return dict.fromkeys(names, (False, False))
     same = zip((box.lower <= prior.lower).tolist(), (box.upper >= prior.upper).tolist(), strict=True)
     return dict(zip(names, same, strict=True))
+
+
+def widest_side(names: Sequence[str], box: Box | None, prior: Box | None) -> str:
+    """The widest side of a box in mm, rounded up; "as the prior" where the data do not narrow that one."""
+    if box is None:
+        return "—"
+    sides = zip(box.lower.tolist(), box.upper.tolist(), strict=True)
+    widths = dict(zip(names, (Fraction(high) - Fraction(low) for low, high in sides), strict=True))
+    most, same = max(widths, key=lambda name: widths[name]), sides_as_prior(names, box, prior)
+    return "as the prior" if all(same[most]) else outward.at_most(widths[most], times=1000, digits=3)
 
 
 @dataclass(frozen=True)
@@ -199,12 +230,7 @@ class ChainFinding(ArrayValue):
     @property
     def widest(self) -> str:
         """The widest side of the box in mm, rounded up; "as the prior" where the data do not narrow that one."""
-        if self.box is None:
-            return "—"
-        sides = zip(self.box.lower.tolist(), self.box.upper.tolist(), strict=True)
-        widths = dict(zip(self.names, (Fraction(high) - Fraction(low) for low, high in sides), strict=True))
-        most = max(widths, key=lambda name: widths[name])
-        return "as the prior" if all(self.as_prior[most]) else outward.at_most(widths[most], times=1000, digits=3)
+        return widest_side(self.names, self.box, self.prior)
 
     @property
     def intervals(self) -> dict[str, Interval]:
@@ -264,6 +290,8 @@ class Certification(Answer, ArrayValue):
     """Name of the robot's family."""
     places: tuple[str, ...] = ()
     """Where each pose was found, such as "line 9" of its file."""
+    n_chains: int = 0
+    """Number of chains that the robot has."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -300,6 +328,11 @@ class Certification(Answer, ArrayValue):
         return common
 
     @property
+    def not_stated(self) -> tuple[str, ...]:
+        """Dimensions that the study leaves to the library, in a sentence."""
+        return tuple(line for line in self.premises if line.startswith("Not stated in "))
+
+    @property
     def tolerances(self) -> tuple[str, ...]:
         """Half-widths in words, as stated."""
         return tuple(line for line in self.premises if line.startswith("Tolerances: "))
@@ -331,39 +364,61 @@ class Certification(Answer, ArrayValue):
     @property
     def verdicts(self) -> tuple[str, ...]:
         """What is proven, in sentences with their conditions."""
+        return tuple(statement.text for statement in self.statements)
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """What is proven, in sentences with their conditions, each with what to do next."""
         by = {finding: [chain.chain for chain in self.chains if chain.finding is finding] for finding in Finding}
-        lines = []
-        if by[Finding.REFUTED]:
-            none = f"This {self.part}" if len(by[Finding.REFUTED]) == 1 else f"Each of these {self.part}s"
-            lines.append(
-                f"Refuted: {self._listed(by[Finding.REFUTED])}. {none} misses at least one pose, for all values "
-                f"{self.around} and all errors within the tolerances: proven. So a pose, a tolerance, the model or the "
-                "prior is wrong."
-            )
-        if by[Finding.FITS]:
-            lines.append(
-                f"Fits: {self._listed(by[Finding.FITS])}. Values {self.around} and errors within the tolerances that "
-                f"satisfy all poses are exhibited, for each {self.part} by itself."
-            )
-        if by[Finding.OPEN]:
-            lines.append(
-                f"Not decided: {self._listed(by[Finding.OPEN])}. Neither a refutation nor values that fit were found. "
-                "A smaller prior may decide it."
-            )
-        fits = len(by[Finding.FITS]) == len(self.chains)
-        lines += self._on_joint(alone=bool(by[Finding.REFUTED]), fits=fits)
-        by_words: dict[str, list[int]] = {}
+        made = [self._on_chains(finding, numbers) for finding, numbers in by.items() if numbers]
+        made += self._on_joint(alone=bool(by[Finding.REFUTED]), fits=len(by[Finding.FITS]) == len(self.chains))
+        by_words: dict[Statement, list[int]] = {}
         for chain in self.chains:
             if chain.without is not None:
-                by_words.setdefault(chain.without.words(self.part, self.unit, self.places), []).append(chain.chain)
-        lines += [f"{self._listed(numbers).capitalize()}: {words}" for words, numbers in by_words.items()]
-        lines += self._disagreement()
+                words = chain.without.words(self.part, self.unit, self.places)
+                by_words.setdefault(Statement(words, "bad", chain.without.next), []).append(chain.chain)
+        made += [
+            each._replace(text=f"{self._listed(numbers).capitalize()}: {each.text}")
+            for each, numbers in by_words.items()
+        ]
+        made += self._disagreement()
         failed = [file.name for file in self.files if not file.holds]
         if failed:
-            lines.append(f"These certificates do not hold: {', '.join(failed)}.")
-        return tuple(lines)
+            words = f"These certificates do not hold: {', '.join(failed)}."
+            made.append(Statement(words, "bad", "Do not use these results, and report this as an error of gough."))
+        return tuple(made)
 
-    def _disagreement(self) -> list[str]:
+    def _on_chains(self, finding: Finding, numbers: list[int]) -> Statement:
+        """The verdict about chains by themselves."""
+        listed, part = self._listed(numbers), self.part
+        if finding is Finding.REFUTED:
+            none = f"This {part}" if len(numbers) == 1 else f"Each of these {part}s"
+            words = (
+                f"Refuted: {listed}. {none} misses at least one pose, for all values {self.around} and all errors "
+                "within the tolerances: proven. So a pose, a tolerance, the model or the prior is wrong."
+            )
+            return Statement(words, "bad", self._after_refutation)
+        if finding is Finding.FITS:
+            words = (
+                f"Fits: {listed}. Values {self.around} and errors within the tolerances that satisfy all poses are "
+                f"exhibited, for each {part} by itself."
+            )
+            step = "Use the boxes as guaranteed bounds (the report lists them); they hold as far as the tolerances do."
+            return Statement(words, "good", step)
+        words = f"Not decided: {listed}. Neither a refutation nor values that fit were found."
+        return Statement(words, "plain", _SMALLER)
+
+    @property
+    def _after_refutation(self) -> str:
+        """What to do next where a chain is refuted."""
+        rest = "then a larger prior (around) or wider tolerances, where they are justified"
+        if any(chain.without is not None and chain.without.named for chain in self.chains):
+            return f"Measure again the poses that are named below, or leave them out; {rest}."
+        if any(chain.without is not None for chain in self.chains):
+            return f"Compare ε with the errors of the readings, and follow what is said of wrong poses below; {rest}."
+        return f"Set outliers = 1 to have a wrong pose named, and compare ε with the errors of the readings; {rest}."
+
+    def _disagreement(self) -> list[Statement]:
         """Chains that name more poses between them than may be wrong: their common condition is false."""
         without = {chain.chain: chain.without for chain in self.chains if chain.without is not None}
         named = {chain: each for chain, each in without.items() if each.named and each.at_least <= each.q}
@@ -372,64 +427,80 @@ class Certification(Answer, ArrayValue):
         if len(poses) <= q:
             return []
         listed = self._listed(list(named)).capitalize()
-        return [
-            (
-                f"{listed} name different poses, {len(poses)} in all: these conditions cannot all hold. More than "
-                f"{poses_counted(q)} {'is' if q == 1 else 'are'} wrong, or the prior excludes the robot, or a "
-                "tolerance or the model is wrong: proven. The poses named may be right."
-            )
-        ]
+        words = (
+            f"{listed} name different poses, {len(poses)} in all: these conditions cannot all hold. More than "
+            f"{poses_counted(q)} {'is' if q == 1 else 'are'} wrong, or the prior excludes the robot, or a "
+            "tolerance or the model is wrong: proven. The poses named may be right."
+        )
+        step = f"Set outliers = {len(poses)}, or state a larger prior (around), and certify again."
+        return [Statement(words, "bad", step)]
 
-    def _on_joint(self, *, alone: bool, fits: bool) -> list[str]:
-        """The verdict about all chains together, the certificate of its lower end of ε, and the fit without poses."""
+    def _on_joint(self, *, alone: bool, fits: bool) -> list[Statement]:
+        """The verdict about chains together, the certificate of its lower end of ε, and the fit without poses."""
         joint, part = self.joint, self.part
         if joint is None:
             return []
         if joint.finding is Finding.FITS:
-            verdict = (
-                f"All {part}s fit together: {part}s of the prior, with one error of each pose for all of them and all "
-                "errors within the tolerances, are exhibited."
+            words = (
+                f"{self._all.capitalize()} fit together: {part}s of the prior, with one error of each pose for all of "
+                "them and all errors within the tolerances, are exhibited."
             )
+            verdict = Statement(words, "good", "None: with the stated tolerances the data do not reject the model.")
         elif joint.finding is Finding.OPEN:
-            verdict = f"Whether all {part}s fit together is not decided."
+            verdict = Statement(f"Whether {self._all} fit together is not decided.", "plain", _SMALLER)
         elif alone:
-            verdict = f"Together the {part}s are refuted too, since one of them is."
+            words = f"Together {self._all} are refuted too, since one of them is."
+            verdict = Statement(words, "bad", f"{_AS_ABOVE} the {part}s that are refuted by themselves.")
         else:
-            verdict = (
-                f"Together the {part}s are refuted, though {'each fits' if fits else 'none is refuted'} by itself: no "
+            words = (
+                f"Together {self._all} are refuted, though {'each fits' if fits else 'none is refuted'} by itself: no "
                 f"{part}s of the prior fit all poses with one error of each pose for all of them, within the "
                 "tolerances: proven. Backlash and a wrong scale have this effect; so do a wrong pose, tolerances "
                 "stated too small, or a prior that excludes the robot."
             )
+            verdict = Statement(words, "bad", "Test for backlash and a wrong scale; then check the tolerances.")
         return [verdict, *self._on_joint_lower(joint), *self._on_joint_without(joint)]
 
-    def _on_joint_lower(self, joint: JointFinding) -> list[str]:
+    def _on_joint_lower(self, joint: JointFinding) -> list[Statement]:
         if joint.lower_of is None or joint.epsilon.upper <= 0:
             return []
         part = self.part
-        own = f"There is no certificate of a lower end about all {part}s together."
+        own = f"There is no certificate of a lower end about {self._all} together."
         if np.isfinite(joint.own_lower):
             less = f"{outward.at_least(joint.own_lower, times=1000)} {self.unit}"
-            own = f"The certificate about all {part}s of the prior together, joint-epsilon-lower.json, proves {less}."
-        return [
-            (
-                f"The lower end of ε of all {part}s together, with this prior and these tolerances, is that of {part} "
-                f"{joint.lower_of}, proven by {part}-{joint.lower_of}-epsilon-lower.json: what one {part} needs, all "
-                f"need. {own}"
-            )
-        ]
+            own = f"The certificate about {self._all} together, joint-epsilon-lower.json, proves {less}."
+        words = (
+            f"The lower end of ε of {self._all} together, with this prior and these tolerances, is that of {part} "
+            f"{joint.lower_of}, proven by {part}-{joint.lower_of}-epsilon-lower.json: what one {part} needs, all "
+            f"need. {own}"
+        )
+        return [Statement(words, "plain", "None: this names the certificate to check.")]
 
-    def _on_joint_without(self, joint: JointFinding) -> list[str]:
+    def _on_joint_without(self, joint: JointFinding) -> list[Statement]:
         if not joint.left_out:
             return []
-        part = self.part
-        without = f"Without {poses_listed(joint.left_out, self.places)} all {part}s fit together"
+        part, step = self.part, "Leave these poses out, or measure them again, and certify again."
+        without = f"Without {poses_listed(joint.left_out, self.places)} {self._all} fit together"
         if joint.needed <= 0:
-            return [f"{without}: {part}s of the prior and errors within the tolerances are exhibited."]
+            words = f"{without}: {part}s of the prior and errors within the tolerances are exhibited."
+            return [Statement(words, "plain", step)]
         more = f"{outward.at_most(joint.needed, times=1000)} {self.unit}"
-        return [
-            f"{without} if every reading may be off by {more} more than stated: {part}s of the prior are exhibited."
-        ]
+        words = f"{without} if every reading may be off by {more} more than stated: {part}s of the prior are exhibited."
+        return [Statement(words, "plain", step)]
+
+    @property
+    def together(self) -> str:
+        """What the joint verdict is about: "all legs together", or "legs 2, 5 together" where others were left out."""
+        return f"{self._all} together"
+
+    @property
+    def _all(self) -> str:
+        """The chains that were examined together: "all legs", or their numbers where others were left out."""
+        return f"all {self.part}s" if len(self.chains) == self.n_chains else self._listed(self._numbers)
+
+    @property
+    def _numbers(self) -> list[int]:
+        return [chain.chain for chain in self.chains]
 
     def _listed(self, numbers: list[int]) -> str:
         return f"{self.part}{'' if len(numbers) == 1 else 's'} {', '.join(map(str, numbers))}"
@@ -447,6 +518,14 @@ class Certification(Answer, ArrayValue):
         return (f"{words} State a larger around to see whether the data bound these unknowns.",)
 
     @property
+    def joint_prior(self) -> Box | None:
+        """The priors of all chains together; None where one is not known."""
+        priors = [chain.prior for chain in self.chains if chain.prior is not None]
+        if len(priors) < len(self.chains):
+            return None
+        return Box(np.concatenate([each.lower for each in priors]), np.concatenate([each.upper for each in priors]))
+
+    @property
     def _legend(self) -> str:
         """What the columns of the table are."""
         part = self.part
@@ -454,8 +533,8 @@ class Certification(Answer, ArrayValue):
             f"ε: the least by which the tolerance of every reading must grow for some {part} of the prior to fit; "
             "both ends are proven, and ≤ 0 means that the stated tolerances suffice. Bracket: width of the interval of "
             "ε. Calibrated: what the least-squares solution needs; — where none was given, or none is in the prior. "
-            f"Box: its widest side; the report lists all sides. A box holds all {part}s of the prior "
-            "that fit, each by itself."
+            f"Box: its widest side; the report lists all sides. A box holds all {part}s of the prior that fit, each by "
+            "itself; that of the last row, all that fit together."
         )
 
     def table(self) -> Table:
@@ -484,17 +563,29 @@ class Certification(Answer, ArrayValue):
             for chain in self.chains
         ]
         if self.joint is not None:
-            e = self.joint.epsilon
-            rows.append(["all", self.joint.finding.value, e.words, e.width, "", "", f"{e.seconds:.2f}", ""])
+            e, box = self.joint.epsilon, self.joint.box
+            label = "all" if len(self.chains) == self.n_chains else "together"
+            names = [name for chain in self.chains for name in chain.names]
+            widest = "" if box is None else widest_side(names, box, self.joint_prior)
+            rows.append([label, self.joint.finding.value, e.words, e.width, "", widest, f"{e.seconds:.2f}", ""])
         return table(heads, rows, "llrrrrr.", f"The smallest tolerance of each {self.part}")
 
     def headlines(self) -> tuple[str, ...]:
-        """Poses, prior and tolerances."""
-        return (self.sought, *self.tolerances)
+        """What the study leaves to the library; poses, prior and tolerances."""
+        return (*self.not_stated, self.sought, *self.tolerances)
 
     def remarks(self) -> tuple[str, ...]:
-        """What is proven, what only repeats the prior, and notes."""
-        return (*self.verdicts, *self.unnarrowed, *self.notes)
+        """What is proven, what to do next, sides that only repeat the prior, and notes."""
+        step = (f"Next: {self.next}",) if self.next else ()
+        return (*self.verdicts, *step, *self.unnarrowed, *self.notes)
+
+    @property
+    def next(self) -> str:
+        """What to do next where something is refuted or not decided: the step of the most specific verdict."""
+        steps = [each.next for each in self.statements if each.kind == "bad" and not each.next.startswith(_AS_ABOVE)]
+        judged = (*self.chains, *(() if self.joint is None else (self.joint,)))
+        is_open = any(each.finding is Finding.OPEN for each in judged)
+        return steps[-1] if steps else _SMALLER if is_open else ""
 
     def __str__(self) -> str:
         files = list(self.files)

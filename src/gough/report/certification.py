@@ -7,8 +7,6 @@ from os.path import relpath
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import gough
 from gough.checker.chain_files import render_question
 from gough.checker.manifest import MANIFEST, SOURCES, Given, SourceFile, render_manifest
@@ -42,24 +40,6 @@ _NEEDS = (
     "peak indicates a wrong pose. Many poses at the same height indicate a wrong model, tolerances stated too small, "
     "or a prior that excludes the robot."
 )
-_NEXT = (
-    ("These certificates do not hold", "bad", "Do not use these results, and report this as an error of gough."),
-    ("name different poses", "bad", "Raise outliers in [certify], and compare ε with the errors of the readings."),
-    ("must be: proven", "bad", "Measure these poses again or leave them out, and certify again."),
-    ("to name them", "bad", "Raise outliers in [certify] as stated, and certify again."),
-    ("Which pose is wrong", "bad", "Measure again the poses that determine ε (table below)."),
-    ("how many poses must be wrong", "plain", "Raise outliers in [certify], or state a smaller prior."),
-    ("Without pose", "plain", "Leave these poses out, or measure them again, and certify again."),
-    ("The lower end of ε", "plain", "None: this names the certificate to check."),
-    ("Together the {chain}s are refuted too", "bad", "As for the {chain}s that are refuted by themselves."),
-    ("Together the {chain}s are refuted", "bad", "Test for backlash and a wrong scale; then check the tolerances."),
-    ("All {chain}s fit together", "good", "None: with the stated tolerances the data do not reject the model."),
-    ("Whether all {chain}s fit", "plain", "State a smaller prior (around in [certify]), and certify again."),
-    ("Refuted:", "bad", "Compare ε with the reading errors; set outliers in [certify] to have wrong poses named."),
-    ("Fits:", "good", "Use the boxes below as guaranteed bounds; they hold as far as the stated tolerances do."),
-    ("Not decided:", "plain", "State a smaller prior (around in [certify]), and certify again."),
-)
-"""Part of a verdict, its kind, and what to do next."""
 
 
 def certification_documents(
@@ -78,24 +58,11 @@ def certification_documents(
         ),
     )
     lead = (*lead, *certification.tolerances, certification.sought)
-    verdicts = [verdict_on(text, part) for text in (*certification.verdicts, *certification.notes)]
+    verdicts = [*(Verdict(*statement) for statement in certification.statements), *map(Verdict, certification.notes)]
     files = Page(title, lead, _cards(certification), tuple(verdicts), sections).files()
     files["certification.json"] = _line(certification.to_dict())
     proofs = _proofs(certification, folder / "certificates")
     return files | {f"certificates/{name}": content for name, content in proofs.items()}
-
-
-def verdict_on(text: str, part: str) -> Verdict:
-    """A sentence of a certification with what to do next; notes have no next step.
-
-    Examples:
-        >>> verdict_on("Not decided: leg 3. A smaller prior may decide it.", "leg").next
-        'State a smaller prior (around in [certify]), and certify again.'
-    """
-    for words, kind, step in _NEXT:
-        if words.format(chain=part) in text:
-            return Verdict(text, kind, step.format(chain=part))  # type: ignore[arg-type]
-    return Verdict(text)
 
 
 def _line(data: dict[str, Any]) -> bytes:
@@ -162,13 +129,11 @@ def _cards(certification: Certification) -> tuple[tuple[str, str], ...]:
 def _verdict(certification: Certification) -> tuple[str, str]:
     """The verdict in a word or two, and what to do next."""
     if certification.refuted:
-        wrong = any(chain.without is not None and chain.without.named for chain in certification.chains)
-        test = "measure the poses named below again" if wrong else "test for wrong poses (outliers)"
-        return "refuted", f"no geometry of the prior fits: {test}, a larger prior (around) or wider tolerances"
+        return "refuted", f"no geometry within the prior fits. {certification.next}"
     judged = (*certification.chains, *(() if certification.joint is None else (certification.joint,)))
     if all(each.finding is Finding.FITS for each in judged):
         return "it fits", "the stated tolerances suffice; the boxes below contain every geometry of the prior that fits"
-    return "not refuted", "not all is decided: a smaller prior (around) or more poses may decide it"
+    return "not refuted", "not all is decided. State a smaller prior (around), or measure more poses."
 
 
 def box_tables(certification: Certification) -> list[Block]:
@@ -190,10 +155,10 @@ def box_tables(certification: Certification) -> list[Block]:
         blocks += [words, parameters]
     if certification.joint is not None and certification.joint.box is not None:
         names = [name for chain in certification.chains for name in chain.names]
-        joint = list(_sides(names, certification.joint.box, _prior(certification.chains)))
-        caption = f"Guaranteed box of all {certification.part}s together"
+        joint = list(_sides(names, certification.joint.box, certification.joint_prior))
+        caption = f"Guaranteed box of {certification.together}"
         together = table(["unknown", "against the prior", *sides], joint, "lwrrr", caption)
-        blocks += [f"All {certification.part}s together, which share the errors of the poses:", together]
+        blocks += [f"{certification.together.capitalize()}, which share the errors of the poses:", together]
     return blocks
 
 
@@ -203,14 +168,6 @@ def _box_rows(chain: ChainFinding) -> list[list[str]]:
     centers = [f"{1e3 * c + 0.0:.4f}".replace("-0.0000", "0.0000") for c in chain.center.tolist()]
     rows = zip(centers, _sides(chain.names, chain.box, chain.prior), strict=True)
     return [[name, center, *cells] for center, (name, *cells) in rows]
-
-
-def _prior(chains: Sequence[ChainFinding]) -> Box | None:
-    """The priors of all chains together."""
-    priors = [chain.prior for chain in chains if chain.prior is not None]
-    if len(priors) < len(chains):
-        return None
-    return Box(np.concatenate([each.lower for each in priors]), np.concatenate([each.upper for each in priors]))
 
 
 _AGAINST = {

@@ -156,7 +156,7 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
         arguments = self.certify_arguments()
         with self.at("certify"):
             answer = certify(self.model, on_step=on_step, **arguments)
-        return replace(answer, premises=(*self.premises, *answer.premises))
+        return replace(answer, premises=(*self.premises, *answer.premises), notes=(*self.notes, *answer.notes))
 
     def certification_files(self, answer: Certification, folder: Path) -> dict[str, bytes]:
         """The report, the certificates and the numbers as JSON for a folder, by the names of their files."""
