@@ -11,6 +11,7 @@ A message says what is wrong, the likely reason, and what to do; it names file, 
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from math import isfinite
 
 
 class GoughError(Exception):
@@ -41,6 +42,18 @@ def require(condition: bool, message: str) -> None:  # noqa: FBT001 - reads as a
     """Raise InputError(message) unless `condition` holds."""
     if not condition:
         raise InputError(message)
+
+
+def require_positive(value: float, what: str, unit: str = "") -> None:
+    """Refuse a number that is not positive and finite.
+
+    Examples:
+        >>> require_positive(0.0, "rate", "Hz")
+        Traceback (most recent call last):
+        ...
+        gough.core.errors.InputError: rate must be positive, in Hz, but is 0.0
+    """
+    require(isfinite(value) and value > 0, f"{what} must be positive,{unit and f' in {unit},'} but is {value}")
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

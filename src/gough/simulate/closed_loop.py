@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.core.errors import InputError, require
+from gough.core.errors import InputError, require, require_positive
 from gough.kernels import Kernel, trace
 from gough.kernels import expression as ex
 from gough.kernels.expression import Expression
@@ -76,7 +76,7 @@ class ClosedLoop:
     """Greatest error of a joint, rad, beyond which the robot no longer follows."""
 
     def __post_init__(self) -> None:
-        require(np.isfinite(self.rate) and self.rate > 0, f"rate must be positive, in Hz, but is {self.rate}")
+        require_positive(self.rate, "rate", "Hz")
         require(self.substeps is None or self.substeps >= 1, f"substeps must be at least 1, but is {self.substeps}")
         require(self.lost > 0, f"lost must be positive, in rad, but is {self.lost}")
 

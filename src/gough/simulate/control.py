@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array
-from gough.core.errors import require
+from gough.core.errors import require, require_positive
 from gough.simulate.simulated_robot import SimulatedRobot
 
 
@@ -156,7 +156,7 @@ def _each(value: Array, n_joints: int) -> Array:
 
 
 def _pulsation(bandwidth: float) -> float:
-    require(np.isfinite(bandwidth) and bandwidth > 0, f"bandwidth must be positive, in Hz, but is {bandwidth}")
+    require_positive(bandwidth, "bandwidth", "Hz")
     return 2 * np.pi * bandwidth
 
 

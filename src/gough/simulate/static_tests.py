@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array
-from gough.core.errors import require
+from gough.core.errors import require, require_positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ def static_force_tests(
     V = array(np.linspace(-5.0, 5.0, 11) if voltages is None else voltages, "voltages", ndim=1)
     require(bool(np.isfinite(G).all() and (G != 0).all()), "gains must be finite and not 0, in N·m/V")
     require(bool(np.isfinite(V).all()) and len(V) > 0, "voltages must be finite, at least one")
-    require(np.isfinite(lever) and lever > 0, f"lever must be positive, in m, but is {lever}")
+    require_positive(lever, "lever", "m")
     require(np.isfinite(sigma) and sigma >= 0, f"sigma must not be negative, but is {sigma}")
     require(bool((np.asarray(friction) >= 0).all()), "friction must not be negative")
     held = rng.uniform(-1.0, 1.0, (len(V), len(G))) * friction

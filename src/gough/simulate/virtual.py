@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gough.core.arrays import Array, ArrayValue
-from gough.core.errors import InputError, require
+from gough.core.errors import InputError, require, require_positive
 from gough.data.recording import Recording
 from gough.problem import LinearProblem
 from gough.robots.model import DynamicModel, PoseMotion
@@ -125,7 +125,7 @@ class VirtualExperiment(ArrayValue):
     """Steps of integration in each sampling period, with a controller; None chooses."""
 
     def __post_init__(self) -> None:
-        require(np.isfinite(self.rate) and self.rate > 0, f"rate must be positive, in Hz, but is {self.rate}")
+        require_positive(self.rate, "rate", "Hz")
         n, name = self.simulated.n_actuators, self.simulated.robot.name
         for what, check in (("noise", self.instruments.errors), ("gain", self.instruments.gains)):
             try:

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, Integers, Mask, array
-from gough.core.errors import InputError, require
+from gough.core.errors import InputError, require, require_positive
 from gough.data.recording import Recording
 from gough.data.steps import EffortFromVoltage
 from gough.methods.noise.repeats import RepeatNoise, noise_from_repeats
@@ -60,7 +60,7 @@ class RepeatedMotion(ArrayValue):
                 texts = tuple(getattr(self, field))
                 object.__setattr__(self, field, texts)
                 require(len(texts) == values.shape[2], f"{field} must be {values.shape[2]} texts, one per column")
-        require(bool(np.isfinite(self.rate)) and self.rate > 0, f"rate must be positive, not {self.rate}")
+        require_positive(self.rate, "rate", "samples a second")
 
     @property
     def n_repeats(self) -> int:

@@ -98,7 +98,7 @@ def outliers(problem: LinearProblem, q: int | None = None) -> Outliers:
     box = problem.unknowns.bounds
     strips = robust_strips(problem, box, "outliers")
     suspects, signs = _suspects(strips, _least_violation(strips, *strips.box(box)))
-    search = _Search(Programs(problem, box, strips, _TOLERANCE), dict(zip(suspects, signs, strict=True)))
+    search = _Contradictions(Programs(problem, box, strips, _TOLERANCE), dict(zip(suspects, signs, strict=True)))
     search.count()
     limit = len(search.contradictions) if q is None else q
     proofs = dict(search.proofs(limit))
@@ -117,7 +117,7 @@ def _is_count(q: object) -> bool:
     return isinstance(q, int | np.integer) and not isinstance(q, bool) and int(q) >= 0
 
 
-class _Search:
+class _Contradictions:
     """Contradictions, found one after the other."""
 
     def __init__(self, programs: Programs, suspects: dict[int, float]) -> None:

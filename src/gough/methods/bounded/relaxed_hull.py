@@ -67,7 +67,7 @@ class RelaxedHull:
         bounds_of(problem, "RelaxedHull")
         if self.q == 0:
             return replace(LinearHull(self.tolerance).estimate(problem), method=written(self))
-        search = _Search(problem, self)
+        search = _RelaxedHull(problem, self)
         rows = tuple(sorted(search.rows))
         ledger = search.ledger
         stats = RelaxedStats(
@@ -80,7 +80,7 @@ _CASES = 20_000
 """Cases to look into for one side; a search that ends earlier proves with less."""
 
 
-class Ledger:
+class SideProofs:
     """Sides of a relaxed hull with the cuts that prove them, few of all that were seen.
 
     A side is proven if no q rows meet all cuts that prove it: a θ that violates at most q rows satisfies all rows of
@@ -163,7 +163,7 @@ class _Node(NamedTuple):
     """The cuts that prove the bound."""
 
 
-class _Search:
+class _RelaxedHull:
     """One computation of a relaxed hull: outliers first, then each side of the box."""
 
     @one_blas_thread()
@@ -175,7 +175,7 @@ class _Search:
         self.pool = 0
         prior = self.box = problem.unknowns.bounds
         known = outliers(problem, method.q)
-        self.ledger = Ledger(method.q, [*known.evidence, *(one for more in known.proofs for one in more)])
+        self.ledger = SideProofs(method.q, [*known.evidence, *(one for more in known.proofs for one in more)])
         if known.at_least > method.q:
             self._too_many(known)
             return
@@ -357,7 +357,7 @@ class _Side:
             node = _Node(cut.value, node.order, _Case(node.case.dropped | {row}, node.case.kept), cut)
 
 
-def _feasible(programs: Programs, case: _Case, method: RelaxedHull, ledger: Ledger) -> list[_Case]:
+def _feasible(programs: Programs, case: _Case, method: RelaxedHull, ledger: SideProofs) -> list[_Case]:
     """Cases that together are `case`, without those that are refuted; `case` itself if they become too many."""
     nowhere = _Side(programs, np.zeros(len(programs.box)), method, 0.0)
     pending, feasible, looked_into = [case], list[_Case](), 0

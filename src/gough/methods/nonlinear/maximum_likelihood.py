@@ -86,14 +86,14 @@ class MaximumLikelihood:
     @np.errstate(all="ignore")
     @one_blas_thread()
     def estimate(self, problem: NonlinearProblem) -> Estimate:
-        search = _Search(problem)
+        search = _DampedDescent(problem)
         status, steps = search.climb(self.rtol, self.max_steps)
         if status is Status.SINGULAR:
             answer = GaussMarkov(self.level).estimate(problem.linearize(search.theta))
             return without_nuisances(problem, replace(answer, method=written(self), status=Status.SINGULAR))
         return self._answer(search, status, steps)
 
-    def _answer(self, search: "_Search", status: Status, steps: int) -> Estimate:
+    def _answer(self, search: "_DampedDescent", status: Status, steps: int) -> Estimate:
         problem, free = search.problem, search.free
         prior = None if search.prior is None else search.prior[np.ix_(free, free)]
         u = search.target.whitened(search.theta)
@@ -119,7 +119,7 @@ class MaximumLikelihood:
 
     @staticmethod
     def _stats(
-        search: "_Search", residuals: ResidualSummary, steps: int, *, fit: _Fit, nuisance: Array
+        search: "_DampedDescent", residuals: ResidualSummary, steps: int, *, fit: _Fit, nuisance: Array
     ) -> LikelihoodStats:
         k = int(search.free.sum())
         log_likelihood = -0.5 * (search.squares + search.log_determinant)
@@ -190,7 +190,7 @@ def _inverse(information: Array) -> Array:
     return np.asarray((inverse + inverse.T) / 2)
 
 
-class _Search:
+class _DampedDescent:
     """Levenberg's damped Gauss–Newton iteration, with its state."""
 
     def __init__(self, problem: NonlinearProblem) -> None:

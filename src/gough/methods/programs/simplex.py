@@ -1,7 +1,7 @@
 """A linear program that is changed a little and solved again, from where a similar one ended; not trusted.
 
 Few unknowns and some hundred rows suit the compiled simplex method of `dense_simplex`; where it gives up, HiGHS tries
-from scratch. Beside `sparse_program` the only module that imports highspy. What it returns are proposals; bounds are
+from scratch. The only module that imports highspy. What it returns are proposals; bounds are
 made from them elsewhere, exactly.
 """
 
@@ -155,18 +155,8 @@ class Simplex:
         return Optimum(outcome, point, rows[used], weights[used], start)
 
     def _by_highs(self, cost: Array) -> Optimum:
-        import highspy as untyped  # noqa: PLC0415 - start-up time
-
-        n, m, highspy = self._n, self._m - self._n, cast("Any", untyped)
-        highs = highspy.Highs()
-        for option, value in (
-            ("output_flag", False),
-            ("presolve", "off"),
-            ("threads", 1),
-            ("primal_feasibility_tolerance", 1e-10),
-            ("dual_feasibility_tolerance", 1e-10),
-        ):
-            highs.setOptionValue(option, value)
+        n, m = self._n, self._m - self._n
+        highspy, highs = quiet_highs(1e-10, presolve="off")
         lower, upper = self._sides[:, : self._m]
         highs.addVars(n, lower[:n], upper[:n])
         starts, index = np.arange(m, dtype=np.int32) * n, np.tile(np.arange(n, dtype=np.int32), m)
@@ -185,6 +175,18 @@ class Simplex:
             weights = np.array(ray) if exists else np.zeros(m)
             return self._optimum(Outcome.INFEASIBLE, np.zeros(n), rows, _of_length(weights, m))
         return self._optimum(Outcome.FAILED, np.zeros(n), rows, np.zeros(m))
+
+
+def quiet_highs(tolerance: float, **options: Any) -> tuple[Any, Any]:
+    """The module highspy, and a solver of it that prints nothing and runs in one thread."""
+    import highspy as untyped  # noqa: PLC0415 - start-up time
+
+    highspy = cast("Any", untyped)
+    highs = highspy.Highs()
+    tolerances = {"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance}
+    for option, value in {"output_flag": False, "threads": 1, **options, **tolerances}.items():
+        highs.setOptionValue(option, value)
+    return highspy, highs
 
 
 def _of_length(weights: Array, m: int) -> Array:

@@ -1,12 +1,12 @@
 """A linear program with many columns and few entries in a row, by HiGHS; not trusted: bounds are made elsewhere."""
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gough.core.arrays import Array
-from gough.methods.programs.simplex import Outcome
+from gough.methods.programs.simplex import Outcome, quiet_highs
 
 Indices = npt.NDArray[np.int32]
 
@@ -66,19 +66,9 @@ class SparseProgram:
     """
 
     def __init__(self, lower: Array, upper: Array, rows: SparseRows, low: Array, high: Array) -> None:
-        import highspy as untyped  # noqa: PLC0415 - start-up time
-
-        self._highspy: Any = cast("Any", untyped)
         self._n = len(lower)
-        self._highs = self._highspy.Highs()
-        for option, value in (
-            ("output_flag", False),
-            ("threads", 1),
-            ("solver", "ipm"),  # with a vertex in the end: a few times faster than simplex steps from the last one
-            ("primal_feasibility_tolerance", 1e-9),
-            ("dual_feasibility_tolerance", 1e-9),
-        ):
-            self._highs.setOptionValue(option, value)
+        # by interior points with a vertex in the end: a few times faster than simplex steps from the last vertex
+        self._highspy, self._highs = quiet_highs(1e-9, solver="ipm")
         self._highs.addVars(self._n, lower, upper)
         self._highs.addRows(len(low), low, high, len(rows.value), rows.start[:-1], rows.column, rows.value)
 

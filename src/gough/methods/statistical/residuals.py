@@ -89,7 +89,7 @@ class NoiseModel:
 
 
 @dataclass(frozen=True, eq=False)
-class _Sums:
+class _ResidualSums:
     """Sums over the residuals, each (n, …) for n groups."""
 
     count: Array
@@ -168,7 +168,7 @@ def covariance(fit: Fitted, noise: NoiseModel, *, prior: Array | None = None) ->
     return (result + result.T) / 2
 
 
-def _accumulate(fit: Fitted) -> _Sums:
+def _accumulate(fit: Fitted) -> _ResidualSums:
     problem = fit.problem
     n = len(problem.groups)
     n_samples = int(problem.groups.positions(slice(problem.n_rows - 1, problem.n_rows))[0]) // n + 1
@@ -199,7 +199,7 @@ def _accumulate(fit: Fitted) -> _Sums:
     lagged = products.total()
     # FFT sums err by rounding of the whole block; lag 0 deserves better
     lagged[:, 0] = cross.diagonal()
-    return _Sums(np.maximum(count, 1), pairs, lagged, cross, squares)
+    return _ResidualSums(np.maximum(count, 1), pairs, lagged, cross, squares)
 
 
 def _memory(rho: Array, pairs: Array) -> int:
@@ -247,7 +247,7 @@ def _root_of_excitation(covariance: Array, taps: Array) -> Array:
     return vectors * np.sqrt(np.maximum(values, 0))
 
 
-def _covariance_of_errors(fit: Fitted, sums: _Sums, rho: Array) -> Array:
+def _covariance_of_errors(fit: Fitted, sums: _ResidualSums, rho: Array) -> Array:
     """(n, n) covariance C of the errors of one sample, from the products of the residuals u = (I − Q Qᵀ) ε.
 
     With Cov ε = C ⊗ Toeplitz(ρ) the expected products are linear in C:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array
-from gough.core.errors import require
+from gough.core.errors import require, require_positive
 from gough.robots.model import PoseMotion
 from gough.simulate.trajectories.series import FourierSeries, instants, require_count
 
@@ -97,8 +97,7 @@ class Circle(ArrayValue):
         require(bool(np.isfinite(center).all()), "center must be finite")
         object.__setattr__(self, "center", center)
         for name in ("radius", "turn", "ramp"):
-            value = getattr(self, name)
-            require(np.isfinite(value) and value > 0, f"{name} must be positive, but is {value}")
+            require_positive(getattr(self, name), name)
         require(np.isfinite(self.inclination) and np.isfinite(self.heading), "inclination and heading must be finite")
         require_count(self.turns, "turns")
         require(2 * self.ramp <= self.turns, f"two ramps of {self.ramp:g} turns do not fit into {self.turns} turns")
@@ -178,7 +177,7 @@ class Ramped(ArrayValue):
         m = self.series.n_joints
         require(len(home) == m, f"home must have {m} numbers, as the series has, but has {len(home)}")
         require_count(self.periods, "periods")
-        require(np.isfinite(self.ramp) and self.ramp > 0, f"ramp must be positive, in seconds, but is {self.ramp}")
+        require_positive(self.ramp, "ramp", "seconds")
 
     @property
     def duration(self) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array
-from gough.core.errors import InputError, require
+from gough.core.errors import InputError, require, require_positive
 from gough.robots.model import PoseMotion
 from gough.simulate.trajectories.paths import rise
 from gough.simulate.trajectories.series import instants, require_count
@@ -63,8 +63,7 @@ class PickAndPlace(ArrayValue):
         require(len(center) in (3, 4), f"center must be (x, y, z) or (x, y, z, θ), but has {len(center)} numbers")
         require(bool(np.isfinite(center).all()), "center must be finite")
         for name in ("span", "height", "cycle", "speed", "acceleration"):
-            value = getattr(self, name)
-            require(np.isfinite(value) and value > 0, f"{name} must be positive, but is {value}")
+            require_positive(getattr(self, name), name)
         require_count(self.cycles, "cycles")
         require(np.isfinite(self.heading) and np.isfinite(self.turn), "heading and turn must be finite")
         require(self.turn == 0 or len(center) == 4, "a platform without an angle cannot turn: set turn to 0")

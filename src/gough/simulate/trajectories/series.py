@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array
-from gough.core.errors import InputError, require
+from gough.core.errors import InputError, require, require_positive
 from gough.data import Recording
 from gough.robots.model import DynamicModel, PoseMotion
 from gough.simulate.equations import as_parallel
@@ -60,7 +60,7 @@ def instants(duration: float, rate: float) -> Array:
         >>> instants(0.5, 10.0)
         array([0. , 0.1, 0.2, 0.3, 0.4])
     """
-    require(np.isfinite(rate) and rate > 0, f"rate must be positive, in samples a second, but is {rate}")
+    require_positive(rate, "rate", "samples a second")
     n = round(duration * rate)
     require(n >= 1, f"{duration:g} s at {rate:g} Hz have no sample: raise the rate or the duration")
     return np.arange(n) / rate
@@ -96,7 +96,7 @@ class FourierSeries(ArrayValue):
         require(shape == self.nu.shape, f"mu and nu must have one shape, but have {shape} and {self.nu.shape}")
         require(len(self.offset) == shape[0] > 0, f"{len(self.offset)} offsets do not fit amplitudes {shape}")
         require(shape[1] > 0, "a Fourier series needs at least one harmonic")
-        require(np.isfinite(self.frequency) and self.frequency > 0, "frequency must be positive, in Hz")
+        require_positive(self.frequency, "frequency", "Hz")
 
     @classmethod
     def random(
@@ -180,7 +180,7 @@ class FourierSeries(ArrayValue):
             InputError: a period is no whole number of samples, or the rate is too low for the highest harmonic.
         """
         require_count(periods, "periods")
-        require(np.isfinite(rate) and rate > 0, "rate must be positive, in samples a second")
+        require_positive(rate, "rate", "samples a second")
         n = round(rate / self.frequency)
         if abs(n - rate / self.frequency) > 1e-9 * max(n, 1):
             raise InputError(
@@ -281,7 +281,7 @@ def benchmark_circle(
     middle = array(center, "center", ndim=1)
     require(len(middle) >= 3, f"a circle in space needs a center with x, y and z, but it has {len(middle)} coordinates")
     for name, value in (("radius", radius), ("speed", speed), ("rate", rate)):
-        require(bool(np.isfinite(value)) and value > 0, f"{name} must be positive, but it is {value}")
+        require_positive(value, name)
     n = round(2 * np.pi * radius / speed * rate)
     require(n >= 8, f"one turn has {n} samples at {rate:g} Hz: raise the rate, or lower the speed")
     frequency = rate / n
