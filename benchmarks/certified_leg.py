@@ -164,9 +164,8 @@ def joint() -> None:
     print("All legs together, ± 100 mm: what single legs refute, what only the joint test does, and the joint ε")
     cases = [{}, {"backlash": 1e-4}, {"backlash": 2e-4}, {"backlash": 5e-4}, {"scale": 2e-3}, {"scale": 3e-3}]
     for fault in (*cases, {"scale": 5e-3}, {"bad": 21}):
-        problem = JointProblem.of_legs(
-            measured_platform(2, **fault), Box.around(ROBOT.nominal, 0.1), (1, 2, 3, 4, 5, 6)
-        )
+        data, priors = measured_platform(2, **fault), (Box.around(leg, 0.1) for leg in ROBOT.nominal.reshape(6, 7))
+        problem = JointProblem(tuple(LegProblem(data.leg(i), prior, i + 1) for i, prior in enumerate(priors)))
         found = [minimal_tolerance(part) for part in problem.parts]
         alone = sum(each.is_inconsistent for each in found)
         began = time.process_time()

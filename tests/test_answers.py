@@ -125,7 +125,7 @@ def test_estimates_of_all_methods_return_from_json(identified):
             estimates_from_json(wrong)
 
 
-def test_a_calibrated_machine_is_asked_by_name(printer):
+def test_a_calibrated_robot_is_asked_by_name(printer):
     truth, found = printer
     for name, true in zip(found.model.names, truth, strict=True):
         if name in FIXED:

@@ -26,7 +26,6 @@ from gough.checker.chain_files import render_chains, render_question
 from gough.checker.limits import DEPTH
 from gough.checker.of_chain import empty_certificate, outlier_certificate, witness_certificate
 from gough.closure.fits import best_together, exhibited
-from gough.closure.joint import JointProblem
 from gough.closure.joint_hull import JointHull
 from gough.closure.outliers import wrong_poses
 from gough.closure.tolerance import minimal_tolerance, refuted
@@ -35,7 +34,7 @@ from gough.core.rotations import exp
 from gough.core.sealed import sealed
 from gough.evidence import LiftedTree
 from gough.methods import LiftedHull
-from tests.methods.legs import leg_problem, measured_platform
+from tests.methods.legs import joint_legs, leg_problem, measured_platform
 
 
 def errors_of(shown):
@@ -67,7 +66,7 @@ def wrong():
 def together():
     """Legs with so little backlash that only all together show it."""
     data, truth = measured_platform(random(), backlash=2e-4)
-    problem = JointProblem.of_legs(data, Box.around(truth, 3e-3), (1, 2, 3, 4, 5, 6))
+    problem = joint_legs(data, Box.around(truth, 3e-3), (1, 2, 3, 4, 5, 6))
     answer = estimate(problem, JointHull(bounds=False, chains=LiftedHull(rtol=0.3)), strict=False)
     return problem, answer, chain_certificate(problem, answer)
 
@@ -234,7 +233,7 @@ def test_joint_evidence_serves_no_other_legs(together):
 
 def test_a_joint_witness(rng):
     data, truth = measured_platform(rng, n=10, legs=(2, 5))
-    problem = JointProblem.of_legs(data, Box.around(truth, 0.01), (2, 5))
+    problem = joint_legs(data, Box.around(truth, 0.01), (2, 5))
     points, shown = best_together(problem, truth.reshape(2, 7), enough=-np.inf)
     certificate = witness_certificate(problem, points, errors_of(shown))
     verdict = check_chains(certificate, problem)

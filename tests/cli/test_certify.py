@@ -428,7 +428,7 @@ def test_refusals_name_the_line(tmp_path, change, message):
         CalibrationStudy.read(path).certify()
 
 
-def test_other_machines_and_no_machine(tmp_path, capsys):
+def test_other_robots_and_no_robot(tmp_path, capsys):
     path = write(tmp_path, '[robot]\nfamily = "linear-delta"\n[poses]\nfile = "poses.csv"\n', n=8)
     assert run(["certify", str(path)]) == 2
     assert "state half-widths of position" in " ".join(capsys.readouterr().err.split())

@@ -99,7 +99,7 @@ def test_how_many_for_a_target(study, capsys, monkeypatch):
     assert "not the target of 0.00100 mm" in capsys.readouterr().out
 
 
-def test_another_machine_within_a_box(study, capsys, monkeypatch):
+def test_another_robot_within_a_box(study, capsys, monkeypatch):
     monkeypatch.setattr("gough.studies.pose_selection.selection_documents", lambda *_: {})
     study.write_text(PRINTER)
     assert run(["poses", str(study)]) == 0

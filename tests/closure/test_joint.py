@@ -21,7 +21,7 @@ from gough.closure.tolerance import joint_tolerance, minimal_tolerance, refuted
 from gough.core.rotations import exp, from_quaternion
 from gough.methods import LiftedHull
 from tests.closure.test_certified_leg import lifted
-from tests.methods.legs import leg_problem, measured_platform
+from tests.methods.legs import joint_legs, leg_problem, measured_platform
 
 
 @pytest.mark.parametrize("size", [1e-6, 1e-3, 0.3])
@@ -56,7 +56,7 @@ def test_exact_shared_rows_hold_for_the_errors_that_were_made(rng, size):
 
 def test_what_a_program_proves_is_proven_exactly_too(rng):
     data, truth = measured_platform(rng, n=10, legs=(1, 4))
-    problem = JointProblem.of_legs(data, Box.around(truth, 2e-3), (1, 4))
+    problem = joint_legs(data, Box.around(truth, 2e-3), (1, 4))
     center, radius = truth + 1e-4, np.full(14, 2.2e-3)
     cuts = JointProgram(problem, center, radius).cuts()
     assert len(cuts) >= 3
@@ -77,7 +77,7 @@ def test_what_a_program_proves_is_proven_exactly_too(rng):
 def test_no_weights_whatever_prove_more_than_the_truth(rng, legs):
     """The checker's rule alone, against legs that are consistent: random rows, random weights, random boxes."""
     data, truth = measured_platform(rng, n=6, legs=legs)
-    question = question_of(JointProblem.of_legs(data, Box.around(truth, 1.0), legs))
+    question = question_of(joint_legs(data, Box.around(truth, 1.0), legs))
     checker = Space(question, legs, 0.0)
     for _ in range(20):
         radius = 10.0 ** rng.uniform(-5, 0, len(truth))
@@ -96,7 +96,7 @@ def test_no_weights_whatever_prove_more_than_the_truth(rng, legs):
 
 def test_the_truth_is_kept_and_the_box_not_larger(rng):
     data, truth = measured_platform(rng, n=8, legs=(1, 2))
-    problem = JointProblem.of_legs(data, Box.around(truth + rng.uniform(-1e-3, 1e-3, 14), 2e-3), (1, 2))
+    problem = joint_legs(data, Box.around(truth + rng.uniform(-1e-3, 1e-3, 14), 2e-3), (1, 2))
     method = JointHull(max_steps=1, chains=LiftedHull(rtol=0.5))
     answer = estimate(problem, method, strict=False)
     assert truth in answer.region
@@ -112,7 +112,7 @@ def test_readings_that_only_together_contradict_each_other():
     q, p = np.tile([1.0, 0, 0, 0], (2, 1)), np.tile([0, 0, 0.5], (2, 1))
     data = PlatformMeasurements(q, p, [[0.1, 0.1], [0.101, 0.1]], 1e-3, 0, 1e-5)
     prior = Box(([0] * 6 + [0.3]) * 2, ([0] * 6 + [0.5]) * 2)
-    problem = JointProblem.of_legs(data, prior, (1, 2))
+    problem = joint_legs(data, prior, (1, 2))
     assert all(part_ok is None for part_ok in map(refuted, problem.parts))
     assert JointHull().estimate(problem).status is Status.INCONSISTENT
     found = joint_tolerance(problem, np.tile([0, 0, 0, 0, 0, 0, 0.4], (2, 1)))
@@ -123,10 +123,14 @@ def test_readings_that_only_together_contradict_each_other():
 
 def test_what_cannot_be_asked():
     data, truth = measured_platform(np.random.default_rng(0), n=8, legs=(1, 2))
-    with pytest.raises(InputError, match="numbers of legs"):
-        JointProblem.of_legs(data, Box.around(truth, 1.0), (1,))
-    with pytest.raises(InputError, match="axes"):
-        JointProblem.of_legs(data, Box.around(truth[:7], 1.0), (1, 2))
+    one = LegProblem(data.leg(0), Box.around(truth[:7], 1.0), 1)
+    with pytest.raises(InputError, match="at least one chain"):
+        JointProblem(())
+    with pytest.raises(InputError, match="more than once"):
+        JointProblem((one, one))
+    others = LegMeasurements(data.quaternion, data.position, data.readings[:, 1], 1.0, 1.0, 1.0)
+    with pytest.raises(InputError, match="poses and tolerances must be the same"):
+        JointProblem((one, LegProblem(others, Box.around(truth[7:], 1.0), 2)))
     with pytest.raises(InputError, match="legs"):
         PlatformMeasurements(data.quaternion, data.position, data.readings[:, 0], 0, 0, 0)
 

@@ -38,12 +38,12 @@ from gough.core.errors import AssumptionError
 from gough.checker.leg_equations import LegMeasurements, PlatformMeasurements
 from gough.closure.certified_leg import LegProblem
 from gough.closure.joint_hull import JointHull
-from gough.closure.joint import JointProblem
 from gough.closure.tolerance import minimal_tolerance
 from gough.closure.outliers import relaxed_tolerance, wrong_poses
 from gough.closure.tolerance import joint_tolerance
 from gough.methods import *
 from tests.laws.problems import SET_METHODS
+from tests.methods.legs import joint_legs
 W, theta = np.array([[1.0, 0.5], [0.25, 2.0], [1.0, -1.0]]), np.array([1.0, 2.0])
 def problem(shift=0.0):
     y = W @ theta + np.array([shift, 0.0, 0.0])
@@ -53,7 +53,7 @@ q, readings = np.tile([1.0, 0, 0, 0], (8, 1)), np.linalg.norm(p, axis=1) - 0.2
 prior = Box([-0.1] * 3 + [0] * 3 + [0.1], [0.1] * 3 + [0] * 3 + [0.3])
 leg = LegProblem(LegMeasurements(q, p, readings, 1e-5, 0.0, 1e-5), prior)
 both = PlatformMeasurements(q, p, np.column_stack([readings, readings]), 1e-5, 0.0, 1e-5)
-joint = JointProblem.of_legs(both, Box(np.tile(leg.prior.lower, 2), np.tile(leg.prior.upper, 2)), (1, 2))
+joint = joint_legs(both, Box(np.tile(leg.prior.lower, 2), np.tile(leg.prior.upper, 2)), (1, 2))
 stream = HullStream(Unknowns(["a", "b"], prior=Box([-9, -9], [9, 9])))
 stream.update_many(W, W @ theta, 0.5)
 ball = __import__("gough").Ellipsoid([0.0], [[1.0]])

@@ -15,7 +15,6 @@ from gough import Bounded, Box, Claim, LinearProblem, Status, Unknowns, estimate
 from gough.checker import certificate_of, check
 from gough.checker.leg_equations import LegMeasurements, PlatformMeasurements
 from gough.closure.certified_leg import LegProblem
-from gough.closure.joint import JointProblem
 from gough.closure.joint_hull import JointHull
 from gough.core.errors import GoughError
 from gough.methods import (
@@ -37,6 +36,7 @@ from gough.methods.programs.simplex import Optimum, Outcome, Simplex
 from gough.methods.programs.sparse_program import SparseProgram
 from tests.laws.oracle import exact, holds, inequalities, is_consistent, relaxed_vertices, vertices
 from tests.laws.problems import SET_METHODS
+from tests.methods.legs import joint_legs
 
 ELLIPSOIDS = [
     BoundingEllipsoid(),
@@ -460,7 +460,7 @@ def test_lies_of_a_linear_program_make_nothing_false_about_legs(liar):
     both = PlatformMeasurements(quaternions, p, np.column_stack([readings, readings]), 1e-5, 0.0, 1e-5)
     prior = Box(np.tile(near.lower, 2), np.tile(near.upper, 2))
     joint = estimate(
-        JointProblem.of_legs(both, prior, (1, 2)), JointHull(max_steps=1, chains=LiftedHull(max_steps=1)), strict=False
+        joint_legs(both, prior, (1, 2)), JointHull(max_steps=1, chains=LiftedHull(max_steps=1)), strict=False
     )
     assert truth * 2 in joint.region
 

@@ -8,6 +8,7 @@ import numpy as np
 from gough import Box
 from gough.checker.leg_equations import LegMeasurements, PlatformMeasurements
 from gough.closure.certified_leg import LegProblem
+from gough.closure.joint import JointProblem
 from gough.core.rotations import exp, to_quaternion
 from gough.robots.gough_platform import GoughPlatform
 
@@ -64,3 +65,11 @@ def measured_platform(rng, *, n=64, backlash=0.0, scale=0.0, bad=None, legs=(1, 
     seen = (readings + noise) * (1 + scale)
     data = PlatformMeasurements(to_quaternion(R_measured), p_measured, seen, POSITION, ROTATION, t)
     return data, robot.nominal.reshape(6, 7)[columns].reshape(-1)
+
+
+def joint_legs(data, prior, legs):
+    """The joint problem of legs with these numbers: readings and prior follow their order, seven unknowns a leg."""
+    boxes = [Box(*sides) for sides in zip(prior.lower.reshape(-1, 7), prior.upper.reshape(-1, 7), strict=True)]
+    return JointProblem(
+        tuple(LegProblem(data.leg(i), box, leg) for i, (box, leg) in enumerate(zip(boxes, legs, strict=True)))
+    )

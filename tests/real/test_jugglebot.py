@@ -69,7 +69,7 @@ def test_the_answer_is_that_of_scipy(found, platform, poses):
     assert abs(other.x - found.parameters).max() < 1e-6
 
 
-def test_gains_are_part_of_the_machine(found, platform, poses):
+def test_gains_are_part_of_the_robot(found, platform, poses):
     """With the gains that its makers measured by hand, the model is refuted by poses that it has not seen."""
     free, held = (cross_validate(platform, poses, folds=6, fixed=names) for names in ((), GAIN_NAMES))
     rms = [1e3 * np.sqrt((check.length_after**2).mean()) for check in (free, held)]

@@ -102,7 +102,7 @@ def test_the_headline_tells_refuted_from_not_refuted_and_not_tested(campaign):
     assert all(each.next for each in (headline(found), headline(wrong), headline(silent), suspect))
 
 
-def test_other_machines_have_a_page_too():
+def test_other_robots_have_a_page_too():
     printer, rng = LinearDelta(), np.random.default_rng(1)
     p = rng.uniform([-0.08, -0.08, 0.0], [0.08, 0.08, 0.1], (30, 3))
     from gough.data import Poses

@@ -209,7 +209,7 @@ def test_integration_has_order_four(robot, motion):
     assert orders == pytest.approx([4.0, 4.0], abs=0.35)
 
 
-def test_a_held_voltage_moves_the_machine_as_another_integrator_says(robot):
+def test_a_held_voltage_moves_the_robot_as_another_integrator_says(robot):
     simulated = smooth(robot)
     volts = np.array([0.5, -0.8, 0.3, 0.2])
     loop = loop_of(simulated, substeps=8, lost=10.0)

@@ -78,7 +78,7 @@ def test_complete_mechanisms_have_their_own_masses(name):
 
 
 @pytest.mark.parametrize("name", IN_POSE)
-def test_excitation_keeps_the_machines_limits(name):
+def test_excitation_keeps_the_limits_of_the_robot(name):
     campaign = DEMOS[name].campaign(np.random.default_rng(3), seconds=(2.0, 2.0), candidates=2)
     motion = campaign.experiment.trajectory
     assert isinstance(motion, SlowThenFast)

@@ -26,7 +26,7 @@ def done():
     return demonstrate("palida", seed=1, **SHORT)
 
 
-def test_the_designed_motion_keeps_the_limits_of_the_machine(campaign):
+def test_the_designed_motion_keeps_the_limits_of_the_robot(campaign):
     robot = campaign.robot
     _, x, dx, ddx = palida_excitation().sample(1000.0)
     q, dq, _ = robot.joint_motion(x, dx, ddx)
@@ -37,7 +37,7 @@ def test_the_designed_motion_keeps_the_limits_of_the_machine(campaign):
     assert (robot.margin(x) / robot.margin(robot.home)).min() >= 0.49
 
 
-def test_a_campaign_is_of_one_machine_and_of_its_seed(campaign):
+def test_a_campaign_is_of_one_robot_and_of_its_seed(campaign):
     assert isinstance(campaign, PeriodicCampaign)
     assert DEMOS["palida"].is_periodic
     assert 0.07 < np.log(campaign.truth / campaign.robot.nominal).std() < 0.3

@@ -92,7 +92,7 @@ def test_inertia_is_symmetric_positive_and_that_of_the_efforts(robot, rng):
     np.testing.assert_allclose(pushed, np.einsum("nij,nj->ni", inertia, ddq), atol=1e-9)
 
 
-def test_impossible_machines_are_refused():
+def test_impossible_robots_are_refused():
     robot, bar = H4(), FiveBar.demo()
     for wrong, words in (
         (lambda: SimulatedRobot(robot, [1.0]), "16 parameters, not 1"),

@@ -134,7 +134,7 @@ def test_a_missing_file_is_refused(tmp_path):
         ('family = "gough"\nblueprint = "deltalab"', ""),
     ],
 )
-def test_dimensions_that_a_machine_takes_from_the_library_are_named(tmp_path, robot, named):
+def test_dimensions_that_a_robot_takes_from_the_library_are_named(tmp_path, robot, named):
     file = tmp_path / "study.toml"
     file.write_text(f'[robot]\n{robot}\n[poses]\nfile = "poses.csv"\n')
     expected = (f"Not stated in [robot.geometry], taken from the library: {named}",) if named else ()

@@ -1,6 +1,6 @@
 """Several chains of one robot, whose poses were measured once: the errors of a pose are the same for all of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gough.checker.leg_equations import PlatformMeasurements
-from gough.closure.certified_leg import LegProblem
 from gough.closure.chain_problem import ChainProblem
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import require
@@ -24,8 +22,10 @@ class JointProblem(ArrayValue):
     """The problems of several chains with the shared errors of each pose in common: which chains are consistent?
 
     Examples:
-        >>> data = PlatformMeasurements([[1, 0, 0, 0]], [[0, 0, 0.4]], [[0.1, 0.1]], 1e-4, 1e-4, 1e-5)
-        >>> problem = JointProblem.of_legs(data, Box.around(np.zeros(14), 1.0), (1, 2))
+        >>> from gough.checker.leg_equations import LegMeasurements
+        >>> from gough.closure.certified_leg import LegProblem
+        >>> data = LegMeasurements([[1, 0, 0, 0]], [[0, 0, 0.4]], [0.1], 1e-4, 1e-4, 1e-5)
+        >>> problem = JointProblem(tuple(LegProblem(data, Box.around(np.zeros(7), 1.0), leg) for leg in (1, 2)))
         >>> problem.n_rows, problem.unknowns.names[7]
         (2, 'a2x')
     """
@@ -38,16 +38,6 @@ class JointProblem(ArrayValue):
         require(len(set(self.chains)) == len(self.parts), "a chain is there more than once")
         same = all(np.array_equal(_shared(part), self.tolerance) for part in self.parts)
         require(same, "chains share the errors of their poses: poses and tolerances must be the same for all of them")
-
-    @classmethod
-    def of_legs(cls, data: PlatformMeasurements, prior: Box, legs: Sequence[int]) -> "JointProblem":
-        """The problem of legs of a Gough platform with these numbers, in the order of the readings."""
-        m = len(legs)
-        require(m == data.n_legs, f"there are readings of {data.n_legs} legs, but {m} numbers of legs")
-        require(len(prior) == 7 * m, f"{m} legs have {7 * m} unknowns, but the prior has {len(prior)} axes")
-        sides = (side.reshape(m, 7) for side in (prior.lower, prior.upper))
-        priors = [Box(*each) for each in zip(*sides, strict=True)]
-        return cls(tuple(LegProblem(data.leg(i), priors[i], leg) for i, leg in enumerate(legs)))
 
     @property
     def chains(self) -> tuple[int, ...]:

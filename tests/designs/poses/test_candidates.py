@@ -112,7 +112,7 @@ def test_poses_in_a_box():
     ],
     ids=lambda m: getattr(m, "name", ""),
 )
-def test_other_machines(model, box):
+def test_other_robots(model, box):
     """Boxes partly out of reach; from readings and from poses."""
     found = candidates(model, PoseLimits(pose=box), sources=["low-discrepancy"], count=80)
     assert 20 < len(found) <= 80
