@@ -125,7 +125,7 @@ def test_chains_that_fit(tmp_path):
         ('orientation = "1 deg"\n', "does not turn"),
         ('[certify.model_error]\nconstant = "1 mrad"\n', "line 13.*measures rad"),
         ("[certify.model_error]\nposition = -1e-3\n", "line 13.*must not be negative"),
-        ('[calibration]\nframes = "instrument"\n', "own frame"),
+        ('[calibration]\nframes = "instrument"\n', r"line 13.*state where the base is.*\[frames.base\]"),
     ],
 )
 def test_refusals_name_the_line(tmp_path, more, message):

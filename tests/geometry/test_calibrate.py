@@ -9,7 +9,7 @@ from gough.core.errors import InputError
 from gough.core.rotations import exp, from_quaternion, to_quaternion
 from gough.data import Poses
 from gough.estimates import EstimationError
-from gough.geometry import calibrate, cross_validate, held_out, rezero, robot_frame
+from gough.geometry import Placement, StatedFrames, calibrate, cross_validate, held_out, rezero, robot_frame
 from gough.region import ConfidenceEllipsoid
 from gough.robots import GoughPlatform, LinearDelta, PlatformPoses, RotaryDelta
 from tests.geometry.simulated import EXTREMAL, READING, ROBOT, measured, truth
@@ -223,8 +223,8 @@ def test_refusals(rng):
     _, seen = measured(truth(rng), EXTREMAL, rng)
     with pytest.raises(InputError, match="did you mean 'a1x'"):
         calibrate(ROBOT, seen, fixed=["a1xx"])
-    with pytest.raises(InputError, match="robot_frame"):
-        calibrate(LinearDelta(), Poses(seen.position, None, seen.readings[:, :3]), frames="instrument")
+    with pytest.raises(InputError, match="leave the frames out"):
+        calibrate(ROBOT, seen, frames=StatedFrames(Placement()))
     still = Poses(
         np.tile(seen.position[:1], (9, 1)), np.tile(seen.rotation[:1], (9, 1, 1)), np.tile(seen.readings[:1], (9, 1))
     )

@@ -117,8 +117,9 @@ def summary_of(question: ChainQuestion) -> dict[str, Any]:
         tolerances = {"position": t[:, :r]} if r > 0 else {}  # a file may state that the reading is the first error
         tolerances["reading"] = np.stack([rod.reading_tolerance for rod in question.rods])
         units = {"position": "m", "reading": first.reading_unit}
-        if t.shape[1] > r + 1:
-            tolerances["heading"], units["heading"] = t[:, r + 1 :], "rad"
+        if t.shape[1] > r + 1:  # one error of the heading, or those of orientations in an instrument's frame
+            name = "heading" if t.shape[1] == r + 2 else "rotation"
+            tolerances[name], units[name] = t[:, r + 1 :], "rad"
     ranges = {name: _range(values) for name, values in tolerances.items()}
     prior = {"lower": question.prior.lower.tolist(), "upper": question.prior.upper.tolist()}
     return {"poses": question.n_poses, "units": units, "tolerances": ranges, "prior": prior}

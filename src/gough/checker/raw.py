@@ -11,6 +11,7 @@ from gough.checker.linear import NotProven
 from gough.checker.manifest import Given, digest_of, summary_of
 from gough.checker.raw_chains import RawChains, raw_chains
 from gough.checker.raw_data import Half, NotDerived, RawTable, require_known, span_of, study_of, table_in
+from gough.checker.raw_frames import RawFrames, RawPlacement
 from gough.checker.raw_numbers import Span
 from gough.core.outward import DEGREES, sides
 from gough.core.text import poses_counted_from
@@ -126,7 +127,8 @@ def _stated_words(raw: RawChains) -> list[str]:
     readings = ", ".join(f"{word} {chain} ± {half}" for chain, half in zip(raw.chains, each, strict=True))
     parts = [f"positions ± {_axes(raw.position, 'mm')} (x, y, z)"]
     if family.turns:
-        what, how = ("orientations", " (left rotation vector)") if family.is_gough else ("headings", "")
+        vector = family.is_gough or raw.frames is not None
+        what, how = ("orientations", " (left rotation vector)") if vector else ("headings", "")
         parts.append(f"{what} ± {_axes(raw.orientation, 'deg')}{how}")
     centers = [c for row in raw.center for c in row]
     reach = [r.span for r in raw.around * len(raw.chains)]
@@ -135,7 +137,38 @@ def _stated_words(raw: RawChains) -> list[str]:
     if raw.gains:
         gains = ", ".join(f"leg {leg}: {g!r}" for leg, g in zip(raw.chains, raw.gains, strict=True))
         lines.append(f"Readings are multiplied by gains, taken as given ({gains}).")
-    return [*lines, *([_LEG] if family.is_gough else _rod_words(raw))]
+    framed = [] if raw.frames is None else _frames_words(raw.frames, turns=family.turns)
+    return [*lines, *framed, *([_LEG] if family.is_gough else _rod_words(raw))]
+
+
+def _frames_words(frames: RawFrames, *, turns: bool) -> list[str]:
+    """Where measured poses are from, and how they were moved into the robot's frame."""
+    lines = [f"Frames: the base is, in the instrument's frame, {_placement_words(frames.base)}."]
+    if turns:
+        lines[0] += f" The platform is, in the target's frame, {_placement_words(frames.platform)}."
+        pose = "p and R are position and heading of the platform, seen from the base, if the target"
+        lines.append(f"{pose} is where the instrument measured it; the heading is that of the platform's x axis.")
+    else:
+        lines.append("p is the position of the target, as the instrument measured it, seen from the base.")
+    lines[1] += " Tolerances of poses are along the instrument's axes."
+    if any(half.number for each in (frames.base, frames.platform) for half in (*each.position_half, *each.orientation_half)):
+        lines[1] += " Errors of the frames are within their half-widths in each pose, and may differ from pose to pose."
+    return lines
+
+
+def _placement_words(placement: RawPlacement) -> str:
+    place = ", ".join(_decimal(1000 * x.number) for x in placement.position)
+    turned = ", ".join(map(_decimal, placement.quaternion))
+    known = [
+        f"{what} ± {_axes([halves], unit)}"
+        for what, halves, unit in (
+            ("position", placement.position_half, "mm"),
+            ("orientation", placement.orientation_half, "deg"),
+        )
+        if any(half.number for half in halves)
+    ]
+    within = f" ({'; '.join(known)})" if known else " (taken as exact)"
+    return f"at ({place}) mm with the quaternion, scalar first, ({turned}){within}"
 
 
 def _rod_words(raw: RawChains) -> list[str]:
@@ -143,10 +176,13 @@ def _rod_words(raw: RawChains) -> list[str]:
     family = raw.family
     pose = "position p and heading R" if family.turns else "position p"
     errors = "p, q and the heading" if family.turns else "p and q"
+    shared = "p and the heading" if family.turns else "p"
+    if raw.frames is not None:
+        shared = "the measured pose and of the frames"
+        errors = f"{shared} and of q"
     fits = f"A chain of a {family.name} fits a pose with {pose} and the reading q if {_CHAIN[family.name]}"
     lines = [f"{fits}, for some errors of {errors} within the tolerances."]
     if len(raw.chains) > 1:
-        shared = "p and the heading" if family.turns else "p"
         lines[0] += f" Chains fit together if in each pose the same errors of {shared} serve all of them."
     if family.conditions:
         each = _condition_words(family.conditions, [_letter(name.removesuffix("_{}")) for name in family.unknowns])

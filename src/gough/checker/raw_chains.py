@@ -7,11 +7,14 @@ with angles replaced by the vectors that they turn:
     rotary-delta            d = p − P − cos q U − sin q V
     h4, par4                d = p + R(θ) c − P − cos q U − sin q V
     3-rrr                   d = p + R(θ) c − P − R(q) U, in the plane
+
+Poses of the five other families may be stated in an instrument's frame, see `raw_frames`.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from gough.checker.leg_equations import STEMS
@@ -27,8 +30,10 @@ from gough.checker.raw_data import (
     poses_of,
     reach_of,
     reading_half_widths,
+    span_of,
     table_in,
 )
+from gough.checker.raw_frames import RawFrames, SeenPose, frames_of, moved_pose, own_pose
 from gough.checker.raw_numbers import Scaled, Span, quantity, total, turn
 from gough.core.rational import rational
 
@@ -112,7 +117,8 @@ class RawChains:
     position: Sequence[tuple[Half, ...]]
     """Half-widths of each pose, m."""
     orientation: Sequence[tuple[Half, ...]]
-    """Half-widths of the left rotation vector, or of the heading only, rad; empty where nothing turns."""
+    """Half-widths of the left rotation vector, or of the heading only, rad; empty where nothing turns. Chains over rods
+    have the vector if poses are in an instrument's frame."""
     readings: Sequence[tuple[Span, ...]]
     """Readings of each pose and chain, multiplied by the gain."""
     half: Sequence[tuple[Span, ...]]
@@ -125,6 +131,25 @@ class RawChains:
     """Where the prior's center is from, in words; empty where the study states its numbers."""
     gains: tuple[float, ...] = ()
     """Calibrated gains that are taken as given; empty where the study states them."""
+    frames: RawFrames | None = None
+    """Where the base is in the frame of the poses; None if they are in the robot's frame, or of a Gough platform."""
+
+    @cached_property
+    def seen(self) -> tuple[SeenPose, ...]:
+        """The poses in the robot's frame, for chains over rods."""
+        poses = []
+        for k, position in enumerate(self.poses.position):
+            halves = tuple(span_of(x) for x in self.position[k]), tuple(span_of(x) for x in self.orientation[k])
+            rotation = self.poses.rotation[k] if self.family.turns else None
+            try:
+                poses.append(
+                    own_pose(position, rotation, halves, self.family.axes)
+                    if self.frames is None
+                    else moved_pose(self.frames, position, rotation, halves)
+                )
+            except NotProven as short:
+                raise NotProven(f"pose {k}: {short}") from short
+        return tuple(poses)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -161,6 +186,9 @@ def raw_chains(
     family = FAMILIES[name]
     if not family.is_gough:
         _require_plain(study)
+    elif "frames" in study:
+        raise NotProven("the study states frames, which a Gough platform does not have")
+    frames = None if family.is_gough else frames_of(study, turns=family.turns)
     n, unit = (family.chains, family.reading_unit) if family.chains else _platform(robot)
     if not all(1 <= chain <= n for chain in chains):
         raise NotProven(f"the robot has {n} chains")
@@ -169,6 +197,8 @@ def raw_chains(
     poses = poses_of(table, study, n, unit, planar=family.axes == 2)
     if family.turns and poses.rotation[0] is None:
         raise NotProven("the poses have no orientations")
+    if frames is not None:
+        _require_measured(frames, poses, family)
     gains = _gains(robot, given, chains, n) if family.is_gough else [Span.at(1)] * len(chains)
     readings = [tuple(row[i - 1] * g for i, g in zip(chains, gains, strict=True)) for row in poses.readings]
     half = reading_half_widths(study, n, unit)
@@ -180,14 +210,25 @@ def raw_chains(
         tuple(chains),
         poses,
         pose_half_widths(study, poses, "position"),
-        turned if family.is_gough else [row[2:] for row in turned],
+        turned if family.is_gough or frames is not None else [row[2:] for row in turned],
         readings,
         [tuple(a + b for a, b in zip(own, row, strict=True)) for row in more],
         center,
         _around(certify, family),
         centers,
         given.gains,
+        frames,
     )
+
+
+def _require_measured(frames: RawFrames, poses: RawPoses, family: Family) -> None:
+    """Raise NotProven if frames tilt what has not been measured in all directions."""
+    if not (frames.base.tilts or frames.platform.tilts):
+        return
+    if family.axes == 2 and not any(position[2].most for position in poses.position):
+        raise NotProven("the frames tilt, but the poses have no z")
+    if family.turns and all(len(q) == 4 and not q[1].most and not q[2].most for q in poses.rotation):
+        raise NotProven("the frames tilt, but only headings were measured")
 
 
 def _platform(robot: Mapping[str, Any]) -> tuple[int, str]:
@@ -216,8 +257,6 @@ def _require_plain(study: Mapping[str, Any]) -> None:
     stated = [key for key in ("blueprint", "gains", "reading_unit") if key in robot]
     if stated:
         raise NotProven(f"'{stated[0]}' of the robot is for Gough platforms, not for chains")
-    if table_in(study, "calibration").get("frames", "robot") != "robot":
-        raise NotProven("the poses are in an instrument's frame, but chains are derived in the robot's frame")
     if table_in(robot, "geometry") and center_of(study) == "blueprint":
         raise NotDerived("the checker does not compute the center of a chain's prior from [robot.geometry]")
 

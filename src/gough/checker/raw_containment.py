@@ -8,8 +8,9 @@ Rotations of legs: let R be the stated rotation, S that of the question's quater
 |φ| ≤ 1/4 the vector of exp(ω) exp(φ) differs from ω by less than 2 |φ|: along exp(ω) exp(s φ) the angle stays below
 5/4, where the derivative of the logarithm is at most (5/8) / sin(5/8) < 1.07.
 
-Rods: p, A, D and B are derived anew, and what they differ by from those of the question goes into ρ. A reading or a
-heading that is off by η turns a vector x by η; what is left of second order is at most |x| η²/2.
+Rods: p, A, D and B are derived anew, from poses that are moved into the robot's frame where they were measured in an
+instrument's (`raw_frames`), and what they differ by from those of the question goes into ρ. A reading or a heading that
+is off by η turns a vector x by η; what is left of second order is at most |x| η²/2.
 """
 
 from collections.abc import Sequence
@@ -227,55 +228,54 @@ def _beyond(witness: ChainWitness, question: ChainQuestion, raw: RawChains, k: i
 
 @dataclass(frozen=True)
 class _Equation:
-    """d = p + A x + Σ ε (D + B x) + ρ of one pose, errors in the order of the question, |ρ| by columns of x."""
+    """d = p + A x + Σ ε (D + B x) + ρ of one pose, errors in the order of the question, |ρ| ≤ rest + Σ bend |x|."""
 
     p: list[Span]
     A: Entries
     D: list[dict[int, Span]]
     B: list[Entries]
     half: list[Span]
-    bent: dict[int, int]
-    """Columns that an error turns, and which error."""
+    reading: int
+    """Which error is that of the reading."""
+    turned: tuple[int, ...]
+    """Columns that the reading turns."""
+    rest: Fraction
+    bend: dict[int, Fraction]
+    """What errors of the pose leave out, without what the reading does."""
 
 
 def _equation(raw: RawChains, i: int, k: int) -> _Equation:
     """The equation of the i-th chain in pose k."""
-    p, reading, half = list(raw.poses.position[k]), raw.readings[k][i], _halves(raw, i, k)
-    if raw.family.name == "linear-delta":
-        p[2] = p[2] + reading
-        A = {(j, j): -_ONE for j in range(3)}
-        D = [{0: _ONE}, {1: _ONE}, {2: _ONE}, {2: _ONE}]
-        return _Equation(p, A, D, [{}] * 4, half, {})
-    c, s = turn(reading)
-    if raw.family.name == "3-rrr":
-        A = {(0, 0): -_ONE, (1, 1): -_ONE, (0, 2): -c, (0, 3): s, (1, 2): -s, (1, 3): -c}
-        turned = {(0, 2): s, (0, 3): c, (1, 2): -c, (1, 3): s}
-        p, bent = [p[0], p[1], _ZERO], dict.fromkeys((2, 3), 2)
+    pose, reading, name = raw.seen[k], raw.readings[k][i], raw.family.name
+    axes, first = raw.family.axes, len(raw.family.unknowns) - 3
+    p = [pose.position[j] if j < axes else _ZERO for j in range(3)]
+    A, along, turning = {(j, j): -_ONE for j in range(axes)}, dict[int, Span](), Entries()
+    if name == "linear-delta":
+        p[2], along = p[2] + reading, {2: _ONE}
     else:
-        A = {(j, j): -_ONE for j in range(3)} | {(j, 3 + j): -c for j in range(3)} | {(j, 6 + j): -s for j in range(3)}
-        turned = {(j, 3 + j): s for j in range(3)} | {(j, 6 + j): -c for j in range(3)}
-        bent = dict.fromkeys(range(3, 9), 3)
-    D = [*({axis: _ONE} for axis in range(raw.family.axes)), {}]
-    B: list[Entries] = [*({} for _ in range(raw.family.axes)), turned]
+        c, s = turn(reading)
+        if name == "3-rrr":
+            A |= {(0, 2): -c, (0, 3): s, (1, 2): -s, (1, 3): -c}
+            turning = {(0, 2): s, (0, 3): c, (1, 2): -c, (1, 3): s}
+        else:
+            A |= {(j, 3 + j): -c for j in range(3)} | {(j, 6 + j): -s for j in range(3)}
+            turning = {(j, 3 + j): s for j in range(3)} | {(j, 6 + j): -c for j in range(3)}
+    D, B, bend = list[dict[int, Span]](), list[Entries](), dict[int, Fraction]()
+    for error in (*pose.shifts, *pose.turns):
+        D.append({axis: error.direction[axis] for axis in range(axes)})
+        B.append({})
+        if raw.family.turns:
+            a, b = (error.slope * part for part in pose.heading)
+            B[-1] = {(0, first): -b, (0, first + 1): -a, (1, first): a, (1, first + 1): -b}
     if raw.family.turns:
-        first = len(raw.family.unknowns) - 3
-        a, b = _heading(raw.poses.rotation[k])
+        a, b = pose.heading
         A |= {(0, first): a, (0, first + 1): -b, (1, first): b, (1, first + 1): a}
-        B.append({(0, first): -b, (0, first + 1): -a, (1, first): a, (1, first + 1): -b})
-        D.append({})
-        bent |= dict.fromkeys((first, first + 1), len(half) - 1)
-    return _Equation(p, A, D, B, half, bent)
-
-
-def _heading(rotation: Any) -> tuple[Span, Span]:
-    """Cosine and sine of the heading, the direction of the first two numbers of a rotation matrix's first column."""
-    if len(rotation) == 4:
-        w, x, y, z = rotation
-        level, across = w * w + x * x - y * y - z * z, (x * y + w * z) * 2
-    else:
-        level, across = rotation[0], rotation[3]
-    length = (level * level + across * across).rounded().root()
-    return (level / length).rounded(), (across / length).rounded()
+        bend = dict.fromkeys((first, first + 1), pose.bent)
+    place = len(pose.shifts)
+    D.insert(place, along)
+    B.insert(place, turning)
+    turned = tuple(sorted({j for _, j in turning}))
+    return _Equation(p, A, D, B, _halves(raw, i, k), place, turned, pose.left, bend)
 
 
 def _require_rod(rod: RodEquations, raw: RawChains, i: int) -> None:
@@ -285,13 +285,12 @@ def _require_rod(rod: RodEquations, raw: RawChains, i: int) -> None:
     that they also hold where a certificate lets readings be off by more.
     """
     first, name = _equation(raw, i, 0), raw.family.name
-    reading = len(first.half) - 1 - raw.family.turns
-    known = (raw.family.reading_unit, reading, len(first.half))
+    known = (raw.family.reading_unit, first.reading, len(first.half))
     if (rod.reading_unit, rod.reading, rod.tolerance.shape[1]) != known:
         raise NotProven(f"the equations are not those of chain {raw.chains[i]} of a {name}")
     if _in_order(rod.conditions) != _in_order(raw.family.conditions):
         raise NotProven(f"the conditions of the equations are not those of a {name}")
-    if set(rod.turned) != {j for j, e in first.bent.items() if e == reading}:
+    if set(rod.turned) != set(first.turned):
         raise NotProven(f"the reading does not turn what it turns in a {name}")
     for k in range(rod.n_poses):
         _require_pose(rod, k, first if k == 0 else _equation(raw, i, k), raw.poses.label(k))
@@ -306,15 +305,15 @@ def _require_pose(rod: RodEquations, k: int, stated: _Equation, label: str) -> N
     t = [rational(x, "a tolerance") for x in rod.tolerance[k].tolist()]
     if any(half.high > allowed for half, allowed in zip(stated.half, t, strict=True)):
         raise NotProven(f"pose {label}: a stated half-width is larger than that of the equations")
-    blur = sum((abs_off(x, y) for x, y in zip(stated.p, rod.p[k].tolist(), strict=True)), Fraction(0))
-    bend = [Fraction(0)] * len(rod.names)
+    blur = sum((abs_off(x, y) for x, y in zip(stated.p, rod.p[k].tolist(), strict=True)), stated.rest)
+    bend = [stated.bend.get(j, Fraction(0)) for j in range(len(rod.names))]
     _add_away(bend, rod.A[k], stated.A, Fraction(1))
     for e, (D, B) in enumerate(zip(stated.D, stated.B, strict=True)):
         off = [abs_off(D.get(i, Span.at(0)), y) for i, y in enumerate(rod.D[k, e].tolist())]
         blur += (t[e] + 1) * sum(off, Fraction(0))
         _add_away(bend, rod.B[k, e], B, t[e] + 1)
-    for j, e in stated.bent.items():
-        bend[j] += t[e] * t[e] / 2
+    for j in stated.turned:
+        bend[j] += t[stated.reading] ** 2 / 2
     allowed = [rational(x, "a bend") for x in rod.bend[k].tolist()]
     if blur > rational(float(rod.blur[k]), "a blur") or any(x > y for x, y in zip(bend, allowed, strict=True)):
         raise NotProven(f"pose {label}: the equations do not enclose what the pose and the reading define")
@@ -356,5 +355,5 @@ def _require_rods_exhibited(
 
 def _halves(raw: RawChains, i: int, k: int) -> list[Span]:
     """Half-widths of the errors of the i-th chain in pose k, in the order of its equations."""
-    position = [span_of(half) for half in raw.position[k][: raw.family.axes]]
-    return [*position, raw.half[k][i], *(span_of(half) for half in raw.orientation[k])]
+    pose = raw.seen[k]
+    return [*(error.half for error in pose.shifts), raw.half[k][i], *(error.half for error in pose.turns)]

@@ -32,12 +32,15 @@ _ANGLES = range(3, 6)
 Quaternion = tuple[Span, Span, Span, Span]
 
 _KEYS = {
-    "": {"robot", "poses", "noise", "calibration", "selection", "certify", "output"},
+    "": {"robot", "poses", "noise", "calibration", "frames", "selection", "certify", "output"},
     "robot": {"family", "blueprint", "geometry", "gains", "reading_unit"},
     "poses": {"file", "validation", "columns", "units", "quaternion", "average"},
     "poses.units": {"position", "rotation", "readings"},
     "noise": {"position", "orientation", "readings"},
     "calibration": {"frames", "fixed", "scale", "robust", "folds"},
+    "frames": {"base", "platform"},
+    "frames.base": {"position", "quaternion", "position_tolerance", "orientation_tolerance"},
+    "frames.platform": {"position", "quaternion", "position_tolerance", "orientation_tolerance"},
     "certify": {
         "position", "orientation", "readings", "sigmas", "around", "center", "chains", "legs", "outliers", "joint",
         "joint_box", "width", "model_error",
@@ -367,11 +370,11 @@ def pose_half_widths(study: Mapping[str, Any], poses: RawPoses, group: str) -> l
     certify, noise, axis = table_in(study, "certify"), table_in(study, "noise"), "m" if group == "position" else "rad"
     sigmas = _sigmas(certify)
     if certify.get(group) is not None:
-        return [_three(certify[group], axis)] * len(poses)
+        return [half_widths(certify[group], axis)] * len(poses)
     if noise.get("position") is not None:
         if noise.get(group) is None:
             raise NotProven(f"the study states no {group} in [noise]")
-        return [tuple(half * sigmas for half in _three(noise[group], axis))] * len(poses)
+        return [tuple(half * sigmas for half in half_widths(noise[group], axis))] * len(poses)
     if poses.variances is None:
         raise NotProven(f"neither the study nor the poses state half-widths of {group}")
     which = range(3) if group == "position" else _ANGLES
@@ -409,7 +412,8 @@ def reach_of(stated: Any) -> Scaled:
     return reach
 
 
-def _three(stated: Any, axis: str) -> tuple[Scaled, ...]:
+def half_widths(stated: Any, axis: str) -> tuple[Scaled, ...]:
+    """Half-widths of three axes, in m or rad: one is stated for all, or one for each."""
     given = stated if isinstance(stated, list) else [stated]
     if len(given) not in {1, 3}:
         raise NotProven("half-widths of a pose are one, or one for each of three axes")

@@ -29,7 +29,8 @@ from gough.core.progress import Phase
 from gough.core.rotations import log, nearest_rotation, to_quaternion
 from gough.data import Poses
 from gough.data.pose_files import binary_columns
-from gough.geometry import Calibrated
+from gough.geometry import Calibrated, Placement, StatedFrames
+from gough.geometry.calibrate import require_frames_of
 from gough.region import Box
 from gough.robots import GoughPlatform, KinematicModel, LinearDelta, PlanarRRR, RotaryDelta
 from gough.robots.arm_chain import TurningArms
@@ -46,6 +47,10 @@ _STATED = "the stated values"
 _GAINS = "Gains of legs are taken as calibrated, and readings as multiplied by them; they are not proven."
 _NO_FILES = (
     "Certificates are about the measurements that they list: no files were given from which these could be derived."
+)
+_FRAMES = (
+    "Poses were moved from the instrument's frame into the robot's, with frames as stated; half-widths of the frames "
+    "count in each pose separately."
 )
 EQUATIONS = "equations.json"
 """The file that certificates about chains over rods speak about."""
@@ -102,6 +107,7 @@ def certify(
     joint_box: bool = False,
     model_error: ModelError | None = None,
     width: float = 1e-6,
+    frames: StatedFrames | None = None,
     sources: SourceFiles | None = None,
     on_step: OnStep = lambda _: None,
 ) -> Certification:
@@ -113,7 +119,7 @@ def certify(
 
     Args:
         robot: The robot with its blueprint.
-        poses: Measured poses with readings, in the frames of the center.
+        poses: Measured poses with readings, in the frames of the center, or in those of `frames`.
         tolerances: What each measurement may be off by: `Tolerances(position, reading, orientation)`.
         around: How far from the center values are sought, m: one length, or for legs of a Gough platform one for points
             on the base, points on the platform and lengths.
@@ -126,6 +132,9 @@ def certify(
         joint_box: Also compute a box of all chains together; it takes about a minute.
         model_error: What the model may be wrong by.
         width: Width of the bracket of ε at which the search ends, in the unit of readings.
+        frames: Where the base is in the frame of an instrument, and the platform in that of the measured target, if
+            poses of a robot with other chains than legs are in such frames. Half-widths of positions and orientations
+            are then along the instrument's axes.
         sources: The files from which all this was read, for certificates about their decimals.
         on_step: Called at the beginning of each step.
 
@@ -159,6 +168,7 @@ def certify(
         calibrated=calibrated,
         chains=chains,
         model_error=model_error,
+        frames=frames,
         sources=sources,
     )
     alone = tuple[str, ...]()
@@ -249,10 +259,13 @@ def prepare(
     calibrated: Calibrated | Array | None = None,
     chains: Sequence[int] | None = None,
     model_error: ModelError | None = None,
+    frames: StatedFrames | None = None,
     sources: SourceFiles | None = None,
 ) -> Prepared:
     """The questions that `certify` answers; arguments as there."""
     numbers = chain_numbers(robot, chains)
+    if frames is not None:
+        require_frames_of(robot, frames)
     require(poses.n_chains == len(robot.chains), f"the {robot.name} has {len(robot.chains)} readings a pose")
     theta, compared, where, notes = _centers(robot, center, calibrated)
     half = tolerances.broadcast(poses)
@@ -278,7 +291,8 @@ def prepare(
         notes += (_GAINS,) if robot.gains and compared is not None else ()
     else:
         wider = half._replace(reading=half.reading + error.at(poses, poses.readings))
-        problems = _rod_problems(robot, poses, wider, theta, reach, numbers=numbers, rounding=rounding)
+        problems = _rod_problems(robot, poses, wider, theta, reach, frames, numbers=numbers, rounding=rounding)
+        notes += (_FRAMES,) if frames is not None and sources is None else ()
         given = Given(where, tuple(tuple(quadratic_unknowns(robot, theta, k).tolist()) for k in numbers))
     require(sources is None or where != _STATED, "certificates about files need center = 'blueprint' or 'calibrated'")
     source = None if sources is None else sources.read(given)
@@ -381,6 +395,7 @@ def _rod_problems(
     half: Tolerances,
     center: Array,
     around: Array,
+    frames: StatedFrames | None,
     *,
     numbers: Sequence[int],
     rounding: float,
@@ -389,18 +404,28 @@ def _rod_problems(
     require(len(around) == 1, f"state one length: how far unknowns of a {robot.name} are sought")
     turns = robot.has_orientation
     require(not turns or poses.rotation is not None, f"a {robot.name} turns, but no headings were measured")
-    position, heading, readings = (
-        outer(x, np.zeros(1), rounding) for x in (half.position, half.orientation[:, 2], half.reading)
-    )
+    turned = half.orientation[:, 2] if frames is None else half.orientation
+    position, turned, readings = (outer(x, np.zeros(1), rounding) for x in (half.position, turned, half.reading))
+    outer_frames = None if frames is None else _outer_frames(frames, rounding)
     problems = []
     for chain in numbers:
         middle = quadratic_unknowns(robot, center, chain)
         box = outer_box(middle, np.full(len(middle), around[0]), rounding)
         prior = Box(np.append(box.lower[:-1], max(box.lower[-1], 0.0)), box.upper)
-        own = Tolerances(position, readings[:, chain - 1], heading)
-        exact = certified_chain(robot, poses, chain, prior, own)
+        own = Tolerances(position, readings[:, chain - 1], turned)
+        exact = certified_chain(robot, poses, chain, prior, own, outer_frames)
         problems.append(_enclosing(exact, poses, rounding) if rounding else exact)
     return tuple(problems)
+
+
+def _outer_frames(frames: StatedFrames, rounding: float) -> StatedFrames:
+    """Frames with half-widths that contain what was rounded when decimals became doubles."""
+
+    def wider(placement: Placement) -> Placement:
+        names = ("position_tolerance", "orientation_tolerance")
+        return replace(placement, **{name: outer(getattr(placement, name), np.zeros(1), rounding) for name in names})
+
+    return StatedFrames(wider(frames.base), wider(frames.platform))
 
 
 def _enclosing(problem: QuadraticChain, poses: Poses, rounding: float) -> QuadraticChain:

@@ -11,11 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gough.closure.quadratic_chain import QuadraticChain
+from gough.closure.seen_poses import PoseError, SeenPoses, moved_poses, own_poses
 from gough.core import intervals as iv
 from gough.core.arrays import Array
 from gough.core.errors import require
 from gough.core.intervals import Interval
 from gough.data.poses import Poses
+from gough.geometry.calibrate import require_frames_of
+from gough.geometry.frames import StatedFrames
 from gough.region import Box
 from gough.robots import KinematicModel, LinearDelta, PlanarRRR, RotaryDelta
 from gough.robots.arm_chain import TurningArms
@@ -49,7 +52,8 @@ class Tolerances(NamedTuple):
     reading: Any
     """In the unit of the readings: one, one for each chain, or (N, chains)."""
     orientation: Any = 0.0
-    """rad, of the left rotation vector: one, three, or (N, 3); of robots that turn about z only, of the heading."""
+    """rad, of the left rotation vector: one, three, or (N, 3); of robots that turn about z only, of the heading, unless
+    poses are in an instrument's frame."""
 
     @classmethod
     def of_noise(
@@ -98,11 +102,17 @@ def _deviations(poses: Poses, what: str, sigmas: float) -> Array:
 
 
 def certified_chain(
-    model: KinematicModel, poses: Poses, chain: int, prior: Box, tolerances: Tolerances
+    model: KinematicModel,
+    poses: Poses,
+    chain: int,
+    prior: Box,
+    tolerances: Tolerances,
+    frames: StatedFrames | None = None,
 ) -> QuadraticChain:
     """The problem of one chain (counted from 1): which of its parameters fit all poses within tolerances?
 
-    The prior is a box of the unknowns of `chain_names`; `quadratic_unknowns` computes them from parameters.
+    The prior is a box of the unknowns of `chain_names`; `quadratic_unknowns` computes them from parameters. Poses are in
+    the robot's frame, or in that of an instrument if `frames` are given.
 
     Examples:
         >>> from gough.methods import LiftedHull
@@ -117,34 +127,51 @@ def certified_chain(
     """
     require(1 <= chain <= len(model.chains), f"there is no chain {chain}: the {model.name} has {len(model.chains)}")
     require(poses.n_chains == len(model.chains), f"the {model.name} has {len(model.chains)} readings a pose")
+    turns = model.has_orientation
+    require(not turns or poses.rotation is not None, f"the {model.name} turns: its chains need measured headings")
     N, names = len(poses), chain_names(model, chain)
-    moved = np.broadcast_to(np.asarray(tolerances.position, dtype=float), (N, 3))
     read = np.broadcast_to(np.asarray(tolerances.reading, dtype=float), (N,))
-    turned = np.broadcast_to(np.asarray(tolerances.orientation, dtype=float), (N,))
+    axes = 2 if isinstance(model, PlanarRRR) else 3
+    moved = np.broadcast_to(np.asarray(tolerances.position, dtype=float), (N, 3))
+    turned = np.asarray(tolerances.orientation, dtype=float)
+    if frames is None:
+        seen = own_poses(poses, moved, np.broadcast_to(turned, (N,)), axes=axes, turns=turns)
+    else:
+        require_frames_of(model, frames)
+        seen = moved_poses(poses, moved, np.broadcast_to(turned, (N, 3)), frames, axes=axes, turns=turns)
     parts, q = _Parts(N, len(names)), _Angles(poses.readings[:, chain - 1], read)
-    p, planar = Interval(poses.position), isinstance(model, PlanarRRR)
-    place = {(i, i): Interval(-np.ones(N)) for i in range(2 if planar else 3)}
-    parts.add_position(moved, axes=2 if planar else 3)
-    rest: dict[str, Any] = {"reading": len(place), "chain": chain}
+    for error in seen.shifts:
+        parts.add(error.tolerance, D=error.direction)
+    p, place = seen.position, {(i, i): Interval(-np.ones(N)) for i in range(axes)}
+    rest: dict[str, Any] = {"reading": len(seen.shifts), "chain": chain}
+    entries = place
     if isinstance(model, LinearDelta):
-        parts.add(read, D=np.array([0.0, 0.0, 1.0]))
-        p = _raised(poses.position, q.value)
-        return QuadraticChain(names, prior, p, parts.matrix(place), *parts.errors(), **rest)
-    require(isinstance(model, PlanarRRR | RotaryDelta | TurningArms), "legs are certified by certified_leg()")
-    if planar:
-        p = Interval(poses.position * np.array([1.0, 1.0, 0.0]))
+        parts.add(read, D=Interval(np.tile([0.0, 0.0, 1.0], (N, 1))))
+        p = _raised(p, q.value)
+    elif isinstance(model, PlanarRRR):
         entries = place | _turned(parts, q, 2, -1.0)
     else:
+        require(isinstance(model, RotaryDelta | TurningArms), "legs are certified by certified_leg()")
         radial = isinstance(model, RotaryDelta)
         rest["conditions"] = (*_LEVEL_AXIS, *_ON_RADIUS) if radial else _LEVEL_AXIS
         rest["satisfying"] = partial(_on_level_axis, radial=radial)
         entries = place | _swung(parts, q)
-    if model.has_orientation:
-        require(poses.rotation is not None, f"the {model.name} turns: its chains need measured headings")
-        assert poses.rotation is not None
-        heading = np.arctan2(poses.rotation[:, 1, 0], poses.rotation[:, 0, 0])
-        entries |= _turned(parts, _Angles(heading, turned), len(names) - 3, 1.0)
-    return QuadraticChain(names, prior, p, parts.matrix(entries), *parts.errors(), reading_unit="rad", **rest)
+    first = len(names) - 3
+    for error in seen.turns:
+        parts.add(error.tolerance, error.direction, None if not turns else _slopes(parts, seen, error, first))
+    if seen.heading is not None:
+        c, s = seen.heading
+        entries |= {(0, first): c, (0, first + 1): -s, (1, first): s, (1, first + 1): c}
+        parts.bend[:, [first, first + 1]] += seen.bend[:, None]
+    unit = "m" if isinstance(model, LinearDelta) else "rad"
+    return QuadraticChain(names, prior, p, parts.matrix(entries), *parts.errors(), reading_unit=unit, **rest)
+
+
+def _slopes(parts: "_Parts", seen: SeenPoses, error: PoseError, first: int) -> Interval:
+    """What an error moves a vector of the platform by, whose coordinates begin at column `first`: it turns the heading."""
+    assert seen.heading is not None
+    c, s = (part * error.slope for part in seen.heading)
+    return parts.matrix({(0, first): -s, (0, first + 1): -c, (1, first): c, (1, first + 1): -s})
 
 
 def chain_names(model: KinematicModel, chain: int) -> tuple[str, ...]:
@@ -261,15 +288,11 @@ class _Parts:
         self._tolerance: list[Array] = []
         self.bend = np.zeros((N, n))
 
-    def add(self, tolerance: Array, D: Array | None = None, B: Interval | None = None) -> None:
+    def add(self, tolerance: Array, D: Interval | None = None, B: Interval | None = None) -> None:
         """An error with its direction D + B x."""
         self._tolerance.append(np.asarray(tolerance))
-        self._D.append(Interval(np.tile(np.zeros(3) if D is None else D, (self.N, 1))))
+        self._D.append(Interval(np.zeros((self.N, 3))) if D is None else D)
         self._B.append(Interval(np.zeros((self.N, 3, self.n))) if B is None else B)
-
-    def add_position(self, tolerance: Array, axes: int = 3) -> None:
-        for axis in range(axes):
-            self.add(tolerance[:, axis], D=np.eye(3)[axis])
 
     def errors(self) -> tuple[Interval, Interval, Array, Array]:
         """D, B, tolerance, bend."""
@@ -289,10 +312,10 @@ class _Parts:
         return iv.rearrange(filled, *entries.values())
 
 
-def _raised(position: Array, reading: Array) -> Interval:
+def _raised(position: Interval, reading: Array) -> Interval:
     """Positions (N, 3) with readings added to z."""
-    z = Interval(position[:, 2]) + reading
-    return iv.rearrange(lambda x, y, top: np.stack([x, y, top], axis=1), *map(Interval, position[:, :2].T), z)
+    z = position[:, 2] + reading
+    return iv.rearrange(lambda x, y, top: np.stack([x, y, top], axis=1), position[:, 0], position[:, 1], z)
 
 
 def _bent(parts: _Parts, columns: list[int], tolerance: Array) -> None:

@@ -1,7 +1,7 @@
 """Kinematic calibration: a robot's blueprint and measured poses become its geometry, with verdicts."""
 
-from gough.geometry.calibrate import calibrate, cross_validate, rezero, robot_frame
-from gough.geometry.frames import Frames, RigidMotion, hand_eye, procrustes, refined
+from gough.geometry.calibrate import calibrate, cross_validate, estimated_frames, rezero, robot_frame
+from gough.geometry.frames import Frames, Placement, RigidMotion, StatedFrames, hand_eye, procrustes, refined
 from gough.geometry.gauges import CentroidGauge, Gauge, PointGauge, Procrustes, Regauged, regauged
 from gough.geometry.geometric import geometric
 from gough.geometry.held_out import HeldOut, held_out
@@ -16,13 +16,16 @@ __all__ = [
     "Frames",
     "Gauge",
     "HeldOut",
+    "Placement",
     "PointGauge",
     "Procrustes",
     "Regauged",
     "RigidMotion",
+    "StatedFrames",
     "calibrate",
     "calibrate_printer",
     "cross_validate",
+    "estimated_frames",
     "geometric",
     "hand_eye",
     "held_out",

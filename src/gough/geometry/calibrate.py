@@ -8,12 +8,12 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
-from gough.core.rotations import cross_matrix, nearest_rotation
+from gough.core.rotations import angle_between, nearest_rotation
 from gough.core.text import number
 from gough.data import Poses
 from gough.estimates import Estimate, EstimationError, Status
 from gough.geometry.descent import approach, approach_robustly
-from gough.geometry.frames import Frames, RigidMotion, hand_eye, procrustes, refined
+from gough.geometry.frames import Frames, Placement, RigidMotion, StatedFrames, hand_eye, procrustes, refined
 from gough.geometry.geometric import SCALE, geometric
 from gough.geometry.held_out import HeldOut, closure, held_out
 from gough.geometry.results import Calibrated, ChainFit
@@ -32,7 +32,7 @@ def calibrate(
     model: KinematicModel,
     poses: Poses,
     *,
-    frames: FramesOf = "robot",
+    frames: FramesOf | StatedFrames = "robot",
     start: Any = None,
     prior: Box | ConfidenceEllipsoid | None = None,
     fixed: Sequence[str] = (),
@@ -50,7 +50,9 @@ def calibrate(
         model: The robot with its blueprint.
         poses: What was measured, in any frames.
         frames: "robot" if poses are already of the platform in the base's frame, roughly; "instrument" if the
-            instrument has a frame of its own: then the blueprint is moved there first, by hand–eye calibration.
+            instrument has a frame of its own. The blueprint of a Gough platform is then moved there first, by hand–eye
+            calibration. Poses of other robots are moved into the robot's frame, as the blueprint fits them best, or as
+            `StatedFrames` say.
         start: Values to begin with, instead of the blueprint.
         prior: Bounds or a belief on the parameters.
         fixed: Names of parameters that keep the values they start with.
@@ -75,7 +77,11 @@ def calibrate(
     for name in fixed:
         require(name in model.names, f"no parameter is called '{name}'{nearest(name, model.names)}")
     theta = np.array(model.nominal if start is None else start, dtype=float)
-    aligned, found_frames = _aligned(model, poses, theta, frames)
+    if not isinstance(model, GoughPlatform) or isinstance(frames, StatedFrames):
+        poses, validation, found_frames = _in_own_frame(model, poses, validation, frames)
+        aligned = theta
+    else:
+        aligned, found_frames = _aligned(model, poses, theta, frames)
     form: Literal["squared", "length"] = "squared" if _states_noise(poses) and not robust else "length"
     free = None if not fixed else [*(n for n in model.names if n not in set(fixed)), *([SCALE] if scale else [])]
     problem = geometric(model, poses, start=aligned, prior=prior, free=free, form=form, scale=scale)
@@ -190,16 +196,27 @@ def _answered(problem: NonlinearProblem, method: GaussNewton, *, robust: bool) -
     return method.estimate(problem)
 
 
-def _aligned(model: KinematicModel, poses: Poses, theta: Array, frames: FramesOf) -> tuple[Array, Frames | None]:
+def _in_own_frame(
+    model: KinematicModel, poses: Poses, validation: Poses | None, frames: FramesOf | StatedFrames
+) -> tuple[Poses, Poses | None, Frames | None]:
+    """Poses of a robot in its own frame, and where the instrument and its target are."""
+    if isinstance(frames, StatedFrames):
+        stated, found = frames, Frames(frames.base.motion, frames.platform.motion)
+    else:
+        require(frames in ("robot", "instrument"), f"frames are 'robot' or 'instrument', not '{frames}'")
+        if frames == "robot":
+            return poses, validation, None
+        found = estimated_frames(model, poses)
+        stated = StatedFrames.of(found)
+    moved = None if validation is None else in_robot_frame(model, validation, stated)
+    return in_robot_frame(model, poses, stated), moved, found
+
+
+def _aligned(model: GoughPlatform, poses: Poses, theta: Array, frames: FramesOf) -> tuple[Array, Frames | None]:
     """The blueprint in the frames of the measurement."""
     require(frames in ("robot", "instrument"), f"frames are 'robot' or 'instrument', not '{frames}'")
     if frames == "robot":
         return theta, None
-    if not isinstance(model, GoughPlatform):
-        raise InputError(
-            f"frames='instrument' moves the joints of a Gough platform; bring the poses of a {model.name} into its own "
-            "frame with robot_frame() first"
-        )
     require(poses.rotation is not None, "hand–eye calibration needs measured orientations")
     assert poses.rotation is not None
     modeled = model.forward(theta, poses.readings)
@@ -212,9 +229,9 @@ def _aligned(model: KinematicModel, poses: Poses, theta: Array, frames: FramesOf
     return model.parameters(rows), aligned
 
 
-def _elsewhere(model: KinematicModel, poses: Poses, theta: Array, frames: FramesOf) -> str:
+def _elsewhere(model: KinematicModel, poses: Poses, theta: Array, frames: FramesOf | StatedFrames) -> str:
     """A hint if the blueprint closes once the frame of the instrument is estimated."""
-    if frames == "instrument" or not isinstance(model, GoughPlatform) or poses.rotation is None:
+    if frames != "robot" or not isinstance(model, GoughPlatform) or poses.rotation is None:
         return ""
     try:
         aligned, _ = _aligned(model, poses, theta, "instrument")
@@ -233,10 +250,7 @@ def _elsewhere(model: KinematicModel, poses: Poses, theta: Array, frames: Frames
 
 
 def robot_frame(model: KinematicModel, poses: Poses) -> Poses:
-    """Poses that an instrument saw, moved into the robot's frame as the blueprint predicts them best.
-
-    For robots that do not turn, or about z only: the tracked point may be anywhere on the platform, and its mark may
-    point anywhere. Its height is not determined by any pose.
+    """Poses that an instrument saw, moved into the robot's frame by `estimated_frames`.
 
     Examples:
         >>> from gough.robots import LinearDelta
@@ -246,7 +260,53 @@ def robot_frame(model: KinematicModel, poses: Poses) -> Poses:
         >>> bool(abs(robot_frame(printer, poses).position - p).max() < 1e-12)
         True
     """
+    return in_robot_frame(model, poses, StatedFrames.of(estimated_frames(model, poses)))
+
+
+def in_robot_frame(model: KinematicModel, poses: Poses, frames: StatedFrames) -> Poses:
+    """Poses that an instrument saw, moved into the robot's frame; orientations of robots that do not turn are dropped.
+
+    Raises:
+        InputError: the frames do not belong to such a robot.
+    """
+    require_frames_of(model, frames)
+    return frames.moved(poses if model.has_orientation else replace(poses, rotation=None, covariance=_of_position(poses)))
+
+
+def require_frames_of(model: KinematicModel, frames: StatedFrames) -> None:
+    """Raise InputError if a robot has no use for stated frames."""
+    if isinstance(model, GoughPlatform):
+        raise InputError(
+            "stated frames are for robots with other chains than legs: the joints of a Gough platform are sought in the "
+            "frames of the instrument and its target, so leave the frames out"
+        )
+    if not model.has_orientation and frames.platform != Placement():
+        raise InputError(
+            f"a {model.name} does not turn, so that where the target is on its platform cannot be told from where the "
+            "base is: leave out the frame of the platform, and state the base as seen by the target's origin"
+        )
+
+
+def _of_position(poses: Poses) -> Array | None:
+    return None if poses.covariance is None else poses.covariance[..., :3, :3]
+
+
+def estimated_frames(model: KinematicModel, poses: Poses) -> Frames:
+    """Where the base is in the instrument's frame and the platform in the target's, as the blueprint fits best.
+
+    For robots that do not turn, or about z only: the tracked point may be anywhere on the platform, and its mark may
+    point anywhere. Its height is not determined by any pose: it is taken as that of the platform's origin.
+
+    Examples:
+        >>> from gough.robots import LinearDelta
+        >>> printer, rng = LinearDelta(), np.random.default_rng(1)
+        >>> p = rng.uniform([-0.08, -0.08, 0.0], [0.08, 0.08, 0.1], (30, 3))
+        >>> poses = Poses(p + [1.0, 2.0, 3.0], None, printer.inverse(printer.nominal, p))
+        >>> estimated_frames(printer, poses).base.t.round(9)
+        array([1., 2., 3.])
+    """
     require(3 not in model.freedoms, "for a robot that tilts, calibrate with frames='instrument'")
+    require(len(poses) >= 3, f"frames need at least three poses, but there are {len(poses)}")
     modeled = model.forward(model.nominal, poses.readings)
     offset = np.zeros(3)
     motion, left = procrustes(poses.position, modeled.position)
@@ -257,19 +317,13 @@ def robot_frame(model: KinematicModel, poses: Poses) -> Poses:
         motion, left = procrustes(poses.position, modeled.position + modeled.rotation @ offset)
         if left > (1 - 1e-3) * before:
             break
-    position, rotation, covariance = motion.of(poses.position), None, poses.covariance
-    carried: Array = motion.R
+    base, target, turned = motion.inverse(), RigidMotion(np.eye(3), np.zeros(3)), 0.0
     if model.has_orientation and poses.rotation is not None:
         seen = motion.R @ poses.rotation
-        rotation = seen @ nearest_rotation(np.einsum("nji,njk->ik", seen, modeled.rotation))
-        arm = rotation @ offset
-        position = position - arm
-        carried = np.tile(np.kron(np.eye(2), motion.R), (len(poses), 1, 1))
-        carried[:, :3, 3:] = cross_matrix(arm) @ motion.R
-    if covariance is not None:
-        size = carried.shape[-1]
-        covariance = carried @ covariance[..., :size, :size] @ np.swapaxes(carried, -1, -2)
-    return replace(poses, position=position, rotation=rotation, covariance=covariance)
+        mark = nearest_rotation(np.einsum("nji,njk->ik", seen, modeled.rotation))
+        target = RigidMotion(mark, -mark @ offset)
+        turned = float(np.sqrt((angle_between(seen @ mark, modeled.rotation) ** 2).mean()))
+    return Frames(base, target, None, left, turned)
 
 
 def _chain_fits(model: KinematicModel, poses: Poses, before: Array, after: Array, scale: float) -> tuple[ChainFit, ...]:

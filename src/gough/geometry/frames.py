@@ -5,16 +5,29 @@ frame. With the base in the instrument's frame, Z, and the platform in the targe
 robot-world and hand–eye problem.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from gough.core.arrays import Array, ArrayValue
+from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, require
-from gough.core.rotations import angle_between, exp, log, nearest_rotation
+from gough.core.rotations import (
+    angle_between,
+    cross_matrix,
+    exp,
+    from_quaternion,
+    is_rotation,
+    log,
+    nearest_rotation,
+    to_quaternion,
+)
+from gough.core.text import number
+from gough.data import Poses
 
 Linear = Literal["shah", "li", "andreff"]
+_UNIT = 1e-3
+"""The length of a stated quaternion may differ from 1 by so much; it means the rotation of the unit quaternion."""
 
 
 class RigidMotion(NamedTuple):
@@ -57,6 +70,121 @@ class Frames(ArrayValue):
     """Root mean square of positions of A_k X − Z B_k, m."""
     rotation_rms: float = 0.0
     """Root mean square angle between A_k X and Z B_k, rad."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Base and platform as [frames] of a study states them: positions in m, quaternions scalar first."""
+        parts = {"base": self.base, "platform": self.target}
+        return {
+            name: {"position": motion.t.tolist(), "quaternion": to_quaternion(motion.R).tolist()}
+            for name, motion in parts.items()
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Placement(ArrayValue):
+    """A frame in another one: its origin, its orientation, and half-widths within which both are known.
+
+    Examples:
+        >>> Placement([1.0, 0.0, 0.5], [1.0, 0.0, 0.0, 0.0], position_tolerance=1e-5).position_tolerance
+        array([1.e-05, 1.e-05, 1.e-05])
+        >>> Placement([0.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0])
+        Traceback (most recent call last):
+        ...
+        gough.core.errors.InputError: the quaternion must have the length 1, but has 1.414: divide it by its length, \
+and check that no component is missing
+    """
+
+    position: Array = field(default_factory=lambda: np.zeros(3))
+    """(3,), m."""
+    quaternion: Array = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
+    """(4,), scalar first."""
+    position_tolerance: Array = field(default_factory=lambda: np.zeros(3))
+    """(3,) half-widths of the position along the axes of the other frame, m; one for all is taken too."""
+    orientation_tolerance: Array = field(default_factory=lambda: np.zeros(3))
+    """(3,) half-widths of the left rotation vector, rad; one for all is taken too."""
+
+    def __post_init__(self) -> None:
+        for name, size in (("position", 3), ("quaternion", 4)):
+            values = array(getattr(self, name), f"the {name} of a frame", ndim=1)
+            require(values.shape == (size,), f"the {name} of a frame has {size} components, not {len(values)}")
+            require(bool(np.isfinite(values).all()), f"the {name} of a frame must be finite, but is {values.tolist()}")
+            object.__setattr__(self, name, values)
+        length = float(np.linalg.norm(self.quaternion))
+        require(
+            abs(length - 1) <= _UNIT,
+            f"the quaternion must have the length 1, but has {number(length)}: divide it by its length, and check "
+            "that no component is missing",
+        )
+        for name in ("position_tolerance", "orientation_tolerance"):
+            words = f"{name} of a frame"
+            values = array(getattr(self, name), words, ndim=(0, 1))
+            require(values.shape in {(), (1,), (3,)}, f"{words} is one half-width, or one for each of three axes")
+            good = bool((values >= 0).all() and np.isfinite(values).all())
+            require(good, f"{words} must be finite and not negative, but is {values.tolist()}")
+            object.__setattr__(self, name, np.broadcast_to(values, 3))
+
+    @classmethod
+    def of(cls, motion: RigidMotion, position_tolerance: Any = 0.0, orientation_tolerance: Any = 0.0) -> "Placement":
+        """The frame that a rigid motion moves to another one, such as one that `calibrate` estimates.
+
+        Raises:
+            InputError: the matrix is not a rotation.
+        """
+        R = np.asarray(motion.R, dtype=float)
+        require(R.shape == (3, 3) and bool(np.isfinite(R).all()), "the rotation of a frame is a matrix of 3 × 3 numbers")
+        cause = "it is left-handed (its determinant is negative)" if np.linalg.det(R) < 0 else "it is not orthogonal"
+        require(bool(is_rotation(R)), f"the matrix of a frame is not a rotation: {cause}")
+        return cls(motion.t, to_quaternion(nearest_rotation(R)), position_tolerance, orientation_tolerance)
+
+    @property
+    def motion(self) -> RigidMotion:
+        """The rigid motion from this frame to the other one."""
+        return RigidMotion(from_quaternion(self.quaternion), self.position)
+
+    @property
+    def turns_about_z(self) -> bool:
+        """Whether the two frames have the same z axis, exactly."""
+        return not self.quaternion[1:3].any() and not self.orientation_tolerance[:2].any()
+
+
+@dataclass(frozen=True, eq=False)
+class StatedFrames(ArrayValue):
+    """Where the robot's base is in an instrument's frame, and the platform in the frame of the measured target.
+
+    With these, poses that an instrument measured become poses of the platform in the base's frame.
+
+    Examples:
+        >>> frames = StatedFrames(Placement([1.0, 2.0, 0.0], [0.0, 0.0, 0.0, 1.0]))
+        >>> frames.moved(Poses([[0.9, 2.0, 0.3]], None, [[0.1, 0.1, 0.1]])).position.round(9) + 0.0
+        array([[0.1, 0. , 0.3]])
+    """
+
+    base: Placement
+    """The base in the instrument's frame."""
+    platform: Placement = field(default_factory=Placement)
+    """The platform in the target's frame."""
+
+    @classmethod
+    def of(cls, frames: Frames) -> "StatedFrames":
+        """Estimated frames, taken as exact: state half-widths with `dataclasses.replace` of base and platform."""
+        return cls(Placement.of(frames.base), Placement.of(frames.target))
+
+    def moved(self, poses: Poses) -> Poses:
+        """Poses of the platform in the base's frame, and their covariances, in floating point."""
+        Z, X = self.base.motion, self.platform.motion
+        if poses.rotation is None:
+            carried = Z.R.T
+            position, rotation = Z.inverse().of(poses.position), None
+        else:
+            seen = RigidMotion(poses.rotation, poses.position)
+            position, rotation = (Z.inverse() @ seen @ X).t, Z.R.T @ poses.rotation @ X.R
+            carried = np.tile(np.kron(np.eye(2), Z.R.T), (len(poses), 1, 1))
+            carried[:, :3, 3:] = -Z.R.T @ cross_matrix(poses.rotation @ X.t)
+        covariance = poses.covariance
+        if covariance is not None:
+            size = carried.shape[-1]
+            covariance = carried @ covariance[..., :size, :size] @ np.swapaxes(carried, -1, -2)
+        return replace(poses, position=position, rotation=rotation, covariance=covariance)
 
 
 def hand_eye(measured: RigidMotion, modeled: RigidMotion, method: Linear = "shah") -> Frames:

@@ -288,6 +288,7 @@ class Calibrated(CalibratedParameters, ArrayValue):
             "refuted": self.refuted,
             "premises": list(self.premises),
             "verdicts": list(self.verdicts),
+            "frames": None if self.frames is None else self.frames.to_dict(),
             "validation": None
             if self.validation is None
             else [{"what": what, "before": b, "after": a} for what, b, a in self.validation.rows()],

@@ -11,11 +11,20 @@ from gough.closure.certification import SourceFiles, chain_numbers
 from gough.core.errors import GoughError, InputError, require
 from gough.core.progress import Phase
 from gough.data import Poses, averaged, read_klipper, read_poses
-from gough.geometry import Calibrated, CalibratedPrinter, calibrate, calibrate_printer, cross_validate, robot_frame
+from gough.geometry import (
+    Calibrated,
+    CalibratedPrinter,
+    Placement,
+    StatedFrames,
+    calibrate,
+    calibrate_printer,
+    cross_validate,
+)
+from gough.geometry.calibrate import require_frames_of
 from gough.report.calibration.page import calibration_documents, printer_documents
 from gough.report.certification import certification_documents
 from gough.robots import GoughPlatform, KinematicModel
-from gough.studies.calibration_schema import GeometryTable, PosesTable
+from gough.studies.calibration_schema import GeometryTable, PlacementTable, PosesTable
 from gough.studies.quantities import nested, quantity
 from gough.studies.robots import kinematic_dimensions_left_out, kinematic_model, not_stated
 from gough.studies.study import Study, study_file
@@ -109,6 +118,23 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
         tried = f"; tried on {poses.validation}" if poses.validation else ""
         return f"{self.model.name}, calibrated from {poses.file}{tried}. The study is {self.path.name}."
 
+    @cached_property
+    def frames(self) -> StatedFrames | None:
+        """The frames of the poses, where the study states them."""
+        table = self.table.frames
+        if table is None:
+            return None
+        with self.at("frames"):
+            framed = self.table.calibration.frames == "instrument"
+            require(framed, '[frames] is for poses in an instrument\'s frame: state [calibration] frames = "instrument"')
+        with self.at("frames", "base"):
+            base = _placement(table.base)
+        with self.at("frames", "platform"):
+            frames = StatedFrames(base) if table.platform is None else StatedFrames(base, _placement(table.platform))
+        with self.at("frames"):
+            require_frames_of(self.model, frames)
+        return frames
+
     def poses(self) -> Poses:
         """The measured poses with their noise."""
         assert self.table.poses is not None
@@ -137,11 +163,8 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
         table, model = self.table.calibration, self.model
         poses, validation = self.poses(), self.validation()
         options: dict[str, Any] = {"fixed": table.fixed, "scale": table.scale, "robust": table.robust}
-        options["frames"] = table.frames if 3 in model.freedoms else "robot"
+        options["frames"] = self.frames or table.frames
         with self.at("calibration"):
-            if table.frames == "instrument" and 3 not in model.freedoms:
-                poses = robot_frame(model, poses)
-                require(validation is None, "validation poses must be in the robot's frame, or use folds")
             if table.folds and validation is None:
                 judged = cross_validate(model, poses, folds=table.folds, **options)
                 return replace(calibrate(model, poses, **options), validation=judged)
@@ -174,9 +197,14 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
             probed = self.table.printer is not None
             require(not probed, "gough certify needs measured poses: heights that a printer probed are not enough")
         table, model, poses = self.table.certify, self.model, self.poses()
+        frames = self.frames
         with self.at("calibration", "frames"):
-            own = self.table.calibration.frames == "robot" or 3 in model.freedoms
-            require(own, f"chains of a {model.name} are certified in the robot's own frame: give the poses in it")
+            known = self.table.calibration.frames == "robot" or 3 in model.freedoms or frames is not None
+            require(
+                known,
+                f"chains of a {model.name} are certified in the frame of its base: state where the base is in the "
+                "instrument's frame, in a table [frames.base] (gough calibrate estimates it, see calibration.json)",
+            )
         with self.at("certify", "chains"):
             chains = chain_numbers(model, table.chains)
         with self.at("certify"):
@@ -196,6 +224,7 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
             "joint_box": table.joint_box,
             "model_error": self._model_error(),
             "width": table.width,
+            "frames": frames,
             "sources": SourceFiles(self.path, self.path.parent / self.table.poses.file),
         }
 
@@ -243,6 +272,12 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
                 poses, _ = averaged(poses)
         with self.at("noise"):
             return self.stated_noise(poses)
+
+
+def _placement(table: PlacementTable) -> Placement:
+    return Placement(
+        table.position, table.quaternion, _one_or(table.position_tolerance), _one_or(table.orientation_tolerance)
+    )
 
 
 def _one_or(values: list[float] | None) -> Any:

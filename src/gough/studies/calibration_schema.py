@@ -70,6 +70,28 @@ class CalibrationTable(Table):
     """Number of parts for cross-validation, where there are no validation poses."""
 
 
+class PlacementTable(Table):
+    """[frames.base] or [frames.platform]: a frame in another one."""
+
+    position: Annotated[list[float], each_in_unit("m"), Field(min_length=3, max_length=3)]
+    """Origin of the frame, in the coordinates of the other one."""
+    quaternion: Annotated[list[Annotated[float, Field(ge=-2, le=2)]], Field(min_length=4, max_length=4)]
+    """Orientation of the frame in the other one, scalar first."""
+    position_tolerance: HalfWidths = Field(default_factory=lambda: [0.0])
+    """Half-width of the position along the axes of the other frame: one, or one for each axis."""
+    orientation_tolerance: HalfAngles = Field(default_factory=lambda: [0.0])
+    """Half-width of the left rotation vector: one, or one for each axis."""
+
+
+class FramesTable(Table):
+    """[frames]: the frames of the measured poses, for robots with other chains than legs."""
+
+    base: PlacementTable
+    """The robot's base in the instrument's frame."""
+    platform: PlacementTable | None = None
+    """The platform in the target's frame; default: the target is the platform."""
+
+
 class PrinterTable(Table):
     """[printer]: the configuration of a delta printer that Klipper has probed."""
 
@@ -184,6 +206,7 @@ class GeometryTable(Table):
     printer: PrinterTable | None = None
     noise: PoseNoiseTable = PoseNoiseTable()
     calibration: CalibrationTable = CalibrationTable()
+    frames: FramesTable | None = None
     selection: SelectionTable | None = None
     certify: CertifyTable = CertifyTable()
     output: OutputTable = OutputTable()
