@@ -151,7 +151,7 @@ def _frames_words(frames: RawFrames, *, turns: bool) -> list[str]:
     else:
         lines.append("p is the position of the target, as the instrument measured it, seen from the base.")
     lines[1] += " Tolerances of poses are along the instrument's axes."
-    if any(half.number for each in (frames.base, frames.platform) for half in (*each.position_half, *each.orientation_half)):
+    if frames.uncertain:
         lines[1] += " Errors of the frames are within their half-widths in each pose, and may differ from pose to pose."
     return lines
 
@@ -178,7 +178,7 @@ def _rod_words(raw: RawChains) -> list[str]:
     errors = "p, q and the heading" if family.turns else "p and q"
     shared = "p and the heading" if family.turns else "p"
     if raw.frames is not None:
-        shared = "the measured pose and of the frames"
+        shared = "the measured pose and of the frames" if raw.frames.uncertain else "the measured pose"
         errors = f"{shared} and of q"
     fits = f"A chain of a {family.name} fits a pose with {pose} and the reading q if {_CHAIN[family.name]}"
     lines = [f"{fits}, for some errors of {errors} within the tolerances."]

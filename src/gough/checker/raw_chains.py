@@ -148,7 +148,7 @@ class RawChains:
                     else moved_pose(self.frames, position, rotation, halves)
                 )
             except NotProven as short:
-                raise NotProven(f"pose {k}: {short}") from short
+                raise NotProven(f"pose {self.poses.label(k)}: {short}") from short
         return tuple(poses)
 
     @property

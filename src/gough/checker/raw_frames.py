@@ -1,4 +1,4 @@
-"""Poses in the robot's frame, as chains over rods need them, and what a study states about the frames of measured poses.
+"""Poses in the robot's frame, as chains over rods need them, and what a study states about frames of measured poses.
 
 Where poses are those of a target in an instrument's frame, the study states the base in the instrument's frame, Z, and
 the platform in the target's, X. A pose with the rotation A and the position a puts the platform in the base's frame at
@@ -79,6 +79,13 @@ class RawFrames:
     base: RawPlacement
     platform: RawPlacement
 
+    @property
+    def uncertain(self) -> bool:
+        """Is a half-width of the frames larger than zero?"""
+        return any(
+            _any(each) for part in (self.base, self.platform) for each in (part.position_half, part.orientation_half)
+        )
+
 
 def frames_of(study: Mapping[str, Any], *, turns: bool) -> RawFrames | None:
     """The frames that a study states about a robot with chains over rods; None if poses are in the robot's frame.
@@ -107,7 +114,7 @@ def _placement(table: Mapping[str, Any]) -> RawPlacement:
     if not good or any(isinstance(x, bool) or not isinstance(x, int | Fraction) for x in quaternion or ()):
         raise NotProven("the quaternion of a frame has not four numbers")
     q = tuple(Fraction(x) for x in quaternion or ())
-    if abs(sum(x * x for x in q) - 1) > _UNIT:
+    if abs(sum((x * x for x in q), Fraction(-1))) > _UNIT:
         raise NotProven("the quaternion of a frame has not the length 1")
     halves = [half_widths(table.get(f"{what}_tolerance", 0), unit) for what, unit in _UNITS.items()]
     return RawPlacement(tuple(quantity(x, "m") for x in position), q, *halves)
@@ -159,9 +166,7 @@ def own_pose(position: Vector, rotation: Any, halves: tuple[Vector, Vector], axe
     return SeenPose(position, heading, shifts, (error,), Fraction(0), half.high * half.high / 2)
 
 
-def moved_pose(
-    frames: RawFrames, position: Vector, rotation: Any, halves: tuple[Vector, Vector]
-) -> SeenPose:
+def moved_pose(frames: RawFrames, position: Vector, rotation: Any, halves: tuple[Vector, Vector]) -> SeenPose:
     """A pose that was measured in the instrument's frame with half-widths of its position and orientation.
 
     The rotation is a quaternion, or nine numbers whose nearest rotation is meant; None for robots that do not turn.
@@ -181,7 +186,7 @@ def moved_pose(
     )
     omega = none if A is None else tuple(halves[1])
     shifts, turns = _errors(Z, delta, _AXES, none), list[PoseError]()
-    heading, rate = (_ONE, _ZERO), none
+    heading, rate = (_ONE, _ZERO), tuple[Span, ...](none)
     if A is not None:
         u = _across(Z, _times(A, tuple(row[0] for row in frames.platform.matrix)))
         if u[2].most + sum((half.high for half in (*omega, *zeta, *xi)), Fraction(0)) > _STEEPEST:
@@ -273,5 +278,3 @@ def _nearest(M: Matrix) -> Matrix:
         half = [[(-off[i][j]) * Fraction(1, 2) + (_ONE if i == j else _ZERO) for j in range(3)] for i in range(3)]
         M = tuple(tuple(total(row[k] * half[k][j] for k in range(3)).rounded() for j in range(3)) for row in M)
     return tuple(tuple(x + Span(-size, size) for x in row) for row in M)
-
-

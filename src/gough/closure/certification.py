@@ -291,7 +291,7 @@ def prepare(
         notes += (_GAINS,) if robot.gains and compared is not None else ()
     else:
         wider = half._replace(reading=half.reading + error.at(poses, poses.readings))
-        problems = _rod_problems(robot, poses, wider, theta, reach, frames, numbers=numbers, rounding=rounding)
+        problems = _rod_problems(robot, poses, wider, theta, reach, frames=frames, numbers=numbers, rounding=rounding)
         notes += (_FRAMES,) if frames is not None and sources is None else ()
         given = Given(where, tuple(tuple(quadratic_unknowns(robot, theta, k).tolist()) for k in numbers))
     require(sources is None or where != _STATED, "certificates about files need center = 'blueprint' or 'calibrated'")
@@ -395,8 +395,8 @@ def _rod_problems(
     half: Tolerances,
     center: Array,
     around: Array,
-    frames: StatedFrames | None,
     *,
+    frames: StatedFrames | None,
     numbers: Sequence[int],
     rounding: float,
 ) -> tuple[QuadraticChain, ...]:
@@ -413,7 +413,7 @@ def _rod_problems(
         box = outer_box(middle, np.full(len(middle), around[0]), rounding)
         prior = Box(np.append(box.lower[:-1], max(box.lower[-1], 0.0)), box.upper)
         own = Tolerances(position, readings[:, chain - 1], turned)
-        exact = certified_chain(robot, poses, chain, prior, own, outer_frames)
+        exact = certified_chain(robot, poses, chain, prior, own, frames=outer_frames)
         problems.append(_enclosing(exact, poses, rounding) if rounding else exact)
     return tuple(problems)
 

@@ -107,12 +107,13 @@ def certified_chain(
     chain: int,
     prior: Box,
     tolerances: Tolerances,
+    *,
     frames: StatedFrames | None = None,
 ) -> QuadraticChain:
     """The problem of one chain (counted from 1): which of its parameters fit all poses within tolerances?
 
-    The prior is a box of the unknowns of `chain_names`; `quadratic_unknowns` computes them from parameters. Poses are in
-    the robot's frame, or in that of an instrument if `frames` are given.
+    The prior is a box of the unknowns of `chain_names`; `quadratic_unknowns` computes them from parameters. Poses are
+    in the robot's frame, or in that of an instrument if `frames` are given.
 
     Examples:
         >>> from gough.methods import LiftedHull
@@ -168,7 +169,7 @@ def certified_chain(
 
 
 def _slopes(parts: "_Parts", seen: SeenPoses, error: PoseError, first: int) -> Interval:
-    """What an error moves a vector of the platform by, whose coordinates begin at column `first`: it turns the heading."""
+    """What an error of the heading moves a vector of the platform by, whose coordinates begin at column `first`."""
     assert seen.heading is not None
     c, s = (part * error.slope for part in seen.heading)
     return parts.matrix({(0, first): -s, (0, first + 1): -c, (1, first): c, (1, first + 1): -s})

@@ -11,6 +11,7 @@ intervals is widened by the change of frames. p and the heading are linear in th
 bounds.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,23 +21,18 @@ from gough.core.arrays import Array
 from gough.core.errors import InputError, require
 from gough.core.intervals import Interval
 from gough.core.rotations import enclosed_rotation, nearest_rotation, to_quaternion
-from gough.core.text import number
 from gough.data.poses import Poses
-from gough.geometry.frames import Placement, StatedFrames
+from gough.geometry.frames import Placement, StatedFrames, require_of_robot
 
 _ROTATION = 2.0**-44
 """What a rotation that was read, made orthogonal and written as a quaternion is rounded by, entry by entry."""
 _DECIMALS = 2.0**-48
 """What decimals and units are rounded by when they become doubles, relative."""
-_TILT = 5.0
-"""Degrees by which a robot that turns about z alone may seem to tilt."""
 _STEEPEST = 0.25
 """The largest z of the platform's x axis for which remainders of the heading are bounded."""
 _BENT = 1.6
 """A vector that is turned by the heading moves by its linear part up to so much times |ω|² of its length, see
 `moved_poses`."""
-_FARTHEST = 1e3
-"""Distance from the base that no platform of such a robot has, m."""
 
 
 class PoseError(NamedTuple):
@@ -101,12 +97,12 @@ def moved_poses(
         InputError: with these frames the poses are not those of such a robot.
     """
     _require_measured(poses, frames, planar=axes == 2, turns=turns)
+    require_of_robot(frames.moved(poses if turns else replace(poses, rotation=None, covariance=None)))
     N, base, platform = len(poses), frames.base, frames.platform
     Z, still = _matrix(base), Interval(np.zeros((N, 3)))
     A = _measured_rotations(poses) if turns else None
     arm = still if A is None else iv.sum(A * _decimals(platform.position))
     y = _decimals(poses.position) + arm - _decimals(base.position)
-    _require_near(y)
     shift = (Interval(position) + base.position_tolerance).upper
     zeta, chi, xi = (
         np.tile(each, (N, 1))
@@ -117,7 +113,7 @@ def moved_poses(
     turning, heading, rate = list[PoseError](), None, still
     if A is not None:
         u = _to_base(Z, iv.sum(A * _matrix(platform)[:, 0]))
-        _require_upright(_to_base(Z, iv.sum(A * _matrix(platform)[:, 2])).mid, u.mag[:, 2], omega + zeta + xi)
+        _require_known(u.mag[:, 2], omega + zeta + xi)
         level = iv.sqr(u[:, 0]) + iv.sqr(u[:, 1])
         heading = u[:, 0] / iv.sqrt(level), u[:, 1] / iv.sqrt(level)
         across = (-u[:, 2] * u[:, 0] / level, -u[:, 2] * u[:, 1] / level, Interval(np.ones(N)))
@@ -196,28 +192,12 @@ def _require_measured(poses: Poses, frames: StatedFrames, *, planar: bool, turns
     if planar and not poses.position[:, 2].any():
         raise InputError(f"the frames tilt, but the poses have no z (or z = 0 throughout): {advice}")
     if turns and poses.rotation is not None and bool((poses.rotation[:, 2, 2] == 1.0).all()):
-        raise InputError(f"the frames tilt, but only headings about z of the instrument were measured, no tilt: {advice}")
+        raise InputError(
+            f"the frames tilt, but only headings about z of the instrument were measured, no tilt: {advice}"
+        )
 
 
-def _require_near(y: Interval) -> None:
-    far = y.mag.max(axis=1)
-    worst = int(far.argmax())
-    require(
-        bool(far[worst] <= _FARTHEST),
-        f"with these frames, pose {worst} is {number(float(far[worst]))} m away from the base: check the units of "
-        "positions, and that base.position is that of the base in the instrument's frame, not the other way round",
-    )
-
-
-def _require_upright(axis: Array, steep: Array, turned: Array) -> None:
-    """Refuse poses that tilt in the robot's frame, and orientations that are uncertain by much."""
-    tilt = np.degrees(np.arccos(np.clip(axis[:, 2], -1.0, 1.0)))
-    worst = int(tilt.argmax())
-    require(
-        bool(tilt[worst] < _TILT),
-        f"with these frames, the platform is tilted by {tilt[worst]:.3g}° in pose {worst}, but this robot turns about z "
-        "only: check that quaternions are scalar first, and that they are those of the base in the instrument's frame "
-        "and of the platform in the target's",
-    )
+def _require_known(steep: Array, turned: Array) -> None:
+    """Refuse orientations that are uncertain by much: their remainders are not bounded."""
     fits = bool((steep + turned.sum(axis=1) <= _STEEPEST - 1e-9).all())
     require(fits, "orientations of poses and frames must be known to about ± 0.1 rad, all half-widths added")

@@ -13,7 +13,16 @@ from gough.core.text import number
 from gough.data import Poses
 from gough.estimates import Estimate, EstimationError, Status
 from gough.geometry.descent import approach, approach_robustly
-from gough.geometry.frames import Frames, Placement, RigidMotion, StatedFrames, hand_eye, procrustes, refined
+from gough.geometry.frames import (
+    Frames,
+    Placement,
+    RigidMotion,
+    StatedFrames,
+    hand_eye,
+    procrustes,
+    refined,
+    require_of_robot,
+)
 from gough.geometry.geometric import SCALE, geometric
 from gough.geometry.held_out import HeldOut, closure, held_out
 from gough.geometry.results import Calibrated, ChainFit
@@ -270,15 +279,19 @@ def in_robot_frame(model: KinematicModel, poses: Poses, frames: StatedFrames) ->
         InputError: the frames do not belong to such a robot.
     """
     require_frames_of(model, frames)
-    return frames.moved(poses if model.has_orientation else replace(poses, rotation=None, covariance=_of_position(poses)))
+    moved = frames.moved(
+        poses if model.has_orientation else replace(poses, rotation=None, covariance=_of_position(poses))
+    )
+    require_of_robot(moved)
+    return moved
 
 
 def require_frames_of(model: KinematicModel, frames: StatedFrames) -> None:
     """Raise InputError if a robot has no use for stated frames."""
     if isinstance(model, GoughPlatform):
         raise InputError(
-            "stated frames are for robots with other chains than legs: the joints of a Gough platform are sought in the "
-            "frames of the instrument and its target, so leave the frames out"
+            "stated frames are for robots with other chains than legs: the joints of a Gough platform are sought in "
+            "the frames of the instrument and its target, so leave the frames out"
         )
     if not model.has_orientation and frames.platform != Placement():
         raise InputError(

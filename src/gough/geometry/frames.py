@@ -26,6 +26,10 @@ from gough.core.text import number
 from gough.data import Poses
 
 Linear = Literal["shah", "li", "andreff"]
+_FARTHEST = 1e3
+"""Distance from the base that no platform of such a robot has, m."""
+_TILT = 5.0
+"""Degrees by which a robot that turns about z alone may seem to tilt."""
 _UNIT = 1e-3
 """The length of a stated quaternion may differ from 1 by so much; it means the rotation of the unit quaternion."""
 
@@ -131,7 +135,9 @@ and check that no component is missing
             InputError: the matrix is not a rotation.
         """
         R = np.asarray(motion.R, dtype=float)
-        require(R.shape == (3, 3) and bool(np.isfinite(R).all()), "the rotation of a frame is a matrix of 3 × 3 numbers")
+        require(
+            R.shape == (3, 3) and bool(np.isfinite(R).all()), "the rotation of a frame is a matrix of 3 × 3 numbers"
+        )
         cause = "it is left-handed (its determinant is negative)" if np.linalg.det(R) < 0 else "it is not orthogonal"
         require(bool(is_rotation(R)), f"the matrix of a frame is not a rotation: {cause}")
         return cls(motion.t, to_quaternion(nearest_rotation(R)), position_tolerance, orientation_tolerance)
@@ -185,6 +191,27 @@ class StatedFrames(ArrayValue):
             size = carried.shape[-1]
             covariance = carried @ covariance[..., :size, :size] @ np.swapaxes(carried, -1, -2)
         return replace(poses, position=position, rotation=rotation, covariance=covariance)
+
+
+def require_of_robot(moved: Poses) -> None:
+    """Raise InputError unless poses that were moved into a robot's frame are near its base, and turn about z only."""
+    far = abs(moved.position).max(axis=1)
+    worst = int(far.argmax())
+    require(
+        bool(far[worst] <= _FARTHEST),
+        f"with these frames, pose {worst} is {number(float(far[worst]))} m away from the base: check the units of "
+        "positions, and that base.position is that of the base in the instrument's frame, not the other way round",
+    )
+    if moved.rotation is None:
+        return
+    tilt = np.degrees(np.arccos(np.clip(moved.rotation[:, 2, 2], -1.0, 1.0)))
+    worst = int(tilt.argmax())
+    require(
+        bool(tilt[worst] < _TILT),
+        f"with these frames, the platform is tilted by {tilt[worst]:.3g}° in pose {worst}, but this robot turns about "
+        "z only: check that quaternions are scalar first, and that they are those of the base in the instrument's "
+        "frame and of the platform in the target's",
+    )
 
 
 def hand_eye(measured: RigidMotion, modeled: RigidMotion, method: Linear = "shah") -> Frames:

@@ -6,6 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gough.closure import Certification, ModelError, Tolerances, certify
 from gough.closure.certification import SourceFiles, chain_numbers
 from gough.core.errors import GoughError, InputError, require
@@ -124,14 +126,14 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
         table = self.table.frames
         if table is None:
             return None
-        with self.at("frames"):
-            framed = self.table.calibration.frames == "instrument"
-            require(framed, '[frames] is for poses in an instrument\'s frame: state [calibration] frames = "instrument"')
         with self.at("frames", "base"):
+            framed = self.table.calibration.frames == "instrument"
+            require(
+                framed, '[frames] is for poses in an instrument\'s frame: state [calibration] frames = "instrument"'
+            )
             base = _placement(table.base)
-        with self.at("frames", "platform"):
+        with self.at("frames", "base" if table.platform is None else "platform"):
             frames = StatedFrames(base) if table.platform is None else StatedFrames(base, _placement(table.platform))
-        with self.at("frames"):
             require_frames_of(self.model, frames)
         return frames
 
@@ -276,7 +278,10 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
 
 def _placement(table: PlacementTable) -> Placement:
     return Placement(
-        table.position, table.quaternion, _one_or(table.position_tolerance), _one_or(table.orientation_tolerance)
+        np.array(table.position),
+        np.array(table.quaternion),
+        _one_or(table.position_tolerance),
+        _one_or(table.orientation_tolerance),
     )
 
 

@@ -14,7 +14,6 @@ from gough.core.tables import Table, table
 from gough.core.text import number
 from gough.estimates import FitStats
 from gough.geometry import Calibrated, CalibratedPrinter, HeldOut
-from gough.geometry.frames import Frames
 from gough.geometry.results import outlier_words
 from gough.report.base.drawing import Drawing
 from gough.report.base.page import TURN, ZOOM, Block, Page, Section, Verdict, bullets, details, hint
@@ -85,7 +84,7 @@ def calibration_documents(
         data: The text of calibration.json; by default the calibration as JSON.
     """
     maps = slices(calibrated)
-    frames = _frames(calibrated.frames)
+    frames = _frames(calibrated)
     is_platform = isinstance(calibrated.model, GoughPlatform)
     validation = None if calibrated.validation is None else validation_figure(calibrated.validation)
     words = "Uncertainty of poses predicted from exact readings, by the covariance of the parameters:"
@@ -268,14 +267,22 @@ def _proven(legs: Sequence[ChainFinding], faults: Table | None) -> tuple[Block, 
     return (_PROOF, certified_table(legs), *((_FAULTS, faults) if faults is not None else ()))
 
 
-def _frames(frames: Frames | None) -> tuple[Block, ...]:
+def _frames(calibrated: Calibrated) -> tuple[Block, ...]:
+    frames = calibrated.frames
     if frames is None:
         return ()
     left = f"{number(1e3 * frames.position_rms, digits=3)} mm and {number(np.degrees(frames.rotation_rms), digits=3)}°"
-    words = (
-        f"Estimated by hand–eye calibration with the blueprint's geometry; residuals {left} (rms), since the robot "
-        "differs from its blueprint. They start the calibration; its result does not depend on them."
-    )
+    if isinstance(calibrated.model, GoughPlatform):
+        words = (
+            f"Estimated by hand–eye calibration with the blueprint's geometry; residuals {left} (rms), since the robot "
+            "differs from its blueprint. They start the calibration; its result does not depend on them."
+        )
+    else:
+        fit = f", since the blueprint fits best so; residuals {left} (rms)" if frames.position_rms else ", as stated"
+        words = (
+            f"Poses were moved into the robot's frame with these frames{fit}. The parameters are those in this frame. "
+            "calibration.json has the frames with all digits, as a table [frames] of a study states them."
+        )
     rows = []
     for name, motion in (("base in the instrument's frame", frames.base), ("platform in the target's", frames.target)):
         values = [*(f"{1e3 * v:.2f}" for v in motion.t), *(f"{v:.3f}" for v in np.degrees(log(motion.R[None])[0]))]
