@@ -184,7 +184,7 @@ def test_copies_of_rows_say_nothing_new_and_other_rows_do(folder, capsys):
     a_copy_more(folder)
     code, out = judged(folder, capsys)
     assert code == 0
-    assert "12 poses (1 copies of rows left out)" in out
+    assert "12 poses (a copy of a row is left out)" in out
     change_cell(12, "y", moved(1e-4))(folder)
     code, out = judged(folder, capsys)
     assert code == 1
@@ -205,7 +205,7 @@ def test_a_row_with_another_covariance_is_no_copy(folder, capsys):
     with_covariances(folder, "0.000000001")
     code, out = judged(folder, capsys)
     assert code == 0
-    assert "12 poses (1 copies of rows left out)" in out
+    assert "12 poses (a copy of a row is left out)" in out
     (folder / "sources" / "poses.csv").write_text(first)
     with_covariances(folder, "1e-24")
     code, out = judged(folder, capsys)

@@ -58,6 +58,20 @@ def test_validation_improves_as_the_paper_reports_it(rng):
     assert found.to_dict()["closure_rms"]["after"] < 1e-4
 
 
+def test_a_validation_that_gets_worse_is_said_in_words():
+    """A good blueprint, few poses and much noise: the calibration predicts other poses worse."""
+    model, rng = LinearDelta(), np.random.default_rng(5)
+    p = rng.uniform([-0.02, -0.02, 0.0], [0.02, 0.02, 0.02], (16, 3))
+    others = rng.uniform([-0.1, -0.1, 0.0], [0.1, 0.1, 0.15], (9, 3))
+    noisy = Poses(p, None, model.inverse(model.nominal, p) + rng.normal(0, 1e-4, p.shape))
+    found = calibrate(model, noisy, validation=Poses(others, None, model.inverse(model.nominal, others) + 1e-6))
+    assert found.validation.is_better is False
+    assert "predict these poses worse than the parameters before" in found.validation.summary
+    assert found.validation.summary in found.verdicts
+    assert "× larger" in str(found.validation.table())
+    assert str(found.validation.table()).startswith("9 poses")
+
+
 def test_the_map_of_uncertainty_is_what_repeated_calibrations_scatter(rng):
     theta = truth(rng)
     where = ROBOT.forward(theta, rng.uniform(0.02, 0.12, (5, 6)))

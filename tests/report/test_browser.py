@@ -157,7 +157,7 @@ def test_intervals_tell_numbers_in_full_and_sets_rounded_outward(desk, found):
     hull = found["hull"].region
     for side in outward.sides(hull.lower[0], hull.upper[0]):
         assert side in tip(desk, "parameters").replace("−", "-")
-    assert "proved to contain all" in tip(desk, "parameters")
+    assert "proven to contain all" in tip(desk, "parameters")
     desk.evaluate("document.querySelector('#parameters .reset').click()")
 
 

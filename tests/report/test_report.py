@@ -199,7 +199,7 @@ def test_everything_there_is_to_tell_is_in_the_page(source, report):
         "No: mass",
         "inconsistent",
         "at 40 samples",
-        "proved set",
+        "proven set",
         "Not significantly different from zero: ",
         "7.0",
     ):

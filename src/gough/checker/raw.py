@@ -14,7 +14,7 @@ from gough.checker.raw_data import Half, NotDerived, RawTable, require_known, sp
 from gough.checker.raw_frames import RawFrames, RawPlacement
 from gough.checker.raw_numbers import Span
 from gough.core.outward import DEGREES, sides
-from gough.core.text import poses_counted_from
+from gough.core.text import counted, poses_counted_from
 
 _TEXT = (".csv", ".tsv", ".txt")
 _LEG = (
@@ -88,9 +88,13 @@ class Source(NamedTuple):
         """What is stated, in sentences that need no other file to be understood."""
         poses = raw.poses
         turned = f", orientations as {poses.form}" if poses.form else ""
-        left_out = f" ({poses.copies} copies of rows left out)" if poses.copies else ""
-        counted = f"{len(poses)} poses{left_out}, {poses_counted_from(poses.places)}"
-        data = f"Data: {self.poses.words}, {counted}{turned}; {self.study.words}."
+        left_out = (
+            f" ({'a copy of a row is' if poses.copies == 1 else f'{poses.copies} copies of rows are'} left out)"
+            if poses.copies
+            else ""
+        )
+        how_many = f"{counted(len(poses), 'pose')}{left_out}, {poses_counted_from(poses.places)}"
+        data = f"Data: {self.poses.words}, {how_many}{turned}; {self.study.words}."
         return (data, *_stated_words(raw))
 
 
@@ -104,7 +108,7 @@ def question_words(question: ChainQuestion) -> tuple[str, ...]:
         size = _thousandths(low) if low == high else f"{_thousandths(low)} … {_thousandths(high)}"
         parts.append(f"{what}s ± {size} m{summary['units'][what]}")
     lines = [
-        f"Data: {summary['poses']} poses, counted from 0.",
+        f"Data: {counted(summary['poses'], 'pose')}, counted from 0.",
         f"Tolerances: {', '.join(parts)}.",
         f"Prior: {', '.join(spans)} mm. Tolerances and prior are rounded here to nine digits.",
     ]

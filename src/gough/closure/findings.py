@@ -18,7 +18,7 @@ from gough.core.arrays import Array, ArrayValue
 from gough.core.codec import finite_or_none
 from gough.core.errors import AssumptionError, InputError, nearest, require
 from gough.core.tables import Column, Table, table
-from gough.core.text import pose_label, poses_listed
+from gough.core.text import counted, pose_label, poses_listed
 from gough.region import Box, Interval
 
 _NAMES_SHOWN = 12
@@ -119,13 +119,13 @@ class WithoutPoses(ArrayValue):
         """The statements with their conditions. A refuted chain misses a pose also where no number is certified."""
         if not self.at_least:
             return "how many poses must be wrong is not proven."
-        count = poses_counted(self.at_least)
+        count = counted(self.at_least, "pose")
         lines = [f"every {part} of the prior misses at least {count}, with errors within the tolerances: proven."]
         if self.at_least > self.q:
             are = "is" if self.at_least == 1 else "are"
             lines.append(f"{_IF_RIGHT}, at least {count} {are} wrong: raise outliers above {self.q} to name them.")
         elif self.named:
-            rest = f"at most {poses_counted(self.q)} {'is' if self.q == 1 else 'are'} wrong"
+            rest = f"at most {counted(self.q, 'pose')} {'is' if self.q == 1 else 'are'} wrong"
             lines.append(f"{_IF_RIGHT} and {rest}, {poses_listed(self.named, places)} must be: proven.")
         else:
             lines.append("Which pose is wrong is not proven.")
@@ -148,11 +148,6 @@ class WithoutPoses(ArrayValue):
 _SMALLER = "State a smaller prior (around), and certify again."
 _AS_ABOVE = "As for"
 _IF_RIGHT = "If the prior, the tolerances and the model are right"
-
-
-def poses_counted(count: int) -> str:
-    """A number of poses in words."""
-    return "1 pose" if count == 1 else f"{count} poses"
 
 
 Sides: TypeAlias = tuple[bool, bool]
@@ -347,7 +342,7 @@ class Certification(Answer, ArrayValue):
         """Poses and prior, in words."""
         what = "unknowns of chains" if self.part == "chain" else f"{self.part}s"
         robot = f" of a {self.robot}" if self.robot else ""
-        return f"{self.poses} poses{robot}; {what} sought {self.around}."
+        return f"{counted(self.poses, 'pose')}{robot}; {what} sought {self.around}."
 
     @property
     def refuted(self) -> bool:
@@ -429,7 +424,7 @@ class Certification(Answer, ArrayValue):
         listed = self._listed(list(named)).capitalize()
         words = (
             f"{listed} name different poses, {len(poses)} in all: these conditions cannot all hold. More than "
-            f"{poses_counted(q)} {'is' if q == 1 else 'are'} wrong, or the prior excludes the robot, or a "
+            f"{counted(q, 'pose')} {'is' if q == 1 else 'are'} wrong, or the prior excludes the robot, or a "
             "tolerance or the model is wrong: proven. The poses named may be right."
         )
         step = f"Set outliers = {len(poses)}, or state a larger prior (around), and certify again."

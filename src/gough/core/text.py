@@ -147,6 +147,16 @@ def listed(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
 
 
+def counted(count: int, noun: str) -> str:
+    """A number of things, with the plural where there is not one.
+
+    Examples:
+        >>> counted(1, "pose"), counted(12, "pose")
+        ('1 pose', '12 poses')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def pose_label(pose: int, places: Sequence[str] = ()) -> str:
     """The number of a pose, from 0, and its place in the file, such as "line 9", where that is known.
 

@@ -59,7 +59,7 @@ def smallest_factor(problem: LinearProblem, scale: Array) -> MinimalBound:
     """The smallest factor t for which some θ satisfies |y − W θ| ≤ t · scale, row by row, enclosed rigorously.
 
     Where the prior is open, multipliers alone prove nothing of θ far away. But least squares needs some factor, and no
-    θ outside the box that is proved for that factor can do with less.
+    θ outside the box that is proven for that factor can do with less.
 
     Examples:
         >>> import gough
@@ -92,7 +92,7 @@ def closed_prior(problem: LinearProblem, bound: Array) -> Box:
     """The prior, its open sides closed without losing a θ that satisfies these bounds.
 
     Open sides become those of a box ten times as wide as the one that Gauss–Seidel proves to hold every consistent θ.
-    The prior stays as it was where nothing is proved.
+    The prior stays as it was where nothing is proven.
     """
     prior = problem.unknowns.bounds
     if prior.is_bounded:

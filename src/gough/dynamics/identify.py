@@ -87,7 +87,7 @@ def identify(
         >>> base_values(answer.identifiability, robot.nominal) in answer["hull"].region
         True
         >>> print(answer.verdicts[1].split(";")[0])
-        No parameters explain every row with errors below ε* = 0.0974 N·m (proved)
+        No parameters explain every row with errors below ε* = 0.0974 N·m (proven)
     """
     chosen = chosen_methods(methods)
     require(margin >= 1, f"margin must be at least 1, since no parameters explain all rows below ε*; it is {margin}")
@@ -161,7 +161,7 @@ _STATISTICAL = (
     TotalLeastSquares,
 )
 _OF_THE_SET = (LinearHull, BoundingEllipsoid, TightEllipsoid, HullAndEllipsoid)
-"""Methods that enclose the consistent set, and may start from any box that is proved to hold it. A relaxed hull must
+"""Methods that enclose the consistent set, and may start from any box that is proven to hold it. A relaxed hull must
 not: parameters that violate a row may lie outside."""
 
 

@@ -314,14 +314,14 @@ class Identified(EstimatesByMethod):
         """ε*, the bound that was used, and what that means for the sets, in sentences."""
         units, names = self.robot.effort_units, self.robot.actuators
         enough = by_actuator(self.smallest_bound, units, names, outward.at_most)
-        floor = f"Some parameters explain every row with errors of ε* = {enough}; it is not proved that none need less"
+        floor = f"Some parameters explain every row with errors of ε* = {enough}; it is not proven that none need less"
         if self.minimal.lower > 0:
             least = by_actuator(self.proved_bound, units, names, outward.at_least)
             within = " within the prior" if self.has_prior else ""
-            floor = f"No parameters{within} explain every row with errors below ε* = {least} (proved)"
+            floor = f"No parameters{within} explain every row with errors below ε* = {least} (proven)"
             if self.minimal.lower < 0.99 * self.minimal.upper:
                 floor += f", and some do with errors of {enough}"
-        # The sets are proved for the bound that was used; for a smaller one, as printed, they hold as well.
+        # The sets are proven for the bound that was used; for a smaller one, as printed, they hold as well.
         used = by_actuator(self.bound, units, names, outward.at_least)
         if not self.bound_is_given:
             condition = "it is taken from the data, so the sets are conditional on it"

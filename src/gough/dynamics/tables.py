@@ -57,11 +57,11 @@ def claimed(estimate: Estimate, *, in_full: bool = False) -> str:
         return estimate.status.value.split(":")[0]
     if isinstance(estimate.region, ConfidenceEllipsoid) and estimate.claim is Claim.CONFIDENCE:
         return f"{estimate.region.level:.0%} confidence"
-    short = {Claim.VALUE: "value only", Claim.ENCLOSURE: "guaranteed set", Claim.PROOF: "proved set"}
+    short = {Claim.VALUE: "value only", Claim.ENCLOSURE: "guaranteed set", Claim.PROOF: "proven set"}
     full = {
         Claim.VALUE: "a value without an interval",
         Claim.ENCLOSURE: "guaranteed to contain all values that the bounds allow",
-        Claim.PROOF: "proved to contain all values that the bounds allow",
+        Claim.PROOF: "proven to contain all values that the bounds allow",
     }
     return (full if in_full else short).get(estimate.claim, "confidence")
 

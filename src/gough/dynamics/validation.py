@@ -61,7 +61,7 @@ class ExactBounds:
     samples: Integers
     """Numbers of the samples, evenly chosen."""
     lower: Array
-    """(samples, actuators), proved."""
+    """(samples, actuators), proven."""
     upper: Array
     covered: Array
     """Part of the kept rows among these samples, for each actuator, that lie within [lower − bound, upper + bound]."""

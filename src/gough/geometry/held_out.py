@@ -8,7 +8,7 @@ from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError
 from gough.core.rotations import angle_between
 from gough.core.tables import Table, table
-from gough.core.text import number
+from gough.core.text import counted, number
 from gough.data import Poses
 from gough.robots.assembly_modes import nearest_other_mode
 from gough.robots.kinematics import KinematicModel, PlatformPoses
@@ -54,6 +54,29 @@ class HeldOut(ArrayValue):
         )
 
     @property
+    def is_better(self) -> bool | None:
+        """Whether the mean position error decreases; None where there is none before."""
+        before = self.position_before
+        return None if before is None else bool(self.position_after.mean() < before.mean())
+
+    @property
+    def summary(self) -> str:
+        """How the mean position error changes, in words."""
+        poses = f"{counted(len(self.position_after), 'pose')} that took no part in the calibration"
+        after = f"{number(1e3 * float(self.position_after.mean()), digits=3)} mm"
+        if self.position_before is None:
+            return f"The mean position error on {poses} is {after}."
+        before = f"{number(1e3 * float(self.position_before.mean()), digits=3)} mm"
+        worse = int((self.position_after > self.position_before).sum())
+        if self.is_better:
+            more = f" That of {worse} of them increases." if worse else ""
+            return f"On {poses}, the mean position error decreases from {before} to {after}.{more}"
+        return (
+            f"On {poses}, the mean position error increases from {before} to {after}: the calibrated parameters "
+            "predict these poses worse than the parameters before."
+        )
+
+    @property
     def improvement(self) -> Array | None:
         """Percent by which each position error shrinks."""
         if self.position_before is None:
@@ -80,13 +103,24 @@ class HeldOut(ArrayValue):
         """Mean, deviation and largest error of predicted poses, before and after, and the factor between them."""
         rows = []
         for what, before, after in self.rows():
-            factor = "—" if before is None or after <= 0 else f"{before / after:.3g} ×"
-            rows.append([what, "—" if before is None else number(before), number(after), factor])
-        heads = [f"{len(self.position_after)} poses", "before", "after", "smaller by"]
+            rows.append([what, "—" if before is None else number(before), number(after), _change(before, after)])
+        heads = [counted(len(self.position_after), "pose"), "before", "after", "change"]
         return table(heads, rows, "lrrr", "Errors of predicted poses")
 
     def __str__(self) -> str:
         return f"{self.table()}\n{self.words}" if self.words else str(self.table())
+
+
+def _change(before: float | None, after: float) -> str:
+    """The factor between two errors in words.
+
+    Examples:
+        >>> _change(0.4, 0.1), _change(0.02, 1.1), _change(None, 1.0)
+        ('4 × smaller', '55 × larger', '—')
+    """
+    if before is None or before <= 0 or after <= 0:
+        return "—"
+    return f"{before / after:.3g} × smaller" if after <= before else f"{after / before:.3g} × larger"
 
 
 def held_out(model: KinematicModel, poses: Poses, before: Array, after: Array, *, scale: float = 1.0) -> HeldOut:

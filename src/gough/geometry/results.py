@@ -10,7 +10,7 @@ from gough.answers import Answer, read_json
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError, nearest, require
 from gough.core.tables import Cell, Column, Table, table
-from gough.core.text import number, plus_minus
+from gough.core.text import counted, number, plus_minus
 from gough.data import Poses
 from gough.estimates import Estimate, FitStats
 from gough.geometry.frames import Frames
@@ -238,7 +238,8 @@ class Calibrated(CalibratedParameters, ArrayValue):
     def verdicts(self) -> tuple[str, ...]:
         """Premises, suspicious data, tests of the residuals and of the prediction, in sentences."""
         hints = tuple(c.words for c in self.chains if c.words and c.rms_after > _ROUNDING)
-        doubts = (self.validation.words,) if self.validation is not None and self.validation.words else ()
+        check = self.validation
+        doubts = () if check is None else tuple(filter(None, (check.summary, check.words)))
         far = tuple(filter(None, (outlier_words(self.residuals, self.poses),)))
         return (*self.premises, *self.poses.notes, *self.suspects, *far, *self.estimate.notes, *hints, *doubts)
 
@@ -254,7 +255,7 @@ class Calibrated(CalibratedParameters, ArrayValue):
     def headlines(self) -> tuple[str, ...]:
         """Number of parameters and poses, and rms before and after."""
         before, after = self.rms
-        what = f"{self.model.name}: {len(self.estimate.unknowns)} parameters from {len(self.poses)} poses"
+        what = f"{self.model.name}: {len(self.estimate.unknowns)} parameters from {counted(len(self.poses), 'pose')}"
         return (f"{what}; closure {number(1e3 * before)} mm before, {number(1e3 * after)} mm after (rms).",)
 
     def __str__(self) -> str:

@@ -145,13 +145,18 @@ def box_tables(certification: Certification) -> list[Block]:
     heads: list[str | Column] = ["unknown", Column("search center", unit="mm"), "against the prior", *sides]
     blocks: list[Block] = [table(heads, rows, "lrwrrr", "Guaranteed box of each unknown"), *certification.unnarrowed]
     own = [
-        [each.name, *outward.sides(each.lower, each.upper, times=1000), f"m{each.unit}"]
+        [each.name, str(chain.chain), *outward.sides(each.lower, each.upper, times=1000), f"m{each.unit}"]
         for chain in certification.chains
         for each in chain.parameters
     ]
     if own:
-        words = "The robot's own parameters over these boxes, enclosed in interval arithmetic:"
-        parameters = table(["parameter", "lower", "upper", "unit"], own, "lrrl", "Guaranteed box of each parameter")
+        words = (
+            "The robot's own parameters over these boxes, enclosed in interval arithmetic. A parameter that chains "
+            "share has a row for each of them, and lies in all of these intervals:"
+        )
+        parameters = table(
+            ["parameter", "chain", "lower", "upper", "unit"], own, "llrrl", "Guaranteed box of each parameter"
+        )
         blocks += [words, parameters]
     if certification.joint is not None and certification.joint.box is not None:
         names = [name for chain in certification.chains for name in chain.names]

@@ -125,7 +125,7 @@ class CertifyTable(Table):
     chains: list[Annotated[int, Field(ge=1)]] = Field(default_factory=list)
     """Numbers of the chains, from 1; default: all."""
     outliers: Annotated[int, Field(ge=0, le=5)] = 0
-    """Number of poses that may be wrong."""
+    """Number of poses that may be wrong, at most 5: the choices to examine multiply with each."""
     joint: bool = True
     """Whether to certify also all chains together, with shared errors of the poses."""
     joint_box: bool = False

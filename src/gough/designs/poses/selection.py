@@ -12,6 +12,7 @@ from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, require
 from gough.core.progress import OnProgress, Progress
 from gough.core.tables import Column, Table, table
+from gough.core.text import counted
 from gough.data import Poses
 from gough.designs.poses.bounds import least_value
 from gough.designs.poses.criteria import DCriterion
@@ -177,9 +178,9 @@ class Selection(Answer, ArrayValue):
         return table(heads, rows, "l" + "r" * (len(heads) - 1), "Readings to command")
 
     def headlines(self) -> tuple[str, ...]:
-        of, accuracy = self.problem, self.accuracy
+        of, accuracy, poses = self.problem, self.accuracy, counted(len(self.rows), "pose")
         return (
-            f"{len(self.rows)} poses of the {of.model.name} for {of.information.n_parameters} unknowns, chosen by "
+            f"{poses} of the {of.model.name} for {of.information.n_parameters} unknowns, chosen by "
             f"{of.criterion.name}; a calibration from them predicts positions with σ = {1e3 * accuracy.position:.3g} "
             f"mm (rms over the workspace), at worst {1e3 * accuracy.position_worst:.3g} mm"
             + ("; the search was interrupted" if self.is_stopped else ""),

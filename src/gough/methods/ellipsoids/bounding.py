@@ -1,4 +1,4 @@
-"""Ellipsoids around all parameters that satisfy |y − Wθ| ≤ e: recursive, in batch, proved."""
+"""Ellipsoids around all parameters that satisfy |y − Wθ| ≤ e: recursive, in batch, proven."""
 
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -57,10 +57,10 @@ class BoundingEllipsoid:
     cannot shrink by it: p(1 − e²) ≥ g for the determinant. Not idempotent: further passes and rounds shrink further.
 
     First a recursion, `passes` times over the rows, as in the paper. Then `rounds` of batch optimization: the best
-    multipliers for all strips at once, the resulting ellipsoid *proved* to hold the set, and all strips cut to their
+    multipliers for all strips at once, the resulting ellipsoid *proven* to hold the set, and all strips cut to their
     parts inside it, which the next round starts from. With rounds = 0 the answer is the recursion's own.
 
-    The claim is PROOF after a round, and for the recursion alone if it did not cut (its multipliers are then proved);
+    The claim is PROOF after a round, and for the recursion alone if it did not cut (its multipliers are then proven);
     ENCLOSURE otherwise. If rows had to be left out it is VALUE: the region holds every θ that satisfies the others,
     among which there may be another outlier. INCONSISTENT is proven by multipliers; where the recursion sees
     a contradiction that rounding may have made, the answer is the ellipsoid around the exact hull.

@@ -1,4 +1,4 @@
-"""Ellipsoids proved to hold every θ that satisfies a family of strips, whatever multipliers are proposed.
+"""Ellipsoids proven to hold every θ that satisfies a family of strips, whatever multipliers are proposed.
 
 For any numbers w, each θ with |mid − dᵀθ| ≤ half for all strips satisfies Σ w²(mid − dᵀθ)² ≤ Σ w² half². Multipliers
 come from an optimizer that is not trusted; here their ellipsoid is computed with every rounding bounded.
@@ -19,12 +19,12 @@ from gough.methods.ellipsoids.strips import ExactStrips
 from gough.region import Box, Ellipsoid
 
 ROOM = 2.0**-36
-"""Part by which a proved ellipsoid is made larger, so that another proof, without rounding, finds it large enough."""
+"""Part by which a proven ellipsoid is made larger, so that another proof, without rounding, finds it large enough."""
 
 
 @dataclass(frozen=True, eq=False)
 class ProvedEllipsoid:
-    """{center + factor·w : |w| ≤ radius}, proved to hold the set; radius < 0 proves that the set is empty.
+    """{center + factor·w : |w| ≤ radius}, proven to hold the set; radius < 0 proves that the set is empty.
 
     The same ellipsoid with a rounded shape is `ellipsoid()`; `support` keeps to the factor, which loses less.
     """
@@ -73,7 +73,7 @@ class ProvedEllipsoid:
 
 
 def prove(D: Array, mid: Array, half: Array, weights: Array) -> ProvedEllipsoid | None:
-    """The ellipsoid of strips |mid − Dθ| ≤ half with multipliers `weights` ≥ 0, proved; None if the proof fails.
+    """The ellipsoid of strips |mid − Dθ| ≤ half with multipliers `weights` ≥ 0, proven; None if the proof fails.
 
     Constraint: the strips, as the very numbers given. Kept: every θ that satisfies them. With B = diag(w) D and X about
     the inverse of its triangular factor, put θ = c + X v: then |B X v|² ≤ s + 2 v·u with u = (B X)ᵀ w(mid − D c) and

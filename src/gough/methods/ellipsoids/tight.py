@@ -38,7 +38,7 @@ class TightEllipsoid:
     """A small ellipsoid around {θ in the prior : |y − W θ| ≤ e}, from the exact range of d·θ for each row that matters.
 
     Constraint: |y − W θ| ≤ e, or ≤ e + D |θ| where W is known to ± D. Kept: every consistent θ. Not idempotent. Flat
-    along unknowns that the data determine exactly; where the set is so thin that nothing better can be proved, the
+    along unknowns that the data determine exactly; where the set is so thin that nothing better can be proven, the
     smallest ellipsoid around its hull.
 
     A row's own bound is |d·θ − y| ≤ e; all rows together bound d·θ more tightly: linear programs give its exact range

@@ -198,22 +198,12 @@ def _verdicts(calibrated: Calibrated, against: Sequence[str]) -> list[Verdict]:
 
 
 def _improvement(check: HeldOut) -> Verdict:
-    after = float(check.position_after.mean())
-    n = len(check.position_after)
-    rms = f"{number(1e3 * after, digits=3)} mm"
-    if check.position_before is None:
-        text = f"The mean position error on {n} poses that were not used is {rms}."
-        return Verdict(text, "plain", "Compare this error with what the task needs.")
-    before = float(check.position_before.mean())
-    worse = int((check.position_after > check.position_before).sum())
-    more = f" The error of {worse} of them increases." if worse else ""
-    text = (
-        f"On {n} poses that were not used, the mean position error changes from {number(1e3 * before, digits=3)} mm to "
-        f"{rms}.{more}"
-    )
-    if after < before:
-        return Verdict(text, "good", "Use the calibrated parameters instead of the blueprint's.")
-    return Verdict(text, "bad", "Keep the blueprint's parameters; measure more poses, or state the noise, first.")
+    if check.is_better is None:
+        return Verdict(check.summary, "plain", "Compare this error with what the task needs.")
+    if check.is_better:
+        return Verdict(check.summary, "good", "Use the calibrated parameters instead of the blueprint's.")
+    step = "Keep the blueprint's parameters; measure more poses, or state the noise, first."
+    return Verdict(check.summary, "bad", step)
 
 
 def _cards(calibrated: Calibrated, legs: Sequence[ChainFinding]) -> tuple[tuple[str, str], ...]:

@@ -87,7 +87,7 @@ def _cards(report: Report) -> tuple[tuple[str, str], ...]:
     if identified.minimal.lower > 0:
         least = outward.at_least(largest(identified.proved_bound), digits=3)
         within = " within the prior" if identified.has_prior else ""
-        cards.append((f"{least}{unit}", f"ε*: no parameters{within} explain every row with smaller errors (proved)"))
+        cards.append((f"{least}{unit}", f"ε*: no parameters{within} explain every row with smaller errors (proven)"))
     else:
         enough = outward.at_most(largest(identified.smallest_bound), digits=3)
         cards.append((f"{enough}{unit}", "ε*: some parameters explain every row with errors of this size"))
@@ -214,7 +214,7 @@ def _bounds(identified: Identified) -> tuple[Block, ...]:
         else ""
     )
     within, prior = (" within the prior", " or the prior") if identified.has_prior else ("", "")
-    factor = f"For each actuator, ε* is {what} times a factor that is proved to lie in {proved}. {rests}"
+    factor = f"For each actuator, ε* is {what} times a factor that is proven to lie in {proved}. {rests}"
     return (_BOUNDS.format(within=within, prior=prior), factor, bound_table(identified))
 
 

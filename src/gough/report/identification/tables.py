@@ -33,7 +33,7 @@ def bound_table(identified: Identified) -> Table:
         least, smallest = float(identified.proved_bound[i]), float(identified.smallest_bound[i])
         used = float(identified.bound[i])
         ratio = used / smallest if smallest > 0 else np.inf
-        # What is proved for a bound holds for every smaller one: so one that was computed is printed rounded down.
+        # What is proven for a bound holds for every smaller one: so one that was computed is printed rounded down.
         bound = as_given(used) if identified.bound_is_given else outward.at_least(used)
         rows.append([name, unit, outward.between(least, smallest, digits=4), bound, number(ratio)])
     heads = ["actuator", "unit", "ε*", "error bound", "bound / ε*"]
