@@ -39,6 +39,16 @@ Definition in_ellipsoid (b : body) (x : list R) : Prop :=
   forall u, length u = length (center b) ->
     dot u (minus x (center b)) * dot u (minus x (center b)) <= quad (reals (shape b)) u.
 
+(* M x, of the upper triangle of a symmetric M *)
+Fixpoint plus (a b : list R) : list R :=
+  match a, b with [], _ => b | _, [] => a | c :: a', z :: b' => c + z :: plus a' b' end.
+
+Fixpoint times (M : triangle R) (x : list R) : list R :=
+  match M, x with
+  | row :: M', z :: x' => hd 0 row * z + dot (tl row) x' :: plus (map (Rmult z) (tl row)) (times M' x')
+  | _, _ => []
+  end.
+
 (* Certificates ----------------------------------------------------------------------------------------------------- *)
 
 (* d · x of a strip: the regressor of a row, or one unknown. *)
@@ -940,6 +950,17 @@ Proof.
   apply IH in E; auto. apply Forall_app. split; auto. constructor; auto. eapply round_holds_spec; eauto.
 Qed.
 
+Lemma dot_plus v : forall a b, dot v (plus a b) = dot v a + dot v b.
+Proof. induction v as [|z v IH]; intros [|c a] [|d b]; simpl; try ring. rewrite IH. ring. Qed.
+
+Lemma dot_comm a : forall x, dot a x = dot x a.
+Proof. induction a as [|c a IH]; intros [|z x]; simpl; auto. rewrite IH. ring. Qed.
+
+Lemma dot_times M : forall v, dot v (times M v) = quad M v.
+Proof.
+  induction M as [|row M IH]; intros [|z v]; simpl; auto. rewrite dot_plus, IH, (dot_comm v), dot_scale. ring.
+Qed.
+
 (* What the check is worth ------------------------------------------------------------------------------------------ *)
 
 (* If it is accepted, every consistent x is in the box, and in the ellipsoid of every round. *)
@@ -955,4 +976,25 @@ Proof.
   apply Forall_forall. eapply rounds_hold_spec; eauto.
 Qed.
 
+(* The same in the usual words: v = shape⁻¹ (x − center) has v · (x − center) ≤ 1. *)
+Theorem inverse_form b x v : in_ellipsoid b x -> length v = length (center b) ->
+  times (reals (shape b)) v = minus x (center b) -> dot v (minus x (center b)) <= 1.
+Proof.
+  intros [_ U] L E. specialize (U v L). set (t := dot v (minus x (center b))) in *.
+  assert (T : t = quad (reals (shape b)) v) by (unfold t; rewrite <- E; apply dot_times).
+  rewrite <- T in U. destruct (Rle_lt_dec t 1) as [K|K]; auto. assert (1 * t < t * t) by (apply Rmult_lt_compat_r; lra).
+  lra.
+Qed.
+
+(* An example: |1 − x| ≤ 2, from the row of a problem without a prior, puts x into (x − 1)² / 4 ≤ 1, and not into a
+   smaller ellipsoid. *)
+Example accepted_and_refused :
+  let P := Problem [(None, None)] 1
+    (fun k => match k with O => Some (Equation [one] one (of_Z 2) []) | _ => None end) in
+  let inside_of (n : num) := check_inside P []
+    [Round [(O, one)] [[n]] [Strip (Row_of 0) one (of_Z 2) (Num 1 (-2) 1) Itself Itself]] in
+  (exists b, inside_of (of_Z 4) = Some b) /\ inside_of (Num 4095 (-10) 1) = None.
+Proof. split; [eexists|]; vm_compute; reflexivity. Qed.
+
 Print Assumptions inside_sound.
+Print Assumptions inverse_form.

@@ -915,4 +915,15 @@ Proof.
   intros c v ws J. apply Rle_ge. eapply S; eauto.
 Qed.
 
+(* An example: |2 − x| ≤ 1/2 has the point 5/2, but not 13/5; it proves x ≥ 3/2, but not x ≥ 8/5, and excludes the prior
+   x ≤ 1. *)
+Example accepted_and_refused :
+  let P high := Problem [(None, high)] 1
+    (fun k => match k with O => Some (Equation [one] (of_Z 2) Num.half []) | _ => None end) in
+  let bound n := check_bound (P None) [Step [one] n [(O, one)]] in
+  check_witness (P None) [Num 5 (-1) 1] = true /\ check_witness (P None) [Num 13 0 5] = false /\
+  (exists b, bound (Num 3 (-1) 1) = Some b) /\ bound (Num 8 0 5) = None /\
+  check_empty (P (Some one)) [Step [one] (Num 3 (-1) 1) [(O, one)]] = true.
+Proof. repeat split; try eexists; vm_compute; reflexivity. Qed.
+
 Print Assumptions linear_sound.

@@ -209,4 +209,17 @@ Proof.
   intros s J. apply Rle_ge. auto.
 Qed.
 
+(* An example: of |x| ≤ 1, |x| ≤ 1 and |5 − x| ≤ 1, one at least is violated, and if only one is, it is the third; then
+   x ≤ 1. But it is not excluded that two are violated. *)
+Example accepted_and_refused :
+  let P := Problem [(None, None)] 3
+    (fun k => Some (Equation [one] (match k with 2%nat => of_Z 5 | _ => zero end) one [])) in
+  let pairs := [[(2%nat, one); (0%nat, neg one)]; [(2%nat, one); (1%nat, neg one)]] in
+  let step := RelaxedStep [neg one] (neg one) [[(0%nat, neg one)]; [(1%nat, neg one)]] [] in
+  check_violated P 1 1 [2%nat] pairs = true /\ check_violated P 2 1 [] pairs = false /\
+  check_violated P 0 2 [2%nat] pairs = false /\ check_relaxed_empty P 0 pairs [] = true /\
+  check_relaxed_empty P 1 pairs [] = false /\
+  (exists b, check_relaxed_bound P 1 [] [step] = Some b) /\ check_relaxed_bound P 2 [] [step] = None.
+Proof. repeat split; try eexists; vm_compute; reflexivity. Qed.
+
 Print Assumptions relaxed_sound.

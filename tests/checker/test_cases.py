@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gough import Bounded, Box, InputError, LinearProblem, Unknowns, estimate
-from gough.checker import Bound, Certificate, Empty, NotProven, Reach, Split, Step, certificate_of, check
+from gough.checker import Bound, Certificate, Empty, NotProven, Reach, Split, Step, Witness, certificate_of, check
 from gough.checker.linear import follow
 from gough.methods import LinearHull
 from tests.checker.oracle import is_true
@@ -77,9 +77,20 @@ def test_a_reach_needs_bounds_of_errors_that_are_not_negative():
     """|a| ≤ 1.5 |a| − 1 holds where |a| ≥ 2, but 1.5 · 1 − 1 < 1 would "prove" |a| ≤ 1."""
     problem = LinearProblem([[1.0]], [0.0], Unknowns(["a"]), Bounded([1.0], [[1.5]]))
     object.__setattr__(problem.noise, "radius", np.array([-1.0]))  # no constructor sees this
-    answer = verdict(problem, Bound([Reach({"a": 1}, {"a": {0: 1}}), Step({"a": 1}, -1)]))
-    assert not answer
-    assert "an error bound is negative" in answer.reason
+    steps = Reach({"a": 1}, {"a": {0: 1}}), Step({"a": 1}, -1)
+    with pytest.raises(NotProven, match="an error bound is negative"):
+        follow(problem, steps)
+    with pytest.raises(InputError, match="an error bound must be a number ≥ 0"):
+        verdict(problem, Bound(steps))
+
+
+@pytest.mark.parametrize("lower", [np.inf, np.nan])
+def test_a_prior_that_was_altered_is_refused(lower):
+    """No a satisfies ∞ ≤ a, so a witness must not be accepted."""
+    problem = LinearProblem([[1.0]], [0.0], Unknowns(["a"]), Bounded(1.0))
+    object.__setattr__(problem.unknowns.prior, "lower", np.array([lower]))
+    with pytest.raises(InputError, match="Box"):
+        verdict(problem, Witness({"a": 0}))
 
 
 @pytest.mark.parametrize("bound", [-9, -2, Fraction(-1, 10**400), 0])

@@ -5,9 +5,10 @@ is integer arithmetic.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from gough.checker.certificate import Certificate, Verdict, digest, rounded_intervals
+from gough.checker.certificate import Certificate, Verdict, bounds_of, digest, rounded_intervals
 from gough.checker.chain_check import check_chains
 from gough.checker.chain_proofs import ChainCertificate
 from gough.checker.limits import bounded_work, remade
@@ -27,6 +28,7 @@ def check(certificate: Certificate | ChainCertificate, problem: Any) -> Verdict:
 
     Raises:
         AssumptionError: the problem does not state bounds.
+        InputError: the problem's arrays were altered so that its constructors refuse them.
         BeyondLimit: the certificate is too large to be judged, see `gough.checker.limits`.
 
     Examples:
@@ -39,6 +41,7 @@ def check(certificate: Certificate | ChainCertificate, problem: Any) -> Verdict:
     """
     if isinstance(certificate, ChainCertificate):
         return check_chains(certificate, problem)
+    problem = _rebuilt(problem)
     try:
         # whatever it was made by, its constructors have a say
         proof = remade(certificate.proof, PARTS)
@@ -57,6 +60,12 @@ def check(certificate: Certificate | ChainCertificate, problem: Any) -> Verdict:
     intervals = {} if box is None else rounded_intervals(problem.unknowns.names, box.lower, box.upper)
     stated = statement(proof, problem)
     return Verdict(holds, reason, certificate.kind, stated, proof.rows, f"{looked_at}, and the prior", intervals)
+
+
+def _rebuilt(problem: LinearProblem) -> LinearProblem:
+    """The same problem, made again by its constructors, because arrays can be altered after they were checked."""
+    unknowns = replace(problem.unknowns, prior=replace(problem.unknowns.bounds))
+    return replace(problem, unknowns=unknowns, noise=replace(bounds_of(problem)))
 
 
 def _require_same(certificate: Certificate, problem: LinearProblem) -> None:
