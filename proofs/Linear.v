@@ -2,7 +2,7 @@
 
    What runs is [check_witness], [check_bound] and [check_empty]. What they are worth is [linear_sound], at the end:
    it speaks about all lists x of real numbers. *)
-Require Import ZArith Reals Lra Lia List Bool Arith.
+Require Import ZArith Reals Lra Lia List Bool Arith FMapPositive.
 Require Import Gough.Num Gough.Rows.
 Import ListNotations.
 Local Open Scope R_scope.
@@ -93,8 +93,20 @@ Fixpoint combine_rows (P : problem) (s : combined) (ws : weights) : option combi
       end
   end.
 
+(* No number stands twice. The format demands it of rows; no theorem needs it. *)
+Fixpoint all_new (seen : PositiveMap.t unit) (ks : list nat) : bool :=
+  match ks with
+  | [] => true
+  | k :: rest =>
+      let key := Pos.of_succ_nat k in
+      if PositiveMap.mem key seen then false else all_new (PositiveMap.add key tt seen) rest
+  end.
+
+Definition distinct (ks : list nat) : bool := all_new (PositiveMap.empty unit) ks.
+
 Definition combine (P : problem) (direction : list num) (ws : weights) : option combined :=
-  if Nat.eqb (length direction) (width P) then combine_rows P (Combined direction [] zero zero) ws else None.
+  if Nat.eqb (length direction) (width P) && distinct (map fst ws) then
+    combine_rows P (Combined direction [] zero zero) ws else None.
 
 (* The value at the end of a side *)
 Definition at_end (d g z : num) : num := sub (mul d z) (mul g (abs z)).
@@ -426,7 +438,7 @@ Qed.
 Lemma combine_spec P c x ws t : rests P x ws -> combine P c ws = Some t ->
   says c x t /\ 0 <= val (half t) /\ nonneg (blurred t).
 Proof.
-  unfold combine. destruct (Nat.eqb _ _); [|discriminate]. intros R E. eapply combine_rows_spec; eauto.
+  unfold combine. destruct (_ && _); [|discriminate]. intros R E. eapply combine_rows_spec; eauto.
   unfold says; simpl. rewrite val_zero. repeat split; [|lra|constructor].
   replace (rdot c x - rdot c x - 0) with 0 by ring. rewrite Rabs_R0. lra.
 Qed.

@@ -66,7 +66,7 @@ Definition check_relaxed_empty (P : problem) (q : nat) (shared : list weights) (
 (* Every x of the prior violates at least [at_least] rows, and one that violates at most q violates each outlier. *)
 Definition check_violated (P : problem) (at_least q : nat) (outliers : list nat) (shared : list weights) : bool :=
   let sets := map support shared in
-  negb (Nat.eqb at_least 0 && match outliers with [] => true | _ => false end) &&
+  negb (Nat.eqb at_least 0 && match outliers with [] => true | _ => false end) && distinct outliers &&
   forallb (contradicts P (prior P)) shared &&
   match at_least with O => true | S m => no_cover sets m [] end &&
   forallb (fun k => match get P k with Some _ => no_cover sets q [k] | None => false end) outliers.
