@@ -131,8 +131,8 @@ class Measured:
     """The vector d of the chain, which is as long as its rod to 50 digits."""
 
 
-def pose(chain, rng, *, exact_frames):
-    """A pose that the chain closes in, measured with errors at the ends of their half-widths."""
+def pose(chain, rng, *, exact_frames, scale=1):
+    """A pose that the chain closes in, measured with errors at the ends of their half-widths, times a scale."""
     flint.ctx.prec = 260
     one, none = (Fraction(1),), (Fraction(0),) * 3
     q = short(rng.uniform(-0.5, 0.5))
@@ -143,7 +143,7 @@ def pose(chain, rng, *, exact_frames):
     if chain.planar:
         p = (*p[:2], short(rng.uniform(-0.1, 0.1)))
     zeta, xi, omega = (
-        corner(rng, half / 2) if used else none
+        corner(rng, scale * half / 2) if used else none
         for half, used in (
             (BASE_TURN, not exact_frames),
             (PLATFORM_TURN, chain.turns and not exact_frames),
@@ -151,7 +151,7 @@ def pose(chain, rng, *, exact_frames):
         )
     )
     tau, chi = (
-        corner(rng, half) if used else none
+        corner(rng, scale * half) if used else none
         for half, used in ((BASE_POSITION, not exact_frames), (PLATFORM_POSITION, chain.turns and not exact_frames))
     )
     base = times((*one, *zeta), Z)
@@ -159,12 +159,12 @@ def pose(chain, rng, *, exact_frames):
     target = times(times(base, heading), conjugate(platform))
     place = plus(T_X, chi) if chain.turns else none
     a = plus(rotated(base, p), T_Z, tau, minus(rotated(target, place)))
-    delta = tuple(x - INSIDE if x > 0 else x + INSIDE for x in corner(rng, POSITION))
-    (eta,) = corner(rng, READING, 1)
+    delta = tuple(x - INSIDE if x > 0 else x + INSIDE for x in corner(rng, scale * POSITION))
+    (eta,) = corner(rng, scale * READING, 1)
     seen = times((*one, *minus(omega)), target) if chain.turns else None  # (1, v) turns back what (1, −v) turns
     if seen is not None:
-        scale = Fraction(1, 1000) * round(1000 / float(sum(x * x for x in seen)) ** 0.5)
-        seen = tuple(scale * x for x in seen)
+        unit = Fraction(1, 1000) * round(1000 / float(sum(x * x for x in seen)) ** 0.5)
+        seen = tuple(unit * x for x in seen)
     errors = {
         "position": plus(delta, minus(tau)),
         "chi": chi,
@@ -226,7 +226,7 @@ def table(chain, poses):
     return "\n".join([",".join(heads), *(",".join(map(decimals, row)) for row in rows)]) + "\n"
 
 
-def frames(chain, *, exact):
+def frames(chain, *, exact, scale=1):
     """The tables [frames] that state them."""
     halves = {"base": (BASE_POSITION, BASE_TURN), "platform": (PLATFORM_POSITION, PLATFORM_TURN)}
     text = ""
@@ -236,26 +236,26 @@ def frames(chain, *, exact):
         text += f"[frames.{name}]\nposition = [{', '.join(map(decimals, place))}]\n"
         text += f"quaternion = [{', '.join(map(decimals, q))}]\n"
         if not exact:
-            moved, turned = halves[name]
+            moved, turned = (scale * half for half in halves[name])
             text += f'position_tolerance = "{decimals(1000 * moved)} mm"\n'
             text += f"orientation_tolerance = {decimals(turned)}\n"
     return text
 
 
-def study(chain, *, exact, more=""):
+def study(chain, *, exact, scale=1):
     unit = 'mm"' if chain.family == "linear-delta" else 'mrad"'
-    turned = f"orientation = {decimals(ORIENTATION)}\n" if chain.turns else ""
+    turned = f"orientation = {decimals(scale * ORIENTATION)}\n" if chain.turns else ""
     return f"""[robot]
 family = "{chain.family}"
 [poses]
 file = "poses.csv"
 [calibration]
 frames = "instrument"
-{frames(chain, exact=exact)}
+{frames(chain, exact=exact, scale=scale)}
 [certify]
-position = {decimals(POSITION)}
-readings = "{decimals(1000 * READING)} {unit}
+position = {decimals(scale * POSITION)}
+readings = "{decimals(1000 * scale * READING)} {unit}
 {turned}around = "50 mm"
 center = "blueprint"
 chains = [1]
-{more}"""
+"""

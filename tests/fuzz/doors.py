@@ -178,6 +178,16 @@ geometry = { radius = "160 mm", arm = [0.345, 0.345, 0.345], endstop = 0.3, angl
 [poses]
 file = "poses.csv"
 """
+FRAMES = """
+[calibration]
+frames = "instrument"
+
+[frames.base]
+position = ["1.25 m", -2.5, "75 cm"]
+quaternion = [0.6, 0.64, -0.48, 0]
+position_tolerance = "0.01 mm"
+orientation_tolerance = ["0.02 mrad", 0, 1e-5]
+"""
 CERTIFY = """
 [certify]
 chains = [2, 5]
@@ -268,7 +278,7 @@ def _calibrate(path: Path) -> int:
     study = CalibrationStudy.read(path)
     if study.table.printer is None:
         study.poses()
-    return _ok(study.title, study.about)
+    return _ok(study.title, study.about, str(study.frames))
 
 
 def _recorded(path: Path) -> int:
@@ -410,7 +420,11 @@ DOORS: dict[str, Door] = {
         ".toml", _texts(CALIBRATION, CIRCLES, DELTA), mutators.TOML, _calibrate, {"poses.csv": POSES}
     ),
     "study of certification": Door(
-        ".toml", _texts(CALIBRATION + CERTIFY, DELTA + CERTIFY), mutators.TOML, _calibrate, {"poses.csv": POSES}
+        ".toml",
+        _texts(CALIBRATION + CERTIFY, DELTA + FRAMES + CERTIFY),
+        mutators.TOML,
+        _calibrate,
+        {"poses.csv": POSES},
     ),
     "study of poses": Door(
         ".toml",

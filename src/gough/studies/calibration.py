@@ -95,8 +95,8 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
             require(both, f"{path} needs the tables [robot] and [poses], or [printer] for a printer.cfg of Klipper")
             assert study.model  # refuse a robot that cannot be, before any pose is read
         else:
-            alone = study.table.robot is None and study.table.poses is None
-            require(alone, f"{path}: a [printer] brings its own robot and points: leave out [robot] and [poses]")
+            others = [name for name in ("robot", "poses", "frames") if getattr(study.table, name) is not None]
+            require(not others, f"{path}: a [printer] brings its own robot and points: leave out [{', '.join(others)}]")
         return study
 
     @property
