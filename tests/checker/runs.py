@@ -6,7 +6,7 @@ import re
 from gough.checker import load_question
 from gough.checker.manifest import MANIFEST, digest_of, summary_of
 from gough.cli.app import run
-from gough.core.sealed import rendered, sealed, unsealed
+from gough.core.sealed import sealed, unsealed
 from tests.cli.test_certify import STUDY, write
 
 ONE_LEG = STUDY.replace("chains = [2, 5]", "chains = [2]")
@@ -24,7 +24,7 @@ def edited(path, change):
     data = json.loads(path.read_text(encoding="utf-8"))
     del data["seal"]
     change(data)
-    path.write_text(rendered(data), encoding="utf-8")
+    path.write_text(sealed(json.dumps(data, ensure_ascii=False)[:-1]), encoding="utf-8")
 
 
 def resealed(folder):

@@ -33,6 +33,7 @@ from gough.checker.rod_equations import ARRAYS, Condition, RodEquations
 from gough.core.arrays import Array
 from gough.core.errors import nearest, require
 from gough.core.files import new_file
+from gough.core.schema import kinds_of, name_of
 from gough.core.sealed import brief, list_of, loaded, numbers, rendered, require_keys, rows_of_numbers, wholes
 from gough.region import Box
 
@@ -41,25 +42,8 @@ CERTIFICATE, EQUATIONS = "chain certificate", "chain equations"
 OLD_CERTIFICATE, OLD_MEASUREMENTS = "leg certificate", "platform measurements"
 CERTIFICATES, QUESTIONS = {CERTIFICATE, OLD_CERTIFICATE}, {EQUATIONS, OLD_MEASUREMENTS}
 _OLD = 2
-_CONTENT = {
-    "ChainBound": {"links"},
-    "ChainEmpty": {"links"},
-    "ChainWitness": {"values", "errors", "left_out"},
-    "ChainOutliers": {"at_least", "q", "outliers", "contradictions"},
-}
-_OLD_CONTENT = {
-    OLD_CERTIFICATE: {
-        "LegBound": {"links"},
-        "LegEmpty": {"links"},
-        "LegWitness": {"values", "move", "turn", "left_out"},
-        "LegOutliers": {"at_least", "q", "outliers", "contradictions"},
-    },
-    CERTIFICATE: {"ChainBound": {"links"}, "ChainEmpty": {"links"}, "ChainWitness": {"values"}},
-}
 _SPARSE = ("A", "D", "B", "bend")
 """Arrays most of whose numbers are 0: `places` says which of a pose's numbers are given."""
-_PLACES = {f"{name}_places" for name in _SPARSE}
-_ROD = {"names", "products", "conditions", "reading", "reading_unit", *ARRAYS, *_PLACES}
 
 
 def render_chains(certificate: ChainCertificate) -> str:
@@ -162,11 +146,10 @@ def _version(data: Any, known: set[str], what: str) -> int:
 
 def _certificate(data: Any) -> ChainCertificate:
     old = _version(data, CERTIFICATES, "a certificate about chains") == _OLD
-    content = _OLD_CONTENT[data["gough"]] if old else _CONTENT
-    kind = data.get("kind")
-    require(isinstance(kind, str) and kind in content, f"unknown kind {brief(kind)}{nearest(str(kind), content)}")
+    kinds, kind = kinds_of(data["gough"], data["version"]), data.get("kind")
+    require(isinstance(kind, str) and kind in kinds, f"unknown kind {brief(kind)}{nearest(str(kind), kinds)}")
     numbered = {OLD_CERTIFICATE: "legs", CERTIFICATE: "chain"}[data["gough"]] if old else "chains"
-    require_keys(data, {"gough", "version", "kind", "problem", numbered, "more", "seal", *content[kind]}, f"a {kind}")
+    require_keys(data, name_of(data), f"a {kind}")
     (more,) = numbers([data["more"]], "more")
     chains = wholes([data[numbered]] if numbered == "chain" else data[numbered], numbered)
     require_digest(data["problem"])
@@ -207,12 +190,12 @@ class _Reader:
 
     def _link(self, data: Any, what: str) -> ChainLink:
         if isinstance(data, dict) and "split" in data:
-            require_keys(data, {"split", "at", "below", "above"}, what)
+            require_keys(data, "chain-split", what)
             require(isinstance(data["split"], str), f"{what} must name the unknown that it halves")
             (at,) = numbers([data["at"]], f"{what}: at")
             below, above = (self._links(data[key], f"{what}.{i}") for i, key in enumerate(("below", "above"), start=1))
             return ChainSplit(data["split"], at, below, above)
-        require_keys(data, {self._chain, "center", "radius", "cuts"}, what)
+        require_keys(data, "chain-stage" if self._chain == "chain" else "old-chain-stage", what)
         center, radius = (numbers(data[key], f"{what}: {key}") for key in ("center", "radius"))
         number = data[self._chain]
         chain = None if number is None else wholes([number], f"{what}: {self._chain}")[0]
@@ -232,18 +215,19 @@ def _cut(data: Any, what: str) -> ChainCut:
 
 def _question(data: Any) -> ChainQuestion:
     old = _version(data, QUESTIONS, "a file of equations that gough certify wrote") == _OLD
-    head, sides = {"gough", "version", "seal"}, {"lower", "upper"}
-    if old and data["gough"] == EQUATIONS:
-        require_keys(data, {*head, *sides, "chain", *_ROD}, "equations")
+    legs = data.get("kind") == "legs" if data["gough"] == EQUATIONS else True
+    require(old or legs or data.get("kind") == "rods", 'kind must be "legs" or "rods"')
+    require_keys(data, name_of(data), "equations")
+    if old and not legs:
         return ChainQuestion(wholes([data["chain"]], "chain"), (_rod(data),), _prior(data))
-    legs = old or data.get("kind") == "legs"
-    require(legs or data.get("kind") == "rods", 'kind must be "legs" or "rods"')
     numbered = "legs" if old else "chains"
-    about = {*head, *sides, numbered, *(() if old else ("kind",)), *(LEG_ARRAYS if legs else ("equations",))}
-    require_keys(data, about, "equations")
     chains = wholes(data[numbered], numbered)
     if legs:
-        platform = PlatformMeasurements(**{name: _table(data[name], name) for name in LEG_ARRAYS})
+        tables = {name: _table(data[name], name) for name in LEG_ARRAYS}
+        for name in ("position", "rotation", "reading"):  # a constructor would repeat a single row for all poses
+            wanted = tables["readings" if name == "reading" else "position"].shape
+            require(tables[f"{name}_tolerance"].shape == wanted, f"{name}_tolerance must have the shape {wanted}")
+        platform = PlatformMeasurements(**tables)
         return ChainQuestion(chains, platform.legs, _prior(data))
     return ChainQuestion(chains, tuple(list_of(data["equations"], "equations", _listed_rod)), _prior(data))
 
@@ -253,7 +237,7 @@ def _prior(data: dict[str, Any]) -> Box:
 
 
 def _listed_rod(data: Any, what: str) -> RodEquations:
-    require_keys(data, _ROD, what)
+    require_keys(data, "rod", what)
     return _rod(data)
 
 

@@ -11,12 +11,11 @@ from typing import Any
 from gough.checker.certificate import Certificate, require_version
 from gough.checker.limits import FILE_BYTES, remade
 from gough.checker.proofs import PARTS
-from gough.checker.records import KINDS, content_of, plain, read
+from gough.checker.records import KINDS, plain, read
 from gough.core.errors import nearest, require
 from gough.core.files import new_file
+from gough.core.schema import kinds_of, require_valid
 from gough.core.sealed import brief, loaded, require_exact_digits, require_keys, sealed
-
-_KEYS = ("gough", "version", "kind", "problem")
 
 
 def save(certificate: Certificate, path: str | Path, *, overwrite: bool = False) -> None:
@@ -53,9 +52,12 @@ def load(path: str | Path) -> Certificate:
 def render(certificate: Certificate) -> str:
     """The text of a certificate's file."""
     require_exact_digits()
+    proof = plain(remade(certificate.proof, PARTS))
     head = {"gough": "certificate", "version": certificate.version, "kind": certificate.kind}
-    lines = [f' "{key}": {json.dumps(value)}' for key, value in {**head, "problem": certificate.problem}.items()]
-    lines += [f' "{key}": {_lines(value)}' for key, value in plain(remade(certificate.proof, PARTS)).items()]
+    head["problem"] = certificate.problem
+    require_valid({**head, **proof, "seal": certificate.problem})
+    lines = [f' "{key}": {json.dumps(value)}' for key, value in head.items()]
+    lines += [f' "{key}": {_lines(value)}' for key, value in proof.items()]
     return sealed("{\n" + ",\n".join(lines))
 
 
@@ -74,6 +76,6 @@ def _certificate(data: Any) -> Certificate:
     require_version(version)
     known = isinstance(kind, str) and kind in KINDS
     require(known, f"unknown kind {brief(kind)}{nearest(str(kind), KINDS)}")
-    cls = KINDS[kind]
-    require_keys(data, {*_KEYS, *content_of(cls), "seal"}, f"a {kind} certificate")
-    return Certificate(data["problem"], read(cls, data, version), version)
+    require(kind in kinds_of("certificate", version), f"certificates of format {version} know no kind {kind}")
+    require_keys(data, f"certificate-{version}-{kind}", f"a {kind} certificate")
+    return Certificate(data["problem"], read(KINDS[kind], data, version), version)

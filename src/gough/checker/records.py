@@ -6,7 +6,6 @@ very long.
 
 import re
 from collections.abc import Callable
-from dataclasses import fields
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -31,8 +30,6 @@ from gough.core.sealed import brief, require_keys
 KINDS: dict[str, type[Proof]] = {
     kind.__name__: kind for kind in (Witness, Bound, Empty, Inside, RelaxedBound, RelaxedEmpty, Violated)
 }
-FIRST_KINDS = ("Witness", "Bound", "Empty")
-"""Kinds that format 1 knows; it knows no links but steps."""
 
 T = TypeVar("T")
 _LONG = 2000  # bits; Python itself refuses decimal integers beyond 4300 digits
@@ -104,15 +101,8 @@ def plain_number(x: Fraction) -> float | str:
     return f"{x.numerator}/{x.denominator}"
 
 
-def content_of(kind: type[Proof]) -> set[str]:
-    """Keys of the fields of a kind of proof."""
-    return {field.name for field in fields(kind)}
-
-
 def read(kind: type[Proof], data: dict[str, Any], version: int) -> Proof:
     """The proof of a kind, from its fields."""
-    known = version > 1 or kind.__name__ in FIRST_KINDS
-    require(known, f"certificates of format {version} know no kind {kind.__name__}")
     if kind is Witness:
         return Witness(_named(data["theta"], "theta"))
     if kind is Violated:
@@ -137,30 +127,30 @@ def _list(data: Any, what: str, each: Callable[[Any, str], T], name: str = "entr
 
 def _link(data: Any, what: str) -> Link:
     if isinstance(data, dict) and "split" in data:
-        require_keys(data, {"split", "at", "below", "above"}, what)
+        require_keys(data, "split", what)
         below = _list(data["below"], f"{what}: below", _link, f"{what}, below, step")
         above = _list(data["above"], f"{what}: above", _link, f"{what}, above, step")
         return Split(data["split"], number_in(data["at"], f"{what}: at"), below, above)
     if isinstance(data, dict) and "reach" in data:
-        require_keys(data, {"reach", "weights"}, what)
+        require_keys(data, "reach", what)
         weights = data["weights"]
         require(isinstance(weights, dict), f"{what}: weights must be an object of names and lists")
         each = tuple((name, _weights(cut, f"{what}: '{name}'")) for name, cut in weights.items())
         return Reach(_named(data["reach"], f"{what}: reach"), each)
-    require_keys(data, {field.name for field in fields(Step)}, what)
+    require_keys(data, "step", what)
     value, weights = number_in(data["value"], f"{what}: value"), _weights(data["weights"], what)
     return Step(_named(data["direction"], f"{what}: direction"), value, weights)
 
 
 def _relaxed(data: Any, what: str) -> RelaxedStep:
-    require_keys(data, {field.name for field in fields(RelaxedStep)}, what)
+    require_keys(data, "relaxed-step", what)
     cuts, contradictions = (_cuts(data[key], f"{what}: {key}") for key in ("cuts", "contradictions"))
     value = number_in(data["value"], f"{what}: value")
     return RelaxedStep(_named(data["direction"], f"{what}: direction"), value, cuts, contradictions)
 
 
 def _round(data: Any, what: str) -> Round:
-    require_keys(data, {field.name for field in fields(Round)}, what)
+    require_keys(data, "round", what)
     rows = f"{what}: shape"
     shape = _list(data["shape"], rows, lambda row, where: _list(row, where, number_in), f"{rows}, row")
     strips = _list(data["strips"], f"{what}: strips", _strip, f"{what}, strip")
@@ -168,7 +158,7 @@ def _round(data: Any, what: str) -> Round:
 
 
 def _strip(data: Any, what: str) -> Strip:
-    require_keys(data, {"of", "middle", "half", "weight"}, what, frozenset({"below", "above"}))
+    require_keys(data, "strip", what)
     middle, half, weight = (number_in(data[key], f"{what}: {key}") for key in ("middle", "half", "weight"))
     below, above = (_source(data.get(key), f"{what}: {key}") for key in ("below", "above"))
     return Strip(data["of"], middle, half, weight, below, above)

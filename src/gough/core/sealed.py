@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from gough.core.errors import BeyondLimit, GoughError, InputError, nearest, require
 from gough.core.floating import defect
+from gough.core.schema import keys, require_valid
 
 NESTED = 310
 """Largest depth of lists and objects within each other: two for each of 150 cases of a certificate, and ten more."""
@@ -30,17 +31,24 @@ def rendered(fields: dict[str, Any]) -> str:
     """The text of a file with these entries, and its seal.
 
     Examples:
-        >>> print(rendered({"gough": "example", "rows": [[1.0, 2], [0.5, 3]]}), end="")
+        >>> about = {"gough": "chain certificate", "version": 3, "kind": "ChainBound", "problem": f"sha256:{64 * '0'}"}
+        >>> print(rendered({**about, "chains": [1], "more": 0.5, "links": []}), end="")
         {
-         "gough": "example",
-         "rows": [
-          [1.0,2],
-          [0.5,3]
-         ],
-         "seal": "sha256:2a1753f77d78c1864a87eae5345c4ba2ba7918d3ebfb6a40a340489986e0ed9b"
+         "gough": "chain certificate",
+         "version": 3,
+         "kind": "ChainBound",
+         "problem": "sha256:0000000000000000000000000000000000000000000000000000000000000000",
+         "chains": [1],
+         "more": 0.5,
+         "links": [],
+         "seal": "sha256:be1b92d811ccdc9b3b7137f1815e5b59e815db5df7bedc791194593dcbd9bb81"
         }
+
+    Raises:
+        InputError: the schema does not allow these entries.
     """
     require_exact_digits()
+    require_valid({**fields, "seal": f"sha256:{64 * '0'}"})
     return sealed("{\n" + ",\n".join(f' "{key}": {_lines(value)}' for key, value in fields.items()))
 
 
@@ -72,7 +80,7 @@ def unsealed(text: str) -> str:
 
 
 def loaded(path: str | Path, read: Callable[[Any], T], what: str, limit: int = LARGEST) -> T:
-    """The value that `read` makes of the data in a sealed file of at most `limit` bytes.
+    """The value that `read` makes of the data in a sealed file of at most `limit` bytes, as the schema allows them.
 
     Raises:
         InputError: the file cannot be read, `read` refuses it, or its seal is broken.
@@ -81,7 +89,9 @@ def loaded(path: str | Path, read: Callable[[Any], T], what: str, limit: int = L
     require_exact_digits()
     text = _text(path, what, limit)
     try:
-        value = read(parsed(text, what))
+        data = parsed(text, what)
+        value = read(data)
+        require_valid(data)
     except InputError as error:
         raise type(error)(f"{path}: {error}") from error
     except RecursionError as error:
@@ -175,12 +185,13 @@ def brief(value: Any) -> str:
     return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
-def require_keys(data: Any, known: set[str], what: str, optional: frozenset[str] = frozenset()) -> None:
-    """Refuse keys that are not known, and objects that lack one."""
+def require_keys(data: Any, name: str, what: str) -> None:
+    """Refuse an object that lacks a key of a definition of the schema, or has others."""
+    required, optional = keys(name)
     require(isinstance(data, dict), f"{what} must be an object, but it is {brief(data)}")
-    for key in sorted(data.keys() - known - optional):
-        raise InputError(f"{what} has no {brief(key)}{nearest(key, known | optional)}")
-    missing = sorted(known - set(data))
+    for key in sorted(data.keys() - required - optional):
+        raise InputError(f"{what} has no {brief(key)}{nearest(key, required | optional)}")
+    missing = sorted(required - set(data))
     require(not missing, f"{what} lacks '{', '.join(missing)}'")
 
 

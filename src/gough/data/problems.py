@@ -37,8 +37,6 @@ from gough.unknowns import Unknowns
 FORMAT = 1
 JSON_FORMAT = 1
 JSON_KIND = "linear problem"
-_JSON_KEYS = ("gough", "version", "names", "units", "nominal", "lower", "upper", "groups", "position")
-_JSON_ARRAYS = ("y", "radius", "regressor", "W")
 _MEASURED, _BOUND, _SIGMA = "y", "e", "sigma"
 
 _NEEDED = ("gough_problem", "W", "y", "names", "units", "group_names")
@@ -140,7 +138,7 @@ def _plain(problem: LinearProblem) -> dict[str, Any]:
         side: [x if isfinite(x) else None for x in getattr(unknowns.prior, side).tolist()]
         for side in ("lower", "upper")
     }
-    arrays = dict(zip(_JSON_ARRAYS, (problem.y, noise.radius, noise.regressor, problem.W), strict=True))
+    arrays = {"y": problem.y, "radius": noise.radius, "regressor": noise.regressor, "W": problem.W}
     nominal, position = (None if x is None else x.tolist() for x in (unknowns.nominal, groups.position))
     return {
         "gough": JSON_KIND,
@@ -163,7 +161,7 @@ def _of_plain(data: Any) -> LinearProblem:
     require(whole, "version must be a whole number from 1")
     newer = f"the file has format {version}, from a newer gough; this one reads up to {JSON_FORMAT}"
     require(version <= JSON_FORMAT, newer)
-    require_keys(data, {*_JSON_KEYS, *_JSON_ARRAYS, "seal"}, "a linear problem")
+    require_keys(data, "linear-problem-1", "a linear problem")
     names, units, groups = (_listed_texts(data[key], key) for key in ("names", "units", "groups"))
     require(len(units) == len(names), f"{len(names)} unknowns have {len(units)} units; give one each")
     nominal = None if data["nominal"] is None else numbers(data["nominal"], "nominal")
