@@ -16,17 +16,19 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import index
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from gough.checker.box_rows import BoxRows, Numbers, Row, chord, row_of
+from gough.checker.chain_proofs import double
 from gough.checker.dyadic import HALF, ZERO, Dyadic, root_above, total
 from gough.checker.limits import gcd_cost, spend
 from gough.checker.linear import NotProven
 from gough.core import intervals as iv
 from gough.core.arrays import Array, ArrayValue
-from gough.core.errors import require
+from gough.core.errors import InputError, require
 from gough.core.intervals import Interval
 from gough.core.rational import rational
 
@@ -78,6 +80,15 @@ class RodEquations(ArrayValue):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
+        try:  # plain numbers, so that digests are those of the file: 1 and 1.0 are written differently
+            products = tuple((index(i), index(j)) for i, j in self.products)
+            terms = [[(index(i), index(j), double(c, "a coefficient")) for i, j, c in each] for each in self.conditions]
+        except (TypeError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"products and terms of conditions are pairs of unknowns, by number: {error}") from error
+        object.__setattr__(self, "products", products)
+        object.__setattr__(self, "conditions", tuple(map(tuple, terms)))
         for name in ARRAYS:
             values = np.array(getattr(self, name), dtype=float)
             values.flags.writeable = False
