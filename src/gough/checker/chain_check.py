@@ -87,7 +87,7 @@ def _require_same(certificate: ChainCertificate, question: ChainQuestion) -> Non
 
 
 def _checked(
-    certificate: ChainCertificate, space: Space, places: Sequence[str]
+    certificate: ChainCertificate, space: Space, places: Sequence[str] = ()
 ) -> tuple[tuple[str, ...], str, ChainBox | None]:
     """What is proven, why, and the box of a bound."""
     stages = [stage for links in certificate.evidence for stage in stages_of(links)]
