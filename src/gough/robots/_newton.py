@@ -56,17 +56,27 @@ class NewtonSearch(ABC):
         A sample that starts at NaN is missing and does not fail. Unless `is_patient`, nothing more is computed once a
         sample has failed at its second attempt.
         """
+        if len(values) <= _BLOCK:
+            x, failed = self.attempt(values, start)
+            self._retry(values, start, x, failed, is_patient=is_patient)
+            return x, failed
         x, failed = np.full_like(start, np.nan), np.zeros(len(values), dtype=np.bool_)
         for begin in range(0, len(values), _BLOCK):
             block = slice(begin, begin + _BLOCK)
             x[block], failed[block] = self.attempt(values[block], start[block])
-            difficult = begin + np.flatnonzero(failed[block])
-            for k in range(0, len(difficult), _FEW):
-                few = difficult[k : k + _FEW]
-                x[few], failed[few] = self._approach(values[few], start[few])
-                if failed[few].any() and not is_patient:
-                    return x, failed
+            self._retry(values[block], start[block], x[block], failed[block], is_patient=is_patient)
+            if failed[block].any() and not is_patient:
+                break
         return x, failed
+
+    def _retry(self, values: Array, start: Array, x: Array, failed: Mask, *, is_patient: bool) -> None:
+        """Enter the second attempts of samples that failed in x and `failed`."""
+        difficult = np.flatnonzero(failed)
+        for k in range(0, len(difficult), _FEW):
+            few = difficult[k : k + _FEW]
+            x[few], failed[few] = self._approach(values[few], start[few])
+            if failed[few].any() and not is_patient:
+                break
 
     def attempt(self, values: Array, start: Array) -> tuple[Array, Mask]:
         """Unknowns, and which samples failed, at the first attempt."""
@@ -91,10 +101,10 @@ class NewtonSearch(ABC):
             x[taken], error[taken] = trial[closer], newton.error[closer]
             length, step[taken] = self.limited(full)
             arrived = length <= SMALL
-            x[taken[arrived]] += full[arrived]
-            is_done = np.zeros(len(todo), dtype=np.bool_)
-            is_done[closer] = arrived
-            todo = todo[~is_done]
+            if arrived.any():
+                x[taken[arrived]] += full[arrived]
+                closer[closer] = arrived
+                todo = todo[~closer]
         failed = np.zeros(len(x), dtype=np.bool_)
         failed[todo] = True
         return x, failed

@@ -187,7 +187,11 @@ def checked_pose(position: Any, rotation: Any) -> PlatformPoses:
 
 @dataclass(frozen=True)
 class PoseFinder:
-    """Solves the equations of all chains for the pose: Newton's method on many samples at once."""
+    """Solves the equations of all chains for the pose: Newton's method on many samples at once.
+
+    Steps are limited but not controlled as in `_newton`: poses of every assembly mode are refined, on both sides of the
+    singularities, and `find` compares the sides afterwards.
+    """
 
     derivatives: Kernel
     columns: Columns
