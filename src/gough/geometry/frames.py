@@ -76,8 +76,13 @@ class Frames(ArrayValue):
     """Root mean square angle between A_k X and Z B_k, rad."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Base and platform as [frames] of a study states them: positions in m, quaternions scalar first."""
-        parts = {"base": self.base, "platform": self.target}
+        """Base and platform as [frames] of a study states them: positions in m, quaternions scalar first.
+
+        Without the platform if the target is the platform, as for robots that do not turn.
+        """
+        parts = {"base": self.base}
+        if not np.array_equal(self.target.R, np.eye(3)) or self.target.t.any():
+            parts["platform"] = self.target
         return {
             name: {"position": motion.t.tolist(), "quaternion": to_quaternion(motion.R).tolist()}
             for name, motion in parts.items()
