@@ -104,7 +104,7 @@ except AttributeError as error:
     assert str(error) == "module 'gough' has no attribute 'nothing'"
 else:
     raise AssertionError
-assert gough.checker.check is gough.check and gough.estimate is sys.modules["gough.estimates"].estimate
+assert gough.studies.check is gough.check and gough.estimate is sys.modules["gough.estimates"].estimate
 """
 
 

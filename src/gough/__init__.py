@@ -7,7 +7,8 @@ Verbs, all importable from `gough`:
     calibrate(robot, poses)                         geometric parameters from measured poses
     certify(robot, poses, tolerances)               prove which geometry fits measured poses within tolerances, or that
                                                     none does, with certificates
-    check(certificate, problem)                     verify a certificate again, in exact rational arithmetic
+    check(certificates)                             verify certificates again, in exact rational arithmetic: a folder,
+                                                    a file, what certify returned, or check(certificate, problem)
     design(robot, limits)                           optimize a trajectory for identification, within limits
     choose_poses(robot, limits, count=16,           optimize the poses of a calibration, within limits, for the
                  position=1e-4, readings=1e-5)      standard deviations of measured positions and readings
@@ -78,14 +79,13 @@ if TYPE_CHECKING:
     from gough import simulate as simulate
     from gough import studies as studies
     from gough import vision as vision
-    from gough.checker import check
     from gough.closure import certify
     from gough.designs.excitation import design
     from gough.designs.poses import choose_poses
     from gough.dynamics import identify
     from gough.geometry import calibrate
     from gough.report import write_report
-    from gough.studies import Study, read_study
+    from gough.studies import Study, check, read_study
 
 __version__ = "0.1.0"
 
@@ -145,7 +145,7 @@ _VERBS = {
     "Study": "gough.studies",
     "calibrate": "gough.geometry",
     "certify": "gough.closure",
-    "check": "gough.checker",
+    "check": "gough.studies",
     "choose_poses": "gough.designs.poses",
     "design": "gough.designs.excitation",
     "identify": "gough.dynamics",

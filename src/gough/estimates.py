@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
 from gough.answers import Answer, read_json
 from gough.core import codec, outward
+from gough.core.arguments import described, flag, refused, verb
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import AssumptionError, GoughError, InputError
 from gough.core.floating import defect, require_ieee
@@ -370,6 +372,18 @@ def guarded(answer: Estimate, reason: str = "") -> Estimate:
     return replace(answer, claim=Claim.ENCLOSURE, notes=(*answer.notes, note))
 
 
+def require_method(method: Any, what: str = "method") -> None:
+    """Refuse what is no method: a class, a name, a function, a stream that has its rows already."""
+    function = getattr(method, "estimate", None)
+    if isinstance(method, type) and callable(function):
+        raise refused(what, method, "a method", f"{method.__name__}()")
+    if isinstance(method, type) or not callable(function):
+        raise refused(what, method, "a method", "gough.methods.GaussMarkov(), for instance")
+    if not signature(function).parameters:
+        raise InputError(f"{what} is {described(method)}, which estimates from its own rows: call its estimate()")
+
+
+@verb()
 @np.errstate(all="ignore")
 def estimate(problem: Problem, method: Method[Problem], *, strict: bool = True) -> Estimate:
     """The estimate of `problem` by `method`; raises EstimationError if its status is not OK, unless `strict=False`.
@@ -377,8 +391,19 @@ def estimate(problem: Problem, method: Method[Problem], *, strict: bool = True) 
     A claim of PROOF is lowered to ENCLOSURE where the processor does not compute by IEEE 754, for instance because
     a library switched on flush-to-zero. `np.seterr` of the caller has no effect within.
     """
+    require_method(method)
+    if isinstance(problem, type) or not isinstance(getattr(problem, "unknowns", None), Unknowns):
+        raise refused("problem", problem, "a problem", "gough.LinearProblem(W, y, unknowns, noise)")
+    strict = flag(strict, "strict")
     reason = defect()
-    answer: Estimate = guarded(method.estimate(problem), reason)
+    try:
+        answer: Estimate = guarded(method.estimate(problem), reason)
+    except AttributeError as error:
+        if error.obj is not problem:
+            raise
+        kind = type(method).__name__
+        text = f"{kind} needs a problem with '{error.name}', but problem is {described(problem)}: choose another method"
+        raise InputError(text) from error
     if strict and answer.status is not Status.OK:
         raise EstimationError(answer)
     return answer

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gough.core.arguments import refused
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, nearest, require
 from gough.core.text import require_encodable
@@ -55,11 +56,10 @@ class Unknowns(ArrayValue):
         if self.prior is None:
             object.__setattr__(self, "prior", Box.unbounded(len(names)))
         prior = self.prior
-        require(
-            isinstance(prior, Box | ConfidenceEllipsoid),
-            "a prior is a Box (bounds) or a ConfidenceEllipsoid (belief)",
-        )
-        axes = len(prior.center)  # type: ignore[union-attr]
+        if not isinstance(prior, Box | ConfidenceEllipsoid):
+            expected = "a Box (bounds) or a ConfidenceEllipsoid (belief)"
+            raise refused("prior", prior, expected, "gough.Box(lower, upper) with one number for each unknown")
+        axes = len(prior.center)
         require(axes == len(names), f"{len(names)} unknowns have a prior with {axes} axes")
         require(not (isinstance(prior, Box) and prior.is_empty), "the prior is empty: no value would be allowed")
 

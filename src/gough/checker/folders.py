@@ -1,10 +1,14 @@
 """The folder that `gough certify` writes, judged as a whole: complete, unchanged, every certificate checked."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from gough.answers import Answer
 from gough.checker.certificate import Verdict
 from gough.checker.chain_check import check_chains
 from gough.checker.chain_files import CERTIFICATES, QUESTIONS, load_chains, load_question
@@ -27,9 +31,12 @@ from gough.checker.raw_chains import RawChains
 from gough.checker.raw_containment import require_contained, require_exhibited
 from gough.checker.raw_data import NotDerived, study_of, table_in
 from gough.checker.words import summary
-from gough.core.errors import InputError, require
+from gough.core.errors import InputError, nearest, require
 from gough.core.files import is_file
 from gough.core.sealed import kind_of_file
+from gough.core.tables import Table, table
+from gough.core.text import visible
+from gough.region import Box, Interval
 
 MEASUREMENTS = "measurements.json"
 _NO_MANIFEST = (
@@ -47,12 +54,17 @@ DERIVED = (
     "Derived from the sources in exact arithmetic: the question contains every stated interval, and what is exhibited "
     "lies within them."
 )
+_FAILS = "DOES NOT HOLD"
 _WHOLE = "Where a statement ends with …, gough check CERTIFICATE.json prints all of it."
 
 
 @dataclass(frozen=True)
-class FolderVerdict:
-    """What the check of a folder found. A verdict is true (`if verdict:`) if everything in it holds."""
+class FolderVerdict(Answer):
+    """What the check of a folder found. A verdict is true (`if verdict:`) if everything in it holds.
+
+    Where it does, `verdict.interval("l1")` is the proven interval of an unknown with which its chain, by itself, fits
+    all poses within the stated tolerances, and `verdict["l1"]` its middle.
+    """
 
     folder: Path
     """Where the certificates are."""
@@ -72,6 +84,12 @@ class FolderVerdict:
     """What the study asks for and no certificate states: sentences. The certificates that are there may hold."""
     from_sources: bool = False
     """Is every statement about what the user's files state, and not only about questions made from them?"""
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
+    """What certificates of boxes prove about the unknowns of single chains, with the tolerances as stated."""
+
+    def __post_init__(self) -> None:
+        if not self.holds:
+            object.__setattr__(self, "intervals", {})  # what is missing or changed may be what they rest on
 
     @property
     def holds(self) -> bool:
@@ -82,40 +100,82 @@ class FolderVerdict:
         return self.holds
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The unknowns that an interval is proven of."""
+        return tuple(self.intervals)
+
+    def __getitem__(self, name: str) -> float:
+        """The middle of a proven interval."""
+        lower, upper = self.interval(name)
+        return float(Box(np.array([lower]), np.array([upper])).center[0])
+
+    def interval(self, name: str, level: float | None = None) -> Interval:
+        """The proven interval of one unknown.
+
+        Raises:
+            InputError: no interval of such an unknown is proven, or `level` is given, which a proof does not have.
+        """
+        require(level is None, "a proven interval has no confidence level: leave level out")
+        why = nearest(name, self.intervals) if self.holds else ", because the folder does not hold"
+        require(name in self.intervals, f"no interval of '{visible(name)}' is proven{why}")
+        return self.intervals[name]
+
+    def table(self) -> Table:
+        """A line for each certificate, and for each fault."""
+        rows = [
+            [name, self._mark(verdict), summary(verdict.statement) if verdict else verdict.reason]
+            for name, verdict in self.verdicts.items()
+        ]
+        rows += [["", _FAILS, fault] for fault in self.faults]
+        return table(["certificate", "verdict", "statement"], rows, "llw", "Certificates")
+
+    def _mark(self, verdict: Verdict) -> str:
+        return ("holds by itself" if self.faults else "holds") if verdict else _FAILS
+
+    def headlines(self) -> tuple[str, ...]:
+        """What all statements are about."""
+        return self.premises
+
+    def remarks(self) -> tuple[str, ...]:
+        """Notes, and how many certificates hold."""
+        shortened = any(summary(verdict.statement).endswith("…") for verdict in self.verdicts.values())
+        notes = (*((_WHOLE,) if shortened else ()), *self.notes, *((DERIVED,) if self.from_sources and self else ()))
+        notes = (*notes, *(f"NOT CERTIFIED  {each}" for each in self.uncertified))
+        good = sum(map(bool, self.verdicts.values()))
+        if not self.faults:
+            but = " They do not answer all that the study asks for: see NOT CERTIFIED." if self.uncertified else ""
+            return (*notes, f"{good} of {self.n_certificates} certificates hold.{but}")
+        alone = f"By themselves, {good} of {self.n_certificates} certificates hold."
+        many = f"{len(self.faults)} files are" if len(self.faults) > 1 else "1 file is"
+        faulty = f"{many} missing, changed, unreadable, not listed or not derived"
+        return (*notes, f"The folder does not hold: {faulty}. {alone}")
+
+    @property
     def lines(self) -> tuple[str, ...]:
         """The verdict as text, line by line: premises, one line for each certificate, faults, and a summary."""
         lines = [*self.premises, ""] if self.premises else []
         for name, verdict in self.verdicts.items():
-            holds = "holds by itself" if self.faults else "holds"
-            states = summary(verdict.statement)
-            lines.append(f"{holds}  {name}: {states}" if verdict else f"DOES NOT HOLD  {name}: {verdict.reason}")
-        lines += [f"DOES NOT HOLD  {fault}" for fault in self.faults]
-        if any(summary(verdict.statement).endswith("…") for verdict in self.verdicts.values()):
-            lines.append(_WHOLE)
-        lines += [*self.notes, *([DERIVED] if self.from_sources and self else [])]
-        lines += [f"NOT CERTIFIED  {each}" for each in self.uncertified]
-        good = sum(map(bool, self.verdicts.values()))
-        if not self.faults:
-            but = " They do not answer all that the study asks for: see NOT CERTIFIED." if self.uncertified else ""
-            return (*lines, f"{good} of {self.n_certificates} certificates hold.{but}")
-        alone = f"By themselves, {good} of {self.n_certificates} certificates hold."
-        many = f"{len(self.faults)} files are" if len(self.faults) > 1 else "1 file is"
-        faulty = f"{many} missing, changed, unreadable, not listed or not derived"
-        return (*lines, f"The folder does not hold: {faulty}. {alone}")
+            states = summary(verdict.statement) if verdict else verdict.reason
+            lines.append(f"{self._mark(verdict)}  {name}: {states}")
+        lines += [f"{_FAILS}  {fault}" for fault in self.faults]
+        return (*lines, *self.remarks())
+
+    def __str__(self) -> str:
+        return "\n".join(map(visible, self.lines))
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as plain data."""
         certificates = [
-            {"certificate": str(self.folder / name), "problem": str(self.folder / self.about[name]), **asdict(verdict)}
+            {"certificate": str(self.folder / name), "problem": str(self.folder / self.about[name])} | verdict.to_dict()
             for name, verdict in self.verdicts.items()
         ]
         return {
             "holds": self.holds,
             "n_certificates": self.n_certificates,
-            "faults": self.faults,
-            "premises": self.premises,
-            "notes": self.notes,
-            "uncertified": self.uncertified,
+            "faults": list(self.faults),
+            "premises": list(self.premises),
+            "notes": list(self.notes),
+            "uncertified": list(self.uncertified),
             "from_sources": self.from_sources,
             "certificates": certificates,
         }
@@ -172,6 +232,7 @@ def check_folder(
         tuple(dict.fromkeys(check.notes)),
         tuple(check.uncertified),
         from_sources=bool(check.about) and set(check.about.values()) <= set(check.raw),
+        intervals=check.intervals,
     )
 
 
@@ -199,6 +260,7 @@ class _Check:
     proven: list[ChainCertificate] = field(default_factory=list)
     """Certificates that hold."""
     uncertified: list[str] = field(default_factory=list)
+    intervals: dict[str, Interval] = field(default_factory=dict)
 
     def manifest(self) -> Manifest | None:
         """The manifest; None where there is none that can be read."""
@@ -392,6 +454,10 @@ class _Check:
         self.verdicts[name], self.about[name] = verdict, about
         if verdict:
             self.proven.append(certificate)
+        if certificate.more == 0 and len(certificate.chains) == 1:
+            for unknown, (low, high) in verdict.intervals.items():  # none where the verdict is not a bound that holds
+                known = self.intervals.get(unknown, Interval(-inf, inf))
+                self.intervals[unknown] = Interval(max(low, known.lower), min(high, known.upper))
 
     def _about(self, certificate: ChainCertificate) -> str:
         """The file that a certificate speaks about: by its digest, else the first one about the same chains."""

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from gough.cli.terminal import answer, say
-from gough.studies.checking import check_path
+from gough.studies import checking
 
 
 def check(
@@ -35,7 +35,7 @@ def check(
     Exit codes: 0, everything holds; 1, a certificate does not hold, or a file of a folder is missing, changed,
     unreadable or not listed in its manifest; 2, there is nothing to check or a given file cannot be read.
     """
-    found = check_path(certificate, problem, study)
+    found = checking.check(certificate, problem, study=study)
     if as_json:
         answer(json.dumps(found.to_dict(), ensure_ascii=False, indent=1))
     else:

@@ -1,9 +1,9 @@
 """`certify`: which chains of a robot fit measured poses within stated tolerances, with proofs and certificates."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,17 +22,19 @@ from gough.closure.findings import Certification, ChainFinding, Finding, JointFi
 from gough.closure.joint import JointProblem
 from gough.closure.proving import Notary, chain_finding, joint_finding, with_joint_box
 from gough.closure.quadratic_chain import QuadraticChain
+from gough.core.arguments import action, as_path, flag, instance, real, record, refused, verb, whole
 from gough.core.arrays import Array, array
 from gough.core.errors import InputError, require
 from gough.core.intervals import Interval
 from gough.core.progress import Phase
 from gough.core.rotations import log, nearest_rotation, to_quaternion
 from gough.data import Poses
-from gough.data.pose_files import binary_columns
+from gough.data.pose_files import binary_columns, poses_of
 from gough.geometry import Calibrated, Placement, StatedFrames
 from gough.geometry.calibrate import require_frames_of
 from gough.region import Box
 from gough.robots import GoughPlatform, KinematicModel, LinearDelta, PlanarRRR, RotaryDelta
+from gough.robots.arguments import finite_parameters, kinematic_model
 from gough.robots.arm_chain import TurningArms
 
 FAMILIES = (GoughPlatform, LinearDelta, RotaryDelta, PlanarRRR, TurningArms)
@@ -87,16 +89,28 @@ class SourceFiles(NamedTuple):
     study: Path
     poses: Path
 
+    @classmethod
+    def of(cls, value: Any) -> "SourceFiles":
+        """The files, given as such or as a mapping with the entries study and poses; paths may be texts."""
+        files = record(value, "sources", cls, 'gough.closure.SourceFiles("study.toml", "poses.csv")')
+        return cls(*(as_path(each, f"sources: {name}") for name, each in files._asdict().items()))
+
     def read(self, given: Given) -> Source:
         """Their contents, and numbers that they do not state."""
-        texts = [SourceText(path.name, path.read_bytes(), path) for path in self]
+        texts = []
+        for file in self:
+            try:
+                texts.append(SourceText(file.name, file.read_bytes(), file))
+            except (OSError, ValueError) as error:  # ValueError: a name with the character NUL
+                raise InputError(f"sources: {file} cannot be read: {error}") from error
         return Source(texts[0], texts[1], given, binary_columns)
 
 
+@verb()
 def certify(
     robot: KinematicModel,
-    poses: Poses,
-    tolerances: Tolerances,
+    poses: Poses | str | Path,
+    tolerances: Tolerances | Mapping[str, Any],
     *,
     around: float | Sequence[float] = 0.1,
     center: Center | Array = "blueprint",
@@ -105,7 +119,7 @@ def certify(
     outliers: int = 0,
     joint: bool = True,
     joint_box: bool = False,
-    model_error: ModelError | None = None,
+    model_error: ModelError | Mapping[str, float] | None = None,
     width: float = 1e-6,
     frames: StatedFrames | None = None,
     sources: SourceFiles | None = None,
@@ -119,8 +133,10 @@ def certify(
 
     Args:
         robot: The robot with its blueprint.
-        poses: Measured poses with readings, in the frames of the center, or in those of `frames`.
-        tolerances: What each measurement may be off by: `Tolerances(position, reading, orientation)`.
+        poses: Measured poses with readings, in the frames of the center, or in those of `frames`; or a file that
+            `gough.data.read_poses` reads by its heads.
+        tolerances: What each measurement may be off by: `Tolerances(position, reading, orientation)`, or a mapping of
+            these names.
         around: How far from the center values are sought, m: one length, or for legs of a Gough platform one for points
             on the base, points on the platform and lengths.
         center: "blueprint", "calibrated" for the parameters of `calibrated`, or parameters of the robot.
@@ -150,10 +166,14 @@ def certify(
         >>> answer.refuted, 0.345 in answer.interval("arm_1")
         (False, True)
     """
+    robot = kinematic_model(robot)
     require(isinstance(robot, FAMILIES), f"chains of {type(robot).__name__} cannot be certified: see gough.robots")
-    fits = 0 <= outliers < len(poses)
-    require(fits, f"outliers is the number of poses that may be wrong, of {len(poses)}, but is {outliers}")
-    require(width > 0, f"width must be positive, but is {width}")
+    poses = poses_of(robot, poses)
+    outliers, width = whole(outliers, "outliers"), real(width, "width", above=0)
+    few = outliers < len(poses)
+    require(few, f"outliers is the number of poses that may be wrong, of {len(poses)}, but is {outliers}")
+    joint, joint_box = flag(joint, "joint"), flag(joint_box, "joint_box")
+    action(on_step, "on_step")
     if joint_box and not joint:
         raise InputError(
             "joint_box = true asks for a box of all chains together, but joint is false: leave one of them out",
@@ -207,7 +227,10 @@ def chain_numbers(robot: KinematicModel, wanted: Sequence[int] | None) -> tuple[
         InputError: there is no such chain, or one is named twice.
     """
     part, known = part_of(robot), len(robot.chains)
-    numbers = tuple(int(number) for number in wanted or ())
+    listed = wanted is None or (isinstance(wanted, Iterable) and not isinstance(wanted, str | bytes | Mapping | type))
+    if not listed:
+        raise refused("chains", wanted, "a list of numbers from 1", "chains=[1, 2]")
+    numbers = tuple(whole(number, "an entry of chains", 1) for number in wanted or ())
     for number in numbers:
         require(1 <= number <= known, f"there is no {part} {number}: the robot has {known}")
     require(len(set(numbers)) == len(numbers), f"a {part} is named more than once")
@@ -252,29 +275,31 @@ class Prepared:
 def prepare(
     robot: KinematicModel,
     poses: Poses,
-    tolerances: Tolerances,
+    tolerances: Tolerances | Mapping[str, Any],
     *,
     around: float | Sequence[float] = 0.1,
     center: Center | Array = "blueprint",
     calibrated: Calibrated | Array | None = None,
     chains: Sequence[int] | None = None,
-    model_error: ModelError | None = None,
+    model_error: ModelError | Mapping[str, float] | None = None,
     frames: StatedFrames | None = None,
     sources: SourceFiles | None = None,
 ) -> Prepared:
     """The questions that `certify` answers; arguments as there."""
     numbers = chain_numbers(robot, chains)
     if frames is not None:
-        require_frames_of(robot, frames)
+        how = "gough.geometry.StatedFrames(base, platform)"
+        require_frames_of(robot, instance(frames, "frames", StatedFrames, "StatedFrames", how))
     require(poses.n_chains == len(robot.chains), f"the {robot.name} has {len(robot.chains)} readings a pose")
     theta, compared, where, notes = _centers(robot, center, calibrated)
-    half = tolerances.broadcast(poses)
-    reach = np.atleast_1d(np.asarray(around, dtype=float))
+    how = "gough.closure.Tolerances(position=1e-5, reading=1e-6), in m and the unit of readings"
+    half = record(tolerances, "tolerances", Tolerances, how).broadcast(poses)
+    reach = np.atleast_1d(array(around, "around", ndim=(0, 1)))
     require(bool((reach > 0).all() and np.isfinite(reach).all()), "around must be a positive length in m")
-    positive = all(value >= 0 for value in model_error or ())
-    require(positive, "model errors must not be negative")
+    sources = None if sources is None else SourceFiles.of(sources)
     rounding = 0.0 if sources is None else ROUNDING  # arrays are taken as they are, files contain decimals
-    error = model_error or ModelError()
+    error = ModelError() if model_error is None else record(model_error, "model_error", ModelError, "ModelError(1e-5)")
+    error = ModelError(*(real(value, f"model_error: {name}", least=0) for name, value in error._asdict().items()))
     problems: tuple[ChainProblem, ...]
     if isinstance(robot, GoughPlatform):
         gain = robot.rows(theta if compared is None else compared)[:, 7]
@@ -336,9 +361,7 @@ def _centers(
 
 
 def _parameters(robot: KinematicModel, values: Array, what: str) -> Array:
-    theta = array(values, what, ndim=1)
-    require(len(theta) == len(robot.names), f"{what} must have {len(robot.names)} parameters, not {len(theta)}")
-    return theta
+    return finite_parameters(robot, values, what)
 
 
 def within(around: Sequence[float]) -> str:

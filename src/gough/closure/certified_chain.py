@@ -13,7 +13,7 @@ import numpy as np
 from gough.closure.quadratic_chain import QuadraticChain
 from gough.closure.seen_poses import PoseError, SeenPoses, moved_poses, own_poses
 from gough.core import intervals as iv
-from gough.core.arrays import Array
+from gough.core.arrays import Array, array
 from gough.core.errors import require
 from gough.core.intervals import Interval
 from gough.data.poses import Poses
@@ -81,13 +81,16 @@ class Tolerances(NamedTuple):
             InputError: a half-width has a wrong shape, or is negative.
         """
         n, m = poses.readings.shape
-        position, reading, orientation = (np.asarray(each, dtype=float) for each in self)
+        position, reading, orientation = (
+            array(each, f"tolerances: {name}", ndim=(0, 1, 2)) for name, each in self._asdict().items()
+        )
         axes = "state one half-width for all axes, or one for each of three"
         require(all(each.shape in {(), (1,), (3,), (n, 3)} for each in (position, orientation)), axes)
         fits = reading.shape in {(), (1,), (m,), (n, m)}
         require(fits, f"readings must have one half-width, or one for each of {m} chains")
         for what, each in (("positions", position), ("readings", reading), ("orientations", orientation)):
-            require(bool((each >= 0).all()), f"half-widths of {what} must not be negative")
+            good = bool((each >= 0).all() and np.isfinite(each).all())
+            require(good, f"half-widths of {what} must not be negative, infinite or NaN")
         return Tolerances(
             np.broadcast_to(position, (n, 3)), np.broadcast_to(reading, (n, m)), np.broadcast_to(orientation, (n, 3))
         )

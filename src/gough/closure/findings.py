@@ -1,6 +1,6 @@
 """The answer of a certification: a verdict for each chain and for all together, brackets of ε, boxes, certificates."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -262,7 +262,7 @@ class Certification(Answer, ArrayValue):
     `answer["l1"]` and `answer.interval("l1")` are the middle and the sides of an unknown's guaranteed interval, which
     holds every consistent value within the prior; robots other than Gough platforms are asked by the names of their own
     parameters too. JSON keeps the account, and an answer is not restored from it, since a file is no proof: keep the
-    certificates, which `check_folder` checks again.
+    certificates, which `gough.check` checks again.
     """
 
     poses: int
@@ -351,10 +351,10 @@ class Certification(Answer, ArrayValue):
         return joint or any(chain.finding is Finding.REFUTED for chain in self.chains)
 
     @property
-    def files(self) -> Iterator[CertificateFile]:
-        """All certificates."""
-        for each in (*self.chains, *(() if self.joint is None else (self.joint,))):
-            yield from each.files
+    def files(self) -> tuple[CertificateFile, ...]:
+        """All certificates; `gough.check(file, answer)` checks one again, and `gough.check(answer)` all."""
+        parts = (*self.chains, *(() if self.joint is None else (self.joint,)))
+        return tuple(file for each in parts for file in each.files)
 
     @property
     def verdicts(self) -> tuple[str, ...]:
@@ -583,7 +583,7 @@ class Certification(Answer, ArrayValue):
         return steps[-1] if steps else _SMALLER if is_open else ""
 
     def __str__(self) -> str:
-        files = list(self.files)
+        files = self.files
         kept = f"{len(files)} certificates, {sum(f.size for f in files) / 1e3:.0f} kB, checked in "
         checked = f"{sum(f.seconds for f in files):.1f} s of exact arithmetic."
         account = [*self.headlines(), "", str(self.table()), self._legend, ""]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gough.core.arguments import instance
 from gough.core.arrays import Array, ArrayValue, Integers, Mask, array, first_not_finite
 from gough.core.errors import require
 from gough.core.tables import Cell, Table, table
@@ -282,6 +283,18 @@ class MeasuredMotion(ArrayValue):
             f"{name} {share:.0%}" for name, share in zip(self.actuators, self.kept.mean(axis=0), strict=True)
         )
         return "\n".join([title, str(self.account_table()), f"kept: {kept}"])
+
+
+def measured_motion(value: Any, what: str = "motion") -> MeasuredMotion:
+    """The value, if it is a measured motion: a recording has to be prepared, since that takes decisions.
+
+    Raises:
+        InputError: it is something else; the message says what to write.
+    """
+    steps = "gough.data.default_steps(recording.rate)"
+    how = f"gough.data.prepare(recording, coordinates, efforts, {steps}) with the names of the channels"
+    where = ", where recording = gough.data.read_recording(path)"
+    return instance(value, what, MeasuredMotion, "a MeasuredMotion", f"{how}{where}")
 
 
 def _positions(values: Any, n_samples: int) -> Integers:

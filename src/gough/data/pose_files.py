@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from gough.core.arguments import instance
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
 from gough.core.files import new_file
@@ -77,6 +78,35 @@ def read_poses(
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     return poses.without_copies()
+
+
+class ChainRobot(Protocol):
+    """What of a robot decides how files of its poses are read."""
+
+    @property
+    def chains(self) -> tuple[str, ...]: ...
+
+    @property
+    def freedoms(self) -> tuple[int, ...]: ...
+
+    @property
+    def reading_unit(self) -> str: ...
+
+
+def poses_of(robot: ChainRobot, value: Any, what: str = "poses") -> Poses:
+    """Poses of a robot, or the path of a file that `read_poses` reads without being told columns and units.
+
+    Raises:
+        InputError: the value is something else, or the file cannot be read; the message says what to write.
+    """
+    if not isinstance(value, str | Path):
+        how = "gough.data.Poses(position, rotation, readings), or the path of a file that gough.data.read_poses reads"
+        return instance(value, what, Poses, "Poses", how)
+    if Path(value).suffix == ".toml":
+        read = f'gough.Study.read("{value}")'
+        raise InputError(f"{what} must be Poses or a file of poses, but {value} is a study: read it by {read}")
+    planar = 2 not in robot.freedoms
+    return read_poses(value, chains=len(robot.chains), planar=planar, reading_unit=robot.reading_unit)
 
 
 def binary_columns(path: Path) -> tuple[tuple[str, ...], Callable[[int], Array]]:

@@ -337,6 +337,6 @@ def _sigma(C: Array | None) -> Array | None:
 
 def _for_axes(deviation: Any, what: str) -> Array:
     """One number for all axes, or one for each."""
-    values = np.asarray(deviation, dtype=float)
+    values = array(deviation, f"the standard deviation of {what}", ndim=(0, 1))
     require(values.shape in ((), (1,), (3,)), f"{what} need one standard deviation, or three, not {values.size}")
     return np.broadcast_to(values, (3,))

@@ -6,10 +6,12 @@ from dataclasses import replace
 import numpy as np
 
 from gough.core import outward
+from gough.core.arguments import action, flag, real, verb
 from gough.core.arrays import Array
 from gough.core.errors import AssumptionError, GoughError, InputError, require
 from gough.core.progress import Phase, announced
 from gough.data import MeasuredMotion
+from gough.data.motion import measured_motion
 from gough.dynamics.adequacy import adequacy_of
 from gough.dynamics.bounds import closed_prior, residual_scale, smallest_factor, stated_bound, with_bounds
 from gough.dynamics.named import DEFAULT_METHODS, chosen_methods
@@ -34,6 +36,7 @@ from gough.methods import (
 )
 from gough.problem import LinearProblem
 from gough.region import Box, ConfidenceEllipsoid
+from gough.robots.arguments import dynamic_model
 from gough.robots.model import DynamicModel
 
 MARGIN = 1.5
@@ -42,6 +45,7 @@ _STILL = 1e-9
 """Range of a coordinate, relative to its size, that filters may leave of a constant."""
 
 
+@verb()
 @np.errstate(all="ignore")
 def identify(
     robot: DynamicModel,
@@ -89,7 +93,10 @@ def identify(
         >>> print(answer.verdicts[1].split(";")[0])
         No parameters explain every row with errors below ε* = 0.0974 N·m (proven)
     """
-    chosen = chosen_methods(methods)
+    robot, motion = dynamic_model(robot), measured_motion(motion)
+    validation = None if validation is None else measured_motion(validation, "validation")
+    chosen, compare, margin = chosen_methods(methods), flag(compare, "compare"), real(margin, "margin")
+    action(on_step, "on_step")
     require(margin >= 1, f"margin must be at least 1, since no parameters explain all rows below ε*; it is {margin}")
     stated = None if bound is None else stated_bound(bound, robot.actuators)
     begin = announced(on_step, 3 + len(chosen) + bool(compare) + (validation is not None))

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
+from gough.core.arguments import described, refused
 from gough.core.errors import InputError, nearest, require
-from gough.estimates import Method
+from gough.estimates import Method, require_method
 from gough.methods import (
     BoundingEllipsoid,
     Fixpoint,
@@ -66,7 +68,7 @@ def _plain(name: str) -> str:
     return " ".join(name.casefold().translate(str.maketrans("–—-_", "    ")).split())
 
 
-def method_named(name: str) -> tuple[str, Method[LinearProblem]]:
+def method_named(name: Any) -> tuple[str, Method[LinearProblem]]:
     """A method and its name in tables; case, dashes and underscores do not matter, and abbreviations are known.
 
     Raises:
@@ -82,7 +84,9 @@ def method_named(name: str) -> tuple[str, Method[LinearProblem]]:
 weighted, Gauss–Markov, robust, Tukey, hull, ellipsoid, tight ellipsoid, hull and ellipsoid, recursive ellipsoid, \
 Gauss–Seidel, relaxed hull, rows)
     """
-    require(isinstance(name, str), f"a method is asked for by name, but this is {name!r}")
+    if not isinstance(name, str):
+        how = '{"my label": gough.methods.LinearHull()} for a method with options of your own'
+        raise refused("an entry of methods", name, "the name of a method", how)
     spelled = {_plain(known): known for known in METHODS} | _OTHER_NAMES
     if _plain(name) not in spelled:
         close = nearest(_plain(name), spelled)
@@ -104,8 +108,13 @@ def chosen_methods(
     """
     if isinstance(methods, Mapping):
         chosen = dict(methods)
+        for label, method in chosen.items():
+            require(isinstance(label, str), f"a method has a text as its label, but {described(label)} is one")
+            require_method(method, f"methods[{label!r}]")
     else:
-        require(not isinstance(methods, str), f"methods must be a list of names, not the one string {methods!r}")
+        if isinstance(methods, str) or not isinstance(methods, Iterable):
+            expected = "a list of names, or a mapping of labels to methods"
+            raise refused("methods", methods, expected, '["weighted", "hull"]')
         chosen = dict(method_named(name) for name in methods)
     require(len(chosen) > 0, f"no method is asked for; known are {', '.join(METHODS)}")
     return chosen

@@ -2,15 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
+from gough.core.arguments import flag, one_of, texts, verb
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
 from gough.core.rotations import angle_between, nearest_rotation
 from gough.core.text import number
 from gough.data import Poses
+from gough.data.pose_files import poses_of
 from gough.estimates import Estimate, EstimationError, Status
 from gough.geometry.descent import approach, approach_robustly
 from gough.geometry.frames import (
@@ -30,16 +33,18 @@ from gough.geometry.suspects import likely_cause, suspects_of
 from gough.methods import GaussMarkov, GaussNewton, Huber, RobustLeastSquares, WeightedLeastSquares, identifiability
 from gough.problem import NonlinearProblem
 from gough.region import Box, ConfidenceEllipsoid
+from gough.robots.arguments import finite_parameters, kinematic_model
 from gough.robots.gough_platform import GoughPlatform
 from gough.robots.kinematics import KinematicModel, PlatformPoses
 
 FramesOf = Literal["robot", "instrument"]
 
 
+@verb(model="robot")
 @np.errstate(all="ignore")
 def calibrate(
-    model: KinematicModel,
-    poses: Poses,
+    robot: KinematicModel,
+    poses: Poses | str | Path,
     *,
     frames: FramesOf | StatedFrames = "robot",
     start: Any = None,
@@ -47,7 +52,7 @@ def calibrate(
     fixed: Sequence[str] = (),
     scale: bool = False,
     robust: bool = False,
-    validation: Poses | None = None,
+    validation: Poses | str | Path | None = None,
 ) -> Calibrated:
     """The robot's parameters from measured poses, by least squares weighted with the covariance of what was measured.
 
@@ -56,8 +61,8 @@ def calibrate(
     from its own residuals.
 
     Args:
-        model: The robot with its blueprint.
-        poses: What was measured, in any frames.
+        robot: The robot with its blueprint.
+        poses: What was measured, in any frames; or a file that `gough.data.read_poses` reads by its heads.
         frames: "robot" if poses are already of the platform in the base's frame, roughly; "instrument" if the
             instrument has a frame of its own. The blueprint of a Gough platform is then moved there first, by hand–eye
             calibration. Poses of other robots are moved into the robot's frame, as the blueprint fits them best, or as
@@ -70,7 +75,7 @@ def calibrate(
         validation: Poses that take no part, on which the result is tested.
 
     Raises:
-        InputError: model and poses do not fit together; the message names the probable fault.
+        InputError: robot and poses do not fit together; the message names the probable fault.
         EstimationError: the poses do not determine the parameters; the message names the combinations that they do.
 
     Examples:
@@ -83,9 +88,15 @@ def calibrate(
         >>> bool(calibrated.rms[1] < 2e-5 < 1e-4 < calibrated.rms[0]), calibrated.refuted
         (True, False)
     """
+    model = kinematic_model(robot)
+    poses = poses_of(model, poses)
+    validation = None if validation is None else poses_of(model, validation, "validation")
+    if not isinstance(frames, StatedFrames):
+        one_of(frames, "frames", ("robot", "instrument"))
+    scale, robust, fixed = flag(scale, "scale"), flag(robust, "robust"), texts(fixed, "fixed")
     for name in fixed:
         require(name in model.names, f"no parameter is called '{name}'{nearest(name, model.names)}")
-    theta = np.array(model.nominal if start is None else start, dtype=float)
+    theta = np.array(finite_parameters(model, start, "start"))
     if not isinstance(model, GoughPlatform) or isinstance(frames, StatedFrames):
         poses, validation, found_frames = _in_own_frame(model, poses, validation, frames)
         aligned = theta
@@ -212,7 +223,6 @@ def _in_own_frame(
     if isinstance(frames, StatedFrames):
         stated, found = frames, Frames(frames.base.motion, frames.platform.motion)
     else:
-        require(frames in ("robot", "instrument"), f"frames are 'robot' or 'instrument', not '{frames}'")
         if frames == "robot":
             return poses, validation, None
         found = estimated_frames(model, poses)
@@ -223,7 +233,6 @@ def _in_own_frame(
 
 def _aligned(model: GoughPlatform, poses: Poses, theta: Array, frames: FramesOf) -> tuple[Array, Frames | None]:
     """The blueprint in the frames of the measurement."""
-    require(frames in ("robot", "instrument"), f"frames are 'robot' or 'instrument', not '{frames}'")
     if frames == "robot":
         return theta, None
     require(poses.rotation is not None, "hand–eye calibration needs measured orientations")

@@ -61,7 +61,7 @@ def certification_documents(
     verdicts = [*(Verdict(*statement) for statement in certification.statements), *map(Verdict, certification.notes)]
     files = Page(title, lead, _cards(certification), tuple(verdicts), sections).files()
     files["certification.json"] = _line(certification.to_dict())
-    proofs = _proofs(certification, folder / "certificates")
+    proofs = certificate_files(certification, folder / "certificates")
     return files | {f"certificates/{name}": content for name, content in proofs.items()}
 
 
@@ -69,8 +69,8 @@ def _line(data: dict[str, Any]) -> bytes:
     return f"{json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False)}\n".encode()
 
 
-def _proofs(certification: Certification, folder: Path) -> dict[str, bytes]:
-    """The files of the folder of certificates: what they speak about, themselves, the sources and the manifest."""
+def certificate_files(certification: Certification, folder: Path) -> dict[str, bytes]:
+    """The files of a folder of certificates: what they are about, themselves, the sources and the manifest."""
     files = {name: render_question(question) for name, question in certification.questions.items()}
     files |= {file.name: file.text for file in certification.files}
     contents = {name: text.encode() for name, text in files.items()}
@@ -116,7 +116,7 @@ def _how(certification: Certification) -> str:
 
 def _cards(certification: Certification) -> tuple[tuple[str, str], ...]:
     worst = max(certification.chains, key=lambda chain: chain.epsilon.upper)
-    files = list(certification.files)
+    files = certification.files
     refuted = sum(chain.finding is Finding.REFUTED for chain in certification.chains)
     return (
         _verdict(certification),

@@ -9,6 +9,7 @@ import numpy as np
 
 from gough.answers import Answer
 from gough.closure import Certification
+from gough.core.arguments import as_path, instance, verb
 from gough.core.errors import require
 from gough.designs.excitation import Design
 from gough.designs.poses import Selection
@@ -46,6 +47,7 @@ _MAKERS: dict[type, tuple[str, Callable[[str, Any, Path], dict[str, bytes]]]] = 
 }
 
 
+@verb()
 @np.errstate(all="ignore")
 def write_report(answer: Answer, folder: str | Path, *, title: str = "") -> Path:
     """Write the page, figures and JSON of an answer to a folder, and return the path of the page, report.html.
@@ -61,6 +63,7 @@ def write_report(answer: Answer, folder: str | Path, *, title: str = "") -> Path
     Raises:
         InputError: the answer is of another kind, or the folder holds files that gough did not write.
     """
+    place, title = as_path(folder, "folder"), instance(title, "title", str, "a text")
     if type(answer) in _MAKERS:
         usual, make = _MAKERS[type(answer)]
         of: Any = answer.problem if isinstance(answer, Design | Selection) else answer
@@ -71,9 +74,9 @@ def write_report(answer: Answer, folder: str | Path, *, title: str = "") -> Path
         is_answer = isinstance(answer, Answer)
         require(is_answer, f"there is no report of {type(answer).__name__}; there are reports of {known}")
         title, make = title or type(answer).__name__, _table_documents
-    with results_folder(Path(folder)) as results:
-        results.write(make(title, answer, Path(folder)))
-    return Path(folder) / "report.html"
+    with results_folder(place) as results:
+        results.write(make(title, answer, place))
+    return place / "report.html"
 
 
 def _table_documents(title: str, answer: Answer, _: Path) -> dict[str, bytes]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from gough.closure import Certification, ModelError, Tolerances, certify
 from gough.closure.certification import SourceFiles, chain_numbers
+from gough.core.arguments import as_path
 from gough.core.errors import GoughError, InputError, require
 from gough.core.progress import Phase
 from gough.data import Poses, averaged, read_klipper, read_poses
@@ -85,7 +86,7 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
             InputError: there is no such file, it is not TOML, a key is unknown or missing, or a value is not allowed;
                 with the line.
         """
-        if (name := Path(path)).suffix == ".cfg":
+        if (name := as_path(path, "path")).suffix == ".cfg":
             printer = {"printer": {"file": name.name}, "output": {"folder": f"results-{name.stem}"}}
             return cls(TomlFile(name), GeometryTable.model_validate(printer))
         file = study_file(path, "poses", "printer")

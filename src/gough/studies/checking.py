@@ -1,31 +1,45 @@
-"""Certificates in files: the verdict on one file or a folder, with the data that its statement is about."""
+"""`check`: the verdict on certificates, as objects, in a file or in a folder, with the data that they are about."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, overload
 
-from gough.checker import Verdict, check, check_chains, load, load_chains, load_question
+from gough import checker
+from gough.answers import Answer
+from gough.checker import Certificate, ChainCertificate, Verdict, check_chains, load, load_chains, load_question
 from gough.checker.chain_files import CERTIFICATES, EQUATIONS, OLD_MEASUREMENTS
+from gough.checker.chain_questions import question_of
 from gough.checker.folders import DERIVED, NO_SOURCES, FolderVerdict, about, check_folder, questions_in
 from gough.checker.linear import NotProven
 from gough.checker.manifest import KIND, MANIFEST, digest_of, load_manifest
 from gough.checker.raw import question_words
 from gough.checker.raw_data import RawTable
+from gough.closure import CertificateFile, Certification
+from gough.core.arguments import as_path, instance, refused, verb
 from gough.core.arrays import Array
-from gough.core.errors import InputError
+from gough.core.errors import InputError, require
 from gough.core.rational import as_double
 from gough.core.sealed import kind_of_file
-from gough.core.text import command_line
+from gough.core.text import command_line, visible
 from gough.data import read_problem, read_table
 from gough.data.pose_files import binary_columns
 from gough.noise import Bounded
 from gough.problem import LinearProblem
+from gough.region import Interval
+from gough.report.certification import certificate_files
+
+if TYPE_CHECKING:
+    from gough.core.tables import Table
 
 
 @dataclass(frozen=True)
-class FileVerdict:
-    """The verdict on one certificate file. It is true (`if verdict:`) if the certificate holds."""
+class FileVerdict(Answer):
+    """The verdict on one certificate file. It is true (`if verdict:`) if the certificate holds.
+
+    Names, intervals and table are those of the verdict on the certificate.
+    """
 
     certificate: Path
     problem: Path
@@ -38,27 +52,135 @@ class FileVerdict:
         return self.verdict.holds
 
     @property
+    def holds(self) -> bool:
+        """Whether the certificate holds."""
+        return self.verdict.holds
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.verdict.names
+
+    def __getitem__(self, name: str) -> float:
+        return self.verdict[name]
+
+    def interval(self, name: str, level: float | None = None) -> Interval:
+        return self.verdict.interval(name, level)
+
+    def table(self) -> "Table":
+        return self.verdict.table()
+
+    def headlines(self) -> tuple[str, ...]:
+        return (*self.premises, *self.verdict.headlines())
+
+    @property
     def lines(self) -> tuple[str, ...]:
         """The verdict as text, line by line."""
         return (*self.premises, *str(self.verdict).splitlines())
 
+    def __str__(self) -> str:
+        return "\n".join(map(visible, self.lines))
+
     def to_dict(self) -> dict[str, Any]:
         """The verdict as plain data."""
         files = {"certificate": str(self.certificate), "problem": str(self.problem)}
-        return {**files, **asdict(self.verdict), "premises": self.premises}
+        return {**files, **self.verdict.to_dict(), "premises": list(self.premises)}
 
 
-def check_path(path: Path, problem: Path | None = None, study: Path | None = None) -> FileVerdict | FolderVerdict:
-    """Verify a certificate, or all certificates of a folder; see `check_file` and `gough.checker.check_folder`.
+@overload
+def check(
+    certificate: Certificate | ChainCertificate | CertificateFile, problem: Any, *, study: None = None
+) -> Verdict: ...
+@overload
+def check(
+    certificate: str | Path | Certification, problem: Any = None, *, study: str | Path | None = None
+) -> FileVerdict | FolderVerdict: ...
+@verb()
+def check(
+    certificate: Any, problem: Any = None, *, study: str | Path | None = None
+) -> Verdict | FileVerdict | FolderVerdict:
+    """Verify certificates again, in exact rational arithmetic.
+
+    ==========================================  =====================================  ===================
+    certificate                                 problem                                answer
+    ==========================================  =====================================  ===================
+    what `certify` returned                     none                                   `FolderVerdict`
+    a folder that `gough certify` wrote         none                                   `FolderVerdict`
+    a file of one certificate about chains      none, or the file that it is about     `FileVerdict`
+    a file of another certificate               its problem, or a file of it           `FileVerdict`
+    one of the `files` of a `Certification`     the `Certification`                    `Verdict`
+    a `Certificate`                             its `LinearProblem`, or a file of it   `Verdict`
+    a `ChainCertificate`                        its `ChainQuestion`, or a file of it   `Verdict`
+    ==========================================  =====================================  ===================
+
+    For certificates of `certify`, the intervals are also derived again from the copies of study and poses, where the
+    poses were read from files. An answer is true (`if gough.check(...):`) if all holds. `gough.checker.check` checks a
+    `Certificate` without importing anything but the checker.
+
+    Args:
+        certificate: What to check.
+        problem: What it is about, where the certificate does not say.
+        study: Your own study file: it and its poses must equal the copies beside the certificates.
 
     Raises:
-        InputError: there is nothing to check, or a file cannot be read.
+        InputError: there is nothing to check, a file cannot be read, or the problem is missing.
+        AssumptionError: the problem does not state bounds.
     """
+    own = None if study is None else as_path(study, "study")
+    if isinstance(certificate, str | Path):
+        return _check_path(Path(certificate), problem, own)
+    if isinstance(certificate, Certification):
+        require(problem is None, "an answer of certify states what it is about: leave out the problem")
+        return _check_written(certificate, own)
+    require(own is None, "study belongs to files and answers of certify: leave it out")
+    if isinstance(certificate, CertificateFile):
+        return _check_one(certificate, problem)
+    if isinstance(certificate, ChainCertificate):
+        question = load_question(problem) if isinstance(problem, str | Path) else problem
+        how = "gough.checker.load_question(path), or take it from the questions of the answer of certify"
+        return check_chains(certificate, _question(question, how))
+    expected = "a path, a certificate, or what certify returned"
+    instance(certificate, "certificate", Certificate, expected, 'gough.check("results-certified")')
+    read = _read_problem(Path(problem)) if isinstance(problem, str | Path) else problem
+    return checker.check(certificate, instance(read, "problem", LinearProblem, *_LINEAR))
+
+
+_LINEAR = ("the LinearProblem that the certificate is about", "gough.data.read_problem(path)")
+
+
+def _question(value: Any, how: str) -> Any:
+    """What a certificate about chains is about: a question, or a problem that asks one."""
+    try:
+        return question_of(value)
+    except AttributeError as error:
+        raise refused("problem", value, "the ChainQuestion that the certificate is about", how) from error
+
+
+def _check_path(path: Path, problem: Any, study: Path | None) -> FileVerdict | FolderVerdict:
+    """Verify a certificate, or all certificates of a folder."""
+    require("\0" not in str(path), "a path has no character NUL")
     if not path.is_dir():
         return check_file(path, problem, study)
-    if problem is not None:
-        raise InputError(f"the certificates of a folder are about files in it: leave out {problem}")
+    require(problem is None, "the certificates of a folder are about files in it: leave out the problem")
     return check_folder(path, study, binary_columns)
+
+
+def _check_written(answer: Certification, study: Path | None, only: str | None = None) -> FolderVerdict:
+    """Verify what `certify` returned by the files that a report of it would have."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        for file, content in certificate_files(answer, folder).items():
+            (folder / file).parent.mkdir(exist_ok=True)
+            (folder / file).write_bytes(content)
+        return replace(check_folder(folder, study, binary_columns, only=only), folder=Path("certificates"))
+
+
+def _check_one(file: CertificateFile, answer: Any) -> Verdict:
+    """Verify one of the certificates that `certify` returned."""
+    how = "gough.check(file, answer) with the answer of certify that has this file"
+    instance(answer, "problem", Certification, "the Certification that the certificate is from", how)
+    known = any(each.name == file.name and each.text == file.text for each in answer.files)
+    require(known, f"the answer of certify has no such certificate {file.name}: write {how}")
+    return _one_verdict(_check_written(answer, None, file.name), file.name)
 
 
 _PARTS = {
@@ -69,12 +191,13 @@ _PARTS = {
 """Files of gough certify that state nothing to check by themselves."""
 
 
-def check_file(certificate: Path, problem: Path | None = None, study: Path | None = None) -> FileVerdict:
+def check_file(certificate: Path, problem: Any = None, study: Path | None = None) -> FileVerdict:
     """Verify one certificate in exact rational arithmetic.
 
     Args:
         certificate: The file.
-        problem: The problem that it is about (.npz, .json or .csv); for chains by default the file beside it.
+        problem: The problem that it is about, or its file (.npz, .json or .csv); for chains by default the file beside
+            it.
         study: Your own study file: it and its poses must equal the copies beside the certificate.
 
     Raises:
@@ -97,10 +220,16 @@ def check_file(certificate: Path, problem: Path | None = None, study: Path | Non
         raise InputError(f"state the problem that {certificate} is about: an .npz or .json file, or a .csv table")
     if study is not None:
         raise InputError("--study belongs to certificates of gough certify: leave it out")
-    is_table = problem.suffix.lower() == ".csv"
-    read = (read_table if is_table else read_problem)(problem)
-    premises = _linear_premises(read, problem, is_table=is_table)
-    return FileVerdict(certificate, problem, check(load(certificate), read), tuple(premises))
+    if not isinstance(problem, str | Path):
+        read = instance(problem, "problem", LinearProblem, *_LINEAR)
+        return FileVerdict(certificate, Path(), checker.check(load(certificate), read), _bounds_and_prior(read))
+    path = Path(problem)
+    read = _read_problem(path)
+    return FileVerdict(certificate, path, checker.check(load(certificate), read), _linear_premises(read, path))
+
+
+def _read_problem(path: Path) -> LinearProblem:
+    return (read_table if path.suffix.lower() == ".csv" else read_problem)(path)
 
 
 def _is_listed(certificate: Path) -> bool:
@@ -112,26 +241,31 @@ def _from_sources(certificate: Path, study: Path | None) -> FileVerdict:
     """One certificate of a folder with a manifest."""
     checked = check_folder(certificate.parent, study, binary_columns, only=certificate.name)
     question = certificate.with_name(checked.about.get(certificate.name, MANIFEST))
-    verdict = checked.verdicts.get(certificate.name)
-    if verdict is None or checked.faults:
-        kind = "certificate" if verdict is None else verdict.kind
-        statement = () if verdict is None else verdict.statement
-        checked_files = "its manifest, the sources and the question"
-        verdict = Verdict(
-            holds=False,
-            reason="; ".join(checked.faults),
-            kind=kind,
-            statement=statement,
-            rows=(),
-            checked=checked_files,
-        )
     premises = (*checked.premises, *checked.notes, *([DERIVED] if checked.from_sources and checked else []))
-    return FileVerdict(certificate, question, verdict, premises)
+    return FileVerdict(certificate, question, _one_verdict(checked, certificate.name), premises)
 
 
-def _from_question(certificate: Path, problem: Path | None) -> FileVerdict:
-    """A certificate about chains, and the file it is about, by default one beside it."""
+def _one_verdict(found: FolderVerdict, name: str) -> Verdict:
+    """The verdict on one certificate, which does not hold if what it rests on does not."""
+    verdict = found.verdicts.get(name)
+    if verdict is not None and not found.faults:
+        return verdict
+    return Verdict(
+        holds=False,
+        reason="; ".join(found.faults),
+        kind="certificate" if verdict is None else verdict.kind,
+        statement=() if verdict is None else verdict.statement,
+        rows=(),
+        checked="its manifest, the sources and the question",
+    )
+
+
+def _from_question(certificate: Path, problem: Any) -> FileVerdict:
+    """A certificate about chains, and the file or the question it is about, by default a file beside it."""
     chains = load_chains(certificate)
+    if problem is not None and not isinstance(problem, str | Path):
+        asked = _question(problem, "gough.checker.load_question(path)")
+        return FileVerdict(certificate, Path(), check_chains(chains, asked), (*question_words(asked), NO_SOURCES))
     if problem is None:
         beside = {path.name: load_question(path) for path in questions_in(certificate.parent)}
         name = about(chains, beside)
@@ -140,15 +274,21 @@ def _from_question(certificate: Path, problem: Path | None) -> FileVerdict:
         problem = certificate.with_name(name)
     question = load_question(problem)
     premises = (*question_words(question), NO_SOURCES)
-    return FileVerdict(certificate, problem, check_chains(chains, question), premises)
+    return FileVerdict(certificate, Path(problem), check_chains(chains, question), premises)
 
 
-def _linear_premises(problem: LinearProblem, path: Path, *, is_table: bool) -> list[str]:
+def _linear_premises(problem: LinearProblem, path: Path) -> tuple[str, ...]:
     """The problem's file, bounds and prior."""
     content = path.read_bytes()
-    names, prior = problem.unknowns.names, problem.unknowns.bounds
     file = f"{path.name} ({digest_of(content)[:19]}…, {len(content)} bytes)"
-    lines = [f"Problem: {file}, {problem.n_rows} rows, {len(names)} unknowns."]
+    first = f"Problem: {file}, {problem.n_rows} rows, {len(problem.unknowns)} unknowns."
+    decimals = (_decimals(content),) if path.suffix.lower() == ".csv" else ()
+    return (first, *_bounds_and_prior(problem), *decimals)
+
+
+def _bounds_and_prior(problem: LinearProblem) -> tuple[str, ...]:
+    """Bounds and prior of a problem, in sentences."""
+    names, prior, lines = problem.unknowns.names, problem.unknowns.bounds, list[str]()
     if isinstance(problem.noise, Bounded):
         radius, regressor = problem.noise.radius, problem.noise.regressor
         known = "" if regressor is None else f"; entries of W are known to ± {_range(regressor)}"
@@ -156,7 +296,7 @@ def _linear_premises(problem: LinearProblem, path: Path, *, is_table: bool) -> l
         sides = zip(names, prior.lower.tolist(), prior.upper.tolist(), strict=True)
         bounded = [f"{name} in [{low!r}, {high!r}]" for name, low, high in sides if abs(low) < inf or abs(high) < inf]
         lines.append(f"Prior: {', '.join(bounded) or 'none'}.")
-    return [*lines, _decimals(content)] if is_table else lines
+    return tuple(lines)
 
 
 def _range(values: Array) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from gough.core.arguments import as_path
 from gough.core.errors import InputError
 from gough.core.text import command_line
 from gough.studies.toml import Place, TomlFile
@@ -70,7 +71,8 @@ class Study:
             InputError: there is no such file, it is not TOML or not a study, a key is unknown or missing, or a value
                 is not allowed; with the line.
         """
-        if Path(path).suffix == ".cfg":
+        path = as_path(path, "path")
+        if path.suffix == ".cfg":
             return _KINDS["printer"].read(path)
         file = study_file(path)
         tables = file.tables

@@ -9,6 +9,7 @@ from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from gough.core.arguments import as_path
 from gough.core.errors import InputError, nearest, require
 from gough.core.files import read_toml
 
@@ -48,8 +49,9 @@ class TomlFile:
         Raises:
             InputError: there is no such file, or it is not TOML; with the line.
         """
-        tables, source = read_toml(path)
-        return cls(Path(path), source, tables)
+        file = as_path(path, "path")
+        tables, source = read_toml(file)
+        return cls(file, source, tables)
 
     @contextmanager
     def at(self, *place: str | int) -> Iterator[None]:

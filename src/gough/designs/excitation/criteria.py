@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest
 
 
+@runtime_checkable
 class Criterion(Protocol):
     """A number to be made small, of the information matrix M (p, p) of the parameters.
 

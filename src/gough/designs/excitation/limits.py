@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gough.core.arguments import pair, ranges, real
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, nearest, require
 from gough.robots.mechanism.closed_chain import ClosedChain
@@ -82,14 +83,18 @@ class MotionLimits(ArrayValue):
                 require(bool((limit > 0).all()), f"{name} must be positive, but is {value}")
                 object.__setattr__(self, name, limit if limit.ndim else float(limit))
         for name in ("margin", "reach"):
-            share = getattr(self, name)
+            share = real(getattr(self, name), name)
+            object.__setattr__(self, name, share)
             require(0 <= share < 1, f"{name} is a share of what it is at home, from 0 to below 1, but is {share}")
         require(
             self.margin > 0,
             "margin must be positive: a motion designed to be informative ends in a singularity if nothing forbids it",
         )
-        object.__setattr__(self, "joints", dict(self.joints))
-        object.__setattr__(self, "pose", dict(self.pose))
+        object.__setattr__(self, "joints", ranges(self.joints, "joints"))
+        object.__setattr__(self, "pose", ranges(self.pose, "pose"))
+        if self.positions is not None:
+            for end in pair(self.positions, "positions"):
+                array(end, "positions", ndim=(0, 1))
         for name, (low, high) in (*self.joints.items(), *self.pose.items()):
             require(low < high, f"the range of {name} must have lower < upper, but is {low:g} to {high:g}")
 
@@ -161,7 +166,6 @@ class MotionLimits(ArrayValue):
     def _ends(self, n: int) -> tuple[Array, Array]:
         if self.positions is None:
             return np.full(n, -inf), np.full(n, inf)
-        require(len(self.positions) == 2, "positions must be two limits: the least and the greatest")
         low, high = self.positions
         return _each(low, n, "the least position"), _each(high, n, "the greatest position")
 

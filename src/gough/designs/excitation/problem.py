@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gough.core.arguments import real, record, refused, whole
 from gough.core.arrays import Array, ArrayValue, Mask, array
 from gough.core.errors import InputError, require
 from gough.core.threads import one_blas_thread
@@ -16,6 +17,7 @@ from gough.designs.excitation.equations import Equations, design_equations, iden
 from gough.designs.excitation.limits import Channel, MotionLimits
 from gough.designs.excitation.measure import measured
 from gough.methods.statistical.identifiability import Identifiability
+from gough.robots.arguments import dynamic_model
 from gough.robots.model import DynamicModel
 from gough.simulate.equations import as_parallel
 from gough.simulate.trajectories import FourierSeries, require_count
@@ -173,10 +175,20 @@ class DesignProblem(ArrayValue):
     default: even of a single harmonic the robot makes more."""
 
     def __post_init__(self) -> None:
+        dynamic_model(self.robot)
+        how = "gough.designs.excitation.MotionLimits(speeds=8.0, efforts=10.0)"
+        object.__setattr__(self, "limits", record(self.limits, "limits", MotionLimits, how))
         if isinstance(self.criterion, str):
             object.__setattr__(self, "criterion", criterion_named(self.criterion))
+        if not isinstance(self.criterion, Criterion) or isinstance(self.criterion, type):
+            raise refused("criterion", self.criterion, "a Criterion or its name", 'criterion="D"')
         for name in ("n_harmonics", "recorded"):
             require_count(getattr(self, name), name)
+        if self.n_samples is not None:
+            whole(self.n_samples, "n_samples", 1)
+        if self.rate is not None:
+            object.__setattr__(self, "rate", real(self.rate, "rate"))
+        object.__setattr__(self, "friction_speed", real(self.friction_speed, "friction_speed"))
         object.__setattr__(self, "n_samples", self.n_samples or max(60, 20 * self.n_harmonics))
         require(self._n > 4 * self.n_harmonics, f"{self._n} samples are too few for {self.n_harmonics} harmonics")
         ends = np.sort(np.atleast_1d(array(self.frequency, "frequency", ndim=(0, 1))))

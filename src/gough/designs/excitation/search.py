@@ -1,6 +1,6 @@
 """Many starts, one design: each start is a task of its own, for any executor; a stopped search keeps its best."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass, fields
 from itertools import count
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gough.core.arguments import action, refused, verb, whole
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
 from gough.core.progress import OnProgress, Progress
@@ -73,6 +74,10 @@ def optimize(
         (False, True)
     """
     require_count(starts, "starts")
+    seed = whole(seed, "seed")
+    if executor is not None and (isinstance(executor, type) or not callable(getattr(executor, "submit", None))):
+        raise refused("executor", executor, "an executor", "concurrent.futures.ProcessPoolExecutor()")
+    action(on_progress, "on_progress")
     tasks = _here(problem, starts, seed, on_progress) if executor is None else _there(
         executor, problem, starts, seed, on_progress
     )  # fmt: skip
@@ -95,10 +100,11 @@ def optimize(
     return Design(problem, tuple(done), stopped)
 
 
+@verb()
 @np.errstate(all="ignore")
 def design(
     robot: DynamicModel,
-    limits: MotionLimits,
+    limits: MotionLimits | Mapping[str, Any],
     *,
     starts: int = 10,
     seed: int = 0,
@@ -112,7 +118,7 @@ def design(
 
     Args:
         robot: The model whose parameters are to be identified.
-        limits: Limits of positions, speeds, accelerations, efforts and pose.
+        limits: Limits of positions, speeds, accelerations, efforts and pose: `MotionLimits`, or a mapping of its names.
         starts: Number of random starts.
         seed: Random seed; the same seed gives the same trajectory.
         executor: Runs starts in parallel; in this process by default.
@@ -133,7 +139,7 @@ def design(
     known = [field.name for field in fields(DesignProblem) if field.name not in {"robot", "limits"}]
     for name in options:
         require(name in known, f"no option of a design is called '{name}'{nearest(name, known)}")
-    problem = DesignProblem(robot, limits, **options)
+    problem = DesignProblem(robot, limits, **options)  # type: ignore[arg-type] # it makes limits of a mapping
     return optimize(problem, starts=starts, seed=seed, executor=executor, on_progress=on_progress)
 
 

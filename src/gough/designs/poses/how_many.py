@@ -1,22 +1,26 @@
 """How many poses a target accuracy takes, and the choice of poses in one call."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from gough.core.arguments import action, flag, one_of, real, record, texts, verb, whole
 from gough.core.errors import InputError, require
 from gough.core.progress import OnProgress, Progress
 from gough.data import Poses
+from gough.data.pose_files import poses_of
 from gough.designs.poses.bounds import fewest
 from gough.designs.poses.candidates import candidates
-from gough.designs.poses.criteria import VarianceCriterion
+from gough.designs.poses.criteria import CRITERIA, VarianceCriterion
 from gough.designs.poses.limits import PoseLimits
 from gough.designs.poses.problem import PoseProblem
 from gough.designs.poses.search import exchange, greedy
 from gough.designs.poses.selection import Selection, in_order, select
 from gough.designs.poses.workspace import Accuracy
+from gough.robots.arguments import finite_parameters, kinematic_model
 from gough.robots.kinematics import KinematicModel
 
 
@@ -91,10 +95,11 @@ def how_many(
     return Curve(curve, target, selection, _at_least(problem, target), stopped)
 
 
+@verb()
 @np.errstate(all="ignore")
 def choose_poses(
     robot: KinematicModel,
-    limits: PoseLimits,
+    limits: PoseLimits | Mapping[str, Any],
     *,
     count: int | None = None,
     target: float | None = None,
@@ -105,7 +110,7 @@ def choose_poses(
     parameters: Any = None,
     fixed: Sequence[str] = (),
     scale: bool = False,
-    measured: Poses | None = None,
+    measured: Poses | str | Path | None = None,
     repeats: bool = False,
     draws: int = 2000,
     most: int = 64,
@@ -119,7 +124,7 @@ def choose_poses(
 
     Args:
         robot: The robot with its blueprint.
-        limits: Limits of readings, joints, pose and camera.
+        limits: Limits of readings, joints, pose and camera: `PoseLimits`, or a mapping of its names.
         count: Number of poses; without it and without a target, twice the minimum.
         target: Required standard deviation of predicted positions, m, root mean square over the workspace.
         position: Standard deviation of measured positions, m: one number or one for each axis.
@@ -129,7 +134,7 @@ def choose_poses(
         parameters: The robot's parameters; the blueprint's by default.
         fixed: Parameters that the calibration keeps at their values.
         scale: Whether the calibration also estimates the scale of measured positions.
-        measured: Poses that have been measured already; the chosen ones complement them.
+        measured: Poses that have been measured already, or a file of them; the chosen ones complement them.
         repeats: Whether a configuration may be chosen more than once.
         draws: Number of candidates beside the extremal ones.
         most: Largest number of poses to try for a target.
@@ -151,12 +156,24 @@ def choose_poses(
         (8, (8, 3))
     """
     require(count is None or target is None, "give either count, or target for the fewest poses that meet it")
-    drawn = candidates(robot, limits, count=draws, seed=seed, parameters=parameters)
+    robot = kinematic_model(robot)
+    how = 'gough.designs.poses.PoseLimits(pose={"x": (-0.1, 0.1), "y": (-0.1, 0.1), "z": (0.0, 0.1)})'
+    limits = record(limits, "limits", PoseLimits, how)
+    measured = None if measured is None else poses_of(robot, measured, "measured")
+    theta = finite_parameters(robot, parameters)
+    count = None if count is None else whole(count, "count", 1)
+    target = None if target is None else real(target, "target", above=0)
+    criterion = None if criterion is None else one_of(criterion, "criterion", tuple(CRITERIA))
+    fixed, scale, repeats = texts(fixed, "fixed"), flag(scale, "scale"), flag(repeats, "repeats")
+    draws, most, starts = whole(draws, "draws", 1), whole(most, "most", 1), whole(starts, "starts", 1)
+    seed = whole(seed, "seed")
+    action(on_progress, "on_progress")
+    drawn = candidates(robot, limits, count=draws, seed=seed, parameters=theta)
     problem = PoseProblem.of(
         robot,
         drawn.with_noise(position, orientation, readings),
         criterion=criterion or ("D" if target is None else "pose"),
-        parameters=parameters,
+        parameters=theta,
         fixed=fixed,
         scale=scale,
         measured=measured,

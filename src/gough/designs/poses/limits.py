@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gough.core.arguments import instance, pair, ranges, real
 from gough.core.arrays import Array, ArrayValue, Mask, array
 from gough.core.errors import InputError, nearest, require
 from gough.core.rotations import log
@@ -50,15 +51,19 @@ class Camera(ArrayValue):
         for name in ("position", "direction", "target", "normal"):
             vector = array(getattr(self, name), name, ndim=1)
             require(vector.shape == (3,), f"the camera's {name} must be a vector of 3, not of {vector.size}")
+            require(bool(np.isfinite(vector).all()), f"the camera's {name} must be finite")
             if name in ("direction", "normal"):
                 size = float(np.linalg.norm(vector))
                 require(size > 0, f"the camera's {name} is the zero vector")
                 vector = vector / size
             object.__setattr__(self, name, vector)
+        for name in ("half_angle", "incidence", "radius"):
+            object.__setattr__(self, name, real(getattr(self, name), f"the camera's {name}"))
         require(0 < self.half_angle < pi / 2, f"half_angle must be between 0 and 90°, but is {self.half_angle:g} rad")
         require(0 < self.incidence <= pi / 2, f"incidence must be between 0 and 90°, but is {self.incidence:g} rad")
         require(self.radius >= 0, f"the target's radius must not be negative, but is {self.radius:g}")
-        low, high = self.distance
+        low, high = ranges({"distance": self.distance}, "camera")["distance"]
+        object.__setattr__(self, "distance", (low, high))
         require(0 <= low < high, f"the range of distances must have 0 ≤ lower < upper, but is {low:g} to {high:g}")
 
     def sees(self, poses: PlatformPoses) -> Mask:
@@ -127,6 +132,7 @@ class PoseLimits(ArrayValue):
     camera: Camera | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "pose", ranges(self.pose, "pose"))
         for name, (low, high) in self.pose.items():
             if name not in POSE_NAMES:
                 known = ", ".join(POSE_NAMES)
@@ -134,14 +140,23 @@ class PoseLimits(ArrayValue):
                     f"no coordinate of a pose is called '{name}'{nearest(name, POSE_NAMES)} (known: {known})"
                 )
             require(low <= high, f"the range of {name} must have lower ≤ upper, but is {low:g} to {high:g}")
-        object.__setattr__(self, "pose", {name: (float(low), float(high)) for name, (low, high) in self.pose.items()})
+        for name in ("base_cone", "platform_cone", "margin"):
+            object.__setattr__(self, name, real(getattr(self, name), name))
+        for name in ("base_axes", "platform_axes"):
+            if getattr(self, name) is not None:
+                axes = array(getattr(self, name), name, ndim=2)
+                good = axes.shape[1] == 3 and bool(np.isfinite(axes).all())
+                require(good, f"{name} must be 3 finite numbers for each chain, but its shape is {axes.shape}")
+                object.__setattr__(self, name, axes)
+        if self.camera is not None:
+            instance(self.camera, "camera", Camera, "a Camera", "gough.designs.poses.Camera(position, direction, 0.3)")
         for name in ("base_cone", "platform_cone"):
             require(0 < getattr(self, name) <= pi, f"{name} must be between 0 and 180°, but is {getattr(self, name):g}")
         require(
             0 < self.margin < 1, f"margin is a share of what it is at home, between 0 and 1, but is {self.margin:g}"
         )
         if self.readings is not None:
-            ends = [array(end, "readings", ndim=(0, 1)) for end in self.readings]
+            ends = [array(end, "readings", ndim=(0, 1)) for end in pair(self.readings, "readings")]
             fits = ends[0].shape == ends[1].shape or 0 in (ends[0].ndim, ends[1].ndim)
             ordered = fits and bool((ends[0] < ends[1]).all())
             require(ordered, "the range of readings must have lower < upper for each chain")
@@ -149,9 +164,13 @@ class PoseLimits(ArrayValue):
 
     def ends(self, model: KinematicModel) -> tuple[Array, Array] | None:
         """Least and greatest reading of each chain."""
+        n = len(model.chains)
+        for name in ("base_axes", "platform_axes"):
+            axes = getattr(self, name)
+            fits = axes is None or len(axes) in (1, n)
+            require(fits, f"{name} must have a vector for each of {n} chains of the {model.name}")
         if self.readings is None:
             return None
-        n = len(model.chains)
         for end in self.readings:
             require(end.size in (1, n), f"{model.name} has {n} chains, but {end.size} ranges of readings are stated")
         return tuple(np.broadcast_to(end, (n,)).astype(float) for end in self.readings)  # type: ignore[return-value]
