@@ -189,8 +189,50 @@ def test_a_certification_is_written_with_certificates_that_hold(certified, tmp_p
     verdict = check_folder(tmp_path / "report")
     assert verdict.holds
     assert not verdict.from_sources
-    assert len(verdict.verdicts) == len(list(certified[1].files)) == 2
+    assert len(verdict.verdicts) == len(certified[1].files) == 2
     assert any("the run stored no study" in note for note in verdict.notes)
+
+
+def test_what_certify_returned_is_checked_again_in_memory_and_in_files(certified, tmp_path):
+    answer = certified[1]
+    folder = write_report(answer, tmp_path / "report").parent
+    in_memory, in_folder = check(answer), check(folder)
+    assert in_memory.verdicts == in_folder.verdicts
+    assert in_memory.names == ("tower_x_1", "tower_y_1", "carriage_1", "arm_1")
+    for verdict in (in_memory, in_folder, check(str(folder / "certificates"))):
+        assert verdict
+        for name in verdict.names:  # certificates have rounded numbers, and prove a little less than was computed
+            proven, computed = verdict.interval(name), answer.interval(name)
+            assert proven.lower <= computed.lower < computed.upper <= proven.upper
+            assert computed.lower - proven.lower < 1e-9 > proven.upper - computed.upper
+        assert verdict.interval("arm_1").lower <= verdict["arm_1"] <= verdict.interval("arm_1").upper
+    assert answer.files == answer.files
+    for file in answer.files:
+        one = check(file, answer)
+        of_file = check(folder / "certificates" / file.name)
+        assert one == of_file.verdict == in_memory.verdicts[file.name]
+        assert one.names == of_file.names
+        assert str(one) in str(of_file)
+    json.loads(in_memory.to_json())
+    assert "<table" in in_memory._repr_html_()
+    assert in_memory.report(tmp_path / "verdicts").is_file()
+
+
+def test_a_changed_certificate_proves_nothing(certified):
+    answer = certified[1]
+    (chain,) = answer.chains
+    first, *others = chain.files
+    number = re.search(r"0\.0[1-9][0-9]+", first.text)[0]
+    changed = replace(first, text=first.text.replace(number, f"0.09{number[4:]}", 1))
+    false = replace(answer, chains=(replace(chain, files=(changed, *others)),))
+    verdict = check(false)
+    assert not verdict
+    assert verdict.names == ()
+    assert not check(changed, false)
+    with pytest.raises(InputError, match="because the folder does not hold"):
+        verdict.interval("arm_1")
+    with pytest.raises(InputError, match="has no such certificate"):
+        check(changed, answer)
 
 
 def test_a_selection_returns_from_json(chosen):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from gough.answers import Answer, read_json
-from gough.core import codec, outward
+from gough.core import outward
 from gough.core.arguments import described, flag, refused, verb
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import AssumptionError, GoughError, InputError
@@ -290,11 +290,15 @@ class Estimate(Answer, ArrayValue):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; `Estimate.from_dict` restores it, bit for bit."""
+        from gough.core import codec  # noqa: PLC0415 - start-up time
+
         result: dict[str, Any] = codec.encode(self)
         return result
 
     @classmethod
     def from_dict(cls, data: Any) -> "Estimate":
+        from gough.core import codec  # noqa: PLC0415 - start-up time
+
         value = codec.decode(data, _CODED)
         if not isinstance(value, Estimate):
             raise InputError(f"expected an Estimate, but found {type(value).__name__}")

@@ -13,6 +13,14 @@ from gough.core.text import require_encodable
 from gough.region import Box, ConfidenceEllipsoid
 
 
+def require_prior(prior: Any) -> Box | ConfidenceEllipsoid:
+    """Refuse what is neither bounds nor a belief."""
+    if not isinstance(prior, Box | ConfidenceEllipsoid):
+        expected = "a Box (bounds) or a ConfidenceEllipsoid (belief)"
+        raise refused("prior", prior, expected, "gough.Box(lower, upper) with one number for each unknown")
+    return prior
+
+
 @dataclass(frozen=True, eq=False)
 class Unknowns(ArrayValue):
     """Names, units, nominal values and prior knowledge of the parameters that are to be found.
@@ -55,10 +63,7 @@ class Unknowns(ArrayValue):
             object.__setattr__(self, "nominal", nominal)
         if self.prior is None:
             object.__setattr__(self, "prior", Box.unbounded(len(names)))
-        prior = self.prior
-        if not isinstance(prior, Box | ConfidenceEllipsoid):
-            expected = "a Box (bounds) or a ConfidenceEllipsoid (belief)"
-            raise refused("prior", prior, expected, "gough.Box(lower, upper) with one number for each unknown")
+        prior = require_prior(self.prior)
         axes = len(prior.center)
         require(axes == len(names), f"{len(names)} unknowns have a prior with {axes} axes")
         require(not (isinstance(prior, Box) and prior.is_empty), "the prior is empty: no value would be allowed")

@@ -138,12 +138,12 @@ def test_tolerances_follow_from_the_noise_of_the_poses(platform):
         ({"center": "calibrated"}, "needs a calibration"),
         ({"center": "middle"}, "not 'middle'"),
         ({"center": np.zeros(3)}, "center must have 42 parameters, not 3"),
-        ({"outliers": -1}, "but is -1"),
+        ({"outliers": -1}, "outliers must be a whole number, at least 0, but it is -1"),
         ({"outliers": 20}, "of 20, but is 20"),
-        ({"width": 0.0}, "width must be positive"),
-        ({"model_error": ModelError(constant=-1e-3)}, "must not be negative"),
+        ({"width": 0.0}, "width must be a finite number above 0, but it is 0.0"),
+        ({"model_error": ModelError(constant=-1e-3)}, "model_error: constant must be a finite number, at least 0"),
         ({"robot": LinearDelta()}, "the linear delta has 3 readings a pose"),
-        ({"robot": object()}, "chains of object cannot be certified"),
+        ({"robot": object()}, "robot must be a kinematic model, but it is an object"),
     ],
 )
 def test_refusals(platform, change, message):

@@ -230,7 +230,7 @@ def chain_numbers(robot: KinematicModel, wanted: Sequence[int] | None) -> tuple[
     listed = wanted is None or (isinstance(wanted, Iterable) and not isinstance(wanted, str | bytes | Mapping | type))
     if not listed:
         raise refused("chains", wanted, "a list of numbers from 1", "chains=[1, 2]")
-    numbers = tuple(whole(number, "an entry of chains", 1) for number in wanted or ())
+    numbers = tuple(whole(number, "an entry of chains") for number in (() if wanted is None else wanted))
     for number in numbers:
         require(1 <= number <= known, f"there is no {part} {number}: the robot has {known}")
     require(len(set(numbers)) == len(numbers), f"a {part} is named more than once")

@@ -64,7 +64,9 @@ poses, scale)
 
 def _misfit(name: str, signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
     """Why arguments do not fit a signature, and the call as it should be."""
-    parameters = signature.parameters.values()
+    parameters = list(signature.parameters.values())
+    if parameters[0].name == "cls":
+        parameters, args = parameters[1:], args[1:]
     places = [p.name for p in parameters if p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD}]
     needed = [p.name for p in parameters if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
     usage = f"{name}({', '.join(needed)})"
@@ -160,11 +162,11 @@ def flag(value: Any, what: str) -> bool:
     return bool(value)
 
 
-def whole(value: Any, what: str, least: int = 0) -> int:
-    """A whole number from `least` on."""
+def whole(value: Any, what: str, least: int = 0, most: float = inf) -> int:
+    """A whole number from `least` on, at most `most`."""
     fits = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not fits or value < least:
-        raise refused(what, value, f"a whole number, at least {least}")
+    if not fits or not least <= value <= most:
+        raise refused(what, value, f"a whole number, at least {least}{f' and at most {most}' if most < inf else ''}")
     return int(value)
 
 
@@ -228,9 +230,15 @@ def texts(value: Any, what: str) -> tuple[str, ...]:
 
 
 def action(value: Any, what: str) -> None:
-    """Refuse what cannot be called."""
+    """Refuse what cannot be called with one argument."""
     if isinstance(value, type) or not callable(value):
-        raise refused(what, value, "a function of one argument")
+        raise refused(what, value, "a function of one argument", f"{what}=print")
+    try:
+        inspect.signature(value).bind(None)
+    except TypeError:
+        raise refused(what, value, "a function of one argument", f"{what}=print") from None
+    except ValueError:  # a function in C that does not state its arguments
+        return
 
 
 def one_of(value: Any, what: str, known: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gough.core.arguments import texts
 from gough.core.arrays import Array, ArrayValue, array, first_not_finite
 from gough.core.errors import require
 from gough.core.rotations import exp, is_rotation, log
@@ -73,11 +74,14 @@ class Poses(ArrayValue):
         for name in ("configuration", "run"):
             labels = getattr(self, name)
             if labels is not None:
-                labels = np.asarray(labels)
+                try:
+                    labels = np.asarray(labels)
+                except ValueError:  # lists of several lengths
+                    labels = np.empty(0)
                 fits = labels.shape == (n,) and labels.dtype.kind in "iu"
                 require(fits, f"{name} must be a whole number for each pose")
                 object.__setattr__(self, name, labels.astype(np.int64))
-        object.__setattr__(self, "notes", tuple(self.notes))
+        object.__setattr__(self, "notes", texts(self.notes, "notes"))
 
     def _check_rotations(self) -> None:
         if self.rotation is None:

@@ -15,7 +15,7 @@ from gough.noise import Gaussian
 from gough.problem import Groups, NonlinearProblem
 from gough.region import Box, ConfidenceEllipsoid
 from gough.robots.kinematics import Columns, KinematicModel, all_derivatives
-from gough.unknowns import Unknowns
+from gough.unknowns import Unknowns, require_prior
 
 SCALE = "scale"
 """The unknown by which measured positions are multiplied."""
@@ -204,7 +204,9 @@ def _prior(
     prior: Box | ConfidenceEllipsoid | None, free: Sequence[str] | None, theta: Array, names: tuple[str, ...]
 ) -> Box | ConfidenceEllipsoid | None:
     """The prior of all unknowns, the scale included, with those that are not free fixed at their values."""
-    extra = len(names) - len(theta if prior is None else prior.center)
+    axes = len(theta if prior is None else require_prior(prior).center)
+    require(axes in {len(theta), len(names)}, f"{len(theta)} parameters have a prior with {axes} axes")
+    extra = len(names) - axes
     if extra and isinstance(prior, Box):
         prior = Box(np.append(prior.lower, -np.inf), np.append(prior.upper, np.inf))
     elif extra and isinstance(prior, ConfidenceEllipsoid):

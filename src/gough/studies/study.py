@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from gough.core.arguments import as_path
+from gough.core.arguments import as_path, verb
 from gough.core.errors import InputError
 from gough.core.text import command_line
 from gough.studies.toml import Place, TomlFile
@@ -50,6 +50,7 @@ class Study:
         _KINDS.update(dict.fromkeys(purposes, cls))
 
     @classmethod
+    @verb()
     def read(cls, path: str | Path) -> Any:
         """The study in a TOML file, of the kind that its tables ask for.
 
@@ -112,6 +113,7 @@ class Study:
         return self.file.at(*place)
 
 
+@verb()
 def read_study(path: str | Path) -> Any:
     """The study of any kind in a TOML file: `Study.read`, which lists the kinds.
 

@@ -165,7 +165,7 @@ def choose_poses(
     target = None if target is None else real(target, "target", above=0)
     criterion = None if criterion is None else one_of(criterion, "criterion", tuple(CRITERIA))
     fixed, scale, repeats = texts(fixed, "fixed"), flag(scale, "scale"), flag(repeats, "repeats")
-    draws, most, starts = whole(draws, "draws", 1), whole(most, "most", 1), whole(starts, "starts", 1)
+    draws, most, starts = whole(draws, "draws", 1, 1 << 24), whole(most, "most", 1), whole(starts, "starts", 1)
     seed = whole(seed, "seed")
     action(on_progress, "on_progress")
     drawn = candidates(robot, limits, count=draws, seed=seed, parameters=theta)
