@@ -69,8 +69,8 @@ class Poses(ArrayValue):
             )
         self._check_rotations()
         self._check_noise()
+        object.__setattr__(self, "places", texts(self.places, "places"))
         require(len(self.places) in {0, n}, f"there are {n} poses, but places of {len(self.places)}")
-        object.__setattr__(self, "places", tuple(self.places))
         for name in ("configuration", "run"):
             labels = getattr(self, name)
             if labels is not None:
