@@ -211,7 +211,7 @@ def test_nothing_false_is_accepted_about_legs(kind):
             with bounded_work(WORK):
                 legs = Space(question, changed.chains, changed.more)
                 changed = best_cuts(rng, changed, legs)
-                chain_checked(changed, legs)
+                chain_checked(changed, legs, ())
         except WRONG:
             continue
         accepted += 1
@@ -308,7 +308,7 @@ def test_nothing_false_is_accepted_about_chains():
             with bounded_work(WORK):
                 space = Space(question, changed.chains, changed.more)
                 changed = best_cuts(rng, changed, space)
-                chain_checked(changed, space)
+                chain_checked(changed, space, ())
         except WRONG:
             continue
         accepted += 1
@@ -396,7 +396,7 @@ def test_nothing_false_is_accepted_about_chains_together():
             with bounded_work(WORK):
                 space = Space(question, changed.chains, changed.more)
                 changed = best_cuts(rng, changed, space)
-                chain_checked(changed, space)
+                chain_checked(changed, space, ())
         except WRONG:
             continue
         accepted += 1
