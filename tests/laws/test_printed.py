@@ -451,7 +451,8 @@ def test_pages_of_certifications(sides, bracket):
         require_outward(tuple(map(number, x[-3:-1])), low, high, times=MILLI)
         require_outward(tuple(map(number, y[-3:-1])), -high, low, times=MILLI)
         assert number(x[-1]) == number(x[-2]) - number(x[-3]) >= (Fraction(high) - Fraction(low)) * MILLI
-    require_outward(tuple(map(number, gain[:2])), low, high, times=MILLI)
+    assert gain[0] == "1"  # the chain
+    require_outward(tuple(map(number, gain[1:3])), low, high, times=MILLI)
     assert signs(epsilon.words) in html_table(found.table())
     assert epsilon.words in str(found)
     require_at_most(leg.needed_by_least_squares, Fraction(low) * MILLI, digits=3)

@@ -39,6 +39,6 @@ def check(
     if as_json:
         answer(json.dumps(found.to_dict(), ensure_ascii=False, indent=1))
     else:
-        say(*found.lines)
+        say(*found.lines, wrap=True)
     if not found:
         raise typer.Exit(1)

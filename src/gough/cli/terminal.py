@@ -11,6 +11,8 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from shutil import get_terminal_size
+from textwrap import fill
 from typing import NoReturn
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -26,17 +28,34 @@ _SUBSTITUTES = {
     "“": '"', "”": '"', "’": "'", "‘": "'", "µ": "u", "²": "^2", "³": "^3", "√": "sqrt", "∞": "inf", "σ": "sigma",
     "χ": "chi", "θ": "theta", "ε": "epsilon", "Σ": "Sigma", "Δ": "Delta", "φ": "phi", "τ": "tau", "°": "deg",
 }  # fmt: skip
+_GAPS = re.compile(r"(?<=\S) {2,}(?=\S)|─")
 _NOT_PLAIN = re.compile(r"[^\n\x20-\x7e]")
 
 
-def say(*lines: str) -> None:
-    """Print each text on one line of standard output; line feeds in it become visible."""
-    _write("".join(f"{visible(line)}\n" for line in lines))
+def say(*lines: str, wrap: bool = False) -> None:
+    """Print each text on one line of standard output; line feeds in it become visible.
+
+    Args:
+        lines: The texts.
+        wrap: Break sentences between words where a terminal is too narrow. Lines of tables, which have several columns,
+            and output to files and pipes are never broken.
+    """
+    width = get_terminal_size().columns if wrap and sys.stdout.isatty() else 0
+    _write("".join(f"{_wrapped(visible(line), width)}\n" for line in lines))
 
 
 def tell(text: str) -> None:
-    """Print a text that gough has laid out in lines."""
-    say(*text.split("\n"))
+    """Print a text that gough has laid out in lines; a terminal shows sentences broken between words."""
+    say(*text.split("\n"), wrap=True)
+
+
+def _wrapped(line: str, width: int) -> str:
+    """The line broken between words; as it is where there is no width, or it is one of a table."""
+    gaps = len(_GAPS.findall(line))
+    if not width or len(line) <= width or gaps > 1:
+        return line
+    # a name in a labelled line, such as "holds  a.json: …", cannot imitate another one
+    return fill(line, width, subsequent_indent="    " * gaps, break_long_words=False, break_on_hyphens=False)
 
 
 def answer(text: str) -> None:

@@ -14,6 +14,8 @@ from gough.core.html import Html, tag
 from gough.core.text import signs, visible
 
 Kind: TypeAlias = Literal["label", "unit", "words", "number"]
+_WIDTH = 80
+"""Characters of a line of text; heads of wider tables are broken into several lines."""
 _KINDS: dict[str, Kind] = {"l": "label", "u": "unit", "w": "words", "r": "number"}
 
 
@@ -78,16 +80,39 @@ class Table:
         return {"caption": self.caption, "heads": list(self.heads), "rows": [list(row) for row in self.texts]}
 
     def __str__(self) -> str:
-        lines = [[visible(text) for text in line] for line in (self.heads, *self.texts)]
+        lines = [[visible(text) for text in line] for line in self.texts]
         kept = [i for i, column in enumerate(self.columns) if not column.is_detail]
-        widths = {i: max(len(line[i]) for line in lines) for i in kept}
+        heads = [[visible(head)] for head in self.heads]
+        width = sum(max(len(heads[i][0]), *(len(line[i]) for line in lines), 0) + 2 for i in kept) - 2
+        if width > _WIDTH and all(self.columns[i].kind != "words" for i in kept):
+            heads = [self.head_lines(i) for i in range(len(self.columns))]
+        above = max(len(heads[i]) for i in kept)
+        top = [[([""] * (above - len(head)) + head)[k] for head in heads] for k in range(above)]
+        widths = {i: max(len(line[i]) for line in (*top, *lines)) for i in kept}
 
         def joined(cells: Sequence[str]) -> str:
             padded = [cells[i].rjust(widths[i]) if self._is_right(i) else cells[i].ljust(widths[i]) for i in kept]
             return "  ".join(padded).rstrip()
 
         rule = ["─" * widths.get(i, 0) for i in range(len(self.columns))]
-        return "\n".join([joined(lines[0]), joined(rule), *map(joined, lines[1:])])
+        return "\n".join([*map(joined, top), joined(rule), *map(joined, lines)])
+
+    def head_lines(self, column: int) -> list[str]:
+        """The head of a column broken between words into lines no wider than its cells, where words allow it.
+
+        Examples:
+            >>> table(["name", Column("rms, held out", unit="N·m")], [["arm", "0.270"]], "lr").head_lines(1)
+            ['rms,', 'held', 'out,', 'N·m']
+        """
+        words = visible(self.heads[column]).split(" ")
+        width = max(len(text) for text in (*words, *(visible(line[column]) for line in self.texts)))
+        lines = [words[0]]
+        for word in words[1:]:
+            if len(lines[-1]) + 1 + len(word) <= width:
+                lines[-1] += f" {word}"
+            else:
+                lines.append(word)
+        return lines
 
     def _is_right(self, i: int) -> bool:
         return self.columns[i].kind == "number"

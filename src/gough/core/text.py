@@ -187,27 +187,37 @@ def poses_counted_from(places: Sequence[str] = ()) -> str:
     return f"counted from 0{f' (pose 0: {places[0]})' if places else ''}"
 
 
-def written(value: Any) -> str:
+def written(value: Any, digits: int | None = None) -> str:
     """A frozen value as a user would write it: without the fields that have their default.
+
+    Numbers keep all their digits, or so many significant ones.
 
     Examples:
         >>> from gough.methods import GaussMarkov
         >>> written(GaussMarkov()), written(GaussMarkov(level=0.99))
         ('GaussMarkov()', 'GaussMarkov(level=0.99)')
+        >>> from gough.data import EffortFromVoltage
+        >>> written(EffortFromVoltage((20.168964840911322, 2.5)), digits=4)
+        'EffortFromVoltage(gain=(20.17, 2.5))'
     """
     if not is_dataclass(value):
-        return _short(value)
+        return _short(value, digits)
     options = []
     for field in fields(value):
         default = field.default_factory() if field.default_factory is not MISSING else field.default
         own = getattr(value, field.name)
         if hasattr(own, "dtype") or own != default:
-            options.append(f"{field.name}={written(own)}")
+            options.append(f"{field.name}={written(own, digits)}")
     return f"{type(value).__name__}({', '.join(options)})"
 
 
-def _short(value: Any) -> str:
+def _short(value: Any, digits: int | None) -> str:
     """An array by its size, a function by its name, else as Python writes it."""
+    if digits is not None and isinstance(value, float):
+        short = f"{value:.{digits}g}"
+        return repr(value) if float(short) == value else short
+    if digits is not None and isinstance(value, tuple):
+        return f"({', '.join(written(each, digits) for each in value)}{',' if len(value) == 1 else ''})"
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return f"<{' × '.join(str(n) for n in value.shape)} array>"
     return getattr(value, "__name__", None) or repr(value)

@@ -89,7 +89,7 @@ class Step(Protocol):
 
 class _Printed:
     def __str__(self) -> str:
-        return written(self)
+        return written(self, digits=6)
 
 
 @dataclass(frozen=True)

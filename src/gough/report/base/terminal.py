@@ -29,32 +29,62 @@ def prose(console: Console, sentences: Sequence[str], style: str = "") -> None:
 
 def print_table(console: Console, table: Table) -> None:
     """Print a table, in several parts where the terminal is too narrow for all columns of numbers."""
-    for part in terminal_tables(table, console.width):
+    for k, part in enumerate(terminal_tables(table, console.width)):
+        if k:
+            console.print()
         console.print(part)
 
 
 def terminal_tables(table: Table, width: int) -> Iterator[RichTable]:
-    """The table in parts that fit the width; each has the labels. Words wrap, numbers do not."""
+    """The table in parts that fit the width; each has the labels. Words wrap, numbers do not.
+
+    Heads are broken into lines before a table is parted.
+    """
     kept = [i for i, column in enumerate(table.columns) if not column.is_detail]
+    whole = _drawn(table, kept)
+    if _width(whole) <= width:
+        yield whole
+        return
     numbers = [i for i in kept if table.columns[i].kind == "number"]
     first = [i for i in kept if table.columns[i].kind in {"label", "unit"}]
     if len(first) + len(numbers) < len(kept) or not numbers:
-        yield _drawn(table, kept)
+        yield _drawn(table, kept, is_narrow=True)
         return
-    while numbers:
-        at_once = len(numbers)
-        while at_once > 1 and _width(_drawn(table, [*first, *numbers[:at_once]])) > width:
-            at_once -= 1
-        yield _drawn(table, [*first, *numbers[:at_once]])
-        numbers = numbers[at_once:]
+    sizes = _part_sizes(table, first, numbers, width)
+    even = -(-len(numbers) // len(sizes))
+    if even <= min(sizes[:-1], default=even):
+        sizes = [even] * (len(numbers) // even) + ([len(numbers) % even] if len(numbers) % even else [])
+    for size in sizes:
+        yield _drawn(table, [*first, *numbers[:size]], is_narrow=True)
+        numbers = numbers[size:]
 
 
-def _drawn(table: Table, columns: Sequence[int]) -> RichTable:
+def _part_sizes(table: Table, first: Sequence[int], numbers: Sequence[int], width: int) -> list[int]:
+    """How many columns of numbers fit beside the labels, part by part."""
+    sizes = list[int]()
+    while left := numbers[sum(sizes) :]:
+        size = len(left)
+        while size > 1 and _width(_drawn(table, [*first, *left[:size]], is_narrow=True)) > width:
+            size -= 1
+        sizes.append(size)
+    return sizes
+
+
+def _drawn(table: Table, columns: Sequence[int], *, is_narrow: bool = False) -> RichTable:
+    """Some columns of a table; where it is narrow, heads are broken into lines, and labels beside words may wrap."""
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    has_words = any(table.columns[i].kind == "words" for i in columns)
     for i in columns:
         column = table.columns[i]
-        side = "right" if column.kind == "number" else "left"
-        drawn.add_column(Text(visible(table.heads[i])), justify=side, no_wrap=column.kind != "words")  # type: ignore[arg-type]
+        head = "\n".join(table.head_lines(i)) if is_narrow else visible(table.heads[i])
+        wraps = column.kind == "words" or (is_narrow and has_words and column.kind == "label")
+        drawn.add_column(
+            Text(head),
+            justify="right" if column.kind == "number" else "left",
+            no_wrap=not wraps,
+            overflow="fold",
+            vertical="top",
+        )
     for row in table.rows:
         drawn.add_row(*(_text(row[i], table.columns[i]) for i in columns))
     return drawn
