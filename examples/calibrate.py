@@ -18,11 +18,11 @@ seen = Poses(
     readings + rng.normal(0, 1e-6, readings.shape),
 ).with_noise(position=1e-5, orientation=1e-5, readings=1e-6)
 
-found = calibrate(blueprint, seen)
-print(found)
+calibrated = calibrate(blueprint, seen)
+print(calibrated)
 
-assert not found.refuted
-inside = [true in found.interval(name) for name, true in zip(blueprint.names, truth, strict=True)]
+assert not calibrated.refuted
+inside = [true in calibrated.interval(name) for name, true in zip(blueprint.names, truth, strict=True)]
 print(f"{sum(inside)} of {len(inside)} true parameters lie in their 95 % intervals.")
 assert sum(inside) >= 36  # 40 on average; fewer than 36 of 42 with probability below 1 % if they were independent
-assert found.rms[1] < 0.05 * found.rms[0]
+assert calibrated.rms[1] < 0.05 * calibrated.rms[0]

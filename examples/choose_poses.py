@@ -19,10 +19,10 @@ for _ in range(40):
     truth = printer.nominal + rng.normal(0, 5e-4, len(printer.names))
     readings = printer.inverse(truth, p)
     seen = Poses(p + rng.normal(0, 5e-5, p.shape), None, readings + rng.normal(0, 1e-6, p.shape))
-    found = calibrate(printer, seen.with_noise(position=5e-5, readings=1e-6))
-    errors.append([found[name] - true for name, true in zip(printer.names, truth, strict=True)])
+    calibrated = calibrate(printer, seen.with_noise(position=5e-5, readings=1e-6))
+    errors.append([calibrated[name] - true for name, true in zip(printer.names, truth, strict=True)])
 promised = dict(zip(chosen.problem.information.names, chosen.sigma, strict=True))
 for i, name in enumerate(printer.names):
     scatter = float(np.sqrt(np.mean([error[i] ** 2 for error in errors])))
-    print(f"{name}: σ promised {promised[name]:.3g}, found {scatter:.3g}")
+    print(f"{name}: σ predicted {promised[name]:.3g}, observed {scatter:.3g}")
     assert 0.65 < scatter / promised[name] < 1.4  # beyond three standard deviations of an rms of 40 errors

@@ -15,9 +15,9 @@ torque = efforts(robot, robot.nominal, motion.q, motion.dq, motion.ddq)
 measured = torque + 0.02 * rng.normal(size=torque.shape)
 
 problem = dynamic(robot, motion.q, motion.dq, motion.ddq, measured, noise=Gaussian(0.02**2))
-found = identifiability(problem)
-print(found, end="\n\n")
+analysis = identifiability(problem)
+print(analysis, end="\n\n")
 answer = estimate(problem, GaussMarkov(), strict=False)
 print(answer)
-for name, true in zip(answer.unknowns.names, base_values(found, robot.nominal), strict=True):
+for name, true in zip(answer.unknowns.names, base_values(analysis, robot.nominal), strict=True):
     assert true in answer.interval(name, level=0.9999)

@@ -28,11 +28,11 @@ motion = MeasuredMotion(
     effort_units=robot.effort_units,
 )
 
-found = identify(robot, motion, methods=["weighted", "hull"], bound=0.05, compare=False)
-print(found)
+identified = identify(robot, motion, methods=["weighted", "hull"], bound=0.05, compare=False)
+print(identified)
 
 # The motion determines combinations of the 21 parameters. Their true values are in the set: that was proven.
-names, truth = found["hull"].unknowns.names, base_values(found.identifiability, robot.nominal)
+names, truth = identified["hull"].unknowns.names, base_values(identified.identifiability, robot.nominal)
 for name, true in zip(names, truth, strict=True):
-    print(f"{name}: {true:.4f} in {found['hull'].interval(name)}")
-    assert true in found["hull"].interval(name)
+    print(f"{name}: {true:.4f} in {identified['hull'].interval(name)}")
+    assert true in identified["hull"].interval(name)

@@ -162,10 +162,10 @@ def kind_of_file(path: str | Path) -> str:
     """The value of a JSON file's first key "gough"; empty if it has none."""
     try:
         with Path(path).open("rb") as file:
-            found = re.match(rb'\s*\{\s*"gough"\s*:\s*"([a-z ]{1,40})"', file.read(200))
+            match = re.match(rb'\s*\{\s*"gough"\s*:\s*"([a-z ]{1,40})"', file.read(200))
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
-    return found[1].decode() if found else ""
+    return match[1].decode() if match else ""
 
 
 def brief(value: Any) -> str:

@@ -188,8 +188,8 @@ def _listed_texts(data: Any, what: str) -> tuple[str, ...]:
 def _side(data: Any, what: str, none: float) -> Array:
     """A side of the prior; null is a side at infinity."""
     require(isinstance(data, list), f"{what} must be a list of numbers, null for a side at infinity")
-    given = iter(numbers([x for x in data if x is not None], what))
-    return np.array([none if x is None else next(given) for x in data])
+    finite = iter(numbers([x for x in data if x is not None], what))
+    return np.array([none if x is None else next(finite) for x in data])
 
 
 def _number_or(data: Any, what: str, several: Callable[[Any, str], Any]) -> Array:
