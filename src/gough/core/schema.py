@@ -5,7 +5,7 @@ Writers and readers take the keys of objects from it, and both refuse what it do
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from types import NoneType
@@ -196,10 +196,16 @@ def _has_type(schema: dict[str, Any], kind: type) -> bool:
     return kind is not bool and any(issubclass(kind, _TYPES[name]) for name in names)
 
 
-def _all_valid(schema: dict[str, Any], values: list[Any] | tuple[Any, ...]) -> bool:
-    """Whether all are numbers or texts that fit by their type and size alone: quick for long lists."""
+def _all_valid(schema: dict[str, Any], values: Sequence[Any]) -> bool:
+    """Whether all are numbers, texts or short lists of such that fit by type and size: quick for long lists."""
     schema = _resolved(schema)
-    if not values or set(schema) - {"type", "minimum", "description"}:
+    if "anyOf" in schema:
+        return any(_all_valid(each, values) for each in schema["anyOf"])
+    kinds = set(map(type, values))
+    if "prefixItems" in schema and kinds <= {list, tuple}:
+        fits = {len(entry) for entry in values} <= {schema["minItems"]}
+        return fits and all(map(_all_valid, schema["prefixItems"], zip(*values, strict=True)))
+    if set(schema) - {"type", "minimum", "description"}:
         return not values
-    fits = all(_has_type(schema, kind) for kind in set(map(type, values)))
-    return fits and ("minimum" not in schema or min(values) >= schema["minimum"])
+    fits = all(_has_type(schema, kind) for kind in kinds)
+    return fits and ("minimum" not in schema or min(values, default=0) >= schema["minimum"])
