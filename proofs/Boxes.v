@@ -1,12 +1,13 @@
-(* Trees of boxes: what weighted rows of chains leave of a prior. Mirrors checker/box_rows.py and checker/chain_boxes.py.
+(* Trees of boxes: what weighted rows of chains leave of a prior. Mirrors checker/box_rows.py and
+   checker/chain_boxes.py.
 
    Unknowns are real numbers, a list for each chain. A stage is a box center ± radius. With h = x − center, a chain's
-   columns are h and some products h_i h_j; the errors of a pose are columns too. A row Σ coefficient · column ≤ side holds
-   of every consistent chain in the box. Rows with weights ≥ 0 are added, and each column that is left is taken at its
-   worst. What is proven: a bound of an unknown, or that there is none.
+   columns are h and some products h_i h_j; the errors of a pose are columns too. A row Σ coefficient · column ≤ side
+   holds of every consistent chain in the box. Rows with weights ≥ 0 are added, and each column that is left is taken at
+   its worst. What is proven: a bound of an unknown, or that there is none.
 
-   Rows of poses and conditions come from elsewhere (Rods.v, Legs.v): a [chain] is a table of rows, a [meaning] is what it
-   states about real numbers, and [sound] says that the rows follow from the meaning.
+   Rows of poses and conditions come from elsewhere (Rods.v, Legs.v): a [chain] is a table of rows, a [meaning] is what
+   it states about real numbers, and [sound] says that the rows follow from the meaning.
 
    Main theorem: [follow_sound]. *)
 Require Import ZArith Reals Lra Lia List Bool Arith.
@@ -35,7 +36,7 @@ Definition near (radius : list num) (h : list R) : Prop := Forall2 (fun r v => R
 (* Errors of a pose within their tolerances. *)
 Definition tolerated (tolerance : list num) (e : list R) : Prop := Forall2 (fun t v => Rabs v <= val t) tolerance e.
 
-(* Chains as boxes see them ------------------------------------------------------------------------------------------ *)
+(* Chains as boxes see them ----------------------------------------------------------------------------------------- *)
 
 (* The equations of a chain are its poses, then its conditions. [table center radius shared used] has at place k both
    sides of equation k, from above and from below, if [used] is true at k; other places may be None. If [shared], errors
@@ -62,7 +63,8 @@ Definition sound (c : chain) (m : meaning) : Prop :=
     let y := columns (products c) (dev x center) in bholds above y e /\ bholds below y e).
 
 (* A table from a list of data: f at the places that are used. *)
-Fixpoint tabulate {A} (f : A -> option (brow * brow)) (used : list bool) (data : list A) : list (option (brow * brow)) :=
+Fixpoint tabulate {A} (f : A -> option (brow * brow)) (used : list bool) (data : list A) : list (option (brow * brow))
+  :=
   match used, data with
   | u :: used', d :: data' => (if u then f d else None) :: tabulate f used' data'
   | _, _ => []
@@ -76,7 +78,7 @@ Proof.
   - eauto.
 Qed.
 
-(* Sums of rows ------------------------------------------------------------------------------------------------------ *)
+(* Sums of rows ----------------------------------------------------------------------------------------------------- *)
 
 (* l with v added at place i; it is made longer if need be. *)
 Fixpoint add_at (i : nat) (v : num) (l : list num) : list num :=
@@ -183,7 +185,7 @@ Proof.
   destruct (Nat.eqb_spec i k); simpl; intuition.
 Qed.
 
-(* Columns of a block ------------------------------------------------------------------------------------------------- *)
+(* Columns of a block ----------------------------------------------------------------------------------------------- *)
 
 Definition worst_columns (products : list (nat * nat)) (radius : list num) : list (num * bool) :=
   map (fun r => (r, false)) radius ++
@@ -210,7 +212,8 @@ Proof.
     + intros E. apply Nat.eqb_eq in E. subst. apply Rle_0_sqr.
 Qed.
 
-(* (r_i ∓ h_i)(r_j ∓ h_j) ≥ 0 for a product, (h − t)² ≥ 0 for a square, t at four places; the product's column is n + p. *)
+(* (r_i ∓ h_i)(r_j ∓ h_j) ≥ 0 for a product, (h − t)² ≥ 0 for a square, t at four places; the product's column is n + p.
+   *)
 Definition planes (i j n p : nat) (radius : list num) (which : nat) : brow :=
   if Nat.eqb i j then
     let r := nth i radius zero in
@@ -258,7 +261,7 @@ Proof.
     destruct which as [|[|[|which]]]; simpl negb; cbv iota; rewrite ?val_neg, ?val_one; lra.
 Qed.
 
-(* Which row a number names ------------------------------------------------------------------------------------------- *)
+(* Which row a number names ----------------------------------------------------------------------------------------- *)
 
 Definition n_equations (c : chain) : nat := n_poses c + n_conditions c.
 Definition n_rows (c : chain) : nat := 2 * n_equations c + 4 * length (products c).
@@ -321,7 +324,7 @@ Proof.
     eapply incl_tran; [apply (add_new_incl k)|eauto].
 Qed.
 
-(* Stages and splits --------------------------------------------------------------------------------------------------- *)
+(* Stages and splits ------------------------------------------------------------------------------------------------ *)
 
 Inductive side := Lower | Upper | Empty.
 
@@ -626,7 +629,7 @@ Proof.
   eapply incl_tran; [eapply weights_poses_incl; eauto|eauto].
 Qed.
 
-(* What is proven ------------------------------------------------------------------------------------------------------ *)
+(* What is proven --------------------------------------------------------------------------------------------------- *)
 
 Section Soundness.
 Variable space : list chain.
@@ -761,7 +764,8 @@ Proof.
   assert (Q' := Q (fun k I => bounded_tolerance _ _ (T k (K k I)))). lra.
 Qed.
 
-Lemma nth_dev v : forall c i, length v = length c -> (i < length c)%nat -> nth i (dev v c) 0 = nth i v 0 - val (nth i c zero).
+Lemma nth_dev v : forall c i, length v = length c -> (i < length c)%nat -> nth i (dev v c) 0 = nth i v 0 - val (nth i c
+  zero).
 Proof.
   induction v as [|a v IH]; intros [|b c] [|i] L I; simpl in *; try discriminate; try lia; auto.
   apply IH; lia.
@@ -862,7 +866,8 @@ End Blocks.
 
 Lemma Forall2_nth_error {A B} (P : A -> B -> Prop) l m : Forall2 P l m -> forall i a, nth_error l i = Some a ->
   exists b, nth_error m i = Some b /\ P a b.
-Proof. induction 1 as [|a b l m Q H IH]; intros [|i] a' N; simpl in *; try discriminate; [injection N as <-|]; eauto. Qed.
+Proof. induction 1 as [|a b l m Q H IH]; intros [|i] a' N; simpl in *; try discriminate; [injection N as <-|]; eauto.
+  Qed.
 
 Lemma covers_near center : forall radius sides v, covers center radius sides = true -> Forall2 between sides v ->
   near radius (dev v center) /\ length v = length center.
@@ -964,16 +969,17 @@ Lemma links_poses_incl ls : forall poses r, links_poses space ls poses = Some r 
 Proof.
   induction ls as [|center radius who cuts rest IH|c i v below IB above IA rest IR]; intros poses r H; simpl in H.
   - injection H as <-. apply incl_refl.
-  - destruct (chains_at _ _) as [cs|]; [|discriminate]. destruct (cuts_poses cs cuts poses) as [p|] eqn:C; [|discriminate].
+  - destruct (chains_at _ _) as [cs|]; [|discriminate]. destruct (cuts_poses cs cuts poses) as [p|] eqn:C;
+    [|discriminate].
     eapply incl_tran; [eapply cuts_poses_incl|]; eauto.
   - destruct (links_poses space below poses) as [p|] eqn:B; [|discriminate].
     destruct (links_poses space above p) as [q|] eqn:A; [|discriminate].
     eapply incl_tran; [|eapply incl_tran]; eauto.
 Qed.
 
-(* Theorem. Chains of sound tables; real unknowns x in a box that satisfy the conditions and fit every pose of which a row
-   has some weight in the links, with shared errors E. Then x is in the box that the links end with; if that is empty,
-   there is no such x. *)
+(* Theorem. Chains of sound tables; real unknowns x in a box that satisfy the conditions and fit every pose of which a
+   row has some weight in the links, with shared errors E. Then x is in the box that the links end with; if that is
+   empty, there is no such x. *)
 Theorem follow_sound ls : forall b r poses used,
   follow space ls b = Some r -> links_poses space ls poses = Some used -> (forall k, In k used -> all_fit k) ->
   left_of b -> left_of r.

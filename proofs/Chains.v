@@ -3,10 +3,10 @@
    A question has some chains with their numbers, what was measured of each, and a prior: bounds of all unknowns. A
    certificate is about some of the chains.
 
-   What "consistent" means. Unknowns x, a list for each chain, are consistent ([consistent]) if they are within the prior,
-   if each chain satisfies its conditions, and if for every pose there are errors of the pose with which every chain fits
-   ([fits_pose]); the errors of a pose are the same for all these chains, the error of its reading is each chain's own.
-   What it means that a chain fits a pose is stated in Legs.v ([fits_with]) and Rods.v ([rod_fits]).
+   What "consistent" means. Unknowns x, a list for each chain, are consistent ([consistent]) if they are within the
+   prior, if each chain satisfies its conditions, and if for every pose there are errors of the pose with which every
+   chain fits ([fits_pose]); the errors of a pose are the same for all these chains, the error of its reading is each
+   chain's own. What it means that a chain fits a pose is stated in Legs.v ([fits_with]) and Rods.v ([rod_fits]).
 
    Theorems: [check_bound_sound], [check_empty_sound], [check_outliers_sound] and [check_witness_sound], for any kind of
    chain; then for legs and for rods. *)
@@ -16,7 +16,7 @@ Require Gough.Covers Gough.Legs Gough.Rods.
 Import ListNotations.
 Local Open Scope R_scope.
 
-(* Shapes --------------------------------------------------------------------------------------------------------------- *)
+(* Shapes ----------------------------------------------------------------------------------------------------------- *)
 
 (* A list in pieces of given sizes, which must use it up. *)
 Fixpoint pieces {A} (sizes : list nat) (l : list A) : option (list (list A)) :=
@@ -60,7 +60,7 @@ Fixpoint good_links (ls : links) : bool :=
   | Split _ _ _ below above rest => good_links below && good_links above && good_links rest
   end.
 
-(* Any kind of chain ------------------------------------------------------------------------------------------------------ *)
+(* Any kind of chain ------------------------------------------------------------------------------------------------ *)
 
 Section Kind.
 Variable data : Type.                                  (* what was measured of a chain *)
@@ -158,7 +158,7 @@ Definition n_measured (more : num) (ds : list data) : nat := n_poses_of (chains_
 Definition consistent (more : num) (ds : list data) (b : box) (x : list (list R)) : Prop :=
   inside b x /\ meets_all more ds x /\ forall k, (k < n_measured more ds)%nat -> fits_pose more ds x k.
 
-(* Bounds ------------------------------------------------------------------------------------------------------------------ *)
+(* Bounds ----------------------------------------------------------------------------------------------------------- *)
 
 (* What links leave of the prior: None if they do not prove it, Some None if nothing. *)
 Definition check_bound (q : question) (chosen : list nat) (more : num) (ls : links) : option (option box) :=
@@ -290,7 +290,7 @@ Proof.
   exact (check_bound_sound _ _ _ _ _ _ _ S K x C).
 Qed.
 
-(* Outliers ---------------------------------------------------------------------------------------------------------------- *)
+(* Outliers --------------------------------------------------------------------------------------------------------- *)
 
 (* The poses that a contradiction uses; None if it is none. *)
 Definition contradiction_poses (cs : list chain) (b : box) (ls : links) : option (list nat) :=
@@ -370,7 +370,7 @@ Proof.
     + exact (None_escapes used U K).
 Qed.
 
-(* Witnesses ----------------------------------------------------------------------------------------------------------------- *)
+(* Witnesses -------------------------------------------------------------------------------------------------------- *)
 
 Definition holds_value (side : num * num) (v : num) : bool := le (fst side) v && le v (snd side).
 
@@ -438,7 +438,8 @@ Proof.
   exfalso. apply O. apply existsb_exists in K2. destruct K2 as (j & J & E). apply Nat.eqb_eq in E. subst; assumption.
 Qed.
 
-(* Theorem. The exhibited geometry is within the prior, meets the conditions and fits every pose that is not left out. *)
+(* Theorem. The exhibited geometry is within the prior, meets the conditions and fits every pose that is not left out.
+   *)
 Theorem check_witness_sound q chosen more values errors left_out ds b : space_of q chosen more = Some (ds, b) ->
   check_witness q chosen more values errors left_out = true ->
   exists xs, pieces (map n_unknowns (chains_of more ds)) values = Some xs /\
@@ -491,7 +492,7 @@ Proof.
 Qed.
 End Kind.
 
-(* Legs ------------------------------------------------------------------------------------------------------------------------ *)
+(* Legs ------------------------------------------------------------------------------------------------------------- *)
 
 (* The measured poses of a leg. *)
 Definition leg_data := list Legs.pose.
@@ -585,12 +586,13 @@ Theorem legs_witness_sound q chosen more values errors left_out ds b : legs_spac
     inside b x /\
     forall k, (k < n_measured leg_data leg_chain_of more ds)%nat -> ~ In k left_out -> legs_fit_pose more ds x k.
 Proof.
-  intros S H. destruct (check_witness_sound leg_data good_legs leg_chain_of Legs.leg_meaning same_poses (fun _ _ => true)
+  intros S H. destruct (check_witness_sound leg_data good_legs leg_chain_of Legs.leg_meaning same_poses (fun _ _ =>
+    true)
     leg_shows leg_errors leg_shows_sound true (fun _ _ => true) (fun _ _ _ _ => I) q chosen more values errors left_out
     ds b S H) as (xs & P & In' & _ & F). eauto.
 Qed.
 
-(* Rods ------------------------------------------------------------------------------------------------------------------------ *)
+(* Rods ------------------------------------------------------------------------------------------------------------- *)
 
 (* Readings of all chains have one unit. *)
 Definition same_unit (a b : Rods.rod) : bool := Bool.eqb (Rods.turns a) (Rods.turns b).
@@ -654,3 +656,32 @@ Proof.
   split; [assumption|]. eapply Forall2_impl; [|exact F]. intros d v [_ K] k L O.
   apply Rods.rod_exhibited_whatever. exact (K k L O).
 Qed.
+
+(* Examples: the statements are not empty, and what is proven depends on the data. A rod from (0, 0, z) to the origin,
+   moved along z by the only error, a reading's, of at most 1/16: |z + ε| = l. *)
+Definition upright (z : num) : Rods.pose :=
+  Rods.Pose (Rods.Trio zero zero z) (Rods.Trio [zero] [zero] [zero])
+    [Rods.Error (Num 1 (-4) 1) (Rods.Trio zero zero one) (Rods.Trio [zero] [zero] [zero])] [zero] zero.
+
+Definition upright_question (z z' : num) : rod_question :=
+  Question Rods.rod [1%nat] [Rods.Rod 1 [upright z; upright z'] [(0, 0)%nat] [] 0 false] [half] [one].
+
+(* With z = 1/2 and 5/8, l = 9/16 fits both poses. *)
+Example a_rod_fits : rods_witness (upright_question half (Num 5 (-3) 1)) [1%nat] zero [Num 9 (-4) 1] [] [] = true.
+Proof. vm_compute. reflexivity. Qed.
+
+(* With z = 1/2 and 1 no rod fits: the first pose needs a rod of at most 9/16, the second one of at least 15/16. The same
+   rows prove nothing if the poses change places. *)
+Definition contradiction_of_both : links :=
+  Stage [Num 3 (-2) 1] [Num 1 (-2) 1] None [Cut (0, 0)%nat Empty zero [(1%nat, one); (2%nat, one)]] Done.
+
+Example no_rod_fits : rods_empty (upright_question half one) [1%nat] zero contradiction_of_both = true /\
+  rods_empty (upright_question one half) [1%nat] zero contradiction_of_both = false.
+Proof. vm_compute. split; reflexivity. Qed.
+
+(* So one of both poses is missed, at least; without the second one, l = 9/16 fits. *)
+Example one_pose_is_wrong :
+  rods_outliers (upright_question half one) [1%nat] zero 1 0 [] [contradiction_of_both] = true /\
+  rods_outliers (upright_question half one) [1%nat] zero 2 0 [] [contradiction_of_both] = false /\
+  rods_witness (upright_question half one) [1%nat] zero [Num 9 (-4) 1] [] [1%nat] = true.
+Proof. vm_compute. repeat split; reflexivity. Qed.

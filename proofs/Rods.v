@@ -5,20 +5,21 @@
 
      |p + A x + Σ_e ε_e (D_e + B_e x) + ρ| = l,   |ε_e| ≤ tolerance_e,   |ρ| ≤ blur + Σ_j bend_j |x_j|,
 
-   where l is the last unknown, ε are the errors e with that of the reading among them, and p, A, D, B, tolerance, bend and
-   blur are the numbers in the file, exactly. If readings may be off by [more] than stated, the reading's tolerance is
-   max (stated + more, 0); if that is more than stated and readings are angles, bend grows by half the difference of both
-   squares for each unknown that the reading turns ([widened]). Conditions are Σ c x_i x_j = 0 ([rod_meets]).
+   where l is the last unknown, ε are the errors e with that of the reading among them, and p, A, D, B, tolerance, bend
+   and blur are the numbers in the file, exactly. If readings may be off by [more] than stated, the reading's tolerance
+   is max (stated + more, 0); if that is more than stated and readings are angles, bend grows by half the difference of
+   both squares for each unknown that the reading turns ([widened]). Conditions are Σ c x_i x_j = 0 ([rod_meets]).
 
    How p, A, … follow from the raw poses of a robot, ρ being what the linear error leaves out, is not stated here.
 
-   Main theorems: [rod_sound] (rows hold of what is consistent), [rod_exhibited] (exhibited values fit). *)
+   Main theorems: [rod_sound] (rows hold of what is consistent), [rod_exhibited] (exhibited values fit) and
+   [rod_exhibited_whatever] (they fit whatever ρ is, if only it depends on the errors continuously). *)
 Require Import ZArith Reals Lra Lia List Bool Arith.
 Require Import Gough.Num Gough.Rows Gough.Vectors Gough.Boxes.
 Import ListNotations.
 Local Open Scope R_scope.
 
-(* The data and what they mean ---------------------------------------------------------------------------------------- *)
+(* The data and what they mean -------------------------------------------------------------------------------------- *)
 
 Record trio (T : Type) := Trio { o1 : T; o2 : T; o3 : T }.
 Arguments Trio {T}. Arguments o1 {T}. Arguments o2 {T}. Arguments o3 {T}.
@@ -31,7 +32,13 @@ Definition on_both {S T U} (f : S -> T -> U) (a : trio S) (b : trio T) : trio U 
 Record error := Error { tolerance : num; dir : trio num; dir_by : trio (list num) }.
 
 (* p and the rows of A, the errors, bend and blur. *)
-Record pose := Pose { at_rest : trio num; by_unknowns : trio (list num); errors : list error; bend : list num; blur : num }.
+Record pose := Pose {
+  at_rest : trio num;
+  by_unknowns : trio (list num);
+  errors : list error;
+  bend : list num;
+  blur : num
+}.
 
 (* Σ coefficient · x_i x_j = 0 over its (i, j, coefficient) *)
 Definition condition := list (nat * nat * num).
@@ -124,7 +131,7 @@ Definition rod_meets (r : rod) (x : list R) : Prop := Forall (fun c => condition
 
 Definition rod_meaning (r : rod) (more : num) : meaning := Meaning (rod_fits r more) (rod_meets r).
 
-(* Forms: value + linear · h + Σ coefficient · h_i h_j ----------------------------------------------------------------- *)
+(* Forms: value + linear · h + Σ coefficient · h_i h_j -------------------------------------------------------------- *)
 
 Definition quads := list (nat * nat * num).
 
@@ -278,7 +285,7 @@ Proof.
   assert (C := quad_reach_spec (fq f) r h N (reach (fl f) r)). lra.
 Qed.
 
-(* Rows of a pose ----------------------------------------------------------------------------------------------------- *)
+(* Rows of a pose --------------------------------------------------------------------------------------------------- *)
 
 (* A row from lin · h + quad + errs · errors ≤ side: products that have no column are taken at their worst. *)
 Fixpoint index_of (i j : nat) (products : list (nat * nat)) (p : nat) : option nat :=
@@ -363,7 +370,8 @@ Fixpoint own_spread (du : trio num) (dA : trio (list num)) (c r : list num) (es 
         let (slope, height) := chord (sub (fv f) reached) (add (fv f) reached) in
         let ts := mul t slope in
         own_spread du dA c r es'
-          (Spread (add (sv s) (mul t (add (mul slope (fv f)) height))) (axpy ts (fl f) (sl s)) (add_quads ts (fq f) (sq s))
+          (Spread (add (sv s) (mul t (add (mul slope (fv f)) height))) (axpy ts (fl f) (sl s))
+             (add_quads ts (fq f) (sq s))
              (move t c r er D (moved s)))
   end.
 
@@ -402,7 +410,8 @@ Definition pose_rows (n : nat) (products : list (nat * nat)) (shared : bool) (r 
       let lin := add_at l (neg (add cl cl)) (fl F) in
       let quad := add_pair l l (neg one) (fq F) in
       let s := own_spread du dA c rad (if shared then [own] else own :: others) no_spread in
-      let '(slopes, g, m) := if shared then shared_spread du dA c rad others (sv s) (moved s) else ([], sv s, moved s) in
+      let '(slopes, g, m) :=
+        if shared then shared_spread du dA c rad others (sv s) (moved s) else ([], sv s, moved s) in
       let left_out := add (blur q) (sdot (bend q) (map (fun v => add (abs (fst v)) (snd v)) (combine c rad)) zero) in
       let far := root_above (square_sum (on_both (fun d row => add (abs d) (reach row rad)) d A)) in
       let g := add g (mul (add far far) left_out) in
@@ -429,7 +438,7 @@ Definition condition_rows (n : nat) (products : list (nat * nat)) (mid rad : lis
   (row_of n products rad (fl f) (fq f) [] (neg (fv f)),
    row_of n products rad (axpy (neg one) (fl f) []) (add_quads (neg one) (fq f) []) [] (fv f)).
 
-(* They hold ------------------------------------------------------------------------------------------------------------ *)
+(* They hold -------------------------------------------------------------------------------------------------------- *)
 
 Section InABox.
 Variables (x : list R) (c r : list num).
@@ -525,7 +534,8 @@ Proof.
       rewrite Ef in Rf.
       assert (Cf : Rabs v <= val (fst (chord (sub (fv f) (form_reach f r)) (add (fv f) (form_reach f r)))) * v +
                              val (snd (chord (sub (fv f) (form_reach f r)) (add (fv f) (form_reach f r))))).
-      { apply chord_holds. rewrite val_sub, val_add. assert (Rf1 := Rle_abs (v - val (fv f))). assert (Rf2 := Rle_abs (- (v - val (fv f)))). rewrite Rabs_Ropp in Rf2. lra. }
+      { apply chord_holds. rewrite val_sub, val_add. assert (Rf1 := Rle_abs (v - val (fv f))).
+        assert (Rf2 := Rle_abs (- (v - val (fv f)))). rewrite Rabs_Ropp in Rf2. lra. }
       destruct (chord _ _) as [slope height]. cbn [fst snd] in Cf. apply IH; [assumption|].
       destruct S as [S M]. split; [|apply move_spec; assumption]. cbn [sv sl sq].
       rewrite rdot_axpy, qeval_add_quads, val_add, !val_mul, val_add, val_mul.
@@ -594,7 +604,8 @@ Proof.
     rewrite !val_square. lra.
 Qed.
 
-Lemma far_norm : norm u <= val (root_above (square_sum (on_both (fun d row => add (abs d) (reach row r)) d (by_unknowns q)))).
+Lemma far_norm :
+  norm u <= val (root_above (square_sum (on_both (fun d row => add (abs d) (reach row r)) d (by_unknowns q)))).
 Proof.
   apply moved_norm. unfold u. rewrite (at_center_spec _ _ x c same_length). fold h. fold d.
   unfold moved_by, on_both, affine. cbn [o1 o2 o3 x1 x2 x3]. rewrite !val_add, !val_abs.
@@ -604,7 +615,8 @@ Qed.
 Lemma bent b : Forall (fun v => 0 <= val v) b ->
   rdot b (map Rabs x) <= val (sdot b (map (fun v => add (abs (fst v)) (snd v)) (combine c r)) zero).
 Proof.
-  intros B. rewrite sdot_spec, val_zero, Rplus_0_l. unfold h in in_box. clear h u d du dA. revert r c b same_length in_box B.
+  intros B. rewrite sdot_spec, val_zero, Rplus_0_l. unfold h in in_box. clear h u d du dA. revert r c b same_length
+    in_box B.
   induction x as [|v xs IH]; intros [|w rs] [|m cs] b L N B; simpl in *; try discriminate;
     try (inversion N; fail); destruct b as [|bj b]; simpl; try lra.
   inversion N as [|? ? ? ? N1 N2]; subst. inversion B as [|? ? B1 B2]; subst.
@@ -686,7 +698,8 @@ Proof.
   injection H as <- <-. split; apply row_of_holds; try assumption.
   - rewrite rdot_axpy, qeval_add_quads, rdot_add_at, qeval_add_pair, !val_sub, !val_add, !val_mul, !val_neg, !val_add,
       val_one. rewrite <- Hh. lra.
-  - rewrite rdot_neg, !rdot_axpy, !qeval_add_quads, rdot_add_at, qeval_add_pair, !val_add, val_square, !val_add, !val_sub,
+  - rewrite rdot_neg, !rdot_axpy, !qeval_add_quads, rdot_add_at, qeval_add_pair, !val_add, val_square, !val_add,
+    !val_sub,
       !val_mul, !val_neg, !val_add, val_one. rewrite <- Hh. simpl rdot. simpl qeval. lra.
 Qed.
 
@@ -710,7 +723,7 @@ Proof.
 Qed.
 End InABox.
 
-(* The chain ------------------------------------------------------------------------------------------------------------ *)
+(* The chain -------------------------------------------------------------------------------------------------------- *)
 
 Definition rod_tolerances (r : rod) : list (list num) :=
   map (fun q => map tolerance (without (reading r) (errors q))) (poses r).
@@ -808,7 +821,8 @@ Proof.
       destruct (nth_error (poses r) k) as [q0|] eqn:Q0; [|discriminate]. injection Eq as <-.
       destruct (F K) as (q & eps & rho & Q & T & <- & P & L). rewrite nth_error_map, Q0 in Q. injection Q as <-.
       assert (B : Forall (fun v => 0 <= val v) (bend (widened (reading r) (turned r) more q0)));
-        [|exact (pose_rows_hold x c rad Lxc N _ (n_of r) (pairs r) shared (reading r) eps rho above below (eq_sym Lc) B T P L H)].
+        [|exact (pose_rows_hold x c rad Lxc N _ (n_of r) (pairs r) shared (reading r) eps rho above below (eq_sym Lc) B
+          T P L H)].
       apply nth_error_In in Q0. unfold good_rod in G. repeat rewrite andb_true_iff in G.
       destruct G as [[[[_ G] _] _] _]. rewrite forallb_forall in G. apply G in Q0. unfold good_pose in Q0.
       repeat rewrite andb_true_iff in Q0. destruct Q0 as [[[_ G1] G2] _]. apply widened_bend.
@@ -827,11 +841,11 @@ Proof.
       rewrite H' in R. exact R.
 Qed.
 
-(* Exhibited values ------------------------------------------------------------------------------------------------------ *)
+(* Exhibited values ------------------------------------------------------------------------------------------------- *)
 
-(* What is free, all errors or the reading's only, is moved against d and along it. At one end the rod is at least as long
-   as the distance, at the other at most, whatever ρ is; so in between both are equal, because ρ depends on the errors
-   continuously.
+(* What is free, all errors or the reading's only, is moved against d and along it. At one end the rod is at least as
+   long as the distance, at the other at most, whatever ρ is; so in between both are equal, because ρ depends on the
+   errors continuously.
 
    [rod_fits_whatever] is this stronger statement: whatever the rest ρ is as a continuous function of the errors, and
    within its bound, there are errors for which the equation holds. [rod_fits] follows, with ρ = 0. ρ is taken as
@@ -867,7 +881,8 @@ Fixpoint with_known (es : list error) (known : list (option num)) (x : list num)
   match es, known with
   | [], [] => Some d
   | er :: es', Some v :: known' =>
-      if le (abs v) (tolerance er) then with_known es' known' x (add_scaled v (affine_at (dir er) (dir_by er) x) d) else None
+      if le (abs v) (tolerance er) then with_known es' known' x (add_scaled v (affine_at (dir er) (dir_by er) x) d)
+        else None
   | er :: es', None :: known' => if is_neg (tolerance er) then None else with_known es' known' x d
   | _, _ => None
   end.
@@ -1031,7 +1046,8 @@ Proof.
   { assert (W1 : continuity (fun s => x1 (w s))) by (apply (Cw (x1 d) (x1 m) _ C1)).
     assert (W2 : continuity (fun s => x2 (w s))) by (apply (Cw (x2 d) (x2 m) _ C2)).
     assert (W3 : continuity (fun s => x3 (w s))) by (apply (Cw (x3 d) (x3 m) _ C3)).
-    apply (continuity_minus (fun s => x1 (w s) * x1 (w s) + x2 (w s) * x2 (w s) + x3 (w s) * x3 (w s)) (fun _ => l * l));
+    apply (continuity_minus
+      (fun s => x1 (w s) * x1 (w s) + x2 (w s) * x2 (w s) + x3 (w s) * x3 (w s)) (fun _ => l * l));
       [|apply continuity_const; intros ? ?; reflexivity].
     apply (continuity_plus (fun s => x1 (w s) * x1 (w s) + x2 (w s) * x2 (w s)) (fun s => x3 (w s) * x3 (w s)));
       [apply (continuity_plus (fun s => x1 (w s) * x1 (w s)) (fun s => x2 (w s) * x2 (w s)))|];
@@ -1093,7 +1109,8 @@ Proof.
   - exists (line a b' s). split; [unfold a, b', b; eapply line_within; eauto|]. split.
     + intros v V. destruct shown as [l0|]; [|discriminate]. injection V as <-. apply Nat.leb_le in Hr.
       unfold a, b', b, known, known_errors. apply shown_line; [assumption|].
-      apply with_known_length in W. rewrite W. unfold known, known_errors. rewrite insert_length, map_length. reflexivity.
+      apply with_known_length in W. rewrite W. unfold known, known_errors. rewrite insert_length, map_length.
+        reflexivity.
     + rewrite Ll, <- Z. f_equal. f_equal. rewrite drift_line by assumption. rewrite Dk, Mb. fold b'.
       unfold vadd, scale, vval; simpl. rewrite val_zero. f_equal; ring.
 Qed.
@@ -1108,7 +1125,8 @@ Proof.
   { apply widened_bend.
     - apply Forall_forall. intros v V. rewrite forallb_forall in G2. apply G2 in V. apply negb_true_iff in V.
       apply is_neg_false in V. assumption.
-    - apply forallb_forall. intros er V. rewrite forallb_forall in G1. apply G1 in V. apply andb_true_iff in V. apply V. }
+    - apply forallb_forall. intros er V. rewrite forallb_forall in G1. apply G1 in V. apply andb_true_iff in V. apply
+      V. }
   unfold rest. replace (blur (widened (reading r) (turned r) more q0)) with (blur q0)
     by (unfold widened; destruct (nth_error _ _); reflexivity).
   assert (K : 0 <= rdot (bend (widened (reading r) (turned r) more q0)) (map Rabs x)); [|lra].
@@ -1124,7 +1142,8 @@ Proof.
   assert (Z : norm (Vec 0 0 0) = 0) by (apply norm_eq; [lra|unfold dot; simpl; ring]).
   destruct (H (fun _ => Vec 0 0 0)) as (eps & T & E & L).
   - intros a b. simpl. repeat split; apply continuity_const; intros ? ?; reflexivity.
-  - intros eps _. rewrite Z. rewrite nth_error_map in Q. destruct (nth_error (poses r) k) as [q0|] eqn:P; [|discriminate].
+  - intros eps _. rewrite Z. rewrite nth_error_map in Q. destruct (nth_error (poses r) k) as [q0|] eqn:P;
+    [|discriminate].
     injection Q as <-. eapply good_rest; eauto. eapply nth_error_In; eauto.
   - exists (without (reading r) eps). split.
     + exists q, eps, (Vec 0 0 0). repeat split; auto. rewrite Z. rewrite nth_error_map in Q.
