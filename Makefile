@@ -7,12 +7,15 @@ WORKERS ?= auto
 MINUTES ?= 10
 SEED ?= 1
 
-.PHONY: demo test check format bench fuzz clean
+# the verified checker is built for the tests where Coq and OCaml are installed
+PROOFS := $(if $(and $(shell command -v coqc),$(shell command -v ocamlfind)),proofs)
+
+.PHONY: demo test check format bench fuzz proofs clean
 
 demo: $(VENV)/.ready
 	$(BIN)/gough demo
 
-test: $(VENV)/.ready-test check
+test: $(VENV)/.ready-test check $(PROOFS)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 check: $(VENV)/.ready-test
@@ -30,7 +33,12 @@ bench: $(VENV)/.ready-test
 fuzz: $(VENV)/.ready-test
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 
+proofs: | $(VENV)/bin/python
+	$(MAKE) -C proofs
+	install proofs/build/gough-proof-check $(BIN)/gough-proof-check
+
 clean:
+	$(MAKE) -C proofs clean
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache
 
 $(VENV)/bin/python:

@@ -5,6 +5,7 @@ measurements") and another for chains of other robots ("chain certificate", "cha
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -272,8 +273,8 @@ def _filled(data: dict[str, Any], name: str, size: tuple[int, ...]) -> Array:
     places, values = wholes(data[f"{name}_places"], f"{name}_places"), _table(data[name], name)
     width = prod(size)
     require_within(len(values) * width, NUMBERS, f"{name} has", " numbers")
-    fits = values.shape[1] == len(places) == len(set(places)) and all(place < width for place in places)
-    require(fits, f"{name} must have a number for each place, and each place once")
+    rising = all(a < b for a, b in pairwise((*places, width)))
+    require(values.shape[1] == len(places) and rising, f"{name} must have a number for each place, in rising order")
     result = np.zeros((len(values), width))
     result[:, list(places)] = values
     return result.reshape(len(values), *size)

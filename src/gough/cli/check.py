@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from gough.cli.terminal import answer, say
-from gough.studies import checking
+from gough.studies.checking import check as check_files
+from gough.studies.verified import check_by_both
 
 
 def check(
@@ -25,6 +26,9 @@ def check(
         Path | None,
         typer.Option(help="Your own study file (TOML): it and its poses must equal the copies in the folder."),
     ] = None,
+    verified: Annotated[
+        bool, typer.Option(help="Ask the checker that is proven in Coq (gough-proof-check) too; see docs/trust.md.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdict as JSON and nothing else.")] = False,
 ) -> None:
     """Verify certificates again in exact rational arithmetic.
@@ -35,7 +39,7 @@ def check(
     Exit codes: 0, everything holds; 1, a certificate does not hold, or a file of a folder is missing, changed,
     unreadable or not listed in its manifest; 2, there is nothing to check or a given file cannot be read.
     """
-    found = checking.check(certificate, problem, study=study)
+    found = (check_by_both if verified else check_files)(certificate, problem, study=study)
     if as_json:
         answer(json.dumps(found.to_dict(), ensure_ascii=False, indent=1))
     else:

@@ -1,0 +1,162 @@
+"""The verified checker `gough-proof-check`, extracted from the Coq proofs in `proofs/`, beside the Python checker."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from gough.checker import load_chains, load_question, save_chains, save_question
+from gough.checker.certificate import digest
+from gough.checker.chain_files import CERTIFICATES
+from gough.checker.folders import FolderVerdict
+from gough.core.errors import GoughError, InputError
+from gough.core.sealed import kind_of_file
+from gough.data import read_problem, read_table, write_problem
+from gough.studies.checking import FileVerdict, check
+
+PROGRAM = "gough-proof-check"
+_MISSING = (
+    f"the verified checker {PROGRAM} is not installed: run make proofs in a clone of gough, which needs Coq and OCaml, "
+    "or put the program of a release on the PATH; without --verified the Python checker answers"
+)
+_SECONDS = 600
+
+
+@dataclass(frozen=True)
+class ProgramVerdict:
+    """What the verified checker answers about one certificate. It is true (`if verdict:`) if the certificate holds."""
+
+    holds: bool
+    lines: tuple[str, ...]
+    """Its answer: the statement, read from the files, and the verdict."""
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+@dataclass(frozen=True)
+class TwoVerdicts:
+    """The verdicts of both checkers on the same files. They are true (`if verdicts:`) if both say that all holds."""
+
+    python: FileVerdict | FolderVerdict
+    verified: Mapping[str, ProgramVerdict]
+    """The verified checker's verdict on each certificate, by the name of its file."""
+
+    def __bool__(self) -> bool:
+        return bool(self.python) and bool(self.verified) and all(self.verified.values())
+
+    @property
+    def disagreements(self) -> tuple[str, ...]:
+        """Certificates that the Python checker accepts and the verified one refuses.
+
+        The other way round is no disagreement: the Python checker also compares digests, manifests and sources.
+        """
+        ours = _verdicts(self.python)
+        return tuple(name for name, each in self.verified.items() if ours[name] and not each)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Both verdicts as text, line by line."""
+        lines = ["Python checker:", *(f"  {line}" for line in self.python.lines), ""]
+        lines.append(f"Verified checker ({PROGRAM}, extracted from proofs in Coq):")
+        for each in self.verified.values():
+            alone = len(self.verified) == 1
+            lines += [f"  {line}" for line in (each.lines if alone else (each.lines[-1],))]
+        good = sum(map(bool, self.verified.values()))
+        lines.append(f"  {good} of {len(self.verified)} certificates hold.")
+        if not self.python and good:
+            lines.append("  What the Python checker refuses does not hold: it compares digests, manifest and sources.")
+        if self.disagreements:
+            which = ", ".join(self.disagreements)
+            lines.append(f"The checkers disagree about {which}: do not rely on it, and report the files as a bug.")
+        return tuple(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Both verdicts as plain data."""
+        verified = {name: {"holds": each.holds, "lines": each.lines} for name, each in self.verified.items()}
+        program = {"program": PROGRAM, "certificates": verified, "disagreements": self.disagreements}
+        return {**self.python.to_dict(), "verified": program}
+
+
+def check_by_both(path: Path, problem: Path | None = None, *, study: Path | None = None) -> TwoVerdicts:
+    """Verify a certificate, or all certificates of a folder, by the Python checker and by the verified one.
+
+    The Python checker compares digests and manifests, and derives questions from the sources; the verified one checks
+    each certificate about the question file that it belongs to.
+
+    Raises:
+        InputError: there is nothing to check, a file cannot be read, or the verified checker is not installed.
+    """
+    program = installed()
+    if program is None:
+        raise InputError(_MISSING)
+    python = check(path, problem, study=study)
+    return TwoVerdicts(python, {name: ask(program, *files) for name, files in _files(python)})
+
+
+def installed() -> Path | None:
+    """The verified checker beside this Python or on the PATH; None where there is none."""
+    for place in (str(Path(sys.executable).parent), None):
+        if program := shutil.which(PROGRAM, path=place):
+            return Path(program)
+    return None
+
+
+def ask(program: Path, certificate: Path, problem: Path) -> ProgramVerdict:
+    """The verdict of the verified checker on one certificate.
+
+    Problems in .npz or .csv files are written as JSON for it, and files about chains in the present format.
+
+    Raises:
+        InputError: the program refuses the files.
+    """
+    with TemporaryDirectory() as folder:
+        command = [str(program), *map(str, _present_format(certificate, problem, Path(folder)))]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)  # noqa: S603
+        except subprocess.TimeoutExpired as error:
+            raise InputError(
+                f"{PROGRAM} did not end within {_SECONDS} s: prove {certificate} in smaller parts"
+            ) from error
+        except OSError as error:
+            raise InputError(f"{program} cannot be run: {error.strerror}") from error
+    if done.returncode not in {0, 1}:
+        reason = (done.stderr or done.stdout).strip().splitlines()
+        raise InputError(f"{PROGRAM}: {reason[-1] if reason else f'it ended with exit code {done.returncode}'}")
+    return ProgramVerdict(done.returncode == 0, tuple(done.stdout.splitlines()))
+
+
+def _present_format(certificate: Path, problem: Path, folder: Path) -> tuple[Path, Path]:
+    """The same two files where the program reads them, or copies in a folder: as JSON, and in the present format."""
+    if problem.suffix.lower() != ".json":
+        read = (read_table if problem.suffix.lower() == ".csv" else read_problem)(problem)
+        copy = folder / f"{problem.stem}.json"
+        write_problem(read, copy)
+        if digest(read_problem(copy)) != digest(read):
+            raise GoughError(f"{problem} was not written as JSON without a change")
+        return certificate, copy
+    if kind_of_file(certificate) not in CERTIFICATES:
+        return certificate, problem
+    copies = folder / certificate.name, folder / problem.name
+    save_chains(load_chains(certificate), copies[0])
+    save_question(load_question(problem), copies[1])
+    return copies
+
+
+def _verdicts(python: FileVerdict | FolderVerdict) -> dict[str, bool]:
+    if isinstance(python, FileVerdict):
+        return {python.certificate.name: bool(python)}
+    return {name: bool(verdict) for name, verdict in python.verdicts.items()}
+
+
+def _files(python: FileVerdict | FolderVerdict) -> Iterator[tuple[str, tuple[Path, Path]]]:
+    """The certificates that the Python checker read, and the files that they are about."""
+    if isinstance(python, FileVerdict):
+        yield python.certificate.name, (python.certificate, python.problem)
+        return
+    for name in python.verdicts:
+        yield name, (python.folder / name, python.folder / python.about[name])
