@@ -115,7 +115,10 @@ def test_rows_that_differ_beyond_double_precision(tmp_path, table):
     text = (tmp_path / "poses.csv").read_text()
     row = text.splitlines()[3]
     (tmp_path / "poses.csv").write_text(f"{text}{row}\n{row.replace(',', '0000000000000000001,', 1)}\n")
-    with pytest.raises(InputError, match=r"poses 2 and 12, .* equal in double precision but differ in later digits"):
+    with pytest.raises(
+        InputError,
+        match=r"poses 2 \(line 4\) and 12 \(line 15\) are equal in double precision but differ in later digits",
+    ):
         stated_by(CalibrationStudy.read(path))
     (tmp_path / "poses.csv").write_text(f"{text}{row}\n")
     assert stated_by(CalibrationStudy.read(path)).poses.copies == 1

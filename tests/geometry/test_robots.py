@@ -108,5 +108,5 @@ def test_studies_of_all_families(family, geometry, model, tmp_path, rng):
     assert abs(study.model.nominal - model.nominal).max() < 1e-15
     assert abs(study.calibrate().parameters - theta).max() < 0.01
     path.write_text(STUDY.format(family=family, geometry='arms = "1 m"'))
-    with pytest.raises(InputError, match=r"line 2.*did you mean 'arm'"):
+    with pytest.raises(InputError, match=r"line 5.*did you mean 'arm'"):
         assert CalibrationStudy.read(path).model
