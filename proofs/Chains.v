@@ -553,6 +553,22 @@ Definition legs_witness :=
 Definition legs_consistent := consistent leg_data leg_chain_of Legs.leg_meaning.
 Definition legs_fit_pose := fits_pose leg_data Legs.leg_meaning.
 
+(* In words: there are errors δ and ω of pose k with which every leg fits, each with its own error of the reading. *)
+Theorem legs_fit_pose_is more ds x k : legs_fit_pose more ds x k <->
+  exists delta omega, forall c poses xc, nth_error ds c = Some poses -> nth_error x c = Some xc ->
+    exists p, nth_error poses k = Some p /\ Legs.fits_with p more (Legs.leg_of xc) delta omega.
+Proof.
+  unfold legs_fit_pose, fits_pose, meanings_of. split.
+  - intros (e & H). exists (Vectors.Vec (nth 0 e 0) (nth 1 e 0) (nth 2 e 0)),
+      (Vectors.Vec (nth 3 e 0) (nth 4 e 0) (nth 5 e 0)). intros c poses xc D X.
+    destruct (H c (Legs.leg_meaning poses more) xc) as (p & delta & omega & P & -> & F); auto.
+    { rewrite nth_error_map, D. reflexivity. }
+    exists p. split; [assumption|]. destruct delta, omega. exact F.
+  - intros (delta & omega & H). exists (Legs.errors delta omega). intros c m xc C X. rewrite nth_error_map in C.
+    destruct (nth_error ds c) as [poses|] eqn:D; [|discriminate]. injection C as <-.
+    destruct (H c poses xc D X) as (p & P & F). exists p, delta, omega. auto.
+Qed.
+
 Theorem legs_bound_sound q chosen more ls ds b r : legs_space q chosen more = Some (ds, b) ->
   legs_bound q chosen more ls = Some r -> forall x, legs_consistent more ds b x -> left_of x r.
 Proof. apply check_bound_sound, leg_chain_sound. Qed.
@@ -612,6 +628,17 @@ Definition rods_witness := check_witness Rods.rod Rods.good_rod Rods.rod_chain s
 Definition rods_consistent := consistent Rods.rod Rods.rod_chain Rods.rod_meaning.
 Definition rods_fit_pose := fits_pose Rods.rod Rods.rod_meaning.
 Definition rods_meet := meets_all Rods.rod Rods.rod_meaning.
+
+(* In words: there are errors e of pose k with which every chain fits, each with its own error of the reading and its own
+   rest. *)
+Theorem rods_fit_pose_is more ds x k : rods_fit_pose more ds x k <->
+  exists e, forall c r xc, nth_error ds c = Some r -> nth_error x c = Some xc -> Rods.rod_fits r more k e xc.
+Proof.
+  unfold rods_fit_pose, fits_pose, meanings_of. split; intros (e & H); exists e.
+  - intros c r xc D X. apply (H c (Rods.rod_meaning r more) xc); [|assumption]. rewrite nth_error_map, D. reflexivity.
+  - intros c m xc C X. rewrite nth_error_map in C. destruct (nth_error ds c) as [r|] eqn:D; [|discriminate].
+    injection C as <-. exact (H c r xc D X).
+Qed.
 
 Theorem rods_bound_sound q chosen more ls ds b r : rods_space q chosen more = Some (ds, b) ->
   rods_bound q chosen more ls = Some r -> forall x, rods_consistent more ds b x -> left_of x r.
