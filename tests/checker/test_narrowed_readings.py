@@ -97,8 +97,10 @@ def test_what_a_turn_leaves_out_does_not_shrink_below_what_the_equations_state()
 
 
 def test_every_tolerance_of_a_question_is_in_its_summary():
-    question = ChainQuestion((1,), (rod([0.5, 0.0, 5.0], 0.5),), Box([1.0, 1.0], [1.0, 1.0]))
-    assert summary_of(question)["tolerances"]["heading"] == [0.0, 5.0]
+    for tolerance, name in (([0.5, 5.0], "heading"), ([0.5, 0.0, 5.0], "rotation")):
+        question = ChainQuestion((1,), (rod(tolerance, 0.5),), Box([1.0, 1.0], [1.0, 1.0]))
+        stated = {"reading": [0.5, 0.5], name: [min(tolerance[1:]), 5.0]}
+        assert summary_of(question)["tolerances"] == stated
 
 
 def test_a_pose_that_is_left_out_is_not_counted_as_examined():
