@@ -4,10 +4,12 @@ import re
 
 import pytest
 import typer
+from pydantic import ValidationError
 
 from gough.cli import app, main
 from gough.cli.app import run
 from gough.studies import checking
+from gough.studies.calibration_schema import CertifyTable
 
 
 def test_the_help_names_every_command(capsys):
@@ -46,6 +48,22 @@ def test_every_command_argument_and_option_is_described_in_a_sentence(path, comm
         assert re.match(r"[A-Z].*[.…]$", text.strip(), re.DOTALL), f"{name}: {text!r}"
         fragment = re.match(r"(Of|To|Another|How many)\b", text)  # "Of the images, pixels." does not say what it is
         assert fragment is None, f"{name}: {text!r}"
+
+
+def test_the_help_of_certify_lists_the_keys_of_its_table(capsys):
+    assert run(["certify", "--help"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "Keys of [certify]" in text
+    for key in CertifyTable.model_fields:
+        assert re.search(rf"\b{key}\b", text), key
+    with pytest.raises(ValidationError):
+        CertifyTable(outliers=6)
+    assert "0 … 5" in text
+
+
+def test_the_help_of_the_demo_states_its_exit_code(capsys):
+    assert run(["demo", "--help"]) == 0
+    assert "Exits with 0 whatever the verdicts" in " ".join(capsys.readouterr().out.split())
 
 
 def test_who_interrupts_is_told_what_became_of_the_files(tmp_path, monkeypatch, capsys):

@@ -37,7 +37,7 @@ def test_every_leg_s_box_contains_the_truth(platform):
         assert truth.reshape(6, 7)[leg.chain - 1] in leg.box
         assert leg.least_squares is not None
     assert answer.around == "within ± 20 mm of the blueprint"
-    assert any(line.startswith("Tolerances: positions ± 0.0001 m") for line in answer.premises)
+    assert any(line.startswith("Tolerances: positions ± 0.1 mm") for line in answer.premises)
     shifted = certify(robot, poses, Tolerances(POSITION, READING, TURN), center=truth, around=0.01, chains=[1])
     assert truth[:7] in shifted.chains[0].box
     assert shifted.around == "within ± 10 mm of the stated values"
@@ -108,7 +108,7 @@ def test_errors_of_the_model_widen_the_readings_of_every_robot():
         if error.constant:
             assert chain.finding is Finding.FITS
             assert quadratic_unknowns(model, model.nominal, 1) in chain.box
-    with pytest.raises(InputError, match="needs orientations"):
+    with pytest.raises(InputError, match="needs measured orientations"):
         certify(model, replace(poses, rotation=None), TOLERANCES, model_error=ModelError(orientation=1.0))
 
 

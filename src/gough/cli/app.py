@@ -7,10 +7,11 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from errno import EDQUOT, ENOSPC, EPIPE
 from importlib.metadata import PackageNotFoundError, version
+from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated
 
@@ -48,19 +49,27 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+def _add(command: Callable[..., None], panel: str) -> None:
+    """Add a command; paragraphs of its help are the docstring's, whatever lines they have there."""
+    text = "\n\n".join(" ".join(part.split()) for part in cleandoc(command.__doc__ or "").split("\n\n"))
+    app.command(rich_help_panel=panel, help=text.replace("[", "\\["))(command)
+
+
 _START, _DYNAMICS, _GEOMETRY, _PROOF = "Start here", "Dynamics", "Geometry", "Papers and proofs"
-app.command(rich_help_panel=_START)(demo.demo)
-app.command(rich_help_panel=_START)(new.new)
-app.command(rich_help_panel=_DYNAMICS)(mechanism.mechanism)
-app.command(rich_help_panel=_DYNAMICS)(design.design)
-app.command(rich_help_panel=_DYNAMICS)(identify.identify)
+_add(demo.demo, _START)
+_add(new.new, _START)
+_add(mechanism.mechanism, _DYNAMICS)
+_add(design.design, _DYNAMICS)
+_add(identify.identify, _DYNAMICS)
 app.add_typer(poses.poses, name="poses", rich_help_panel=_GEOMETRY)
 app.add_typer(target.target, name="target", rich_help_panel=_GEOMETRY)
 app.add_typer(camera.camera, name="camera", rich_help_panel=_GEOMETRY)
-app.command(rich_help_panel=_GEOMETRY)(calibrate.calibrate)
-app.command(rich_help_panel=_GEOMETRY)(certify.certify)
-app.command(rich_help_panel=_PROOF)(check.check)
-app.command(rich_help_panel=_PROOF)(reproduce.reproduce)
+_add(calibrate.calibrate, _GEOMETRY)
+_add(certify.certify, _GEOMETRY)
+_add(check.check, _PROOF)
+_add(reproduce.reproduce, _PROOF)
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer's callback

@@ -21,7 +21,14 @@ def certify(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Prove whether any geometry fits the measured poses within their intervals. Exits with 1 if none does."""
+    """Prove whether any geometry fits the measured poses within their intervals.
+
+    Exits with 1 if it is proven that none does.
+
+    Keys of [certify]: position, orientation and readings (half-widths; what is left out is sigmas standard deviations
+    of [noise], 3 by default); around and center (where geometry is sought); chains; outliers (how many poses may be
+    wrong, 0 … 5); joint and joint_box (all chains together); width (of the bracket of ε); model_error.
+    """
     asked = CalibrationStudy.read(study)
     folder = out or asked.certification_folder
     with results_folder(folder) as results, steps_shown() as on_step:

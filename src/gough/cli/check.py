@@ -36,8 +36,10 @@ def check(
     For folders and certificates of gough certify, the intervals are also derived again from the copies of study and
     poses.
 
-    Exit codes: 0, everything holds; 1, a certificate does not hold, or a file of a folder is missing, changed,
-    unreadable or not listed in its manifest; 2, there is nothing to check or a given file cannot be read.
+    What the study asks for and no certificate states is listed as NOT CERTIFIED.
+
+    Exit codes: 0, every certificate and file holds; 1, a certificate does not hold, or a file of a folder is missing,
+    changed, unreadable or not listed in its manifest; 2, there is nothing to check or a given file cannot be read.
     """
     found = (check_by_both if verified else check_files)(certificate, problem, study=study)
     if as_json:

@@ -62,13 +62,15 @@ class ModelError(NamedTuple):
     """What the model may be wrong by [DACP06, §6]; it is added to the tolerance of each reading."""
 
     constant: float = 0.0
-    """Zeroth order: the same everywhere, such as play in the joints; in the unit of readings."""
+    """Zeroth order: the same everywhere, such as play in the joints. Unit: m for legs of a Gough platform, whatever
+    their sensors read; that of the readings for other robots."""
     reading: float = 0.0
     """First order: for each unit between a reading and the middle of that chain's readings."""
     position: float = 0.0
     """First order: for each metre between a position and the middle of the positions."""
     orientation: float = 0.0
-    """First order: for each radian between an orientation and the mean orientation."""
+    """First order: for each radian between an orientation and the mean orientation. `gough check` does not derive it
+    from the poses: it starts at the measurements then, and says so."""
 
     def at(self, poses: Poses, readings: Array) -> Array:
         """The error at each pose and reading (N, chains)."""
@@ -76,8 +78,11 @@ class ModelError(NamedTuple):
         center = (poses.position.min(axis=0) + poses.position.max(axis=0)) / 2
         by_pose = self.constant + self.position * np.linalg.norm(poses.position - center, axis=1)
         if self.orientation:
-            require(poses.rotation is not None, "a model error that grows with the orientation needs orientations")
-            assert poses.rotation is not None
+            if poses.rotation is None:
+                raise InputError(
+                    "a model error that grows with the orientation needs measured orientations: leave it out",
+                    key=("model_error", "orientation"),
+                )
             mean = nearest_rotation(poses.rotation.mean(axis=0)[None])[0]
             by_pose = by_pose + self.orientation * np.linalg.norm(log(poses.rotation @ mean.T), axis=1)
         return np.asarray(by_pose[:, None] + self.reading * abs(readings - middle))

@@ -246,7 +246,8 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
         """Half-widths as stated in [certify], or so many standard deviations of [noise]."""
         table, model = self.table.certify, self.model
         turns = model.has_orientation
-        require(turns or table.orientation is None, f"a {model.name} does not turn: leave out orientation")
+        with self.at("certify", "orientation"):
+            require(turns or table.orientation is None, f"a {model.name} does not turn: leave out orientation")
         with self.at("certify", "readings"):
             readings = None if table.readings is None else nested(table.readings, model.reading_unit)
         return Tolerances.of_noise(

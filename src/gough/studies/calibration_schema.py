@@ -102,13 +102,13 @@ class ModelErrorTable(Table):
     """[certify.model_error]: bounds on errors of the model, added to the tolerance of each reading."""
 
     constant: float | str = 0.0
-    """Constant bound in the unit of readings, for example for play in the joints."""
+    """Constant bound, for example for play in the joints: a length for legs, else in the unit of readings."""
     reading: float | str = 0.0
     """Bound per unit between a reading and the middle of that chain's readings."""
     position: float | str = 0.0
-    """Bound per m between a position and the middle of the positions, in the unit of readings per m."""
+    """Bound per m between a position and the middle of the positions."""
     orientation: float | str = 0.0
-    """Bound per rad between an orientation and the mean orientation, in the unit of readings per rad."""
+    """Bound per rad between an orientation and the mean orientation; `gough check` does not derive it."""
 
 
 class CertifyTable(Table):
