@@ -7,7 +7,7 @@ import pytest
 
 import gough
 from gough.core.errors import InputError
-from gough.data import MeasuredMotion, Recording, default_steps, prepare
+from gough.data import FullRate, MeasuredMotion, Recording, default_steps, prepare
 from gough.data.filters import low_passed
 from gough.dynamics import dynamic, measured_regressor, recorded
 from gough.robots import FiveBar, efforts
@@ -79,6 +79,41 @@ def test_a_pose_where_the_robot_cannot_be_is_named_by_its_time(motion):
     assert str(error.value).startswith(
         "five-bar cannot reach the position measured in row 21 of recording (q1 = 3.142, q2 = 0): "
     )
+
+
+@pytest.mark.parametrize(
+    ("sample", "row"), [(10, "row 112"), (12, "row 114"), (14, "row 116"), (58, "a row near row 157")]
+)
+def test_rows_are_those_of_the_file_whatever_was_trimmed_and_decimated(motion, sample, row):
+    """The file has 60 samples from row 102 on; every fifth is left, and the regressor is filtered at the full rate."""
+    q, at = motion.q.copy(), np.arange(0, 60, 5)
+    q[sample] = [np.pi, 0.0]
+    full = FullRate(100.0, q, motion.dq, motion.ddq, at, [0], 10.0, 2)
+    few = motion.select(at)
+    decimated = replace(
+        few,
+        full_rate=full,
+        rows=102 + at,
+        sources=("log.csv",),
+        kept=np.ones_like(few.kept),
+        positions=np.arange(len(at)),
+    )
+    with pytest.raises(InputError, match=rf"position measured in {row} of log.csv \(q1 = 3.142, q2 = 0\)"):
+        recorded(ROBOT, decimated)
+
+
+def test_a_model_that_is_not_defined_is_named_by_the_row_of_the_file(motion):
+    class Undefined:
+        def __getattr__(self, name):
+            return getattr(ROBOT, name)
+
+        def regressor(self, q, dq, ddq):
+            return np.where(q[:, :1, None] == motion.q[20, 0], np.nan, ROBOT.regressor(q, dq, ddq))
+
+    kept, rows = np.ones((60, 2), dtype=bool), 10 * np.arange(60) + 7
+    kept[:20] = False
+    with pytest.raises(InputError, match=r"is nan of motor 1 by '.*' in row 207 of log.csv: the model is not defined"):
+        recorded(Undefined(), replace(motion, kept=kept, rows=rows, sources=("log.csv",)))
 
 
 @pytest.mark.parametrize(

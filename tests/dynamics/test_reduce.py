@@ -7,8 +7,11 @@ import pytest
 
 import gough
 from gough.core.errors import InputError
-from gough.dynamics import base_values, reduced
+from gough.dynamics import base_values, identify, reduced
+from gough.dynamics.example import random_motion
 from gough.methods import LeastSquares, identifiability
+from gough.region import Box
+from gough.robots import efforts
 
 INF = np.inf
 
@@ -104,3 +107,26 @@ def test_nothing_to_know_is_refused():
     nothing = gough.LinearProblem(np.zeros((3, 1)), np.zeros(3), gough.Unknowns(["x"]))
     with pytest.raises(InputError, match="determine no parameter"):
         reduced(nothing, identifiability(nothing))
+
+
+def test_parameters_of_combinations_have_the_efforts_of_the_estimate():
+    """What was measured determines 15 combinations of 21 parameters; with one fixed, of 20."""
+    robot, motion = random_motion(1)
+    moved = motion.q, motion.dq, motion.ddq
+    free = np.full(len(robot.names), np.inf)
+    lower, upper = -free, free.copy()
+    lower[0] = upper[0] = robot.nominal[0]
+    for prior in (None, Box(lower, upper)):
+        answer = identify(robot, motion, methods=["weighted"], prior=prior, bound=0.1, compare=False)
+        assert not answer.identifiability.is_full_rank
+        theta = answer.parameters("weighted")
+        assert theta.shape == (21,)
+        known = sum(
+            value * robot.regressor(*moved)[:, :, robot.names.index(name)] for name, value in answer.fixed.items()
+        )
+        expected = (answer.problem.W @ answer["weighted"].value).reshape(motion.efforts.shape) + known
+        np.testing.assert_allclose(efforts(robot, theta, *moved), expected, rtol=0, atol=1e-9)
+    with pytest.raises(InputError, match=r"parameters must be 21 numbers.*answer.parameters\(method\)"):
+        efforts(robot, answer["weighted"].value, *moved)
+    with pytest.raises(InputError, match="no estimate is called 'weigted'; did you mean 'weighted'"):
+        answer.parameters("weigted")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from gough.robots import ROBOTS, efforts
 from gough.simulate import DEMOS, Campaign, Limits, SlowThenFast, UniformNoise
 from gough.simulate.demos import five_bar
 
@@ -91,3 +92,23 @@ def test_the_five_bars_validation_is_another_motion():
     assert campaign.experiment.trajectory.duration == 10.0
     assert campaign.validation.trajectory.series != campaign.experiment.trajectory.series
     np.testing.assert_array_equal(campaign.gain, [1.0, 1.0])
+
+
+def test_every_robot_of_the_library_has_an_example():
+    assert set(ROBOTS) <= set(DEMOS)
+
+
+@pytest.mark.parametrize("name", ["6-ups", "6-ucu", "3-rrr"])
+def test_a_periodic_example_stays_within_the_workspace_and_has_the_true_efforts(name):
+    campaign = DEMOS[name].campaign(np.random.default_rng(1), periods=6, rate=20.0)
+    robot = campaign.robot
+    assert DEMOS[name].robot == robot.name
+    for experiment in (campaign.experiment, *campaign.validation.values()):
+        _, x, dx, ddx = experiment.series.sample(20.0)
+        assert (robot.margin(x) > 0.5 * robot.margin(robot.home)).all()
+        assert np.isfinite(robot.inverse(x)).all()
+        if name == "3-rrr":  # efforts of a hexapod take seconds
+            motion = experiment.run(np.random.default_rng(2))
+            assert motion.efforts.mean(axis=0).std() > 10 * experiment.efforts
+            exact = efforts(robot, campaign.truth, *robot.joint_motion(x, dx, ddx))
+            assert (motion.efforts - exact).std() == pytest.approx(experiment.efforts, rel=0.1)

@@ -12,7 +12,7 @@ from gough.cli.terminal import answer, say, tell
 from gough.core.errors import InputError, nearest
 from gough.core.files import new_file
 from gough.core.tables import table
-from gough.core.text import number
+from gough.core.text import number, on_factors
 from gough.dynamics.base_parameters import base_parameters
 from gough.dynamics.reduce import base_values
 from gough.methods.statistical.identifiability import Identifiability
@@ -82,6 +82,8 @@ def _in_words(robot: MechanismModel, found: Identifiability) -> str:
         "",
         str(table(["base parameter", "unit", "nominal"], rows, "lur")),
     ]
+    if rounded := on_factors(text for text, _, _ in base):
+        lines.append(rounded)
     if any("Σ" in text for text, _, _ in base):
         lines.append("Σ: over the joints with the bodies of that mass, in the frame of the body named first.")
     if found.without_effect:

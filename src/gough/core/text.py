@@ -251,6 +251,17 @@ def spelled_out(names: Sequence[str]) -> dict[str, str]:
     return {label: name for label, name in zip(short_labels(names), names, strict=True) if label != name}
 
 
+def on_factors(texts: Iterable[str]) -> str:
+    """A sentence on rounding where texts of combinations have numbers as factors; empty where none has.
+
+    Examples:
+        >>> on_factors(["I_1 + 0.25·m_3", "fv_1"])
+        'Factors in combinations are rounded to 4 digits; the computation uses all digits.'
+    """
+    rounded = any(re.search(r"\d·", text) for text in texts)
+    return "Factors in combinations are rounded to 4 digits; the computation uses all digits." if rounded else ""
+
+
 def shortened(text: str, longest: int = _LONGEST) -> str:
     """The beginning of a text, and `…` where more follows.
 

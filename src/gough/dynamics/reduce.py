@@ -1,5 +1,6 @@
 """A problem whose rows do not determine every unknown, rewritten in the base parameters."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ from gough.core import intervals as iv
 from gough.core.arrays import Array, array
 from gough.core.errors import AssumptionError, require
 from gough.core.intervals import Interval
+from gough.estimates import Estimate
 from gough.methods.statistical.identifiability import Identifiability
 from gough.noise import Bounded, Noise
 from gough.problem import LinearProblem
@@ -94,3 +96,18 @@ def _carried(prior: Box | ConfidenceEllipsoid | None, C: Array) -> Box | Confide
         return ConfidenceEllipsoid(C @ prior.center, C @ prior.covariance @ C.T, prior.level, prior.dof)
     sums = iv.sum(Interval(C) * Interval(prior.lower, prior.upper))  # rounded outward, and 0 times the line is 0
     return Box(sums.lower, sums.upper)
+
+
+def parameters_with_efforts_of(
+    names: Sequence[str], analysis: Identifiability, estimate: Estimate, fixed: Mapping[str, float]
+) -> Array:
+    """Parameters of a robot, by `names`, that have the efforts of an estimate: W θ = W_kept β.
+
+    Where only combinations are determined, the first parameter of each has the value of the combination, and the
+    others are 0: these are not their values.
+    """
+    values = dict(zip((analysis.names[k] for k in analysis.kept), estimate.value.tolist(), strict=True))
+    if analysis.is_full_rank:
+        values = dict(zip(estimate.unknowns.names, estimate.value.tolist(), strict=True))
+    known = {**values, **fixed}
+    return np.array([known.get(name, 0.0) for name in names])

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gough.core.arrays import Array, Integers
+from gough.core.arrays import Array, Integers, first_not_finite
 from gough.core.errors import InputError, require
 from gough.data.filters import low_passed, memory
 from gough.data.motion import FullRate, MeasuredMotion
@@ -97,13 +97,28 @@ def _regressor(robot: DynamicModel, motion: MeasuredMotion, moved: tuple[Array, 
             "Check zero and direction of its coordinates, and its geometry"
         ) from error
     require(W.shape == wanted, f"the regressor of {robot.name} has shape {W.shape} where {wanted} is expected")
+    bad = first_not_finite(W)
+    if bad is not None:
+        where = f"of {motion.actuators[bad[1]]} by '{robot.names[bad[2]]}' in {_place(motion, int(samples[bad[0]]))}"
+        raise InputError(f"the regressor of {robot.name} is {W[bad]} {where}: the model is not defined there")
     return W
 
 
 def _place(motion: MeasuredMotion, sample: int) -> str:
-    """The row of a sample of the motion, or of the motion at its full rate: then of the nearest one that is left."""
+    """The row of a sample of the motion, or of the motion at its full rate.
+
+    A sample between two that are left is in a row between theirs, where no row of the recording is missing there.
+    """
     full = motion.full_rate
     if full is None:
         return motion.place(sample)
     nearest = int(np.argmin(abs(full.at - sample)))
-    return motion.place(nearest) if full.at[nearest] == sample else f"a row near {motion.place(nearest)}"
+    if full.at[nearest] == sample:
+        return motion.place(nearest)
+    before = int(np.searchsorted(full.at, sample)) - 1
+    if 0 <= before < motion.n_samples - 1 and motion.source[before] == motion.source[before + 1]:
+        first, last = (abs(int(motion.rows[k])) for k in (before, before + 1))
+        if last - first == full.at[before + 1] - full.at[before]:
+            row = first + sample - int(full.at[before])
+            return f"row {row} of {motion.sources[motion.source[before]]}"
+    return f"a row near {motion.place(nearest)}"

@@ -13,10 +13,11 @@ from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest
 from gough.core.tables import Table
-from gough.core.text import listed, number, percent, spelled_out
+from gough.core.text import listed, number, on_factors, percent, spelled_out
 from gough.data import MeasuredMotion
 from gough.dynamics.adequacy import Adequacy, Finding
 from gough.dynamics.bounds import rounded_up
+from gough.dynamics.reduce import parameters_with_efforts_of
 from gough.dynamics.tables import parameter_table, regroupings
 from gough.dynamics.text import as_given, by_actuator, measured_rows
 from gough.dynamics.validation import Validation
@@ -117,7 +118,9 @@ class EstimatesByMethod(Answer):
 
     def remarks(self) -> tuple[str, ...]:
         """What short labels stand for, and the verdicts."""
-        return (*(f"{label} = {text}" for label, text in self.regroupings.items()), *self.verdicts)
+        combined, rounded = self.regroupings, on_factors(self.regroupings.values())
+        lines = [f"{label} = {text}" for label, text in combined.items()]
+        return (*lines, *([rounded] if rounded else []), *self.verdicts)
 
     @classmethod
     def from_json(cls, text: str) -> "SavedEstimates":
@@ -349,6 +352,19 @@ class Identified(EstimatesByMethod):
         failed = [(label, each) for label, each in self.estimates.items() if each.status is not Status.OK]
         lines = [" ".join([f"{label} is {each.status.value}.", *each.notes]) for label, each in failed]
         return (*lines, *(f"{label} could not be used: {reason}" for label, reason in self.refused.items()))
+
+    def parameters(self, method: str) -> Array:
+        """Parameters of the robot that have the efforts of one estimate, for `gough.robots.efforts`.
+
+        Where only combinations are determined, the first parameter of each has the value of the combination, and the
+        others are 0: these are not their values, and efforts are right for motions in which the same combinations act.
+
+        Raises:
+            InputError: there is no estimate of this name.
+        """
+        if method not in self.estimates:
+            raise InputError(f"no estimate is called '{method}'{nearest(str(method), self.estimates)}")
+        return parameters_with_efforts_of(self.robot.names, self.identifiability, self.estimates[method], self.fixed)
 
     @property
     def regroupings(self) -> dict[str, str]:

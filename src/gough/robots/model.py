@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, array
 from gough.core.errors import require
 from gough.kernels import Kernel
 
@@ -209,7 +209,11 @@ def efforts(model: DynamicModel, parameters: Any, q: Any, dq: Any, ddq: Any) -> 
         >>> efforts(robot, robot.nominal, [[2.0, 1.0]], [[0.0, 0.0]], [[0.0, 0.0]]).round(3)
         array([[-0.988,  1.161]])
     """
-    values = np.asarray(parameters, dtype=np.float64)
+    values = array(parameters, "parameters", ndim=1)
     wanted = len(model.names)
-    require(values.shape == (wanted,), f"parameters must be {wanted} numbers, but their shape is {values.shape}")
+    base = "; where data determine combinations only, answer.parameters(method) are parameters with the same efforts"
+    require(
+        values.shape == (wanted,),
+        f"parameters must be {wanted} numbers, but their shape is {values.shape}{base if values.size < wanted else ''}",
+    )
     return np.asarray(model.regressor(q, dq, ddq) @ values)

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.robots import FiveBar, Palida
+from gough.robots import ROBOTS, FiveBar, Palida
 from gough.robots.delta import Delta
 from gough.robots.h4 import H4
 from gough.robots.model import DynamicModel, ParallelRobot
@@ -276,9 +276,8 @@ class PeriodicCampaign:
     """The same robot and instruments on other motions, by name."""
 
     @property
-    def robot(self) -> Palida:
+    def robot(self) -> DynamicModel:
         """The model; its nominal parameters are the blueprint."""
-        assert isinstance(self.experiment.robot, Palida)
         return self.experiment.robot
 
     @property
@@ -347,6 +346,53 @@ def palida(
     return PeriodicCampaign(experiment, MappingProxyType(circles))
 
 
+class _Small(NamedTuple):
+    """A random motion about the home of a mechanism, and the errors with which it is measured."""
+
+    amplitude: tuple[float, ...]
+    """Greatest distance from home, for each coordinate of the pose."""
+    positions: float
+    """Standard deviation of a measured position."""
+    efforts: float
+    """Standard deviation of a measured effort."""
+
+
+_SMALL = MappingProxyType(
+    {
+        "6-ups": _Small((0.15, 0.15, 0.1, 0.3, 0.3, 0.3), 5e-5, 10.0),
+        "6-ucu": _Small((0.15, 0.15, 0.1, 0.3, 0.3, 0.3), 5e-5, 10.0),
+        "3-rrr": _Small((0.08, 0.08, 0.3), 2e-4, 0.05),
+    }
+)
+
+
+def small_motion(
+    rng: np.random.Generator, *, family: str, periods: int = 10, rate: float = 500.0, spread: float = 0.15
+) -> PeriodicCampaign:
+    """A mechanism some 15 % off its blueprint in a random periodic motion about its home; another one to validate by.
+
+    Args:
+        rng: The source of randomness.
+        family: "6-ups", "6-ucu" or "3-rrr".
+        periods: Number of periods of each motion.
+        rate: Samples a second.
+        spread: Standard deviation of the logarithm of true over nominal parameters.
+
+    Examples:
+        >>> campaign = small_motion(np.random.default_rng(1), family="3-rrr", periods=2, rate=100.0)
+        >>> campaign.robot.name, campaign.experiment.run(np.random.default_rng(2)).q.shape, list(campaign.validation)
+        ('3-RRR', (2, 200, 3), ['other motion'])
+    """
+    robot, small = ROBOTS[family](), _SMALL[family]
+    truth = robot.nominal * np.exp(spread * rng.standard_normal(len(robot.nominal)))
+
+    def experiment() -> PeriodicExperiment:
+        series = FourierSeries.random(rng, offset=robot.home, amplitude=small.amplitude, frequency=0.5)
+        return PeriodicExperiment(robot, series, rate, periods, small.positions, small.efforts, truth)
+
+    return PeriodicCampaign(experiment(), MappingProxyType({"other motion": experiment()}))
+
+
 @dataclass(frozen=True)
 class Demo:
     """A campaign to show, and the words that a report needs for it.
@@ -374,6 +420,12 @@ DEMOS: Mapping[str, Demo] = MappingProxyType(
         "par4": Demo("Par4", "each some 15% off its blueprint", "N·m", par4),
         "delta": Demo("Delta", "each some 15% off its blueprint", "N·m", delta),
         "palida": Demo("PaLiDA", "each some 15% off its blueprint", "N", palida, is_periodic=True),
+        **{
+            family: Demo(
+                name, "each some 15% off its blueprint", unit, partial(small_motion, family=family), is_periodic=True
+            )
+            for family, name, unit in (("6-ups", "6-UPS", "N"), ("6-ucu", "6-UCU", "N"), ("3-rrr", "3-RRR", "N·m"))
+        },
     }
 )
 """The demos by the name of their robot."""

@@ -9,6 +9,7 @@ from math import inf
 import numpy as np
 
 from gough.core.arrays import Array, ArrayValue
+from gough.core.text import on_factors
 from gough.core.threads import one_blas_thread
 from gough.methods.statistical.whitening import Unweighted, triangle
 from gough.problem import LinearProblem
@@ -16,7 +17,10 @@ from gough.problem import LinearProblem
 
 @dataclass(frozen=True, eq=False)
 class BaseParameter(ArrayValue):
-    """A combination of unknowns that the data determine: `name` spells it, e.g. `I_1 + 0.3·m_4`."""
+    """A combination of unknowns that the data determine: `name` spells it, e.g. `I_1 + 0.3·m_4`.
+
+    Factors in the name are rounded to 4 digits; `coefficients` has all digits.
+    """
 
     name: str
     coefficients: Array
@@ -55,6 +59,7 @@ class Identifiability(ArrayValue):
         if combined:
             lines.append("Determined only in combination:")
             lines += [f"  {name}" for name in combined]
+            lines += filter(None, [on_factors(combined)])
         lines.append(f"Worst-excited direction: {self.weakest}.")
         return "\n".join(lines)
 

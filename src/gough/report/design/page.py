@@ -6,7 +6,7 @@ from statistics import median
 import numpy as np
 
 from gough.core.tables import Cell, Table, table
-from gough.core.text import listed, short_labels, spelled_out
+from gough.core.text import listed, on_factors, short_labels, spelled_out
 from gough.designs.excitation import CRITERIA, Design
 from gough.report.base.page import TURN, Page, Section, Verdict, definitions, details, hint
 from gough.report.design.figures import (
@@ -50,6 +50,7 @@ def design_documents(title: str, lead: tuple[str, ...], design: Design, *, perio
                 design.table(),
                 _COMBINED if meanings else "",
                 definitions(meanings),
+                on_factors(meanings.values()),
             ),
         ),
         Section("The search", (starts_figure(design), _CRITERIA, criterion_table(design))),

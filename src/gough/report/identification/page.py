@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from gough.core import outward
 from gough.core.html import Html
-from gough.core.text import percent, short_labels
+from gough.core.text import on_factors, percent, short_labels
 from gough.dynamics import Adequacy, Finding, Identified
 from gough.dynamics.text import largest
 from gough.estimates import Claim, Estimate
@@ -178,7 +178,9 @@ def _parameters(report: Report, drawing: Block) -> tuple[Block, ...]:
     if report.truth is not None:
         legend += " Small print: error against the truth in standard deviations, or whether a set contains the truth."
     zero = words.near_zero(report.chosen) if report.reference else ""
-    return (legend, report.identified.table(report.truth), definitions(report.identified.regroupings), zero, drawing)
+    combined = report.identified.regroupings
+    table = report.identified.table(report.truth)
+    return (legend, table, definitions(combined), on_factors(combined.values()), zero, drawing)
 
 
 def _adequacy(adequacy: Adequacy | None) -> tuple[Block, ...]:

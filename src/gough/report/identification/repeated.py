@@ -9,6 +9,7 @@ import numpy as np
 from gough.core.arrays import Array, array
 from gough.core.errors import require
 from gough.core.html import tag
+from gough.core.text import on_factors
 from gough.dynamics import BenchmarkVerdict, IdentifiedRepeats, base_values
 from gough.estimates import Estimate, LikelihoodStats
 from gough.methods.noise.noise_tests import MAX_LAG, NoiseTest
@@ -240,6 +241,7 @@ def repeated_page(report: RepeatedReport) -> Page:
                 f"Fixed: {fixed}." if fixed else "",
                 identified.table(report.truth),
                 definitions(identified.regroupings),
+                on_factors(identified.regroupings.values()),
                 disagreement_table(identified),
                 drawn["parameters"],
             ),

@@ -3,6 +3,7 @@
 from rich.console import Console
 
 from gough.core.arrays import Array
+from gough.core.text import on_factors
 from gough.dynamics import Identified, IdentifiedRepeats
 from gough.report.base.terminal import heading, print_table, prose
 from gough.report.base.words import determined
@@ -66,3 +67,5 @@ def _parameters(console: Console, identified: Identified | IdentifiedRepeats, tr
     print_table(console, identified.table(truth))
     for label, meaning in identified.regroupings.items():
         console.print(f"  {label} = {meaning}", soft_wrap=True, markup=False)
+    if rounded := on_factors(identified.regroupings.values()):
+        console.print(f"  {rounded}", soft_wrap=True, markup=False)
