@@ -21,6 +21,7 @@ from gough.core.errors import AssumptionError, InputError
 from gough.data import Poses, read_poses, write_poses
 from gough.designs.excitation import DesignProblem, MotionLimits, search
 from gough.designs.poses import Camera, PoseLimits
+from gough.dynamics import RepeatedMotion
 from gough.dynamics.example import random_motion
 from gough.estimates import EstimationError
 from gough.methods import GaussNewton, LinearHull
@@ -240,6 +241,15 @@ def test_unknown_and_too_many_arguments_are_refused(verb):
     assert "nothing_of_the_kind" in refusal(verb, {**RIGHT[verb], "nothing_of_the_kind": 1})
     with pytest.raises(InputError, match=r"in this order, but 9 arguments are given"):
         verb(*range(9))
+
+
+def test_repeats_of_a_motion_are_led_to_their_own_function():
+    once = np.cos(np.linspace(0, 2 * np.pi, 20, endpoint=False))[:, None] * [1.0, 0.5]
+    named = {"actuators": ROBOT.actuators, "effort_units": ROBOT.effort_units}
+    repeats = RepeatedMotion(50.0, [once, once], [once, once], ROBOT.coordinates, ROBOT.coordinate_units, **named)
+    for arguments in ({"motion": repeats}, {"motion": MOTION, "validation": repeats}):
+        with pytest.raises(InputError, match="identify_repeated"):
+            gough.identify(ROBOT, **arguments)
 
 
 def test_arguments_in_the_wrong_order_are_named():

@@ -15,6 +15,7 @@ from gough.data.motion import measured_motion
 from gough.dynamics.adequacy import adequacy_of
 from gough.dynamics.bounds import closed_prior, residual_scale, smallest_factor, stated_bound, with_bounds
 from gough.dynamics.named import DEFAULT_METHODS, chosen_methods
+from gough.dynamics.periodic.motion import RepeatedMotion
 from gough.dynamics.recorded import recorded, require_fit
 from gough.dynamics.reduce import reduced
 from gough.dynamics.results import Identified
@@ -93,7 +94,11 @@ def identify(
         >>> print(answer.verdicts[1].split(";")[0])
         No parameters explain every row with errors below ε* = 0.0974 N·m (proven)
     """
-    robot, motion = dynamic_model(robot), measured_motion(motion)
+    robot = dynamic_model(robot)
+    for each in (motion, validation):
+        if isinstance(each, RepeatedMotion):
+            raise InputError("repeats of one motion are identified by gough.dynamics.identify_repeated(robot, motion)")
+    motion = measured_motion(motion)
     validation = None if validation is None else measured_motion(validation, "validation")
     chosen, compare, margin = chosen_methods(methods), flag(compare, "compare"), real(margin, "margin")
     action(on_step, "on_step")

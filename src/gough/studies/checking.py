@@ -42,8 +42,8 @@ class FileVerdict(Answer):
     """
 
     certificate: Path
-    problem: Path
-    """The file that the certificate is about."""
+    problem: Path | None
+    """The file that the certificate is about; None where it was given as an object."""
     verdict: Verdict
     premises: tuple[str, ...]
     """Data, bounds and prior that the statement is about, in sentences."""
@@ -82,7 +82,7 @@ class FileVerdict(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as plain data."""
-        files = {"certificate": str(self.certificate), "problem": str(self.problem)}
+        files = {"certificate": str(self.certificate), "problem": "" if self.problem is None else str(self.problem)}
         return {**files, **self.verdict.to_dict(), "premises": list(self.premises)}
 
 
@@ -222,7 +222,7 @@ def check_file(certificate: Path, problem: Any = None, study: Path | None = None
         raise InputError("--study belongs to certificates of gough certify: leave it out")
     if not isinstance(problem, str | Path):
         read = instance(problem, "problem", LinearProblem, *_LINEAR)
-        return FileVerdict(certificate, Path(), checker.check(load(certificate), read), _bounds_and_prior(read))
+        return FileVerdict(certificate, None, checker.check(load(certificate), read), _bounds_and_prior(read))
     path = Path(problem)
     read = _read_problem(path)
     return FileVerdict(certificate, path, checker.check(load(certificate), read), _linear_premises(read, path))
@@ -265,7 +265,7 @@ def _from_question(certificate: Path, problem: Any) -> FileVerdict:
     chains = load_chains(certificate)
     if problem is not None and not isinstance(problem, str | Path):
         asked = _question(problem, "gough.checker.load_question(path)")
-        return FileVerdict(certificate, Path(), check_chains(chains, asked), (*question_words(asked), NO_SOURCES))
+        return FileVerdict(certificate, None, check_chains(chains, asked), (*question_words(asked), NO_SOURCES))
     if problem is None:
         beside = {path.name: load_question(path) for path in questions_in(certificate.parent)}
         name = about(chains, beside)

@@ -156,6 +156,7 @@ def _verdicts(python: FileVerdict | FolderVerdict) -> dict[str, bool]:
 def _files(python: FileVerdict | FolderVerdict) -> Iterator[tuple[str, tuple[Path, Path]]]:
     """The certificates that the Python checker read, and the files that they are about."""
     if isinstance(python, FileVerdict):
+        assert python.problem is not None  # files are checked here
         yield python.certificate.name, (python.certificate, python.problem)
         return
     for name in python.verdicts:
