@@ -5,7 +5,9 @@
 open Json
 open Reader
 
-let say format = Printf.printf (format ^^ "\n")
+(* One line: names in a file cannot make up another. *)
+let line text = String.map (fun c -> if c < ' ' || c = '\127' then '?' else c) text ^ "\n"
+let say format = Printf.ksprintf (fun text -> print_string (line text)) format
 
 (* A number to at least 17 significant digits, rounded down, or up: a proven bound stays true as it is printed. *)
 let rounded ~up (x : Num.num) =
@@ -186,29 +188,52 @@ let chains certificate q =
     holds
   | kind -> bad "certificates of kind %s are not checked here" kind
 
-let read path =
-  match open_in_bin path with
-  | file -> Fun.protect ~finally:(fun () -> close_in file) (fun () ->
-      Json.parse (really_input_string file (in_channel_length file)))
-  | exception Sys_error why -> bad "%s" why
+(* Is it UTF-8 from byte i on? *)
+let rec utf8 s i =
+  i >= String.length s ||
+  let byte k = if i + k < String.length s then Char.code s.[i + k] else 0 in
+  let first = byte 0 in
+  let more = if first < 0x80 then 0 else if first < 0xE0 then 1 else if first < 0xF0 then 2 else 3 in
+  let code = ref (first land [| 0x7F; 0x1F; 0x0F; 0x07 |].(more)) and good = ref (first < 0x80 || 0xC0 <= first && first < 0xF8) in
+  for k = 1 to more do good := !good && byte k land 0xC0 = 0x80; code := (!code lsl 6) lor (byte k land 0x3F) done;
+  !good && Uchar.is_valid !code && !code >= [| 0; 0x80; 0x800; 0x10000 |].(more) && utf8 s (i + more + 1)
+
+let read path largest =
+  try
+    let file = open_in_bin path in
+    Fun.protect ~finally:(fun () -> close_in file) (fun () ->
+      let n = in_channel_length file in
+      if n > largest lsl 20 then bad "%s has more than %d MiB, which are not checked" path largest;
+      let content = really_input_string file n in
+      if utf8 content 0 then Json.parse content else bad "%s is not text in UTF-8" path)
+  with Sys_error why -> bad "%s cannot be read: %s" path why | End_of_file -> bad "%s became shorter" path
 
 let kind_of v = match v with Object (("gough", Text kind) :: _) -> kind | _ -> bad "not a file of gough"
 
 let judge certificate problem =
-  let c = read certificate and p = read problem in
+  let c = read certificate 16 and p = read problem 256 in
   match kind_of c, kind_of p with
   | "certificate", "linear problem" -> linear c (Reader.problem p)
   | "chain certificate", "chain equations" -> chains c (Reader.question p)
   | a, b -> bad "'%s' and '%s' are not checked together" a b
 
+let answer certificate problem =
+  let about = Filename.basename certificate and problem_name = Filename.basename problem in
+  match judge certificate problem with
+  | true -> say "HOLDS: the proven checker accepts %s about %s." about problem_name; 0
+  | false -> say "DOES NOT HOLD: the evidence in %s does not prove its statement about %s." about problem_name; 1
+  | exception Json.Bad why -> prerr_string (line ("gough-proof-check: " ^ why)); 2
+  | exception (Stack_overflow | Out_of_memory | Z.Overflow) ->
+    prerr_endline "gough-proof-check: the certificate is too large"; 2
+
+(* For tests: each two lines of the standard input name a certificate and a problem, and a line gives the exit code. *)
+let rec batch () =
+  match input_line stdin with
+  | certificate -> let code = answer certificate (input_line stdin) in say "exit %d" code; batch ()
+  | exception End_of_file -> 0
+
 let () =
-  match Sys.argv with
-  | [| _; certificate; problem |] ->
-    (match judge certificate problem with
-     | true -> say "HOLDS: the proven checker accepts %s about %s." (Filename.basename certificate) (Filename.basename problem)
-     | false -> say "DOES NOT HOLD: the evidence in %s does not prove its statement about %s."
-       (Filename.basename certificate) (Filename.basename problem); exit 1
-     | exception Json.Bad why -> prerr_endline (Printf.sprintf "gough-proof-check: %s" why); exit 2
-     | exception (Stack_overflow | Out_of_memory | Z.Overflow) ->
-       prerr_endline "gough-proof-check: the certificate is too large"; exit 2)
-  | _ -> prerr_endline "usage: gough-proof-check CERTIFICATE.json PROBLEM.json"; exit 2
+  exit (match Sys.argv with
+    | [| _; "--batch" |] -> batch ()
+    | [| _; certificate; problem |] -> answer certificate problem
+    | _ -> prerr_endline "usage: gough-proof-check CERTIFICATE.json PROBLEM.json"; 2)

@@ -25,19 +25,18 @@ let double what = function
     of_double x
   | _ -> bad "%s must be a number" what
 
-let longest = 20000
 let among from upto c = c >= from && c <= upto
 
-(* A double, a whole number, or a text "numerator/denominator" in decimal or hexadecimal digits. *)
+(* A double, a whole number, or a text "numerator/denominator" in decimal digits, at most 4300, or hexadecimal, at most 5000. *)
 let rational what = function
-  | Number s when is_whole s && String.length s < longest -> number (Z.of_string s) 0 Z.one
+  | Number s when is_whole s && String.length s <= 4300 -> number (Z.of_string s) 0 Z.one
   | Text s ->
-    let decimal t = t = "0" || (t <> "" && t.[0] <> '0' && String.for_all (among '0' '9') t) in
-    let hexadecimal t = String.length t > 2 && String.sub t 0 2 = "0x"
+    let decimal t = t = "0" || (t <> "" && t.[0] <> '0' && String.for_all (among '0' '9') t && String.length t <= 4300) in
+    let hexadecimal t = String.length t > 2 && String.length t <= 5002 && String.sub t 0 2 = "0x"
       && String.for_all (fun c -> among '0' '9' c || among 'a' 'f' c) (String.sub t 2 (String.length t - 2)) in
     let minus = s <> "" && s.[0] = '-' in
     (match String.split_on_char '/' (if minus then String.sub s 1 (String.length s - 1) else s) with
-     | ([ top; bottom ] as parts) when List.for_all (fun t -> decimal t || hexadecimal t) parts && String.length s < longest ->
+     | ([ top; bottom ] as parts) when List.for_all (fun t -> decimal t || hexadecimal t) parts ->
        let n = Z.of_string top and d = Z.of_string bottom in
        if Z.sign d = 0 then bad "%s has the denominator 0" what;
        number (if minus then Z.neg n else n) 0 d
@@ -47,6 +46,7 @@ let rational what = function
 let each what read v = List.map (read what) (list what v)
 let doubles what = each what double
 let table what = each what doubles
+let same what n xs = if List.length xs <> n then bad "%s has %d entries instead of %d" what (List.length xs) n; xs
 let maybe read what = function Null -> None | v -> Some (read what v)
 
 let once what xs =
@@ -83,14 +83,21 @@ let problem v =
     "position"; "y"; "radius"; "regressor"; "W"; "seal" ] v in
   if whole "version" (field "version") <> 1 then bad "a linear problem of format 1 is read";
   let names = once "names" (each "names" text (field "names")) and y = Array.of_list (doubles "y" (field "y")) in
+  ignore (maybe doubles "nominal" (field "nominal"), maybe (fun what -> each what whole) "position" (field "position"));
+  ignore (each "units" text (field "units"), each "groups" text (field "groups"));
+  if names = [] || List.mem "" names then bad "a linear problem has unknowns, each of which has a name";
   let n = Array.length y and p = List.length names in
   let rows what one many = function List _ as v -> Array.of_list (many what v) | v -> Array.make n (one what v) in
-  let w = Array.of_list (table "W" (field "W")) and e = rows "radius" double doubles (field "radius") in
+  let wide what = each what (fun what v -> same what p (doubles what v)) in
+  let w = Array.of_list (wide "W" (field "W")) and e = rows "radius" double doubles (field "radius") in
   let all_of_them what v = if v = Null then [] else List.init p (fun _ -> double what v) in
-  let d = rows "regressor" all_of_them table (field "regressor") in
-  let low = each "lower" (maybe double) (field "lower") and high = each "upper" (maybe double) (field "upper") in
+  let d = rows "regressor" all_of_them wide (field "regressor") in
+  let side key = same key p (each key (maybe double) (field key)) in
+  let low = side "lower" and high = side "upper" in
   if List.exists (( <> ) n) [ Array.length w; Array.length e; Array.length d ] then bad "W, y and radii have other lengths";
-  if List.length low <> p || List.length high <> p then bad "the prior has not as many sides as there are names";
+  if Array.exists Num.is_neg e || Array.exists (List.exists Num.is_neg) d then bad "a radius is negative";
+  let crossed a b = match a, b with Some a, Some b -> Num.lt b a | _ -> false in
+  if List.exists2 crossed low high then bad "a lower side is above the upper one";
   let row k = if k < n then Some { Linear.regressor = w.(k); measured = y.(k); radius = e.(k); blur = d.(k) } else None in
   (names, { Linear.prior = List.combine low high; n_rows = n; row_at = row })
 
@@ -134,8 +141,6 @@ type measured = Legs of Legs.pose list list | Rods of Rods.rod list
 
 type question = { numbers : int list; names : string list list; lower : Num.num list; upper : Num.num list; measured : measured }
 
-let same what n xs = if List.length xs <> n then bad "%s has %d entries instead of %d" what (List.length xs) n; xs
-
 let leg_names c =
   List.map (fun (point, axis) -> Printf.sprintf "%s%d%s" point c axis)
     [ ("a", "x"); ("a", "y"); ("a", "z"); ("b", "x"); ("b", "y"); ("b", "z"); ("l", "") ]
@@ -147,11 +152,17 @@ let legs field count =
   some "legs" (Files.legs_of count (get "quaternion") (get "position") (get "position_tolerance")
     (get "rotation_tolerance") (get "readings") (get "reading_tolerance"))
 
+(* Names are printed. *)
+let identifier what v =
+  let s = text what v and letter c = match c with 'a' .. 'z' | 'A' .. 'Z' -> true | _ -> false in
+  let good = String.for_all (fun c -> letter c || c = '_' || (c >= '0' && c <= '9')) s && String.length s <= 40 in
+  if s <> "" && letter s.[0] && good then s else bad "%s: names are letters, digits and underscores" what
+
 let rod what v =
   let arrays = [ "A"; "D"; "B"; "bend" ] in
   let field = fields what ([ "names"; "products"; "conditions"; "reading"; "reading_unit"; "p"; "tolerance"; "blur" ]
     @ arrays @ List.map (fun a -> a ^ "_places") arrays) v in
-  let names = each "names" text (field "names") and get key = table key (field key) in
+  let names = each "names" identifier (field "names") and get key = table key (field key) in
   let sparse key = { Files.places = each key whole (field (key ^ "_places")); given = get key } in
   let pair what v = match each what whole v with [ i; j ] -> (i, j) | _ -> bad "%s must be pairs" what in
   let term what v = match list what v with
