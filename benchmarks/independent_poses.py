@@ -15,10 +15,11 @@ SIGMA = 2e-5
 """m, of positions and readings."""
 
 
-def delta(rng, *, stated: bool, n: int = 30):
+def delta(rng, *, stated: bool, sweep: bool = False, n: int = 30):
     """A calibration from n poses, and the true parameters."""
     truth = ROBOT.nominal + rng.normal(0, 1e-3, len(ROBOT.names))
     p = rng.uniform([-0.1, -0.1, 0.0], [0.1, 0.1, 0.15], (n, 3))
+    p = p[np.argsort(p[:, 0])] if sweep else p
     readings = ROBOT.inverse(truth, p) + rng.normal(0, SIGMA, p.shape)
     poses = Poses(p + rng.normal(0, SIGMA, p.shape), None, readings)
     return calibrate(ROBOT, poses.with_noise(SIGMA, None, SIGMA) if stated else poses), truth
@@ -41,6 +42,7 @@ def main() -> None:
     cases = {
         "poses, noise stated": lambda rng: delta(rng, stated=True),
         "poses, noise not stated": lambda rng: delta(rng, stated=False),
+        "poses sorted by x": lambda rng: delta(rng, stated=False, sweep=True),
         "probed heights": printer,
     }
     for words, make in cases.items():

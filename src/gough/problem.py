@@ -28,8 +28,8 @@ class Groups(ArrayValue):
     names: tuple[str, ...] = ("rows",)
     position: Integers | None = None
     is_series: bool = True
-    """Whether samples follow each other in time, so that their errors may be autocorrelated. The order of poses has no
-    meaning: their errors are independent from pose to pose."""
+    """Whether samples follow each other in time, so that their errors may be autocorrelated. Errors of samples that
+    need not, such as poses, are taken as independent unless a test shows that neighbors err alike."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))

@@ -122,7 +122,7 @@ def test_a_bad_pose_is_named(platform, poses):
     moved = poses.position.copy()
     moved[40] += [0.0, 0.0, 0.03]
     found = calibrate(platform, replace(poses, position=moved))
-    assert found.verdicts[0].startswith("Pose 40 has a closure error of 2")
+    assert found.verdicts[0].startswith("Pose 40 (line 42) has a closure error of 2")
     assert not any("misses" in words for words in calibrate(platform, poses.select(range(60))).verdicts)
 
 

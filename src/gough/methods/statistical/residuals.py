@@ -172,7 +172,8 @@ def _accumulate(fit: Fitted) -> _ResidualSums:
     problem = fit.problem
     n = len(problem.groups)
     n_samples = int(problem.groups.positions(slice(problem.n_rows - 1, problem.n_rows))[0]) // n + 1
-    max_lag = min(MAX_LAG, n_samples // 4) if problem.groups.is_series else 0
+    ordered = problem.groups.is_series or neighbors_err_alike(_grid(fit, n_samples))
+    max_lag = min(MAX_LAG, n_samples // 4) if ordered else 0
     complete = problem.groups.position is None
     count, squares, cross = np.zeros(n), np.zeros(n), np.zeros((n, n))
     products, places = LaggedSums(max_lag), LaggedSums(max_lag)
@@ -200,6 +201,35 @@ def _accumulate(fit: Fitted) -> _ResidualSums:
     # FFT sums err by rounding of the whole block; lag 0 deserves better
     lagged[:, 0] = cross.diagonal()
     return _ResidualSums(np.maximum(count, 1), pairs, lagged, cross, squares)
+
+
+def _grid(fit: Fitted, n_samples: int) -> Array:
+    """The whitened residuals of all samples (n_samples, n); 0 where there is no row."""
+    problem, rows = fit.problem, slice(0, fit.problem.n_rows)
+    grid = np.zeros(n_samples * len(problem.groups))
+    grid[problem.groups.positions(rows)] = fit.errors(rows, problem.residuals(fit.theta, rows))
+    return grid.reshape(n_samples, -1)
+
+
+def neighbors_err_alike(errors: Array, draws: int = 199) -> bool:
+    """Whether successive rows of errors (N, n) are more alike than in all of so many random orders of the rows.
+
+    A permutation test on the sum of the autocorrelations at lags 1 … 5: where the order has no meaning, it is positive
+    with probability 1/(draws + 1). The fit itself makes neighbors less alike, so it raises no alarm.
+
+    Examples:
+        >>> drift = np.sin(np.arange(60) / 10)[:, None] + np.random.default_rng(1).normal(0, 0.3, (60, 2))
+        >>> neighbors_err_alike(drift), neighbors_err_alike(np.random.default_rng(2).normal(size=(60, 2)))
+        (True, False)
+    """
+    lags = range(1, min(5, len(errors) - 1) + 1)
+    rng = np.random.default_rng(0)
+
+    def alike(u: Array) -> float:
+        return float(sum((u[lag:] * u[:-lag]).sum() for lag in lags))
+
+    own = alike(errors)
+    return own > 0 and all(alike(errors[rng.permutation(len(errors))]) < own for _ in range(draws))
 
 
 def _memory(rho: Array, pairs: Array) -> int:
