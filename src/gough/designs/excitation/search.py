@@ -73,11 +73,7 @@ def optimize(
         >>> designed.is_stopped, bool(designed.worst < 0)
         (False, True)
     """
-    require_count(starts, "starts")
-    seed = whole(seed, "seed")
-    if executor is not None and (isinstance(executor, type) or not callable(getattr(executor, "submit", None))):
-        raise refused("executor", executor, "an executor", "concurrent.futures.ProcessPoolExecutor()")
-    action(on_progress, "on_progress")
+    _require_search(starts, seed, executor, on_progress)
     tasks = _here(problem, starts, seed, on_progress) if executor is None else _there(
         executor, problem, starts, seed, on_progress
     )  # fmt: skip
@@ -98,6 +94,14 @@ def optimize(
             "loosen the limits, lower the frequency, or take more starts"
         )
     return Design(problem, tuple(done), stopped)
+
+
+def _require_search(starts: Any, seed: Any, executor: Any, on_progress: Any) -> None:
+    require_count(starts, "starts")
+    whole(seed, "seed")
+    if executor is not None and (isinstance(executor, type) or not callable(getattr(executor, "submit", None))):
+        raise refused("executor", executor, "an executor", "concurrent.futures.ProcessPoolExecutor()")
+    action(on_progress, "on_progress")
 
 
 @verb()
@@ -139,6 +143,7 @@ def design(
     known = [field.name for field in fields(DesignProblem) if field.name not in {"robot", "limits"}]
     for name in options:
         require(name in known, f"no option of a design is called '{name}'{nearest(name, known)}")
+    _require_search(starts, seed, executor, on_progress)
     problem = DesignProblem(robot, limits, **options)  # type: ignore[arg-type] # it makes limits of a mapping
     return optimize(problem, starts=starts, seed=seed, executor=executor, on_progress=on_progress)
 
