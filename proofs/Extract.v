@@ -6,6 +6,8 @@ Require Extraction.
 Require Import ExtrOcamlBasic ExtrOcamlNatInt ExtrOcamlZBigInt.
 
 Extraction Blacklist List String Int Z.
+(* Row numbers are keys of maps; without this, the conversion takes a step, and a frame of the stack, for each unit. *)
+Extract Constant Pos.of_succ_nat => "(fun n -> Big_int_Z.succ_big_int (Big_int_Z.big_int_of_int n))".
 Extract Constant Pos.eqb => "Big_int_Z.eq_big_int".
 Extract Constant Z.leb => "Big_int_Z.le_big_int".
 Extract Constant Z.ltb => "Big_int_Z.lt_big_int".

@@ -5,7 +5,7 @@ type t = Null | Bool of bool | Number of string | Text of string | List of t lis
 exception Bad of string
 
 let bad format = Printf.ksprintf (fun message -> raise (Bad message)) format
-let deepest = 400
+let deepest = 309 (* of values in a value: 310 lists or objects within each other *)
 
 let parse (s : string) : t =
   let n = String.length s and at = ref 0 in
@@ -53,7 +53,10 @@ let parse (s : string) : t =
          | 'u' ->
            incr at;
            let code = hex () in
-           if code >= 0xD800 && code <= 0xDFFF then fail "half a character";
+           let is_pair = code land 0xFC00 = 0xD800 && !at + 1 < n && String.sub s !at 2 = "\\u" in
+           let low = if is_pair then (at := !at + 2; hex ()) else 0 in
+           let code = if is_pair && low land 0xFC00 = 0xDC00 then 0x10000 + ((code land 0x3FF) lsl 10) + (low land 0x3FF) else code in
+           if not (Uchar.is_valid code) then fail "half a character";
            Buffer.add_utf_8_uchar b (Uchar.of_int code)
          | _ -> fail "an unknown escape");
         go ()
@@ -104,5 +107,6 @@ let text what = function Text s -> s | _ -> bad "%s must be a text" what
 
 (* Whole numbers from 0 on. *)
 let whole what = function
+  | Number "-0" -> 0
   | Number s when String.length s < 16 && String.for_all (fun c -> c >= '0' && c <= '9') s -> int_of_string s
   | _ -> bad "%s must be a whole number from 0 on" what

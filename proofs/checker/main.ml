@@ -24,7 +24,10 @@ let rounded ~up (x : Num.num) =
   let fraction = if !last > whole then "." ^ String.sub text whole (!last - whole) else "" in
   (if Z.sign q < 0 then "-" else "") ^ String.sub text 0 whole ^ fraction
 
-let exactly x = let low = rounded ~up:false x in if low = rounded ~up:true x then low else low ^ "..."
+(* The first digits, and "..." if there are more *)
+let exactly x =
+  let first = rounded ~up:(Num.is_neg x) x in
+  if first = rounded ~up:(not (Num.is_neg x)) x then first else first ^ "..."
 let low x = rounded ~up:false x and high x = rounded ~up:true x
 
 (* A number of the file as the file may write it: the shortest decimal to which this double is nearest *)
@@ -110,7 +113,7 @@ let linear certificate (names, p) =
        if Linear.is_empty known then say "There is no %s." every
        else begin
          let last = List.nth bodies (List.length bodies - 1) in
-         say "Every %s is in the ellipsoid (x - c)' P^-1 (x - c) <= 1 with" every;
+         say "Every %s is in the ellipsoid of all x with (u'(x - c))^2 <= u' P u for every u, where" every;
          List.iter2 (fun name c -> say "  c of %s = %s" name (exactly c)) names last.Ellipsoid.center;
          List.iter (fun row -> say "  P, from the diagonal on: %s" (String.concat ", " (List.map exactly row))) last.Ellipsoid.shape;
          say "and has:"; sides names known.Linear.sides
@@ -158,7 +161,9 @@ let chains certificate q =
   List.iter2 (fun name (a, b) -> say "  %s <= %s <= %s" (as_read a) name (as_read b)) every
     (List.combine (matching "lower" q.lower) (matching "upper" q.upper));
   let say_if holds words = if holds then say "%s" words; holds in
-  if not (Num.is_zero more) then say "Every reading may be off by %s more than its tolerance states." (exactly more);
+  let unit = match q.measured with Rods (rod :: _) when rod.Rods.turns -> "rad" | _ -> "m" in
+  if not (Num.is_zero more) then say "Every reading may be off by %s %s %s than its tolerance states%s." (exactly (Num.abs more))
+    unit (if Num.is_neg more then "less" else "more") (if Num.is_neg more then ", and not at all where that is less than 0" else "");
   match text "kind" (entry "kind") with
   | "ChainBound" ->
     (match judge.bound chosen more (links "links" ((head [ "links" ]) "links")) with
@@ -173,7 +178,7 @@ let chains certificate q =
     let values = each "values" exact (field "values") and out = whole_list "left_out" (field "left_out") in
     let holds = judge.witness chosen more values (each "errors" (fun what -> each what exact) (field "errors")) out in
     if holds then begin
-      say "Some %s %s%s:" geometry fits (if out = [] then "" else Printf.sprintf ", but the poses %s" (listed out));
+      say "Some %s %s%s:" geometry fits (if out = [] then "" else Printf.sprintf ", but the poses %s, counted from 0" (listed out));
       List.iter2 (fun name x -> say "  %s = %s" name (exactly x)) (List.concat names) values
     end;
     holds

@@ -29,7 +29,7 @@ let among from upto c = c >= from && c <= upto
 
 (* A double, a whole number, or a text "numerator/denominator" in decimal digits, at most 4300, or hexadecimal, at most 5000. *)
 let rational what = function
-  | Number s when is_whole s && String.length s <= 4300 -> number (Z.of_string s) 0 Z.one
+  | Number s when is_whole s && String.length s - (if s.[0] = '-' then 1 else 0) <= 4300 -> number (Z.of_string s) 0 Z.one
   | Text s ->
     let decimal t = t = "0" || (t <> "" && t.[0] <> '0' && String.for_all (among '0' '9') t && String.length t <= 4300) in
     let hexadecimal t = String.length t > 2 && String.length t <= 5002 && String.sub t 0 2 = "0x"
@@ -43,7 +43,7 @@ let rational what = function
      | _ -> bad "%s is not a fraction" what)
   | v -> double what v
 
-let each what read v = List.map (read what) (list what v)
+let each what read v = List.rev (List.rev_map (read what) (list what v)) (* a million rows need no stack *)
 let doubles what = each what double
 let table what = each what doubles
 let same what n xs = if List.length xs <> n then bad "%s has %d entries instead of %d" what (List.length xs) n; xs

@@ -1,9 +1,14 @@
 """`gough check --verified`: both checkers on the same files, and which of them says what."""
 
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
 import pytest
 
-from gough import Bounded, Box, LinearProblem, Unknowns, estimate
-from gough.checker import certificate_of, save
+from gough import Bounded, Box, InputError, LinearProblem, Unknowns, estimate
+from gough.checker import Certificate, Witness, certificate_of, load, save
 from gough.cli.app import run
 from gough.data import write_problem
 from gough.methods import LinearHull
@@ -47,6 +52,45 @@ def test_a_folder_is_judged_by_both(tmp_path, capsys):
     assert n >= 2
     assert out.count("HOLDS: the proven checker accepts leg-2-") == n
     assert f"{n} of {n} certificates hold." in out
+
+
+@built
+def test_a_linear_certificate_of_format_1_is_judged_by_both(files, capsys):
+    certificate = load(files / "hull.json")
+    save(replace(certificate, version=1), files / "old.json")
+    assert run(["check", "--verified", str(files / "old.json"), str(files / "problem.npz")]) == 0
+    assert "HOLDS: the proven checker accepts old.json about problem.json." in capsys.readouterr().out
+
+
+@built
+def test_a_certificate_and_its_problem_may_have_one_name(files, tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "hull.npz").write_bytes((files / "problem.npz").read_bytes())
+    save(replace(load(files / "hull.json"), version=1), tmp_path / "other" / "hull.json")
+    assert (
+        run(["check", "--verified", str(tmp_path / "other" / "hull.json"), str(tmp_path / "other" / "hull.npz")]) == 0
+    )
+
+
+@built
+def test_names_are_read_in_every_locale(tmp_path):
+    problem = LinearProblem([[1.0]], [1.0], Unknowns(["µ"]), Bounded(0.5))
+    save(Certificate.of(problem, Witness({"µ": 1.0})), tmp_path / "witness.json")
+    write_problem(problem, tmp_path / "problem.json")
+    code = "from pathlib import Path; from gough.studies import verified as v; import sys; "
+    code += "print(ascii(v.ask(v.installed(), Path(sys.argv[1]), Path(sys.argv[2])).lines))"
+    plain = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = [sys.executable, "-c", code, str(tmp_path / "witness.json"), str(tmp_path / "problem.json")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=plain)
+    assert "\\xb5 = 1'" in done.stdout
+
+
+@built
+def test_a_refusal_names_the_program_once(tmp_path, files):
+    (tmp_path / "broken.json").write_text("{")
+    with pytest.raises(InputError, match=r"^gough-proof-check: not ") as caught:
+        verified.ask(verified.installed(), files / "hull.json", tmp_path / "broken.json")
+    assert str(caught.value).count("gough-proof-check") == 1
 
 
 def test_a_disagreement_is_a_failure(files, monkeypatch, capsys):

@@ -4,13 +4,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from gough.checker import load_chains, load_question, save_chains, save_question
-from gough.checker.certificate import digest
+from gough.checker import load, load_chains, load_question, save, save_chains, save_question
+from gough.checker.certificate import FORMAT, digest
 from gough.checker.chain_files import CERTIFICATES
 from gough.checker.folders import FolderVerdict
 from gough.core.errors import GoughError, InputError
@@ -109,7 +109,7 @@ def installed() -> Path | None:
 def ask(program: Path, certificate: Path, problem: Path) -> ProgramVerdict:
     """The verdict of the verified checker on one certificate.
 
-    Problems in .npz or .csv files are written as JSON for it, and files about chains in the present format.
+    Problems in .npz or .csv files are written as JSON for it, and files of older formats in the present one.
 
     Raises:
         InputError: the program refuses the files.
@@ -117,34 +117,40 @@ def ask(program: Path, certificate: Path, problem: Path) -> ProgramVerdict:
     with TemporaryDirectory() as folder:
         command = [str(program), *map(str, _present_format(certificate, problem, Path(folder)))]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)  # noqa: S603
+            done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)  # noqa: S603
         except subprocess.TimeoutExpired as error:
             raise InputError(
                 f"{PROGRAM} did not end within {_SECONDS} s: prove {certificate} in smaller parts"
             ) from error
         except OSError as error:
             raise InputError(f"{program} cannot be run: {error.strerror}") from error
+    said, refused = (text.decode(errors="replace") for text in (done.stdout, done.stderr))  # UTF-8 in every locale
     if done.returncode not in {0, 1}:
-        reason = (done.stderr or done.stdout).strip().splitlines()
-        raise InputError(f"{PROGRAM}: {reason[-1] if reason else f'it ended with exit code {done.returncode}'}")
-    return ProgramVerdict(done.returncode == 0, tuple(done.stdout.splitlines()))
+        reason = (refused or said).strip().splitlines() or [f"it ended with exit code {done.returncode}"]
+        raise InputError(f"{PROGRAM}: {reason[-1].removeprefix(f'{PROGRAM}: ')}")
+    return ProgramVerdict(done.returncode == 0, tuple(said.splitlines()))
 
 
 def _present_format(certificate: Path, problem: Path, folder: Path) -> tuple[Path, Path]:
-    """The same two files where the program reads them, or copies in a folder: as JSON, and in the present format."""
+    """Copies of both files in a folder, or the files themselves: as JSON, and in the present format."""
+    copies = folder / "certificate" / certificate.name, folder / "problem" / f"{problem.stem}.json"
+    for copy in copies:
+        copy.parent.mkdir()
+    if kind_of_file(certificate) in CERTIFICATES:
+        save_chains(load_chains(certificate), copies[0])
+        save_question(load_question(problem), copies[1])
+        return copies
+    about = load(certificate)
+    if about.version != FORMAT:
+        save(replace(about, version=FORMAT), copies[0])
+        certificate = copies[0]
     if problem.suffix.lower() != ".json":
         read = (read_table if problem.suffix.lower() == ".csv" else read_problem)(problem)
-        copy = folder / f"{problem.stem}.json"
-        write_problem(read, copy)
-        if digest(read_problem(copy)) != digest(read):
+        write_problem(read, copies[1])
+        if digest(read_problem(copies[1])) != digest(read):
             raise GoughError(f"{problem} was not written as JSON without a change")
-        return certificate, copy
-    if kind_of_file(certificate) not in CERTIFICATES:
-        return certificate, problem
-    copies = folder / certificate.name, folder / problem.name
-    save_chains(load_chains(certificate), copies[0])
-    save_question(load_question(problem), copies[1])
-    return copies
+        problem = copies[1]
+    return certificate, problem
 
 
 def _verdicts(python: FileVerdict | FolderVerdict) -> dict[str, bool]:
