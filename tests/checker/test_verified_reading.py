@@ -87,10 +87,13 @@ def test_minus_zero_is_an_index(judge):
     assert judge(certificate(steps="[" + ROW % (0.5, "-1") + "]"), problem())[0] == 2
 
 
-def test_lists_are_nested_at_most_310_deep(judge):
-    depth = 308  # lists in the list of units, which is in the problem
-    assert judge(certificate(steps=[STEP]), problem(units=json.loads("[" * depth + "]" * depth)))[0] == 0
-    assert judge(certificate(steps=[STEP]), problem(units=json.loads("[" * (depth + 2) + "]" * (depth + 2))))[0] == 2
+@pytest.mark.parametrize(("splits", "code"), [(154, 0), (155, 2)])
+def test_lists_and_objects_are_nested_at_most_310_deep(judge, splits, code):
+    """Two for each split, the certificate and its list of steps."""
+    links = []
+    for _ in range(splits):
+        links = [{"split": "x", "at": 0.5, "below": links, "above": []}]
+    assert judge(certificate(steps=[STEP, *links]), problem())[0] == code
 
 
 def test_digits_that_are_left_out_are_those_behind(judge):
