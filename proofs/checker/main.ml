@@ -144,7 +144,7 @@ let chains certificate q =
   let entry key = get key certificate in
   if whole "version" (entry "version") <> 3 then bad "certificates of format 3 are read";
   let chosen = whole_list "chains" (entry "chains") and more = double "more" (entry "more") in
-  let names = List.map (fun c -> List.nth q.names (index "chains" c q.numbers)) chosen in
+  let names = List.map (fun c -> List.nth q.names (index c q.numbers)) chosen in
   let judge = judge_of q and links what v = boxes chosen names what v in
   let what = match q.measured with Legs _ -> "leg" | Rods _ -> "chain" in
   let geometry = Printf.sprintf "geometry of %s %s within the prior%s" what (listed chosen)
@@ -227,6 +227,7 @@ let answer certificate problem =
   match judge certificate problem with
   | true -> say "HOLDS: the proven checker accepts %s about %s." about problem_name; 0
   | false -> say "DOES NOT HOLD: the evidence in %s does not prove its statement about %s." about problem_name; 1
+  | exception Reader.Absent -> say "DOES NOT HOLD: %s names an unknown or a chain that %s does not have." about problem_name; 1
   | exception Json.Bad why -> prerr_string (line ("gough-proof-check: " ^ why)); 2
   | exception (Stack_overflow | Out_of_memory | Z.Overflow) ->
     prerr_endline "gough-proof-check: the certificate is too large"; 2

@@ -54,16 +54,18 @@ let once what xs =
 
 let whole_list what v = once what (each what whole v)
 
-let index what x xs =
-  let rec go i = function
-    | [] -> bad "%s: something is named that there is not" what | y :: ys -> if x = y then i else go (i + 1) ys in
+(* The certificate names an unknown or a chain that there is not: it may be read, but it proves nothing. *)
+exception Absent
+
+let index x xs =
+  let rec go i = function [] -> raise Absent | y :: ys -> if x = y then i else go (i + 1) ys in
   go 0 xs
 
 (* An object with names of unknowns as keys: pairs of places and values, and a list of all, where some may be missing *)
 let named names read what = function
   | Object entries ->
     ignore (once what (List.map fst entries));
-    List.map (fun (name, x) -> (index what name names, read what x)) entries
+    List.map (fun (name, x) -> (index name names, read what x)) entries
   | _ -> bad "%s must be an object of names" what
 
 let spread names pairs = List.mapi (fun i _ -> List.assoc_opt i pairs) names
@@ -85,8 +87,9 @@ let problem v =
   let names = once "names" (each "names" text (field "names")) and y = Array.of_list (doubles "y" (field "y")) in
   ignore (maybe doubles "nominal" (field "nominal"), maybe (fun what -> each what whole) "position" (field "position"));
   ignore (each "units" text (field "units"), each "groups" text (field "groups"));
-  if names = [] || List.mem "" names then bad "a linear problem has unknowns, each of which has a name";
+  if names = [] || List.exists (fun name -> String.trim name = "") names then bad "a linear problem has unknowns, each of which has a name";
   let n = Array.length y and p = List.length names in
+  if n = 0 then bad "a linear problem has rows";
   let rows what one many = function List _ as v -> Array.of_list (many what v) | v -> Array.make n (one what v) in
   let wide what = each what (fun what v -> same what p (doubles what v)) in
   let w = Array.of_list (wide "W" (field "W")) and e = rows "radius" double doubles (field "radius") in
@@ -105,7 +108,7 @@ let rec link names what v =
   if has "split" v then
     let field = fields what [ "split"; "at"; "below"; "above" ] v in
     let links key = each what (link names) (field key) in
-    Linear.Split (index what (text what (field "split")) names, rational what (field "at"), links "below", links "above")
+    Linear.Split (index (text what (field "split")) names, rational what (field "at"), links "below", links "above")
   else if has "reach" v then
     let field = fields what [ "reach"; "weights" ] v in
     Linear.Reach (spread names (named names rational what (field "reach")),
@@ -125,7 +128,7 @@ let strip names what v =
     | Null -> Ellipsoid.Itself | List _ as v -> Ellipsoid.Weights (weights what v)
     | v -> Ellipsoid.Round_before (whole what v) in
   let along = match field "of" with
-    | Text name -> Ellipsoid.Axis (index what name names) | v -> Ellipsoid.Row_of (whole what v) in
+    | Text name -> Ellipsoid.Axis (index name names) | v -> Ellipsoid.Row_of (whole what v) in
   let number key = rational what (field key) in
   { Ellipsoid.coq_of = along; mid = number "middle"; half_width = number "half"; weight = number "weight";
     below = source "below"; above = source "above" }
@@ -188,8 +191,8 @@ let question v =
     lower = doubles "lower" (field "lower"); upper = doubles "upper" (field "upper") }
 
 (* Cuts name their unknown: [names] are those of the chains that the certificate is about. *)
-let unknown names what name =
-  let c = index what true (List.map (List.mem name) names) in (c, index what name (List.nth names c))
+let unknown names name =
+  let c = index true (List.map (List.mem name) names) in (c, index name (List.nth names c))
 
 let cut names what v =
   let name, side, bound, rows, factors = match list what v with
@@ -199,7 +202,7 @@ let cut names what v =
   let cside = match text what side with
     | "lower" -> Boxes.Lower | "upper" -> Boxes.Upper | "empty" -> Boxes.Empty | _ -> bad "%s has an unknown side" what in
   let rows = each what whole rows and factors = doubles what factors and name = text what name in
-  { Boxes.on = (if cside = Boxes.Empty then (0, 0) else unknown names what name); cside; cbound = double what bound;
+  { Boxes.on = (if cside = Boxes.Empty then (0, 0) else unknown names name); cside; cbound = double what bound;
     weights = List.combine (same what (List.length factors) rows) factors }
 
 let rec boxes numbers names what v =
@@ -207,10 +210,10 @@ let rec boxes numbers names what v =
   List.fold_right (fun v rest -> match v with
     | v when has "split" v ->
       let field = fields what [ "split"; "at"; "below"; "above" ] v in
-      let c, i = unknown names what (text what (field "split")) in
+      let c, i = unknown names (text what (field "split")) in
       Boxes.Split (c, i, double what (field "at"), inner (field "below"), inner (field "above"), rest)
     | v ->
       let field = fields what [ "chain"; "center"; "radius"; "cuts" ] v in
-      let who = Option.map (fun c -> index what c numbers) (maybe whole what (field "chain")) in
+      let who = Option.map (fun c -> index c numbers) (maybe whole what (field "chain")) in
       Boxes.Stage (doubles what (field "center"), doubles what (field "radius"), who, each what (cut names) (field "cuts"), rest))
     (list what v) Boxes.Done

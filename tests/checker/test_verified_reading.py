@@ -82,6 +82,19 @@ def test_a_character_may_be_written_as_a_pair_of_escapes(judge):
         assert (code, "half a character" in said) == (2, True), half
 
 
+def test_names_that_the_problem_does_not_have_make_a_certificate_fail(judge):
+    split = {"split": "y", "at": 0, "below": [], "above": []}
+    for link in (split, {**STEP, "direction": {"y": 1}}, {"reach": {"y": 1}, "weights": {"y": []}}):
+        code, said = judge(certificate(steps=[STEP, link]), problem())
+        assert (code, "DOES NOT HOLD: certificate.json names an unknown" in said) == (1, True)
+    assert judge(witness(1.0, 0.0).replace('"chains": [1]', '"chains": [2]'), leg())[0] == 1
+
+
+@pytest.mark.parametrize("changed", [{"y": [], "W": []}, {"names": [" "]}, {"names": []}])
+def test_a_problem_has_rows_and_named_unknowns(judge, changed):
+    assert judge(certificate(steps=[STEP]), problem(**changed))[0] == 2
+
+
 def test_minus_zero_is_an_index(judge):
     assert judge(certificate(steps="[" + ROW % (0.5, "-0") + "]"), problem())[0] == 0
     assert judge(certificate(steps="[" + ROW % (0.5, "-1") + "]"), problem())[0] == 2

@@ -86,6 +86,14 @@ def test_names_are_read_in_every_locale(tmp_path):
 
 
 @built
+def test_a_certificate_about_another_unknown_does_not_hold(files, capsys):
+    certificate = load(files / "hull.json")
+    save(replace(certificate, proof=Witness({"a": 0.0, "c": 0.0})), files / "other.json")
+    assert run(["check", "--verified", str(files / "other.json"), str(files / "problem.npz")]) == 1
+    assert "DOES NOT HOLD: other.json names an unknown or a chain" in capsys.readouterr().out
+
+
+@built
 def test_a_refusal_names_the_program_once(tmp_path, files):
     (tmp_path / "broken.json").write_text("{")
     with pytest.raises(InputError, match=r"^gough-proof-check: not ") as caught:
