@@ -107,3 +107,11 @@ def test_a_disagreement_is_a_failure(files, monkeypatch, capsys):
     monkeypatch.setattr(verified, "ask", lambda *_: refuses)
     assert run(["check", "--verified", str(files / "hull.json"), str(files / "problem.npz")]) == 1
     assert "The checkers disagree about hull.json" in capsys.readouterr().out
+
+
+def test_evidence_that_only_the_verified_checker_accepts_is_no_matter_of_digests(files, monkeypatch, capsys):
+    monkeypatch.setattr(verified, "installed", lambda: files)
+    monkeypatch.setattr(verified, "ask", lambda *_: verified.ProgramVerdict(holds=True, lines=("HOLDS",)))
+    save(replace(load(files / "hull.json"), proof=Witness({"a": 4.0, "b": 4.0})), files / "false.json")
+    assert run(["check", "--verified", str(files / "false.json"), str(files / "problem.npz")]) == 1
+    assert "is none of these, the checkers disagree: report the files as a bug." in capsys.readouterr().out

@@ -53,7 +53,8 @@ class TwoVerdicts:
     def disagreements(self) -> tuple[str, ...]:
         """Certificates that the Python checker accepts and the verified one refuses.
 
-        The other way round is no disagreement: the Python checker also compares digests, manifests and sources.
+        The other way round need not be one: the Python checker also compares digests, manifests and sources. Its reason
+        tells whether it is.
         """
         ours = _verdicts(self.python)
         return tuple(name for name, each in self.verified.items() if ours[name] and not each)
@@ -69,7 +70,12 @@ class TwoVerdicts:
         good = sum(map(bool, self.verified.values()))
         lines.append(f"  {good} of {len(self.verified)} certificates hold.")
         if not self.python and good:
-            lines.append("  What the Python checker refuses does not hold: it compares digests, manifest and sources.")
+            lines.append(
+                "  What the Python checker refuses does not hold: it also compares digests, manifest and sources."
+            )
+            lines.append(
+                "  If the reason that it gives is none of these, the checkers disagree: report the files as a bug."
+            )
         if self.disagreements:
             which = ", ".join(self.disagreements)
             lines.append(f"The checkers disagree about {which}: do not rely on it, and report the files as a bug.")
