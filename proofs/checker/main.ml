@@ -48,7 +48,7 @@ let slanted names (direction, value) =
   if List.length terms > 1 then
     say "  %s >= %s" (String.concat " + " (List.map (fun (x, c) -> exactly c ^ " " ^ x) terms)) (low value)
 
-let which = "x within the prior that satisfies |y - W x| <= radius + regressor |x|"
+let which = "θ within the prior that satisfies |y - W θ| <= radius + regressor |θ|"
 
 let linear certificate (names, p) =
   let head keys = fields "a certificate" ([ "gough"; "version"; "kind"; "problem"; "seal" ] @ keys) certificate in
@@ -61,7 +61,7 @@ let linear certificate (names, p) =
       else (say "Every %s has:" words; sides names known.Linear.sides; List.iter (slanted names) steps);
       true in
   let every = which ^ " in every row" in
-  say "Problem: %d rows and %d unknowns x. Prior, decimals standing for the nearest doubles:" p.Linear.n_rows (List.length names);
+  say "Problem: %d rows and %d unknowns θ. Prior, decimals standing for the nearest doubles:" p.Linear.n_rows (List.length names);
   sides ~low:as_read ~high:as_read names p.Linear.prior;
   match kind with
   | "Witness" ->
@@ -70,7 +70,7 @@ let linear certificate (names, p) =
     let x = vector names "theta" theta in
     let holds = Linear.check_witness p x in
     if holds then begin
-      say "There is an %s:" every;
+      say "There is a %s:" every;
       List.iter2 (fun name v -> say "  %s = %s" name (exactly v)) names x
     end;
     holds
@@ -99,8 +99,8 @@ let linear certificate (names, p) =
     let rows = whole_list "outliers" (field "outliers") in
     let holds = Relaxed.check_violated p count q rows (cuts "contradictions" (field "contradictions")) in
     if holds then begin
-      if count > 0 then say "Every x within the prior violates at least %d rows." count;
-      if rows <> [] then say "Every x within the prior that violates at most %d rows violates the rows %s, counted from 0." q
+      if count > 0 then say "Every θ within the prior violates at least %d rows." count;
+      if rows <> [] then say "Every θ within the prior that violates at most %d rows violates the rows %s, counted from 0." q
         (String.concat ", " (List.map string_of_int rows))
     end;
     holds
@@ -113,7 +113,7 @@ let linear certificate (names, p) =
        if Linear.is_empty known then say "There is no %s." every
        else begin
          let last = List.nth bodies (List.length bodies - 1) in
-         say "Every %s is in the ellipsoid of all x with (u'(x - c))^2 <= u' P u for every u, where" every;
+         say "Every %s is in the ellipsoid of all θ with (u'(θ - c))^2 <= u' P u for every u, where" every;
          List.iter2 (fun name c -> say "  c of %s = %s" name (exactly c)) names last.Ellipsoid.center;
          List.iter (fun row -> say "  P, from the diagonal on: %s" (String.concat ", " (List.map exactly row))) last.Ellipsoid.shape;
          say "and has:"; sides names known.Linear.sides
