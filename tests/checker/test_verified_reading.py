@@ -123,7 +123,7 @@ def test_a_flat_ellipsoid_is_stated_without_an_inverse(judge):
     code, said = judge(certificate("Inside", steps=[], rounds=rounds), about)
     assert code == 0
     assert "P^-1" not in said
-    assert "(u'(x - c))^2 <= u' P u for every u" in said
+    assert "(u'(θ - c))^2 <= u' P u for every u" in said
 
 
 def test_how_much_readings_may_be_off_is_stated_with_its_unit_and_its_end_at_zero(judge):
