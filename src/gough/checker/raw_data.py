@@ -165,7 +165,8 @@ def require_known(study: Mapping[str, Any]) -> None:
 def center_of(study: Mapping[str, Any]) -> str:
     """What unknowns are sought around: "blueprint" or "calibrated"."""
     framed = table_in(study, "calibration").get("frames", "robot")
-    stated = table_in(study, "certify").get("center", "calibrated" if framed == "instrument" else "blueprint")
+    default = "calibrated" if framed == "instrument" and "frames" not in study else "blueprint"
+    stated = table_in(study, "certify").get("center", default)
     if framed not in {"robot", "instrument"} or stated not in {"blueprint", "calibrated"}:
         raise NotProven("'frames' or 'center' of the study has a value that the checker does not know")
     return str(stated)

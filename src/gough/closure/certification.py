@@ -298,7 +298,11 @@ def prepare(
     require(poses.n_chains == len(robot.chains), f"the {robot.name} has {len(robot.chains)} readings a pose")
     theta, compared, where, notes = _centers(robot, center, calibrated)
     how = "gough.closure.Tolerances(position=1e-5, reading=1e-6), in m and the unit of readings"
-    half = record(tolerances, "tolerances", Tolerances, how).broadcast(poses)
+    tolerances = record(tolerances, "tolerances", Tolerances, how)
+    half = tolerances.broadcast(poses)
+    if tolerances.orientation is None and robot.has_orientation and poses.rotation is not None:
+        how = "Tolerances(position=1e-5, reading=1e-6, orientation=1e-4)"
+        raise InputError(f"a {robot.name} turns: state half-widths of orientations in rad, as in {how}; 0 means exact")
     reach = np.atleast_1d(array(around, "around", ndim=(0, 1)))
     require(bool((reach > 0).all() and np.isfinite(reach).all()), "around must be a positive length in m")
     sources = None if sources is None else SourceFiles.of(sources)

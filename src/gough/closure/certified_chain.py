@@ -51,9 +51,9 @@ class Tolerances(NamedTuple):
     """m, axis by axis: one, three, or (N, 3)."""
     reading: Any
     """In the unit of the readings: one, one for each chain, or (N, chains)."""
-    orientation: Any = 0.0
+    orientation: Any = None
     """rad, of the left rotation vector: one, three, or (N, 3); of robots that turn about z only, of the heading, unless
-    poses are in an instrument's frame."""
+    poses are in an instrument's frame. None: not stated, which counts as exact for robots that do not turn."""
 
     @classmethod
     def of_noise(
@@ -82,7 +82,8 @@ class Tolerances(NamedTuple):
         """
         n, m = poses.readings.shape
         position, reading, orientation = (
-            array(each, f"tolerances: {name}", ndim=(0, 1, 2)) for name, each in self._asdict().items()
+            array(0.0 if each is None else each, f"tolerances: {name}", ndim=(0, 1, 2))
+            for name, each in self._asdict().items()
         )
         axes = "state one half-width for all axes, or one for each of three"
         require(all(each.shape in {(), (1,), (3,), (n, 3)} for each in (position, orientation)), axes)
@@ -137,7 +138,7 @@ def certified_chain(
     read = np.broadcast_to(np.asarray(tolerances.reading, dtype=float), (N,))
     axes = 2 if isinstance(model, PlanarRRR) else 3
     moved = np.broadcast_to(np.asarray(tolerances.position, dtype=float), (N, 3))
-    turned = np.asarray(tolerances.orientation, dtype=float)
+    turned = np.asarray(0.0 if tolerances.orientation is None else tolerances.orientation, dtype=float)
     if frames is None:
         seen = own_poses(poses, moved, np.broadcast_to(turned, (N,)), axes=axes, turns=turns)
     else:

@@ -212,7 +212,8 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
             chains = chain_numbers(model, table.chains)
         with self.at("certify"):
             tolerances = self._tolerances(poses)
-            wanted = table.center or ("calibrated" if self.table.calibration.frames == "instrument" else "blueprint")
+            unknown_frames = self.table.calibration.frames == "instrument" and frames is None
+            wanted = table.center or ("calibrated" if unknown_frames else "blueprint")
             calibrated, notes = self._calibration_to_compare(wanted)
         assert self.table.poses is not None
         return {

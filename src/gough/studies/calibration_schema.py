@@ -121,7 +121,7 @@ class CertifyTable(Table):
     """Half-widths that are not stated, in standard deviations of [noise] or of the averaged repeats."""
     around: Reach = Field(default_factory=lambda: [0.1])
     center: Literal["blueprint", "calibrated"] | None = None
-    """Center of the search box; default: the calibration if the instrument has its own frame, else the blueprint."""
+    """Center of the search box; default: the blueprint, or the calibration if the instrument's frame is not stated."""
     chains: list[Annotated[int, Field(ge=1)]] = Field(default_factory=list)
     """Numbers of the chains, from 1; default: all."""
     outliers: Annotated[int, Field(ge=0, le=5)] = 0

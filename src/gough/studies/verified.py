@@ -13,6 +13,7 @@ from gough.checker import load, load_chains, load_question, save, save_chains, s
 from gough.checker.certificate import FORMAT, digest
 from gough.checker.chain_files import CERTIFICATES
 from gough.checker.folders import FolderVerdict
+from gough.checker.manifest import MANIFEST
 from gough.core.errors import GoughError, InputError
 from gough.core.sealed import kind_of_file
 from gough.data import read_problem, read_table, write_problem
@@ -169,7 +170,8 @@ def _files(python: FileVerdict | FolderVerdict) -> Iterator[tuple[str, tuple[Pat
     """The certificates that the Python checker read, and the files that they are about."""
     if isinstance(python, FileVerdict):
         assert python.problem is not None  # files are checked here
-        yield python.certificate.name, (python.certificate, python.problem)
+        if python.problem.name != MANIFEST:  # which stands for a question that could not be read
+            yield python.certificate.name, (python.certificate, python.problem)
         return
     for name in python.verdicts:
         yield name, (python.folder / name, python.folder / python.about[name])

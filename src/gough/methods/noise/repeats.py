@@ -149,10 +149,12 @@ def noise_from_repeats(repeats: Any, names: Sequence[str]) -> RepeatNoise:
         >>> truth = np.sin(np.linspace(0, 6, 500))[:, None] * [1.0, 20.0]
         >>> noise = noise_from_repeats(truth + rng.normal(size=(8, 500, 2)) * [0.01, 0.5], ["q1", "motor 1"])
         >>> print(noise)
-        channel  unit  σ of a reading      95% interval  Gaussian?  white?  alike in all repeats?
-        ───────  ────  ──────────────  ────────────────  ─────────  ──────  ─────────────────────
-        q1                     0.0100  0.00980 … 0.0103        yes     yes                    yes
-        motor 1                 0.499     0.487 … 0.510        yes     yes                    yes
+                                                                     alike in
+                        σ of a                                            all
+        channel  unit  reading      95% interval  Gaussian?  white?  repeats?
+        ───────  ────  ───────  ────────────────  ─────────  ──────  ────────
+        q1              0.0100  0.00980 … 0.0103        yes     yes       yes
+        motor 1          0.499     0.487 … 0.510        yes     yes       yes
         Each σ is known to ± 1.2 %, from 3500 independent errors.
         Gaussian: not refuted (smallest p = 0.22 of 2 channels).
         White: not refuted (smallest p = 0.18 of 2 channels).

@@ -79,6 +79,7 @@ def identifiability(problem: LinearProblem, *, rtol: float | None = None) -> Ide
         Rank 2 of 3 unknowns; condition number 2.25.
         Determined only in combination:
           m_1 + 2·m_2
+        Factors in combinations are rounded to 4 digits; the computation uses all digits.
         Worst-excited direction: (m_1 + 2·m_2) − 0.447·f.
     """
     R = triangle(problem, Unweighted())[:-1, :-1]
