@@ -15,7 +15,7 @@ from gough.checker.folders import check_folder
 from gough.checker.manifest import MANIFEST, Given, load_manifest
 from gough.checker.raw import Source, SourceText
 from gough.checker.raw_chains import BLUEPRINTS
-from gough.checker.raw_data import NotDerived
+from gough.checker.raw_data import NotDerived, center_of
 from gough.cli.app import run
 from gough.robots import LinearDelta
 from gough.studies.robots import BLUEPRINTS as KNOWN
@@ -622,3 +622,10 @@ def rows_of(content):
     return [
         [Fraction(cell.strip(' "\r')) for k, cell in enumerate(line.split(",")) if k in _USED] for line in lines[1:]
     ]
+
+
+def test_the_default_center_is_the_blueprint_unless_frames_are_unknown():
+    framed = {"calibration": {"frames": "instrument"}}
+    assert [center_of(study) for study in ({}, framed, {**framed, "frames": {}})] == [
+        "blueprint", "calibrated", "blueprint",
+    ]  # fmt: skip

@@ -115,3 +115,13 @@ def test_evidence_that_only_the_verified_checker_accepts_is_no_matter_of_digests
     save(replace(load(files / "hull.json"), proof=Witness({"a": 4.0, "b": 4.0})), files / "false.json")
     assert run(["check", "--verified", str(files / "false.json"), str(files / "problem.npz")]) == 1
     assert "is none of these, the checkers disagree: report the files as a bug." in capsys.readouterr().out
+
+
+@built
+def test_one_certificate_without_its_question_does_not_hold(tmp_path, capsys):
+    folder = leg_run(tmp_path)
+    (folder / "measurements.json").unlink()
+    (one, *_) = sorted(folder.glob("leg-2-*.json"))
+    capsys.readouterr()
+    assert run(["check", "--verified", str(one)]) == 1
+    assert "measurements.json is missing" in capsys.readouterr().out

@@ -131,6 +131,7 @@ def test_tolerances_follow_from_the_noise_of_the_poses(platform):
         ({"tolerances": Tolerances(1e-4, [1e-5, 1e-5])}, "one for each of 6 chains"),
         ({"tolerances": Tolerances(1e-4, -1e-5)}, "half-widths of readings must not be negative"),
         ({"tolerances": Tolerances(np.nan, 1e-5)}, "half-widths of positions must not be negative"),
+        ({"tolerances": Tolerances(1e-4, 1e-5)}, "turns: state half-widths of orientations in rad"),
         ({"chains": [0]}, "there is no leg 0: the robot has 6"),
         ({"chains": [2, 2]}, "named more than once"),
         ({"around": 0.0}, "positive length"),

@@ -117,6 +117,7 @@ def test_the_fewest_poses_of_a_target(rng):
     Z = np.eye(4)[:, None, :] * 2.0
     criterion = VarianceCriterion(np.eye(4), "pose", "")
     assert fewest(Z, criterion, np.zeros((4, 4)), 1.0) == 4
+    assert fewest(Z, criterion, np.zeros((4, 4)), 1e-9) == 2**20 + 1  # more are not examined, and none is claimed
     assert fewest(Z, criterion, np.zeros((4, 4)), 0.5) == 16
     assert fewest(Z, criterion, np.eye(4), 2.1) == 1
     assert fewest(Z, criterion, np.zeros((4, 4)), 1e-9) > 1 << 19

@@ -43,13 +43,17 @@ def least_value(
     return max((bound for bound in bounds if bound is not None), default=None)
 
 
+_MOST = 1 << 20
+"""Numbers of poses beyond it are not examined: that more are needed is all that is said."""
+
+
 def fewest(Z: Array, criterion: VarianceCriterion, known: Array, target: float) -> int:
     """No fewer of the candidates, repeats allowed, have a root summed variance of at most `target`."""
     low, high = 1, 2
     while _misses(Z, criterion, known, high, target):
         low, high = high, 2 * high
-        if high > 1 << 20:
-            return high
+        if high > _MOST:
+            return low + 1
     if high == 2 and not _misses(Z, criterion, known, 1, target):
         return 1
     while high - low > 1:
