@@ -7,6 +7,8 @@ open Reader
 
 (* One line: names in a file cannot make up another. *)
 let line text = String.map (fun c -> if c < ' ' || c = '\127' then '?' else c) text ^ "\n"
+let listed xs = String.concat ", " (List.map string_of_int xs)
+let counted word xs = Printf.sprintf "%s%s %s, counted from 0" word (if List.length xs > 1 then "s" else "") (listed xs)
 let say format = Printf.ksprintf (fun text -> print_string (line text)) format
 
 (* A number to at least 17 significant digits, rounded down, or up: a proven bound stays true as it is printed. *)
@@ -99,9 +101,9 @@ let linear certificate (names, p) =
     let rows = whole_list "outliers" (field "outliers") in
     let holds = Relaxed.check_violated p count q rows (cuts "contradictions" (field "contradictions")) in
     if holds then begin
-      if count > 0 then say "Every θ within the prior violates at least %d rows." count;
-      if rows <> [] then say "Every θ within the prior that violates at most %d rows violates the rows %s, counted from 0." q
-        (String.concat ", " (List.map string_of_int rows))
+      if count > 0 then say "Every θ within the prior violates at least %d of the rows." count;
+      if rows <> [] then say "Every θ within the prior that violates at most %d of the rows violates %s." q
+        (counted "row" rows)
     end;
     holds
   | "Inside" ->
@@ -137,7 +139,6 @@ let judge_of { numbers; lower; upper; measured; _ } =
     let q = { Chains.numbers; measured; lower; upper } in
     { bound = Chains.rods_bound q; empty = Chains.rods_empty q; outliers = Chains.rods_outliers q; witness = Chains.rods_witness q }
 
-let listed xs = String.concat ", " (List.map string_of_int xs)
 
 let chains certificate q =
   let head keys = fields "a certificate" ([ "gough"; "version"; "kind"; "problem"; "chains"; "more"; "seal" ] @ keys) certificate in
@@ -178,7 +179,7 @@ let chains certificate q =
     let values = each "values" exact (field "values") and out = whole_list "left_out" (field "left_out") in
     let holds = judge.witness chosen more values (each "errors" (fun what -> each what exact) (field "errors")) out in
     if holds then begin
-      say "Some %s %s%s:" geometry fits (if out = [] then "" else Printf.sprintf ", but the poses %s, counted from 0" (listed out));
+      say "Some %s %s%s:" geometry fits (if out = [] then "" else Printf.sprintf ", but %s" (counted "pose" out));
       List.iter2 (fun name x -> say "  %s = %s" name (exactly x)) (List.concat names) values
     end;
     holds
@@ -189,7 +190,7 @@ let chains certificate q =
     let holds = judge.outliers chosen more count few poses (each "contradictions" links (field "contradictions")) in
     if holds && count > 0 then say "Every %s misses at least %d of the poses." geometry count;
     if holds && poses <> [] then
-      say "Every %s %s misses at most %d of the poses misses the poses %s, counted from 0." geometry that few (listed poses);
+      say "Every %s %s misses at most %d of the poses misses %s." geometry that few (counted "pose" poses);
     holds
   | kind -> bad "certificates of kind %s are not checked here" kind
 
