@@ -326,7 +326,7 @@ def test_the_first_user_of_a_folder_is_not_disturbed(tmp_path):
     assert not (folder / LOCK).exists()
 
 
-def test_ctrl_c_waits_until_files_are_renamed(tmp_path, monkeypatch):
+def test_ctrl_c_waits_until_files_are_renamed(tmp_path, monkeypatch, request):
     """The signal comes with the first rename; a thread that sleeps could receive it."""
     real, sent = Path.replace, []
 
@@ -337,6 +337,8 @@ def test_ctrl_c_waits_until_files_are_renamed(tmp_path, monkeypatch):
 
     write_folder(tmp_path, {"a": b"1", "b": b"1"})
     monkeypatch.setattr(Path, "replace", replace)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore the signal
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, handler))
     with pytest.raises(KeyboardInterrupt):
         write_folder(tmp_path, {"a": b"2", "b": b"2"})
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.name != MANIFEST} == {
