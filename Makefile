@@ -7,8 +7,8 @@ WORKERS ?= auto
 MINUTES ?= 10
 SEED ?= 1
 
-# the verified checker is built for the tests where Coq and OCaml are installed
-PROOFS := $(if $(and $(shell command -v coqc),$(shell command -v ocamlfind)),proofs)
+# the verified checker is built for the tests where Coq, OCaml and zarith are installed
+PROOFS := $(if $(and $(shell command -v coqc),$(shell ocamlfind query zarith 2>/dev/null)),proofs)
 
 .PHONY: demo test check format bench fuzz proofs clean
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from gough.studies.verified import installed
+
 PROOFS = Path(__file__).parents[2] / "proofs"
 THEORIES = {path.stem: path for path in sorted(PROOFS.glob("*.v"))}
 ASSUMED = {
@@ -108,7 +110,24 @@ def built():
     return all(path.exists() and path.stat().st_mtime >= path.with_suffix(".v").stat().st_mtime for path in compiled)
 
 
-@pytest.mark.skipif(shutil.which("coqc") is None or not built(), reason="the proofs are not built: make proofs")
+def can_build():
+    """Are Coq, OCaml and zarith installed? `make test` builds the proofs then."""
+    if shutil.which("coqc") is None or shutil.which("ocamlfind") is None:
+        return False
+    return subprocess.run(["ocamlfind", "query", "zarith"], capture_output=True, check=False).returncode == 0
+
+
+with_tools = pytest.mark.skipif(not can_build(), reason="Coq, OCaml or zarith is not installed")
+
+
+@with_tools
+def test_the_program_is_built_where_it_can_be():
+    """Otherwise all tests of the proven checker would skip unnoticed."""
+    assert installed() is not None, "run make proofs"
+    assert built(), "run make proofs"
+
+
+@with_tools
 def test_only_the_axioms_of_real_numbers_are_assumed(tmp_path):
     command = ["coqc", "-Q", ".", "Gough", "-o", tmp_path / "Axioms.vo", "Axioms.v"]
     done = subprocess.run(command, cwd=PROOFS, capture_output=True, text=True, check=True, timeout=120)

@@ -1,12 +1,13 @@
 """Certificates: a statement with its proof, the digest of the problem that both are about, and the verdict on it."""
 
 import re
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import sha256
 from math import inf
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -60,8 +61,49 @@ class Certificate:
         return type(self.proof).__name__
 
 
+class ProvenIntervals(Answer):
+    """Base of verdicts: the intervals that are proven, by name, if what was checked holds."""
+
+    checked_thing: ClassVar[str]
+    """What was checked, for messages."""
+    intervals: Mapping[str, Interval]
+
+    @property
+    @abstractmethod
+    def is_proven(self) -> bool:
+        """Whether all that was checked holds."""
+
+    def __post_init__(self) -> None:
+        if not self.is_proven:
+            object.__setattr__(self, "intervals", {})  # nothing is proven, whatever was computed on the way
+
+    def __bool__(self) -> bool:
+        return self.is_proven
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The unknowns that an interval is proven of."""
+        return tuple(self.intervals)
+
+    def __getitem__(self, name: str) -> float:
+        """The middle of a proven interval; where one end is infinite, the other end."""
+        lower, upper = self.interval(name)
+        return float(Box(np.array([lower]), np.array([upper])).center[0])
+
+    def interval(self, name: str, level: float | None = None) -> Interval:
+        """The proven interval of one unknown.
+
+        Raises:
+            InputError: no interval of such an unknown is proven, or `level` is given, which a proof does not have.
+        """
+        require(level is None, "a proven interval has no confidence level: leave level out")
+        why = nearest(name, self.intervals) if self else f", because the {self.checked_thing} does not hold"
+        require(name in self.intervals, f"no interval of '{visible(name)}' is proven{why}")
+        return self.intervals[name]
+
+
 @dataclass(frozen=True)
-class Verdict(Answer):
+class Verdict(ProvenIntervals):
     """Whether a certificate holds, and why. A verdict is true (`if verdict:`) if it holds; `str()` puts it in words.
 
     "Does not hold" means that the evidence falls short; the statement might still be true. Where a bound holds,
@@ -82,33 +124,11 @@ class Verdict(Answer):
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     """Where a bound holds: what is proven of each unknown within the prior, rounded outward."""
 
-    def __post_init__(self) -> None:
-        if not self.holds:
-            object.__setattr__(self, "intervals", {})  # nothing is proven, whatever was computed on the way
-
-    def __bool__(self) -> bool:
-        return self.holds
+    checked_thing: ClassVar[str] = "certificate"
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The unknowns that a bound is proven of."""
-        return tuple(self.intervals)
-
-    def __getitem__(self, name: str) -> float:
-        """The middle of a proven interval; where one end is infinite, the other end."""
-        lower, upper = self.interval(name)
-        return float(Box(np.array([lower]), np.array([upper])).center[0])
-
-    def interval(self, name: str, level: float | None = None) -> Interval:
-        """The proven interval of one unknown.
-
-        Raises:
-            InputError: no interval of such an unknown is proven, or `level` is given, which a proof does not have.
-        """
-        require(level is None, "a proven interval has no confidence level: leave level out")
-        why = nearest(name, self.intervals) if self.holds else ", because the certificate does not hold"
-        require(name in self.intervals, f"no interval of '{visible(name)}' is proven{why}")
-        return self.intervals[name]
+    def is_proven(self) -> bool:
+        return self.holds
 
     def table(self) -> Table:
         """The statement, line by line."""

@@ -4,12 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
-from gough.answers import Answer
-from gough.checker.certificate import Verdict
+from gough.checker.certificate import ProvenIntervals, Verdict
 from gough.checker.chain_check import check_chains
 from gough.checker.chain_files import CERTIFICATES, QUESTIONS, load_chains, load_question
 from gough.checker.chain_proofs import ChainBound, ChainCertificate, ChainEmpty
@@ -31,12 +28,12 @@ from gough.checker.raw_chains import RawChains
 from gough.checker.raw_containment import require_contained, require_exhibited
 from gough.checker.raw_data import NotDerived, study_of, table_in
 from gough.checker.words import summary
-from gough.core.errors import InputError, nearest, require
+from gough.core.errors import InputError, require
 from gough.core.files import is_file
 from gough.core.sealed import kind_of_file
 from gough.core.tables import Table, table
 from gough.core.text import visible
-from gough.region import Box, Interval
+from gough.region import Interval
 
 MEASUREMENTS = "measurements.json"
 _NO_MANIFEST = (
@@ -59,7 +56,7 @@ _WHOLE = "Where a statement ends with …, gough check CERTIFICATE.json prints a
 
 
 @dataclass(frozen=True)
-class FolderVerdict(Answer):
+class FolderVerdict(ProvenIntervals):
     """What the check of a folder found. A verdict is true (`if verdict:`) if everything in it holds.
 
     Where it does, `verdict.interval("l1")` is the proven interval of an unknown with which its chain, by itself, fits
@@ -87,38 +84,16 @@ class FolderVerdict(Answer):
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     """What certificates of boxes prove about the unknowns of single chains, with the tolerances as stated."""
 
-    def __post_init__(self) -> None:
-        if not self.holds:
-            object.__setattr__(self, "intervals", {})  # what is missing or changed may be what they rest on
+    checked_thing: ClassVar[str] = "folder"
+
+    @property
+    def is_proven(self) -> bool:
+        return self.holds
 
     @property
     def holds(self) -> bool:
         """Nothing is missing or changed, and every certificate holds."""
         return not self.faults and all(self.verdicts.values())
-
-    def __bool__(self) -> bool:
-        return self.holds
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The unknowns that an interval is proven of."""
-        return tuple(self.intervals)
-
-    def __getitem__(self, name: str) -> float:
-        """The middle of a proven interval."""
-        lower, upper = self.interval(name)
-        return float(Box(np.array([lower]), np.array([upper])).center[0])
-
-    def interval(self, name: str, level: float | None = None) -> Interval:
-        """The proven interval of one unknown.
-
-        Raises:
-            InputError: no interval of such an unknown is proven, or `level` is given, which a proof does not have.
-        """
-        require(level is None, "a proven interval has no confidence level: leave level out")
-        why = nearest(name, self.intervals) if self.holds else ", because the folder does not hold"
-        require(name in self.intervals, f"no interval of '{visible(name)}' is proven{why}")
-        return self.intervals[name]
 
     def table(self) -> Table:
         """A line for each certificate, and for each fault."""
