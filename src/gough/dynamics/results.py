@@ -185,8 +185,28 @@ def estimates_from_json(text: str) -> dict[str, Estimate]:
     return {label: Estimate.from_dict(each) for label, each in data.items()}
 
 
+class RobotEstimates(EstimatesByMethod):
+    """The estimates of a robot's parameters, from which efforts can be computed."""
+
+    robot: DynamicModel
+    identifiability: Identifiability
+
+    def parameters(self, method: str) -> Array:
+        """Parameters of the robot that have the efforts of one estimate, for `gough.robots.efforts`.
+
+        Where only combinations are determined, the first parameter of each has the value of the combination, and the
+        others are 0: these are not their values, and efforts are right for motions in which the same combinations act.
+
+        Raises:
+            InputError: there is no estimate of this name.
+        """
+        if method not in self.estimates:
+            raise InputError(f"no estimate is called '{method}'{nearest(str(method), self.estimates)}")
+        return parameters_with_efforts_of(self.robot.names, self.identifiability, self.estimates[method], self.fixed)
+
+
 @dataclass(frozen=True, eq=False)
-class Identified(EstimatesByMethod):
+class Identified(RobotEstimates):
     """A robot's parameters by every requested method, with verdicts on data, model and prediction.
 
     `print` shows a table of all methods with the verdicts. `identified["hull"]` is the estimate of one method;
@@ -352,19 +372,6 @@ class Identified(EstimatesByMethod):
         failed = [(label, each) for label, each in self.estimates.items() if each.status is not Status.OK]
         lines = [" ".join([f"{label} is {each.status.value}.", *each.notes]) for label, each in failed]
         return (*lines, *(f"{label} could not be used: {reason}" for label, reason in self.refused.items()))
-
-    def parameters(self, method: str) -> Array:
-        """Parameters of the robot that have the efforts of one estimate, for `gough.robots.efforts`.
-
-        Where only combinations are determined, the first parameter of each has the value of the combination, and the
-        others are 0: these are not their values, and efforts are right for motions in which the same combinations act.
-
-        Raises:
-            InputError: there is no estimate of this name.
-        """
-        if method not in self.estimates:
-            raise InputError(f"no estimate is called '{method}'{nearest(str(method), self.estimates)}")
-        return parameters_with_efforts_of(self.robot.names, self.identifiability, self.estimates[method], self.fixed)
 
     @property
     def regroupings(self) -> dict[str, str]:

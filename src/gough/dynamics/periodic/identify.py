@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.core.errors import GoughError, InputError, nearest, require
+from gough.core.errors import GoughError, InputError, require
 from gough.core.progress import Phase, announced
 from gough.core.tables import Table
 from gough.data import advised_cutoff
@@ -17,8 +17,8 @@ from gough.dynamics.periodic.by_repeat import by_repeat
 from gough.dynamics.periodic.motion import RepeatedMotion
 from gough.dynamics.periodic.order import OrderChoice, path_criterion, series_order
 from gough.dynamics.periodic.path import on_fitted_path, reading_covariance
-from gough.dynamics.reduce import parameters_with_efforts_of, reduced
-from gough.dynamics.results import EstimatesByMethod
+from gough.dynamics.reduce import reduced
+from gough.dynamics.results import RobotEstimates
 from gough.dynamics.tables import parameter_table, regroupings
 from gough.estimates import Estimate
 from gough.methods import (
@@ -43,7 +43,7 @@ _INSTRUMENTS = "instrumental variables"
 
 
 @dataclass(frozen=True, eq=False)
-class IdentifiedRepeats(EstimatesByMethod):
+class IdentifiedRepeats(RobotEstimates):
     """A robot's parameters from repeats of a periodic motion, by every estimator. `str()` is a table with verdicts."""
 
     robot: DynamicModel
@@ -166,19 +166,6 @@ class IdentifiedRepeats(EstimatesByMethod):
     def table(self, truth: Array | None = None) -> Table:
         """A row for each parameter, a column for each estimator, maximum likelihood first."""
         return parameter_table(self.likeliest.unknowns, self.likeliest_first, truth)
-
-    def parameters(self, method: str) -> Array:
-        """Parameters of the robot that have the efforts of one estimate, for `gough.robots.efforts`.
-
-        Where only combinations are determined, the first parameter of each has the value of the combination, and the
-        others are 0: these are not their values, and efforts are right for motions in which the same combinations act.
-
-        Raises:
-            InputError: there is no estimate of this name.
-        """
-        if method not in self.estimates:
-            raise InputError(f"no estimate is called '{method}'{nearest(str(method), self.estimates)}")
-        return parameters_with_efforts_of(self.robot.names, self.identifiability, self.estimates[method], self.fixed)
 
     @property
     def regroupings(self) -> dict[str, str]:
