@@ -18,7 +18,8 @@ from scipy.io import savemat
 from gough.core.errors import InputError
 from gough.data import Recording, read_recording, write_recording
 
-MASK = 'state missing = "mask" (in a study, in [data])'
+MASK = 'state missing = "mask" or "bridge" (in a study, in [data])'
+NO_TIMES = 'give time=None and rate= (in a study, time = "" and rate in [data])'
 HEAD = "time,q1,V1\n"
 ROWS = "".join(f"{i / 1000},{0.1 * i},{i * i}\n" for i in range(5))
 GOOD = HEAD + ROWS
@@ -80,19 +81,19 @@ BROKEN_CSV = {
         GOOD + "0.002,1,1\n0.003,1,1\n",
         {},
         (": row 6 (line 7), column 'time': time runs backwards, 0.002 s after 0.004 s: are two recordings in one file? "
-        "Split it there; if only the times are wrong, give time=None and rate="),
+        "Split it there; if only the times are wrong, " + NO_TIMES),
     ),
     "time stands still": (
         GOOD + "0.004,1,1\n0.004,1,1\n",
         {},
         (": row 6 (line 7), column 'time': time stands still, 0.004 s after 0.004 s (and in 1 more rows): are two "
-        "recordings in one file? Split it there; if only the times are wrong, give time=None and rate="),
+        "recordings in one file? Split it there; if only the times are wrong, " + NO_TIMES),
     ),
     "a gap in time": (
         GOOD + "0.008,1,1\n0.009,1,2\n",
         {},
         (": row 6 (line 7), column 'time': time jumps from 0.004 s to 0.008 s, about 3 samples are lost there: state "
-        'missing = "mask" (in a study, in [data])'),
+        'missing = "mask" or "bridge" (in a study, in [data])'),
     ),
     "more gaps than samples": (
         GOOD + "100,1,1\n",
@@ -104,20 +105,18 @@ BROKEN_CSV = {
         HEAD + "0,1,1\n0.001,1,1\n0.0024,1,1\n0.003,1,1\n0.004,1,2\n",
         {},
         (": row 3 (line 4), column 'time': sampling is not even, 0.0024 s is 40% of a period away from an even 1000 Hz. "
-        "Resample the recording; or, if its clock was even and only the times are inexact, leave them out by time=None "
-        "and state rate="),
+        "Resample the recording; or, if its clock was even and only the times are inexact, " + NO_TIMES),
     ),
     "another rate": (
         GOOD,
         {"rate": 500},
-        (": a rate of 500 Hz is stated, but column 'time' runs at 1000 Hz (rows are 0.001 s apart): drop rate=, or give "
-        "time=None"),
+        (": a rate of 500 Hz is stated, but column 'time' runs at 1000 Hz (rows are 0.001 s apart): drop rate=, or " + NO_TIMES),
     ),
     "time in ms": (
         MILLISECONDS,
         {"rate": 1000},
-        (": a rate of 1000 Hz is stated, but column 'time' runs at 1 Hz (rows are 1 s apart): give units={'time': 'ms'} "
-        "if time is in ms"),
+        (": a rate of 1000 Hz is stated, but column 'time' runs at 1 Hz (rows are 1 s apart): state units={'time': 'ms'}, "
+        'in a study [data.units] time = "ms" if time is in ms'),
     ),
     "a single row": (HEAD + "0,1,2\n", {}, ": row 1 (line 2) is the only one: a sampling rate needs two rows, or rate="),
     "an unknown unit": (
@@ -262,7 +261,7 @@ def test_a_file_that_may_not_be_read(tmp_path):
     ("how", "message"),
     [
         ({"rate": -1.0}, "rate must be a positive number of Hz, not -1.0"),
-        ({"missing": "drop"}, "missing must be 'refuse' or 'mask', not 'drop'"),
+        ({"missing": "drop"}, "missing must be 'refuse', 'mask' or 'bridge', not 'drop'"),
         ({"units": {"Q1": "deg"}}, "units state that 'Q1' is in deg, but it is not read; did you mean 'q1'?"),
         ({"columns": {}}, "columns must name at least one channel"),
     ],
@@ -390,17 +389,14 @@ def test_pickled_objects_are_never_loaded(tmp_path):
 def test_matlab_structs_cells_and_new_files(tmp_path):
     path = tmp_path / "a.mat"
     savemat(path, {"s": {"a": 1.0, "b": np.arange(3)}, "time": np.arange(3.0), "q": np.arange(3.0)})
-    assert refusal(path) == (
-        f"{path}: array 's' is a struct: save its fields as arrays of their own, as save(…, '-struct', …) does; "
-        "or choose others by columns"
-    )
+    assert read_recording(path).names == ("s.b", "q")
     assert read_recording(path, columns={"q": "q"}).names == ("q",)
     cells = tmp_path / "b.mat"
     savemat(cells, {"time": np.arange(2.0), "c": np.array([np.arange(2), np.arange(3)], dtype=object)})
     assert "array 'c' is a cell array: save plain arrays of numbers" in refusal(cells)
     new = tmp_path / "new.mat"
     new.write_bytes(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(512) + b"\x89HDF\r\n\x1a\n" + bytes(100))
-    assert refusal(new) == f"{new} is a MATLAB file of version 7.3: save it with -v7, as save('new.mat', '-v7')"
+    assert refusal(new).startswith(f"{new} is not a complete MATLAB file, perhaps cut off or damaged (OSError: ")
 
 
 def test_parquet_with_other_things_than_numbers(tmp_path):

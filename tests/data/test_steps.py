@@ -195,7 +195,8 @@ def test_rows_are_masked_where_a_channel_says_so():
 def test_masking_everything_is_refused_by_the_step_that_does_it():
     assert refusal(Differentiate(), MaskReversals(speed=100.0)) == (
         "recording: no row is left after MaskReversals(speed=100.0): 7996 rows masked (motor 1 3998, motor 2 3998): "
-        "slower than 100 within ±0.03 s"
+        "slower than 100 within ±0.03 s. Check the units of positions (degrees or radians) and of time, or state a "
+        "lower speed"
     )
 
 

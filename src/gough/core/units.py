@@ -18,6 +18,7 @@ _TABLE: dict[str, tuple[float, str]] = {
     "count": (1.0, "count"), "rpm": (pi / 30, "rad/s"),
     "m": (1.0, "m"), "cm": (1e-2, "m"), "mm": (1e-3, "m"), "µm": (1e-6, "m"), "nm": (1e-9, "m"), "in": (0.0254, "m"),
     "s": (1.0, "s"), "ms": (1e-3, "s"), "µs": (1e-6, "s"), "ns": (1e-9, "s"), "min": (60.0, "s"), "h": (3600.0, "s"),
+    "day": (86_400.0, "s"),
     "Hz": (1.0, "Hz"), "kHz": (1e3, "Hz"), "MHz": (1e6, "Hz"),
     "kg": (1.0, "kg"), "lb": (0.45359237, "kg"), "N": (1.0, "N"), "mN": (1e-3, "N"), "kN": (1e3, "N"),
     "lbf": (4.4482216152605, "N"), "J": (1.0, "J"), "W": (1.0, "W"), "Pa": (1.0, "Pa"), "bar": (1e5, "Pa"),
@@ -28,6 +29,8 @@ _TABLE: dict[str, tuple[float, str]] = {
 _ALSO = {
     "radian": "rad", "radians": "rad", "degree": "deg", "degrees": "deg", "revs": "rev", "turns": "turn",
     "counts": "count", "um": "µm", "us": "µs", "uV": "µV", "uA": "µA", "inch": "in", "sec": "s", "Ohm": "Ω",
+    "seconds": "s", "msec": "ms", "milliseconds": "ms", "usec": "µs", "microseconds": "µs", "nanoseconds": "ns",
+    "minutes": "min", "hours": "h", "days": "day",
 }  # fmt: skip
 _BASE = {
     "Hz": "1/s", "N": "kg·m/s²", "J": "kg·m²/s²", "W": "kg·m²/s³", "Pa": "kg/m/s²", "V": "kg·m²/s³/A",

@@ -10,8 +10,10 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
 from gough.data.matlab import Refused, matlab_variables
+from gough.data.matlab_hdf5 import hdf5_variables
 from gough.data.recording import Recording
 from gough.data.sources import joined_head, readable, require_kind, require_unpacked_size
+from gough.data.times import is_moment, stamps_of_numpy
 
 FORMAT = 1
 _OURS = "gough_recording"
@@ -22,8 +24,8 @@ _HDF5 = b"\x89HDF\r\n\x1a\n"
 class ArraySource:
     """Arrays by name: vectors are columns under their names, a matrix `q` is the columns q1, q2, …
 
-    The longer side of a matrix is time. A number called `rate` is the sampling rate; other single numbers and texts
-    are no channels.
+    Fields of structs have dotted names as in MATLAB: `log.q1`, `log.signals(2).values`. The longer side of a matrix is
+    time. A number called `rate` is the sampling rate; other single numbers and texts are no channels.
     """
 
     def __init__(self, path: Path, arrays: Mapping[str, Any]) -> None:
@@ -32,6 +34,8 @@ class ArraySource:
         self.start = 0.0
         self._columns: list[Array | str] = []
         """Each a column, or the reason why there is none."""
+        self._times: dict[str, Any] = {}
+        """Columns that can be read as times alone: dates, durations, or integers that are exact so; by head."""
         self.heads: tuple[str, ...] = ()
         if _OURS in arrays:
             self.heads = self._ours(arrays)
@@ -51,6 +55,11 @@ class ArraySource:
             )
         return np.array(loaded).T
 
+    def times(self, column: int) -> Any:
+        """The column of times: numbers, or stamps where it holds dates or durations, or texts."""
+        values = self._times.get(self.heads[column])
+        return self._column(column) if values is None else values
+
     def place(self, row: int) -> str:
         """What to call a row in a message."""
         return f"row {row + 1}"
@@ -67,11 +76,28 @@ class ArraySource:
 
     def _add(self, name: str, values: Any) -> None:
         """Note an array's columns, or why it has none; a single number or a text is no channel."""
-        if isinstance(values, Refused):
+        if isinstance(values, dict):
+            for field, each in values.items():
+                self._add(f"{name}{field}" if field.startswith("(") else f"{name}.{field}", each)
+        elif isinstance(values, Refused):
             self.heads, self._columns = (*self.heads, name), [*self._columns, values.why]
-            return
-        if not isinstance(values, np.ndarray) or values.dtype.kind in "US":
-            return
+        elif texts := _moments(values):
+            self._add(name, Refused("holds texts: name it as the column of times, or save numbers"))
+            self._times[name] = texts
+        elif isinstance(values, np.ndarray) and values.dtype.kind in "mM" and values.ndim == 1 and values.size:
+            self._add_stamps(name, values)
+        elif isinstance(values, np.ndarray) and values.dtype.kind not in "US":
+            self._add_numbers(name, values.squeeze() if values.ndim > 2 else values)  # Simulink puts time last
+
+    def _add_stamps(self, name: str, values: Any) -> None:
+        why = "holds dates or durations: name it as the column of times, or save numbers"
+        try:
+            self._times[name] = stamps_of_numpy(values)
+        except InputError as error:
+            why = str(error)
+        self._add(name, Refused(why))
+
+    def _add_numbers(self, name: str, values: Any) -> None:
         why = _no_column(values)
         if why:
             self._add(name, Refused(why))
@@ -80,6 +106,8 @@ class ArraySource:
             if name in ("rate", "start"):
                 setattr(self, name, float(values.ravel()[0]))
             return
+        if values.dtype.kind in "iu" and values.dtype != np.uint64 and values.size == max(values.shape):
+            self._times[name] = values.astype(np.int64).ravel()
         matrix = values.reshape(len(values), -1)
         matrix = matrix if matrix.shape[0] >= matrix.shape[1] else matrix.T
         self._columns += [column.astype(np.float64) for column in matrix.T]
@@ -133,15 +161,17 @@ def require_plain_archive(archive: Any, path: Path) -> None:
 
 
 def mat_source(path: Path) -> ArraySource:
-    """The variables of a MATLAB file of version 4 to 7."""
-    data = path.read_bytes()
-    begin = data[:520]
+    """The variables of a MATLAB file of any version."""
+    with path.open("rb") as file:
+        begin = file.read(520)
     version_2 = begin[124:128] in (b"\x00\x02IM", b"\x02\x00MI")
     newest = version_2 or begin.startswith((b"MATLAB 7.3", _HDF5)) or begin[512:] == _HDF5
-    require(not newest, f"{path} is a MATLAB file of version 7.3: save it with -v7, as save('{path.name}', '-v7')")
+    if newest:
+        with readable(path, "MATLAB"):
+            return ArraySource(path, hdf5_variables(path, lambda size: require_unpacked_size(path, size)))
     require_kind(path, "MATLAB", begin[:8])
     try:
-        variables = matlab_variables(data, lambda size: require_unpacked_size(path, size))
+        variables = matlab_variables(path.read_bytes(), lambda size: require_unpacked_size(path, size))
     except InputError as error:
         raise InputError(
             f"{path} is not a complete MATLAB file, perhaps cut off or damaged ({error}): copy or save it again"
@@ -202,9 +232,23 @@ def _no_column(values: Any) -> str:
         return "holds complex numbers: save plain ones"
     if values.dtype.kind not in "fiub":
         return f"holds no real numbers (type {values.dtype}): save plain numbers"
+    if values.dtype.kind == "f" and values.dtype.itemsize > 8:
+        return f"holds numbers with more digits than a double (type {values.dtype}): save doubles"
     if values.ndim > 2 or not values.size:
         return f"has shape {values.shape}, but a channel is a vector or a column of a matrix: save it as one"
     return ""
+
+
+def _moments(values: Any) -> tuple[str, ...]:
+    """The texts of an array or a cell array whose first text is a date or a time of day; none otherwise."""
+    if isinstance(values, list):
+        texts = [text for text in values if isinstance(text, str)]
+        texts = texts if len(texts) == len(values) else []
+    elif isinstance(values, np.ndarray) and values.dtype.kind == "U" and values.ndim == 1:
+        texts = values.tolist()
+    else:
+        texts = []
+    return tuple(texts) if len(texts) > 1 and is_moment(texts[0]) else ()
 
 
 def _texts(values: Any) -> tuple[str, ...]:

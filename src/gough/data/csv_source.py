@@ -5,8 +5,10 @@ import io
 import re
 from array import array
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -57,6 +59,13 @@ class CsvSource:
         values = self._quickly(columns, missing=missing)
         return self._carefully(columns, missing=missing) if values is None else values
 
+    def times(self, column: int) -> Any:
+        """The column of times: numbers, or texts if its first cell is neither blank nor a number."""
+        first = next((cells[column].strip() for _, _, cells in self._whole_rows()), "")
+        if first.lower() in _NOT_THERE or _INFINITE.fullmatch(first) or self._is_number(first):
+            return self.load([column], missing=True)[:, 0]
+        return tuple(cells[column] for _, _, cells in self._whole_rows())
+
     def place(self, row: int) -> str:
         """What to call a row in a message."""
         for number, (line, _) in enumerate(self._rows()):
@@ -94,7 +103,7 @@ class CsvSource:
         body = self._data, self._begin, self._end
         if _has(*body, b'"') or (self._decimal_comma and _has(*body, b".")):
             return None
-        if not _is_even(*body, self._separator, self._n_cells):
+        if not self._is_even:
             return None
         try:
             frame = pl.read_csv(
@@ -116,14 +125,15 @@ class CsvSource:
         bad = np.isinf(result) if missing else ~np.isfinite(result)
         return None if bad.any() else result
 
+    @cached_property
+    def _is_even(self) -> bool:
+        return _is_even(self._data, self._begin, self._end, self._separator, self._n_cells)
+
     def _carefully(self, columns: Sequence[int], *, missing: bool) -> Array:
         """Every cell looked at: slow, and each refusal names the cell."""
         values = array("d")
-        rows = self._rows()
-        for number, (line, cells) in enumerate(rows, start=1):
+        for number, line, cells in self._whole_rows():
             where = f"{self._path}: row {number} (line {line})"
-            if len(cells) != self._n_cells:
-                raise InputError(f"{where} {self._wrong_count(len(cells), is_last=next(rows, None) is None)}")
             values.extend(self._cell(cells[c], f"{where}, column '{self.heads[c]}'", missing=missing) for c in columns)
         return np.frombuffer(values).reshape(-1, len(columns)).copy(order="F")
 
@@ -141,12 +151,23 @@ class CsvSource:
         except csv.Error as error:
             raise InputError(f"{self._path}, line {self._line + rows.line_num}: {error}") from error
 
+    def _whole_rows(self) -> Iterator[tuple[int, int, list[str]]]:
+        """Numbers from 1, lines and cells of all rows; a row with too few or too many cells is refused."""
+        rows = self._rows()
+        for number, (line, cells) in enumerate(rows, start=1):
+            if len(cells) != self._n_cells:
+                wrong = self._wrong_count(len(cells), is_last=next(rows, None) is None)
+                raise InputError(f"{self._path}: row {number} (line {line}) {wrong}")
+            yield number, line, cells
+
+    def _is_number(self, text: str) -> bool:
+        return _NUMBER.fullmatch(text.replace(",", ".") if self._decimal_comma else text) is not None
+
     def _cell(self, cell: str, where: str, *, missing: bool) -> float:
         text = cell.strip()
         both = self._decimal_comma and "." in text
-        plain = text.replace(",", ".") if self._decimal_comma else text
-        if _NUMBER.fullmatch(plain) and not both:
-            value = float(plain)
+        if self._is_number(text) and not both:
+            value = float(text.replace(",", ".") if self._decimal_comma else text)
             require(abs(value) < np.inf, f"{where} holds '{text}', which is too large: mend it")
             return value
         if text.lower() in _NOT_THERE:

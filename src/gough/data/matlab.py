@@ -1,4 +1,4 @@
-"""Variables in MATLAB files of versions 4 to 7: arrays of numbers and texts; of the rest, why they are none.
+"""Variables in MATLAB files of versions 4 to 7: arrays of numbers, texts and structs; of the rest, why they are none.
 
 The layout is that of MathWorks' "MAT-File Format". Every length is checked against what is there before it is used: a
 damaged file is refused, where a reader that trusts it would crash.
@@ -22,7 +22,15 @@ _COMPLEX = 0x800
 _DEEPEST = 16
 _PART = 16 << 20
 _V4 = {0: "f8", 1: "f4", 2: "i4", 3: "i2", 4: "u2", 5: "u1"}
-_NOT_SPARSE = "is sparse: save full(…) of it"
+NOT_SPARSE = "is sparse: save full(…) of it"
+NOT_CELLS = "is a cell array: save plain arrays of numbers"
+NOT_COMPLEX = "holds complex numbers: save plain ones"
+NOT_OBJECT = (
+    "is an object such as a table, timeseries, datetime or duration, which MATLAB alone can read: save plain arrays, "
+    "of dates t for instance posixtime(t) with its unit s"
+)
+MOST_ELEMENTS = 100
+"""Elements of a struct array that are read."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +41,9 @@ class Refused:
 
 
 def matlab_variables(data: bytes, allowed: Callable[[int], None] = lambda _: None) -> dict[str, Any]:
-    """The variables by name: arrays of numbers (in MATLAB's shape), texts or lists of texts, or Refused.
+    """The variables by name: arrays of numbers (in MATLAB's shape), texts or lists of texts, structs, or Refused.
+
+    A struct is a dictionary of its fields, a struct array the dictionary of its elements "(1)", "(2)", ….
 
     `allowed` is asked about the number of bytes unpacked so far, and raises InputError where there are too many.
 
@@ -109,28 +119,54 @@ def _value(
     kind: int, shape: tuple[int, ...], parts: list[tuple[int, bytes]], order: str, depth: int, *, is_complex: bool
 ) -> Any:
     if kind == _SPARSE:
-        return Refused(_NOT_SPARSE)
+        return Refused(NOT_SPARSE)
     if kind == _CELL:
         require(len(parts) == prod(shape), f"a cell array of shape {shape} has {len(parts)} cells")
         require(all(k == _MATRIX for k, _ in parts), "a cell holds no array")
         cells = [_matrix(content, order, depth + 1)[1] for _, content in parts]
         texts = ["" if isinstance(c, np.ndarray) and not c.size else c for c in cells]
-        return (
-            texts
-            if all(isinstance(c, str) for c in texts)
-            else Refused("is a cell array: save plain arrays of numbers")
-        )
+        return texts if all(isinstance(c, str) for c in texts) else Refused(NOT_CELLS)
     if kind == _CHAR:
         return _text(parts[0], order) if parts else ""
     if not _FIRST_NUMERIC <= kind <= _LAST_NUMERIC:
-        what = "struct" if kind in (_STRUCT, _OBJECT) else "table or object"
-        return Refused(f"is a {what}: save its fields as arrays of their own, as save(…, '-struct', …) does")
+        return _struct(shape, parts, order, depth) if kind == _STRUCT else Refused(NOT_OBJECT)
     if is_complex:
-        return Refused("holds complex numbers: save plain ones")
+        return Refused(NOT_COMPLEX)
     require(len(parts) == 1, f"an array of numbers has {len(parts)} parts")
     values = _numbers(*parts[0], order)
     require(values.size == prod(shape), f"an array of shape {shape} has {values.size} numbers")
     return values.reshape(shape, order="F")
+
+
+def _struct(shape: tuple[int, ...], parts: list[tuple[int, bytes]], order: str, depth: int) -> Any:
+    """The fields of a struct, or of each element of a struct array."""
+    require(len(parts) >= 2, "a struct lacks the names of its fields")
+    length = _numbers(*parts[0], order)
+    whole = length.size == 1 and length.dtype.kind in "iu" and int(length[0]) > 0
+    require(whole and len(parts[1][1]) % int(length[0]) == 0, "the names of the fields of a struct are damaged")
+    width, text = int(length[0]), parts[1][1]
+    names = [text[i : i + width].split(b"\0")[0].decode("utf-8", "replace") for i in range(0, len(text), width)]
+    fields = parts[2:]
+    require(len(fields) == prod(shape) * len(names), f"a struct of shape {shape} has {len(fields)} values")
+    require(all(k == _MATRIX for k, _ in fields), "a field of a struct holds no array")
+    if len(set(names)) < len(names):
+        return Refused("is a struct with two fields of one name: rename one of them")
+    if prod(shape) > MOST_ELEMENTS:
+        return too_many_elements(shape)
+    values = [_matrix(content, order, depth + 1)[1] for _, content in fields]
+    step = len(names)
+    return elements([dict(zip(names, values[i * step :], strict=False)) for i in range(prod(shape))])
+
+
+def elements(structs: list[dict[str, Any]]) -> dict[str, Any]:
+    """A struct array as a dictionary of its elements; a single struct as itself."""
+    return structs[0] if len(structs) == 1 else {f"({i + 1})": each for i, each in enumerate(structs)}
+
+
+def too_many_elements(shape: tuple[int, ...]) -> Refused:
+    """What becomes of a struct array with an element for each sample, for instance."""
+    size = " × ".join(map(str, shape))
+    return Refused(f"is an array of {size} structs, of which {MOST_ELEMENTS} at most are read: save plain arrays")
 
 
 def _numbers(kind: int, content: bytes, order: str) -> Any:
@@ -167,7 +203,7 @@ def _version_4(data: bytes) -> Iterator[tuple[str, Any]]:
         if what or imaginary:
             yield (
                 name,
-                ("", Refused(_NOT_SPARSE))[what == 2] if what else Refused("holds complex numbers: save plain ones"),
+                ("", Refused(NOT_SPARSE))[what == 2] if what else Refused(NOT_COMPLEX),
             )
         else:
             yield name, np.frombuffer(data, item, rows * columns, begin).reshape((rows, columns), order="F")

@@ -10,6 +10,7 @@ from gough.core.arguments import instance
 from gough.core.arrays import Array, ArrayValue, Integers, Mask, array, first_not_finite
 from gough.core.errors import require
 from gough.core.tables import Cell, Table, table
+from gough.data.measurement_noise import Band, ChannelNoise
 
 
 @dataclass(frozen=True)
@@ -61,12 +62,21 @@ class FullRate(ArrayValue):
     """Hz of the low-pass."""
     order: int
     """Order of the low-pass in one direction."""
+    positions_noise: ChannelNoise | None = None
+    """Noise of the positions as recorded, measured above the band; None where nothing was measured."""
+    efforts_noise: ChannelNoise | None = None
+    """The same of the efforts."""
 
     def __post_init__(self) -> None:
         for field in ("q", "dq", "ddq"):
             object.__setattr__(self, field, array(getattr(self, field), field, ndim=2, copy=False))
         for field in ("at", "starts"):
             object.__setattr__(self, field, np.asarray(getattr(self, field), dtype=np.int64))
+
+    @property
+    def band(self) -> Band:
+        """The band that the low-pass leaves."""
+        return Band(self.cutoff, self.order, self.rate)
 
     @property
     def pieces(self) -> tuple[slice, ...]:
@@ -87,6 +97,9 @@ class FullRate(ArrayValue):
         for field in ("at", "starts"):
             moved = [getattr(part, field) + offset for part, offset in zip(parts, offsets, strict=True)]
             joined[field] = np.concatenate(moved)
+        for field in ("positions_noise", "efforts_noise"):
+            noises = [getattr(part, field) for part in parts]
+            joined[field] = None if None in noises else ChannelNoise.pooled(noises)
         return replace(first, **joined)
 
 

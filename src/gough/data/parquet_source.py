@@ -8,11 +8,12 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Mask
 from gough.core.errors import InputError, require
 from gough.data.parquet_pages import require_sound_pages
 from gough.data.recording import Recording
 from gough.data.sources import joined_head, readable, require_kind, require_unpacked_size
+from gough.data.times import Kind, Stamps
 
 _TIME = "time [s]"
 _MAGIC = b"PAR1"
@@ -54,6 +55,38 @@ class ParquetSource:
             for i, name in enumerate(names):
                 result[:, i] = frame[name].cast(pl.Float64).to_numpy()
         return result
+
+    def times(self, column: int) -> Any:
+        """The column of times: numbers, texts, or stamps where it holds dates, times of day or durations."""
+        import polars as pl  # noqa: PLC0415 - start-up time
+
+        name = self.heads[column]
+        kind = self._types[name]
+        if not (kind.is_temporal() or kind.is_integer() or kind == pl.String):
+            return self.load([column], missing=True)[:, 0]
+        with _readable(self._path):
+            series = pl.read_parquet(self._path, columns=[name], glob=False)[name]
+            if kind == pl.String:
+                return tuple(series.fill_null("").to_list())
+            missing = series.is_null().to_numpy()
+            if kind.is_integer():
+                exact = not missing.any() and kind not in (pl.UInt64, pl.Int128)
+                return (series.cast(pl.Int64) if exact else series.cast(pl.Float64)).to_numpy()
+            if isinstance(kind, pl.Datetime | pl.Duration):
+                return self._stamps(series, kind, missing)
+            require(kind == pl.Time, f"{self._path}: column '{name}' holds dates without a time of day")
+            return Stamps(Kind.OF_DAY, series.to_physical().fill_null(0).to_numpy().astype(np.int64), missing)
+
+    def _stamps(self, series: Any, kind: Any, missing: Mask) -> Stamps:
+        """Stamps of dates or durations; polars keeps dates with a zone in UTC."""
+        counts, digits = series.to_physical().fill_null(0), {"ms": 3, "us": 6, "ns": 9}[kind.time_unit]
+        values = counts.to_numpy().astype(np.int64)
+        scale = 10 ** (9 - digits)
+        fits = not values.size or max(int(values.max()), -int(values.min())) < (1 << 63) // scale
+        require(fits, f"{self._path}: column '{series.name}' holds dates beyond the years 1678 to 2261")
+        zoned = getattr(kind, "time_zone", None) is not None
+        which = Kind.ELAPSED if not hasattr(kind, "time_zone") else Kind.ABSOLUTE if zoned else Kind.LOCAL
+        return Stamps(which, values * scale, missing, digits)
 
     def place(self, row: int) -> str:
         """What to call a row in a message."""

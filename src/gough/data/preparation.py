@@ -9,7 +9,12 @@ from gough.core.text import written
 from gough.core.units import LARGEST
 from gough.data.motion import MeasuredMotion, StepReport
 from gough.data.recording import Recording
-from gough.data.steps import DropMissing, LowPass, Signals, Step
+from gough.data.steps import DropMissing, LowPass, MaskReversals, Signals, Step
+
+_HINTS: Mapping[type, str] = {
+    MaskReversals: ". Check the units of positions (degrees or radians) and of time, or state a lower speed"
+}
+"""What to do where a step leaves no row."""
 
 Channels = Sequence[str] | Mapping[str, str]
 
@@ -52,16 +57,17 @@ def _prepared(recording: Recording, coordinates: Channels, efforts: Channels, st
         plausible = not bool((abs(channel) > LARGEST).any())
         require(plausible, f"{whence}: channel '{name}' has values beyond {LARGEST:g}: a robot has none, mend them")
     signals = _signals(recording, coordinates, efforts, steps)
-    did = "; ".join([f"{recording.duration:.4g} s at {recording.rate:.10g} Hz", *recording.remarks])
+    began = f", began {recording.began}" if recording.began else ""
+    did = "; ".join([f"{recording.duration:.4g} s at {recording.rate:.10g} Hz{began}", *recording.remarks])
     account = [StepReport(whence, did, signals.n_samples, signals.kept.sum().item(), recording.remarks)]
     for step in steps:
         try:
             signals, did = step.apply(signals)
         except InputError as error:
-            raise InputError(f"{whence}, {written(step)}: {error}") from error
+            raise _in_step(error, step, recording) from error
         account.append(StepReport(str(step), did, signals.n_samples, signals.kept.sum().item()))
         if not account[-1].rows:
-            raise InputError(f"{whence}: no row is left after {step}: {did}")
+            raise InputError(f"{whence}: no row is left after {step}: {did}{_HINTS.get(type(step), '')}")
     if signals.dq is None or signals.ddq is None:
         raise InputError("a motion needs velocities and accelerations: put Differentiate() among the steps")
     return MeasuredMotion(
@@ -104,8 +110,21 @@ def _signals(recording: Recording, coordinates: Channels, efforts: Channels, ste
         q,
         recording.columns(channels),
         np.ones(q.shape, dtype=bool, order="F"),
-        memory=max((step.memory(recording.rate) for step in filters), default=0.0),
+        memory=max((_memory(step, recording) for step in filters), default=0.0),
+        planned=(filters[0].cutoff, filters[0].order) if filters else None,
     )
+
+
+def _memory(step: LowPass, recording: Recording) -> float:
+    try:
+        return step.memory(recording.rate)
+    except InputError as error:
+        raise _in_step(error, step, recording) from error
+
+
+def _in_step(error: InputError, step: Step, recording: Recording) -> InputError:
+    """The error of a step with the recording and the step, and with what is odd about the recording's clock."""
+    return InputError("; ".join([f"{recording.source or 'recording'}, {written(step)}: {error}", *recording.notes]))
 
 
 def _named(channels: Channels, what: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -50,9 +50,13 @@ class Recording(ArrayValue):
     """Where it comes from: usually a file."""
     rows: Integers | None = None
     """(N,) row of the source that each sample is, counted from 1; −k where it was lost after row k; None: 1, 2, 3, …"""
+    began: str = ""
+    """Date and time of the first sample of the source, where the source has it."""
+    notes: tuple[str, ...] = ()
+    """Remarks of whoever made the recording, such as that its times seem to be in another unit."""
 
     def __post_init__(self) -> None:
-        for field in ("names", "units"):
+        for field in ("names", "units", "notes"):
             object.__setattr__(self, field, tuple(getattr(self, field)))
         samples = array(self.samples, "samples", ndim=2, copy=False)
         object.__setattr__(self, "samples", samples)
@@ -184,16 +188,19 @@ class Recording(ArrayValue):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What looks odd though it may be right: angles beyond two turns, jumps of a turn, channels that stand still.
+        """What looks odd though it may be right: the rate, angles beyond two turns, jumps of a turn, constant channels.
 
         Examples:
             >>> Recording(["q1"], ["rad"], [[80.0], [90.0]], rate=1.0).remarks[0].split(":")[0]
             "channel 'q1' reaches 90 rad, more than two turns"
         """
-        return tuple(
-            remark
-            for name, unit, channel in zip(self.names, self.units, self.samples.T, strict=True)
-            for remark in self._remarks(name, unit, channel)
+        return (
+            *self.notes,
+            *(
+                remark
+                for name, unit, channel in zip(self.names, self.units, self.samples.T, strict=True)
+                for remark in self._remarks(name, unit, channel)
+            ),
         )
 
     def __str__(self) -> str:
@@ -208,7 +215,8 @@ class Recording(ArrayValue):
             for name, unit, channel in zip(self.names, self.units, self.samples.T, strict=True)
         ]
         source = f"{self.source}: " if self.source else ""
-        title = f"{source}{len(self)} samples at {self.rate:.10g} Hz, {self.duration:.6g} s"
+        began = f", began {self.began}" if self.began else ""
+        title = f"{source}{len(self)} samples at {self.rate:.10g} Hz, {self.duration:.6g} s{began}"
         return "\n".join([title, str(table(heads, rows, "lurrr")), *self.remarks])
 
     def _remarks(self, name: str, unit: str, channel: Array) -> Iterable[str]:

@@ -1,29 +1,26 @@
 """Recordings as files: CSV, Parquet, MATLAB `.mat` and `.npz`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
 from gough.core.arrays import Array, Integers
 from gough.core.errors import InputError, require
 from gough.core.files import new_file
-from gough.core.units import LARGEST, in_si, same_kind
+from gough.core.units import in_si
 from gough.data.array_sources import write_mat, write_npz
 from gough.data.formats import opened
 from gough.data.parquet_source import write_csv, write_parquet
 from gough.data.recording import Recording
 from gough.data.sources import MASK, Source, find_column, nearest_name, require_unique, split_head, unit_of
+from gough.data.times import Stamps, TimeColumn, Times, clock_of
 
+Missing = Literal["refuse", "mask", "bridge"]
+"""Treatment of missing samples."""
 _WRITERS = {".csv": write_csv, ".parquet": write_parquet, ".mat": write_mat, ".npz": write_npz}
-_JITTER = 0.25
-"""Share of a period that a time may be away from the even grid: written with few digits, or stamped late."""
-_DISAGREES = 0.005
-"""Share by which a stated rate may differ from that of the times: two clocks are never quite alike."""
-_MOST_LOST = 0.5
-"""Share of samples that may be missing in time."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +32,8 @@ class _Layout:
     units: tuple[str, ...]
     time_name: str
     time_column: int | None
-    time_unit: str
-
-    @property
-    def all_columns(self) -> tuple[int, ...]:
-        """Those of the channels and, as the last one, that of times."""
-        return self.columns if self.time_column is None else (*self.columns, self.time_column)
+    time_unit: str | None
+    """The unit of the times that the user states."""
 
 
 def read_recording(
@@ -50,23 +43,25 @@ def read_recording(
     units: Mapping[str, str] | None = None,
     time: str | None = "time",
     rate: float | None = None,
-    missing: Literal["refuse", "mask"] = "refuse",
+    missing: Missing = "refuse",
 ) -> Recording:
     r"""The recording in a `.csv`, `.parquet`, `.mat` or `.npz` file, in SI units.
 
     A CSV file has a line of heads; cells are separated by commas, semicolons or tabs, and with the latter two numbers
     may have decimal commas. Arrays in `.mat` and `.npz` files are channels under their names, and a matrix `q` is the
-    channels q1, q2, … A head may state its unit, as "q1 [deg]".
+    channels q1, q2, … A head may state its unit, as "q1 [deg]". Times are numbers, in seconds unless a unit is stated,
+    or dates such as 2024-03-01 12:00:00.123, which then count from the first sample.
 
     Args:
         path: The file; its suffix is the format.
         columns: The channels to read, each with the column that holds it; None takes every column that has a name.
-        units: Units in the file, by channel (and of the time): "deg", "mm", "rev/20000" for an encoder. They are
-            converted to SI; "" stays where none is stated.
-        time: The column of times; None if there is none that counts.
+        units: Units in the file, by channel, and of the times as "time": "deg", "mm", "ms", "rev/20000" for an
+            encoder. They are converted to SI; "" stays where none is stated.
+        time: The column of times; None if there is none, or if it does not count.
         rate: Samples a second, needed where there is no column of times, and compared with it where there is one.
-        missing: "mask" lets samples be missing, as NaN, blank cells or gaps in time: they become NaN, and DropMissing
-            masks the rows around them. "refuse" refuses them.
+        missing: "refuse" refuses missing samples: NaN, blank cells, gaps in time. "mask" and "bridge" both read them as
+            NaN; in the preparation, `DropMissing()` masks the rows around them, and `DropMissing(bridge=3)` bridges
+            isolated ones.
 
     Raises:
         InputError: the file cannot be read as asked; the message names file, row and column.
@@ -81,14 +76,14 @@ def read_recording(
         (1000.0, ('rad', 'V'), array([3.1416, 1.5708, 0.    ]))
     """
     path = Path(path)
-    require(missing in ("refuse", "mask"), f"missing must be 'refuse' or 'mask', not '{missing}'")
+    require(missing in get_args(Missing), f"missing must be 'refuse', 'mask' or 'bridge', not '{missing}'")
     good = rate is None or (bool(np.isfinite(rate)) and rate > 0)
     require(good, f"rate must be a positive number of Hz, not {rate}")
     source = opened(path, "recordings")
     good = source.rate is None or 0 < source.rate < np.inf
     require(good, f"{path}: its rate must be a positive number of Hz, not {source.rate}")
     chosen = _layout(source, path, columns=columns, units=units or {}, time=time, rate=rate)
-    return _recording(source, chosen, path, source.rate if rate is None else rate, missing=missing == "mask")
+    return _recording(source, chosen, path, source.rate if rate is None else rate, missing=missing != "refuse")
 
 
 def write_recording(path: str | Path, recording: Recording, *, overwrite: bool = False) -> None:
@@ -110,24 +105,19 @@ def write_recording(path: str | Path, recording: Recording, *, overwrite: bool =
 
 
 def _recording(source: Source, chosen: _Layout, path: Path, rate: float | None, *, missing: bool) -> Recording:
-    values = source.load(chosen.all_columns, missing=missing)
-    require(len(values) > 0, f"{path} has no row")
-    n = len(chosen.names)
-    _require_numbers(values, source, chosen.all_columns, path, may_miss=n if missing else 0)
-    samples, start, rows = values[:, :n], source.start, None
+    samples = source.load(chosen.columns, missing=missing)
+    require(len(samples) > 0, f"{path} has no row")
+    _require_numbers(samples, source, chosen.columns, path, missing=missing)
+    start, rows, began = source.start, None, ""
+    notes: tuple[str, ...] = ()
     if chosen.time_column is not None:
-        with np.errstate(over="ignore", under="ignore"):
-            seconds = values[:, n] * in_si(chosen.time_unit)[0]
-        late = np.flatnonzero(~(abs(seconds) < LARGEST))
-        require(not late.size, f"{path}, column '{chosen.time_name}': {values[late[:1], n]} is no time")
-        rate, start, place = _even_clock(
-            seconds,
-            stated=rate,
-            name=chosen.time_name,
-            where=lambda row: f"{path}: {source.place(row)}",
-            missing=missing,
-        )
-        samples, rows = _on_grid(samples, place)
+        times = source.times(chosen.time_column)
+        _require_as_many(times, samples, source, chosen, path)
+        head = source.heads[chosen.time_column]
+        about = TimeColumn(path, head, chosen.time_name, chosen.time_unit, source.place)
+        clock = clock_of(times, about, rate=rate, missing=missing)
+        rate, start, began, notes = clock.rate, clock.start, clock.began, clock.remarks
+        samples, rows = _on_grid(samples, clock.place)
     elif rate is not None and source.rate is not None:
         agree = abs(rate / source.rate - 1) <= 1e-6
         require(agree, f"{path}: a rate of {rate:.6g} Hz is stated, but the file states {source.rate:.6g} Hz")
@@ -138,22 +128,32 @@ def _recording(source: Source, chosen: _Layout, path: Path, rate: float | None, 
                 samples[:, column] *= factor
     assert rate is not None  # the layout has asked for it
     try:
-        return Recording(chosen.names, tuple(si for _, si in sizes), samples, rate, start, str(path), rows)
+        units = tuple(si for _, si in sizes)
+        return Recording(chosen.names, units, samples, rate, start, str(path), rows, began=began, notes=notes)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
 
-def _require_numbers(values: Array, source: Source, columns: Sequence[int], path: Path, *, may_miss: int) -> None:
-    """Refuse infinities, and NaN except in the first `may_miss` columns."""
+def _require_as_many(times: Times, samples: Array, source: Source, chosen: _Layout, path: Path) -> None:
+    """Refuse a column of times that is longer or shorter than the channels."""
+    count = len(times.nanoseconds) if isinstance(times, Stamps) else len(times)
+    name = source.heads[chosen.columns[0]]
+    require(
+        count == len(samples),
+        f"{path}: '{name}' has {len(samples)} values, but '{chosen.time_name}' has {count}: channels are recorded at "
+        "the same instants; choose those that are by columns",
+    )
+
+
+def _require_numbers(values: Array, source: Source, columns: Sequence[int], path: Path, *, missing: bool) -> None:
+    """Refuse infinities, and NaN unless samples may be missing."""
     for i, column in enumerate(columns):
-        bad = np.isinf(values[:, i]) if i < may_miss else ~np.isfinite(values[:, i])
+        bad = np.isinf(values[:, i]) if missing else ~np.isfinite(values[:, i])
         if not bad.any():
             continue
         row, count = int(np.argmax(bad)), int(bad.sum())
         infinite = bool(np.isinf(values[row, i]))
-        what, hint = (
-            ("infinite", "") if infinite else ("missing", "" if may_miss else f", or {MASK} if a sample was lost")
-        )
+        what, hint = ("infinite", "") if infinite else ("missing", f", or {MASK} if a sample was lost")
         more = f" (and in {count - 1} more rows)" if count > 1 else ""
         raise InputError(f"{path}: {source.place(row)}, column '{source.heads[column]}' is {what}{more}: mend it{hint}")
 
@@ -171,15 +171,12 @@ def _layout(
     time_column = _time_column(source, time, rate, path)
     names, places = _channels(source, columns, time_column, path)
     heads = {name: source.heads[place] for name, place in zip(names, places, strict=True)}
-    unit_of, time_unit = dict(units), "s"
+    unit_of, time_unit = dict(units), None
     if time is not None and time_column is not None:
-        head = source.heads[time_column]
-        stated = {time: unit_of.pop(time)} if time in unit_of else {}
-        time_unit = _units({time: head}, stated, path)[0] or "s"
-        require(
-            same_kind(time_unit, "s"),
-            f"{path}, column '{head}': time cannot be measured in '{time_unit}'; it is in s, ms, µs, …",
-        )
+        names_of_time = [name for name in dict.fromkeys((time, "time")) if name in unit_of and name not in heads]
+        stated = [unit_of.pop(name) for name in names_of_time]
+        require(len(set(stated)) < 2, f"units state two units of the time, {' and '.join(map(repr, stated))}: keep one")
+        time_unit = stated[0] if stated else None
     for name, unit in unit_of.items():
         require(name in heads, f"units state that '{name}' is in {unit}, but it is not read{nearest_name(name, heads)}")
     return _Layout(names, places, _units(heads, unit_of, path), time or "", time_column, time_unit)
@@ -227,100 +224,3 @@ def _on_grid(samples: Array, place: Integers) -> tuple[Array, Integers | None]:
     rows = -np.searchsorted(place, np.arange(size), side="right")
     rows[place] *= -1
     return grid, rows
-
-
-def _even_clock(
-    times: Array, *, stated: float | None, name: str, where: Callable[[int], str], missing: bool
-) -> tuple[float, float, Integers]:
-    """The rate and the start of a column of times in seconds, and the place of each row on that even grid.
-
-    Args:
-        times: (N,) in seconds.
-        stated: The rate that the user or the file states.
-        name: Name of the column, for messages.
-        where: File and row, counted from 0, for messages.
-        missing: Whether gaps of whole samples are allowed.
-
-    Raises:
-        InputError: times do not rise, are uneven, have gaps that are not allowed, or contradict the stated rate.
-    """
-    if len(times) == 1:
-        if stated is None:
-            raise InputError(f"{where(0)} is the only one: a sampling rate needs two rows, or rate=")
-        return float(stated), float(times[0]), np.zeros(1, dtype=np.int64)
-    steps = np.diff(times)
-    _require_rising(times, steps, name, where)
-    place = _places(times, steps, name, where, missing=missing)
-    rate, start = place[-1] / (times[-1] - times[0]), float(times[0])
-    _require_agreement(float(rate), stated, name, where)
-    off = abs(times - (start + place / rate))
-    worst = int(np.argmax(off))
-    if off[worst] * rate > _JITTER:
-        raise InputError(
-            f"{where(worst)}, column '{name}': sampling is not even, {times[worst]:.9g} s is {off[worst] * rate:.0%} "
-            f"of a period away from an even {rate:.6g} Hz. Resample the recording; or, if its clock was even and only "
-            "the times are inexact, leave them out by time=None and state rate="
-        )
-    if stated is not None:
-        return float(stated), start, place
-    doubt = 2 * (off[worst] + np.spacing(abs(times).max())) / (times[-1] - times[0])
-    return _shortest(float(rate), float(doubt)), start, place
-
-
-def _require_rising(times: Array, steps: Array, name: str, where: Callable[[int], str]) -> None:
-    wrong = np.flatnonzero(steps <= 0)
-    if wrong.size:
-        row = int(wrong[0]) + 1
-        verb = "stands still" if steps[row - 1] == 0 else "runs backwards"
-        raise InputError(
-            f"{where(row)}, column '{name}': time {verb}, {times[row]:.9g} s after {times[row - 1]:.9g} s"
-            f"{f' (and in {wrong.size - 1} more rows)' if wrong.size > 1 else ''}: "
-            "are two recordings in one file? Split it there; if only the times are wrong, give time=None and rate="
-        )
-
-
-def _require_agreement(rate: float, stated: float | None, name: str, where: Callable[[int], str]) -> None:
-    if stated is None or abs(stated / rate - 1) <= _DISAGREES:
-        return
-    units = {1000.0: "ms", 1e6: "µs", 1e9: "ns", 1 / 60: "min"}
-    unit = next((unit for ratio, unit in units.items() if abs(stated / rate / ratio - 1) < 0.05), "")
-    hint = f"give units={{'{name}': '{unit}'}} if time is in {unit}" if unit else "drop rate=, or give time=None"
-    raise InputError(
-        f"{where(0).rpartition(':')[0]}: a rate of {stated:.6g} Hz is stated, but column '{name}' runs at {rate:.6g} "
-        f"Hz (rows are {1 / rate:.6g} s apart): {hint}"
-    )
-
-
-def _places(times: Array, steps: Array, name: str, where: Callable[[int], str], *, missing: bool) -> Integers:
-    """Place of each sample in the grid; gaps are whole numbers of samples."""
-    longest = 1.5 * np.median(steps)
-    gaps = np.flatnonzero(steps > longest)
-    if not gaps.size:
-        return np.arange(len(times))
-    row = int(gaps[0]) + 1
-    lost = np.rint(steps / steps[steps <= longest].mean()).astype(np.int64) - 1
-
-    def jump() -> str:
-        return f"{where(row)}, column '{name}': time jumps from {times[row - 1]:.9g} s to {times[row]:.9g} s"
-
-    total = int(lost[gaps].sum())
-    more = f", {total} in all" if gaps.size > 1 else ""
-    if not missing:
-        raise InputError(f"{jump()}, about {lost[row - 1]} samples are lost there{more}: {MASK}")
-    if total > _MOST_LOST * len(times):
-        raise InputError(f"{jump()}: {total} samples are lost beside {len(times)} that are there: split it there")
-    return np.concatenate([[0], np.cumsum(np.maximum(lost, 0) + 1)])
-
-
-def _shortest(rate: float, doubt: float) -> float:
-    """The shortest decimal number that the rate, or its inverse, can be, within a relative doubt.
-
-    Examples:
-        >>> _shortest(999.9999999999999, 1e-15), _shortest(333.3333333333334, 1e-15)
-        (1000.0, 333.3333333333333)
-    """
-    for digits in range(1, 17):
-        for candidate in (float(f"{rate:.{digits}g}"), 1 / float(f"{1 / rate:.{digits}g}")):
-            if abs(candidate - rate) <= doubt * rate:
-                return candidate
-    return rate

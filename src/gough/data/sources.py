@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
@@ -28,8 +28,10 @@ _UNPACKED, _RATIO = 256 << 20, 100
 """Bytes that any file may unpack to, and times its own size that a larger one may."""
 
 
-MASK = 'state missing = "mask" (in a study, in [data])'
+MASK = 'state missing = "mask" or "bridge" (in a study, in [data])'
 """Advice where samples are missing, for studies and for `read_recording`."""
+NO_TIMES = 'give time=None and rate= (in a study, time = "" and rate in [data])'
+"""Advice where a column of times cannot be used."""
 
 
 class Source(Protocol):
@@ -43,6 +45,10 @@ class Source(Protocol):
 
     def load(self, columns: Sequence[int], *, missing: bool) -> Array:
         """The columns (N, k); NaN where a value is missing, which is refused here or later unless `missing`."""
+        ...
+
+    def times(self, column: int) -> Any:
+        """A column of times, see `gough.data.times.Times`: numbers with NaN where one is missing, texts, or stamps."""
         ...
 
     def place(self, row: int) -> str:

@@ -1,19 +1,29 @@
 """The steps that make a recording a measured motion: frozen values, each of which describes what it did."""
 
 from dataclasses import dataclass, replace
+from functools import cache
 from math import ceil, floor, inf
 from typing import Any, Protocol
 
 import numpy as np
 
-from gough.core.arrays import Array, Mask
+from gough.core.arrays import Array, Integers, Mask
 from gough.core.errors import InputError, require
-from gough.core.text import written
+from gough.core.text import number, written
 from gough.core.units import in_si, same_kind
 from gough.data.filters import differences, low_passed, memory, shortfall
+from gough.data.measurement_noise import Band, ChannelNoise, channel_noise
 from gough.data.motion import FullRate
 from gough.data.recording import Recording
 
+_SHORT = 1 / 8
+"""Share of the cutoff's period that a gap which is bridged may last, from the sample before it to the one after it."""
+_LOUD = 3.0
+"""Times a channel's noise that bridging may err; the low-pass then leaves less of the errors than of the noise."""
+_SHIFTS = tuple(sign * (6 + 7 * k) for k in range(4) for sign in (1, -1))
+"""Samples by which the gaps of a channel are moved to where it is complete, to see how bridging errs there."""
+_ALLOWANCE = 1.5
+"""Factor on the largest error that was found so: other places err a little more."""
 _WITHIN = 0.03
 """Seconds masked around a reversal where there is no low-pass."""
 
@@ -42,10 +52,14 @@ class Signals:
     """Hz of the low-pass that has been applied."""
     order: int = 0
     """Its order in one direction."""
+    noise: tuple[ChannelNoise, ChannelNoise] | None = None
+    """Noise of positions and efforts as recorded, from what the low-pass has taken away."""
     full_rate: FullRate | None = None
     """The motion as first differentiated, where the efforts have passed a low-pass."""
     memory: float = 0.0
     """Seconds until the response of the low-pass of this preparation, applied or yet to come, is negligible."""
+    planned: tuple[float, int] | None = None
+    """Cutoff in Hz and order of that low-pass."""
 
     @property
     def rate(self) -> float:
@@ -130,20 +144,28 @@ class EffortFromVoltage(_Printed):
 
 @dataclass(frozen=True)
 class DropMissing(_Printed):
-    """Rows near samples that were lost are masked; before the filter, lost samples are bridged by straight lines.
+    """Rows near samples that were lost are masked; isolated gaps may be bridged, and their rows kept.
 
-    A lost position spoils every actuator's row of that instant, a lost effort only that of its actuator.
+    A lost position spoils every actuator's row of that instant, a lost effort only that of its actuator. A gap of at
+    most `bridge` samples is bridged by the cubic through the two samples on either side, and its rows are kept, if the
+    gap lasts no longer than an eighth of the period of the low-pass's cutoff, and if the same cubics, applied where the
+    channel is complete, err by no more than three times its noise (rms of what the low-pass removes). The account
+    states these errors. Before the filter, longer gaps are filled by straight lines, and the rows around are masked.
 
     Examples:
-        >>> print(DropMissing(margin=0.1))
-        DropMissing(margin=0.1)
+        >>> print(DropMissing(margin=0.1), DropMissing(bridge=3))
+        DropMissing(margin=0.1) DropMissing(bridge=3)
     """
 
     margin: float | None = None
     """Seconds masked on either side; None takes the memory of the low-pass and the length of the gap."""
+    bridge: int = 0
+    """Samples of the longest gap that is bridged with its rows kept, at most 3; 0 bridges none."""
 
     def __post_init__(self) -> None:
         require(self.margin is None or 0 <= self.margin < inf, f"margin must be a number ≥ 0, but is {self.margin}")
+        whole = isinstance(self.bridge, int) and 0 <= self.bridge <= 3
+        require(whole, f"bridge must be a whole number from 0 to 3, but is {self.bridge}")
 
     def apply(self, signals: Signals) -> tuple[Signals, str]:
         """No signal is missing, and no row that would need it is kept."""
@@ -151,16 +173,41 @@ class DropMissing(_Printed):
         lost_q, lost_efforts = np.isnan(signals.q), np.isnan(signals.efforts)
         if not (lost_q.any() or lost_efforts.any()):
             return signals, "no sample is missing"
+        names = signals.coordinates, signals.effort_channels
+        q, efforts = _filled(signals.q, lost_q, names[0]), _filled(signals.efforts, lost_efforts, names[1])
+        bridges = [
+            *self._bridges(signals, q, lost_q, names[0], signals.coordinate_units),
+            *self._bridges(signals, efforts, lost_efforts, names[1], signals.effort_units),
+        ]
+        n_lost = int(lost_q.sum() + lost_efforts.sum())
+        for one in bridges:
+            one.values[one.at], one.lost[one.at] = one.bridged, False
         margin = signals.memory if self.margin is None else self.margin
         around = _surrounded if self.margin is None else _widened
         samples = ceil(margin * signals.rate)
         mask = around(np.asarray(lost_q.any(axis=1, keepdims=True)), samples) | around(lost_efforts, samples)
-        names = signals.coordinates, signals.effort_channels
-        bridged = replace(
-            signals, q=_bridged(signals.q, lost_q, names[0]), efforts=_bridged(signals.efforts, lost_efforts, names[1])
+        n_masked = int(lost_q.sum() + lost_efforts.sum())
+        did = []
+        if n_lost > n_masked:
+            costs = _costs(bridges, signals.coordinates)
+            did.append(f"{n_lost - n_masked} of {n_lost} lost readings bridged by cubics, rows kept ({costs})")
+        if n_masked:
+            others = " other" if n_lost > n_masked else ""
+            did.append(f"{n_masked}{others} lost readings filled by lines, rows within {margin:.3g} s of them masked")
+        return replace(signals, q=q, efforts=efforts).masked(mask), "; ".join(did)
+
+    def _bridges(
+        self, signals: Signals, x: Array, lost: Mask, names: tuple[str, ...], units: tuple[str, ...]
+    ) -> list["_Bridge"]:
+        """What is bridged of each channel, (N, n) filled by straight lines."""
+        if not self.bridge or signals.planned is None:
+            return []
+        longest = min(self.bridge, floor(_SHORT * signals.rate / signals.planned[0] + 1e-9) - 1)
+        tried = (
+            _bridge((names[i], units[i]), x[:, i], lost[:, i], signals, longest)
+            for i in np.flatnonzero(lost.any(axis=0)).tolist()
         )
-        lost = int(lost_q.sum() + lost_efforts.sum())
-        return bridged.masked(mask), f"{lost} lost readings bridged, rows within {margin:.3g} s of them masked"
+        return [one for one in tried if one is not None]
 
 
 @dataclass(frozen=True)
@@ -201,7 +248,10 @@ class LowPass(_Printed):
         require(signals.dq is None, "LowPass must come before Differentiate")
         self.memory(signals.rate)  # refuses a cutoff beyond half of the rate
         q, efforts = (low_passed(x, self.cutoff, self.order, signals.rate) for x in (signals.q, signals.efforts))
-        now = replace(signals, q=q, efforts=efforts, cutoff=self.cutoff, order=self.order)
+        band = Band(self.cutoff, self.order, signals.rate)
+        turned = np.signbit(np.diff(q, axis=0, prepend=q[:1])) != np.signbit(np.diff(q, axis=0, append=q[-1:]))
+        noise = channel_noise(signals.q, q, band), channel_noise(signals.efforts, efforts, band, turned)
+        now = replace(signals, q=q, efforts=efforts, cutoff=self.cutoff, order=self.order, noise=noise)
         taken = _largest(signals.q - q, signals.coordinate_units), _largest(signals.efforts - efforts, now.effort_units)
         return now, f"took at most {taken[0]} rms from positions and {taken[1]} from efforts, without delay"
 
@@ -228,7 +278,8 @@ class Differentiate(_Printed):
         if signals.cutoff is not None:
             x, dx, ddx = (np.ascontiguousarray(part) for part in (now.q, dq, ddq))
             at, starts = np.arange(now.n_samples), np.zeros(1, dtype=np.int64)
-            full = FullRate(signals.rate, x, dx, ddx, at, starts, signals.cutoff, signals.order)
+            noise = signals.noise or (None, None)
+            full = FullRate(signals.rate, x, dx, ddx, at, starts, signals.cutoff, signals.order, *noise)
             shares = shortfall(signals.cutoff, signals.rate)
             lost = f"; at {signals.cutoff:g} Hz they fall short by {shares[0]:.2%} and {shares[1]:.2%}"
         now = replace(now, dq=dq, ddq=ddq, full_rate=full)
@@ -393,7 +444,7 @@ Decimate(factor=10)
     return tuple(steps)
 
 
-def _bridged(x: Array, lost: Mask, names: tuple[str, ...]) -> Array:
+def _filled(x: Array, lost: Mask, names: tuple[str, ...]) -> Array:
     """`x` with straight lines in place of what was lost."""
     if not lost.any():
         return x
@@ -404,6 +455,112 @@ def _bridged(x: Array, lost: Mask, names: tuple[str, ...]) -> Array:
         require(not gone.all(), f"every sample of '{names[column]}' is missing")
         result[gone, column] = np.interp(at[gone], at[~gone], x[~gone, column])
     return result
+
+
+@dataclass(frozen=True, eq=False)
+class _Bridge:
+    """Samples of one channel that are bridged, and how cubics err where the channel is complete."""
+
+    name: str
+    unit: str
+    values: Array
+    """(N,) of the channel, to write to."""
+    lost: Mask
+    """(N,), to write to."""
+    at: Integers
+    """Places of the samples that are bridged."""
+    bridged: Array
+    error: float
+    """Root mean square."""
+    filtered: float
+    """Largest error that the low-pass leaves."""
+    second: float
+    """Largest error of the second derivative then."""
+    noise: float
+    """Root mean square of what the low-pass removes from the channel."""
+
+
+def _bridge(label: tuple[str, str], x: Array, lost: Mask, signals: Signals, longest: int) -> _Bridge | None:
+    """Cubics over the gaps of one channel of at most `longest` samples; None where there are none, or they err much."""
+    assert signals.planned is not None
+    gaps = [(a, b) for a, b in _runs(lost) if b - a <= longest and _is_complete(lost, a, b)]
+    values = x.copy()
+    for a, b in gaps:
+        values[a:b] = _cubic(x, a, b)
+    errors, tried = np.zeros((2, len(x), len(_SHIFTS)))
+    for column, shift in enumerate(_SHIFTS):
+        for a, b in ((a + shift, b + shift) for a, b in gaps):
+            if _is_complete(lost, a, b) and not lost[a:b].any():
+                errors[a:b, column], tried[a:b, column] = _cubic(x, a, b) - x[a:b], 1.0
+    if not tried.any():
+        return None
+    impulse = np.zeros(len(x))
+    impulse[len(x) // 2] = max(_worst_sum(x, lost, gap) for gap in {b - a for a, b in gaps})
+    filtered = low_passed(np.column_stack([errors, impulse, values]), *signals.planned, signals.rate)
+    size, noise = float(np.sqrt((errors**2).sum() / tried.sum())), float(np.std(values - filtered[:, -1]))
+    if size > _LOUD * noise:
+        return None
+    at = np.concatenate([np.arange(a, b) for a, b in gaps])
+    left = filtered[:, :-1]
+    first, second = (_ALLOWANCE * float(abs(each).max()) for each in (left, differences(left, signals.rate)[1]))
+    name, unit = label
+    return _Bridge(name, unit, x, lost, at, values[at], size, first, second, noise)
+
+
+def _worst_sum(x: Array, lost: Mask, gap: int) -> float:
+    """The largest sum of the errors of a cubic over a gap of this length, anywhere in the complete parts of a channel.
+
+    A low-pass answers to the errors of a short gap as to an impulse of their sum. Somewhere a gap may hide a jump, such
+    as that of dry friction: this is as if it hid the largest one of the channel.
+    """
+    spans = np.lib.stride_tricks.sliding_window_view(x, gap + 4)
+    whole = ~np.lib.stride_tricks.sliding_window_view(lost, gap + 4).any(axis=1)
+    weights = np.concatenate([_weights(gap).sum(axis=0)[:2], -np.ones(gap), _weights(gap).sum(axis=0)[2:]])
+    return float(abs(spans @ weights).max(where=whole, initial=0.0))
+
+
+def _costs(bridges: list[_Bridge], moving: tuple[str, ...]) -> str:
+    """How bridging errs, for each unit in its worst channel; those of `moving` have accelerations."""
+    worst: dict[str, _Bridge] = {}
+    for one in bridges:
+        if one.unit not in worst or one.filtered > worst[one.unit].filtered:
+            worst[one.unit] = one
+    texts = []
+    for one in worst.values():
+        size, left, second = (number(value, digits=2) for value in (one.error, one.filtered, one.second))
+        text = f"where '{one.name}' is complete, they err by {size} {one.unit}"
+        text += f", {number(one.error / one.noise, digits=2)} times its noise" if one.noise else ""
+        text += f", and after the low-pass by at most about {left} {one.unit}"
+        texts.append(text + (f" and {second} {one.unit}/s²" if one.name in moving else ""))
+    return "; ".join(texts)
+
+
+def _runs(lost: Mask) -> list[tuple[int, int]]:
+    """Begin and end of each run of True."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], lost, [False]]).view(np.int8)))
+    return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
+
+
+def _is_complete(lost: Mask, begin: int, end: int) -> bool:
+    """Whether there are two samples on either side of a gap."""
+    inside = begin >= 2 and end + 2 <= len(lost)
+    return inside and not (lost[begin - 2 : begin].any() or lost[end : end + 2].any())
+
+
+def _cubic(x: Array, begin: int, end: int) -> Array:
+    """Values from begin to before end of the cubic through the two samples on either side."""
+    weights = _weights(end - begin)
+    return np.asarray(weights @ x[[begin - 2, begin - 1, end, end + 1]])
+
+
+@cache
+def _weights(gap: int) -> Array:
+    """(gap, 4): weights of the samples at −2, −1, gap and gap + 1 in the cubic's values at 0 … gap − 1."""
+    nodes, at = np.array([-2.0, -1.0, gap, gap + 1.0]), np.arange(float(gap))
+    return np.stack(
+        [np.prod([(at - other) / (node - other) for other in nodes if other != node], axis=0) for node in nodes],
+        axis=1,
+    )
 
 
 def _largest(difference: Array, units: tuple[str, ...]) -> str:
@@ -426,8 +583,7 @@ def _surrounded(mask: Mask, samples: int) -> Mask:
     """The mask (N, n), each run of True longer at either end by so many samples and by its own length."""
     result = mask.copy(order="F")
     for column in range(mask.shape[1]):
-        edges = np.flatnonzero(np.diff(np.concatenate([[False], mask[:, column], [False]]).view(np.int8)))
-        for start, stop in edges.reshape(-1, 2).tolist():
+        for start, stop in _runs(mask[:, column]):
             reach = samples + stop - start
             result[max(start - reach, 0) : stop + reach, column] = True
     return result
