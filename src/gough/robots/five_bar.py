@@ -25,6 +25,7 @@ from gough.robots.mechanism.description import Mechanism
 from gough.robots.mechanism.inertia import Inertia
 from gough.robots.mechanism.parts import BASE, HELD, Body, Closure, Freedom, Friction, Joint, Limits, Platform
 from gough.robots.mechanism.placement import Placement
+from gough.robots.physical import PhysicalLimits, RigidBody, limits_by_unit
 from gough.robots.refusal import refuse_where
 
 _BODIES = tuple(
@@ -133,6 +134,15 @@ class FiveBar:
                 inertia = tube * link**2 / 3 + bearing * link**2 + rotor  # slender rod, and a point at its end
                 bodies += [tube + bearing, tube * link / 2 + bearing * link, 1e-3 * tube, inertia]
         return np.array([*bodies, 0.25, 0.08, 0.30, 0.07, 0.25])
+
+    @property
+    def physical(self) -> PhysicalLimits:
+        """Four links that move in a plane; the load's mass and friction cannot be negative."""
+        links = (
+            RigidBody(f"link {k}", {"m": f"m_{k}", "sx": f"mx_{k}", "sy": f"my_{k}", "Izz": f"I_{k}"})
+            for k in (1, 2, 3, 4)
+        )
+        return PhysicalLimits(limits_by_unit(self.names[16:], self.units[16:]), tuple(links))
 
     @cached_property
     def mechanism(self) -> Mechanism:

@@ -211,7 +211,10 @@ def efforts(model: DynamicModel, parameters: Any, q: Any, dq: Any, ddq: Any) -> 
     """
     values = array(parameters, "parameters", ndim=1)
     wanted = len(model.names)
-    base = "; where data determine combinations only, answer.parameters(method) are parameters with the same efforts"
+    base = (
+        f" ({', '.join(model.names[:3])}, …). Where data determine combinations only, answer.efforts(q, dq, ddq) has "
+        "the efforts of an identification, and answer.parameters(method) has parameters with the same efforts"
+    )
     require(
         values.shape == (wanted,),
         f"parameters must be {wanted} numbers, but their shape is {values.shape}{base if values.size < wanted else ''}",

@@ -224,8 +224,8 @@ def test_frames_references_and_defaults_mean_what_they_mean_to_mujoco(tmp_path, 
         ("</worldbody>", "</worldbody><equality><joint joint1='j1'/></equality>", "only connect and weld"),
         (
             '<inertial pos="0 0 0.1" mass="0.8" fullinertia="0.01 0.02 0.015 0.001 -0.002 0.0005"/>',
-            '<geom type="sphere" size="0.1"/>',
-            "line 16, <geom>: masses must not come from shapes",
+            '<geom type="mesh" mesh="part"/>',
+            "line 16, <geom>: the inertia of a geom of type mesh is not computed",
         ),
     ],
 )

@@ -18,6 +18,7 @@ from gough.robots.delta_family.search import PoseSearch
 from gough.robots.mechanism.description import Mechanism
 from gough.robots.mechanism.drawing import draw, segments
 from gough.robots.model import CoordinateMotion, JointMotion, PoseMotion
+from gough.robots.physical import Limit, PhysicalLimits, limits_by_unit
 from gough.robots.refusal import refuse_where
 
 Parameter = tuple[str, str, float]
@@ -188,6 +189,18 @@ class DeltaFamily(ABC):
     def nominal(self) -> Array:
         """Plausible values of the parameters."""
         return np.array([value for _, _, value in self._parameters])
+
+    @property
+    def physical(self) -> PhysicalLimits:
+        """Masses, inertias and friction cannot be negative; the weight of an arm can, if it has a counterweight.
+
+        Since m_rod stands for the product of inertia between a rod's ends, it is positive if the rod's mass lies
+        between its joints.
+        """
+        weights = tuple(name for name in self.names if name.startswith("gS_arm"))
+        limits = limits_by_unit(self.names, self.units, free=(*weights, "m_rod"))
+        rod = (Limit("m_rod", "mass", "the rods have mass beyond their joints"),) if "m_rod" in self.names else ()
+        return PhysicalLimits((*limits, *rod))
 
     @property
     def variants(self) -> tuple[Self, ...]:

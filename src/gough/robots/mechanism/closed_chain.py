@@ -16,7 +16,10 @@ from gough.robots.mechanism.description import Mechanism
 from gough.robots.mechanism.drawing import draw, segments
 from gough.robots.mechanism.engine import Engine, engine
 from gough.robots.mechanism.parameters import BODIES, COGGING, DRIVES, PASSIVE, Parameter, parameters
+from gough.robots.mechanism.parts import BASE
+from gough.robots.mechanism.placement import Vector
 from gough.robots.model import CoordinateMotion, JointMotion, PoseMotion
+from gough.robots.physical import KINDS, Limit, PhysicalLimits, RigidBody
 from gough.robots.refusal import refuse_where
 
 VARIANTS: dict[str, tuple[frozenset[str], str]] = {
@@ -115,6 +118,33 @@ class ClosedChain(ABC):
                 )
         return tuple(by_name[name] for name in self.only)
 
+    @cached_property
+    def physical(self) -> PhysicalLimits:
+        """Bodies that can exist; rotor inertias and friction that are not negative.
+
+        Nothing is demanded if `only` leaves parameters out: the others then stand for combinations with them.
+        """
+        if self.only:
+            return PhysicalLimits()
+        drives = (each for each in self.parameters if each.part != BODIES and each.is_nonnegative)
+        terms: dict[str, dict[str, str]] = {}
+        members: dict[str, tuple[str, ...]] = {}
+        for each in self.parameters:
+            if each.part == BODIES:
+                group = each.name.removeprefix(f"{each.term}_")
+                terms.setdefault(group, {})[each.term] = each.name
+                members[group] = each.members
+        bodies = (RigidBody(group, own, self._hidden_rotor(members[group])) for group, own in terms.items())
+        return PhysicalLimits(tuple(Limit(each.name, KINDS[each.unit]) for each in drives), tuple(bodies))
+
+    def _hidden_rotor(self, bodies: Sequence[str]) -> Vector | None:
+        """Axis of a drive that turns one of these bodies against the base, if its rotor has no parameter."""
+        for joint in self.mechanism.joints:
+            drives = joint.kind == "revolute" and joint.parent == BASE and joint.name in self.mechanism.actuated
+            if drives and joint.child in bodies and joint.freedoms[0].rotor is None:
+                return joint.axis
+        return None
+
     @property
     def variants(self) -> tuple[Self, ...]:
         """The same robot with each of its nested dynamic models, simplest first; of `only`, what a model has."""
@@ -154,6 +184,11 @@ class ClosedChain(ABC):
         """All coordinates of the mechanism (N, coordinates) at poses, passive ones too: see `coordinate_names`."""
         s = self._at_pose(x)
         return s if np.ndim(x) == 2 else s[0]
+
+    def coordinates_at(self, q: Any, guess: Any = None) -> Array:
+        """All coordinates of the mechanism (N, coordinates) at positions of the actuators, as `forward` finds them."""
+        s = self._at_actuators(q, guess)
+        return s if np.ndim(q) == 2 else s[0]
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
@@ -248,6 +283,15 @@ class ClosedChain(ABC):
     def margin_kernel(self) -> Kernel:
         """The two margins (2,) as a kernel of the pose, positive on the side of home: for designs that keep clear."""
         return self._engine.pose_margins
+
+    def displacement_kernel(self) -> Kernel:
+        """How all coordinates s follow the actuators to positions q, and the margins; see `Engine.displacement`."""
+        return self._engine.displacement
+
+    @property
+    def pose_positions(self) -> tuple[int, ...]:
+        """Where the pose coordinates stand in `coordinate_names`."""
+        return self._engine.home.at.pose
 
     @property
     def segments(self) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ def draw(mechanism: Mechanism, s: Array) -> Array:
 
 
 def _segments(mechanism: Mechanism) -> list[Segment]:
-    attached = _attached(mechanism)
+    attached = attached_points(mechanism)
     lines = [Segment("base", (BASE, BASE), ends) for ends in _polygon(attached[BASE])]
     crossbars: list[Segment] = []
     for joint in mechanism.joints:
@@ -97,7 +97,7 @@ def _polygon(points: list[Vector]) -> list[Line]:
     return list(zip(distinct, (*distinct[1:], distinct[0]), strict=True))
 
 
-def _attached(mechanism: Mechanism) -> dict[str, list[Vector]]:
+def attached_points(mechanism: Mechanism) -> dict[str, list[Vector]]:
     """For each body, the points at which joints and closures attach others to it."""
     points: dict[str, list[Vector]] = {name: [] for name in (BASE, *(body.name for body in mechanism.bodies))}
     for joint in mechanism.joints:

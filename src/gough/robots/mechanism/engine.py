@@ -13,7 +13,14 @@ from gough.kernels.elimination import Elimination
 from gough.kernels.expression import Expression
 from gough.robots.mechanism import _dynamics
 from gough.robots.mechanism._closing import closures
-from gough.robots.mechanism._motion import columns_of, following, motion_of_actuators, motion_of_pose, rows_of
+from gough.robots.mechanism._motion import (
+    columns_of,
+    following,
+    motion_of_actuators,
+    motion_of_pose,
+    rows_of,
+    spread,
+)
 from gough.robots.mechanism._search import Search, run
 from gough.robots.mechanism._states import States
 from gough.robots.mechanism.assembly import CLOSED, Assembly, assembled, closure_kernel, scales
@@ -142,6 +149,37 @@ class Engine:
             return ex.vector(*(side * each for side, each in zip(self.sides, distances, strict=True)))
 
         return trace(look, name="margin", inputs={"x": self.n_actuators})
+
+    @cached_property
+    def displacement(self) -> Kernel:
+        """How s follows displaced actuators, from s and their positions q.
+
+        Outputs: `step`, one step of Newton's method towards q; `away`, how far the actuators are from there; `gap`, the
+        worst closure equation in m or rad; `margins` (2,), positive on the side of home; and their derivatives
+        `s_by_q` and `margins_by_q` by the actuators' positions along closed loops.
+        """
+        at, m = self.home.at, self.n_actuators
+
+        def look(s: Expression, q: Expression) -> dict[str, Expression]:
+            follow = following(at, s, at.actuated, self.home.rows)
+            away = q - ex.vector(*(s[k] for k in at.actuated))
+            step, gap = follow.by_known @ away, 0.0 * s[0]
+            if follow.system is not None:
+                step += spread(follow.system.solve(-follow.equations), at.others(at.actuated), self.n)
+                for each in ex.components(follow.equations):
+                    gap = ex.maximum(gap, ex.absolute(each))
+            distances = self.margins.function.call([s])
+            margins = ex.vector(*(side * each for side, each in zip(self.sides, distances, strict=True)))
+            return {
+                "step": step,
+                "away": away,
+                "gap": gap,
+                "margins": margins,
+                "s_by_q": follow.by_known,
+                "margins_by_q": ex.derivative(margins, s) @ follow.by_known,
+            }
+
+        return trace(look, name="displacement", inputs={"s": self.n, "q": m})
 
     def at_pose(self, x: Array, *, is_patient: bool = False) -> tuple[Array, Mask]:
         """All coordinates (N, n) at poses (N, m), and which samples have none; a sample with a NaN is not among them.

@@ -13,6 +13,7 @@ UNITS = {
     "slide": {"r": "N", "v": "N·s/m", "o": "N", "J": "kg", "c": "N"},
 }
 """By motion and by what it is: dry, viscous, offset, rotor, cogging."""
+_NONNEGATIVE = frozenset({"m", "Ixx", "Iyy", "Izz", "J", "r", "v"})
 BODIES, DRIVES, PASSIVE, COGGING = "bodies", "drives", "passive", "cogging"
 
 
@@ -31,6 +32,11 @@ class Parameter:
     """The bodies or coordinates that share it."""
     wave: float = 0.0
     """Wave number of cogging, 2π k / period."""
+
+    @property
+    def is_nonnegative(self) -> bool:
+        """Whether it is a mass, a moment of inertia or a coefficient of friction: none of them can be negative."""
+        return self.term in _NONNEGATIVE
 
 
 @lru_cache(maxsize=64)

@@ -1,13 +1,16 @@
 """Bodies, joints and closures from a file of another program."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.robots.mechanism.description import Mechanism
+from gough.core.errors import InputError
+from gough.robots.mechanism.bodies import body_motions
+from gough.robots.mechanism.description import Mechanism, require_known
 from gough.robots.mechanism.inertia import Inertia
-from gough.robots.mechanism.parts import Body, Closure, Joint, Platform
+from gough.robots.mechanism.parts import FREEDOMS, Body, Closure, Freedom, Joint, Platform
 from gough.robots.mechanism.placement import Vector, exact
 
 
@@ -47,6 +50,85 @@ class Imported:
             self.gravity,
             redundant,
         )
+
+    def completed(
+        self,
+        *,
+        actuated: Sequence[str] = (),
+        platform: str = "",
+        pose: Sequence[str] = (),
+        home: Sequence[float] = (),
+    ) -> Mechanism:
+        """The mechanism with what is stated of actuators and platform; what is not is taken from the file.
+
+        By default the actuated coordinates are those of the file's actuators, or all where there are no loops; the
+        platform is the only free body, or the last body of an open chain; its pose is that of the free body, or the
+        actuated coordinates; and home is the position in which the file describes the mechanism. Closures may be
+        redundant.
+
+        Raises:
+            InputError: the file does not determine what is not stated; the message lists the candidates.
+        """
+        driven = tuple(actuated) or self.actuated or self._all_coordinates()
+        body = platform or self._platform()
+        require_known(body, [each.name for each in self.bodies], "platform: no body is called")
+        coordinates = tuple(pose) or self._pose(body, driven)
+        # MJCF has no closure of a point in a plane: in its planar mechanisms a direction is always redundant
+        drawn = self.mechanism(Platform(body, coordinates), actuated=driven, redundant=bool(self.closures))
+        return replace(drawn, platform=Platform(body, coordinates, tuple(home) or _reference(drawn)))
+
+    def _all_coordinates(self) -> tuple[str, ...]:
+        candidates = [name for joint in self.joints if len(joint.coordinates) == 1 for name in joint.coordinates]
+        if self.closures or len(candidates) < sum(len(joint.coordinates) for joint in self.joints):
+            raise InputError(
+                "the file names no actuators: state the actuated coordinates (--actuated, or actuated in "
+                f"[robot]), some of {', '.join(candidates) or 'none: it has no joint that turns or slides'}"
+            )
+        return tuple(candidates)
+
+    def _platform(self) -> str:
+        free = [joint.child for joint in self.joints if joint.kind == "free"]
+        parents = {joint.parent for joint in self.joints}
+        last = [body.name for body in self.bodies if body.name not in parents] if not self.closures else []
+        for only in (free, last):
+            if len(only) == 1:
+                return only[0]
+        names = ", ".join(free or last or [body.name for body in self.bodies])
+        raise InputError(
+            "the file does not state which body is the platform: state it (--platform, or platform in "
+            f"[robot]), one of {names}"
+        )
+
+    def _pose(self, body: str, actuated: tuple[str, ...]) -> tuple[str, ...]:
+        if not self.closures:
+            return actuated
+        words, n = tuple(word for word, _ in FREEDOMS["free"]), len(actuated)
+        if n == len(words) and any(joint.child == body and joint.kind == "free" for joint in self.joints):
+            return words
+        joints = ", ".join(name for joint in self.joints for name in joint.coordinates)
+        raise InputError(
+            f"{n} coordinates of the platform '{body}' determine its pose, one for each actuator: state "
+            f"them (--pose, or pose in [robot]), some of {', '.join(words)} of the body, or of the joints' coordinates "
+            f"{joints}"
+        )
+
+
+def _reference(mechanism: Mechanism) -> tuple[float, ...]:
+    """The coordinates of the pose in the position in which a file describes a mechanism; within limits if it is not."""
+    at = {name: _start(freedom) for name, freedom in mechanism.freedoms.items()}
+    s = np.array([list(at.values())])
+    frame = body_motions(mechanism, s, np.zeros_like(s))[mechanism.platform.body]
+    R = frame.rotation[0]
+    roll, pitch, yaw = np.arctan2(R[2, 1], R[2, 2]), -np.arcsin(np.clip(R[2, 0], -1, 1)), np.arctan2(R[1, 0], R[0, 0])
+    words = dict(zip((word for word, _ in FREEDOMS["free"]), (*frame.position[0], roll, pitch, yaw), strict=True))
+    return tuple(float({**words, **at}[name]) + 0.0 for name in mechanism.platform.pose)
+
+
+def _start(freedom: Freedom) -> float:
+    if freedom.start is not None:
+        return freedom.start
+    limits = freedom.limits
+    return 0.0 if limits is None or limits.lower <= 0 <= limits.upper else limits.middle
 
 
 def rigid_body(mass: float, center: Array, inertia: Array) -> Inertia:

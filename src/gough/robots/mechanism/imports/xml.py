@@ -63,8 +63,8 @@ class Element:
         return self.numbers(key, repr(default), 1)[0]
 
 
-def read_xml(path: Path, root: str) -> Element:
-    """The root element of an XML file.
+def read_xml(path: Path, *known: str) -> Element:
+    """The root element of an XML file, one of those known.
 
     Raises:
         InputError: it cannot be read, is no XML, declares a document type, or begins with another element.
@@ -104,6 +104,6 @@ def read_xml(path: Path, root: str) -> Element:
         raise InputError(f"{path} is not valid XML: {error}") from error
     except (LookupError, ValueError, TypeError) as error:  # an encoding that expat has to ask Python for
         raise InputError(f"{path} is written in an encoding that is not read ({error}); save it as UTF-8") from error
-    if roots[0].tag != root:
-        raise roots[0].refuse(f"the root element must be <{root}>")
+    if roots[0].tag not in known:
+        raise roots[0].refuse(f"the root element must be {' or '.join(f'<{tag}>' for tag in known)}")
     return roots[0]
