@@ -1,7 +1,8 @@
 """A design for every robot and mechanism of the library: one start, two harmonics.
 
 Prints for each the unknowns, limits and parameters, the criterion at the random start and at the end, the largest
-violation at 20 000 random instants, instructions of the kernels, and processor time; that of compiling is not counted.
+violation at 20 000 random instants, instructions of the kernels, processor time (that of compiling is not counted), and
+the tracking error that the motion tolerates.
 
     python -m benchmarks.every_design [names]
 """
@@ -63,7 +64,8 @@ def main(names: Sequence[str] = ()) -> None:
         size = f"{len(problem.equations.forward.tape.steps)} + {len(problem.equations.adjoint.tape.steps)} instructions"
         gain = f"{found.attempts[0].first:8.1f} -> {found.value:8.1f}"
         print(
-            f"{name:20} {shape} {gain}, violation {violation(problem, found, 20_000):8.1e}, {size}, {took:.1f} s",
+            f"{name:20} {shape} {gain}, violation {violation(problem, found, 20_000):8.1e}, {size}, {took:.1f} s. "
+            f"{found.tracking.tolerated()}",
             flush=True,
         )
 

@@ -62,6 +62,22 @@ def test_json_from_several_processes(study):
     assert json.loads(shown.stdout) == json.loads((study.parent / "design" / "design.json").read_text())
 
 
+def test_a_trajectory_is_checked_for_tracking_errors(study, tmp_path):
+    """At the last sample the distal links are nearly one line."""
+    path = tmp_path / "mine.csv"
+    path.write_text("time,q1 [deg],q2 [deg]\n0.0,117.5,62.5\n0.1,118,62\n0.2,118.5,61.5\n")
+    shown = run(study, "--check", path)
+    assert shown.exit_code == 0, shown.output
+    assert "With tracking errors up to 20 mrad" in shown.stdout
+    path.write_text("time,q1 [deg],q2 [deg]\n0.0,117.5,62.5\n0.1,140,40\n0.2,176,4\n")
+    shown = run(study, "--check", path, "--json")
+    assert shown.exit_code == 1, shown.output
+    assert json.loads(shown.stdout)["limits_exceeded"] == ["distance to singularity"]
+    path.write_text("time,a,b\n0.0,1,1\n0.1,1,1\n0.2,1,1\n")
+    shown = run(study, "--check", path)
+    assert "has the columns q1, q2" in str(shown.exception)
+
+
 def test_a_folder_of_others_is_not_touched(study, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("years of work")

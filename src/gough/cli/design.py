@@ -1,5 +1,6 @@
 """`gough design`: optimize a trajectory for identification within limits, and write a report."""
 
+import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, nullcontext
@@ -10,7 +11,7 @@ import typer
 
 from gough.cli.options import AsJson, StudyFolder
 from gough.cli.progress import progress_bar
-from gough.cli.terminal import show_results
+from gough.cli.terminal import answer, say, show_results
 from gough.core.progress import Progress
 from gough.report import results_folder
 from gough.studies.design import TRAJECTORY, DesignStudy
@@ -21,10 +22,26 @@ def design(
     out: StudyFolder = None,
     *,
     jobs: Annotated[int, typer.Option(min=1, help="Number of starts to run in parallel.")] = 1,
+    check: Annotated[
+        Path | None,
+        typer.Option(help="Design nothing: report how much tracking error this trajectory (a file) tolerates."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Design an exciting trajectory within the robot's limits. Ctrl-C stops the search and keeps the best so far."""
+    """Design an exciting trajectory within the robot's limits. Ctrl-C stops the search and keeps the best so far.
+
+    With --check: exit code 1 if a tracking error within the stated ones reaches a singularity or exceeds a limit.
+    """
     asked = DesignStudy.read(study)
+    if check is not None:
+        tolerated = asked.check(check)
+        if as_json:
+            answer(json.dumps(tolerated.to_dict(), ensure_ascii=False, indent=1))
+        else:
+            say(*asked.notes, *asked.premises, *tolerated.lines(), wrap=True)
+        if not tolerated.holds:
+            raise typer.Exit(1)
+        return
     folder = out or asked.folder
     with results_folder(folder) as results:
         with _shown() as on_progress, ProcessPoolExecutor(jobs) if jobs > 1 else nullcontext() as executor:

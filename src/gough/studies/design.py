@@ -1,5 +1,6 @@
 """Design studies: the trajectory that a table [design] asks for, and the files of the answer."""
 
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,12 +9,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from gough.core.errors import require
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import InputError, require
 from gough.core.progress import OnProgress
-from gough.data import write_recording
+from gough.data import Recording, read_recording, write_recording
 from gough.designs.excitation import Design, DesignProblem, MotionLimits, optimize
 from gough.designs.excitation.criteria import criterion_named
+from gough.designs.excitation.tracking import TrackingCheck, check_tracking
 from gough.report.design.page import design_documents, to_record
+from gough.robots.model import ParallelRobot
+from gough.robots.refusal import refuse_where
 from gough.simulate.equations import as_parallel
 from gough.studies.identification import DynamicStudy
 from gough.studies.quantities import deviations, quantities, quantity
@@ -21,6 +28,10 @@ from gough.studies.schema import DesignStudyTable, IdentificationTable
 from gough.studies.study import study_file
 
 TRAJECTORY = "trajectory.csv"
+_CHECKED = 1500
+"""Samples of a trajectory whose tracking errors are followed."""
+_MET = 1e-6
+"""By how much actuator positions, in rad or m, may differ from those of their pose."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +95,32 @@ class DesignStudy(DynamicStudy, purposes=("design",)):
         table = self.table.design
         return optimize(self.problem, starts=table.starts, seed=table.seed, executor=executor, on_progress=on_progress)
 
+    def check(self, path: Path) -> TrackingCheck:
+        """How much tracking error a trajectory in a file tolerates, at no more than 1500 samples, evenly spaced.
+
+        The file has a column for each actuator's position, or one for each coordinate of the pose, in its units.
+
+        Raises:
+            InputError: the file cannot be read, has no such columns, or the robot cannot follow its positions.
+        """
+        of, robot = self.problem, self.robot
+        recording = read_recording(path)
+        pose = as_parallel(robot)
+        in_pose = [] if pose is None else [f"pose {n}" if n in robot.coordinates else n for n in pose.pose_names]
+        every = ceil(len(recording) / _CHECKED)
+        if set(robot.coordinates) <= set(recording.names):
+            q = _columns(recording, robot.coordinates, robot.coordinate_units, path)[::every]
+            x = q if pose is None else _poses(pose, q)
+        elif pose is not None and set(in_pose) <= set(recording.names):
+            x = _columns(recording, in_pose, pose.pose_units, path)[::every]
+        else:
+            either = f", or {', '.join(in_pose)}" if in_pose else ""
+            raise InputError(
+                f"{path}: a trajectory of {robot.name} has the columns {', '.join(robot.coordinates)}{either}; this "
+                f"file has {', '.join(recording.names)}"
+            )
+        return check_tracking(of.neighborhood, recording.times[::every], x, of.default_tracking)
+
     def files(self, design: Design) -> dict[str, bytes]:
         """The trajectory with ramps from and to rest, its series, and the report, by the names of their files."""
         periods, of = self._periods(design), design.problem
@@ -123,6 +160,7 @@ class DesignStudy(DynamicStudy, purposes=("design",)):
             "efforts": quantities(table.efforts, robot.effort_units),
             "margin": table.margin,
             "reach": table.reach,
+            "tracking": quantities(table.tracking, robot.coordinate_units),
             "joints": {name: tuple(quantity(each, "rad") for each in ends) for name, ends in table.joints.items()}
             or None,
         }
@@ -133,3 +171,24 @@ class DesignStudy(DynamicStudy, purposes=("design",)):
             name: tuple(quantity(each, units.get(name, "m")) for each in ends) for name, ends in table.pose.items()
         }
         return MotionLimits.stated(robot, **{name: value for name, value in limits.items() if value is not None})
+
+
+def _columns(recording: Recording, names: Sequence[str], units: Sequence[str], path: Path) -> Array:
+    """Columns of a trajectory (N, names) in these units; a head without a unit has them already."""
+    for name, unit in zip(names, units, strict=True):
+        written = recording.unit(name)
+        require(
+            written in ("", unit),
+            f"{path}: the column '{name}' is in {written}, but must be a {'length' if unit == 'm' else 'angle'}",
+        )
+    return recording.columns(names)
+
+
+def _poses(robot: ParallelRobot, q: Array) -> Array:
+    """The poses of actuator positions, in the assembly and working mode of home."""
+    x = robot.forward(q)
+    far = q - robot.inverse(x)
+    turns = np.array([unit == "rad" for unit in robot.coordinate_units])
+    away = np.abs(np.where(turns, np.arctan2(np.sin(far), np.cos(far)), far)).max(axis=1)
+    refuse_where(away > _MET, f"{robot.name} takes these positions only in another working mode than that of home")
+    return x

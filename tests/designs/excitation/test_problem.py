@@ -9,6 +9,7 @@ from gough.core.errors import InputError
 from gough.designs.excitation import CRITERIA, DesignProblem, MotionLimits
 from gough.designs.excitation.measure import course, extremes, measured
 from gough.designs.excitation.search import random_start
+from gough.designs.excitation.tracking import Neighborhood
 from gough.robots import H4, Delta, FiveBar, Par4
 from gough.robots.mechanism import MechanismModel
 from gough.simulate.trajectories import FourierSeries
@@ -107,7 +108,7 @@ def test_the_paper_counts_67_unknowns():
 
 def test_values_between_samples_stay_within_the_extremes(delta, rng):
     series = delta.series(random_start(delta, rng))
-    low, high = extremes(delta.robot, delta.parameters, delta.channels, series)
+    low, high = extremes(delta.parameters, delta.neighborhood, series)
     times = rng.uniform(0, series.period, 5000)
     values = measured(delta.robot, delta.parameters, delta.channels, series.at(times)[1:])
     sizes = np.array([channel.size for channel in delta.channels])
@@ -147,6 +148,16 @@ LIMITS = MotionLimits(speeds=8.0, efforts=10.0)
         (lambda: DesignProblem(Delta(), MotionLimits(speeds=[8.0, 8.0], efforts=9.0)), "one for each of 3"),
         (lambda: MotionLimits(speeds=-1.0), "speeds must be positive"),
         (lambda: MotionLimits(margin=0.0), "ends in a singularity"),
+        (lambda: MotionLimits(tracking=-0.01), "tracking must be a finite error"),
+        (lambda: DesignProblem(Delta(), MotionLimits(speeds=8.0, efforts=9.0, tracking=[0.1, 0.1])), "each of 3"),
+        (
+            lambda: DesignProblem(Delta(), MotionLimits(speeds=8.0, efforts=9.0, margin=0.99, tracking="0.1")),
+            "tracking",
+        ),
+        (
+            lambda: DesignProblem(Delta(), MotionLimits(speeds=8.0, efforts=9.0, positions=(-0.2, 0.6), tracking=0.5)),
+            "cannot keep its limits at home with tracking errors of 500 mrad: .*State a smaller 'tracking'",
+        ),
         (lambda: MotionLimits(pose={"z": (1.0, 0.0)}), "lower < upper"),
         (lambda: DesignProblem(FiveBar(), LIMITS), "states no home"),
         (lambda: DesignProblem(Delta(), LIMITS, home=[0.0, 0.0]), "must be 3 numbers"),
@@ -171,4 +182,4 @@ def test_a_motion_through_a_singularity_is_refused():
     through = FourierSeries(robot.home, [[0.0], [0.0], [0.0], [6.0]], np.zeros((4, 1)), frequency=0.5)
     channels = MotionLimits(speeds=8.0, efforts=10.0).channels(robot, robot.home)
     with pytest.raises(InputError, match=r"H4 cannot follow the motion.*period of 2 s: sample .*singular.*smaller"):
-        course(robot, robot.nominal, channels, through)
+        course(robot.nominal, Neighborhood(robot, channels, np.full(4, 0.01)), through)

@@ -14,6 +14,7 @@ from gough.designs.excitation.limits import Channel, MotionLimits
 from gough.designs.excitation.problem import DesignProblem
 from gough.designs.excitation.result import Attempt, Design
 from gough.designs.excitation.search import design, optimize
+from gough.designs.excitation.tracking import TrackingCheck
 
 __all__ = [
     "CRITERIA",
@@ -28,6 +29,7 @@ __all__ = [
     "EOptimal",
     "MotionLimits",
     "ScaledCondition",
+    "TrackingCheck",
     "criterion_named",
     "design",
     "optimize",

@@ -46,9 +46,9 @@ class Prices:
         return Prices(upper, lower, (tight[0], tight[1]), self.penalty, self.evaluations)
 
     def excess(self, h: Array, ends: tuple[Array, Array]) -> tuple[Array, Array]:
-        """How far values lie above and below their tightened ends."""
+        """How far the greatest and the least values, h[1] and h[0], lie above and below their tightened ends."""
         low, high = ends
-        return h - (high - self.tight[1]), (low + self.tight[0]) - h
+        return h[1] - (high - self.tight[1]), (low + self.tight[0]) - h[0]
 
     def added(self, h: Array, ends: tuple[Array, Array]) -> tuple[float, Array]:
         """Σ (max(0, λ + ρc)² - λ²) / 2ρ of all limits c <= 0, and its derivative by h."""
@@ -56,7 +56,7 @@ class Prices:
         up = np.maximum(0.0, self.upper + self.penalty * above)
         down = np.maximum(0.0, self.lower + self.penalty * below)
         total = (up**2).sum() + (down**2).sum() - (self.upper**2).sum() - (self.lower**2).sum()
-        return float(total / (2 * self.penalty)), up - down
+        return float(total / (2 * self.penalty)), np.stack([-down, up])
 
     def tighten(self, below: Array, above: Array) -> None:
         """Tighten limits where they are exceeded between samples, by the excess (N, channels) at N instants.
@@ -64,13 +64,30 @@ class Prices:
         A sample answers for the instants nearer to it than to its neighbors, and for those of its neighbors, since the
         instant of the excess moves while the motion is corrected.
         """
-        n = len(self.upper)
-        nearest = np.round(np.arange(len(above)) * n / len(above)).astype(int) % n
         for room, excess in zip(self.tight, (below, above), strict=True):
-            worst = np.zeros_like(room)
-            np.maximum.at(worst, nearest, np.maximum(excess, 0.0))
-            worst = np.maximum(worst, np.maximum(np.roll(worst, 1, axis=0), np.roll(worst, -1, axis=0)))
+            worst = self._near_samples(excess)
             np.add(room, np.where(worst > 0, np.minimum(1.2 * worst, _STEP) + _ROOM / 10, 0.0), out=room)
+
+    def tighten_to(self, below: Array, above: Array, free: tuple[Array, Array]) -> None:
+        """Tighten limits where another check than that of the search finds them exceeded, by the excess (N, channels).
+
+        Args:
+            below: Excess below the limits by the other check, at N instants.
+            above: Excess above them.
+            free: The room to the limits, below and above, that the search's own equations leave there.
+        """
+        for room, excess, left in zip(self.tight, (below, above), free, strict=True):
+            more = np.minimum(1.2 * np.maximum(excess, 0.0), _STEP) + _ROOM / 10
+            wanted = np.where(excess > 0, np.maximum(left, 0.0) + more, 0.0)
+            np.maximum(room, self._near_samples(wanted), out=room)
+
+    def _near_samples(self, values: Array) -> Array:
+        """The greatest positive value near each sample (samples, channels), of values (N, channels) at N instants."""
+        n = len(self.upper)
+        nearest = np.round(np.arange(len(values)) * n / len(values)).astype(int) % n
+        worst = np.zeros_like(self.upper)
+        np.maximum.at(worst, nearest, np.maximum(values, 0.0))
+        return np.maximum(worst, np.maximum(np.roll(worst, 1, axis=0), np.roll(worst, -1, axis=0)))
 
     def learn(self, h: Array, ends: tuple[Array, Array]) -> float:
         """Raise the prices of what is violated, lower those of what is not; the worst violation."""

@@ -15,6 +15,7 @@ from gough.kernels import Kernel, trace
 from gough.kernels import expression as ex
 from gough.kernels.expression import Expression
 from gough.methods.statistical.identifiability import Identifiability, analyze
+from gough.robots.mechanism.closed_chain import ClosedChain
 from gough.robots.model import DynamicModel
 from gough.simulate.equations import as_parallel, find_friction
 
@@ -25,7 +26,11 @@ _RANK = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Equations:
-    """Functions of x, dx, ddx: `W` (actuators, base parameters) and `h` (channels,), and their adjoint."""
+    """Functions of x, dx, ddx: `W` (actuators, base parameters), `h` (channels,) and `spread` (channels,); the adjoint.
+
+    Tracking errors of the actuators change `h` by `spread` at most, to first order; without tracking errors that output
+    is missing.
+    """
 
     forward: Kernel
 
@@ -63,7 +68,13 @@ def identifiable_about(robot: DynamicModel, home: Array) -> Identifiability:
 
 
 def design_equations(
-    robot: DynamicModel, kept: Sequence[int], parameters: Array, channels: Sequence[Channel], friction_speed: float
+    robot: DynamicModel,
+    kept: Sequence[int],
+    parameters: Array,
+    channels: Sequence[Channel],
+    *,
+    friction_speed: float,
+    tracking: Array,
 ) -> Equations:
     """The kernel of a design. Dry friction is tanh(velocity / friction_speed), so that it has a derivative.
 
@@ -73,11 +84,11 @@ def design_equations(
         parameters: Values of the base parameters, by which efforts are predicted.
         channels: What is limited.
         friction_speed: At which dry friction has reached 76 % of its size.
+        tracking: Greatest tracking error of each actuator (n,).
     """
     motion = _motion_kernel(robot)
     regressor, dry = _smooth_regressor(robot, friction_speed)
     n, p = len(robot.actuators), len(robot.names)
-    kinds = {one.kind for one in channels}
 
     def look(x: Expression, dx: Expression, ddx: Expression) -> dict[str, Expression]:
         moved = dict(zip((port.name for port in motion.outputs), motion.function.call([x, dx, ddx]), strict=True))
@@ -89,19 +100,159 @@ def design_equations(
             return float(dry[i, j]) * ex.tanh(moved["dq"][i] / friction_speed)
 
         W = ex.matrix(*(ex.vector(*(entry(i, j) for i in range(n))) for j in kept))
-        sources: dict[str, Expression] = {
-            "position": moved["q"],
+        sources = {
             "speed": moved["dq"],
             "acceleration": moved["ddq"],
             "effort": W @ ex.vector(*parameters.tolist()),
-            "joint": moved.get("s", 0.0),
-            "pose": x,
-            **(_distances(robot, x) if kinds & {"margin", "reach"} else {}),
+            **_at_pose(robot, channels, x, moved),
         }
-        return {"W": W, "h": ex.vector(*(sources[one.kind][one.index] for one in channels))}
+        values = {"W": W, "h": ex.vector(*(sources[one.kind][one.index] for one in channels))}
+        if not tracking.any():
+            return values
+        posture = _posture(robot, channels, moved.get("s", x))
+        return {**values, "spread": posture.spread(channels, tracking, smooth=True)}
 
     m = regressor.inputs[0].size
     return Equations(trace(look, name="design", inputs={"x": m, "dx": m, "ddx": m}))
+
+
+@dataclass(frozen=True)
+class _Posture:
+    """Quantities that follow from the actuators' positions, by kind of channel, with derivatives by these positions."""
+
+    values: dict[str, Expression]
+    """`margins` are those of which the margin is the least."""
+    by_q: dict[str, Expression]
+    """(entries, actuators)."""
+    step: Expression
+    """Newton's step towards other positions."""
+    away: Expression
+    """How far these are, and how far loops are open."""
+
+    def h(self, channels: Sequence[Channel]) -> Expression:
+        """The channels; 0 for those that depend on velocities."""
+        nothing = 0.0 * self.away[0]
+        return ex.vector(
+            *(
+                _least(ex.components(self.values["margins"]))
+                if one.kind == "margin"
+                else self.values[one.kind][one.index]
+                if one.follows_positions
+                else nothing
+                for one in channels
+            )
+        )
+
+    def spread(self, channels: Sequence[Channel], tracking: Array, *, smooth: bool = False) -> Expression:
+        """How much tracking errors change each channel at most, to first order: Σ |∂h/∂q_i| error_i.
+
+        A margin m falls to √(m (m - 2 Σ |∂m/∂q_i| error_i)): its square is linear, since towards a singularity where
+        the actuators lose the platform a margin falls like the square root of their distance to it. Where it is to be
+        `smooth`, the tangent of the root at the least margin stands for the root: both keep the limit alike.
+        """
+        nothing, errors = 0.0 * self.away[0], tracking.tolist()
+
+        def total(kind: str, k: int) -> Expression:
+            rows = self.by_q[kind]
+            return sum((error * ex.absolute(rows[k, i]) for i, error in enumerate(errors)), nothing)
+
+        def one_spread(one: Channel) -> Expression:
+            if one.kind == "position":
+                return errors[one.index] + nothing
+            if one.kind == "margin":
+                margins = ex.components(self.values["margins"])
+                squares = [ex.absolute(margin) * (margin - 2 * total("margins", k)) for k, margin in enumerate(margins)]
+                least = _least(squares)
+                fallen = (least / one.lower + one.lower) / 2 if smooth else ex.sqrt(ex.maximum(least, 0.0))
+                return _least(margins) - fallen
+            return total(one.kind, one.index) if one.follows_positions else nothing
+
+        return ex.vector(*(one_spread(one) for one in channels))
+
+
+def _mechanism(robot: ClosedChain, s: Expression, q: Expression | None = None) -> _Posture:
+    """The posture of a mechanism with coordinates s; `q` are positions that its actuators are to take."""
+    kernel = robot.displacement_kernel()
+    at = [robot.coordinate_names.index(name) for name in robot.coordinates]
+    here = ex.vector(*(s[k] for k in at))
+    parts = dict(
+        zip((port.name for port in kernel.outputs), kernel.function.call([s, here if q is None else q]), strict=True)
+    )
+    n = len(at)
+
+    def rows(flat: Expression, chosen: Sequence[int]) -> Expression:
+        return ex.matrix(*(ex.vector(*(flat[k * n + i] for k in chosen)) for i in range(n)))
+
+    pose = robot.pose_positions
+    by_s = parts["s_by_q"]
+    return _Posture(
+        {"position": here, "joint": s, "pose": ex.vector(*(s[k] for k in pose)), "margins": parts["margins"]},
+        {
+            "joint": rows(by_s, range(len(robot.coordinate_names))),
+            "pose": rows(by_s, pose),
+            "margins": rows(parts["margins_by_q"], range(2)),
+        },
+        parts["step"],
+        ex.vector(*ex.components(parts["away"]), parts["gap"]),
+    )
+
+
+def _closed_form(robot: Any, channels: Sequence[Channel], x: Expression, q: Expression | None = None) -> _Posture:
+    """The posture of a robot with closed-form inverse kinematics at the pose x, or at joint positions x."""
+    in_joints = as_parallel(robot) is None
+    here = x if in_joints else robot.inverse_kernel().function.call([x])[0]
+    by_x = None if in_joints else ex.derivative(here, x)
+    values = {"position": here, **_at_pose(robot, channels, x, {"q": here})}
+    kinds = {one.kind for one in channels}
+    moving = [kind for kind in ("pose", "margins", "reach") if kind.removesuffix("s") in kinds]
+
+    def by_q(kind: str) -> Expression:
+        derivative = ex.derivative(values[kind], x)
+        return derivative if by_x is None else ex.solve(by_x.T, derivative.T).T
+
+    far = here - here if q is None else q - here
+    turns = (unit == "rad" for unit in robot.coordinate_units)
+    away = ex.vector(*(ex.atan2(ex.sin(far[i]), ex.cos(far[i])) if turn else far[i] for i, turn in enumerate(turns)))
+    step = away if by_x is None or q is None else ex.solve(by_x, away)
+    return _Posture(values, {kind: by_q(kind) for kind in moving}, step, away)
+
+
+def displaced_kernel(robot: Any, channels: Sequence[Channel]) -> Kernel:
+    """How a state follows the actuators: all coordinates of a mechanism, or else the pose or joint positions.
+
+    Outputs: `h` (channels,), 0 for channels that depend on velocities; `positions` of the actuators; `step`, Newton's
+    step towards the state of actuator positions q; `away`, how far that is.
+    """
+
+    def look(state: Expression, q: Expression) -> dict[str, Expression]:
+        posture = _posture(robot, channels, state, q)
+        return {
+            "h": posture.h(channels),
+            "positions": posture.values["position"] + 0.0,
+            "step": posture.step,
+            "away": posture.away,
+        }
+
+    return trace(look, name="displaced", inputs={"state": _state_size(robot), "q": len(robot.actuators)})
+
+
+def spread_kernel(robot: Any, channels: Sequence[Channel], tracking: Array) -> Kernel:
+    """By how much tracking errors change the channels at a state, to first order; see `displaced_kernel`."""
+    return trace(
+        lambda state: _posture(robot, channels, state).spread(channels, tracking),
+        name="spread",
+        inputs={"state": _state_size(robot)},
+    )
+
+
+def _state_size(robot: Any) -> int:
+    return len(robot.coordinate_names) if isinstance(robot, ClosedChain) else regressor_kernel(robot).inputs[0].size
+
+
+def _posture(robot: Any, channels: Sequence[Channel], state: Expression, q: Expression | None = None) -> "_Posture":
+    if isinstance(robot, ClosedChain):
+        return _mechanism(robot, state, q)
+    return _closed_form(robot, channels, state, q)
 
 
 def regressor_kernel(robot: Any) -> Kernel:
@@ -168,20 +319,26 @@ def _differentiated(robot: Any) -> Kernel:
     return trace(look, name="motion", inputs={"x": m, "v": m, "a": m})
 
 
-def _distances(robot: Any, x: Expression) -> dict[str, Expression]:
-    """`margin`, the smallest of several, and `reach` where the robot has one beside the range of its actuators."""
-    if not hasattr(robot, "margin_kernel"):
-        raise AssumptionError(
-            f"{robot.name} has no margin_kernel(): a design needs its distance to singularity as a kernel"
-        )
-    distances = {"margin": _least(robot.margin_kernel().function.call([x])[0])}
-    if hasattr(robot, "reach_kernel"):
-        distances["reach"] = robot.reach_kernel().function.call([x])[0]
-    return distances
+def _at_pose(
+    robot: Any, channels: Sequence[Channel], x: Expression, moved: dict[str, Expression]
+) -> dict[str, Expression]:
+    """What is limited and depends on the pose alone, by kind; `margins` are those of which `margin` is the least."""
+    kinds = {one.kind for one in channels}
+    sources = {"position": moved["q"], "joint": moved.get("s", 0.0), "pose": x}
+    if "margin" in kinds:
+        if not hasattr(robot, "margin_kernel"):
+            raise AssumptionError(
+                f"{robot.name} has no margin_kernel(): a design needs its distance to singularity as a kernel"
+            )
+        sources["margins"] = robot.margin_kernel().function.call([x])[0]
+        sources["margin"] = ex.vector(_least(ex.components(sources["margins"])))
+    if "reach" in kinds:
+        sources["reach"] = robot.reach_kernel().function.call([x])[0]
+    return sources
 
 
-def _least(values: Expression) -> Expression:
+def _least(values: Sequence[Expression]) -> Expression:
     least = values[0]
-    for k in range(1, values.numel()):
-        least = ex.minimum(least, values[k])
-    return ex.vector(least)
+    for each in values[1:]:
+        least = ex.minimum(least, each)
+    return least

@@ -16,6 +16,9 @@ from gough.simulate.equations import as_parallel
 
 Range = tuple[float, float]
 
+_ROTARY, _LINEAR, _SHARE = 0.02, 1e-3, 0.002
+"""Tracking errors that are assumed: of rotary actuators (rad), of linear ones (m), and as a share of their range."""
+
 
 @dataclass(frozen=True)
 class Channel:
@@ -38,9 +41,16 @@ class Channel:
     size: float = 1.0
     """By which a violation is divided to compare it with others: half the range, or the value at home."""
 
+    @property
+    def follows_positions(self) -> bool:
+        """Does it depend on the actuators' positions alone, and so on their tracking errors?"""
+        return self.kind in {"position", "joint", "pose", "margin", "reach"}
+
     def beyond(self, value: Any) -> Any:
         """By how much of `size` values lie outside; negative inside."""
-        return np.maximum(self.lower - value, value - self.upper) / self.size
+        below = self.lower - value if isfinite(self.lower) else -inf
+        above = value - self.upper if isfinite(self.upper) else -inf
+        return np.maximum(below, above) / self.size
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +84,10 @@ class MotionLimits(ArrayValue):
     information ends in a singularity."""
     reach: float = 0.1
     """Least distance of each chain to the edge of its workspace `robot.reach`, as a share of that at home."""
+    tracking: Any = None
+    """Greatest tracking error of each actuator: how far the controller lets it deviate from its designed position. All
+    limits of positions, passive joints, pose, margin and reach hold for every error up to this size. By default 20 mrad
+    of rotary actuators, and of linear ones 0.2 % of the range in `positions`, or 1 mm where none is stated."""
 
     def __post_init__(self) -> None:
         for name in ("speeds", "efforts", "accelerations"):
@@ -82,6 +96,11 @@ class MotionLimits(ArrayValue):
                 limit = array(value, name, ndim=(0, 1))
                 require(bool((limit > 0).all()), f"{name} must be positive, but is {value}")
                 object.__setattr__(self, name, limit if limit.ndim else float(limit))
+        if self.tracking is not None:
+            error = array(self.tracking, "tracking", ndim=(0, 1))
+            good = bool((error >= 0).all() and np.isfinite(error).all())
+            require(good, f"tracking must be a finite error of at least 0, in rad or m, but is {self.tracking}")
+            object.__setattr__(self, "tracking", error if error.ndim else float(error))
         for name in ("margin", "reach"):
             share = real(getattr(self, name), name)
             object.__setattr__(self, name, share)
@@ -136,6 +155,29 @@ class MotionLimits(ArrayValue):
         self._require_stated(robot)
         channels = [*self._actuators(robot), *self._joints(robot), *self._pose(robot), *self._distances(robot, home)]
         return tuple(one for one in channels if isfinite(one.lower) or isfinite(one.upper))
+
+    def tracking_errors(self, robot: DynamicModel) -> Array:
+        """The greatest tracking error of each actuator (n,), in rad or m: as stated, or the default.
+
+        Examples:
+            >>> from gough.robots import Delta, Palida
+            >>> MotionLimits(speeds=8.0, efforts=10.0).tracking_errors(Delta())
+            array([0.02, 0.02, 0.02])
+            >>> MotionLimits.stated(Palida()).tracking_errors(Palida()).round(5)[:2]
+            array([0.001, 0.001])
+        """
+        n = len(robot.actuators)
+        if self.tracking is not None:
+            alike = np.ndim(self.tracking) > 0 or not self.tracking or len(set(robot.coordinate_units)) == 1
+            require(alike, f"{robot.name} has rotary and linear actuators: give one tracking error for each of {n}")
+            return _each(self.tracking, n, "tracking")
+        lengths = [high - low for low, high in zip(*self._ends(n), strict=True)]
+        return np.array(
+            [
+                _ROTARY if unit == "rad" else _SHARE * length if isfinite(length) else _LINEAR
+                for unit, length in zip(robot.coordinate_units, lengths, strict=True)
+            ]
+        )
 
     def _require_stated(self, robot: DynamicModel) -> None:
         units = {"speeds": f"{robot.coordinate_units[0]}/s", "efforts": robot.effort_units[0]}

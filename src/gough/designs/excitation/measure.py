@@ -8,6 +8,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import InputError
 from gough.designs.excitation.limits import Channel
+from gough.designs.excitation.tracking import PER_HARMONIC, Neighborhood
 from gough.robots.refusal import refuse_where
 from gough.simulate.equations import as_parallel
 from gough.simulate.trajectories import FourierSeries
@@ -38,12 +39,15 @@ def measured(robot: Any, parameters: Array, channels: Sequence[Channel], moved: 
     return np.column_stack([sources[one.kind][:, one.index] for one in channels])
 
 
-def course(robot: Any, parameters: Array, channels: Sequence[Channel], series: FourierSeries) -> tuple[Array, Array]:
+def course(parameters: Array, around: Neighborhood, series: FourierSeries) -> tuple[Array, Array]:
     """The least and greatest values (N, channels) that a periodic motion takes around each of many samples.
+
+    Tracking errors are included to first order.
 
     Raises:
         InputError: the motion leaves the workspace or meets a singularity; the message names the instant.
     """
+    robot, channels = around.robot, around.channels
     n = DENSE * series.n_harmonics
     times = np.arange(n) / n * series.period
     _, x, dx, ddx = series.at(times)
@@ -57,13 +61,20 @@ def course(robot: Any, parameters: Array, channels: Sequence[Channel], series: F
             f"{robot.name} cannot follow the motion, sampled {n} times in its period of {series.period:g} s: {error}. "
             "Make the motion smaller, or keep a distance to singularity"
         ) from error
-    around = np.abs(np.roll(values, 1, axis=0) - 2 * values + np.roll(values, -1, axis=0)) / 4
+    spread = around.spread(x)
+    low, high = values - spread, values + spread
+    below, above = _between(low), _between(high)
     in_pose = as_parallel(robot)
     speeds = dx if in_pose is None else in_pose.joint_motion(x, dx, ddx).dq
     for i, one in enumerate(channels):
         if one.kind == "effort":
-            around[:, i] = _around_turns(values[:, i], speeds[:, one.index], around[:, i])
-    return values - around, values + around
+            below[:, i] = above[:, i] = _around_turns(values[:, i], speeds[:, one.index], above[:, i])
+    return low - below, high + above
+
+
+def _between(values: Array) -> Array:
+    """By how much values (N, channels) of a period stray beyond their samples, by second differences."""
+    return np.abs(np.roll(values, 1, axis=0) - 2 * values + np.roll(values, -1, axis=0)) / 4
 
 
 def _around_turns(effort: Array, speed: Array, elsewhere: Array) -> Array:
@@ -80,7 +91,29 @@ def _around_turns(effort: Array, speed: Array, elsewhere: Array) -> Array:
     return around
 
 
-def extremes(robot: Any, parameters: Array, channels: Sequence[Channel], series: FourierSeries) -> tuple[Array, Array]:
-    """The least and greatest values (channels,) that a periodic motion takes at any time."""
-    low, high = course(robot, parameters, channels, series)
-    return low.min(axis=0), high.max(axis=0)
+def extremes(parameters: Array, around: Neighborhood, series: FourierSeries) -> tuple[Array, Array]:
+    """The least and greatest values (channels,) that a periodic motion takes at any time, with any tracking error.
+
+    Those of tracking errors are the worse of two: to first order, and as followed by `Neighborhood.extremes`.
+    """
+    low, high = course(parameters, around, series)
+    least, most = followed(around, series)
+    along = np.array([one.follows_positions for one in around.channels])
+    return (
+        np.where(along, np.minimum(low.min(axis=0), least.min(axis=0)), low.min(axis=0)),
+        np.where(along, np.maximum(high.max(axis=0), most.max(axis=0)), high.max(axis=0)),
+    )
+
+
+def followed(around: Neighborhood, series: FourierSeries) -> tuple[Array, Array]:
+    """The least and greatest values (N, channels) over tracking errors, followed around N instants of the period.
+
+    Without tracking errors there is nothing to follow: the least is infinite, the greatest minus infinite.
+    """
+    if not around.errors.any():
+        return np.full((1, len(around.channels)), np.inf), np.full((1, len(around.channels)), -np.inf)
+    n = PER_HARMONIC * series.n_harmonics
+    low, high = around.extremes(series.at(np.arange(n) / n * series.period)[1])
+    with np.errstate(invalid="ignore"):  # a pose that is lost is infinitely far
+        below, above = (np.nan_to_num(_between(each), nan=np.inf, posinf=np.inf) for each in (low, high))
+    return low - below, high + above

@@ -16,6 +16,7 @@ from gough.designs.excitation.criteria import Criterion, DOptimal, criterion_nam
 from gough.designs.excitation.equations import Equations, design_equations, identifiable_about, regressor_kernel
 from gough.designs.excitation.limits import Channel, MotionLimits
 from gough.designs.excitation.measure import measured
+from gough.designs.excitation.tracking import Neighborhood, tracking_text
 from gough.methods.statistical.identifiability import Identifiability
 from gough.robots.arguments import dynamic_model
 from gough.robots.model import DynamicModel
@@ -38,7 +39,7 @@ class Evaluation(NamedTuple):
     W: Array
     """(samples, actuators, base parameters)."""
     h: Array
-    """(samples, channels), in units of each channel's size."""
+    """(2, samples, channels): the least and greatest values with tracking errors, in units of each channel's size."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,14 +215,21 @@ class DesignProblem(ArrayValue):
 
     def __getstate__(self) -> dict[str, Any]:
         """What is costly to find travels along to another process."""
-        kept = {field.name for field in fields(self)} | {"identifiability", "equations", "space", "channels"}
+        kept = {field.name for field in fields(self)} | {
+            "identifiability",
+            "equations",
+            "neighborhood",
+            "space",
+            "channels",
+        }
         assert self.equations
+        assert self.neighborhood
         return {name: value for name, value in self.__dict__.items() if name in kept}
 
     def refined(self, factor: int) -> "DesignProblem":
         """The same problem with `factor` times as many samples in a period."""
         finer = replace(self, n_samples=self._n * factor)
-        for name in ("identifiability", "equations", "channels"):
+        for name in ("identifiability", "equations", "neighborhood", "channels"):
             finer.__dict__[name] = getattr(self, name)
         finer.__dict__["space"] = replace(self.space, n_samples=self._n * factor)
         return finer
@@ -256,8 +264,28 @@ class DesignProblem(ArrayValue):
     def equations(self) -> Equations:
         """Regressor and limits as a kernel, with its adjoint."""
         return design_equations(
-            self.robot, self.identifiability.kept, self.base_values, self.channels, self.friction_speed
+            self.robot,
+            self.identifiability.kept,
+            self.base_values,
+            self.channels,
+            friction_speed=self.friction_speed,
+            tracking=self.tracking,
         )
+
+    @cached_property
+    def tracking(self) -> Array:
+        """The greatest tracking error of each actuator (n,), rad or m."""
+        return self.limits.tracking_errors(self.robot)
+
+    @property
+    def default_tracking(self) -> Array:
+        """The tracking error of each actuator (n,) that is assumed where none is stated, rad or m."""
+        return replace(self.limits, tracking=None).tracking_errors(self.robot)
+
+    @cached_property
+    def neighborhood(self) -> Neighborhood:
+        """The poses that tracking errors lead to."""
+        return Neighborhood(self.robot, self.channels, self.tracking)
 
     @cached_property
     def space(self) -> SeriesSpace:
@@ -277,12 +305,16 @@ class DesignProblem(ArrayValue):
         """The motion of a vector, its regressor and what is limited."""
         moved = self.space.motion(z)
         W, h = self._looked(*moved)
-        return Evaluation(moved, W, h / self._sizes)
+        return Evaluation(moved, W, h)
 
     def _looked(self, x: Array, dx: Array, ddx: Array) -> tuple[Array, Array]:
-        """Regressor and what is limited; a kernel's output of one entry has no axis of its own."""
+        """Regressor, and least and greatest values of what is limited, in units of their sizes."""
         values, n = self.equations.forward.evaluate(x, dx, ddx), len(x)
-        return values["W"].reshape(n, len(self.robot.actuators), -1), values["h"].reshape(n, len(self.channels))
+        # a kernel's output of one entry has no axis of its own
+        h = values["h"].reshape(n, len(self.channels))
+        spread = values["spread"].reshape(h.shape) if "spread" in values else np.zeros_like(h)
+        both = np.stack([h - spread, h + spread]) / self._sizes
+        return values["W"].reshape(n, len(self.robot.actuators), -1), both
 
     def regressor(self, x: Array, dx: Array, ddx: Array) -> Array:
         """Efforts per unit of each of the robot's parameters (N, actuators, parameters), with plain dry friction."""
@@ -306,7 +338,7 @@ class DesignProblem(ArrayValue):
         return np.where(self.base_values != 0, np.abs(self.base_values), 1.0)
 
     def lagrangian(self, z: Array, of_limits: Callable[[Array], tuple[float, Array]]) -> tuple[float, Array]:
-        """The criterion plus a function of h (samples, channels), and the gradient of the sum.
+        """The criterion plus a function of h (2, samples, channels), and the gradient of the sum.
 
         Infinite where the motion cannot be made, or comes too near a singularity.
 
@@ -315,7 +347,7 @@ class DesignProblem(ArrayValue):
             of_limits: Value and gradient by h of what is added.
         """
         at = self.evaluate(z)
-        if not (np.isfinite(at.W).all() and np.isfinite(at.h).all() and (at.h >= self._walls).all()):
+        if not (np.isfinite(at.W).all() and np.isfinite(at.h).all() and (at.h.mean(axis=0) >= self._walls).all()):
             return np.inf, np.zeros_like(z)
         by, typical = self.criterion, self.typical
         M = self.information(at.W, weighted=by.is_weighted)
@@ -327,7 +359,8 @@ class DesignProblem(ArrayValue):
         if by.is_weighted:
             by_W = _by_row(self._whitener.T @ self._whitener, by_W)
         added, by_h = of_limits(at.h)
-        weights = (by_W, by_h / self._sizes)
+        by_low, by_high = by_h / self._sizes
+        weights = [by_W, by_low + by_high, by_high - by_low][: len(self.equations.forward.outputs)]
         shapes = (port.shape for port in self.equations.forward.outputs)
         shaped = (each.reshape(len(each), *shape) for each, shape in zip(weights, shapes, strict=True))
         back = self.equations.adjoint.evaluate(*at.moved, *shaped)
@@ -339,15 +372,22 @@ class DesignProblem(ArrayValue):
     def violation(self, h: Array) -> float:
         """By how much, in units of the channels' sizes, sampled values lie outside; negative inside."""
         low, high = self.ends
-        worst = float(np.maximum(low - h, h - high).max())
+        worst = float(np.maximum(low - h[0], h[1] - high).max())
         return worst if np.isfinite(h).all() else np.inf
 
+    def room(self, x: Array, dx: Array, ddx: Array) -> tuple[Array, Array]:
+        """How far samples (N, channels) are from the lower and from the upper limits, in units of the channels' sizes.
+
+        Dry friction is smooth, and tracking errors are of first order, as in the search.
+        """
+        h, (low, high) = self._looked(x, dx, ddx)[1], self.ends
+        return h[0] - low, high - h[1]
+
     def holds(self, x: Array, dx: Array, ddx: Array) -> Mask:
-        """Which samples (N,) keep all limits, with smooth dry friction as in the search."""
-        h = self._looked(x, dx, ddx)[1] / self._sizes
-        low, high = self.ends
+        """Which samples (N,) keep all limits, as the search sees them."""
+        below, above = self.room(x, dx, ddx)
         with np.errstate(invalid="ignore"):
-            return np.asarray(((h >= low) & (h <= high)).all(axis=1))
+            return np.asarray(((below >= 0) & (above >= 0)).all(axis=1))
 
     def whole_frequency(self, frequency: float) -> float:
         """The nearest frequency whose period is a whole number of samples at `rate`, within the range."""
@@ -413,6 +453,15 @@ class DesignProblem(ArrayValue):
                     f"{self.robot.name} cannot stand at its home: {channel.name} is {value:.4g} {channel.unit} there, "
                     f"but must lie between {channel.lower:.4g} and {channel.upper:.4g}. Loosen that limit, or give "
                     "another home"
+                )
+        low, high = self.neighborhood.extremes(self.home[None])
+        for channel, least, most in zip(self.channels, low[0], high[0], strict=True):
+            if channel.follows_positions and not max(channel.beyond(least), channel.beyond(most)) < 0:
+                raise InputError(
+                    f"{self.robot.name} cannot keep its limits at home with tracking errors of "
+                    f"{tracking_text(self.robot, self.tracking)}: {channel.name} is then {least:.4g} to {most:.4g} "
+                    f"{channel.unit}, but must lie between {channel.lower:.4g} and {channel.upper:.4g}. State a "
+                    "smaller 'tracking' if your controller keeps it, loosen that limit, or give another home"
                 )
 
     def _span(self) -> Array:

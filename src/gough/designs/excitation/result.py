@@ -19,6 +19,7 @@ from gough.data import Recording, write_recording
 from gough.designs.excitation.criteria import CRITERIA
 from gough.designs.excitation.measure import DENSE, extremes, measured
 from gough.designs.excitation.problem import DesignProblem
+from gough.designs.excitation.tracking import PER_HARMONIC, TrackingCheck, check_tracking
 from gough.region import Interval
 from gough.robots.model import PoseMotion
 from gough.simulate.trajectories import FourierSeries, Joined, Periodic, Ramped, as_recording
@@ -135,7 +136,22 @@ class Design(Answer, ArrayValue):
     def extremes(self) -> tuple[Array, Array]:
         """Least and greatest value of everything that is limited (channels,), between samples too."""
         of = self.problem
-        return extremes(of.robot, of.parameters, of.channels, self.series)
+        return extremes(of.parameters, of.neighborhood, self.series)
+
+    @cached_property
+    def tracking(self) -> TrackingCheck:
+        """How near tracking errors bring the motion to singularities, with its entry from rest and its end.
+
+        Times count from the first sample of `recording(ramps=True)`, negative ones from the last.
+        """
+        of, motion = self.problem, self.trajectory()
+        step = self.series.period / (PER_HARMONIC * self.series.n_harmonics)
+        ramp = getattr(motion, "ramp", 0.0)
+        times = np.arange(0.0, ramp + self.series.period, step)
+        leaving = -np.arange(step, ramp, step)
+        instants = np.concatenate([times, motion.duration + leaving])
+        x = motion.at(instants).q if isinstance(motion, Periodic) else motion.at(instants).x
+        return check_tracking(of.neighborhood, np.concatenate([times, leaving]), x, of.default_tracking)
 
     @property
     def worst(self) -> float:
@@ -177,7 +193,16 @@ class Design(Answer, ArrayValue):
             values = measured(of.robot, of.parameters, of.channels, (part.x, part.dx, part.ddx))
         except InputError:
             return False
-        return all(bool((one.beyond(v) <= 0).all()) for one, v in zip(of.channels, values.T, strict=True))
+        spread, every = of.neighborhood.spread(part.x), DENSE // PER_HARMONIC
+        looks = [(values - spread, values + spread), of.neighborhood.extremes(part.x[::every])]
+        is_known = np.array([one.follows_positions for one in of.channels])
+        return all(
+            bool((one.beyond(v) <= 0).all())
+            for k, look in enumerate(looks)
+            for extreme in look
+            for one, v, known in zip(of.channels, extreme.T, is_known, strict=True)
+            if known or k == 0
+        )
 
     @property
     def beyond(self) -> list[float]:
@@ -199,6 +224,7 @@ class Design(Answer, ArrayValue):
             + ("; stopped early" if self.is_stopped else ""),
             f"{series.n_harmonics} harmonics of {series.frequency:.6g} Hz, {of.n_variables} unknowns",
             f"σ predicted for {of.recorded} samples with effort errors of {self._errors()}",
+            *self.tracking.lines(),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -213,6 +239,7 @@ class Design(Answer, ArrayValue):
             "series": _series_data(self.series),
             "periods_begin": getattr(self.trajectory(), "ramp", 0.0),
             "sigma": {name: finite_or_none(sd) for name, sd in sigma},
+            "tracking": self.tracking.to_dict(),
             "limits": {
                 one.name: {
                     "unit": one.unit,

@@ -16,9 +16,10 @@ from gough.core.progress import OnProgress, Progress
 from gough.core.threads import one_blas_thread
 from gough.designs.excitation.augmented import Prices, one_round
 from gough.designs.excitation.limits import MotionLimits
-from gough.designs.excitation.measure import course
+from gough.designs.excitation.measure import course, followed
 from gough.designs.excitation.problem import DesignProblem
 from gough.designs.excitation.result import Attempt, Design
+from gough.designs.excitation.tracking import tracking_text
 from gough.robots.model import DynamicModel
 from gough.simulate.trajectories import require_count
 
@@ -27,10 +28,10 @@ _TOLERANCE = 2e-3
 _SETTLED = 0.05
 """Change of the criterion in a round below which a search ends: 0.2 % of a standard deviation for 24 parameters."""
 _ROUNDS, _STEPS = 8, 400
-_CORRECTIONS, _FEW = 8, 40
+_CORRECTIONS, _FEW = 12, 40
 _COARSE, _FINER, _FINEST = 0.15, 3, 9
 """Where limits are exceeded between samples by more than this share, so many times as many are taken, and at most."""
-_HALVINGS = 12
+_HALVINGS, _FEW_HALVINGS = 12, 6
 _BACK = 0.9
 """By which a motion that cannot be followed is made smaller at a time."""
 _LEAST = 0.3
@@ -89,9 +90,12 @@ def optimize(
     if not any(np.isfinite(each.value) for each in done):
         if stopped:
             raise KeyboardInterrupt
+        errors = tracking_text(problem.robot, problem.tracking)
         raise InputError(
-            f"none of {starts} starts found a motion of {problem.robot.name} that keeps its limits at all times: "
+            f"none of {starts} starts found a motion of {problem.robot.name} that keeps its limits at all times"
+            f"{f' with tracking errors of {errors}' if problem.tracking.any() else ''}: "
             "loosen the limits, lower the frequency, or take more starts"
+            f"{', or state a smaller tracking error if your controller keeps it' if problem.tracking.any() else ''}"
         )
     return Design(problem, tuple(done), stopped)
 
@@ -210,7 +214,14 @@ class _Start:
         for _ in range(_CORRECTIONS):
             below, above = excess(self.problem, self.z)
             if max(below.max(), above.max()) <= 0:
-                break
+                below, above = tracking_excess(self.problem, self.z)
+                if max(below.max(), above.max()) <= 0:
+                    break
+                series = self.problem.series(self.z)
+                moved = series.at(np.arange(len(below)) / len(below) * series.period)
+                self.prices.tighten_to(below, above, self.problem.room(*moved[1:]))
+                self._rounds(1, _FEW, "tracking errors")
+                continue
             if max(below.max(), above.max()) > _COARSE and len(self.prices.upper) < _FINEST * self.n_samples:
                 self.problem, self.prices = self.problem.refined(_FINER), self.prices.refined(_FINER)
                 self._draw_back()
@@ -247,12 +258,27 @@ def excess(problem: DesignProblem, z: Array) -> tuple[Array, Array]:
     Infinite where the robot cannot follow.
     """
     try:
-        low, high = course(problem.robot, problem.parameters, problem.channels, problem.series(z))
+        low, high = course(problem.parameters, problem.neighborhood, problem.series(z))
     except InputError:
         return (np.full((1, len(problem.channels)), np.inf),) * 2
+    return _beyond(problem, low, high)
+
+
+def tracking_excess(problem: DesignProblem, z: Array) -> tuple[Array, Array]:
+    """How far values lie below and above their limits (N, channels) with tracking errors, as followed."""
+    return _beyond(problem, *followed(problem.neighborhood, problem.series(z)))
+
+
+_Check = Callable[[DesignProblem, Array], tuple[Array, Array]]
+_BOTH: tuple[_Check, ...] = (excess, tracking_excess)
+
+
+def _beyond(problem: DesignProblem, low: Array, high: Array) -> tuple[Array, Array]:
     sizes = np.array([one.size for one in problem.channels])
     least, most = problem.ends
-    return least - low / sizes, high / sizes - most
+    with np.errstate(invalid="ignore"):  # a limit that is infinite is kept, however far a value is
+        below, above = least - low / sizes, high / sizes - most
+    return np.where(np.isinf(least), -np.inf, below), np.where(np.isinf(most), -np.inf, above)
 
 
 def _best_strict(problem: DesignProblem, z: Array, start: Array, first: float) -> Array | None:
@@ -265,29 +291,48 @@ def _best_strict(problem: DesignProblem, z: Array, start: Array, first: float) -
 
 
 def strict(problem: DesignProblem, z: Array) -> Array | None:
-    """The motion made just so much smaller that it keeps all limits at all times; None where that does not help."""
-    if _keeps(problem, z, 1.0, towards_home=False):
+    """The motion made just so much smaller that it keeps all limits at all times; None where that does not help.
+
+    Tracking errors are looked at to first order, and then followed, which takes longer, where that suffices not.
+    """
+    if _keeps(problem, z, 1.0, towards_home=False, checks=_BOTH):
         return z
     for towards_home in (False, True):
-        low, high = _LEAST, 1.0
-        if not _keeps(problem, z, low, towards_home=towards_home):
-            continue
-        for _ in range(_HALVINGS):
-            middle = 1 - np.sqrt((1 - low) * max(1 - high, 1e-6))  # halves the logarithm: little is lost as a rule
-            if _keeps(problem, z, middle, towards_home=towards_home):
-                low = middle
-            else:
-                high = middle
-        return _smaller(problem, z, low, towards_home=towards_home)
+        share = _largest(problem, z, 1.0, _HALVINGS, towards_home=towards_home, checks=_BOTH[:1])
+        if share is not None and not _keeps(problem, z, share, towards_home=towards_home, checks=_BOTH[1:]):
+            share = _largest(problem, z, share, _FEW_HALVINGS, towards_home=towards_home, checks=_BOTH)
+        if share is not None:
+            return _smaller(problem, z, share, towards_home=towards_home)
     return None
+
+
+def _largest(
+    problem: DesignProblem, z: Array, high: float, halvings: int, *, towards_home: bool, checks: tuple[_Check, ...]
+) -> float | None:
+    """The largest share of its size, below `high`, at which a motion keeps its limits; None where none does."""
+    low = _LEAST
+    if not _keeps(problem, z, low, towards_home=towards_home, checks=checks):
+        return None
+    if _keeps(problem, z, high, towards_home=towards_home, checks=checks):
+        return high
+    for _ in range(halvings):
+        middle = 1 - np.sqrt((1 - low) * max(1 - high, 1e-6))  # halves the logarithm: little is lost as a rule
+        if not low < middle < high:
+            break
+        if _keeps(problem, z, middle, towards_home=towards_home, checks=checks):
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 def _smaller(problem: DesignProblem, z: Array, share: float, *, towards_home: bool) -> Array:
     return problem.space.shrunk(z, share, share if towards_home else 1.0)
 
 
-def _keeps(problem: DesignProblem, z: Array, share: float, *, towards_home: bool) -> bool:
-    return max(each.max() for each in excess(problem, _smaller(problem, z, share, towards_home=towards_home))) <= 0
+def _keeps(problem: DesignProblem, z: Array, share: float, *, towards_home: bool, checks: tuple[_Check, ...]) -> bool:
+    smaller = _smaller(problem, z, share, towards_home=towards_home)
+    return all(max(each.max() for each in check(problem, smaller)) <= 0 for check in checks)
 
 
 def _here(problem: DesignProblem, starts: int, seed: int, on_progress: OnProgress) -> Iterator[Attempt]:

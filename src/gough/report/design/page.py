@@ -22,7 +22,10 @@ from gough.simulate.trajectories import Periodic
 
 _CHECKED = (
     "Limits are evaluated with the robot's model and the sign function of dry friction, much more densely than in the "
-    "search, and between samples by second differences. This check is dense; it is not a proof."
+    "search, and between samples by second differences. Limits of positions, joints, pose, reach and the distance to "
+    "singularity hold for every tracking error up to the stated one: to first order at all these samples, and by "
+    "following the robot to all corners of the errors and to random errors between them. This check is dense; it is "
+    "not a proof. Limits of speeds, accelerations and efforts are those of the designed motion."
 )
 _PREDICTED = (
     "Cramér–Rao bound of the standard deviations: Gauss–Markov reaches it if the errors of the efforts are as stated "
@@ -88,6 +91,7 @@ def verdicts(design: Design, periods: int) -> list[Verdict]:
             "bad",
             "Do not run this trajectory: loosen the limit in [design.limits], or design again with more starts.",
         ),
+        _tracked(design),
         _entered(design, periods),
         _poor(design),
         _starts(design),
@@ -110,6 +114,19 @@ def to_record(design: Design, periods: int) -> str:
         f"If you record trajectory.csv from its first to its last sample, state in the study: {period} in [repeats], "
         f"and {part} in [[data.recordings]]. The parts from and to rest are not periodic."
     )
+
+
+def _tracked(design: Design) -> Verdict:
+    """How much tracking error the motion tolerates."""
+    check = design.tracking
+    if not check.errors.any():
+        step = "State the tracking error of your controller as 'tracking' in [design.limits], and design again."
+        return Verdict(" ".join(check.lines()), "plain", step)
+    if not check.is_clear:
+        step = "Do not run this trajectory: design again, or reduce the tracking error of the controller."
+        return Verdict(" ".join(check.lines()), "bad", step)
+    step = "Let the controller stop the robot before its tracking error exceeds the stated one."
+    return Verdict(" ".join(check.lines()), "good", step)
 
 
 def _entered(design: Design, periods: int) -> Verdict:
