@@ -106,7 +106,7 @@ def test_intervals_of_one_unknown_by_every_method(identified):
     failed = replace(identified["hull"], status=Status.INCONSISTENT)
     partly = replace(identified, estimates={**identified.estimates, "hull": failed})
     assert list(partly.intervals(name)) == ["weighted"]
-    with pytest.raises(InputError, match="no unknown is called 'masss'"):
+    with pytest.raises(InputError, match="no estimate or parameter is called 'masss'"):
         identified.intervals("masss")
     with pytest.raises(InputError, match="'mass' is fixed at 2 by the prior"):
         replace(identified, fixed={"mass": 2.0}).intervals("mass")

@@ -35,7 +35,8 @@ def test_code_blocks_run(page, capsys, tmp_path, monkeypatch):
             for line in block.splitlines():
                 program, *arguments = shlex.split(line, comments=True)
                 assert program == "gough", line
-                assert run(arguments) == 0, capsys.readouterr().err
+                refuted = "exit code 1" in line
+                assert run(arguments) == int(refuted), capsys.readouterr().err
 
 
 def test_the_output_in_the_readme_is_what_is_printed(capsys):
@@ -63,6 +64,14 @@ def test_local_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
         if not target.startswith("http"):
             assert (page.parent / target).exists(), target
+
+
+def test_the_tutorial_on_verdicts_has_a_section_for_every_effect():
+    from gough.dynamics.effects import catalogue
+
+    page = (REPOSITORY / "docs" / "tutorials" / "what-the-verdict-means.md").read_text(encoding="utf-8")
+    missing = [name for name in catalogue() if f"### `{name}`" not in page]
+    assert not missing, f"state what to do about: {', '.join(missing)}"
 
 
 def test_the_tour_names_what_is_there():

@@ -297,9 +297,11 @@ class Estimate(Answer, ArrayValue):
 
     @classmethod
     def from_dict(cls, data: Any) -> "Estimate":
+        """The estimate that `to_dict` made, bit for bit; the "title" of an entry of several estimates is ignored."""
         from gough.core import codec  # noqa: PLC0415 - start-up time
 
-        value = codec.decode(data, _CODED)
+        body = {key: each for key, each in data.items() if key != "title"} if isinstance(data, dict) else data
+        value = codec.decode(body, _CODED)
         if not isinstance(value, Estimate):
             raise InputError(f"expected an Estimate, but found {type(value).__name__}")
         return value

@@ -56,7 +56,13 @@ def test_from_a_new_study_to_a_report(study, capsys, monkeypatch):
     assert {"report.html", "report.json", "estimate.json"} <= {p.name for p in results.iterdir()}
     assert "five-bar" in (results / "report.html").read_text(encoding="utf-8")
     assert run(["identify", str(study), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == json.loads((results / "estimate.json").read_text())
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads((results / "estimate.json").read_text())
+    verdict = printed["verdict"]
+    assert verdict["finding"] in {"ADEQUATE", "LARGER_THAN_NEEDED", "UNDECIDED"}
+    assert (verdict["cause"], verdict["is_refuted"]) == (None, False)
+    assert verdict["recommended"]["method"] == next(iter(printed))
+    assert {"spectrum of the residuals", "catalogue of effects"} <= {test["about"] for test in verdict["evidence"]}
 
 
 def test_every_format_gives_the_same_motions(study):
@@ -89,9 +95,11 @@ def test_an_inadequate_model_is_refuted_with_exit_code_1(study, capsys, monkeypa
     turned = [rows[0], *([row[0], str(-float(row[1])), *row[2:]] for row in rows[1:])]
     (study.parent / "recording.csv").write_text("\n".join(",".join(row) for row in turned) + "\n")
     assert run(["identify", str(study)]) == 1
-    assert "is not adequate" in " ".join(capsys.readouterr().out.split())
+    assert "The model is NOT ADEQUATE" in " ".join(capsys.readouterr().out.split())
     report = json.loads((study.parent / "results" / "report.json").read_text())
     assert (report["is_refuted"], report["adequacy"]["finding"]) == (True, "INADEQUATE")
+    verdict = json.loads((study.parent / "results" / "estimate.json").read_text())["verdict"]
+    assert (verdict["is_refuted"], verdict["finding"]) == (True, "INADEQUATE")
     assert not any(method["status"] == "INCONSISTENT" for method in report["methods"].values())
 
 
@@ -111,6 +119,7 @@ def test_dimensions_that_are_not_stated_are_named_first(study, capsys, monkeypat
     assert report["verdicts"][0].startswith(said)
     assert report["premises"] == report["verdicts"][:1]
     estimates = json.loads((results / "estimate.json").read_text())
+    assert estimates.pop("verdict")["paragraphs"] == report["verdicts"]
     assert all(each["notes"][0] == report["verdicts"][0] for each in estimates.values())
     assert f'<ul class="verdicts"><li class="bad">{said}' in (results / "report.html").read_text(encoding="utf-8")
 
@@ -200,3 +209,16 @@ def test_results_that_are_not_ours_are_left_alone(study, capsys):
     (study.parent / "results").mkdir()
     (study.parent / "results" / "thesis.tex").write_text("years of work")
     assert "thesis.tex" in refused(study, capsys)
+
+
+@pytest.mark.parametrize(
+    ("effect", "message"), [("dellay", "did you mean 'delay'"), ("payload", "cannot be estimated here")]
+)
+def test_effects_that_cannot_be_estimated_are_refused_with_their_line(study, capsys, effect, message):
+    text = f'{study.read_text()}\n[effects]\nuse = ["{effect}"]\n'
+    study.write_text(text)
+    assert run(["identify", str(study)]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert message in said
+    assert f"line {len(text.splitlines())}, [effects] use" in said
+    assert not (study.parent / "results").exists()

@@ -52,7 +52,10 @@ def test_the_model_that_is_right_is_called_adequate(robot, complete):
     judged = adequacy_of(robot, complete)
     assert judged.finding is Finding.ADEQUATE
     assert judged.recommended == "rods"
-    assert "remove none of the mean square that the 16-parameter model leaves. Use the 16-parameter" in judged.verdict
+    assert (
+        "remove none of the mean square that the 16-parameter model leaves. Of the variants, use the 16-parameter"
+        in (judged.verdict)
+    )
     assert not judged.shifts
 
 
@@ -62,7 +65,7 @@ def test_a_larger_model_is_not_asked_for_without_need(robot, used, finding):
     judged = adequacy_of(variant(robot, used), light)
     assert judged.finding.name == finding
     assert judged.recommended == "arm gravity"
-    assert "with the inertia of the rods there is no improvement over the model before" in judged.verdict
+    assert "with the inertia of the rods there is no improvement over a smaller model" in judged.verdict
 
 
 def test_an_effect_that_improves_nothing_is_not_called_missing(robot, complete):
@@ -71,7 +74,7 @@ def test_an_effect_that_improves_nothing_is_not_called_missing(robot, complete):
     first, weight, rods = judged.fits
     idle = replace(weight, overall=first.overall, gain=-0.001, gain_sigma=0.01)
     verdict = replace(judged, fits=(first, idle, rods)).verdict
-    assert "with the weight of the arms there is no improvement over the model before" in verdict
+    assert "with the weight of the arms there is no improvement over a smaller model" in verdict
     assert "lacks the inertia of the rods:" in verdict
     assert "Use the 16-parameter model, the smallest variant with it; it also has the weight of the arms." in verdict
     # only both together are certain: both are named
@@ -107,7 +110,7 @@ def test_what_no_variant_has_is_seen_by_general_terms(robot, effect):
     assert judged.finding is Finding.INADEQUATE
     assert judged.generic_gain > 0.15
     assert "an effect is left that no variant has" in judged.verdict
-    assert "not adequate" in judged.verdict
+    assert "leaves an effect out" in judged.verdict
 
 
 def test_shifts_say_how_far_the_printed_sigma_is_from_the_error(robot, complete):
@@ -129,7 +132,7 @@ def test_without_variants_general_terms_still_judge(five_bar, random_motion):
     assert [fit.variant for fit in judged.fits] == [five_bar.name]
     assert judged.finding is Finding.ADEQUATE
     assert judged.fits[0].rank < judged.fits[0].n_parameters
-    assert "is adequate" in judged.verdict
+    assert "remove none" in judged.verdict or "remove only" in judged.verdict
 
 
 def test_numbers_are_those_of_the_residuals(robot, complete, other):

@@ -1,5 +1,8 @@
 """Problems in base parameters."""
 
+import re
+import warnings
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -130,3 +133,48 @@ def test_parameters_of_combinations_have_the_efforts_of_the_estimate():
         efforts(robot, answer["weighted"].value, *moved)
     with pytest.raises(InputError, match="no estimate is called 'weigted'; did you mean 'weighted'"):
         answer.parameters("weigted")
+
+
+def test_efforts_of_an_answer_warn_where_the_motion_excites_what_was_not_determined():
+    robot, motion = random_motion(1)
+    still = replace(motion, dq=motion.dq * [1.0, 0.0])
+    answer = identify(robot, still, methods=["hull", "weighted"], bound=0.5, compare=False)
+    moved = still.q, still.dq, still.ddq
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        by_first = answer.efforts(*moved)
+        weighted = answer.efforts(*moved, method="weighted")
+    assert (by_first == efforts(robot, answer.parameters("hull"), *moved)).all()
+    assert (weighted == efforts(robot, answer.parameters("weighted"), *moved)).all()
+    assert set(answer.identifiability.without_effect) >= {"fv_2", "fc_2"}
+    k = [robot.names.index(name) for name in ("fv_2", "fc_2")]
+    missing = robot.regressor(motion.q, motion.dq, motion.ddq)[:, :, k] @ robot.nominal[k]
+    with pytest.warns(UserWarning, match="the motion excites") as caught:
+        answer.efforts(motion.q, motion.dq, motion.ddq)
+    text = str(caught[0].message)
+    assert "fc_2" in text
+    assert "fv_2" in text
+    assert re.search(r"left out of the efforts \(up to (\S+) N·m of motor 2", text)[1] == f"{abs(missing).max():.2g}"
+    with pytest.raises(InputError, match="no estimate is called 'weigted'; did you mean 'weighted'"):
+        answer.efforts(*moved, method="weigted")
+
+
+def test_a_combination_is_asked_for_by_its_label_and_a_part_of_it_is_refused_with_what_is_determined():
+    robot, motion = random_motion(1)
+    still = replace(motion, dq=motion.dq * [1.0, 0.0])
+    answer = identify(robot, still, methods=["weighted"], bound=0.1, compare=False)
+    labels = answer.regroupings
+    label, name = next((label, name) for label, name in labels.items() if label.endswith("*"))
+    assert answer[label] == answer[name] == answer["weighted"][name]
+    assert answer.interval(label) == answer.interval(name)
+    assert answer.intervals(label) == answer.intervals(name)
+    part = name.split(" + ")[1].split("·")[-1].split(" ")[0]
+    for ask in (answer.__getitem__, answer.interval, answer.intervals):
+        with pytest.raises(InputError) as refused:
+            ask(part)
+        assert f"'{part}' is not determined by itself, only in combination: " in str(refused.value)
+        assert f"{name} (answer['{label}'])" in str(refused.value)
+        with pytest.raises(InputError, match="'fc_2' has no effect on the efforts of this motion"):
+            ask("fc_2")
+        with pytest.raises(InputError, match="no estimate or parameter is called 'fc_3'; did you mean 'fc_1'"):
+            ask("fc_3")

@@ -65,6 +65,42 @@ def test_the_order_follows_from_the_positions_and_benchmarks_are_judged():
     assert "On the motion “swing” the model is biased for motor 1." in judged.verdicts
 
 
+def kinked(of, motion, step, corner):
+    """The motion with dry friction under position control: a step of the positions at each reversal, low-passed.
+
+    Harmonics above `corner` of the period are damped as by a second-order loop. Efforts are those of the kinked path.
+    """
+    n = motion.n_samples
+    k = np.fft.fftfreq(n, 1 / n)[:, None]
+    rate = 2j * np.pi * k / motion.period
+    reading = motion.q - motion.q.mean(axis=0)
+    smooth = np.fft.fft(of.run(np.random.default_rng(0)).q.mean(axis=0), axis=0)
+    smooth *= abs(k) <= 3  # the path of the experiment has three harmonics
+    reversal = np.fft.fft(np.sign(np.fft.ifft(rate * smooth, axis=0).real), axis=0)
+    path = smooth - step * reversal / (1 + (k / corner) ** 2)
+    q, dq, ddq = (np.fft.ifft(rate**power * path, axis=0).real for power in range(3))
+    torques = of.robot.regressor(q, dq, ddq) @ of.truth
+    noise = motion.efforts - motion.efforts.mean(axis=0)
+    return replace(motion, q=q + reading, efforts=torques + noise)
+
+
+def test_a_path_that_its_harmonics_cannot_follow_speaks_against_the_answer():
+    of = experiment(ROBOTS["five-bar"], positions=1e-5)
+    motion = of.run(np.random.default_rng(1))
+    clean = identify_repeated(of.robot, motion, orders=[3])
+    assert not clean.path_sign.against
+    assert not clean.is_refuted
+    assert clean.path_sign.p > 0.001
+    assert clean.path_sign.sentences[0].startswith("The measured positions are consistent with a path of 3 harmonics")
+    rough = identify_repeated(of.robot, kinked(of, motion, 1e-3, 20), orders=[3])
+    assert rough.path_sign.against
+    assert rough.is_refuted
+    assert set(rough.path_sign.sentences) < set(rough.verdicts)
+    assert "does not follow the measured positions" in rough.path_sign.sentences[0]
+    needed = min(rough.by_positions, key=rough.by_positions.get)
+    assert f"State orders up to {needed} or more in [repeats], or remove the table [repeats]" in str(rough)
+
+
 def test_a_fixed_parameter_is_fixed_in_every_estimator():
     of = experiment(ROBOTS["five-bar"])
     names, truth = of.robot.names, of.truth

@@ -66,6 +66,7 @@ RECORDING = "time,q1,q2,q3,q4,V1,V2,V3,V4\n" + "".join(
     for k in range(150)
 )
 SEMICOLONS = "# a comment\nt;q1 (rad);u\n" + "".join(f"0,00{k};{k},5;1e-3\n" for k in range(9))
+DATES = "time,q1,u\n" + "".join(f"2024-03-01T12:00:00.{k:03d}+01:00,{k},{k % 3}\n" for k in range(12))
 PRINTER = """[printer]
 kinematics: delta
 delta_radius = 170   # before calibration
@@ -126,12 +127,12 @@ MJCF = """<mujoco model="rough">
       <geom type="sphere" size="0.1"/>
       <site name="s1" pos="0 0 0.1" zaxis="1 0 0"/>
       <body name="b" pos="0 0 0.3" axisangle="0 1 0 40">
-        <joint name="j3" type="ball" pos="0 0.1 0"/>
+        <joint name="j3" type="ball" pos="0 0.1 0" damping="0"/>
         <inertial pos="0 0 0.1" mass="0.8" fullinertia="0.01 0.02 0.015 0.001 -0.002 0.0005"/>
         <site name="s2" pos="0 0 0.1" xyaxes="1 0 0 0 1 0"/>
       </body>
     </body>
-    <body name="c"><joint name="f" type="free"/></body>
+    <body name="c"><joint name="f" type="free" damping="0"/></body>
   </worldbody>
   <equality><connect site1="s1" site2="s2"/><weld body1="a" body2="b" anchor="0 0 1"/></equality>
   <actuator><motor joint="j1"/><motor joint="j2" gear="1"/></actuator>
@@ -326,7 +327,26 @@ def _recordings(suffix: str) -> list[bytes]:
             arrays = {"q": samples, "time": np.arange(8) / 100.0, "rate": 100.0}
             savemat(out, arrays, format=version, do_compression=version == "5")
             made.append(out.getvalue())
+        out = io.BytesIO()
+        savemat(
+            out, {"time": np.arange(8) / 100.0, "log": {"q": samples, "motor": {"tau": samples[:, 0]}, "note": "a"}}
+        )
+        made.append(out.getvalue())
     return made
+
+
+@cache
+def _recordings_73() -> list[bytes]:
+    """MATLAB files of version 7.3: groups are structs, arrays are packed."""
+    import h5py
+
+    out = io.BytesIO()
+    with h5py.File(out, "w", userblock_size=512) as file:
+        file["time"], file["log/q"] = np.arange(8) / 100.0, np.arange(24.0).reshape(3, 8)
+        file.create_dataset("tau", data=np.arange(8.0), compression="gzip", shuffle=True)
+        for name, kind in (("time", "double"), ("log", "struct"), ("log/q", "double"), ("tau", "double")):
+            file[name].attrs["MATLAB_class"] = np.bytes_(kind)
+    return [b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + out.getvalue()[128:]]
 
 
 @cache
@@ -463,9 +483,10 @@ DOORS: dict[str, Door] = {
     "printer.cfg": Door(".cfg", _texts(PRINTER), mutators.TOML, lambda path: _ok(read_klipper(path))),
     "URDF": Door(".urdf", _texts(URDF), mutators.XML, lambda path: _ok(read_urdf(path))),
     "MJCF": Door(".xml", _texts(MJCF), mutators.XML, lambda path: _ok(read_mjcf(path))),
-    "recording CSV": Door(".csv", _texts(RECORDING, SEMICOLONS), mutators.CSV, _recorded),
+    "recording CSV": Door(".csv", _texts(RECORDING, SEMICOLONS, DATES), mutators.CSV, _recorded),
     "recording Parquet": Door(".parquet", lambda: _recordings(".parquet"), mutators.BINARY, _recorded),
     "recording MATLAB": Door(".mat", lambda: _recordings(".mat"), mutators.BINARY, _recorded),
+    "recording MATLAB 7.3": Door(".mat", _recordings_73, mutators.BINARY, _recorded),
     "recording npz": Door(".npz", lambda: _recordings(".npz"), mutators.NPZ, _recorded),
     "poses CSV": Door(".csv", _texts(POSES, VECTORS), mutators.CSV, lambda path: _ok(read_poses(path))),
     "poses npz": Door(".npz", _poses_text(".npz"), mutators.NPZ, lambda path: _ok(read_poses(path))),

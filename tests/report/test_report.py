@@ -12,7 +12,7 @@ import pytest
 
 import gough
 from gough.core.errors import InputError
-from gough.dynamics import identify
+from gough.dynamics import estimates_from_json, identify
 from gough.estimates import Status
 from gough.report import Report, documents, to_html
 from gough.report.base.page import style_sheet
@@ -166,8 +166,15 @@ def test_same_input_same_bytes(files):
 def test_the_files_of_a_report(report, files):
     names = {f"figures/{n}.{end}" for n in FIGURES for end in ("svg", "png")}
     assert set(files) == {"report.html", "estimate.json", "report.json"} | names
-    read = {label: gough.Estimate.from_dict(data) for label, data in json.loads(files["estimate.json"]).items()}
-    assert read == dict(report.estimates)
+    data = json.loads(files["estimate.json"])
+    assert all(key.isascii() and " " not in key for key in data)
+    verdict = data.pop("verdict")
+    assert {each["title"]: gough.Estimate.from_dict(each) for each in data.values()} == dict(report.estimates)
+    assert estimates_from_json(files["estimate.json"].decode()) == dict(report.estimates)
+    told = json.loads(files["report.json"])
+    assert verdict["paragraphs"] == told["verdicts"]
+    assert verdict["recommended"] == told["recommended"]
+    assert verdict["is_refuted"] == report.identified.is_refuted
     assert all(files[name].startswith(b"\x89PNG") for name in files if name.endswith("png"))
     assert all(b"<svg" in files[name] and b'fill="#ffffff"' in files[name] for name in files if name.endswith("svg"))
 
@@ -181,6 +188,10 @@ def test_the_summary_has_every_verdict(report, files):
     assert told["validation"]["exact"]["rows"]
     assert told["data"]["account"][1]["rows"] == report.identified.motion.n_rows
     assert told["methods"]["failed"]["status"] == "INCONSISTENT"
+    assert told["reference"] == told["recommended"]["method"] == "least-squares"
+    assert told["methods"][told["reference"]]["title"] == report.reference
+    assert told["validation"]["methods"].keys() <= told["methods"].keys()
+    assert json.loads(files["estimate.json"]).keys() == {*told["methods"], "verdict"}
 
 
 def test_everything_there_is_to_tell_is_in_the_page(source, report):
@@ -207,14 +218,14 @@ def test_everything_there_is_to_tell_is_in_the_page(source, report):
 
 
 def test_a_report_of_little(report):
-    plain = replace(report.identified, validation=None, adequacy=None, notes=())
+    plain = replace(report.identified, validation=None, adequacy=None, recommendation=None, notes=())
     text = Page(to_html(Report("Little", [], plain))).text
     for words in ("Against the truth", "another trajectory", "Adequacy", "recommended"):
         assert words not in text
 
 
 def test_sets_alone_make_a_report(report):
-    only = replace(report.identified, estimates={"hull": report.estimates["hull"]})
+    only = replace(report.identified, estimates={"hull": report.estimates["hull"]}, recommendation=None)
     made = Report("Sets", (), only, TRUTH)
     assert made.reference == made.best_set == "hull"
     assert not {"correlation", "pair"} & {drawing.name for drawing in made.drawings}
@@ -224,6 +235,7 @@ def test_sets_alone_make_a_report(report):
 @pytest.mark.parametrize("labels", [(), ("failed",), ("open", "failed")])
 def test_a_report_on_failure_is_a_report_too(report, labels):
     failed = replace(report.identified, estimates={k: report.estimates[k] for k in labels}, validation=None)
+    failed = replace(failed, recommendation=None)
     made = Report("Nothing", (), failed, TRUTH)
     text = Page(to_html(made)).text
     assert "needs a covariance mass" in text

@@ -246,14 +246,13 @@ def test_any_robot_or_mechanism_is_found_by_its_name():
 
 def test_the_command_line_from_a_mechanism_file(tmp_path, capsys):
     assert run(["mechanism", "3-rrr", "--write", str(tmp_path / "mine.toml")]) == 0
-    assert run(["new", str(tmp_path / "study"), "--robot", str(tmp_path / "mine.toml")]) == 0
+    assert run(["new", str(tmp_path / "study"), "--robot", str(tmp_path / "mine.toml"), "--repeats"]) == 0
     text = (tmp_path / "study" / "study.toml").read_text()
     assert 'file = "../mine.toml"' in text
     assert IdentificationStudy.read(tmp_path / "study" / "study.toml").robot.name == "3-RRR"
     capsys.readouterr()
     assert run(["new", str(tmp_path / "x"), "--robot", str(tmp_path / "mine.toml"), "--example"]) == 2
     assert run(["new", str(tmp_path / "x"), "--robot", "no.toml"]) == 2
-    assert run(["new", str(tmp_path / "x"), "--robot", str(tmp_path / "mine.toml"), "--single"]) == 2
     assert not (tmp_path / "x").exists()
 
 

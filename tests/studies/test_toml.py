@@ -7,6 +7,7 @@ import pytest
 
 from gough import InputError
 from gough.studies import IdentificationStudy, study_text
+from gough.studies.quantities import quantity
 from gough.studies.toml import line_of, where
 
 GOOD = """\
@@ -164,3 +165,23 @@ def test_bounds_and_limits_may_have_units(tmp_path):
     prior, names = study.prior(), study.robot.names
     assert [prior.lower[names.index("m_1")], prior.upper[names.index("m_1")]] == [0.5, 2.0]
     assert prior.lower[names.index("I_1")] == prior.upper[names.index("I_1")] == pytest.approx(0.01, rel=1e-15)
+
+
+@pytest.mark.parametrize(("text", "unit"), [("0.081", "m"), (" 90", "rad"), ("1e3", "Hz"), ("-2.5", "N·m")])
+def test_text_without_a_unit_is_refused(text, unit):
+    number = text.strip()
+    with pytest.raises(InputError) as caught:
+        quantity(text, unit)
+    assert (
+        str(caught.value) == f"'{text}' has no unit: write \"{number} {unit}\", or {number} without quotes for {unit}"
+    )
+    assert quantity(float(text), unit) == quantity(f"{number} {unit}", unit) == quantity(text, unit, bare=True)
+
+
+def test_zero_and_pure_numbers_need_no_unit():
+    assert (quantity("0", "m"), quantity("0.0", "rad"), quantity("0.5", ""), quantity("0.5", "1")) == (
+        0.0,
+        0.0,
+        0.5,
+        0.5,
+    )

@@ -21,7 +21,7 @@ def identify(
 ) -> None:
     """Identify a robot from recordings. Exits with 1 if the data refute the stated error bound or the model.
 
-    The model is refuted if the verdict is that it is not adequate.
+    The model is refuted if it is not adequate, or if the parameters are not physically possible.
     """
     asked = IdentificationStudy.read(study)
     folder = out or asked.folder

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from gough.cli.options import AsJson
+from gough.cli.options import Actuated, AsJson, Home, PlatformBody, Pose, stated_beside_file
 from gough.cli.terminal import answer, say, tell
-from gough.core.errors import InputError, nearest
+from gough.core.errors import InputError, nearest, require
 from gough.core.files import new_file
 from gough.core.tables import table
 from gough.core.text import number, on_factors
@@ -19,21 +19,26 @@ from gough.methods.statistical.identifiability import Identifiability
 from gough.robots import ROBOTS
 from gough.robots.mechanism import MechanismModel
 from gough.robots.mechanism.examination import examine
+from gough.robots.mechanism.imports import SUFFIXES
 from gough.robots.mechanism.regrouping import formula
-from gough.studies.mechanism_file import MechanismFile
+from gough.studies.mechanism_file import Stated, read_mechanism_robot
 from gough.studies.mechanism_text import mechanism_text
 
 
 def mechanism(
-    file: Annotated[str, typer.Argument(help=f"Mechanism file (TOML), or one of: {', '.join(ROBOTS)}.")],
+    file: Annotated[str, typer.Argument(help=f"Mechanism file (TOML, URDF or MJCF), or one of: {', '.join(ROBOTS)}.")],
     *,
+    actuated: Actuated = "",
+    platform: PlatformBody = "",
+    pose: Pose = "",
+    home: Home = "",
     write: Annotated[
         Path | None, typer.Option(help="Also write the mechanism, part by part, to this new TOML file.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check a mechanism: degrees of freedom, assembly, singularities, limits, and base dynamic parameters."""
-    robot = _robot(file)
+    robot = _robot(file, stated_beside_file(actuated, platform, pose, home))
     examined = examine(robot)
     found = base_parameters(robot)
     if write is not None:
@@ -48,22 +53,32 @@ def mechanism(
         data["without_effect"] = found.without_effect
         answer(json.dumps(data, ensure_ascii=False, indent=1))
         return
+    if Path(file).suffix.lower() in SUFFIXES:
+        tell(f"{_on_platform(robot)}\n")
     tell(f"{examined}\n")
     tell(_in_words(robot, found))
     if write is not None:
         say("", f"Wrote {write}.")
 
 
-def _robot(file: str) -> MechanismModel:
+def _on_platform(robot: MechanismModel) -> str:
+    """Actuators and platform as they were read or stated."""
+    platform = robot.mechanism.platform
+    at = ", ".join(f"{name} = {number(value)}" for name, value in zip(platform.pose, platform.home, strict=True))
+    return f"Actuated: {', '.join(robot.coordinates)}. Platform: {platform.body}; home: {at}."
+
+
+def _robot(file: str, stated: Stated) -> MechanismModel:
     path = Path(file)
     if file in ROBOTS and not path.exists():
+        require(stated.is_empty, f"{file} has its own actuators and platform: leave the options out")
         return MechanismModel(ROBOTS[file]().mechanism)
     if not path.suffix and not path.exists():
         raise InputError(
             f"there is no file {file}, and no mechanism of this name{nearest(file, ROBOTS)} "
             f"(known: {', '.join(ROBOTS)})"
         )
-    return MechanismFile.read(path).robot
+    return read_mechanism_robot(path, stated)
 
 
 def _base(robot: MechanismModel, found: Identifiability) -> list[tuple[str, str, float]]:

@@ -5,30 +5,52 @@ from typing import Annotated
 
 import typer
 
+from gough.cli.options import Actuated, Home, PlatformBody, Pose, stated_beside_file
 from gough.cli.progress import steps_shown
 from gough.cli.terminal import say
 from gough.core.text import command_line
-from gough.papers.new_study import write_new_study
+from gough.papers.new_study import repetition, write_new_study
 from gough.robots import ROBOTS
 
 
 def new(
     folder: Annotated[Path, typer.Argument(help="New folder for the study.")],
-    robot: Annotated[str, typer.Option(help=f"Robot ({', '.join(ROBOTS)}), or a mechanism file (TOML).")] = "h4",
+    robot: Annotated[
+        str, typer.Option(help=f"Robot ({', '.join(ROBOTS)}), or a mechanism file (TOML, URDF, MJCF).")
+    ] = "h4",
     *,
+    recording: Annotated[
+        list[Path] | None,
+        typer.Option(help="Recording to identify from; may be given several times.", show_default=False),
+    ] = None,
+    actuated: Actuated = "",
+    platform: PlatformBody = "",
+    pose: Pose = "",
+    home: Home = "",
     example: Annotated[bool, typer.Option(help="Also simulate recordings, so that the study can be run.")] = False,
     repeats: Annotated[
         bool | None,
         typer.Option(
             "--repeats/--single",
-            help="Repeated periods of one motion, or single recordings; mechanisms default to repeats.",
+            help="Repeated periods of one motion, or single recordings. Default: single, unless the recordings repeat.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the simulated recordings.")] = 1,
 ) -> None:
     """Write a commented study.toml and a README."""
+    named = recording or []
     with steps_shown() as on_step:
-        files = write_new_study(folder, robot, repeats=repeats, seed=seed if example else None, on_step=on_step)
+        files = write_new_study(
+            folder,
+            robot,
+            repeats=repeats,
+            recordings=named,
+            stated=stated_beside_file(actuated, platform, pose, home),
+            seed=seed if example else None,
+            on_step=on_step,
+        )
+    if named and repeats is None:
+        say(repetition(named).reason)
     say(f"Wrote {', '.join(map(str, files))}.")
     first = "" if example else "Fill in study.toml, then: "
     say(f"{first}{command_line('gough', 'identify', folder / 'study.toml')}")

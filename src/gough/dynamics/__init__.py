@@ -2,6 +2,8 @@
 
 from gough.dynamics.adequacy import Adequacy, Finding, VariantFit, adequacy_of
 from gough.dynamics.base_parameters import base_parameters
+from gough.dynamics.causes import Cause, Causes, causes_of
+from gough.dynamics.effects import catalogue
 from gough.dynamics.gain import GainEstimate, gain_from_static_tests
 from gough.dynamics.identify import MARGIN, identify
 from gough.dynamics.named import DEFAULT_METHODS, METHODS, method_named
@@ -12,11 +14,16 @@ from gough.dynamics.periodic.identify import IdentifiedRepeats, identify_repeate
 from gough.dynamics.periodic.motion import RepeatedMotion, periods, runs
 from gough.dynamics.periodic.order import OrderChoice, path_order, series_order
 from gough.dynamics.periodic.path import on_fitted_path
+from gough.dynamics.physical_cone import Impossible
+from gough.dynamics.physics import Physics, physics_of
 from gough.dynamics.recorded import dynamic, recorded
 from gough.dynamics.reduce import base_values, reduced
 from gough.dynamics.regressors import measured_regressor
 from gough.dynamics.results import EstimatesByMethod, Identified, estimates_from_json
+from gough.dynamics.signs import Sign
 from gough.dynamics.validation import ExactBounds, Prediction, Validation, validated
+from gough.dynamics.verdict import Verdict, verdict_of
+from gough.dynamics.with_effects import WithEffects, with_effects
 
 __all__ = [
     "DEFAULT_METHODS",
@@ -26,23 +33,32 @@ __all__ = [
     "BenchmarkVerdict",
     "Bias",
     "ByRepeat",
+    "Cause",
+    "Causes",
     "EstimatesByMethod",
     "ExactBounds",
     "Finding",
     "GainEstimate",
     "Identified",
     "IdentifiedRepeats",
+    "Impossible",
     "OrderChoice",
+    "Physics",
     "Prediction",
     "RepeatedMotion",
+    "Sign",
     "Validation",
     "VariantFit",
+    "Verdict",
+    "WithEffects",
     "adequacy_of",
     "all_parameters",
     "base_parameters",
     "base_values",
     "benchmark",
     "by_repeat",
+    "catalogue",
+    "causes_of",
     "dynamic",
     "errors_in_variables",
     "estimates_from_json",
@@ -54,9 +70,12 @@ __all__ = [
     "on_fitted_path",
     "path_order",
     "periods",
+    "physics_of",
     "recorded",
     "reduced",
     "runs",
     "series_order",
     "validated",
+    "verdict_of",
+    "with_effects",
 ]

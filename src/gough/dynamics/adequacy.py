@@ -406,7 +406,8 @@ def _what_is_left(adequacy: Adequacy) -> str:
     first, *others = adequacy.fits
     unit = f" {adequacy.unit}" if adequacy.unit else " times its own residual"
     what = f"The {_model(first)} leaves {_three(first.overall)}{unit} rms on held-out data ({adequacy.held_out})"
-    helps = [fit for fit in others if fit.is_better]
+    smallest = np.minimum.accumulate([fit.overall for fit in adequacy.fits])
+    helps = [fit for fit, before in zip(others, smallest, strict=False) if fit.is_better and fit.overall < before]
     maybe = [fit for fit in others if fit not in helps and fit.may_be_better]
     idle = [_adds(fit) for fit in others if fit not in helps and fit not in maybe]
     steps = [f"{_adds(fit)} {'' if i else 'brings it '}to {_three(fit.overall)}" for i, fit in enumerate(helps)]
@@ -414,7 +415,7 @@ def _what_is_left(adequacy: Adequacy) -> str:
     left = _is_left(adequacy.generic_gain, adequacy.generic_sigma)
     text += "".join(f"; {_adds(fit)} may bring it to {_three(fit.overall)}" for fit in maybe)
     if idle:
-        text += f"; with {listed(idle)} there is no improvement over the model before"
+        text += f"; with {listed(idle)} there is no improvement over a smaller model"
     general = "General terms in position, velocity and acceleration"
     if not left:
         part = f"only {percent(adequacy.generic_gain)}" if adequacy.generic_gain > 0 else "none"
@@ -423,10 +424,7 @@ def _what_is_left(adequacy: Adequacy) -> str:
         )
         return f"{text}.{rest}"
     lacking = "no variant has" if others else "the model lacks"
-    return (
-        f"{text}. {general} would bring it to {_three(adequacy.generic)}: an effect is left that {lacking}, such as "
-        "friction other than dry and viscous, elasticity, or a wrong geometry."
-    )
+    return f"{text}. {general} would bring it to {_three(adequacy.generic)}: an effect is left that {lacking}."
 
 
 def _adds(fit: VariantFit) -> str:
@@ -445,14 +443,12 @@ def _advice(adequacy: Adequacy) -> list[str]:
         case Finding.INADEQUATE if best is not used:
             return [_lacking(adequacy, used, best)]
         case Finding.INADEQUATE:
-            return [
-                f"The {_model(used)} is not adequate, and no other variant is: check the geometry, or extend the model."
-            ]
+            return [f"The {_model(used)} leaves an effect out, and so do the other variants."]
         case Finding.LARGER_THAN_NEEDED:
-            return [f"Use the {_model(best)}: the {_model(used)} predicts no better."]
+            return [f"Of the variants, the {_model(best)} is enough: the {_model(used)} predicts no better."]
     if used is adequacy.fits[-1]:
-        return [f"Use the {_model(used)}." if len(adequacy.fits) > 1 else f"The {_model(used)} is adequate."]
-    return [f"The {_model(used)} is adequate: a larger one predicts no better."]
+        return [f"Of the variants, use the {_model(used)}."] if len(adequacy.fits) > 1 else []
+    return [f"No larger variant predicts better than the {_model(used)}."]
 
 
 def _lacking(adequacy: Adequacy, used: VariantFit, best: VariantFit) -> str:

@@ -1,6 +1,7 @@
 """Identification: a robot's parameters from its measured motion by every method, with verdicts."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -12,16 +13,25 @@ from gough.core.errors import AssumptionError, GoughError, InputError, require
 from gough.core.progress import Phase, announced
 from gough.data import MeasuredMotion
 from gough.data.motion import measured_motion
-from gough.dynamics.adequacy import adequacy_of
+from gough.dynamics.adequacy import Finding, adequacy_of
 from gough.dynamics.bounds import closed_prior, residual_scale, smallest_factor, stated_bound, with_bounds
+from gough.dynamics.causes import causes_of, larger_variants
+from gough.dynamics.effect import Effect
+from gough.dynamics.effects import catalogue, chosen_effects
 from gough.dynamics.named import DEFAULT_METHODS, chosen_methods
+from gough.dynamics.noise_level import noise_level, stated_sigma
 from gough.dynamics.periodic.motion import RepeatedMotion
+from gough.dynamics.physics import physics_of_first
+from gough.dynamics.position_errors import position_errors, with_position_errors
+from gough.dynamics.recommended import coverage_sign, held_out_sign, recommend
 from gough.dynamics.recorded import recorded, require_fit
 from gough.dynamics.reduce import reduced
 from gough.dynamics.results import Identified
 from gough.dynamics.text import measured_rows
 from gough.dynamics.validation import validated
-from gough.estimates import Estimate, HullStats, Method, Status, estimate
+from gough.dynamics.verdict import Verdict, sign_of_spectrum, verdict_of
+from gough.dynamics.with_effects import WithEffects, with_effects
+from gough.estimates import Claim, Estimate, HullStats, Method, Status, estimate
 from gough.methods import (
     BoundingEllipsoid,
     GaussMarkov,
@@ -35,6 +45,9 @@ from gough.methods import (
     WeightedLeastSquares,
     identifiability,
 )
+from gough.methods.statistical import linear
+from gough.methods.statistical.identifiability import Identifiability
+from gough.methods.statistical.whitening import Unweighted
 from gough.problem import LinearProblem
 from gough.region import Box, ConfidenceEllipsoid
 from gough.robots.arguments import dynamic_model
@@ -57,6 +70,9 @@ def identify(
     prior: Box | ConfidenceEllipsoid | None = None,
     bound: float | Sequence[float] | Array | None = None,
     margin: float = MARGIN,
+    effects: Sequence[str | Effect] = (),
+    sigma: float | Sequence[float] | Array | None = None,
+    sigma_positions: float | Sequence[float] | Array | None = None,
     compare: bool = True,
     on_step: Callable[[Phase], object] = lambda _: None,
 ) -> Identified:
@@ -77,7 +93,14 @@ def identify(
             actuator is `margin` · ε*, in proportion to its residual rms: taken from the data, so that the sets are
             conditional on it.
         margin: See `bound`.
-        compare: Judge the robot's variants on held-out data.
+        effects: Effects of the catalogue that the model includes, such as `"delay"`; their parameters are estimated
+            like the robot's. See `gough.dynamics.catalogue`.
+        sigma: Standard deviation of one reading of an effort, before any filter, one number or one for each actuator:
+            residuals are tested against it. Without it the noise is taken from the spectrum above the band of the
+            motion, where the motion has passed a low-pass.
+        sigma_positions: Standard deviation of one reading of a position, one number or one for each coordinate; without
+            it, by the steps of the encoders and the spectrum above the band.
+        compare: Judge the model: the robot's variants on held-out data, and effects that the model may lack.
         on_step: Called with each phase when it begins.
 
     Raises:
@@ -102,28 +125,50 @@ def identify(
     validation = None if validation is None else measured_motion(validation, "validation")
     chosen, compare, margin = chosen_methods(methods), flag(compare, "compare"), real(margin, "margin")
     action(on_step, "on_step")
+    included = chosen_effects(effects)
     require(margin >= 1, f"margin must be at least 1, since no parameters explain all rows below ε*; it is {margin}")
     stated = None if bound is None else stated_bound(bound, robot.actuators)
-    begin = announced(on_step, 3 + len(chosen) + bool(compare) + (validation is not None))
+    noise = stated_sigma(sigma, robot.actuators, "sigma")
+    of_positions = stated_sigma(sigma_positions, robot.coordinates, "sigma_positions")
+    begin = announced(on_step, 4 + len(chosen) + 2 * bool(compare) + (validation is not None))
     _require_rows(robot, motion)
     begin("assembling the equations")
+    if included:
+        extended = with_effects(robot, motion, included, prior=prior)
+        robot, prior = extended, _with_room(prior, len(extended.names))
     free, fixed = recorded(robot, motion, prior=prior).without_fixed()
     begin("determining the rank")
     analysis = identifiability(free)
     problem = free if analysis.is_full_rank else reduced(free, analysis)
+    begin("measuring the noise")
+
+    def assembled(other: MeasuredMotion) -> LinearProblem:
+        again, _ = recorded(robot, other, prior=prior).without_fixed()
+        return again if analysis.is_full_rank else reduced(again, analysis)
+
+    parameters = _fitted(robot, problem, analysis, fixed)
+    # effects need samples in the order of time, and change the slopes of the efforts little
+    own = robot.robot if isinstance(robot, WithEffects) else robot
+    errors = position_errors(own, motion, problem, parameters[: len(own.names)], assembled, sigma=of_positions)
     begin("computing the smallest error bound")
     scale = residual_scale(problem) if stated is None else stated
     minimal = smallest_factor(problem, scale)
     used = margin * minimal.upper * scale if stated is None else stated
     bounded = with_bounds(problem, used, closed_prior(problem, np.maximum(used, minimal.upper * scale)))
-    estimates, refused = _answers(problem, bounded, chosen, motion, lambda label: begin(f"identifying: {label}"))
+
+    def completed(answer: Estimate, method: Method[LinearProblem]) -> Estimate:
+        if errors is not None and isinstance(method, _EXACT_REGRESSOR):
+            answer = with_position_errors(answer, method, problem, errors)
+        return _placed(answer, motion)
+
+    estimates, refused = _answers(problem, bounded, chosen, completed, lambda label: begin(f"identifying: {label}"))
     identified = Identified(
         robot=robot,
         motion=motion,
         problem=problem,
         bounded=bounded,
         identifiability=analysis,
-        estimates=estimates,
+        estimates=_conditional(estimates, robot),
         refused=refused,
         scale=scale,
         minimal=minimal,
@@ -131,6 +176,9 @@ def identify(
         bound_is_given=stated is not None,
         margin=margin,
         fixed=fixed,
+        notes=(robot.premise,) if isinstance(robot, WithEffects) else (),
+        noise_level=noise_level(motion, problem, sigma=noise, errors=errors),
+        physics=physics_of_first(robot, analysis, problem, estimates, None if fixed else motion),
     )
     if compare:
         begin("comparing models on held-out data")
@@ -138,7 +186,67 @@ def identify(
     if validation is not None:
         begin("predicting the validation trajectory")
         identified = replace(identified, validation=validated(identified, validation))
+    identified = replace(identified, recommendation=recommend(identified, chosen, cross_validate=compare))
+    identified = _judged_by_held_out(identified)
+    if compare:
+        begin("testing for effects that the model lacks")
+        identified = replace(identified, verdict=_verdict(identified, prior))
     return identified
+
+
+def _judged_by_held_out(identified: Identified) -> Identified:
+    """The answers, whose comparison of models agrees with the recommended method's predictions of held-out data."""
+    adequacy, validation = identified.adequacy, identified.validation
+    if validation is not None:
+        identified = replace(identified, validation=replace(validation, recommended=identified.recommended))
+    refuted = any(sign is not None and sign.against for sign in (held_out_sign(identified), coverage_sign(identified)))
+    if adequacy is not None and adequacy.finding is Finding.UNDECIDED and refuted:
+        # a longer recording does not decide between models that all fail on held-out data
+        adequacy = replace(adequacy, finding=Finding.INADEQUATE, recommended=adequacy.used)
+    return replace(identified, adequacy=adequacy)
+
+
+def _conditional(estimates: Mapping[str, Estimate], robot: DynamicModel) -> dict[str, Estimate]:
+    """The estimates; guaranteed sets of a model with effects have the premise that they are conditional on."""
+    if not isinstance(robot, WithEffects):
+        return dict(estimates)
+    return {
+        label: replace(each, notes=(*each.notes, robot.premise)) if each.claim is Claim.PROOF else each
+        for label, each in estimates.items()
+    }
+
+
+def _with_room(prior: Box | ConfidenceEllipsoid | None, n: int) -> Box | ConfidenceEllipsoid | None:
+    """A prior of the robot's parameters as one of the first of n."""
+    if prior is None:
+        return None
+    if not isinstance(prior, Box):
+        raise InputError("a belief about the parameters cannot be combined with effects: state bounds instead")
+    more = np.full(n - len(prior.lower), np.inf)
+    return Box(np.append(prior.lower, -more), np.append(prior.upper, more))
+
+
+def _verdict(identified: Identified, prior: Box | ConfidenceEllipsoid | None) -> Verdict:
+    """The verdict from all tests; effects are sought in both motions, where these were prepared alike."""
+    motion = identified.motion
+    if identified.validation is not None:
+        with suppress(InputError):  # another rate or another filter
+            motion = MeasuredMotion.concatenate(motion, identified.validation.motion)
+    present = {effect.name for effect in getattr(identified.robot, "effects", ())}
+    others = [effect for name, effect in catalogue().items() if name not in present]
+    effects = (*others, *larger_variants(identified.robot))
+    n_fitted = identified.motion.n_samples
+    causes = causes_of(identified.robot, motion, prior=prior, effects=effects, n_fitted=n_fitted)
+    spectrum = sign_of_spectrum(motion, causes.residuals)
+    physics = identified.physics
+    held_out = (held_out_sign(identified), coverage_sign(identified))
+    signs = (None if physics is None else physics.sign, spectrum, identified.noise_sign, *held_out)
+    return verdict_of(
+        identified.adequacy,
+        causes,
+        tuple(sign for sign in signs if sign is not None),
+        mistake="" if physics is None else physics.mistake,
+    )
 
 
 def _require_rows(robot: DynamicModel, motion: MeasuredMotion) -> None:
@@ -164,6 +272,18 @@ def _printed(estimates: Mapping[str, Estimate]) -> dict[str, float]:
     return {}
 
 
+def _fitted(
+    robot: DynamicModel, problem: LinearProblem, analysis: Identifiability, fixed: Mapping[str, float]
+) -> Array:
+    """Parameters of the robot that have the efforts of least squares."""
+    solution = linear.solve(problem, Unweighted(), rtol=None)
+    names = analysis.names if analysis.is_full_rank else tuple(analysis.names[k] for k in analysis.kept)
+    values = {**dict(zip(names, solution.theta.tolist(), strict=True)), **fixed}
+    return np.array([values.get(name, 0.0) for name in robot.names])
+
+
+_EXACT_REGRESSOR = (LeastSquares, WeightedLeastSquares, GaussMarkov, RobustLeastSquares)
+"""Methods that take the regressor as exact: errors of positions are allowed for afterwards."""
 _STATISTICAL = (
     LeastSquares,
     WeightedLeastSquares,
@@ -181,7 +301,7 @@ def _answers(
     problem: LinearProblem,
     bounded: LinearProblem,
     methods: Mapping[str, Method[LinearProblem]],
-    motion: MeasuredMotion,
+    completed: Callable[[Estimate, Method[LinearProblem]], Estimate],
     on_method: Callable[[str], object],
 ) -> tuple[dict[str, Estimate], dict[str, str]]:
     """Estimates by label, whatever their status; and for methods that could not begin, the reason.
@@ -192,7 +312,7 @@ def _answers(
     for label, method in methods.items():
         on_method(label)
         try:
-            estimates[label] = _placed(_answer(problem, bounded, method), motion)
+            estimates[label] = completed(_answer(problem, bounded, method), method)
         except GoughError as error:
             refused[label] = str(error)
     return estimates, refused

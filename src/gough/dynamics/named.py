@@ -1,8 +1,7 @@
 """The library's methods by name, for studies and command lines."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from gough.core.arguments import described, refused
 from gough.core.errors import InputError, nearest, require
@@ -24,7 +23,96 @@ from gough.methods import (
 )
 from gough.problem import LinearProblem
 
-METHODS: Mapping[str, Method[LinearProblem]] = MappingProxyType(
+_OTHER_NAMES = {
+    "ls": "least squares",
+    "ordinary least squares": "least squares",
+    "wls": "weighted",
+    "weighted least squares": "weighted",
+    "gm": "Gauss–Markov",
+    "huber": "robust",
+    "robust least squares": "robust",
+    "linear hull": "hull",
+    "bounding ellipsoid": "ellipsoid",
+    "obe": "recursive ellipsoid",
+    "row contractor": "rows",
+}
+
+
+Value = TypeVar("Value")
+
+_DASHES = str.maketrans("‐‑‒–—−-_,", " " * 9)
+"""Characters that separate words in the name of a method, as blanks do."""
+
+
+def _plain(name: str) -> str:
+    """Small letters, and one blank for each run of blanks, commas, underscores and dashes of any kind."""
+    return " ".join(name.casefold().translate(_DASHES).split())
+
+
+def _key(label: str) -> str:
+    """The name of a method as JSON files have it, such as "gauss-markov"; a label with other letters is kept."""
+    plain = _plain(label).replace(" ", "-")
+    return plain if plain and plain.isascii() else label
+
+
+class ByMethod(Mapping[str, Value]):
+    """Values by the name of a method; any spelling of the name finds its value.
+
+    Case, blanks, dashes, underscores and commas do not matter, and abbreviations are known: "gauss-markov",
+    "Gauss_Markov" and "gm" are "Gauss–Markov". Iteration gives the names as tables show them. A spelling that fits two
+    names finds neither.
+
+    Examples:
+        >>> values = ByMethod({"Gauss–Markov": 1, "least squares": 2})
+        >>> values["gauss-markov"], values["LS"], list(values), values.keyed()
+        (1, 2, ['Gauss–Markov', 'least squares'], {'gauss-markov': 1, 'least-squares': 2})
+    """
+
+    def __init__(self, values: Mapping[str, Value]) -> None:
+        self._values = dict(values)
+
+    def __getitem__(self, name: str) -> Value:
+        return self._values[self.title(name)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._values!r})"
+
+    def title(self, name: str) -> str:
+        """The name as tables show it, of a method in any spelling.
+
+        Raises:
+            KeyError: no method, or more than one, has that name.
+        """
+        if name in self._values:
+            return name
+        if not isinstance(name, str):
+            raise KeyError(name)
+        plain = _plain(name)
+        for wanted in (plain, _plain(_OTHER_NAMES.get(plain, plain))):
+            fitting = [title for title in self._values if _plain(title) == wanted]
+            if len(fitting) == 1:
+                return fitting[0]
+        raise KeyError(name)
+
+    def keyed(self) -> dict[str, Value]:
+        """The values by ASCII names such as "gauss-markov", for JSON.
+
+        Labels that would have the same name, and labels with letters beyond ASCII, are kept as they are.
+        """
+        keys = [_key(title) for title in self._values]
+        return {
+            key if keys.count(key) == 1 else title: value
+            for key, (title, value) in zip(keys, self._values.items(), strict=True)
+        }
+
+
+METHODS: ByMethod[Method[LinearProblem]] = ByMethod(
     {
         "least squares": LeastSquares(),
         "weighted": WeightedLeastSquares(),
@@ -42,30 +130,12 @@ METHODS: Mapping[str, Method[LinearProblem]] = MappingProxyType(
     }
 )
 """Every method that solves a linear problem without further data, by the name that studies, tables and reports use.
-`recursive ellipsoid` and `Gauss–Seidel` are the methods of [PRV03e] and [PRV03i]; `relaxed hull` tolerates one row
-beyond its bound. Methods that need instruments or covariances of W are given as values."""
+Any spelling finds them, `METHODS["gauss-markov"]` too. `recursive ellipsoid` and `Gauss–Seidel` are the methods of
+[PRV03e] and [PRV03i]; `relaxed hull` tolerates one row beyond its bound. Methods that need instruments or covariances
+of W are given as values."""
 
 DEFAULT_METHODS = ("least squares", "weighted", "Gauss–Markov", "robust", "hull", "ellipsoid", "tight ellipsoid")
 """The methods of an identification by default."""
-
-_OTHER_NAMES = {
-    "ls": "least squares",
-    "ordinary least squares": "least squares",
-    "wls": "weighted",
-    "weighted least squares": "weighted",
-    "gm": "Gauss–Markov",
-    "huber": "robust",
-    "robust least squares": "robust",
-    "linear hull": "hull",
-    "bounding ellipsoid": "ellipsoid",
-    "obe": "recursive ellipsoid",
-    "row contractor": "rows",
-}
-
-
-def _plain(name: str) -> str:
-    """Small letters, and blanks for dashes and underscores of any kind."""
-    return " ".join(name.casefold().translate(str.maketrans("–—-_", "    ")).split())
 
 
 def method_named(name: Any) -> tuple[str, Method[LinearProblem]]:
@@ -76,7 +146,7 @@ def method_named(name: Any) -> tuple[str, Method[LinearProblem]]:
 
     Examples:
         >>> method_named("gauss-markov")
-        ('Gauss–Markov', GaussMarkov(level=0.95, rtol=1e-06, max_steps=50, rank_tolerance=None))
+        ('Gauss–Markov', GaussMarkov(level=0.95, rtol=1e-06, max_steps=100, rank_tolerance=None, shrinkage=None))
         >>> method_named("elipsoid")
         Traceback (most recent call last):
         ...
@@ -87,13 +157,13 @@ Gauss–Seidel, relaxed hull, rows)
     if not isinstance(name, str):
         how = '{"my label": gough.methods.LinearHull()} for a method with options of your own'
         raise refused("an entry of methods", name, "the name of a method", how)
-    spelled = {_plain(known): known for known in METHODS} | _OTHER_NAMES
-    if _plain(name) not in spelled:
+    if name not in METHODS:
+        spelled = {_plain(known): known for known in METHODS} | _OTHER_NAMES
         close = nearest(_plain(name), spelled)
         for plain, known in spelled.items():
             close = close.replace(f"'{plain}'", f"'{known}'")
         raise InputError(f"no method is called '{name}'{close} (known: {', '.join(METHODS)})")
-    label = spelled[_plain(name)]
+    label = METHODS.title(name)
     return label, METHODS[label]
 
 

@@ -27,6 +27,7 @@ def recorded(
     noise: Noise = _SIZE_UNKNOWN,
     prior: Box | ConfidenceEllipsoid | None = None,
     nominal: Any = None,
+    full_rate: Array | None = None,
 ) -> LinearProblem:
     """The problem efforts = regressor · parameters + noise, with a row for each row of the motion that is kept.
 
@@ -40,6 +41,7 @@ def recorded(
         noise: What is known of the errors of the efforts; without it their size is estimated from the residuals.
         prior: What is known of the parameters beforehand.
         nominal: The blueprint's parameters; None takes the robot's own.
+        full_rate: What `gough.dynamics.regressors.full_rate_regressor` returns, where it is known already.
 
     Raises:
         InputError: the motion is not one of this robot by names, number or units, or the robot cannot be at one of
@@ -62,7 +64,7 @@ def recorded(
     kept = motion.kept
     require(motion.n_rows > 0, "every row of the motion is masked: nothing is left to identify from")
     W, filled = np.empty((motion.n_rows, len(robot.names))), 0
-    for samples, block in regressor_blocks(robot, motion, np.flatnonzero(kept.any(axis=1))):
+    for samples, block in regressor_blocks(robot, motion, np.flatnonzero(kept.any(axis=1)), full_rate):
         rows = block[kept[samples]]
         W[filled : filled + len(rows)] = rows
         filled += len(rows)

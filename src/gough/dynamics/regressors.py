@@ -1,20 +1,27 @@
 """The regressor of a measured motion: it passes the filter that the efforts have passed."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from gough.core.arrays import Array, Integers, first_not_finite
 from gough.core.errors import InputError, require
-from gough.data.filters import low_passed, memory
+from gough.data.filters import MEMORIES, low_passed_at, memory
 from gough.data.motion import FullRate, MeasuredMotion
 from gough.robots.model import DynamicModel
 
 SAMPLES_PER_BLOCK = 1 << 14
 """Samples whose regressors are held at a time."""
-_MEMORIES = 4
-"""Memories of the filter that are computed on either side: the influence of samples beyond is below 1e-12."""
+
+
+@runtime_checkable
+class _OfMotions(Protocol):
+    """A model some of whose columns depend on a motion as a whole."""
+
+    robot: DynamicModel
+
+    def columns_of(self, motion: MeasuredMotion) -> Array: ...
 
 
 def measured_regressor(robot: DynamicModel, motion: MeasuredMotion) -> Array:
@@ -41,25 +48,55 @@ def measured_regressor(robot: DynamicModel, motion: MeasuredMotion) -> Array:
     return W
 
 
+def full_rate_regressor(robot: DynamicModel, motion: MeasuredMotion) -> Array:
+    """The regressor (samples of the recording, actuators, parameters), unfiltered, computed block by block."""
+    full = motion.full_rate or motion
+    W = np.empty((len(full.q), len(robot.actuators), len(robot.names)))
+    for start in range(0, len(W), SAMPLES_PER_BLOCK):
+        samples = np.arange(start, min(start + SAMPLES_PER_BLOCK, len(W)))
+        W[samples] = _regressor(robot, motion, (full.q, full.dq, full.ddq), samples)
+    return W
+
+
 def regressor_blocks(
-    robot: DynamicModel, motion: MeasuredMotion, samples: Integers
+    robot: DynamicModel, motion: MeasuredMotion, samples: Integers, full_rate: Array | None = None
 ) -> Iterator[tuple[Integers, Array]]:
-    """The regressor of some samples, rising, of a motion: their numbers, and (their count, n, p), block by block."""
+    """The regressor of some samples, rising, of a motion: their numbers, and (their count, n, p), block by block.
+
+    A model with effects has columns that depend on the motion as a whole, such as a delay: see `WithEffects`.
+
+    Args:
+        robot: The model.
+        motion: What was measured.
+        samples: Numbers of the samples.
+        full_rate: What `full_rate_regressor` returns, where it is known already.
+    """
+    if isinstance(robot, _OfMotions):
+        extra = robot.columns_of(motion)
+        own = None if full_rate is None else full_rate[:, :, : len(robot.robot.names)]
+        for chosen, block in regressor_blocks(robot.robot, motion, samples, own):
+            yield chosen, np.concatenate([block, extra[chosen]], axis=2)
+        return
     full = motion.full_rate
     if full is None:
         for start in range(0, len(samples), SAMPLES_PER_BLOCK):
             chosen = samples[start : start + SAMPLES_PER_BLOCK]
-            yield chosen, _regressor(robot, motion, (motion.q, motion.dq, motion.ddq), chosen)
+            known = None if full_rate is None else full_rate[chosen]
+            moved = (motion.q, motion.dq, motion.ddq)
+            yield chosen, _regressor(robot, motion, moved, chosen) if known is None else known
         return
-    reach = _MEMORIES * memory(full.cutoff, full.order, full.rate)
+    reach = MEMORIES * memory(full.cutoff, full.order, full.rate)
     at = full.at[samples]
     for piece in full.pieces:
         first, last = np.searchsorted(at, [piece.start, piece.stop])
         while first < last:
             stop = first + _block_length(at[first:last], reach)
             around = np.arange(max(at[first] - reach, piece.start), min(at[stop - 1] + reach + 1, piece.stop))
-            W = _regressor(robot, motion, (full.q, full.dq, full.ddq), around)
-            yield samples[first:stop], _filtered(W, full)[at[first:stop] - around[0]]
+            if full_rate is None:
+                W = _regressor(robot, motion, (full.q, full.dq, full.ddq), around)
+            else:
+                W = full_rate[around[0] : around[-1] + 1]
+            yield samples[first:stop], filtered_at(W, full, at[first:stop] - around[0])
             first = stop
 
 
@@ -71,13 +108,16 @@ def _block_length(at: Integers, reach: int) -> int:
     return int(gaps[0]) + 1 if gaps.size else length
 
 
-def _filtered(W: Array, full: FullRate) -> Array:
-    """The columns of all actuators' rows through the low-pass; those that are zero throughout stay so."""
-    columns = W.reshape(len(W), -1)
-    present = columns.any(axis=0)
-    result = np.zeros_like(columns)
-    result[:, present] = low_passed(columns[:, present], full.cutoff, full.order, full.rate)
-    return result.reshape(W.shape)
+def filtered_at(columns: Array, full: FullRate, samples: Integers) -> Array:
+    """Columns (M, n, k) of a piece at the full rate after the low-pass, at some samples: (samples, n, k)."""
+    flat = columns.reshape(len(columns), -1)
+    present = flat.any(axis=0)
+    if present.all():
+        passed = low_passed_at(flat, samples, full.cutoff, full.order, full.rate)
+        return np.asarray(passed.reshape(len(samples), *columns.shape[1:]))
+    result = np.zeros((len(samples), flat.shape[1]))
+    result[:, present] = low_passed_at(flat[:, present], samples, full.cutoff, full.order, full.rate)
+    return result.reshape(len(samples), *columns.shape[1:])
 
 
 def _regressor(robot: DynamicModel, motion: MeasuredMotion, moved: tuple[Array, ...], samples: Any) -> Array:

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gough.core import outward
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Mask
 from gough.core.tables import Cell, Column, Table, table
 from gough.core.text import number, plus_minus, power_of_thousand, scaled_unit, short_labels, spelled_out
 from gough.estimates import Claim, Estimate, Status
@@ -66,15 +66,48 @@ def claimed(estimate: Estimate, *, in_full: bool = False) -> str:
     return (full if in_full else short).get(estimate.claim, "confidence")
 
 
-def parameter_table(unknowns: Unknowns, estimates: Mapping[str, Estimate], truth: Array | None = None) -> Table:
+DIFFERS = "≠"
+"""Behind a value of the blueprint that lies outside the interval of the estimate."""
+
+
+class Blueprint(NamedTuple):
+    """Values of the unknowns that a user stated, and how they compare with the estimates."""
+
+    values: Array
+    """NaN where the user stated none."""
+    differs: Mask
+    """Where the value lies outside the interval of the estimate."""
+    method: str
+    """The estimate that they are compared with; empty if none has intervals."""
+
+    @property
+    def sentence(self) -> str:
+        """What the column of the blueprint shows."""
+        own = "Blueprint: values that the study or the mechanism file states; estimates do not depend on them."
+        marked = f" {DIFFERS} marks those outside the interval by {self.method}." if self.differs.any() else ""
+        return f"{own}{marked}"
+
+
+def parameter_table(
+    unknowns: Unknowns,
+    estimates: Mapping[str, Estimate],
+    truth: Array | None = None,
+    blueprint: Blueprint | None = None,
+) -> Table:
     """Value ± half-width of each unknown by every method, each row in a unit of its size; against the truth if known.
 
-    Combinations of parameters have short labels (`gough.core.text.short_labels`). Sets are rounded outward.
+    Combinations of parameters have short labels (`gough.core.text.short_labels`). Sets are rounded outward. Values of
+    the blueprint are the user's where they are given, and those that differ from the estimate are marked; else they are
+    the library's.
     """
     finest = _finest(estimates, len(unknowns))
-    known = {"blueprint": unknowns.nominal, "truth": truth}
+    known = {"blueprint": unknowns.nominal if blueprint is None else blueprint.values, "truth": truth}
     columns = [Column("parameter", "label"), Column("unit", "unit")]
-    columns += [Column(head, is_detail=head == "blueprint") for head, values in known.items() if values is not None]
+    columns += [
+        Column(head, is_detail=head == "blueprint" and blueprint is None)
+        for head, values in known.items()
+        if values is not None
+    ]
     columns += [Column(label, note=claimed(estimate)) for label, estimate in estimates.items()]
     held = {label: None if truth is None else holds(estimate, truth) for label, estimate in estimates.items()}
     rows: list[list[str | Cell]] = []
@@ -83,10 +116,16 @@ def parameter_table(unknowns: Unknowns, estimates: Mapping[str, Estimate], truth
         power = power_of_thousand(max((abs(x) for x in sizes if np.isfinite(x)), default=0.0))
         scale = 10.0**power
         row: list[str | Cell] = [name, scaled_unit(unit, power)]
-        row += [plus_minus(v[i] / scale, finest[i] / scale)[0] for v in known.values() if v is not None]
+        row += [_known(v[i] / scale, finest[i] / scale) for v in known.values() if v is not None]
+        if blueprint is not None and blueprint.differs[i]:
+            row[2] = Cell(f"{row[2]} {DIFFERS}", mark="bad")
         row += [_cell(e, i, power, truth, held[label]) for label, e in estimates.items()]
         rows.append(row)
     return table(columns, rows, "." * len(columns), "Parameters by every method")
+
+
+def _known(value: float, half: float) -> str:
+    return plus_minus(value, half)[0] if np.isfinite(value) else outward.MISSING
 
 
 def _finest(estimates: Mapping[str, Estimate], n: int) -> Array:

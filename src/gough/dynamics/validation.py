@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +12,7 @@ from gough.core.intervals import Interval, dot
 from gough.core.tables import Cell, Column, Table, table
 from gough.core.text import number, percent
 from gough.data import MeasuredMotion
+from gough.dynamics.named import ByMethod
 from gough.dynamics.regressors import measured_regressor
 from gough.dynamics.text import by_actuator, largest
 from gough.estimates import Claim, Estimate, FitStats
@@ -95,9 +95,11 @@ class Validation:
     peak: Array
     """Largest measured |effort| of each actuator among the kept rows."""
     notes: tuple[str, ...] = ()
+    recommended: str = ""
+    """The method that the sentences are about; empty: the first one."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "predictions", MappingProxyType(dict(self.predictions)))
+        object.__setattr__(self, "predictions", ByMethod(self.predictions))
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -159,7 +161,7 @@ class Validation:
         return f"{self.table()}\n{self.verdict}"
 
 
-class _Directions:
+class Directions:
     """The regressor of another trajectory in the unknowns of an identification's problem."""
 
     def __init__(self, identified: "Identified", motion: MeasuredMotion) -> None:
@@ -203,7 +205,7 @@ def validated(identified: "Identified", motion: MeasuredMotion, *, samples: int 
         (array([1., 1.]), array([1., 1.]))
     """
     require(motion.n_rows > 0, "every row of the validation motion is masked: nothing is left to compare with")
-    directions = _Directions(identified, motion)
+    directions = Directions(identified, motion)
     kept = motion.kept
     peak = np.where(kept, abs(motion.efforts), 0.0).max(axis=0)
     predictions = {
@@ -228,7 +230,7 @@ def _is_bounded(estimate: Estimate) -> bool:
 
 
 def _prediction(
-    estimate: Estimate, directions: _Directions, motion: MeasuredMotion, bound: Array, peak: Array
+    estimate: Estimate, directions: Directions, motion: MeasuredMotion, bound: Array, peak: Array
 ) -> Prediction:
     efforts = directions.by_sample(directions.W @ estimate.value)
     error = motion.efforts - efforts
@@ -254,14 +256,16 @@ def _mean(values: Array | Mask, kept: Mask) -> Array:
     return result
 
 
-def _quantile(region: ConfidenceEllipsoid) -> float:
+def quantile(region: ConfidenceEllipsoid) -> float:
+    """Half of the interval of one number at the region's level, in standard deviations."""
     from scipy import special  # noqa: PLC0415 - start-up time
 
     probability = 0.5 + region.level / 2
     return float(special.ndtri(probability) if region.dof == np.inf else special.stdtrit(region.dof, probability))
 
 
-def _variance(region: ConfidenceEllipsoid, W: Array) -> Array:
+def variance_of_efforts(region: ConfidenceEllipsoid, W: Array) -> Array:
+    """Variance of the efforts W θ̂, row by row."""
     return np.maximum(np.einsum("ij,ij->i", W @ region.covariance, W), 0.0)
 
 
@@ -269,7 +273,7 @@ def _bounds_of_model(estimate: Estimate, W: Array) -> tuple[Box | None, str]:
     """What the model's effort can be over the region, and by which kind of region."""
     match estimate.region:
         case ConfidenceEllipsoid() as region:
-            half = _quantile(region) * np.sqrt(_variance(region, W))
+            half = quantile(region) * np.sqrt(variance_of_efforts(region, W))
             middle = W @ region.center
             return Box(middle - half, middle + half), "confidence"
         case Ellipsoid() as region:
@@ -286,17 +290,17 @@ def _over_box(box: Box, W: Array) -> Box:
     return Box(reach.lower, reach.upper)
 
 
-def _reach_of_reading(estimate: Estimate, directions: _Directions) -> Array:
+def _reach_of_reading(estimate: Estimate, directions: Directions) -> Array:
     """Half of the interval that a reading lies in: the model's uncertainty and the reading's own noise."""
     region, stats = estimate.region, estimate.stats
     assert isinstance(region, ConfidenceEllipsoid)
     assert isinstance(stats, FitStats)
     noise = np.zeros(directions.shape[1]) if stats.residual_rms is None else stats.residual_rms
-    return _quantile(region) * np.sqrt(_variance(region, directions.W).reshape(directions.shape) + noise**2)
+    return quantile(region) * np.sqrt(variance_of_efforts(region, directions.W).reshape(directions.shape) + noise**2)
 
 
 def _exact(
-    identified: "Identified", directions: _Directions, motion: MeasuredMotion, samples: int
+    identified: "Identified", directions: Directions, motion: MeasuredMotion, samples: int
 ) -> ExactBounds | None:
     """The exact range of the model's effort at some samples, None where there is none or the set is unbounded."""
     if identified.minimal.is_inconsistent and identified.bound_is_given:
@@ -317,26 +321,34 @@ def _exact(
     return ExactBounds(chosen, lower, upper, _mean(inside, kept), kept.sum(axis=0))
 
 
+def _about(validation: Validation) -> str:
+    """The method that the sentences are about."""
+    return (
+        validation.recommended
+        if validation.recommended in validation.predictions
+        else next(iter(validation.predictions))
+    )
+
+
 def _range_of_errors(validation: Validation) -> str:
     units, names = validation.motion.effort_units, validation.motion.actuators
-    worst = {label: float(np.nanmax(one.relative_rms)) for label, one in validation.predictions.items()}
-    best, last = min(worst, key=lambda label: worst[label]), max(worst, key=lambda label: worst[label])
-    rms = by_actuator(validation.predictions[best].rms, units, names, number)
-    text = (
-        f"On the validation trajectory, the model identified by {best} predicts efforts to {rms} rms, at most "
-        f"{percent(worst[best])} of the peak"
+    label = _about(validation)
+    one = validation.predictions[label]
+    rms = by_actuator(one.rms, units, names, number)
+    return (
+        f"On the validation trajectory, the model identified by {label} predicts efforts to {rms} rms, at most "
+        f"{percent(largest(one.relative_rms))} of the peak."
     )
-    return f"{text}; {last} to {percent(worst[last])}." if worst[last] > 1.2 * worst[best] else f"{text}."
 
 
 def _coverage(validation: Validation) -> Iterable[str]:
-    for label, one in validation.predictions.items():
-        if one.kind != "confidence" or one.covered is None or one.expected is None:
-            continue
-        rows = validation.n_rows
+    if not validation.predictions:
+        return
+    label = _about(validation)
+    one, rows = validation.predictions[label], validation.n_rows
+    if one.kind == "confidence" and one.covered is not None and one.expected is not None:
         share = float(np.nansum(one.covered * rows) / max(rows.sum(), 1))
         yield f"For {label}, {percent(share)} of all rows lie within their {one.expected:.0%} intervals."
-        return  # one is enough in words; the table has them all
 
 
 def _counted(parts: Array, n_rows: Integers) -> list[Cell]:

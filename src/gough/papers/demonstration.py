@@ -1,7 +1,7 @@
 """A simulated robot, recorded and identified as a real one would be."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -135,9 +135,12 @@ def simulate(
     seed: int,
     on_step: Callable[[Phase], object] = lambda _: None,
     mechanism: bool = False,
+    has_ripple: bool = True,
     **options: Any,
 ) -> tuple[Campaign, SimulatedRecording, SimulatedRecording]:
     """The campaign of this name, and what it records: to identify by, and of another trajectory.
+
+    Without the torque ripple of its motors (`has_ripple`) the robot is as its model is.
 
     Examples:
         >>> simulate("five-bar", seed=1, periods=1)[1].recording.names
@@ -149,6 +152,12 @@ def simulate(
     rng = np.random.default_rng(seed)
     on_step(Phase(1, 20, "looking for a motion that shows everything"))
     campaign: Campaign = demo.campaign(rng, **arguments)
+    if not has_ripple:
+        experiment, validation = (
+            replace(each, instruments=replace(each.instruments, ripple=None))
+            for each in (campaign.experiment, campaign.validation)
+        )
+        campaign = replace(campaign, experiment=experiment, validation=validation)
     on_step(Phase(2, 20, "simulating the robot"))
     return campaign, campaign.experiment.run(rng), campaign.validation.run(rng)
 

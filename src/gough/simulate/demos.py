@@ -14,6 +14,7 @@ from gough.robots.delta import Delta
 from gough.robots.h4 import H4
 from gough.robots.model import DynamicModel, ParallelRobot
 from gough.robots.par4 import Par4
+from gough.robots.physical import physical_limits
 from gough.simulate.control import Cascade, JointPI
 from gough.simulate.excitation import Limits, SlowThenFast
 from gough.simulate.instruments import Instruments, Ripple
@@ -91,7 +92,7 @@ def five_bar(rng: np.random.Generator, *, periods: int = 8) -> Campaign:
         return FourierSeries.random(source, offset=[2.05, 1.09], frequency=0.2, n_harmonics=10, **limits)
 
     (other,) = rng.spawn(1)
-    series, truth = motion(rng), _off(robot.nominal, rng)
+    series, truth = motion(rng), _off(robot, rng)
     sigma = np.array([0.02, 0.06])
     noise = EffortNoise(np.outer(sigma, sigma) * [[1.0, 0.6], [0.6, 1.0]], cutoff=20.0)
     instruments = Instruments(encoder_counts=None, noise=noise)
@@ -227,8 +228,22 @@ def _campaign(
     return Campaign(experiment, replace(experiment, trajectory=search.run(rng, robot, share=0.5)))
 
 
-def _off(nominal: Array, rng: np.random.Generator) -> Array:
-    return np.asarray(nominal * np.exp(_SPREAD * rng.standard_normal(len(nominal))))
+def _off(robot: DynamicModel, rng: np.random.Generator, spread: float = _SPREAD) -> Array:
+    """Parameters off the blueprint: each by itself, but those of a body as its mass and its size change.
+
+    A body of c² times the mass whose parts are r times as far from its frame's origin, divided by c, has first moments
+    of c r times and moments of inertia of r² times the blueprint's: if the blueprint is physically possible, so is it.
+    """
+    logarithms = spread * rng.standard_normal(len(robot.nominal))
+    place = {name: k for k, name in enumerate(robot.names)}
+    for body in physical_limits(robot).bodies:
+        terms = {term: place[name] for term, name in body.terms.items()}
+        inertias = [k for term, k in terms.items() if term.startswith("I")]
+        if "m" in terms and inertias:
+            mass, inertia = logarithms[terms["m"]], logarithms[inertias[0]]
+            for term, k in terms.items():
+                logarithms[k] = {"m": mass, "s": (mass + inertia) / 2, "I": inertia}[term[0]]
+    return np.asarray(robot.nominal * np.exp(logarithms))
 
 
 def _blueprint(robot: DynamicModel) -> SimulatedRobot:
@@ -237,7 +252,7 @@ def _blueprint(robot: DynamicModel) -> SimulatedRobot:
 
 def _simulated(rng: np.random.Generator, robot: Any, *, mechanism: bool) -> SimulatedRobot:
     """The robot: parameters off the blueprint, or those of a mechanism whose masses are, with such friction."""
-    truth = _off(robot.nominal, rng)
+    truth = _off(robot, rng)
     if not mechanism:
         return SimulatedRobot(robot, truth)
     whole = _mechanism(rng, robot)
@@ -336,7 +351,7 @@ def palida(
     robot = Palida()
     alike = CORRELATION + (1 - CORRELATION) * np.eye(6)
     sigma = np.sqrt(FORCES)
-    truth = robot.nominal * np.exp(spread * rng.standard_normal(len(robot.nominal)))
+    truth = _off(robot, rng, spread)
     noise = white(lengths**2 * alike), white(np.outer(sigma, sigma) * alike)
     experiment = PeriodicExperiment(robot, palida_excitation(), rate, periods, *noise, truth)
     circles = {
@@ -384,7 +399,7 @@ def small_motion(
         ('3-RRR', (2, 200, 3), ['other motion'])
     """
     robot, small = ROBOTS[family](), _SMALL[family]
-    truth = robot.nominal * np.exp(spread * rng.standard_normal(len(robot.nominal)))
+    truth = _off(robot, rng, spread)
 
     def experiment() -> PeriodicExperiment:
         series = FourierSeries.random(rng, offset=robot.home, amplitude=small.amplitude, frequency=0.5)

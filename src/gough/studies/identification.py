@@ -38,14 +38,18 @@ from gough.dynamics import (
     periods,
     runs,
 )
+from gough.dynamics.effects import chosen_effects
 from gough.dynamics.named import chosen_methods
 from gough.dynamics.periodic.path import stated_covariance
+from gough.dynamics.with_effects import EffectError
 from gough.region import Box
 from gough.report import documents, report_on
 from gough.robots import DynamicModel
+from gough.studies.mechanism_file import Stated
 from gough.studies.quantities import deviations, quantity
 from gough.studies.robots import effort_letter, left_out, not_stated, robot, robot_from_file
 from gough.studies.schema import (
+    EffectsTable,
     IdentificationTable,
     MethodsTable,
     NoiseTable,
@@ -75,7 +79,8 @@ class DynamicStudy(Study):
         table = self._robot_table
         if table.file is not None:
             with self.at("robot", "file"):
-                return robot_from_file(self.path.parent / table.file, table.variant)
+                stated = Stated(tuple(table.actuated), table.platform, tuple(table.pose), tuple(table.home))
+                return robot_from_file(self.path.parent / table.file, table.variant, stated)
         with self.at("robot"):
             assert table.family is not None
             return robot(table.family, self._dimensions, table.variant)
@@ -114,7 +119,10 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
         study = cls(file, file.validated(IdentificationTable))
         assert study.robot  # refuse a robot that cannot be, before any recording is read
         study.prior()
+        study.blueprint()
         study.bound()
+        study.sigma()
+        study.sigma_positions()
         return study
 
     @property
@@ -159,6 +167,17 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
                 require(lower[i] <= upper[i], f"lower = {lower[i]:g} exceeds upper = {upper[i]:g}")
         return Box(lower, upper)
 
+    @property
+    def has_prior(self) -> bool:
+        """Does the study bound or fix a parameter?"""
+        keys = ("lower", "upper", "fixed")
+        return any(getattr(known, key) is not None for known in self.table.unknowns.values() for key in keys)
+
+    def blueprint(self) -> dict[str, float]:
+        """Values of parameters that the study states as those of the blueprint."""
+        stated = [name for name, known in self.table.unknowns.items() if known.blueprint is not None]
+        return {name: self._limit(name, "blueprint", inf) for name in stated}
+
     def _limit(self, name: str, key: str, default: float) -> float:
         """A limit of a parameter, in its SI unit."""
         value = getattr(self.table.unknowns[name], key)
@@ -167,17 +186,30 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
 
     def bound(self) -> float | list[float] | None:
         """The stated bound on the errors of the efforts, one for all actuators or one each; None if not stated."""
-        stated, units = self.table.noise.bound, self.robot.effort_units
+        return self._stated_noise("bound", self.robot.effort_units, "actuator")
+
+    def sigma(self) -> float | list[float] | None:
+        """The stated standard deviation of one reading of an effort, one for all actuators or one each."""
+        return self._stated_noise("sigma", self.robot.effort_units, "actuator")
+
+    def sigma_positions(self) -> float | list[float] | None:
+        """The stated standard deviation of one reading of a position, one for all coordinates or one each."""
+        return self._stated_noise("sigma_positions", self.robot.coordinate_units, "coordinate")
+
+    def _stated_noise(self, key: str, units: Sequence[str], each: str) -> float | list[float] | None:
+        """A positive number of [noise] in SI units, one for all channels or one each; None if not stated."""
+        stated = getattr(self.table.noise, key)
         if stated is None:
             return None
-        with self.at("noise", "bound"):
+        with self.at("noise", key):
             fits = len(stated) in (1, len(units))
-            require(fits, f"give one bound for all actuators or one for each of {len(units)}, not {len(stated)}")
+            require(fits, f"give one {key} for all {each}s or one for each of {len(units)}, not {len(stated)}")
             same = len(stated) > 1 or len(set(units)) == 1 or not isinstance(stated[0], str)
-            require(same, f"efforts have different units ({', '.join(units)}): give a bound for each actuator")
-            bound = [quantity(each, unit) for each, unit in zip(stated, units, strict=False)]
-            require(min(bound) > 0, f"must be greater than 0, but is {min(bound):g}")
-        return bound[0] if len(bound) == 1 else bound
+            what = "efforts" if each == "actuator" else "positions"
+            require(same, f"{what} have different units ({', '.join(units)}): give a {key} for each {each}")
+            values = [quantity(value, unit) for value, unit in zip(stated, units, strict=False)]
+            require(min(values) > 0, f"must be greater than 0, but is {min(values):g}")
+        return values[0] if len(values) == 1 else values
 
     def steps(self, rate: float) -> tuple[PreparationStep, ...]:
         """Steps of the preparation of a recording with `rate` samples a second, in order."""
@@ -189,7 +221,7 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
         if table.decimate is not None:
             fewer = [Decimate(table.decimate)] if table.decimate > 1 else []
         return (
-            *([DropMissing()] if self.table.data.missing == "mask" else []),
+            *([] if self.table.data.missing == "refuse" else [DropMissing(bridge=self._longest_bridged)]),
             *([] if self.amplifier is None else [self.amplifier]),
             LowPass(table.cutoff, table.order),
             Differentiate(),
@@ -198,6 +230,10 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
             *(MaskWhere(m.channel, _or(m.lower, -inf), _or(m.upper, inf), m.within) for m in table.mask),
             *fewer,
         )
+
+    @property
+    def _longest_bridged(self) -> int:
+        return 3 if self.table.data.missing == "bridge" else 0
 
     def motion(self) -> MeasuredMotion:
         """The recordings for identification, prepared."""
@@ -211,7 +247,8 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
     def identify(self, on_step: Callable[[Phase], object] = lambda _: None) -> Identified | IdentifiedRepeats:
         """Read, prepare and identify, as the study asks; with a table [repeats] from repeats of one motion."""
         if self.table.repeats is not None:
-            return replace(self._identify_repeats(self.table.repeats, on_step), premises=self.premises)
+            repeated = self._identify_repeats(self.table.repeats, on_step)
+            return replace(repeated, premises=self.premises, blueprint=self.blueprint())
         for which in ("recordings", "validation"):
             for i, source in enumerate(getattr(self.table.data, which)):
                 with self.at("data", which, i):
@@ -219,16 +256,24 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
                     require(alone, "period and motion are for repeats: add a table [repeats], or leave them out")
         with self.at("methods", "use"):
             chosen = chosen_methods(self.table.methods.use)
-        identified = identify(
-            self.robot,
-            self.motion(),
-            methods=chosen,
-            validation=self.validation(),
-            prior=self.prior() if self.table.unknowns else None,
-            bound=self.bound(),
-            on_step=on_step,
-        )
-        return replace(identified, premises=self.premises)
+        with self.at("effects", "use"):
+            effects = chosen_effects(self.table.effects.use)
+        motion = self.motion()
+        options: dict[str, Any] = {
+            "effects": effects,
+            "methods": chosen,
+            "validation": self.validation(),
+            "prior": self.prior() if self.has_prior else None,
+            "bound": self.bound(),
+            "sigma": self.sigma(),
+            "sigma_positions": self.sigma_positions(),
+        }
+        try:
+            identified = identify(self.robot, motion, **options, on_step=on_step)
+        except EffectError as error:
+            with self.at("effects", "use"):
+                raise InputError(str(error)) from error
+        return replace(identified, premises=self.premises, blueprint=self.blueprint())
 
     def files(self, answer: Identified | IdentifiedRepeats) -> dict[str, bytes]:
         """The report, its figures and the numbers as JSON, by the names of their files."""
@@ -273,16 +318,18 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
         masked = (mask.channel for mask in self.table.preparation.mask if mask.channel != "time")
         wanted = dict.fromkeys((*coordinates, *efforts, *masked))
         for key, entries in (("columns", data.columns), ("units", data.units)):
+            allowed = dict.fromkeys((*wanted, "time", data.time) if key == "units" else wanted)
             for channel in entries:
                 with self.at("data", key, channel):
-                    if channel not in wanted:
-                        raise InputError(f"no channel is called so{nearest(channel, wanted)} ({', '.join(wanted)})")
+                    if channel not in allowed:
+                        known_ones = ", ".join(filter(None, allowed))
+                        raise InputError(f"no channel is called so{nearest(channel, allowed)} ({known_ones})")
         with self.at(*place, "file"):
             recording = read_recording(
                 self.path.parent / source.file,
                 columns={channel: data.columns.get(channel, channel) for channel in wanted},
                 units=data.units,
-                time=data.time,
+                time=data.time or None,
                 rate=source.rate or data.rate,
                 missing=data.missing,
             )
@@ -312,7 +359,7 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
                 orders=table.orders,
                 independent=table.independent,
                 slower_than=slow,
-                prior=self.prior() if self.table.unknowns else None,
+                prior=self.prior() if self.has_prior else None,
                 validation=validation,
                 on_step=on_step,
                 **covariances,
@@ -366,12 +413,16 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
         """Refuse tables that are about recordings of one motion each."""
         for key, default, why in (
             ("preparation", PreparationTable(), "repeats are neither filtered nor thinned"),
+            ("effects", EffectsTable(), "effects are estimated from recordings of one motion each"),
             ("methods", MethodsTable(), "repeats are identified by every estimator for repeats"),
             ("noise", NoiseTable(), "the noise is estimated from the repeats; or state sigma_efforts in [repeats]"),
         ):
             if getattr(self.table, key) != default:
                 with self.at(key):
                     raise InputError(f"with a table [repeats] this has no effect: {why}. Leave one of the two out")
+        with self.at("data", "missing"):
+            bridges = self.table.data.missing == "bridge"
+            require(not bridges, 'repeats are not filtered, so that nothing is bridged: state missing = "mask"')
         with self.at("repeats", "orders"):
             orders = table.orders or [1]
             require(sorted(set(orders)) == orders, "orders must increase")

@@ -24,7 +24,7 @@ from gough.robots.mechanism import (
     Platform,
 )
 from gough.robots.mechanism.description import require_known
-from gough.robots.mechanism.imports import Imported, read_mjcf, read_urdf
+from gough.robots.mechanism.imports import SUFFIXES, Imported, read_mjcf, read_urdf, read_urdf_or_mjcf
 from gough.robots.mechanism.parameters import UNITS
 from gough.robots.mechanism.parts import BASE, FREEDOMS
 from gough.robots.mechanism.placement import AXES, Rotation, Vector, facing, rotation, turned
@@ -44,17 +44,71 @@ from gough.studies.toml import Place, TomlFile
 _TURN = re.compile(r"\s*(-?[xyz])\s+(.+)")
 _TEXT = re.compile(r"([-+0-9.eE,\s]+?)\s*([^-+0-9.,\s].*)?")
 _LENGTHS = {"turn": "rad", "slide": "m"}
+_KEYS = "actuated, platform, pose and home"
 _REPEATED = ("bodies", "joints", "closures")
 """Tables that [[legs]] repeats."""
 
 
-def read_mechanism(path: str | Path) -> Mechanism:
-    """The mechanism in a TOML file.
+@dataclass(frozen=True)
+class Stated:
+    """Actuators and platform of a mechanism in a URDF or MJCF file; what is empty is taken from the file."""
+
+    actuated: tuple[str, ...] = ()
+    """Names of the actuated coordinates."""
+    platform: str = ""
+    """Name of the platform's body."""
+    pose: tuple[str, ...] = ()
+    """Coordinates of the platform: of its body, or of joints."""
+    home: tuple[Any, ...] = ()
+    """A value of each, in SI units or as text with a unit."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Is nothing stated?"""
+        return self == Stated()
+
+
+def read_mechanism(path: str | Path, stated: Stated | None = None) -> Mechanism:
+    """The mechanism in a TOML file, or in a URDF or MJCF file with what is stated beside it.
 
     Raises:
-        InputError: no such file, no TOML, an unknown or missing key, a value or a name that cannot be; with the line.
+        InputError: no such file, no TOML or XML, an unknown or missing key, a value or a name that cannot be; with the
+            line. Or the file leaves open what actuators and platform are; with the candidates.
     """
-    return MechanismFile.read(path).mechanism
+    given = stated or Stated()
+    if Path(path).suffix.lower() not in SUFFIXES:
+        require(given.is_empty, f"{path} states actuators and platform itself: leave {_KEYS} out")
+        return MechanismFile.read(path).mechanism
+    imported = read_urdf_or_mjcf(path)
+    keys = {"actuated": given.actuated, "platform": given.platform, "pose": given.pose}
+    try:
+        drawn = imported.completed(**keys)  # type: ignore[arg-type]
+        if not given.home:
+            return drawn
+        wanted = drawn.platform.pose
+        require(len(given.home) == len(wanted), f"home must be {len(wanted)} numbers, of {', '.join(wanted)}")
+        motions = {**dict(FREEDOMS["free"]), **drawn.motions}
+        home = [
+            quantity(value, _LENGTHS[motions[name]], bare=True) for value, name in zip(given.home, wanted, strict=True)
+        ]
+        return replace(drawn, platform=replace(drawn.platform, home=tuple(home)))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def read_mechanism_robot(path: str | Path, stated: Stated | None = None) -> MechanismModel:
+    """The mechanism in a file as a robot.
+
+    Raises:
+        InputError: as `read_mechanism`; or it does not close, or its degrees of freedom are not its actuators.
+    """
+    if Path(path).suffix.lower() not in SUFFIXES and (stated is None or stated.is_empty):
+        return MechanismFile.read(path).robot
+    mechanism = read_mechanism(path, stated)
+    try:
+        return MechanismModel(mechanism)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +149,7 @@ class MechanismFile:
             self._require_limits(name, joints)
         platform = self._platform(motions, [body.name for body in bodies])
         with self.file.at("mechanism", "gravity"):
-            gravity = _vector(table.gravity, "m/s²")
+            gravity = self._imported.gravity if table.gravity is None else _vector(table.gravity, "m/s²")
         with self.file.at():
             return Mechanism(
                 table.name,
@@ -110,8 +164,8 @@ class MechanismFile:
             )
 
     @cached_property
-    def _parts(self) -> tuple[tuple[Body, ...], tuple[Joint, ...], tuple[Closure, ...]]:
-        """Bodies, joints and closures: first those of the URDF or MJCF file, then those of this file."""
+    def _imported(self) -> Imported:
+        """The contents of the URDF or MJCF file that this file names; nothing where it names none."""
         imported = Imported("", (), ())
         table = self.table.mechanism
         for read, key, name in ((read_urdf, "urdf", table.urdf), (read_mjcf, "mjcf", table.mjcf)):
@@ -119,6 +173,12 @@ class MechanismFile:
                 with self.file.at("mechanism", key):
                     require(not imported.bodies, "give either urdf or mjcf")
                     imported = read(self.file.path.parent / name)
+        return imported
+
+    @cached_property
+    def _parts(self) -> tuple[tuple[Body, ...], tuple[Joint, ...], tuple[Closure, ...]]:
+        """Bodies, joints and closures: first those of the URDF or MJCF file, then those of this file."""
+        imported = self._imported
         return (
             (*imported.bodies, *(self._body(k, body) for k, body in enumerate(self.table.bodies))),
             (*imported.joints, *(self._joint(k, joint) for k, joint in enumerate(self.table.joints))),
@@ -297,7 +357,7 @@ def _vector(value: Any, unit: str) -> Vector:
     if isinstance(value, str):
         match = _TEXT.fullmatch(value.strip())
         numbers = re.split(r"[,\s]+", match[1].strip()) if match else []
-        value = [f"{each} {match[2] or unit}" if match else each for each in numbers]
+        value = [f"{each} {match[2] or ''}" if match else each for each in numbers]
     if not isinstance(value, list | tuple) or len(value) != 3:
         raise InputError(f'must be three numbers in {unit}, or text such as "0 140 0 {unit}", but is {value!r}')
     x, y, z = (quantity(each, unit) for each in value)

@@ -16,7 +16,8 @@ class MechanismTable(Table):
     """Names of the coordinates that actuators drive."""
     actuators: list[str] = []
     """Names of the actuators; default: those of their coordinates."""
-    gravity: Any = (0.0, 0.0, -9.81)
+    gravity: Any = None
+    """Acceleration of free fall; default: that of the MJCF file, else 9.81 m/s² against z."""
     redundant: bool = False
     """Whether redundant closures are allowed."""
     urdf: str | None = None

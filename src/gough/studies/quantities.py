@@ -13,8 +13,11 @@ _WRITTEN = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*
 _COMMA = re.compile(r"\s*[+-]?\d*,\d")
 
 
-def quantity(value: Any, unit: str) -> float:
+def quantity(value: Any, unit: str, *, bare: bool = False) -> float:
     """`value`, a number in `unit` or text such as "260 mm", in `unit`.
+
+    Text has a unit: "0.081" alone is refused, because 81 mm and 0.081 mm are both likely. Only "0", pure numbers, and
+    text of a command line (`bare`), where numbers have no quotes, may do without.
 
     Examples:
         >>> quantity("260 mm", "m"), quantity(0.26, "m"), quantity("90 deg", "rad")
@@ -26,7 +29,7 @@ def quantity(value: Any, unit: str) -> float:
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise InputError(f'must be a number in {unit}, or text such as "20 {unit}", but is {value!r}')
-    number, written_unit = _parts(value, unit) if isinstance(value, str) else (float(value), unit)
+    number, written_unit = _parts(value, unit, bare=bare) if isinstance(value, str) else (float(value), unit)
     try:
         number *= 1.0 if written_unit == unit else factor_between(written_unit, unit)
     except InputError as error:
@@ -38,7 +41,7 @@ def quantity(value: Any, unit: str) -> float:
     return number
 
 
-def _parts(text: str, unit: str) -> tuple[float, str]:
+def _parts(text: str, unit: str, *, bare: bool) -> tuple[float, str]:
     if _COMMA.match(text):
         raise InputError(
             f"'{text}' has a decimal comma: write a decimal point, \"{text.replace(',', '.', 1).strip()}\""
@@ -46,7 +49,12 @@ def _parts(text: str, unit: str) -> tuple[float, str]:
     written = _WRITTEN.fullmatch(text)
     if written is None:
         raise InputError(f"'{text}' is not a number with a unit, such as \"20 {unit}\"")
-    return float(written[1]), written[2] or unit
+    number = float(written[1])
+    if not (written[2] or bare or unit in {"", "1"} or number == 0):
+        raise InputError(
+            f"'{text}' has no unit: write \"{written[1]} {unit}\", or {written[1]} without quotes for {unit}"
+        )
+    return number, written[2] or unit
 
 
 def quantities(value: Any, units: Sequence[str]) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from gough.core.errors import InputError, nearest, require
 from gough.robots import KINEMATICS, ROBOTS, DynamicModel, GoughPlatform, KinematicModel, PlanarRRR
 from gough.studies.calibration_schema import KinematicRobotTable
-from gough.studies.mechanism_file import MechanismFile
+from gough.studies.mechanism_file import Stated, read_mechanism_robot
 from gough.studies.quantities import nested, quantity
 
 
@@ -44,9 +44,9 @@ def require_family(family: str) -> None:
         raise InputError(f"no robot is called '{family}'{nearest(family, ROBOTS)} (known: {known}, or give a file)")
 
 
-def robot_from_file(path: Path, variant: str | None = None) -> DynamicModel:
-    """The mechanism of a file as a robot."""
-    return with_variant(MechanismFile.read(path).robot, variant)
+def robot_from_file(path: Path, variant: str | None = None, stated: Stated | None = None) -> DynamicModel:
+    """The mechanism of a file (TOML, URDF or MJCF) as a robot; of the last two with what is stated beside it."""
+    return with_variant(read_mechanism_robot(path, stated), variant)
 
 
 def with_variant(of: DynamicModel, variant: str | None) -> DynamicModel:

@@ -6,6 +6,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from gough.core.units import LARGEST
 from gough.dynamics import DEFAULT_METHODS
+from gough.dynamics.named import ByMethod
 from gough.studies.quantities import quantity
 from gough.studies.toml import Table
 
@@ -46,7 +47,15 @@ class RobotTable(Table):
     family: str | None = None
     """Family of the robot: h4, par4, delta, five-bar, palida, 6-ups, 6-ucu or 3-rrr."""
     file: str | None = None
-    """A mechanism file, instead of a family."""
+    """A mechanism file, instead of a family: TOML, URDF or MJCF."""
+    actuated: list[str] = []
+    """Actuated coordinates of a URDF or MJCF file; default: its actuators, or all where it has no loops."""
+    platform: str = ""
+    """Platform of a URDF or MJCF file; default: its only free body, or the last body of an open chain."""
+    pose: list[str] = []
+    """Coordinates of that platform: some of x, y, z, roll, pitch, yaw, or coordinates of joints."""
+    home: list[float | str] = []
+    """A value of each, well inside the workspace; default: the position in which the file describes the mechanism."""
     variant: str | None = None
     """One of the robot's nested models; the most detailed one by default."""
     geometry: dict[str, Any] | str = {}
@@ -59,6 +68,8 @@ class RobotTable(Table):
             raise ValueError('say which robot: either family = "palida" or another name, or file = "my-robot.toml"')
         if self.file is not None and self.geometry:
             raise ValueError("a mechanism file has its own dimensions: leave geometry out")
+        if (self.actuated or self.platform or self.pose or self.home) and self.file is None:
+            raise ValueError("actuated, platform, pose and home are for a URDF or MJCF file: leave them out")
         return self
 
 
@@ -87,13 +98,15 @@ class DataTable(Table):
     """Recordings of other trajectories, to validate the identified model."""
     rate: Frequency | None = None
     time: str = "time"
-    """Name of the column of times, in seconds; without one, `rate` is required."""
+    """Name of the column of times: seconds, another unit stated in its head or in [data.units], or dates and times.
+    Empty, or without such a column: `rate` is required."""
     columns: dict[str, str] = {}
     """Channel = name of its column; a channel that is not listed has a column of its own name."""
     units: dict[str, str] = {}
-    """Channel = unit in the file; SI units by default."""
-    missing: Literal["refuse", "mask"] = "refuse"
-    """Treatment of empty cells and NaN: refuse the file, or leave out the rows around them."""
+    """Channel = unit in the file, and time = unit of the column of times; SI units by default."""
+    missing: Literal["refuse", "mask", "bridge"] = "refuse"
+    """Treatment of empty cells, NaN and gaps in time: refuse the file, leave out the rows around them, or bridge
+    isolated ones of at most 3 samples and leave out the rows around others."""
 
 
 class EffortsTable(Table):
@@ -143,14 +156,29 @@ class UnknownTable(Table):
     lower: Stated = None
     upper: Stated = None
     fixed: Stated = None
+    blueprint: Stated = None
+    """The value that the blueprint states. Estimates are compared with it; they do not depend on it."""
 
 
 class NoiseTable(Table):
-    """[noise]: bounds on the errors of the efforts."""
+    """[noise]: what is known of the errors of efforts and positions."""
 
     bound: Annotated[list[Stated], BeforeValidator(_listed)] | None = None
     """Error bound, one for all actuators or one each, in SI units or as text with a unit; default: 1.5 times the
     smallest bound that some parameters satisfy."""
+    sigma: Annotated[list[Stated], BeforeValidator(_listed)] | None = None
+    """Standard deviation of one reading of an effort, before any filter, likewise: residuals are tested against it, and
+    the command exits with 1 if they are larger. Default: by the spectrum above the cutoff of the low-pass."""
+    sigma_positions: Annotated[list[Stated], BeforeValidator(_listed)] | None = None
+    """Standard deviation of one reading of a position, one for all coordinates or one each; default: by the steps of
+    the encoders and the spectrum above the cutoff."""
+
+
+class EffectsTable(Table):
+    """[effects]: effects of the catalogue that the model includes; their parameters are estimated too."""
+
+    use: list[str] = []
+    """Names of effects, such as "delay" or "offset"; docs/tutorials/what-the-verdict-means.md lists them."""
 
 
 class RepeatsTable(Table):
@@ -180,7 +208,7 @@ class RepeatsTable(Table):
 class MethodsTable(Table):
     """[methods]: the estimators."""
 
-    use: Annotated[list[str], Field(min_length=1)] = list(DEFAULT_METHODS)
+    use: Annotated[list[str], Field(min_length=1)] = list(ByMethod({name: name for name in DEFAULT_METHODS}).keyed())
 
 
 class OutputTable(Table):
@@ -206,6 +234,9 @@ class DesignLimitsTable(Table):
     margin: Annotated[float, Field(gt=0, lt=1)] | None = None
     """Least distance to singularity, as a share of that at home."""
     reach: Annotated[float, Field(ge=0, lt=1)] | None = None
+    tracking: Quantities | None = None
+    """Greatest tracking error of the controller, one for all actuators or one each: how far a position may deviate from
+    the designed one. Default: 20 mrad, and 0.2 % of the range of a linear actuator (1 mm where none is stated)."""
 
 
 class DesignTable(Table):
@@ -238,6 +269,7 @@ class IdentificationTable(Table):
     preparation: PreparationTable = PreparationTable()
     unknowns: dict[str, UnknownTable] = {}
     noise: NoiseTable = NoiseTable()
+    effects: EffectsTable = EffectsTable()
     repeats: RepeatsTable | None = None
     methods: MethodsTable = MethodsTable()
     output: OutputTable = OutputTable()

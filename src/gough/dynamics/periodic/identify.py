@@ -1,7 +1,8 @@
 """From repeats of a periodic motion to parameters by every estimator, beside each other as in [AHG, table III]."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -11,16 +12,23 @@ from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
 from gough.core.progress import Phase, announced
 from gough.core.tables import Table
-from gough.data import advised_cutoff
+from gough.data import MeasuredMotion, advised_cutoff
+from gough.dynamics.adequacy import Finding
+from gough.dynamics.causes import Causes, causes_of
+from gough.dynamics.named import ByMethod
+from gough.dynamics.noise_level import ABOUT, REPEATS, STATED, NoiseLevel
 from gough.dynamics.periodic.benchmark import BenchmarkVerdict, Bias, all_parameters, benchmark
 from gough.dynamics.periodic.by_repeat import by_repeat
 from gough.dynamics.periodic.motion import RepeatedMotion
 from gough.dynamics.periodic.order import OrderChoice, path_criterion, series_order
-from gough.dynamics.periodic.path import on_fitted_path, reading_covariance
+from gough.dynamics.periodic.path import fitted_path, on_fitted_path, path_squares, reading_covariance
+from gough.dynamics.physics import Physics, physics_of
 from gough.dynamics.reduce import reduced
 from gough.dynamics.results import RobotEstimates
+from gough.dynamics.signs import LEVEL, Sign, chance
 from gough.dynamics.tables import parameter_table, regroupings
-from gough.estimates import Estimate
+from gough.dynamics.verdict import Verdict, verdict_of
+from gough.estimates import Estimate, FitStats
 from gough.methods import (
     GaussMarkov,
     Identifiability,
@@ -30,6 +38,7 @@ from gough.methods import (
     identifiability,
 )
 from gough.methods.noise.repeats import RepeatNoise
+from gough.methods.statistical.residuals import verdict as on_chi_squared
 from gough.problem import LinearProblem
 from gough.region import Box, ConfidenceEllipsoid
 from gough.robots.model import DynamicModel
@@ -69,10 +78,16 @@ class IdentifiedRepeats(RobotEstimates):
     """Parameters that the prior fixes, with their values."""
     premises: tuple[str, ...] = ()
     """What the answer rests on besides the data and was not stated, such as dimensions; the first of the verdicts."""
+    physics: Physics | None = None
+    """Whether the parameters by maximum likelihood are physically possible; None: not tested."""
+    blueprint: Mapping[str, float] = field(default_factory=dict)
+    """Values of parameters that the user states; estimates are compared with them and do not depend on them."""
 
     def __post_init__(self) -> None:
-        for field in ("by_positions", "estimates", "refused", "benchmarks", "fixed"):
-            object.__setattr__(self, field, MappingProxyType(dict(getattr(self, field))))
+        for name in ("by_positions", "benchmarks", "fixed"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        for name in ("estimates", "refused"):
+            object.__setattr__(self, name, ByMethod(getattr(self, name)))
 
     @property
     def cut_off(self) -> int:
@@ -92,8 +107,125 @@ class IdentifiedRepeats(RobotEstimates):
 
     @property
     def is_refuted(self) -> bool:
-        """Does χ² refute model and noise together, or a benchmark motion the model of an actuator?"""
-        return self.order.is_refuted or not all(verdict.is_unbiased for verdict in self.benchmarks.values())
+        """Does χ² refute model and noise together, or any other test the model?"""
+        return self.order.is_refuted or self.verdict.finding is Finding.INADEQUATE
+
+    @cached_property
+    def causes(self) -> Causes:
+        """Effects of the catalogue that explain what the model leaves on the fitted path."""
+        n = len(self.motion.coordinates)
+        C = self.covariance
+        at = fitted_path(
+            self.robot,
+            self.motion,
+            order=self.order.order,
+            positions_covariance=C[:n, :n],
+            efforts_covariance=C[n:, n:],
+        )
+        model, path = at.model, at.path
+        moved = path if model.parallel is None else model.parallel.joint_motion(*path)
+        mean = MeasuredMotion(
+            self.motion.rate,
+            moved[0],
+            moved[1],
+            moved[2],
+            self.fit.measured,
+            self.fit.kept,
+            coordinates=self.motion.coordinates,
+            coordinate_units=self.motion.coordinate_units,
+            actuators=self.motion.actuators,
+            effort_units=self.motion.effort_units,
+        )
+        fixed = [self.fixed.get(name, np.nan) for name in self.robot.names]
+        lower, upper = (np.where(np.isnan(fixed), side, fixed) for side in (-np.inf, np.inf))
+        return causes_of(self.robot, mean, prior=Box(lower, upper))
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """The finding from all tests: noise, path, physics, other motions, and the catalogue of effects."""
+        # sentences about the path are a paragraph of their own
+        signs = [self.noise_sign, replace(self.path_sign, sentences=())]
+        if self.physics is not None:
+            signs.append(self.physics.sign)
+        for name, other in self.benchmarks.items():
+            p = min(1.0, float(np.nanmin(other.p)) * len(other.p))
+            worst = float(np.sqrt(np.nanmax(other.residual_variance / other.expected_variance)))
+            statistic = f"residuals {worst:.3g} times the expected ones at most"
+            signs.append(Sign(f"prediction of {name}", not other.is_unbiased, statistic, p))
+        mistake = "" if self.physics is None else self.physics.mistake
+        return verdict_of(None, self.causes, tuple(signs), mistake=mistake)
+
+    @property
+    def noise_level(self) -> NoiseLevel:
+        """The noise of the efforts, averaged over the repeats, and the residuals of maximum likelihood beside it."""
+        fit, n = self.fit, len(self.motion.actuators)
+        count = np.maximum(fit.kept.sum(axis=0), 1).astype(np.float64)
+        spread = fit.measurement_variance / self.motion.n_repeats
+        return NoiseLevel(
+            fit.actuators,
+            fit.effort_units,
+            STATED if self.noise is None else REPEATS,
+            np.sqrt(np.minimum(spread, fit.expected_variance)),
+            np.sqrt(np.maximum(fit.expected_variance - spread, 0.0)),
+            np.zeros(n),
+            np.full(n, np.inf if self.noise is None else self.noise.dof),
+            np.ones(n, dtype=bool),
+            np.sqrt(fit.residual_variance),
+            np.maximum(count - len(self.likeliest.value) / n, 1.0),
+        )
+
+    @property
+    def noise_sign(self) -> Sign:
+        """The test of the residuals of maximum likelihood against the noise of the repeats, by χ²."""
+        stats = self.likeliest.stats
+        assert isinstance(stats, FitStats)
+        assert stats.chi_squared is not None
+        assert stats.chi_squared_p is not None
+        against = stats.chi_squared > 1 and stats.chi_squared_p < LEVEL
+        said = on_chi_squared(stats.chi_squared, stats.chi_squared_p)
+        ratio = f"χ²/dof = {stats.chi_squared:.3f}"
+        return Sign(ABOUT, against=against, statistic=ratio, p=stats.chi_squared_p, sentences=(said,))
+
+    @cached_property
+    def path_sign(self) -> Sign:
+        """Test whether the mean positions follow a path with the chosen number of harmonics, by χ².
+
+        Dry friction under position control makes kinks in a path; a series that cannot follow them biases all
+        parameters, friction most.
+        """
+        from scipy.special import chdtrc, fdtrc  # noqa: PLC0415 - start-up time
+
+        n, order = len(self.motion.coordinates), self.order.order
+        C = self.covariance
+        at = fitted_path(
+            self.robot, self.motion, order=order, positions_covariance=C[:n, :n], efforts_covariance=C[n:, n:]
+        )
+        squares, dof = path_squares(at)
+        ratio = float(squares.sum()) / dof
+        # autocorrelated errors are fewer independent ones
+        memory = 1.0 if self.noise is None else max(1.0, float(self.noise.memory[:n].max()))
+        if self.noise is None:
+            p = float(chdtrc(dof / memory, ratio * dof / memory))
+        else:
+            p = float(fdtrc(dof / memory, self.noise.dof / memory, ratio))
+        against = ratio > 1 and p < LEVEL
+        test = f"χ²/dof = {ratio:.3g}, p {chance(p) if p <= 1e-12 else f'= {chance(p)}'}"
+        if not against:
+            fits = f"The measured positions are consistent with a path of {order} harmonics ({test})."
+            return Sign("path", against=False, statistic=f"χ²/dof = {ratio:.3g}", p=p, sentences=(fits,))
+        worst = self.motion.coordinates[int(squares.argmax())]
+        needed = min(self.by_positions, key=lambda tried: self.by_positions[tried])
+        more = f"State orders up to {needed} or more in [repeats], or r" if needed > order else "R"
+        misfit = (
+            f"A path of {order} harmonics does not follow the measured positions ({test}), least those of {worst}: the "
+            "parameters are biased, friction most, and their σ do not account for it."
+        )
+        words = (
+            misfit,
+            "Dry friction under position control makes kinks in the path that few harmonics cannot follow.",
+            f"{more}emove the table [repeats] from the study, which identifies from filtered recordings instead.",
+        )
+        return Sign("path", against=True, statistic=f"χ²/dof = {ratio:.3g}", p=p, sentences=words)
 
     @property
     def disagreement(self) -> Mapping[str, float]:
@@ -111,12 +243,18 @@ class IdentifiedRepeats(RobotEstimates):
             scale = other.region.sigma
             squares = away / scale @ np.linalg.solve(other.region.correlation, away / scale)
             result[name] = float(chdtrc(len(away), squares))
-        return result
+        return ByMethod(result)
 
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """Premises, noise, order of the path, estimates and benchmarks, in sentences."""
-        return (*self.premises, *self.on_noise, self.order.reason, *self.on_estimates, *self.on_benchmarks)
+        """Premises, noise, order of the path, estimates, physics and benchmarks, in sentences.
+
+        Parameters that are not physically possible stand before the noise.
+        """
+        path = self.path_sign.sentences if self.path_sign.against else ()
+        before, after = (self.on_physics, ()) if self.is_impossible else ((), self.on_physics)
+        on_data = (*self.on_noise, self.order.reason, *path, *self.on_estimates)
+        return (*self.premises, *before, *on_data, *after, *self.on_benchmarks)
 
     @property
     def on_noise(self) -> tuple[str, ...]:
@@ -165,7 +303,7 @@ class IdentifiedRepeats(RobotEstimates):
 
     def table(self, truth: Array | None = None) -> Table:
         """A row for each parameter, a column for each estimator, maximum likelihood first."""
-        return parameter_table(self.likeliest.unknowns, self.likeliest_first, truth)
+        return parameter_table(self.likeliest.unknowns, self.likeliest_first, truth, self.compared_with_blueprint)
 
     @property
     def regroupings(self) -> dict[str, str]:
@@ -245,9 +383,9 @@ def identify_repeated(
         steps(f"testing the model on {name}")
         benchmarks[name] = benchmark(robot, values, other, covariance=spread, **options)
     noise = _noise(motion, is_stated=positions_covariance is not None or efforts_covariance is not None)
-    return IdentifiedRepeats(
-        robot, motion, order, by_positions, analysis, estimates, refused, covariance, noise, fit, benchmarks, fixed
-    )
+    physics = physics_of(robot, analysis, _base(fitted, analysis), order.estimate, method="maximum likelihood")
+    found = (estimates, refused, covariance, noise, fit, benchmarks, fixed)
+    return IdentifiedRepeats(robot, motion, order, by_positions, analysis, *found, physics=physics)
 
 
 def _cut_off(motion: RepeatedMotion, order: int) -> int:

@@ -89,6 +89,23 @@ def path_covariance(at: FittedPath) -> Array:
     return np.asarray(np.linalg.inv(H / np.outer(scale, scale)) / np.outer(scale, scale))
 
 
+def path_squares(at: FittedPath) -> tuple[Array, int]:
+    """χ² of the positions about the path, by coordinate, and its degrees of freedom.
+
+    The least-squares path is not the one of least χ² where the robot's Jacobian varies; the step towards that one is
+    taken to first order.
+    """
+    n, (n_samples, m) = len(at.model.robot.coordinates), at.path.x.shape
+    roots, _ = inverse_roots(at.covariance[..., :n, :n], n_samples, at.kept[:, :n])
+    away = (roots @ (at.measured[:, :n] - at.model.positions(at.path.x))[..., None])[..., 0]
+    K = roots @ at.model.positions_by_path(at.path.x)
+    pull = np.zeros((n_samples, 3, m))
+    pull[:, 0] = (np.swapaxes(K, 1, 2) @ away[..., None])[..., 0]
+    step = path_covariance(at) @ at.harmonics.project(pull).ravel()
+    left = away - (K @ at.harmonics.path(step.reshape(m, -1)).x[..., None])[..., 0]
+    return (left**2).sum(axis=0), int(at.kept[:, :n].sum()) - m * at.harmonics.size
+
+
 def mean_pose(model: PathModel, motion: RepeatedMotion) -> Array:
     """Where the robot is (N, m) for the mean of the measured positions; zero where no repeat has a reading.
 

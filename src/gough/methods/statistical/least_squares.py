@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.estimates import Estimate
+from gough.estimates import Estimate, Status
 from gough.methods.statistical import linear
-from gough.methods.statistical.whitening import ByGroup, Unweighted, row_blocks
+from gough.methods.statistical.whitening import ByGroup, Unweighted, Whitening, row_blocks
 from gough.problem import LinearProblem
 
 
@@ -38,6 +38,10 @@ class LeastSquares:
         solution = linear.solve(problem, whiten, rtol=self.rank_tolerance)
         return linear.answer(problem, whiten, solution, self, level=self.level)
 
+    def weights(self, problem: LinearProblem, theta: Array) -> Whitening:  # noqa: ARG002 - as other methods
+        """The weights of the rows at a solution θ: none."""
+        return Unweighted()
+
 
 @dataclass(frozen=True)
 class WeightedLeastSquares:
@@ -45,7 +49,8 @@ class WeightedLeastSquares:
 
     Groups are the actuators: a noisy motor then no longer spoils the fit of the others. This is the estimate
     that [PRV03i, Table 2] compares with; repeated to convergence, since one reweighting leaves the first fit's weights
-    in the answer. With one group it is ordinary least squares.
+    in the answer. With one group it is ordinary least squares. If the weights do not converge, the status is MAX_STEPS
+    and the answer that of least squares.
 
     Examples:
         >>> import gough
@@ -57,23 +62,57 @@ class WeightedLeastSquares:
 
     level: float = 0.95
     rtol: float = 1e-6
-    """Relative change of the weights at which the iteration stops."""
+    """Change of θ̂ in units of its σ, or relative change of the weights, at which the iteration stops."""
     max_steps: int = 50
     rank_tolerance: float | None = None
 
     @np.errstate(all="ignore")
     def estimate(self, problem: LinearProblem) -> Estimate:
-        solution, whiten, status, steps = linear.reweighted(problem, group_sigma, ByGroup, self)
-        stats = {"iterations": steps}
-        return linear.answer(problem, whiten, solution, self, level=self.level, status=status, stats=stats)
+        plain = linear.solve(problem, Unweighted(), rtol=self.rank_tolerance)
+        fit = by_group(problem, plain, rtol=self.rtol, max_steps=self.max_steps, rank_tolerance=self.rank_tolerance)
+        whiten: Whitening = fit.whiten
+        solution, status = fit.solution, Status.OK
+        notes: tuple[str, ...] = ()
+        if not fit.is_converged:
+            solution, whiten, status = plain, Unweighted(), Status.MAX_STEPS
+            notes = (linear.stepped_back("the weights of the groups", fit.steps, "least squares"),)
+        stats = {"iterations": fit.steps}
+        return linear.answer(problem, whiten, solution, self, level=self.level, status=status, stats=stats, notes=notes)
+
+    def weights(self, problem: LinearProblem, theta: Array) -> Whitening:
+        """The weights of the rows at a solution θ."""
+        squares, count = sums_of_squares(problem, theta)
+        sigma = np.maximum(np.sqrt(squares / np.maximum(count, 1)), linear.rounding(problem, theta))
+        return ByGroup(sigma, problem.groups)
 
 
-def group_sigma(problem: LinearProblem, solution: linear.Solution) -> Array:
-    """Root mean square residual of each group, at least what rounding makes of it."""
+def by_group(
+    problem: LinearProblem, start: linear.Solution, *, rtol: float, max_steps: int, rank_tolerance: float | None
+) -> linear.Reweighted:
+    """The fit in which each group has the weight of its own residuals; it maximizes the likelihood of θ and all σ_g."""
+
+    def weights(theta: Array, _: Array | None) -> linear.Weights:
+        squares, count = sums_of_squares(problem, theta)
+        floor = linear.rounding(problem, theta)
+        sigma = np.maximum(np.sqrt(squares / np.maximum(count, 1)), floor)
+        objective = float((2 * count * np.log(sigma) + squares / sigma**2).sum()) + linear.disbelief(problem, theta)
+        return linear.Weights(ByGroup(sigma, problem.groups), objective, sigma, sigma)
+
+    return linear.reweighted(problem, weights, start, rtol=rtol, max_steps=max_steps, rank_tolerance=rank_tolerance)
+
+
+def sums_of_squares(problem: LinearProblem, theta: Array) -> tuple[Array, Array]:
+    """Sum of squared residuals of each group, and its number of rows."""
     n = len(problem.groups)
     squares, count = np.zeros(n), np.zeros(n)
     for rows in row_blocks(problem, Unweighted()):
         group = problem.groups.positions(rows) % n
-        squares += np.bincount(group, problem.residuals(solution.theta, rows) ** 2, minlength=n)
+        squares += np.bincount(group, problem.residuals(theta, rows) ** 2, minlength=n)
         count += np.bincount(group, minlength=n)
+    return squares, count
+
+
+def group_sigma(problem: LinearProblem, solution: linear.Solution) -> Array:
+    """Root mean square residual of each group, at least what rounding makes of it."""
+    squares, count = sums_of_squares(problem, solution.theta)
     return np.maximum(np.sqrt(squares / np.maximum(count, 1)), linear.rounding(problem, solution.theta))

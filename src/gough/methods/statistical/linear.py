@@ -24,7 +24,7 @@ from gough.methods.statistical.residuals import (
 )
 from gough.methods.statistical.whitening import Unweighted, Whitening, row_blocks, stated, triangle
 from gough.noise import Gaussian
-from gough.problem import Groups, LinearProblem
+from gough.problem import LinearProblem
 from gough.region import Box, ConfidenceEllipsoid
 from gough.unknowns import Unknowns
 
@@ -81,37 +81,159 @@ def solve(problem: LinearProblem, whiten: Whitening, *, rtol: float | None) -> S
     return Solution(theta, free[kept], T, None if prior is None else prior[np.ix_(kept, kept)], analysis, limited)
 
 
+class Weights(NamedTuple):
+    """Weights of the rows that follow from the residuals of one solution, and the objective at that solution."""
+
+    whiten: Whitening
+    objective: float
+    """Of the iteration, such as −2 times the logarithm of the likelihood: steps that raise it by more than `_SLACK`
+    are halved."""
+    measured: Array
+    """What the weights were made of; the iteration also ends when it stays the same."""
+    sigma: Array
+    """(n,) standard deviation of the residuals of each group."""
+
+
 class Reweighted(NamedTuple):
     """The outcome of an iteratively reweighted fit."""
 
     solution: Solution
     whiten: Whitening
-    status: Status
+    """The weights that `solution` was fitted with."""
+    weights: Weights
+    """The weights that the residuals of `solution` give."""
     steps: int
+    is_converged: bool
 
 
 def reweighted(
     problem: LinearProblem,
-    spread: Callable[[LinearProblem, Solution], Array],
-    whitening: Callable[[Array, Groups], Whitening],
-    method: Any,
+    weights_of: Callable[[Array, Array | None], Weights],
+    start: Solution,
+    *,
+    rtol: float,
+    max_steps: int,
+    rank_tolerance: float | None,
 ) -> Reweighted:
-    """Fits weighted by the residuals of the fit before, from an unweighted one on, until the weights stay.
+    """Fits weighted by the residuals of the fit before, until neither changes.
 
-    `spread` measures the residuals of a solution (standard deviations, or a covariance), `whitening` turns that into
-    weights. `method` has the options rtol, max_steps and rank_tolerance.
+    A step that raises the objective by more than 1 is halved until it lowers it. Every second step is extrapolated
+    by the last two
+    (SQUAREM [VR08]), where that lowers the objective: plain reweighting converges in proportion to how much of the
+    weights the residuals decide, which for models with large systematic residuals takes hundreds of steps.
+
+    Args:
+        problem: The rows.
+        weights_of: Weights by the residuals at θ; its second argument is what was measured at a θ near by, if any.
+        start: Where to begin.
+        rtol: Change of θ in units of its standard deviation, or relative change of what the weights are made of, at
+            which the iteration ends.
+        max_steps: Largest number of fits.
+        rank_tolerance: See `solve`.
     """
+    old, weights = start, weights_of(start.theta, None)
     whiten: Whitening = Unweighted()
-    solution = solve(problem, whiten, rtol=method.rank_tolerance)
-    measured = spread(problem, solution)
-    for step in range(1, method.max_steps + 1):
-        whiten = whitening(measured, problem.groups)
-        solution = solve(problem, whiten, rtol=method.rank_tolerance)
-        last, measured = measured, spread(problem, solution)
-        # entries of a covariance off its diagonal may vanish: there the largest entry sets the scale
-        if (abs(measured - last) <= method.rtol * (last if last.ndim == 1 else abs(last).max())).all():
-            return Reweighted(solution, whiten, Status.OK, step)
-    return Reweighted(solution, whiten, Status.MAX_STEPS, method.max_steps)
+    earlier: Array | None = None
+    for step in range(1, max_steps + 1):
+        whiten = weights.whiten
+        new = solve(problem, whiten, rtol=rank_tolerance)
+        after = weights_of(new.theta, weights.measured)
+        if (
+            _change(old, new) <= rtol
+            or _is_same(weights.measured, after.measured, rtol)
+            or _is_rounding(problem, new.theta - old.theta, rtol * after.sigma + rounding(problem, new.theta))
+        ):
+            return Reweighted(new, whiten, after, step, is_converged=True)
+        if after.objective > weights.objective + _SLACK:
+            halved = _halved(weights_of, old, weights, new)
+            if halved is None:
+                return Reweighted(new, whiten, after, step, is_converged=False)
+            old, weights = halved
+            earlier = None
+            continue
+        further = None
+        if earlier is not None and len(old.columns) == len(new.columns):
+            further = _extrapolated(earlier, old.theta, new, problem.unknowns.bounds)
+        earlier = old.theta
+        old, weights = new, after
+        if further is not None:
+            there = weights_of(further, after.measured)
+            earlier = None
+            if there.objective < after.objective:
+                old, weights = replace(new, theta=further), there
+    return Reweighted(new, whiten, weights, max_steps, is_converged=False)
+
+
+def stepped_back(what: str, steps: int, to: str) -> str:
+    """The note of an answer whose iteration did not converge, about the method whose answer is returned instead."""
+    return f"After {steps} step{'s' * (steps > 1)} {what} still changed: values and ± are those of {to}."
+
+
+_SLACK = 1.0
+"""Rise of an objective that is accepted: rounding explains it where some rows err by rounding only, and a difference of
+1 in −2 log-likelihood is one standard deviation."""
+_HALVINGS = 10
+
+
+def _change(old: Solution, new: Solution) -> float:
+    """Root mean square over the unknowns of the change of θ, in units of the standard deviations of whitened rows."""
+    if not np.array_equal(old.columns, new.columns) or not len(new.columns):
+        return 0.0 if not len(new.columns) else inf
+    step = np.linalg.solve(new.inverse_root, (new.theta - old.theta)[new.columns])
+    return float(np.sqrt((step**2).mean()))
+
+
+def _is_rounding(problem: LinearProblem, step: Array, limit: Array) -> bool:
+    """Whether a step changes the fitted rows of each group by no more than its limit."""
+    n = len(problem.groups)
+    return all(
+        (abs(problem.W[rows] @ step) <= limit[problem.groups.positions(rows) % n]).all() for rows in problem.blocks()
+    )
+
+
+def _is_same(before: Array, after: Array, rtol: float) -> bool:
+    """Whether two spreads are equal; in covariances, whose entries may vanish, relative to the two variances."""
+    scale = before
+    if before.ndim == 2:
+        deviations = np.sqrt(before.diagonal())
+        scale = np.outer(deviations, deviations)
+    return bool((abs(after - before) <= rtol * scale).all())
+
+
+def _halved(
+    weights_of: Callable[[Array, Array | None], Weights], old: Solution, weights: Weights, new: Solution
+) -> tuple[Solution, Weights] | None:
+    """The longest of the halved steps from `old` towards `new` that lowers the objective; None where none does."""
+    for k in range(1, _HALVINGS + 1):
+        theta = old.theta + (new.theta - old.theta) / 2**k
+        there = weights_of(theta, weights.measured)
+        if there.objective < weights.objective:
+            return replace(new, theta=theta), there
+    return None
+
+
+def _extrapolated(first: Array, second: Array, third: Solution, bounds: Box) -> Array | None:
+    """Where two steps lead if each next one is shorter by the same factor; None outside the bounds.
+
+    Lengths of steps are in units of standard deviations, so that units of the unknowns do not matter.
+    """
+    r, v = second - first, third.theta - 2 * second + first
+    lengths = [np.linalg.norm(np.linalg.solve(third.inverse_root, d[third.columns])) for d in (r, v)]
+    if not lengths[1] > 0:
+        return None
+    alpha = max(float(lengths[0] / lengths[1]), 1.0)
+    theta: Array = first + 2 * alpha * r + alpha**2 * v
+    inside = (bounds.lower <= theta) & (theta <= bounds.upper)
+    return theta if alpha > 1 and inside.all() else None
+
+
+def disbelief(problem: LinearProblem, theta: Array) -> float:
+    """−2 times the logarithm of the prior's density at θ, but for a constant; 0 for a prior that is a box."""
+    unknowns = problem.unknowns
+    if not isinstance(unknowns.prior, ConfidenceEllipsoid):
+        return 0.0
+    free = ~unknowns.is_fixed
+    return float(((_inverse_root(unknowns.prior.covariance) @ (theta[free] - unknowns.prior.center)) ** 2).sum())
 
 
 def _require_squares(R: Array, unknowns: Unknowns) -> None:
@@ -160,6 +282,7 @@ def answer(
     stats: dict[str, Any] | None = None,
     influence: Any = None,
     directions: Array | None = None,
+    notes: tuple[str, ...] = (),
 ) -> Estimate:
     """The estimate of a solution: covariance by the noise model of the residuals, statistics, notes."""
     T = solution.inverse_root
@@ -185,7 +308,7 @@ def answer(
         not_identifiable=solution.identifiability.not_identifiable,
         **(stats or {}),
     )
-    notes = _notes(fit_stats, noise, solution)
+    notes = (*notes, *_notes(fit_stats, noise, solution))
     value = solution.theta[solution.columns]
     if spare <= 0 and not scale_known:
         notes += (_NO_NOISE,)

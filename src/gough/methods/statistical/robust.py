@@ -1,5 +1,6 @@
 """Robust least squares: M-estimates with a bounded influence of each row."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,7 +10,7 @@ from gough.core.arrays import Array
 from gough.core.errors import require
 from gough.estimates import Estimate, Status
 from gough.methods.statistical import linear
-from gough.methods.statistical.whitening import ByGroup, ByRow, Unweighted, row_blocks
+from gough.methods.statistical.whitening import ByGroup, ByRow, Unweighted, Whitening, row_blocks
 from gough.problem import LinearProblem
 
 
@@ -22,6 +23,10 @@ class Loss(Protocol):
 
     def slope(self, u: Array) -> Array:
         """ψ′(u)."""
+        ...
+
+    def cost(self, u: Array) -> Array:
+        """ρ(u), the integral of ψ from 0 to u."""
         ...
 
 
@@ -41,6 +46,10 @@ class Huber:
     def slope(self, u: Array) -> Array:
         return (abs(u) <= self.k).astype(float)
 
+    def cost(self, u: Array) -> Array:
+        inside = np.minimum(abs(u), self.k)
+        return inside * (abs(u) - inside / 2)
+
 
 @dataclass(frozen=True)
 class Tukey:
@@ -59,13 +68,21 @@ class Tukey:
         v = (u / self.k) ** 2
         return np.where(v < 1, (1 - v) * (1 - 5 * v), 0.0)
 
+    def cost(self, u: Array) -> Array:
+        rest: Array = np.maximum(1 - (u / self.k) ** 2, 0) ** 3
+        return self.k**2 / 6 * (1 - rest)
+
 
 @dataclass(frozen=True)
 class RobustLeastSquares:
     """θ̂ solves Σ ψ(u_k) a_k = 0, with u the residuals in units of their group's robust scale (an M-estimate).
 
-    Iteratively reweighted least squares; the scale is the median absolute residual of each group, over 0.6745. The
-    covariance is the M-estimator's, (σ² E ψ² / (E ψ′)²)(AᵀA)⁻¹ for white errors [HUB81, §7.6].
+    Iteratively reweighted least squares; the scale is the median absolute residual of each group, over 0.6745. It is
+    measured again at every step until it stays within 1 %, at most 20 times, and then kept, since medians jump and may
+    do so for ever; from then on steps that raise 2 Σ ρ(u_k) by more than 1 are halved. If θ̂ does not converge, the
+    status is MAX_STEPS
+    and the answer that of `LeastSquares`. The covariance is the M-estimator's,
+    (σ² E ψ² / (E ψ′)²)(AᵀA)⁻¹ for white errors [HUB81, §7.6].
 
     Tukey's loss starts from Huber's answer, since it can have several solutions.
 
@@ -79,36 +96,61 @@ class RobustLeastSquares:
 
     loss: Loss = Huber()
     level: float = 0.95
-    rtol: float = 1e-8
-    """Change of the fitted rows, relative to the residuals' scale, at which the iteration stops."""
+    rtol: float = 1e-6
+    """Change of θ̂ in units of its σ at which the iteration stops."""
     max_steps: int = 100
     rank_tolerance: float | None = None
 
     @np.errstate(all="ignore")
     def estimate(self, problem: LinearProblem) -> Estimate:
-        solution = linear.solve(problem, Unweighted(), rtol=self.rank_tolerance)
-        residuals = _residuals(problem, solution)
-        stages = [self.loss] if isinstance(self.loss, Huber) else [Huber(), self.loss]
-        steps, status = 0, Status.MAX_STEPS
-        for loss in stages:
-            for _ in range(self.max_steps):
-                steps += 1
-                base = ByGroup(_scale(problem, residuals, solution), problem.groups)
-                every = slice(0, problem.n_rows)
-                weight = loss.weight(base(every, residuals))
-                solution = linear.solve(problem, _weighted(base.of_rows(every), weight), rtol=self.rank_tolerance)
-                last, residuals = residuals, _residuals(problem, solution)
-                status = Status.MAX_STEPS
-                settled = self.rtol * base.of_rows(every) + linear.rounding(problem, solution.theta)
-                if (abs(residuals - last) <= settled).all():
-                    status = Status.OK
-                    break
-        return self._answer(problem, base, solution, steps=steps, status=status)
+        plain = linear.solve(problem, Unweighted(), rtol=self.rank_tolerance)
+        solution, steps = plain, 0
+        for loss in [self.loss] if isinstance(self.loss, Huber) else [Huber(), self.loss]:
+            base, solution, taken = self._scaled(problem, solution, loss)
+            fit = linear.reweighted(
+                problem,
+                _weights(problem, base, loss),
+                solution,
+                rtol=self.rtol,
+                max_steps=max(self.max_steps - taken, 1),
+                rank_tolerance=self.rank_tolerance,
+            )
+            solution, steps = fit.solution, steps + max(taken - 1, 0) + fit.steps
+        if fit.is_converged:
+            return self._answer(problem, base, solution, steps)
+        note = linear.stepped_back("the weights of the rows", steps, "least squares")
+        return linear.answer(
+            problem,
+            Unweighted(),
+            plain,
+            self,
+            level=self.level,
+            status=Status.MAX_STEPS,
+            stats={"iterations": steps},
+            notes=(note,),
+        )
 
-    def _answer(
-        self, problem: LinearProblem, base: ByGroup, solution: linear.Solution, *, steps: int, status: Status
-    ) -> Estimate:
-        u = base(slice(0, problem.n_rows), _residuals(problem, solution))
+    def _scaled(
+        self, problem: LinearProblem, solution: linear.Solution, loss: Loss
+    ) -> tuple[ByGroup, linear.Solution, int]:
+        """Fits with the scale of each measured again, until it stays: scale, solution and number of fits."""
+        every = slice(0, problem.n_rows)
+        residuals = _residuals(problem, solution.theta)
+        sigma = _scale(problem, residuals, solution.theta)
+        steps = 0
+        for _ in range(min(_SCALES, self.max_steps)):
+            steps += 1
+            base = ByGroup(sigma, problem.groups)
+            weight = loss.weight(base(every, residuals))
+            solution = linear.solve(problem, _weighted(base.of_rows(every), weight), rtol=self.rank_tolerance)
+            residuals = _residuals(problem, solution.theta)
+            last, sigma = sigma, _scale(problem, residuals, solution.theta)
+            if (abs(sigma - last) <= _SCALE_STAYS * last).all():
+                break
+        return ByGroup(sigma, problem.groups), solution, steps
+
+    def _answer(self, problem: LinearProblem, base: ByGroup, solution: linear.Solution, steps: int) -> Estimate:
+        u = base(slice(0, problem.n_rows), _residuals(problem, solution.theta))
         slope = max(float(self.loss.slope(u).mean()), 1e-3)
         plain = linear.solve(problem, base, rtol=self.rank_tolerance)
         stats = {"iterations": steps, "downweighted": int((self.loss.weight(u) < 0.5).sum())}
@@ -118,10 +160,32 @@ class RobustLeastSquares:
             linear.with_information_of(solution, plain),
             self,
             level=self.level,
-            status=status,
             stats=stats,
             influence=lambda v: self.loss.weight(v) * v / slope,
         )
+
+    def weights(self, problem: LinearProblem, theta: Array) -> Whitening:
+        """The weights of the rows at a solution θ."""
+        base = ByGroup(_scale(problem, _residuals(problem, theta), theta), problem.groups)
+        return _weights(problem, base, self.loss)(theta, None).whiten
+
+
+_SCALES = 20
+_SCALE_STAYS = 0.01
+
+
+def _weights(problem: LinearProblem, base: ByGroup, loss: Loss) -> Callable[[Array, Array | None], linear.Weights]:
+    """Weights of the rows by their residuals, for a fixed scale of each group."""
+    every = slice(0, problem.n_rows)
+    sigma = base.of_rows(every)
+
+    def weights(theta: Array, _: Array | None) -> linear.Weights:
+        u = base(every, _residuals(problem, theta))
+        weight = loss.weight(u)
+        objective = 2 * float(loss.cost(u).sum()) + linear.disbelief(problem, theta)
+        return linear.Weights(_weighted(sigma, weight), objective, weight, base.sigma)
+
+    return weights
 
 
 def _weighted(sigma: Array, weight: Array) -> ByRow:
@@ -130,12 +194,12 @@ def _weighted(sigma: Array, weight: Array) -> ByRow:
         return ByRow(sigma / np.sqrt(weight))
 
 
-def _residuals(problem: LinearProblem, solution: linear.Solution) -> Array:
-    return np.concatenate([problem.residuals(solution.theta, rows) for rows in row_blocks(problem, Unweighted())])
+def _residuals(problem: LinearProblem, theta: Array) -> Array:
+    return np.concatenate([problem.residuals(theta, rows) for rows in row_blocks(problem, Unweighted())])
 
 
-def _scale(problem: LinearProblem, residuals: Array, solution: linear.Solution) -> Array:
+def _scale(problem: LinearProblem, residuals: Array, theta: Array) -> Array:
     """Median absolute residual of each group over 0.6745, at least what rounding makes of it."""
     group = problem.groups.of_row(problem.n_rows)
     medians = np.array([np.median(abs(residuals[group == g])) for g in range(len(problem.groups))])
-    return np.maximum(medians / 0.6744897501960817, linear.rounding(problem, solution.theta))
+    return np.maximum(medians / 0.6744897501960817, linear.rounding(problem, theta))

@@ -6,7 +6,7 @@ stands on its page; this module writes it, and the files of its figures.
 
 import json
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -155,16 +155,16 @@ def bullets(*items: str) -> Html:
     return tag("ul", *kept) if kept else Html()
 
 
-def definitions(meanings: dict[str, str]) -> Html:
+def definitions(meanings: Mapping[str, str]) -> Html:
     """What labels stand for, as a list; empty where there are none."""
     if not meanings:
         return Html()
     return tag("dl", *(tag("div", tag("dt", label), tag("dd", text)) for label, text in meanings.items()))
 
 
-def details(summary: str, table: Table) -> Html:
-    """A table behind a line to click on."""
-    return tag("details", tag("summary", summary), html_table(table))
+def details(summary: str, content: Table | Html) -> Html:
+    """A table or a list behind a line to click on."""
+    return tag("details", tag("summary", summary), content if isinstance(content, Html) else html_table(content))
 
 
 def hint(text: str) -> Html:

@@ -79,8 +79,8 @@ def robot_figure(name: str, postures: Postures, clock: str) -> Drawing:
         axes = figure.subplots()
         trace = seen(postures.trace - middle)
         axes.plot(trace[:, 0], trace[:, 1], color=color_of(1), linewidth=0.6, alpha=0.5)
-        for kind, ends in _back_to_front(postures.kinds, seen(shape - middle)):
-            color, width = _LOOKS.get(kind, _LOOKS["rod"])
+        for kind, ends in back_to_front(postures.kinds, seen(shape - middle)):
+            color, width = look_of(kind)
             axes.plot(ends[:, 0], ends[:, 1], color=color_of(color), linewidth=width, solid_capstyle="round")
         axes.set_aspect("equal")
         axes.axis("off")
@@ -102,6 +102,12 @@ def seen(points: Array) -> Array:
     )
 
 
-def _back_to_front(kinds: Sequence[str], segments: Array) -> list[tuple[str, Array]]:
+def look_of(kind: str) -> tuple[Color, float]:
+    """Color and line width of a kind of segment."""
+    return _LOOKS.get(kind, _LOOKS["rod"])
+
+
+def back_to_front(kinds: Sequence[str], segments: Array) -> list[tuple[str, Array]]:
+    """The segments as the camera sees them, with their kinds: the farthest first."""
     order = np.argsort(segments[:, :, 2].mean(axis=1), kind="stable")
     return [(kinds[k], segments[k]) for k in order]

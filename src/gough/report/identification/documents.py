@@ -1,6 +1,7 @@
 """The files of a report on an identification: one page, its figures, every estimate, and all verdicts as data."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,16 @@ import gough
 from gough.core.arrays import Array
 from gough.core.codec import encode
 from gough.dynamics import Adequacy, BenchmarkVerdict, Identified, IdentifiedRepeats, Validation
+from gough.dynamics.causes import Cause
+from gough.dynamics.named import ByMethod
+from gough.dynamics.results import VERDICT
+from gough.dynamics.verdict import Verdict
 from gough.methods.noise.repeats import RepeatNoise
 from gough.report.base.page import Page
 from gough.report.identification.page import identification_page
 from gough.report.identification.repeated import RepeatedReport, repeated_page
 from gough.report.identification.report import Report
+from gough.robots.meanings import parameter_meanings
 
 
 def report_on(
@@ -35,9 +41,12 @@ def report_on(
 
 
 def documents(report: Report | RepeatedReport) -> dict[str, bytes]:
-    """The files by name: estimate.json, report.json, report.html, figures/*."""
+    """The files by name: estimate.json (every estimate, and the verdict), report.json, report.html, figures/*."""
     data = _repeated_summary(report) if isinstance(report, RepeatedReport) else _summary(report)
-    files = {"estimate.json": _json(report.identified.to_dict()), "report.json": _json(data)}
+    short = {key: data[key] for key in ("is_refuted", "recommended") if key in data}
+    verdict = {**short, **(data["verdict"] or {}), "paragraphs": data["verdicts"]}
+    estimates = {**report.identified.to_dict(), VERDICT: verdict}
+    files = {"estimate.json": _json(estimates), "report.json": _json(data)}
     return files | _page(report).files()
 
 
@@ -63,14 +72,30 @@ def _common(report: Report | RepeatedReport, unknowns: gough.Unknowns) -> dict[s
         "robot": identified.robot.name,
         "variant": getattr(identified.robot, "variant", ""),
         "parameters": list(identified.robot.names),
+        "meanings": dict(parameter_meanings(identified.robot)),
         "unknowns": list(unknowns.names),
         "units": list(unknowns.units),
         "truth": report.truth,
+        "blueprint": _blueprint(identified, unknowns.names),
         "fixed": dict(identified.fixed),
         "premises": list(identified.premises),
         "verdicts": list(identified.verdicts),
         "is_refuted": identified.is_refuted,
-        "refused": dict(identified.refused),
+        "physics": None if identified.physics is None else identified.physics.to_dict(),
+        "refused": ByMethod(identified.refused).keyed(),
+    }
+
+
+def _blueprint(identified: Identified | IdentifiedRepeats, names: Sequence[str]) -> dict[str, Any] | None:
+    """The user's own values by name, and whether each differs from the estimate; None where the user stated none."""
+    compared = identified.compared_with_blueprint
+    if compared is None:
+        return None
+    known = {name: float(value) for name, value in zip(names, compared.values, strict=True) if np.isfinite(value)}
+    return {
+        "values": known,
+        "differs": [name for name, differs in zip(names, compared.differs, strict=True) if differs],
+        "compared_with": compared.method,
     }
 
 
@@ -78,13 +103,23 @@ def _summary(report: Report) -> dict[str, Any]:
     """Contents of report.json; infinite numbers and NaN are the texts "inf", "-inf" and "nan"."""
     identified = report.identified
     motion = identified.motion
+    methods = ByMethod(
+        {
+            label: {
+                "title": label,
+                "claim": e.claim.name,
+                "status": e.status.name,
+                "method": e.method,
+                "notes": list(e.notes),
+            }
+            for label, e in report.estimates.items()
+        }
+    ).keyed()
     data = {
         **_common(report, identified.problem.unknowns),
-        "reference": report.reference,
-        "methods": {
-            label: {"claim": e.claim.name, "status": e.status.name, "method": e.method, "notes": list(e.notes)}
-            for label, e in report.estimates.items()
-        },
+        "reference": next((key for key, each in methods.items() if each["title"] == report.reference), ""),
+        "recommended": _recommended(identified, methods),
+        "methods": methods,
         "bounds": _bounds(identified),
         "excitation": {
             "rank": identified.identifiability.rank,
@@ -100,10 +135,38 @@ def _summary(report: Report) -> dict[str, Any]:
             "kept": dict(zip(motion.actuators, motion.kept.mean(axis=0).tolist(), strict=True)),
             "account": [{"step": s.step, "did": s.did, "samples": s.samples, "rows": s.rows} for s in motion.account],
         },
+        "verdict": None if identified.verdict is None else _verdict(identified.verdict),
+        "noise_level": None if identified.noise_level is None else identified.noise_level.to_dict(),
         "adequacy": None if identified.adequacy is None else _adequacy(identified.adequacy),
         "validation": None if identified.validation is None else _validation(identified.validation),
     }
     return {key: _encoded(value) for key, value in data.items()}
+
+
+def _recommended(identified: Identified, methods: dict[str, Any]) -> dict[str, Any]:
+    """The recommended method by its ASCII name, and how each method predicts held-out data."""
+    keys = {each["title"]: key for key, each in methods.items()}
+    recommendation = identified.recommendation
+    scores = recommendation.scores if recommendation is not None else {}
+    return {
+        "method": keys.get(identified.recommended, ""),
+        "held_out": "" if recommendation is None else recommendation.held_out,
+        "worse_than_least_squares": [] if recommendation is None else [keys[label] for label in recommendation.worse],
+        "text": " ".join(identified.on_methods),
+        "methods": {
+            keys[label]: {
+                "relative_rms": one.relative_rms,
+                "fitted_relative_rms": one.fitted_rms,
+                "overall": one.overall,
+                "ratio": one.ratio,
+                "ratio_p": one.ratio_p,
+                "covered": one.covered,
+                "expected": one.expected,
+                "covered_p": one.covered_p,
+            }
+            for label, one in scores.items()
+        },
+    }
 
 
 def _bounds(identified: Identified) -> dict[str, Any]:
@@ -115,6 +178,43 @@ def _bounds(identified: Identified) -> dict[str, Any]:
         "is_given": identified.bound_is_given,
         "factor": [identified.minimal.lower, identified.minimal.upper],
         "rows": list(identified.minimal.rows),
+    }
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    causes = verdict.causes
+    return {
+        "finding": verdict.finding.name,
+        "cause": None if verdict.cause is None else verdict.cause.effect.name,
+        "size": "" if verdict.cause is None else verdict.cause.size,
+        "mistake": verdict.mistake,
+        "headline": verdict.headline,
+        "text": verdict.text,
+        "evidence": [
+            {"about": sign.about, "against": sign.against, "statistic": sign.statistic, "p": sign.p}
+            for sign in verdict.signs
+        ],
+        "effects": [] if causes is None else [_cause(cause) for cause in causes.ranked],
+        "effects_one_after_another": [] if causes is None else [cause.effect.name for cause in causes.steps],
+    }
+
+
+def _cause(cause: Cause) -> dict[str, Any]:
+    return {
+        "effect": cause.effect.name,
+        "title": cause.effect.title,
+        "is_present": cause.is_present,
+        "log_likelihood_ratio": cause.ratio / 2,
+        "dof": cause.dof,
+        "p": cause.p,
+        "removes": cause.removes,
+        "parameters": {
+            name: {"value": value, "sigma": sigma, "unit": unit}
+            for name, unit, value, sigma in zip(
+                cause.names, cause.units, cause.values.tolist(), cause.sigma.tolist(), strict=True
+            )
+        },
+        "shifts_in_sigma": {name: sigmas for name, (_, sigmas) in cause.shifts.items()},
     }
 
 
@@ -155,16 +255,18 @@ def _validation(validation: Validation) -> dict[str, Any]:
         "verdict": validation.verdict,
         "rows": validation.n_rows,
         "peak": validation.peak,
-        "methods": {
-            label: {
-                "bounds": one.kind,
-                "rms": one.rms,
-                "relative_rms": one.relative_rms,
-                "inside": one.covered,
-                "should_be": one.expected,
+        "methods": ByMethod(
+            {
+                label: {
+                    "bounds": one.kind,
+                    "rms": one.rms,
+                    "relative_rms": one.relative_rms,
+                    "inside": one.covered,
+                    "should_be": one.expected,
+                }
+                for label, one in validation.predictions.items()
             }
-            for label, one in validation.predictions.items()
-        },
+        ).keyed(),
         "exact": None if exact is None else {"samples": exact.samples, "inside": exact.covered, "rows": exact.n_rows},
     }
 
@@ -182,6 +284,7 @@ def _repeated_summary(report: RepeatedReport) -> dict[str, Any]:
     identified, motion = report.identified, report.identified.motion
     data = {
         **_common(report, identified.likeliest.unknowns),
+        "verdict": _verdict(identified.verdict),
         "regrouping": identified.regroupings,
         "data": {
             "rate": motion.rate,
@@ -190,15 +293,18 @@ def _repeated_summary(report: RepeatedReport) -> dict[str, Any]:
             "samples": motion.n_samples,
             "channels": list(motion.channels),
         },
-        "methods": {
-            label: {
-                "status": e.status.name,
-                "method": e.method,
-                "notes": list(e.notes),
-                "chance_of_distance": identified.disagreement[label],
+        "methods": ByMethod(
+            {
+                label: {
+                    "title": label,
+                    "status": e.status.name,
+                    "method": e.method,
+                    "notes": list(e.notes),
+                    "chance_of_distance": identified.disagreement[label],
+                }
+                for label, e in identified.estimates.items()
             }
-            for label, e in identified.estimates.items()
-        },
+        ).keyed(),
         "order": {
             "chosen": identified.order.order,
             "reason": identified.order.reason,

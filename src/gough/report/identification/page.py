@@ -5,14 +5,17 @@ from collections.abc import Iterable, Mapping
 from gough.core import outward
 from gough.core.html import Html
 from gough.core.text import on_factors, percent, short_labels
-from gough.dynamics import Adequacy, Finding, Identified
+from gough.dynamics import Adequacy, Finding, Identified, IdentifiedRepeats
+from gough.dynamics.signs import LEVEL
 from gough.dynamics.text import largest
+from gough.dynamics.verdict import Verdict as ModelVerdict
 from gough.estimates import Claim, Estimate
 from gough.region import ConfidenceEllipsoid
 from gough.report.base import words
 from gough.report.base.page import TURN, ZOOM, Block, Page, Section, Verdict, bullets, definitions, details, hint
 from gough.report.identification.report import Report
 from gough.report.identification.tables import bound_table, fit_table, kept_table, method_list, shift_table
+from gough.robots.meanings import parameter_meanings
 
 _JUDGED = {
     Finding.ADEQUATE: "adequate",
@@ -47,11 +50,16 @@ def identification_page(report: Report) -> Page:
     least = short_labels(report.excitation.names)[int(report.excitation.own.argmin())]
     own = f"Smallest own part of an effect: {percent(report.excitation.own.min())}, of {least}."
     sections = (
-        Section("Parameters", _parameters(report, drawn.get("parameters"))),
+        Section(
+            "Parameters", (*_parameters(report, drawn.get("parameters")), *meanings(identified), drawn.get("home"))
+        ),
         Section("The robot along its trajectory", robot),
         Section("Fit", fit),
-        Section("Adequacy of the model", _adequacy(identified.adequacy)),
+        Section("Recommended method", _methods(identified)),
+        Section("Verdict on the model", on_model(identified.verdict)),
+        Section("Nested models", _adequacy(identified.adequacy)),
         Section("Prediction of another trajectory", _validation(report, drawn.get("validation"))),
+        Section("Residuals against the noise", _noise(identified)),
         Section("Error bounds", _bounds(identified)),
         Section(
             "Excitation",
@@ -74,10 +82,11 @@ def identification_page(report: Report) -> Page:
 def _cards(report: Report) -> tuple[tuple[str, str], ...]:
     identified = report.identified
     cards = [
+        *([(identified.recommended, "recommended method")] if identified.recommendation is not None else []),
         (
             f"{identified.identifiability.rank} of {len(identified.identifiability.names)}",
             "parameters or combinations determined",
-        )
+        ),
     ]
     if report.fit is not None:
         worst = largest(report.fit.predictions[report.reference].relative_rms)
@@ -91,8 +100,8 @@ def _cards(report: Report) -> tuple[tuple[str, str], ...]:
     else:
         enough = outward.at_most(largest(identified.smallest_bound), digits=3)
         cards.append((f"{enough}{unit}", "ε*: some parameters explain every row with errors of this size"))
-    if identified.adequacy is not None:
-        cards.append((_JUDGED[identified.adequacy.finding], "model, judged on data that it was not fitted to"))
+    if identified.verdict is not None:
+        cards.append((_JUDGED[identified.verdict.finding], _why(identified.verdict)))
     if report.validation is not None:
         one = report.validation.predictions[report.reference]
         cards.append((percent(largest(one.relative_rms)), "rms error over peak effort on another trajectory"))
@@ -108,14 +117,18 @@ def _verdicts(report: Report) -> list[Verdict]:
     identified = report.identified
     parts = [
         (identified.premises, "bad", "State these values in the study as measured on the robot, then identify again."),
+        *([physics_part(identified)] if identified.is_impossible else []),
         (identified.on_recordings, "bad", "Compare units and signs of these channels with the data acquisition."),
+        *([] if identified.verdict is None else [verdict_part(identified.verdict)]),
         (identified.on_data, "plain", _after_data(identified)),
-        (identified.on_bound, "bad" if identified.is_refuted else "plain", _after_bound(identified)),
+        (identified.on_bound, "bad" if _refutes_bound(identified) else "plain", _after_bound(identified)),
+        (identified.on_noise, _kind_of_noise(identified), _after_noise(identified)),
         (identified.on_failures, "bad", "Do not use these methods' values; the section on methods gives the reasons."),
+        *([] if identified.is_impossible else [physics_part(identified)]),
     ]
+    parts.append((identified.on_methods, "plain", _after_methods(identified)))
     if identified.adequacy is not None:
-        kind = {Finding.ADEQUATE: "good", Finding.INADEQUATE: "bad"}.get(identified.adequacy.finding, "plain")
-        parts.append((identified.adequacy.sentences, kind, _after_adequacy(identified.adequacy)))
+        parts.append((identified.adequacy.sentences, "plain", _after_adequacy(identified.adequacy)))
     if identified.validation is not None:
         parts.append((identified.validation.sentences, "plain", _after_validation(identified)))
     parts.append((identified.notes, "plain", ""))
@@ -136,8 +149,32 @@ def _after_data(identified: Identified) -> str:
     return "None: the motion determines every parameter."
 
 
+def physics_part(identified: Identified | IdentifiedRepeats) -> tuple[tuple[str, ...], str, str]:
+    """Whether the parameters are physically possible: sentences, kind of verdict, and what to do next."""
+    if not identified.is_impossible:
+        return (identified.on_physics, "good", "None: possible is not proven right, but no parameter is impossible.")
+    assert identified.physics is not None
+    step = (
+        "Correct the sign or unit that is named, and identify again."
+        if identified.physics.mistake
+        else "Do not use these values. Check signs and units of all channels and the description; then look for an "
+        "effect that the model lacks, such as a delay of the efforts or the inertia of a rotor."
+    )
+    return (identified.on_physics, "bad", step)
+
+
+def impossible_table(identified: Identified | IdentifiedRepeats) -> Block:
+    """The parameters that are not physically possible, if there are any."""
+    physics = identified.physics
+    return None if physics is None or not physics.impossible else physics.table()
+
+
+def _refutes_bound(identified: Identified) -> bool:
+    return identified.bound_is_given and identified.minimal.is_inconsistent
+
+
 def _after_bound(identified: Identified) -> str:
-    if identified.bound_is_given and identified.minimal.is_inconsistent:
+    if _refutes_bound(identified):
         return (
             "Find outliers in the figure of residuals and mask them; if there are none, use a larger model, or raise "
             "the bound above ε*."
@@ -147,12 +184,51 @@ def _after_bound(identified: Identified) -> str:
     return "Check the stated bound against the data sheet of the sensors: every set rests on it."
 
 
+def _why(verdict: ModelVerdict) -> str:
+    """What a card says below the finding."""
+    if verdict.cause is not None:
+        return f"model; the likely cause is {verdict.cause.effect.title}"
+    n = len(verdict.against)
+    tests = f"{n} of {len(verdict.signs)} tests {'speaks' if n == 1 else 'speak'} against it"
+    return f"model; {tests}" if n else f"model; none of {len(verdict.signs)} tests speaks against it"
+
+
+def verdict_part(verdict: ModelVerdict) -> tuple[tuple[str, ...], str, str]:
+    """The verdict on the model: sentences, color, and what to do next."""
+    kind = {Finding.ADEQUATE: "good", Finding.INADEQUATE: "bad"}.get(verdict.finding, "plain")
+    return (verdict.sentences, kind, _after_verdict(verdict))
+
+
+def _after_verdict(verdict: ModelVerdict) -> str:
+    if verdict.finding is Finding.UNDECIDED:
+        return "Record longer, or with more acceleration, and identify again."
+    if verdict.finding is not Finding.INADEQUATE:
+        return "Keep this model."
+    if verdict.cause is None:
+        return "Plot the residuals over position and velocity to find the effect that is missing, and extend the model."
+    return "Confirm the cause at the robot, mend it or state it in [effects], and identify again."
+
+
+def _kind_of_noise(identified: Identified) -> str:
+    return "bad" if identified.noise_sign is not None and identified.noise_sign.against else "plain"
+
+
+def _after_methods(identified: Identified) -> str:
+    return f"Use the column {identified.recommended}; sets enclose parameters, and their centers are no estimates."
+
+
+def _after_noise(identified: Identified) -> str:
+    level, sign = identified.noise_level, identified.noise_sign
+    if level is None or sign is None:
+        return ""
+    if sign.against:
+        return "Find what the model lacks. If the noise is larger than this for a known reason, state sigma in [noise]."
+    return "None." if level.is_white.all() else "State sigma in [noise], the standard deviation of one reading."
+
+
 def _after_adequacy(adequacy: Adequacy) -> str:
-    match adequacy.finding:
-        case Finding.ADEQUATE:
-            return "Keep this model."
-        case Finding.UNDECIDED:
-            return "Record longer, or with more acceleration, and identify again."
+    if adequacy.finding in {Finding.ADEQUATE, Finding.UNDECIDED}:
+        return ""
     if adequacy.recommended in {None, adequacy.used}:
         return "Plot the residuals over position and velocity to find the effect that is missing, and extend the model."
     return f'Identify again with variant = "{adequacy.recommended}" in [robot].'
@@ -180,7 +256,44 @@ def _parameters(report: Report, drawing: Block) -> tuple[Block, ...]:
     zero = words.near_zero(report.chosen) if report.reference else ""
     combined = report.identified.regroupings
     table = report.identified.table(report.truth)
-    return (legend, table, definitions(combined), on_factors(combined.values()), zero, drawing)
+    impossible = impossible_table(report.identified)
+    return (legend, table, definitions(combined), on_factors(combined.values()), zero, impossible, drawing)
+
+
+def _methods(identified: Identified) -> tuple[Block, ...]:
+    recommendation = identified.recommendation
+    if recommendation is None:
+        return ()
+    how = (
+        f"Statistical methods on held-out data: {recommendation.held_out}. Errors are root mean squares over those of "
+        "the measured efforts. The mean square of held-out residuals is compared with what the fit predicts. Inside: "
+        "rows within the intervals of a reading."
+    )
+    return (how, recommendation.table())
+
+
+def on_model(verdict: ModelVerdict | None) -> tuple[Block, ...]:
+    """The tests of a model and the effects that it may lack, as tables."""
+    if verdict is None:
+        return ()
+    how = (
+        f"The model is called adequate only if no test speaks against it; each has the level {LEVEL:g}. Effects that "
+        "the model may lack are added to it one by one and ranked by their likelihood ratio."
+    )
+    effects = None if verdict.causes is None else verdict.causes.table(most=len(verdict.causes.ranked))
+    return (how, verdict.table(), effects)
+
+
+def _noise(identified: Identified) -> tuple[Block, ...]:
+    return () if identified.noise_level is None else (identified.noise_level.table(),)
+
+
+def meanings(identified: Identified | IdentifiedRepeats) -> tuple[Block, ...]:
+    """What each parameter is, to be opened, and how the user's own values compare."""
+    known = parameter_meanings(identified.robot)
+    compared = identified.compared_with_blueprint
+    opened = details("What each parameter is", definitions(known)) if known else None
+    return (None if compared is None else compared.sentence, opened)
 
 
 def _adequacy(adequacy: Adequacy | None) -> tuple[Block, ...]:

@@ -16,11 +16,20 @@ from gough.methods.noise.noise_tests import MAX_LAG, NoiseTest
 from gough.report.base import words
 from gough.report.base.charts import Band, Chart, Level, Line, Panel, charted, stretches
 from gough.report.base.drawing import Drawing
+from gough.report.base.home_view import home_figure
 from gough.report.base.intervals import interval_figure
 from gough.report.base.page import ZOOM, Block, Page, Section, Verdict, definitions, hint
 from gough.report.base.regions import autocorrelation, correlation_figure, matrix_figure
 from gough.report.base.robot_view import FRAMES, robot_figure
-from gough.report.identification.page import FILES, against
+from gough.report.identification.page import (
+    FILES,
+    against,
+    impossible_table,
+    meanings,
+    on_model,
+    physics_part,
+    verdict_part,
+)
 from gough.report.identification.report import CLOCK, postures
 from gough.report.identification.tables import disagreement_table, method_list
 
@@ -209,6 +218,8 @@ class RepeatedReport:
         ]
         if identified.noise is not None:
             drawings += [noise_figure(identified), whiteness_figure(identified)]
+        if (home := home_figure(identified.robot)) is not None:
+            drawings.append(home)
         instants = (
             np.linspace(0, identified.motion.n_samples - 1, min(FRAMES, identified.motion.n_samples))
             .round()
@@ -242,11 +253,15 @@ def repeated_page(report: RepeatedReport) -> Page:
                 identified.table(report.truth),
                 definitions(identified.regroupings),
                 on_factors(identified.regroupings.values()),
+                impossible_table(identified),
                 disagreement_table(identified),
                 drawn["parameters"],
+                *meanings(identified),
+                drawn.get("home"),
             ),
         ),
         Section("Fit", (*identified.on_estimates, hint(ZOOM), drawn["fit"])),
+        Section("Verdict on the model", on_model(identified.verdict)),
         Section("Prediction of other motions", tuple(benchmarks)),
         Section("The robot along its motion", (drawn.get("robot"), drawn["motion"])),
         Section("Number of harmonics", (identified.order.reason, identified.order.table(), drawn["order"])),
@@ -281,6 +296,12 @@ def _verdicts(report: RepeatedReport) -> list[Verdict]:
     identified = report.identified
     premise = "State these values in the study as measured on the robot, then identify again."
     verdicts = [Verdict(text, "bad", premise) for text in identified.premises]
+    texts, color, next_step = verdict_part(identified.verdict)
+    verdicts.append(Verdict(" ".join(texts), color, next_step))  # type: ignore[arg-type]
+    sentences, kind, step = physics_part(identified)
+    on_physics = [Verdict(" ".join(sentences), kind, step)] if sentences else []  # type: ignore[arg-type]
+    if identified.is_impossible:
+        verdicts += on_physics
     noisy = any(test.is_refuted for tests in _noise_tests(identified) for test in tests)
     after_noise = "None: no assumption about the noise is refuted."
     if identified.noise is None:
@@ -294,12 +315,17 @@ def _verdicts(report: RepeatedReport) -> list[Verdict]:
         else "None: this number of harmonics is used."
     )
     verdicts.append(Verdict(identified.order.reason, "bad" if identified.order.is_refuted else "good", after_order))
+    if identified.path_sign.against:
+        *reasons, step = identified.path_sign.sentences
+        verdicts.append(Verdict(" ".join(reasons), "bad", step))
     after_fit = "Use the values of maximum likelihood; do not use the estimators named as too far from it."
     if identified.order.is_refuted:
         after_fit = "Find the effect that is missing in the figure of residuals, extend the model, and identify again."
     verdicts.append(
         Verdict(" ".join(identified.on_estimates), "bad" if identified.order.is_refuted else "good", after_fit)
     )
+    if not identified.is_impossible:
+        verdicts += on_physics
     for text, verdict in zip(identified.on_benchmarks, identified.benchmarks.values(), strict=True):
         good = verdict.is_unbiased
         step = (

@@ -12,6 +12,7 @@ from gough.core.errors import GoughError, require
 from gough.core.tables import Cell, Table, table
 from gough.core.text import percent, short_labels
 from gough.dynamics import Identified, Prediction, base_values
+from gough.dynamics.named import ByMethod
 from gough.dynamics.validation import validated
 from gough.estimates import Estimate
 from gough.methods.statistical.whitening import Unweighted, triangle
@@ -19,6 +20,7 @@ from gough.problem import LinearProblem
 from gough.region import ConfidenceEllipsoid
 from gough.report.base.charts import on_grid
 from gough.report.base.drawing import FAINT, SERIES, WIDTH, Drawing, blank, style
+from gough.report.base.home_view import home_figure
 from gough.report.base.intervals import bounded_box, interval_figure
 from gough.report.base.regions import correlation_figure, memory_figure, pair_figure, weakest_pair
 from gough.report.base.robot_view import FRAMES, Postures, robot_figure
@@ -95,7 +97,6 @@ def excitation_figure(excitation: Excitation) -> Drawing:
     )
 
 
-_PREFERRED = ("Gauss–Markov", "weighted", "robust", "least squares")
 CLOCK = "fit"
 """Figures of the identified motion share it."""
 
@@ -131,7 +132,7 @@ class Report:
     poses: Array | None = None
     """Poses of the platform for each sample of the motion, where they are known; else found by forward kinematics."""
     reference: str = ""
-    """The method whose prediction, residuals and correlations are shown; empty means the best statistical one."""
+    """The method whose prediction, residuals and correlations are shown; empty means the recommended one."""
 
     def __post_init__(self) -> None:
         motion, estimates = self.identified.motion, self.identified.estimates
@@ -146,6 +147,7 @@ class Report:
         if self.reference:
             known = ", ".join(estimates)
             require(self.reference in estimates, f"no estimate is called '{self.reference}'; there are: {known}")
+            object.__setattr__(self, "reference", ByMethod(estimates).title(self.reference))
         else:
             object.__setattr__(self, "reference", _best(self.identified))
 
@@ -234,13 +236,13 @@ def _of_unknowns(identified: Identified, truth: Array) -> Array:
 
 
 def _best(identified: Identified) -> str:
-    """The statistical method that knows most of those that ended well; else any that has values; else nothing."""
+    """The recommended method; else the first statistical one that succeeded; else any with values; else nothing."""
+    if identified.recommendation is not None:
+        return identified.recommended
     good = identified.succeeded
     beliefs = [label for label, e in good.items() if isinstance(e.region, ConfidenceEllipsoid)]
-    for label in (*_PREFERRED, *beliefs, *good):
-        if label in (beliefs or good):
-            return label
-    return next((label for label, e in identified.estimates.items() if np.isfinite(e.value).all()), "")
+    finite = [label for label, e in identified.estimates.items() if np.isfinite(e.value).all()]
+    return next(iter([*beliefs, *good, *finite]), "")
 
 
 def _drawings(report: Report) -> list[Drawing]:
@@ -257,6 +259,8 @@ def _drawings(report: Report) -> list[Drawing]:
     if report.reference and len(report.chosen.value) > 1 and isinstance(report.chosen.region, ConfidenceEllipsoid):
         drawings.append(correlation_figure(report.chosen))
         drawings.append(pair_figure(identified.succeeded, weakest_pair(report.chosen), truth=truth))
+    if (home := home_figure(identified.robot)) is not None:
+        drawings.append(home)
     if report.postures is not None:
         drawings.append(robot_figure(identified.robot.name, report.postures, CLOCK))
     return drawings

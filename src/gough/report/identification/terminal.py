@@ -26,10 +26,21 @@ def show(console: Console, identified: Identified | IdentifiedRepeats, truth: Ar
         print_table(console, identified.motion.account_table())
     prose(console, identified.on_recordings, style="bold red")
     prose(console, [*identified.on_data, *identified.on_bound])
+    if identified.noise_level is not None:
+        heading(console, "Residuals against the noise")
+        print_table(console, identified.noise_level.table())
+    prose(console, identified.on_noise)
     _parameters(console, identified, truth)
     prose(console, [*identified.on_failures, *identified.notes])
+    if not identified.is_impossible:
+        prose(console, identified.on_physics)
+    if identified.recommendation is not None:
+        heading(console, f"Recommended method: {identified.recommended}")
+        print_table(console, identified.recommendation.table())
+        prose(console, identified.on_methods)
+    _verdict(console, identified)
     if identified.adequacy is not None:
-        heading(console, "Adequacy of the model")
+        heading(console, "Nested models")
         print_table(console, identified.adequacy.table())
         prose(console, identified.adequacy.sentences)
     if identified.validation is not None:
@@ -55,13 +66,30 @@ def _show_repeats(console: Console, identified: IdentifiedRepeats, truth: Array 
     prose(console, [identified.order.reason])
     _parameters(console, identified, truth)
     prose(console, identified.on_estimates)
+    if not identified.is_impossible:
+        prose(console, identified.on_physics)
     for name, verdict in identified.benchmarks.items():
         heading(console, f"Prediction of another motion: {name}")
         print_table(console, verdict.table())
     prose(console, identified.on_benchmarks)
+    _verdict(console, identified)
+
+
+def _verdict(console: Console, identified: Identified | IdentifiedRepeats) -> None:
+    verdict = identified.verdict
+    if verdict is None:
+        return
+    heading(console, "Verdict on the model")
+    print_table(console, verdict.table())
+    if verdict.cause is not None and verdict.causes is not None:
+        print_table(console, verdict.causes.table())
+    prose(console, verdict.sentences)
 
 
 def _parameters(console: Console, identified: Identified | IdentifiedRepeats, truth: Array | None) -> None:
+    if identified.is_impossible:
+        heading(console, "Physics")
+        prose(console, identified.on_physics, style="bold red")
     missed = "" if truth is None else "; red: more than 3 σ off the truth, or a set without it"
     heading(console, f"Parameters: value ± half-width of the interval{missed}")
     print_table(console, identified.table(truth))

@@ -9,7 +9,20 @@ from gough.simulate.multibody.comparison import Comparison as Comparison
 from gough.simulate.multibody.comparison import compare as compare
 from gough.simulate.multibody.engines import PinocchioModel as PinocchioModel
 from gough.simulate.multibody.engines import pinocchio_model as pinocchio_model
+from gough.simulate.multibody.experiment import EXPERIMENTS as EXPERIMENTS
+from gough.simulate.multibody.experiment import Experiment as Experiment
+from gough.simulate.multibody.experiment import experiment as experiment
 from gough.simulate.multibody.mjcf import mjcf as mjcf
 from gough.simulate.multibody.model import Multibody as Multibody
 
-__all__ = ["Comparison", "Multibody", "PinocchioModel", "compare", "mjcf", "pinocchio_model"]
+__all__ = [
+    "EXPERIMENTS",
+    "Comparison",
+    "Experiment",
+    "Multibody",
+    "PinocchioModel",
+    "compare",
+    "experiment",
+    "mjcf",
+    "pinocchio_model",
+]

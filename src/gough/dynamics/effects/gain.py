@@ -1,0 +1,32 @@
+"""A gain of one actuator's effort against the others': torque constants, amplifiers, scaling of channels."""
+
+import numpy as np
+
+from gough.dynamics.effect import Columns, Effect, Excitation, Planted, Truth
+
+
+class Gain(Effect):
+    """(1 + g_i) · effort_i. A gain that all actuators share multiplies all parameters and cannot be seen."""
+
+    name = "gain"
+    title = "different gains of the actuators"
+    advice = (
+        "Measure each motor's torque constant, e.g. by static tests (gough.dynamics.gain_from_static_tests). "
+        'use = ["gain"] in [effects] estimates gains relative to each other; a common gain cannot be determined.'
+    )
+    sizes = (0.01, 0.03, 0.1)
+    size_unit = "of the effort"
+
+    def columns(self, excitation: Excitation) -> Columns:
+        """The model's efforts, actuator by actuator."""
+        return excitation.per_actuator("gain_", ("1",) * excitation.n, excitation.efforts)
+
+    def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted:
+        """One actuator's effort is larger than it is."""
+        efforts = truth.efforts(truth.q, truth.dq, truth.ddq)
+        factor = np.ones(efforts.shape[1])
+        factor[rng.integers(len(factor))] += size
+        return Planted(truth.q, factor * efforts)
+
+
+EFFECT = Gain()

@@ -1,0 +1,82 @@
+"""Hysteresis of friction: after a reversal, dry friction builds up over a distance (presliding; Dahl, LuGre)."""
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.dynamics.effect import Columns, Effect, Excitation, Planted, Truth
+
+DISTANCES = (0.003, 0.0055, 0.01, 0.017, 0.03, 0.055, 0.1)
+"""Presliding distances to choose from, as parts of each actuator's range of positions."""
+
+
+@dataclass(frozen=True)
+class Hysteresis(Effect):
+    """effort_i + f_i · (u_i − sign(q̇_i)) with Dahl's friction, du/dt = q̇/d · (1 − sign(q̇) u), instead of dry friction.
+
+    The bristles u go from −1 to 1 over a few presliding distances d; u = 0 at the begin of each recording.
+    """
+
+    distances: tuple[float, ...] = ()
+    """d of each actuator, rad or m; empty: a hundredth of its range."""
+
+    name = "hysteresis"
+    title = "hysteresis of the friction after reversals (presliding)"
+    advice = (
+        "Leave longer pieces around reversals out (within in [preparation.reversals]), or reverse less often. "
+        'use = ["hysteresis"] in [effects] estimates the friction that builds up with the distance.'
+    )
+    sizes = (0.005, 0.02, 0.08)
+    size_unit = "of the rms effort"
+
+    def alternatives(self, excitation: Excitation) -> tuple[Effect, ...]:
+        """One for each presliding distance."""
+        span = np.ptp(excitation.q, axis=0)
+        return tuple(replace(self, distances=tuple((part * span).tolist())) for part in DISTANCES)
+
+    def columns(self, excitation: Excitation) -> Columns:
+        """One friction for each actuator."""
+        values = np.zeros_like(excitation.q)
+        for i, d in enumerate(self.distances or (0.01 * np.ptp(excitation.q, axis=0)).tolist()):
+            for part in excitation.pieces if d > 0 else ():
+                values[part, i] = bristles(excitation.q[part, i] / d) - np.sign(excitation.dq[part, i])
+        return excitation.per_actuator("hysteresis_", excitation.robot.effort_units, values)
+
+    def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted:  # noqa: ARG002
+        """All actuators, with a presliding distance between those that are tried, by the implicit trapezoidal rule."""
+        efforts = truth.efforts(truth.q, truth.dq, truth.ddq)
+        rms = np.sqrt((efforts**2).mean(axis=0))
+        x = truth.q / (0.0185 * np.ptp(truth.q, axis=0))
+        added = np.zeros_like(efforts)
+        for i in range(x.shape[1]):
+            u = 0.0
+            steps = np.diff(x[:, i], prepend=x[0, i])
+            steps[np.flatnonzero(np.diff(truth.recording)) + 1] = np.inf
+            for k, h in enumerate(steps.tolist()):
+                a = abs(h) / 2
+                u = 0.0 if a == np.inf else (u * (1 - a) + h) / (1 + a)
+                added[k, i] = u
+        return Planted(truth.q, efforts + size * rms * (added - np.sign(truth.dq)))
+
+
+def bristles(x: Array) -> Array:
+    """Dahl's u for positions x (samples,) in presliding distances, exactly, from one reversal to the next.
+
+    Between reversals u = s + (u_0 − s) exp(−|x − x_0|) with the direction s.
+
+    Examples:
+        >>> bristles(np.array([0.0, 9.0, 8.0])).round(2)
+        array([ 0.  ,  1.  , -0.26])
+    """
+    u = np.zeros_like(x)
+    direction = np.sign(np.diff(x))
+    turns = np.flatnonzero(np.diff(direction)) + 1
+    for a, b in pairwise([0, *turns.tolist(), len(x) - 1]):
+        s = direction[a] if b > a else 0.0
+        u[a + 1 : b + 1] = s + (u[a] - s) * np.exp(-abs(x[a + 1 : b + 1] - x[a])) if s else u[a]
+    return u
+
+
+EFFECT = Hysteresis()

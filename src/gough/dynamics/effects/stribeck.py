@@ -1,0 +1,51 @@
+"""The Stribeck effect: dry friction that is larger at low speeds, where the lubricant does not carry yet."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gough.dynamics.effect import Columns, Effect, Excitation, Planted, Truth
+
+SPEEDS = (0.05, 0.07, 0.1, 0.14, 0.2, 0.28, 0.4)
+"""Stribeck speeds to choose from, as parts of each actuator's rms speed."""
+
+
+@dataclass(frozen=True)
+class Stribeck(Effect):
+    """effort_i + f_i · sign(q̇_i) · exp(−(q̇_i / v_i)²), with the Stribeck speed v_i as a part of the rms speed.
+
+    Rows near reversals of the motion are usually masked: a Stribeck speed below the limit of the mask is not seen.
+    """
+
+    speeds: tuple[float, ...] = ()
+    """v_i of each actuator, rad/s or m/s; empty: a tenth of its rms speed."""
+
+    name = "stribeck"
+    title = "the Stribeck effect: larger friction at low speeds"
+    advice = (
+        "Record slow motions too, or leave rows at low speeds out (speed in [preparation.reversals]). "
+        'use = ["stribeck"] in [effects] estimates the additional friction.'
+    )
+    sizes = (0.01, 0.04, 0.15)
+    size_unit = "of the rms effort, at speed zero"
+
+    def alternatives(self, excitation: Excitation) -> tuple[Effect, ...]:
+        """One for each Stribeck speed."""
+        rms = np.sqrt((excitation.dq**2).mean(axis=0))
+        return tuple(replace(self, speeds=tuple((part * rms).tolist())) for part in SPEEDS)
+
+    def columns(self, excitation: Excitation) -> Columns:
+        """One additional friction for each actuator."""
+        v = np.array(self.speeds or 0.1 * np.sqrt((excitation.dq**2).mean(axis=0)))
+        u = excitation.dq / np.where(v > 0, v, 1.0)
+        return excitation.per_actuator("stribeck_", excitation.robot.effort_units, np.sign(u) * np.exp(-(u**2)))
+
+    def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted:  # noqa: ARG002
+        """All actuators, with a Stribeck speed between those that are tried."""
+        efforts = truth.efforts(truth.q, truth.dq, truth.ddq)
+        rms, speed = (np.sqrt((x**2).mean(axis=0)) for x in (efforts, truth.dq))
+        u = truth.dq / (0.145 * speed)
+        return Planted(truth.q, efforts + size * rms * np.sign(truth.dq) * np.exp(-u * u))
+
+
+EFFECT = Stribeck()

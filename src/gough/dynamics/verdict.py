@@ -1,0 +1,221 @@
+"""The verdict on a model: adequate only if no test at hand speaks against it, else the likely cause."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.tables import Table
+from gough.core.text import counted, number, percent
+from gough.data import MeasuredMotion
+from gough.dynamics.adequacy import Adequacy, Finding
+from gough.dynamics.causes import Cause, Causes
+from gough.dynamics.noise_level import ABOUT as NOISE
+from gough.dynamics.physics import ABOUT as PHYSICS
+from gough.dynamics.signs import LEVEL, Sign, table_of_signs
+
+_WITHIN = 0.99
+"""Part of the efforts' power that defines the band of the motion."""
+_FLAT = 0.7
+"""Up to this share of the cutoff the low-pass leaves white noise nearly flat."""
+_FEWEST = 20
+"""Degrees of freedom that a part of the spectrum must have to be compared."""
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """The finding on a model, every test that it rests on, and the effects that may be missing. It prints as text."""
+
+    finding: Finding
+    signs: tuple[Sign, ...]
+    causes: Causes | None = None
+    mistake: str = ""
+    """The mistake of signs or units that explains impossible parameters, as a sentence; empty where none was found."""
+
+    @property
+    def against(self) -> tuple[Sign, ...]:
+        """The tests that speak against the model."""
+        return tuple(sign for sign in self.signs if sign.against)
+
+    @property
+    def cause(self) -> Cause | None:
+        """The likeliest effect that is missing; None where no effect of the catalogue is found."""
+        return None if self.causes is None else self.causes.likeliest
+
+    @property
+    def headline(self) -> str:
+        """The verdict in one sentence."""
+        match self.finding:
+            case Finding.INADEQUATE if self.cause is not None:
+                return f"The model is NOT ADEQUATE; the likely cause is {self.cause.effect.title}."
+            case Finding.INADEQUATE if any(sign.about == PHYSICS for sign in self.against):
+                return "The model is NOT ADEQUATE: its parameters are not physically possible."
+            case Finding.INADEQUATE if [sign.about for sign in self.against] == [NOISE]:
+                return (
+                    "The model is NOT ADEQUATE, or the noise is larger than the noise level: residuals exceed it, and "
+                    "no effect of the catalogue explains them."
+                )
+            case Finding.INADEQUATE:
+                return "The model is NOT ADEQUATE; no effect of the catalogue explains it."
+            case Finding.UNDECIDED:
+                return "UNDECIDED: this recording does not decide between the models."
+            case Finding.LARGER_THAN_NEEDED:
+                return "The model is ADEQUATE; a simpler one predicts as well."
+        return "The model is ADEQUATE: none of the tests speaks against it."
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The headline, what speaks against the model, the cause with its size, and what to do."""
+        lines = [self.headline]
+        if self.against:
+            what = [f"{sign.about} ({sign.statistic})" if sign.statistic else sign.about for sign in self.against]
+            lines.append(f"Against the model: {'; '.join(what)}.")
+        # sentences on the noise and on physics are paragraphs of their own
+        lines += [line for sign in self.against if sign.about not in (NOISE, PHYSICS) for line in sign.sentences]
+        lines += [self.mistake] if self.mistake and self.cause is None else []
+        if self.finding is not Finding.INADEQUATE:
+            return (*lines, *self._tests_made)
+        if self.causes is not None and self.cause is not None:
+            lines += _on_cause(self.cause, self.causes)
+        lines.append("The printed σ account for noise, not for effects that the model leaves out.")
+        return tuple(lines)
+
+    @property
+    def _tests_made(self) -> tuple[str, ...]:
+        made = [sign.about for sign in self.signs]
+        return (f"Tests made, each at the level {LEVEL:g}: {', '.join(made)}.",) if made else ()
+
+    @property
+    def text(self) -> str:
+        """The sentences as one text."""
+        return " ".join(self.sentences)
+
+    def table(self) -> Table:
+        """A row for each test."""
+        return table_of_signs(self.signs)
+
+    def __str__(self) -> str:
+        tables = [str(self.table()), *([str(self.causes.table())] if self.causes and self.causes.ranked else [])]
+        return "\n".join([*tables, self.text])
+
+
+def _on_cause(cause: Cause, causes: Causes) -> list[str]:
+    lines = []
+    if cause.size:
+        lines.append(f"Estimated size: {cause.size}.")
+    others = [one for one in causes.ranked[1:3] if one.is_present]
+    if others:
+        next_ones = ", ".join(f"{one.effect.name} {_with_parameters(one)}" for one in others)
+        lines.append(f"Twice the log-likelihood ratio is {_with_parameters(cause)}; the next: {next_ones}.")
+    worst = cause.worst
+    if worst is not None and abs(worst[2]) > 1:
+        part = f"{percent(abs(worst[1]))}, " if abs(worst[1]) < 10 else ""
+        sigmas = number(abs(worst[2]), digits=2)
+        lines.append(f"Without it, {worst[0]} is off by {part}{sigmas} times the σ that noise causes.")
+    lines.append(cause.effect.advice)
+    if len(causes.steps) > 1:
+        more = ", then ".join(step.effect.title for step in causes.steps[1:])
+        lines.append(f"With it in the model, what remains shows {more}.")
+    return lines
+
+
+def _with_parameters(cause: Cause) -> str:
+    """The ratio, which grows with the number of parameters even if the effect is absent."""
+    return f"{number(cause.ratio, digits=3)} with {counted(cause.dof, 'parameter')}"
+
+
+def verdict_of(
+    adequacy: Adequacy | None, causes: Causes | None, signs: tuple[Sign, ...], *, mistake: str = ""
+) -> Verdict:
+    """The verdict from nested models, the catalogue of effects, and all other tests.
+
+    Args:
+        adequacy: The robot's variants on held-out data; None where they were not compared.
+        causes: The catalogue of effects; None where it was not tried.
+        signs: The other tests.
+        mistake: The mistake of signs or units that explains impossible parameters, as a sentence.
+    """
+    every = (
+        *signs,
+        *([sign_of_variants(adequacy)] if adequacy is not None else []),
+        *([sign_of_effects(causes)] if causes is not None else []),
+    )
+    if any(sign.against for sign in every):
+        finding = Finding.INADEQUATE
+    else:
+        finding = Finding.ADEQUATE if adequacy is None else adequacy.finding
+    return Verdict(finding, every, causes, mistake)
+
+
+def sign_of_variants(adequacy: Adequacy) -> Sign:
+    """Do larger variants, or general terms, predict held-out data better?"""
+    against = adequacy.finding is Finding.INADEQUATE
+    used = adequacy.fit(adequacy.used)
+    best = adequacy.fit(adequacy.recommended) if adequacy.recommended else used
+    if best.n_parameters > used.n_parameters:
+        what = f"the {best.n_parameters}-parameter model removes {percent(1 - (best.overall / used.overall) ** 2)}"
+    else:
+        part = percent(adequacy.generic_gain) if adequacy.generic_gain > 0 else "nothing"
+        what = f"general terms remove {part}"
+    return Sign("held-out data, other models", against, f"{what} of the mean square")
+
+
+def sign_of_effects(causes: Causes) -> Sign:
+    """Is an effect of the catalogue present?"""
+    cause = causes.likeliest
+    if cause is None:
+        return Sign("catalogue of effects", against=False, statistic=f"{len(causes.ranked)} effects, none", p=causes.p)
+    what = f"{cause.effect.name}: 2 ln likelihood ratio {number(cause.ratio, digits=3)}"
+    return Sign("catalogue of effects", against=True, statistic=what, p=min(1.0, len(causes.ranked) * cause.p))
+
+
+def sign_of_spectrum(motion: MeasuredMotion, residuals: Array) -> Sign | None:
+    """Have the residuals more power within the motion's band than noise has above it?
+
+    White noise is flat below the cutoff of the low-pass; noise of positions grows with frequency. So more power at the
+    motion's own frequencies than above them is an effect that the model leaves out, or noise with such a spectrum.
+
+    Args:
+        motion: The motion, with the efforts that were measured.
+        residuals: (samples, actuators), NaN where rows are masked.
+
+    Returns:
+        The sign; None where the spectrum has no part above the motion's band.
+    """
+    from scipy.special import fdtrc  # noqa: PLC0415 - start-up time
+
+    full = motion.full_rate
+    top = 0.35 * motion.rate if full is None else min(_FLAT * full.cutoff, 0.45 * motion.rate)
+    inside = outside = within = beyond = 0.0
+    band = 0.0
+    for part in _stretches(motion):
+        f = np.fft.rfftfreq(len(part), 1 / motion.rate)
+        band = max(band, _band(f, motion.efforts[part]))
+        for r in residuals[part].T:
+            kept = np.isfinite(r)
+            if kept.sum() < _FEWEST:
+                continue
+            power = abs(np.fft.rfft(np.where(kept, r, 0.0))) ** 2 / np.nanmean(r**2) / kept.sum()
+            low, high = (f > 0) & (f <= band), (f > band) & (f <= top)
+            share = kept.mean()
+            inside, within = inside + float(power[low].sum()), within + 2 * share * int(low.sum())
+            outside, beyond = outside + float(power[high].sum()), beyond + 2 * share * int(high.sum())
+    if min(within, beyond) < _FEWEST or outside <= 0:
+        return None
+    ratio = (inside / within) / (outside / beyond)
+    p = float(fdtrc(within, beyond, ratio))
+    statistic = f"{number(ratio, digits=3)} times the power within {number(band, digits=2)} Hz as above it"
+    return Sign("spectrum of the residuals", p < LEVEL, statistic, p)
+
+
+def _stretches(motion: MeasuredMotion) -> list[Array]:
+    """Numbers of the samples that follow each other without a gap."""
+    return np.split(np.arange(motion.n_samples), np.flatnonzero(np.diff(motion.positions) != 1) + 1)
+
+
+def _band(f: Any, efforts: Array) -> float:
+    """The frequency below which nearly all power of the measured efforts lies."""
+    power = (abs(np.fft.rfft(efforts - efforts.mean(axis=0), axis=0)) ** 2).sum(axis=1)
+    total = np.cumsum(power)
+    return float(f[int(np.searchsorted(total, _WITHIN * total[-1]))]) if total[-1] > 0 else 0.0

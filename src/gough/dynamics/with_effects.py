@@ -1,0 +1,259 @@
+"""A robot's model together with effects of the catalogue, whose parameters are then estimated like its own."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import InputError
+from gough.core.text import listed
+from gough.data import MeasuredMotion
+from gough.dynamics.causes import Cause, causes_of
+from gough.dynamics.effect import Effect, Excitation
+from gough.dynamics.effects import chosen_effects
+from gough.dynamics.excitation import excitation_of, model_efforts, through_low_pass
+from gough.dynamics.recorded import recorded
+from gough.region import Box, ConfidenceEllipsoid
+from gough.robots.model import DynamicModel
+
+_ROUNDS = 10
+_SETTLED = 1e-4
+"""Change of an effect's parameters, relative to the largest, at which their secants no longer change."""
+_INDEPENDENT = 1e-9
+
+
+class EffectError(InputError):
+    """An effect that the data, or the robot, do not allow to estimate."""
+
+
+@dataclass(frozen=True, eq=False)
+class WithEffects:
+    """A dynamic model whose efforts are those of a robot and of effects: linear in the parameters of both.
+
+    Effects that are not linear are replaced by their secants at `values`, found by `with_effects`. Everything else,
+    such as kinematics and drawing, is the robot's.
+    """
+
+    robot: DynamicModel
+    effects: tuple[Effect, ...]
+    reference: DynamicModel
+    """The model whose efforts the effects are computed from; it is the robot, or one of its variants."""
+    parameters: Array
+    """Parameters of the reference."""
+    values: Mapping[str, float]
+    """The effects' parameters that are estimated, with the values at which secants are taken."""
+    effect_units: Mapping[str, str]
+    rate: float
+    """Samples a second of what `regressor` is given."""
+    _known: dict[int, tuple[MeasuredMotion, Array]] = field(default_factory=dict, repr=False)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "robot":
+            raise AttributeError(name)
+        return getattr(self.robot, name)
+
+    @property
+    def name(self) -> str:
+        """The name of the robot in reports."""
+        return self.robot.name
+
+    @property
+    def actuators(self) -> tuple[str, ...]:
+        """Names of the actuators."""
+        return self.robot.actuators
+
+    @property
+    def effort_units(self) -> tuple[str, ...]:
+        """Units of the actuators' efforts."""
+        return self.robot.effort_units
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of the measured positions."""
+        return self.robot.coordinates
+
+    @property
+    def coordinate_units(self) -> tuple[str, ...]:
+        """Units of the measured positions."""
+        return self.robot.coordinate_units
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The robot's parameters, then the effects'."""
+        return (*self.robot.names, *self.values)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Units of all parameters."""
+        return (*self.robot.units, *(self.effect_units[name] for name in self.values))
+
+    @property
+    def nominal(self) -> Array:
+        """The robot's nominal parameters; effects are nominally absent."""
+        return np.append(self.robot.nominal, np.zeros(len(self.values)))
+
+    @property
+    def variants(self) -> tuple["WithEffects", ...]:
+        """The robot's nested models, each with the same effects."""
+        models = tuple(getattr(self.robot, "variants", ())) or (self.robot,)
+        return tuple(replace(self, robot=model, _known={}) for model in models)
+
+    def regressor(self, q: Any, dq: Any, ddq: Any) -> Array:
+        """The regressor (N, actuators, parameters); samples follow each other at `rate`, as some effects need time."""
+        moved = [np.atleast_2d(np.asarray(x, dtype=float)) for x in (q, dq, ddq)]
+        own = np.asarray(self.robot.regressor(*moved))
+        n = len(moved[0])
+        excitation = Excitation(
+            robot=self.reference,
+            parameters=self.parameters,
+            rate=self.rate,
+            time=np.arange(n) / self.rate,
+            recording=np.zeros(n, dtype=np.int64),
+            q=moved[0],
+            dq=moved[1],
+            ddq=moved[2],
+            efforts=model_efforts(self.reference, self.parameters, (moved[0], moved[1], moved[2])),
+            residuals=np.full((n, len(self.actuators)), np.nan),
+            regressor=self.reference.regressor,
+            at=self.values,
+        )
+        W = np.concatenate([own, self._columns(excitation)], axis=2)
+        return W if np.ndim(q) == 2 else W[0]
+
+    def columns_of(self, motion: MeasuredMotion) -> Array:
+        """The effects' columns (samples, actuators, k) of a motion, through its low-pass."""
+        known = self._known.get(id(motion))
+        if known is None:
+            excitation = replace(excitation_of(self.reference, motion, self.parameters), at=self.values)
+            known = (motion, through_low_pass(self._columns(excitation), motion))
+            self._known[id(motion)] = known
+        return known[1]
+
+    def _columns(self, excitation: Excitation) -> Array:
+        """Columns of the effects' parameters by name; 0 where an effect does not occur in a motion."""
+        found: dict[str, Array] = {}
+        for effect in self.effects:
+            columns = effect.columns(excitation)
+            if columns is not None:
+                found |= {name: columns.of(k, excitation.n) for k, name in enumerate(columns.names)}
+        nothing = np.zeros(excitation.efforts.shape)
+        every = [found.get(name, nothing) for name in self.values]
+        return np.stack(every, axis=2) if every else np.zeros((*nothing.shape, 0))
+
+    @cached_property
+    def premise(self) -> str:
+        """What the answer rests on."""
+        titles = listed([effect.title for effect in self.effects])
+        return (
+            f"The model includes {titles}. Forms of effects, such as wave numbers, and secants of effects that are not "
+            "linear are estimated from this motion; guaranteed sets are conditional on them."
+        )
+
+
+def with_effects(
+    robot: DynamicModel,
+    motion: MeasuredMotion,
+    effects: Sequence[str | Effect],
+    *,
+    prior: Box | ConfidenceEllipsoid | None = None,
+) -> WithEffects:
+    """The robot's model with effects of the catalogue, their forms and secants chosen by this motion.
+
+    Args:
+        robot: The model that is extended.
+        motion: What was measured.
+        effects: Effects by name, or as objects.
+        prior: Parameters of the robot that are fixed are not fitted.
+
+    Raises:
+        InputError: no effect has that name, or the effect does not exist for this robot or motion, or cannot be told
+            from the model's own parameters.
+
+    Examples:
+        >>> from gough.dynamics.example import random_motion
+        >>> with_effects(*random_motion(1), ["offset"]).names[-2:]
+        ('offset_1', 'offset_2')
+    """
+    model = WithEffects(robot, (), robot, np.asarray(robot.nominal), {}, {}, _rate(motion))
+    for effect in chosen_effects(effects):
+        found = causes_of(robot, motion, prior=prior, effects=(effect,), force=True)
+        if not found.ranked or not found.ranked[0].names:
+            why = effect.needs or (
+                f"It does not exist for {robot.name} or for this motion, or the model's own parameters have the same "
+                "effect."
+            )
+            raise EffectError(f"the effect '{effect.name}' cannot be estimated here. {why.removesuffix('.')}")
+        model = _extended(model, motion, found.ranked[0], prior)
+    return model
+
+
+def _rate(motion: MeasuredMotion) -> float:
+    return motion.rate if motion.full_rate is None else motion.full_rate.rate
+
+
+def _extended(
+    model: WithEffects, motion: MeasuredMotion, cause: Cause, prior: Box | ConfidenceEllipsoid | None
+) -> WithEffects:
+    """The model with one more effect; its secants are moved until they are those at the estimate."""
+    values = {**model.values, **dict(zip(cause.names, cause.values.tolist(), strict=True))}
+    units = {**model.effect_units, **dict(zip(cause.names, cause.units, strict=True))}
+    model = replace(model, effects=(*model.effects, cause.effect), values=values, effect_units=units, _known={})
+    for _ in range(_ROUNDS):
+        theta = _fitted(model, motion, prior)
+        own = len(model.robot.names)
+        new = dict(zip(model.values, theta[own:].tolist(), strict=True))
+        new = {name: value for name, value in new.items() if np.isfinite(value)}
+        size = max((abs(value) for value in new.values()), default=0.0) or 1.0
+        change = max((abs(value - model.values[name]) for name, value in new.items()), default=0.0)
+        model = replace(model, parameters=theta[:own], values=new, _known={})
+        if change <= _SETTLED * size:
+            break
+    return model
+
+
+def _fitted(model: WithEffects, motion: MeasuredMotion, prior: Box | ConfidenceEllipsoid | None) -> Array:
+    """Weighted least squares of all parameters; NaN for an effect's that the others determine."""
+    problem = recorded(model, motion)
+    group = np.nonzero(motion.kept)[1]
+    W, y = problem.W, problem.y
+    own = len(model.robot.names)
+    theta = np.zeros(W.shape[1])
+    free = np.ones(W.shape[1], dtype=bool)
+    if isinstance(prior, Box):
+        fixed = np.flatnonzero(prior.lower == prior.upper)
+        theta[fixed], free[fixed] = prior.lower[fixed], False
+        y = y - W @ theta
+    theta[own:][~_are_new(W[:, free], own - int((~free).sum()))] = np.nan
+    free[own:] &= np.isfinite(theta[own:])
+    scale = np.ones(len(model.actuators))
+    for _ in range(3):
+        A = W[:, free] / scale[group, None]
+        size = np.linalg.norm(A, axis=0)
+        size = np.where(size > 0, size, 1.0)
+        theta[free] = np.linalg.lstsq(A / size, y / scale[group], rcond=1e-9)[0] / size
+        r = y - W[:, free] @ theta[free]
+        scale = np.maximum(
+            np.sqrt(np.bincount(group, r**2) / np.bincount(group)), 1e-12 * np.abs(y).max(initial=1e-300)
+        )
+    return theta
+
+
+def _are_new(W: Array, own: int) -> Any:
+    """For each column beyond the first `own`: is it independent of all columns before it?"""
+    size = np.linalg.norm(W, axis=0)
+    scaled = W / np.where(size > 0, size, 1.0)
+    U, s, _ = np.linalg.svd(scaled[:, :own], full_matrices=False)
+    basis = [U[:, s > _INDEPENDENT * s.max(initial=1e-300)]]
+    new = np.zeros(W.shape[1] - own, dtype=bool)
+    for k in range(own, W.shape[1]):
+        left = scaled[:, k]
+        for part in basis:
+            left = left - part @ (part.T @ left)
+        length = float(np.linalg.norm(left))
+        if length > 1e-4:
+            new[k - own] = True
+            basis.append((left / length)[:, None])
+    return new

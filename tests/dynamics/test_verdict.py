@@ -1,0 +1,212 @@
+"""The verdict from all tests: adequate models are called so; planted effects are named, measured and switched on."""
+
+import numpy as np
+import pytest
+
+from gough.core.errors import InputError
+from gough.data import MeasuredMotion, Recording, default_steps, prepare
+from gough.dynamics import Finding, Sign, causes_of, identify, verdict_of, with_effects
+from gough.dynamics.effects import catalogue
+from gough.dynamics.verdict import sign_of_spectrum
+from gough.region import Box
+from gough.robots import Delta, efforts
+
+RATE, ROBOT = 500.0, Delta()
+NOISE = 0.05
+
+
+def moved(seed: int, seconds: float = 20.0):
+    """A smooth motion of a Delta around home: positions of its motors with their derivatives."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(int(seconds * RATE)) / RATE
+    x, dx, ddx = np.zeros((3, len(t), 3))
+    for j, reach in enumerate((0.12, 0.12, 0.08)):
+        for w in 2 * np.pi * 0.34 * np.arange(1, 6):
+            size, phase = reach * rng.normal() / 3, rng.uniform(0, 2 * np.pi)
+            x[:, j] += size * np.sin(w * t + phase)
+            dx[:, j] += size * w * np.cos(w * t + phase)
+            ddx[:, j] -= size * w**2 * np.sin(w * t + phase)
+    return ROBOT.joint_motion(ROBOT.home + x, dx, ddx)
+
+
+def torques(motion, parameters=ROBOT.nominal):
+    return efforts(ROBOT, parameters, motion.q, motion.dq, motion.ddq)
+
+
+def measured(q, torque, seed: int) -> MeasuredMotion:
+    rng = np.random.default_rng(seed)
+    noisy = torque + NOISE * rng.normal(size=torque.shape)
+    names = ["q1", "q2", "q3", "tau1", "tau2", "tau3"]
+    samples = np.hstack([q + 1e-6 * rng.normal(size=q.shape), noisy])
+    recording = Recording(names, ["rad"] * 3 + ["N·m"] * 3, samples, rate=RATE)
+    channels = dict(zip(ROBOT.coordinates, names[:3], strict=True)), dict(zip(ROBOT.actuators, names[3:], strict=True))
+    return prepare(recording, *channels, default_steps(RATE))
+
+
+def late(torque, seconds: float):
+    t = np.arange(len(torque)) / RATE
+    return np.stack([np.interp(t - seconds, t, one) for one in torque.T], axis=1)
+
+
+@pytest.fixture(scope="module")
+def motion():
+    return moved(1)
+
+
+def test_clean_data_are_adequate(motion):
+    other = moved(2)
+    answer = identify(
+        ROBOT,
+        measured(motion.q, torques(motion), 1),
+        methods=["least squares"],
+        validation=measured(other.q, torques(other), 2),
+    )
+    verdict = answer.verdict
+    assert verdict is not None
+    assert verdict.finding is Finding.ADEQUATE
+    assert not verdict.against
+    assert verdict.cause is None
+    assert not answer.is_refuted
+    assert "ADEQUATE" in verdict.headline
+    assert len(verdict.signs) >= 3
+
+
+def test_a_delay_is_named_measured_and_switched_on(motion):
+    planted = 0.004
+    data = measured(motion.q, late(torques(motion), planted), 3)
+    answer = identify(ROBOT, data, methods=["least squares"])
+    assert answer.verdict.finding is Finding.INADEQUATE
+    assert answer.is_refuted
+    cause = answer.verdict.cause
+    assert cause.effect.name == "delay"
+    assert np.all(abs(cause.values - planted) < 4 * cause.sigma)
+    assert cause.worst[0].startswith("f_v")  # a delay looks like negative viscous friction
+    assert abs(cause.worst[2]) > 10
+    assert cause.effect.title in answer.verdict.headline
+    mended = identify(ROBOT, data, methods=["least squares"], effects=["delay"])
+    assert mended.verdict.finding is Finding.ADEQUATE
+    truth = dict(zip(ROBOT.names, ROBOT.nominal, strict=True)) | {f"delay_{i}": planted for i in (1, 2, 3)}
+    estimate = mended["least squares"]
+    z = [(estimate[n] - truth[n]) / s for n, s in zip(estimate.unknowns.names, estimate.region.sigma, strict=True)]
+    assert max(np.abs(z)) < 4
+    wrong = answer["least squares"]
+    assert abs(wrong["f_v1"] - truth["f_v1"]) > 5 * abs(estimate["f_v1"] - truth["f_v1"])
+
+
+def test_the_wave_number_of_a_ripple_is_refined_between_those_that_are_scanned(motion):
+    for wave in (57.3, 60.0, 61.4):
+        data = measured(motion.q, torques(motion) + 0.3 * np.sin(wave * motion.q), 8)
+        (cause,) = causes_of(ROBOT, data, effects=[catalogue()["cogging"]]).steps
+        assert np.array(cause.effect.waves) == pytest.approx(wave, abs=0.1)
+        assert np.hypot(cause.values[:3], cause.values[3:]) == pytest.approx(0.3, abs=0.01)
+
+
+def test_a_payload_of_the_validation_does_not_move_the_parameters(motion):
+    other = moved(2)
+    heavier = ROBOT.nominal + 0.3 * (np.array(ROBOT.names) == "m_plate")
+    data, held = measured(motion.q, torques(motion), 1), measured(other.q, torques(other, heavier), 2)
+    verdict = identify(ROBOT, data, methods=["least squares"], validation=held).verdict
+    assert verdict.cause.effect.name == "payload"
+    assert max(abs(sigmas) for _, sigmas in verdict.cause.shifts.values()) < 1e-6
+    assert "Without it" not in verdict.text
+    both = causes_of(ROBOT, MeasuredMotion.concatenate(data, held), effects=[verdict.cause.effect])
+    assert abs(both.likeliest.worst[2]) > 10
+    with pytest.raises(InputError, match="at least two"):
+        identify(ROBOT, data, methods=["least squares"], validation=held, effects=["payload"])
+
+
+def test_negated_efforts_are_named_in_the_verdict_and_not_called_unexplained(motion):
+    verdict = identify(ROBOT, measured(motion.q, -torques(motion), 9), methods=["least squares"]).verdict
+    assert verdict.finding is Finding.INADEQUATE
+    assert "not physically possible" in verdict.headline
+    assert "With all efforts negated the parameters are physically possible" in verdict.text
+
+
+def test_what_is_left_after_the_first_effect_is_sought_too(motion):
+    data = measured(motion.q, late(torques(motion) + np.array([0.3, 0.0, 0.0]), 0.004), 4)
+    found = [step.effect.name for step in causes_of(ROBOT, data).steps]
+    assert set(found[:2]) == {"delay", "offset"}
+
+
+def test_a_smaller_variant_than_needed_competes_with_the_effects(motion):
+    uneven = ROBOT.nominal * np.where(np.array(ROBOT.names) == "i_act1", 1.3, 1.0)
+    data = measured(motion.q, torques(motion, uneven), 5)
+    answer = identify(Delta(variant="common"), data, methods=["least squares"])
+    assert answer.verdict.finding is Finding.INADEQUATE
+    assert answer.verdict.cause.effect.name in {"per chain", "rods"}
+    assert "variant" in answer.verdict.cause.effect.advice
+
+
+def test_the_spectrum_of_noise_is_flat_and_that_of_a_missing_effect_is_not(motion):
+    data = measured(motion.q, torques(motion), 6)
+    rng = np.random.default_rng(7)
+    flat = []
+    for _ in range(40):
+        noise = measured(motion.q, np.zeros_like(motion.q), int(rng.integers(1 << 30)))
+        flat.append(sign_of_spectrum(data, np.where(noise.kept, noise.efforts, np.nan)).p)
+    assert min(flat) > 0.001
+    assert 0.2 < np.mean(flat) < 0.9
+    slow = 0.02 * np.sin(2 * np.pi * 1.1 * data.times)[:, None]
+    with_effect = np.where(noise.kept, noise.efforts + slow, np.nan)
+    assert sign_of_spectrum(data, with_effect).against
+
+
+def test_a_verdict_is_adequate_only_if_no_sign_is_against():
+    fine, bad = Sign("one", against=False), Sign("other", against=True, statistic="3 times", sentences=("Why.",))
+    assert verdict_of(None, None, (fine,)).finding is Finding.ADEQUATE
+    verdict = verdict_of(None, None, (fine, bad))
+    assert verdict.finding is Finding.INADEQUATE
+    assert verdict.against == (bad,)
+    assert "other (3 times)" in verdict.text
+    assert "Why." in verdict.text
+    assert "yes" in str(verdict)
+
+
+def test_an_extended_model_has_the_prior_of_the_robot_and_its_own_parameters(motion):
+    data = measured(motion.q, torques(motion) + 0.2, 8)
+    lower, upper = np.full(len(ROBOT.names), -np.inf), np.full(len(ROBOT.names), np.inf)
+    m = ROBOT.names.index("m_plate")
+    lower[m] = upper[m] = ROBOT.nominal[m]
+    answer = identify(ROBOT, data, methods=["weighted", "hull"], effects=["offset"], prior=Box(lower, upper))
+    assert answer.fixed == {"m_plate": ROBOT.nominal[m]}
+    box, estimate = answer["hull"].region.hull(), answer["weighted"]
+    names = list(answer["hull"].unknowns.names)
+    for i in (1, 2, 3):
+        assert abs(estimate[f"offset_{i}"] - 0.2) < 0.05
+        assert box.lower[names.index(f"offset_{i}")] <= 0.2 <= box.upper[names.index(f"offset_{i}")]
+    assert any("offset" in note for note in answer.notes)
+    assert any("conditional on them" in note for note in answer["hull"].notes)
+    assert not any("conditional on them" in note for note in estimate.notes)
+
+
+def test_efforts_of_an_extended_model_are_those_with_the_effect(motion):
+    data = measured(motion.q, late(torques(motion), 0.004), 9)
+    model = with_effects(ROBOT, data, ["delay"])
+    values = np.append(ROBOT.nominal, [0.004] * 3)
+    inside = slice(50, -50)
+    predicted = efforts(model, values, motion.q, motion.dq, motion.ddq)
+    error = abs(predicted - late(torques(motion), 0.004))[inside]
+    assert np.median(error) < 0.005  # secants at the estimated delay
+    assert np.median(abs(torques(motion) - late(torques(motion), 0.004))[inside]) > 0.02
+
+
+@pytest.mark.parametrize(
+    ("effects", "message"),
+    [
+        (["dellay"], "did you mean 'delay'"),
+        (["delay", "delay"], "listed twice"),
+        (["payload"], "cannot be estimated here"),
+    ],
+)
+def test_effects_that_cannot_be_are_refused(motion, effects, message):
+    data = measured(motion.q, torques(motion), 10)
+    with pytest.raises(InputError, match=message):
+        with_effects(ROBOT, data, effects)
+
+
+def test_a_common_gain_is_not_estimated(motion):
+    data = measured(motion.q, torques(motion) * [1.05, 1.0, 1.0], 11)
+    names = with_effects(ROBOT, data, ["gain"]).names[len(ROBOT.names) :]
+    assert len(names) == 2
+    common = causes_of(ROBOT, measured(motion.q, torques(motion) * 1.2, 12))
+    assert common.likeliest is None
