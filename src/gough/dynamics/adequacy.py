@@ -249,6 +249,7 @@ def adequacy_of(
     validation: MeasuredMotion | None = None,
     *,
     sigma: Mapping[str, float] | None = None,
+    with_bound: bool = True,
 ) -> Adequacy | None:
     """The robot's variants fitted to `motion` and judged on data that the fit has not seen.
 
@@ -264,6 +265,8 @@ def adequacy_of(
         validation: Another trajectory.
         sigma: Printed standard deviations of the parameters of the variant used, to tell how little they say where it
             is inadequate.
+        with_bound: Also compute the smallest error bound that explains every row. The finding does not depend on it;
+            without it, `VariantFit.smallest_bound` is NaN.
 
     Examples:
         >>> from gough.dynamics.example import random_motion
@@ -281,7 +284,9 @@ def adequacy_of(
     problems = [recorded(v, motion) for v in variants]
     scale = residual_scale(problems[here])
     all_judged = [_judge(v, p, validation, scale) for v, p in zip(variants, problems, strict=True)]
-    fits = tuple(_fit(j, scale, all_judged[i - 1] if i else None) for i, j in enumerate(all_judged))
+    fits = tuple(
+        _fit(j, scale, all_judged[i - 1] if i else None, with_bound=with_bound) for i, j in enumerate(all_judged)
+    )
     general = gain_of_general_terms(all_judged[-1].problem, motion, scale)
     best = _recommended(all_judged)
     finding = _finding(all_judged, here, best, general)
@@ -309,12 +314,14 @@ def _judge(model: DynamicModel, problem: LinearProblem, validation: MeasuredMoti
     return _Judged(model, problem, fitted, judged, unseen, seen)
 
 
-def _fit(judged: _Judged, scale: Array, before: _Judged | None) -> VariantFit:
+def _fit(judged: _Judged, scale: Array, before: _Judged | None, *, with_bound: bool) -> VariantFit:
     model, rows = judged.model, judged.held_out
     analysis = identifiability(judged.problem)
-    problem = judged.problem if analysis.is_full_rank else reduced(judged.problem, analysis)
-    smallest = rounded_up(minimal_bound(with_bounds(problem, scale)).upper, scale)
     n = len(model.actuators)
+    smallest = np.full(n, np.nan)
+    if with_bound:
+        problem = judged.problem if analysis.is_full_rank else reduced(judged.problem, analysis)
+        smallest = rounded_up(minimal_bound(with_bounds(problem, scale)).upper, scale)
     part, error = (0.0, 0.0) if before is None else before.gain_of(judged)
     return VariantFit(
         variant=variant_name(model),

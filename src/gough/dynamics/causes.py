@@ -26,6 +26,10 @@ WORTHWHILE = 0.002
 """Part of the mean square below which a significant effect counts only if it moves a parameter …"""
 MOVED = 1.0
 """… by so many of its standard deviations."""
+MOVED_UNSEEN = 3.0
+"""Shift of a parameter, in σ, from which on an effect that may be present undetected is reported."""
+_POWER = 1.2816
+"""Quantile of the normal distribution: the effect is found in nine of ten cases."""
 _BLOCKS = 40
 """Blocks of time whose scatter makes a test robust against autocorrelation."""
 _VISIBLE = 1e-4
@@ -38,6 +42,27 @@ _PER_UNKNOWN = 3
 """Independent rows for each parameter without which no effect is sought."""
 _MOST_STEPS = 3
 """Effects that are sought one after the other."""
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """The largest size of an effect that may stay undetected, and what it does to the model's parameters."""
+
+    effect: str
+    name: str
+    """The effect's parameter that counts most."""
+    size: float
+    """Size that is found in nine of ten recordings like this one; smaller ones may stay undetected."""
+    unit: str
+    parameter: str
+    """The model's parameter that moves most."""
+    sigmas: float
+    """By how many of its σ."""
+
+    def __str__(self) -> str:
+        unit = "" if self.unit == "1" else f" {self.unit}"
+        size, moved = number(self.size, digits=2), number(self.sigmas, digits=2)
+        return f"{self.effect} ({self.name} up to {size}{unit} moves {self.parameter} by {moved} σ)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +92,12 @@ class Cause:
     """How far each of the model's parameters is off without the effect: as a part of its value, and in its σ."""
     residuals: Array
     """Of all rows, in units of their actuators' scale, with the effect in the model."""
+    efforts: Array
+    """What the effect adds to all rows, in these units."""
+    caveat: str = ""
+    """What must be known about the values, in sentences."""
+    hidden: Hidden | None = None
+    """How large the effect may be without being detected; None where it does not move the model's parameters."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shifts", MappingProxyType(dict(self.shifts)))
@@ -117,6 +148,12 @@ class Causes:
     def likeliest(self) -> Cause | None:
         """The effect that explains the residuals best; None where no effect is present."""
         return self.steps[0] if self.steps else None
+
+    @property
+    def hidden(self) -> tuple[Hidden, ...]:
+        """Effects that may be present undetected and move a parameter by several σ, worst first."""
+        known = [cause.hidden for cause in self.ranked if cause.hidden is not None and not cause.is_present]
+        return tuple(sorted((one for one in known if one.sigmas > MOVED_UNSEEN), key=lambda one: -one.sigmas))
 
     @property
     def p(self) -> float:
@@ -256,18 +293,21 @@ def _best(rows: "_Rows", effect: Effect) -> Cause | None:
     fits = _fits(rows, every, rows.excitation, [len(every) * one.trials for one in every])
     if not fits:
         return None
+    hidden = max((fit.hidden for fit in fits if fit.hidden), key=lambda one: one.sigmas, default=None)
     most = max(fit.removes for fit in fits)
     best = max((_refined(rows, fit) if 2 * fit.removes > most else fit for fit in fits), key=lambda fit: fit.score)
     for _ in range(_ROUNDS):
-        if best.removes < _NONLINEAR or not best.names:
+        is_small = best.removes < _NONLINEAR and not (best.effect.is_refitted and best.p < LEVEL)
+        if is_small or not best.names:
             break
         again = _fits(rows, [best.effect], rows.excitation_with(best), [best.trials])
         if not again or again[0].ratio <= best.ratio:
             break
-        gained, best = again[0].ratio - best.ratio, again[0]
+        # nuisance parameters are estimated for the sake of ±: they do not change the rank
+        gained, best = again[0].ratio - best.ratio, replace(again[0], score=max(best.score, again[0].score))
         if gained < 0.1:
             break
-    return best
+    return replace(best, hidden=hidden)
 
 
 def _refined(rows: "_Rows", best: Cause) -> Cause:
@@ -426,6 +466,7 @@ class _Rows:
         U, s, Vt = U[:, seen], s[seen], Vt[seen]
         z = U.T @ r
         values = Vt.T @ (z / s) / size
+        efforts = E @ values
         after = r - U @ z
         left = _sums(after, self.group)
         ratio = float((self.independent * np.log(np.maximum(before, 1e-20) / np.maximum(left, 1e-20))).sum())
@@ -446,8 +487,13 @@ class _Rows:
             score=ratio - k * float(np.log(max(spread, 2.0))) - 2 * float(np.log(trials)),
             p=min(1.0, trials * p),
             removes=1 - float(left.sum() / before.sum()) if before.sum() > 0 else 0.0,
-            shifts=self._shifts(E @ values, variance) if signs is None else {},
+            shifts=self._shifts(efforts, variance) if signs is None else {},
             residuals=after,
+            efforts=efforts,
+            hidden=self._hidden(effect, columns, E / size, (s, Vt, size), variance=variance, trials=trials)
+            if k
+            else None,
+            caveat=effect.caveat(excitation, dict(zip(columns.names, values.tolist(), strict=True))),
         )
 
     def _p_of_blocks(self, U: Array, z: Array, after: Array) -> float:
@@ -468,6 +514,46 @@ class _Rows:
         except np.linalg.LinAlgError:
             return 0.0
         return float(fdtrc(k, n - k, max(T, 0.0) * (n - k) / (k * (n - 1))))
+
+    def _hidden(
+        self,
+        effect: Effect,
+        columns: Columns,
+        E: Array,
+        seen: tuple[Array, Array, Array],
+        *,
+        variance: float,
+        trials: int,
+    ) -> Hidden:
+        """The effect in the direction that moves a parameter most of all that are detected in nine of ten cases.
+
+        Args:
+            effect: The effect.
+            columns: Its columns.
+            E: These in the rows, of unit length.
+            seen: Singular values and vectors of what the model does not absorb of E, and the lengths of the columns.
+            variance: Variance of one independent row.
+            trials: Alternatives from which the effect was chosen.
+        """
+        from scipy.special import chdtri  # noqa: PLC0415 - start-up time
+
+        s, Vt, size = seen
+        k, spread = len(s), float(self.independent.sum())
+        ratio = max(float(chdtri(k, LEVEL / trials)), k * np.log(max(spread, 2.0)) + 2 * np.log(trials))
+        found = np.sqrt(ratio) + _POWER
+        moved = self._inverse @ (self.W[self.fitted].T @ E[self.fitted])[self.determined] @ Vt.T / s
+        sigmas = np.linalg.norm(moved, axis=1) / np.sqrt(np.maximum(self._inverse.diagonal(), 1e-300))
+        j = int(np.argmax(sigmas))
+        values = Vt.T @ (moved[j] / max(np.linalg.norm(moved[j]), 1e-300) / s) * found * np.sqrt(variance)
+        i = int(np.argmax(abs(values)))
+        return Hidden(
+            effect.name,
+            columns.names[i],
+            float(abs(values[i] / size[i])),
+            columns.units[i],
+            self.free[int(self.determined[j])],
+            float(found * sigmas[j]),
+        )
 
     def _shifts(self, efforts: Array, variance: float) -> dict[str, tuple[float, float]]:
         """What the effect's efforts do to the parameters if it is left out, by the value and by σ."""
@@ -515,11 +601,9 @@ class _Rows:
 
     def excitation_with(self, cause: Cause) -> Excitation:
         """The excitation at the parameters of the model and of the effect that were fitted together."""
-        columns = cause.effect.columns(self.excitation)
-        assert columns is not None
         signs = cause.effect.signs(self.excitation)
         y = self.y if signs is None else self.y * signs[self.group]
-        theta = _solved(self.W, y - cause.residuals - self.rows_of(columns) @ cause.values)
+        theta = _solved(self.W, y - cause.residuals - cause.efforts)
         parameters, old = self._parameters(theta), self.excitation
         efforts = self.model.efforts(parameters)
         at = dict(zip(cause.names, cause.values.tolist(), strict=True))

@@ -259,6 +259,11 @@ class Effect(ABC):
     """Sizes to plant, rising, in `size_unit`; the smallest is hard to find, the largest obvious."""
     size_unit: str
 
+    invisible: str = ""
+    """The part of the effect that no recording shows, as a sentence for answers in which nothing is found."""
+    is_refitted: bool = False
+    """Is it fitted again at its own values even where it is small, since `columns` then have nuisance parameters?"""
+
     def alternatives(self, excitation: Excitation) -> "tuple[Effect, ...]":  # noqa: ARG002 - for overriders
         """The forms to choose from by their fit, such as frequencies of a ripple; each has `columns` of its own."""
         return (self,)
@@ -280,6 +285,15 @@ class Effect(ABC):
     def signs(self, excitation: Excitation) -> Array | None:  # noqa: ARG002 - for overriders
         """Factors (actuators,) ±1 that the measured efforts are multiplied by before the fit; None for none."""
         return None
+
+    def caveat(self, excitation: Excitation, values: Mapping[str, float]) -> str:  # noqa: ARG002 - for overriders
+        """What must be known about these values of the effect's parameters, in sentences; empty: nothing.
+
+        Args:
+            excitation: What the columns were computed from.
+            values: The estimated parameters by name.
+        """
+        return ""
 
     @abstractmethod
     def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted | None:

@@ -19,6 +19,8 @@ _WITHIN = 0.99
 """Part of the efforts' power that defines the band of the motion."""
 _FLAT = 0.7
 """Up to this share of the cutoff the low-pass leaves white noise nearly flat."""
+_LISTED = 3
+"""Undetectable effects that are listed in the text."""
 _FEWEST = 20
 """Degrees of freedom that a part of the spectrum must have to be compared."""
 
@@ -75,7 +77,7 @@ class Verdict:
         lines += [line for sign in self.against if sign.about not in (NOISE, PHYSICS) for line in sign.sentences]
         lines += [self.mistake] if self.mistake and self.cause is None else []
         if self.finding is not Finding.INADEQUATE:
-            return (*lines, *self._tests_made)
+            return (*lines, *self._tests_made, *self._not_excluded)
         if self.causes is not None and self.cause is not None:
             lines += _on_cause(self.cause, self.causes)
         lines.append("The printed σ account for noise, not for effects that the model leaves out.")
@@ -85,6 +87,22 @@ class Verdict:
     def _tests_made(self) -> tuple[str, ...]:
         made = [sign.about for sign in self.signs]
         return (f"Tests made, each at the level {LEVEL:g}: {', '.join(made)}.",) if made else ()
+
+    @property
+    def _not_excluded(self) -> tuple[str, ...]:
+        """Effects that these tests cannot find although they move parameters."""
+        if self.causes is None or not self.causes.ranked:
+            return ()
+        hidden = self.causes.hidden
+        lines = []
+        if hidden:
+            most = "; ".join(map(str, hidden[:_LISTED]))
+            more = f" and {counted(len(hidden) - _LISTED, 'other effect')}" if len(hidden) > _LISTED else ""
+            lines.append(
+                f"These data do not exclude small effects that parameters absorb: {most}{more}. A motion with more "
+                "different poses and speeds, or a longer one, excludes more."
+            )
+        return (*lines, *(cause.effect.invisible for cause in self.causes.ranked if cause.effect.invisible))
 
     @property
     def text(self) -> str:
@@ -104,6 +122,8 @@ def _on_cause(cause: Cause, causes: Causes) -> list[str]:
     lines = []
     if cause.size:
         lines.append(f"Estimated size: {cause.size}.")
+    if cause.caveat:
+        lines.append(cause.caveat)
     others = [one for one in causes.ranked[1:3] if one.is_present]
     if others:
         next_ones = ", ".join(f"{one.effect.name} {_with_parameters(one)}" for one in others)

@@ -48,6 +48,8 @@ class WithEffects:
     effect_units: Mapping[str, str]
     rate: float
     """Samples a second of what `regressor` is given."""
+    caveats: tuple[str, ...] = ()
+    """What must be known about the effects' parameters, in sentences."""
     _known: dict[int, tuple[MeasuredMotion, Array]] = field(default_factory=dict, repr=False)
 
     def __getattr__(self, name: str) -> Any:
@@ -150,6 +152,7 @@ class WithEffects:
         return (
             f"The model includes {titles}. Forms of effects, such as wave numbers, and secants of effects that are not "
             "linear are estimated from this motion; guaranteed sets are conditional on them."
+            + "".join(f" {caveat}" for caveat in self.caveats)
         )
 
 
@@ -200,7 +203,8 @@ def _extended(
     """The model with one more effect; its secants are moved until they are those at the estimate."""
     values = {**model.values, **dict(zip(cause.names, cause.values.tolist(), strict=True))}
     units = {**model.effect_units, **dict(zip(cause.names, cause.units, strict=True))}
-    model = replace(model, effects=(*model.effects, cause.effect), values=values, effect_units=units, _known={})
+    effects, caveats = (*model.effects, cause.effect), (*model.caveats, *([cause.caveat] if cause.caveat else []))
+    model = replace(model, effects=effects, values=values, effect_units=units, caveats=caveats, _known={})
     for _ in range(_ROUNDS):
         theta = _fitted(model, motion, prior)
         own = len(model.robot.names)

@@ -1,16 +1,29 @@
 """Elastic drives: the encoder is on the motor, and the link lags behind it by the torque that the gear transmits."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gough.core.arrays import Array, Integers, Mask
 from gough.core.errors import InputError
+from gough.core.text import number
 from gough.data.filters import low_passed, memory
 from gough.dynamics.effect import Columns, Effect, Excitation, Planted, Truth
 
 ROTORS = (0.0, 0.5, 0.9)
-"""Parts of an actuator's smallest inertia that may be on the motor's side of the spring."""
+"""Parts of an actuator's smallest inertia that may be on the motor's side of the spring: where the search begins."""
+_MOST_ROTOR = 0.98
+_SURE_ROTOR = 0.9
+"""A larger estimated part is a sign of soft drives: natural frequencies are computed with this one."""
+_SHARE = "rotor_share"
+_ITERATIONS = 12
+_CONTRACTS = 0.8
+"""Ratio of successive changes above which that iteration counts as diverging."""
+_FAR = 3.0
+"""Natural frequency over the load's highest frequency from which on compliances are estimated well."""
+_SETTLED = 1e-6
+"""Change of the load, relative to its largest value, at which the link's position is found."""
 _ENOUGH = 0.999
 """Part of the power of the load that is kept where it is differentiated twice; the rest holds more noise than load."""
 _DISTORTED = 1e-3
@@ -29,15 +42,16 @@ class Elasticity(Effect):
     """effort(q) = drive(q) + load(q − c · load): the link is at q − c · load if the motor is at q, with compliances c.
 
     To first order, column i is the derivative of the load's efforts along the displacement −load_i of coordinate i,
-    with its first and second derivatives in time. The drive's friction and rotor are on the motor's side. Rigid-body
-    efforts are even in the velocity and friction is odd, by which both are separated.
+    with its first and second derivatives in time. At compliances that are known, the link's position is computed, and
+    the columns are secants. The drive's friction and rotor are on the motor's side. Rigid-body efforts are even in the
+    velocity and friction is odd, by which both are separated.
 
     A low-pass whose cutoff is close to the motion removes a part of the acceleration that grows with the frequency, as
     an elastic drive does: compliances are not sought there.
     """
 
     rotor: float = 0.0
-    """Part of the actuator's smallest inertia that is on the motor's side."""
+    """Part of the actuator's smallest inertia that is on the motor's side, where it is not estimated."""
     is_shared: bool = False
     """Have all drives the same compliance?"""
 
@@ -47,6 +61,7 @@ class Elasticity(Effect):
         "Measure the position behind the gear, keep the motion well below the drives' natural frequencies, or tighten "
         'belts and couplings. use = ["elasticity"] in [effects] estimates the compliance of each drive.'
     )
+    is_refitted = True
     sizes = (0.001, 0.004, 0.015)
     size_unit = "of the rms displacement"
 
@@ -57,34 +72,51 @@ class Elasticity(Effect):
         return tuple(replace(self, rotor=rotor, is_shared=form) for rotor in ROTORS for form in forms)
 
     def columns(self, excitation: Excitation) -> Columns | None:
-        """One compliance for each actuator, or one for all."""
-        every = excitation.once(f"compliances {self.rotor}", lambda: self._each(excitation))
-        if every is None or not self.is_shared:
-            return every
-        return Columns(("compliance",), every.units[:1], every.values.sum(axis=2, keepdims=True))
-
-    def _each(self, excitation: Excitation) -> Columns | None:
-        n, at = excitation.n, excitation.coarse
-        rotors = self.rotor * excitation.once("inertias", lambda: _inertias(excitation))
-        load = excitation.once("load", lambda: excitation.interpolated(_rigid(excitation, *_coarse(excitation))))
-        load = load - rotors * excitation.ddq
-        if _is_distorted(excitation, load):
-            return None
-        try:
-            by = excitation.once("rigid derivatives", lambda: _derivatives(excitation))
-        except InputError:  # at the very edge of what the robot reaches
-            return None
-        displaced = _smooth(excitation, load)
-        first = excitation.derivative(displaced)
-        second = excitation.derivative(first)
-        values = np.zeros_like(by[0])
-        for one, shift in zip(by, (displaced, first, second), strict=True):
-            values -= one * shift[at, None, :]
-        i = np.arange(n)
-        values[:, i, i] += rotors * second[at]
-        robot = excitation.robot
+        """One compliance for each actuator, or one for all; at compliances that are known, the rotor's part too."""
+        n, robot = excitation.n, excitation.robot
         units = tuple(f"{q}/({e})" for q, e in zip(robot.coordinate_units, robot.effort_units, strict=True))
-        return Columns(tuple(f"compliance_{i + 1}" for i in range(n)), units, excitation.interpolated(values))
+        names = ("compliance",) if self.is_shared else tuple(f"compliance_{i + 1}" for i in range(n))
+        c = np.array([excitation.at.get(name, 0.0) for name in names])
+        every = np.broadcast_to(c, n)
+        share = min(max(excitation.at.get(_SHARE, self.rotor), 0.0), _MOST_ROTOR)
+        values = self._each(excitation, every, share)
+        if values is None:
+            return None
+        if not c.any():
+            return Columns(names, units[: len(names)], excitation.interpolated(self._summed(values)))
+        # with columns S(share) of the compliances: c S(share) = c S(0) + share · c (S(other) − S(0)) / other
+        other = share or ROTORS[1]
+        none = self._each(excitation, every, 0.0)
+        some = values if share else self._each(excitation, every, other)
+        if none is None or some is None:
+            return None
+        by_share = ((some - none) @ every / other)[:, :, None]
+        both = np.concatenate([self._summed(none), by_share], axis=2)
+        return Columns((*names, _SHARE), (*units[: len(names)], "1"), excitation.interpolated(both))
+
+    def _summed(self, values: Array) -> Array:
+        return values.sum(axis=2, keepdims=True) if self.is_shared else values
+
+    def _each(self, excitation: Excitation, c: Array, share: float) -> Array | None:
+        """Columns (coarse samples, actuators, actuators) of the compliance of each drive, secants at c."""
+        return excitation.once(f"compliances {share} {c.tolist()}", lambda: _secants(excitation, c, share))
+
+    def caveat(self, excitation: Excitation, values: Mapping[str, float]) -> str:
+        """That the compliance is indicative only, where a natural frequency is close to the motion."""
+        share = min(max(values.get(_SHARE, self.rotor), 0.0), _SURE_ROTOR)
+        links = (1 - share) * excitation.once("inertias", lambda: _inertias(excitation))
+        c = np.array([values.get("compliance", values.get(f"compliance_{i + 1}", 0.0)) for i in range(excitation.n)])
+        stiffness = 1 / np.maximum(c * links, 1e-300)
+        natural = float(np.sqrt(stiffness.min())) / (2 * np.pi)
+        load = _rigid(excitation, *_coarse(excitation))
+        highest = max(_highest(excitation, excitation.interpolated(load), part) for part in excitation.pieces)
+        if natural > _FAR * highest:
+            return ""
+        return (
+            f"The natural frequency of the drives, about {number(natural, digits=2)} Hz, is close to the frequencies "
+            f"of the load, up to {number(highest, digits=2)} Hz: the compliance is indicative only, and a model that "
+            "includes it is not adequate. Move more slowly, or measure the position behind the gear."
+        )
 
     def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted:  # noqa: ARG002
         """All drives have springs that give way by this part of the rms displacement of the motor."""
@@ -99,6 +131,30 @@ class Elasticity(Effect):
             moved = (truth.q + shift, truth.dq + first, truth.ddq + _along(truth, first))
             load = truth.efforts(*moved) - truth.drive_efforts(*moved)
         return Planted(truth.q, drive + load)
+
+
+def _secants(excitation: Excitation, c: Array, share: float) -> Array | None:
+    """Columns (coarse samples, actuators, actuators); None where compliances are not sought."""
+    n, at = excitation.n, excitation.coarse
+    rotors = share * excitation.once("inertias", lambda: _inertias(excitation))
+    load = excitation.once("load", lambda: excitation.interpolated(_rigid(excitation, *_coarse(excitation))))
+    load = load - rotors * excitation.ddq
+    if _is_distorted(excitation, load):
+        return None
+    try:
+        by = excitation.once("rigid derivatives", lambda: _derivatives(excitation))
+    except InputError:  # at the very edge of what the robot reaches
+        return None
+    link = _at_link(excitation, c, rotors, load) if c.any() else None
+    shifts = _with_derivatives(excitation, load if link is None else link)
+    values = np.zeros_like(by[0])
+    for one, shift in zip(by, shifts, strict=True):
+        values -= one * shift[at, None, :]
+    i = np.arange(n)
+    values[:, i, i] += rotors * shifts[2][at]
+    if link is not None:  # what is not of first order, so that columns · c is the change of the efforts
+        values += ((link - load)[at] - values @ c)[:, :, None] * (c / (c @ c))
+    return values
 
 
 def _coarse(excitation: Excitation) -> tuple[Array, Array, Array]:
@@ -138,6 +194,36 @@ def _derivatives(excitation: Excitation) -> tuple[Array, Array, Array]:
             moved[k][:, i] += step
             found[k][:, :, i] = (_rigid(excitation, *moved) - rigid) / step
     return found[0], found[1], found[2]
+
+
+def _with_derivatives(excitation: Excitation, load: Array) -> tuple[Array, Array, Array]:
+    """The load without its high frequencies, with its first and second derivative in time."""
+    displaced = _smooth(excitation, load)
+    first = excitation.derivative(displaced)
+    return displaced, first, excitation.derivative(first)
+
+
+def _at_link(excitation: Excitation, c: Array, rotors: Array, load: Array) -> Array | None:
+    """The load (samples, actuators) at the position of the link; None where the drives are too soft to find it.
+
+    The position of the link depends on the load, and the load on that position: both are found by iteration, which
+    converges if the load's frequencies are below the natural frequency.
+    """
+    at, motion = excitation.coarse, _coarse(excitation)
+    size, last = abs(load).max(), np.inf
+    for _ in range(_ITERATIONS):
+        moved = [x - (c * shift)[at] for x, shift in zip(motion, _with_derivatives(excitation, load), strict=True)]
+        try:
+            new = excitation.interpolated(_rigid(excitation, *moved) - rotors * moved[2])
+        except InputError:  # the link would be where the robot cannot be
+            return None
+        change, load = abs(new - load).max(), new
+        if change <= _SETTLED * size:
+            return load
+        if change > _CONTRACTS * last:
+            return None
+        last = change
+    return load
 
 
 def _inertias(excitation: Excitation) -> Array:

@@ -14,6 +14,10 @@ class Gain(Effect):
         "Measure each motor's torque constant, e.g. by static tests (gough.dynamics.gain_from_static_tests). "
         'use = ["gain"] in [effects] estimates gains relative to each other; a common gain cannot be determined.'
     )
+    invisible = (
+        "A gain that all actuators share multiplies all parameters and leaves no residual: check torque constants by "
+        "static tests with known weights."
+    )
     sizes = (0.01, 0.03, 0.1)
     size_unit = "of the effort"
 

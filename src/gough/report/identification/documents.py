@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -195,6 +196,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
             for sign in verdict.signs
         ],
         "effects": [] if causes is None else [_cause(cause) for cause in causes.ranked],
+        "effects_not_excluded": [] if causes is None else [asdict(one) for one in causes.hidden],
         "effects_one_after_another": [] if causes is None else [cause.effect.name for cause in causes.steps],
     }
 
@@ -208,6 +210,7 @@ def _cause(cause: Cause) -> dict[str, Any]:
         "dof": cause.dof,
         "p": cause.p,
         "removes": cause.removes,
+        "caveat": cause.caveat,
         "parameters": {
             name: {"value": value, "sigma": sigma, "unit": unit}
             for name, unit, value, sigma in zip(

@@ -211,8 +211,18 @@ class Engine:
         with np.errstate(invalid="ignore"):
             return np.asarray(run(self.gaps, s)["gaps"] > 1e3 * CLOSED)
 
+    @cached_property
+    def _joint_regressors(self) -> dict[tuple[Parameter, ...], Kernel]:
+        return {}
+
     def joint_regressor(self, columns: Sequence[Parameter]) -> Kernel:
-        """The regressor (actuators, columns) of s, dq, ddq."""
+        """The regressor (actuators, columns) of s, dq, ddq; traced once, as variants of a robot are made again."""
+        known = self._joint_regressors
+        if tuple(columns) not in known:
+            known[tuple(columns)] = self._traced_joint_regressor(columns)
+        return known[tuple(columns)]
+
+    def _traced_joint_regressor(self, columns: Sequence[Parameter]) -> Kernel:
         at, rows, gravity = self.home.at, self.home.rows, self.mechanism.gravity
 
         def look(s: Expression, dq: Expression, ddq: Expression) -> Expression:
