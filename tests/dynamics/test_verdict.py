@@ -7,6 +7,7 @@ from gough.core.errors import InputError
 from gough.data import MeasuredMotion, Recording, default_steps, prepare
 from gough.dynamics import Finding, Sign, causes_of, identify, verdict_of, with_effects
 from gough.dynamics.effects import catalogue
+from gough.dynamics.recorded import recorded
 from gough.dynamics.verdict import sign_of_spectrum
 from gough.region import Box
 from gough.robots import Delta, efforts
@@ -210,3 +211,38 @@ def test_a_common_gain_is_not_estimated(motion):
     assert len(names) == 2
     common = causes_of(ROBOT, measured(motion.q, torques(motion) * 1.2, 12))
     assert common.likeliest is None
+
+
+def test_an_adequate_model_states_which_effects_the_data_do_not_exclude(motion):
+    verdict = identify(ROBOT, measured(motion.q, torques(motion), 1), methods=["least squares"]).verdict
+    hidden = {one.effect: one for one in verdict.causes.hidden}
+    assert list(hidden) == sorted(hidden, key=lambda name: -hidden[name].sigmas)
+    assert hidden["offset"].sigmas > 3
+    assert f"offset ({hidden['offset'].name} up to" in verdict.text
+    assert "A gain that all actuators share" in verdict.text
+
+
+def test_an_effect_that_is_not_excluded_is_the_worst_of_those_that_are_found_in_nine_of_ten_cases(motion):
+    """For offsets, whose columns are known: no direction of the same visibility moves a parameter further."""
+    data = measured(motion.q, torques(motion), 1)
+    found = causes_of(ROBOT, data, effects=[catalogue()["offset"]])
+    (hidden,) = found.hidden
+    problem, group = recorded(ROBOT, data), np.nonzero(data.kept)[1]
+    E = np.eye(3)[group]
+    theta = np.linalg.lstsq(problem.W, problem.y)[0]
+    scale = np.sqrt(np.bincount(group, (problem.y - problem.W @ theta) ** 2) / np.bincount(group))[group, None]
+    Q, R = np.linalg.qr(problem.W / scale)
+    visible = E / scale - Q @ (Q.T @ (E / scale))
+    inverse = np.linalg.inv(R)
+    variance = len(group) / found.independent
+    sigma = np.sqrt(variance) * np.linalg.norm(inverse, axis=1)
+    moves = abs(inverse @ Q.T @ (E / scale)) / sigma[:, None]
+    # an offset of one actuator alone, and the worst of many offsets of all three
+    limit = np.sqrt(variance) * (np.sqrt(3 * np.log(found.independent)) + 1.2816)
+    single = moves * limit / np.linalg.norm(visible, axis=0)
+    directions = np.random.default_rng(0).normal(size=(3, 200_000))
+    shifts = abs(inverse @ Q.T @ (E / scale) @ directions) / sigma[:, None]
+    every = (shifts * limit / np.linalg.norm(np.linalg.qr(visible, mode="r") @ directions, axis=0)).max()
+    assert single.max() < hidden.sigmas * 1.02
+    assert hidden.sigmas == pytest.approx(every, rel=0.02)
+    assert hidden.parameter.startswith("gS_arm")
