@@ -119,7 +119,7 @@ def test_a_payload_of_the_validation_does_not_move_the_parameters(motion):
 def test_negated_efforts_are_named_in_the_verdict_and_not_called_unexplained(motion):
     verdict = identify(ROBOT, measured(motion.q, -torques(motion), 9), methods=["least squares"]).verdict
     assert verdict.finding is Finding.INADEQUATE
-    assert "not physically possible" in verdict.headline
+    assert "With all efforts negated" in verdict.headline
     assert "With all efforts negated the parameters are physically possible" in verdict.text
 
 

@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from gough.core.arrays import Array, ArrayValue, Integers, array
+from gough.core.arrays import Array, ArrayValue, Integers, Mask, array
 from gough.core.errors import InputError, require
 from gough.core.tables import table
-from gough.core.text import number, require_encodable
+from gough.core.text import number, percent, require_encodable
 from gough.core.units import factor_between, in_si, same_kind
 from gough.data.sources import nearest_name
 
 _TURNS = 4 * np.pi
+_CLIPPED, _HELD = 0.01, 5
+"""Part of the samples with the same extreme value, and consecutive ones among them, from which on it is remarked."""
 """An actuated arm of a parallel robot does not turn further: beyond it, radians are probably degrees."""
 
 
@@ -237,6 +239,13 @@ class Recording(ArrayValue):
                 yield f"channel '{name}' jumps by {steps[jump]:.3g} rad {where}: does its counter wrap around?"
         elif least == greatest and len(channel) > 1:
             yield f"channel '{name}' never changes: is it connected?"
+        for end, which in ((least, "least"), (greatest, "greatest")):
+            share = float((channel == end).mean())
+            if least < greatest and share > _CLIPPED and _longest(channel == end) > _HELD:
+                yield (
+                    f"channel '{name}' has its {which} value {number(end)} in {percent(share)} of the samples: is it "
+                    "saturated? Such rows contradict the model: leave them out by [[preparation.mask]] in a study"
+                )
 
     def _column(self, name: str) -> int:
         if name not in self.names:
@@ -251,6 +260,12 @@ def _require_unit(name: str, unit: str) -> None:
         in_si(unit)
     except InputError as error:
         raise InputError(f"channel '{name}': {error}") from error
+
+
+def _longest(mask: Mask) -> int:
+    """Length of the longest run of True."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
+    return int((edges[1::2] - edges[::2]).max(initial=0))
 
 
 def _extremes(channel: Array) -> tuple[float, float]:

@@ -28,6 +28,8 @@ MOVED = 1.0
 """… by so many of its standard deviations."""
 MOVED_UNSEEN = 3.0
 """Shift of a parameter, in σ, from which on an effect that may be present undetected is reported."""
+_SURE = 3.0
+"""Standard deviations below zero from which on a parameter counts as negative."""
 _POWER = 1.2816
 """Quantile of the normal distribution: the effect is found in nine of ten cases."""
 _BLOCKS = 40
@@ -75,7 +77,9 @@ class Cause:
     units: tuple[str, ...]
     values: Array
     sigma: Array
-    """Standard deviations of `values`."""
+    """Standard deviations of `values`, with the uncertainty of numbers that the form was chosen by."""
+    conditional: Array
+    """Standard deviations of `values` if the form is right."""
     ratio: float
     """Twice the logarithm of the likelihood ratio against the model without the effect."""
     dof: int
@@ -106,7 +110,14 @@ class Cause:
     def is_present(self) -> bool:
         """Is the effect significant, and large enough to matter?"""
         moved = max((abs(sigmas) for _, sigmas in self.shifts.values()), default=0.0)
-        return self.p < LEVEL and self.score > 0 and (self.removes > WORTHWHILE or moved > MOVED)
+        worthwhile = self.removes > WORTHWHILE or moved > MOVED
+        return self.p < LEVEL and self.score > 0 and worthwhile and not self.is_impossible
+
+    @property
+    def is_impossible(self) -> bool:
+        """Is a parameter that cannot be negative below zero beyond its ±? Then another effect is imitated."""
+        limited = np.array([name.startswith(self.effect.nonnegative) for name in self.names], dtype=bool)
+        return bool(self.effect.nonnegative) and bool((self.values < -_SURE * self.sigma)[limited].any())
 
     @property
     def worst(self) -> tuple[str, float, float] | None:
@@ -277,7 +288,7 @@ class LargerVariant(Effect):
 def larger_variants(robot: DynamicModel) -> tuple[Effect, ...]:
     """The robot's nested models beyond the one that was used, as effects."""
     variants = list(getattr(robot, "variants", ()))
-    names = [one.variant for one in variants]
+    names = [getattr(one, "variant", "") for one in variants]
     here = names.index(getattr(robot, "variant", "")) if getattr(robot, "variant", "") in names else len(names)
     return tuple(LargerVariant(one) for one in variants[here + 1 :])
 
@@ -314,8 +325,27 @@ def _refined(rows: "_Rows", best: Cause) -> Cause:
     """The best of the forms near one that is significant."""
     while best.p < LEVEL and (near := best.effect.nearer()):
         fits = _fits(rows, near[1:], rows.excitation, [best.trials] * len(near[1:]))
-        best = max([replace(best, effect=near[0]), *fits], key=lambda fit: fit.ratio)
+        middle = replace(best, effect=near[0])
+        best = max([middle, *fits], key=lambda fit: fit.ratio)
+        if len(fits) == len(near) - 1:
+            best = _with_form(best, middle, fits)
     return best
+
+
+def _with_form(best: Cause, middle: Cause, near: Sequence[Cause]) -> Cause:
+    """The fit with σ that include the uncertainty of its form, by the profile of the likelihood.
+
+    Args:
+        best: The best of all forms.
+        middle: A form near it.
+        near: Forms below and above the middle, in pairs, one pair for each number that makes the form.
+    """
+    variance = best.conditional**2
+    for below, above in zip(near[::2], near[1::2], strict=True):
+        bend = 2 * middle.ratio - below.ratio - above.ratio  # 2 (step/σ)² of that number
+        if bend > 0 and below.names == above.names == best.names:
+            variance = variance + ((above.values - below.values) / 2) ** 2 * 2 / bend
+    return replace(best, sigma=np.sqrt(variance))
 
 
 def _fits(rows: "_Rows", every: Sequence[Effect], excitation: Excitation, trials: Sequence[int]) -> list[Cause]:
@@ -438,8 +468,9 @@ class _Rows:
         if signs is not None:
             return replace(self, y=self.y * signs[self.group])
         columns = cause.effect.columns(self.excitation_with(cause))
-        assert columns is not None
-        more, _ = _basis(self._without_model(self.rows_of(columns)))
+        # without columns at these values, as of a link that the robot does not reach: what was fitted
+        E = cause.efforts[:, None] if columns is None else self.rows_of(columns)
+        more, _ = _basis(self._without_model(E))
         return replace(self, basis=np.column_stack([self.basis, more]))
 
     def fit(self, effect: Effect, columns: Columns, E: Array, excitation: Excitation, trials: int) -> Cause | None:
@@ -481,6 +512,7 @@ class _Rows:
             units=columns.units,
             values=values,
             sigma=sigma,
+            conditional=sigma,
             ratio=ratio,
             dof=len(s),
             trials=trials,

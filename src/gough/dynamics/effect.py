@@ -259,6 +259,8 @@ class Effect(ABC):
     """Sizes to plant, rising, in `size_unit`; the smallest is hard to find, the largest obvious."""
     size_unit: str
 
+    nonnegative: tuple[str, ...] = ()
+    """Beginnings of the names of parameters that cannot be negative."""
     invisible: str = ""
     """The part of the effect that no recording shows, as a sentence for answers in which nothing is found."""
     is_refitted: bool = False
@@ -271,7 +273,8 @@ class Effect(ABC):
     def nearer(self) -> "tuple[Effect, ...]":
         """Forms near this one, itself with a smaller step first, of which the best fit is taken, again and again.
 
-        They refine numbers that `alternatives` scanned in steps. None where nothing was scanned, or the step is small.
+        They refine numbers that `alternatives` scanned in steps: after the first come pairs, one below and one above in
+        each number. None where nothing was scanned, or the step is small.
         """
         return ()
 

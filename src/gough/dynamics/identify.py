@@ -19,6 +19,7 @@ from gough.dynamics.causes import causes_of, larger_variants
 from gough.dynamics.effect import Effect
 from gough.dynamics.effects import catalogue, chosen_effects
 from gough.dynamics.named import DEFAULT_METHODS, chosen_methods
+from gough.dynamics.noise_level import ABOUT as NOISE
 from gough.dynamics.noise_level import noise_level, stated_sigma
 from gough.dynamics.periodic.motion import RepeatedMotion
 from gough.dynamics.physics import physics_of_first
@@ -27,9 +28,10 @@ from gough.dynamics.recommended import coverage_sign, held_out_sign, recommend
 from gough.dynamics.recorded import recorded, require_fit
 from gough.dynamics.reduce import reduced
 from gough.dynamics.results import Identified
+from gough.dynamics.signs import COVERAGE, HELD_OUT
 from gough.dynamics.text import measured_rows
 from gough.dynamics.validation import validated
-from gough.dynamics.verdict import Verdict, sign_of_spectrum, verdict_of
+from gough.dynamics.verdict import OTHER_MODELS, SPECTRUM, Verdict, sign_of_spectrum, verdict_of
 from gough.dynamics.with_effects import WithEffects, with_effects
 from gough.estimates import Claim, Estimate, HullStats, Method, Status, estimate
 from gough.methods import (
@@ -131,7 +133,7 @@ def identify(
     noise = stated_sigma(sigma, robot.actuators, "sigma")
     of_positions = stated_sigma(sigma_positions, robot.coordinates, "sigma_positions")
     begin = announced(on_step, 4 + len(chosen) + 2 * bool(compare) + (validation is not None))
-    _require_rows(robot, motion)
+    _require_rows(robot, motion, validation)
     begin("assembling the equations")
     if included:
         extended = with_effects(robot, motion, included, prior=prior)
@@ -246,12 +248,25 @@ def _verdict(identified: Identified, prior: Box | ConfidenceEllipsoid | None) ->
         causes,
         tuple(sign for sign in signs if sign is not None),
         mistake="" if physics is None else physics.mistake,
+        excess=0.0 if identified.noise_level is None else identified.noise_level.excess,
+        expected=(NOISE, SPECTRUM, HELD_OUT, COVERAGE, OTHER_MODELS),
     )
 
 
-def _require_rows(robot: DynamicModel, motion: MeasuredMotion) -> None:
+def _require_other(motion: MeasuredMotion, validation: MeasuredMotion | None) -> None:
+    """Refuse a validation that is the motion itself: its predictions would not be of held-out data."""
+    same = validation is not None and validation.q.shape == motion.q.shape and np.array_equal(validation.q, motion.q)
+    require(
+        not same,
+        "the validation has the same positions as the motion that is identified from: give a recording of another "
+        "motion, or leave it out (then blocks of time are held out)",
+    )
+
+
+def _require_rows(robot: DynamicModel, motion: MeasuredMotion, validation: MeasuredMotion | None) -> None:
     """Refuse a motion that leaves no row of an actuator, and say how fast its coordinate moves."""
     require_fit(robot, motion)
+    _require_other(motion, validation)
     for i in np.flatnonzero(~motion.kept.any(axis=0)).tolist():
         what = f"every row of {motion.actuators[i]} is masked, so nothing can be identified from it"
         if len(motion.coordinates) != len(motion.actuators):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 from math import pi
 
 import numpy as np
@@ -32,6 +32,10 @@ _ALIKE = 1.05
 """Ratio of sums of squares below which two explanations fit alike."""
 _HALVED = 0.25
 """Ratio of sums of squares below which other signs or units count as an explanation by the residuals alone."""
+_ROWS, _MOST_ROWS = 4, 6000
+"""Rows for each unknown without which other orders are not tried, and rows that suffice to try them."""
+_SOME = 1e-3
+"""Share of the sum of squares of the efforts from which on exchanged efforts are tried."""
 _LARGE = 0.05
 """Share of the sum of squares of the efforts from which on residuals suggest mistaken units of the coordinates."""
 _FACTORS = {1000.0: "1000", 0.001: "1/1000", 9.81: "g = 9.81", 1 / 9.81: "1/g = 1/9.81"}
@@ -88,6 +92,57 @@ def wrong_sign(cone: PhysicalCone, problem: LinearProblem, robot: DynamicModel, 
         better = f", and the residuals fall to {number(np.sqrt(left(fits[0]) / given) * 100, digits=2)} % of theirs"
     advice = "check the sign of these channels, of the gain and of the coordinates"
     return f"With {' or with '.join(texts)} the parameters are physically possible{better}: {advice}."
+
+
+def wrong_order(cone: PhysicalCone, problem: LinearProblem, robot: DynamicModel) -> str:
+    """Two actuators whose efforts, exchanged, leave less than half of the residuals, as a sentence."""
+    groups, n = problem.groups, len(problem.groups)
+    if n < 2:
+        return ""
+    position = np.asarray(groups.positions(slice(0, problem.n_rows)))
+    sample, own = position // n, position % n
+    complete = np.bincount(sample) == n
+    chosen = np.flatnonzero(complete[sample])
+    if len(chosen) < _ROWS * problem.W.shape[1]:
+        return ""
+    chosen = chosen[: _MOST_ROWS // n * n]
+    W, y = problem.W[chosen], problem.y[chosen].reshape(-1, n)
+    scale = np.sqrt((y**2).mean(axis=0))
+    if not (scale > 0).all():
+        return ""
+    weight = 1 / scale[own[chosen]]
+    Q = np.linalg.qr(W * weight[:, None])[0]
+
+    def left(order: Sequence[int]) -> float:
+        z = y[:, list(order)].reshape(-1) * weight
+        return max(float(z @ z - np.sum((Q.T @ z) ** 2)), 1e-12 * float(z @ z))
+
+    usual = list(range(n))
+    given = left(usual)
+    if given < _SOME * y.size:
+        return ""
+    best, pair = given, (0, 0)
+    for i, k in combinations(range(n), 2):
+        order = usual.copy()
+        order[i], order[k] = k, i
+        if (now := left(order)) < best:
+            best, pair = now, (i, k)
+    if best > _HALVED * given:
+        return ""
+    order = usual.copy()
+    order[pair[0]], order[pair[1]] = pair[1], pair[0]
+    exchanged = y[:, order].reshape(-1)
+    turned = replace(problem, W=W, y=exchanged, groups=groups.select(chosen), unknowns=_free(problem))
+    again = estimate(turned, LeastSquares(), strict=False)
+    test = cone.test(again, sizes_of(turned)) if has_base(cone.analysis, again) else None
+    if test is None or test.is_refuted:
+        return ""
+    names = listed([robot.actuators[i] for i in pair])
+    fall = number(np.sqrt(best / given) * 100, digits=2)
+    return (
+        f"With the efforts of {names} exchanged the parameters are physically possible, and the residuals fall to "
+        f"{fall} % of theirs: check the columns of these channels."
+    )
 
 
 def _negated(pattern: Array, actuators: Sequence[str]) -> str:

@@ -81,6 +81,12 @@ class NoiseLevel(ArrayValue):
         return self.residual / self.sigma
 
     @property
+    def excess(self) -> float:
+        """Part of the mean square of the residuals, each actuator over its noise, that the noise does not explain."""
+        squares = self.ratio[self.is_white] ** 2
+        return max(0.0, 1 - len(squares) / float(squares.sum())) if squares.size else 0.0
+
+    @property
     def tolerance(self) -> float:
         """Part by which the mean square may exceed the level for reasons other than chance."""
         return TOLERANCE if self.source == ABOVE_THE_BAND else 0.0

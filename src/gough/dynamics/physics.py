@@ -7,7 +7,7 @@ from typing import Any
 from gough.core.tables import Cell, Column, Table, table
 from gough.core.text import listed, number, plus_minus, signs
 from gough.data import MeasuredMotion
-from gough.dynamics.mistakes import wrong_angles, wrong_sign, wrong_units
+from gough.dynamics.mistakes import wrong_angles, wrong_order, wrong_sign, wrong_units
 from gough.dynamics.physical_cone import (
     COMBINATION,
     MOST_NAMED,
@@ -109,11 +109,14 @@ def physics_of(
     if test is None:
         return None
     mistake = wrong_sign(cone, problem, robot, is_refuted=test.is_refuted)
+    mistake = mistake or wrong_order(cone, problem, robot)
     mistake = mistake or wrong_angles(robot, problem, motion, is_refuted=test.is_refuted)
     mistake = mistake or wrong_units(robot, analysis, answer)
     impossible = test.impossible(cone) if test.is_refuted else ()
     sentences = (*_sentences(test, impossible, method), *([mistake] if mistake else []))
     statistic = f"{number(test.distance, digits=3)} σ from possible" if test.dof else "nothing to test"
+    if mistake and not test.is_refuted:
+        statistic = "a mistake of signs, order or units fits better"
     # a mistake that another test found does not have the p of this one
     p = None if mistake and not test.is_refuted else test.p
     sign = Sign(ABOUT, test.is_refuted or bool(mistake), statistic, p, sentences)

@@ -17,7 +17,7 @@ from gough.core.tables import Cell, Column, Table, table
 from gough.core.text import listed, number, percent
 from gough.core.threads import one_blas_thread
 from gough.dynamics.held_out import BLOCKS, BlockedRows, gain, joined, solved, triangles
-from gough.dynamics.signs import LEVEL, Sign
+from gough.dynamics.signs import COVERAGE, HELD_OUT, LEVEL, Sign
 from gough.dynamics.validation import Directions, quantile, variance_of_efforts
 from gough.estimates import Estimate, FitStats, Method, Status
 from gough.methods import GaussMarkov, LeastSquares, RobustLeastSquares, WeightedLeastSquares
@@ -182,7 +182,7 @@ def held_out_sign(identified: "Identified") -> Sign | None:
         )
         sentences = (text,)
     statistic = f"held-out over expected mean square = {number(score.ratio, digits=3)}"
-    return Sign("held out against fitted", against, statistic, score.ratio_p, sentences)
+    return Sign(HELD_OUT, against, statistic, score.ratio_p, sentences)
 
 
 def coverage_sign(identified: "Identified") -> Sign | None:
@@ -209,7 +209,7 @@ def coverage_sign(identified: "Identified") -> Sign | None:
         rows = f"rows of {recommendation.held_out}"
         sentences = (f"Only {share} of the {rows} lie within their {level} intervals, {meaning}.",)
     return Sign(
-        "coverage of intervals on held-out rows",
+        COVERAGE,
         against,
         f"{share} inside, {level} expected",
         score.covered_p,

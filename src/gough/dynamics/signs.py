@@ -7,6 +7,8 @@ from gough.core.tables import Cell, Column, Table, table
 
 LEVEL = 0.001
 """Probability with which one test speaks against a model that is true."""
+HELD_OUT = "held out against fitted"
+COVERAGE = "coverage of intervals on held-out rows"
 
 
 @dataclass(frozen=True)

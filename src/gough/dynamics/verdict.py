@@ -1,5 +1,6 @@
 """The verdict on a model: adequate only if no test at hand speaks against it, else the likely cause."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +14,18 @@ from gough.dynamics.adequacy import Adequacy, Finding
 from gough.dynamics.causes import Cause, Causes
 from gough.dynamics.noise_level import ABOUT as NOISE
 from gough.dynamics.physics import ABOUT as PHYSICS
-from gough.dynamics.signs import LEVEL, Sign, table_of_signs
+from gough.dynamics.signs import COVERAGE, HELD_OUT, LEVEL, Sign, table_of_signs
 
 _WITHIN = 0.99
 """Part of the efforts' power that defines the band of the motion."""
 _FLAT = 0.7
 """Up to this share of the cutoff the low-pass leaves white noise nearly flat."""
+SPECTRUM = "spectrum of the residuals"
+OTHER_MODELS = "held-out data, other models"
+_DECIDING = {NOISE, SPECTRUM, HELD_OUT, COVERAGE, OTHER_MODELS}
+"""Tests of which at least one must have been made to call a model adequate."""
+_MOST = 0.5
+"""Part of the excess over the noise level that the effects must remove to be called the cause."""
 _LISTED = 3
 """Undetectable effects that are listed in the text."""
 _FEWEST = 20
@@ -34,6 +41,12 @@ class Verdict:
     causes: Causes | None = None
     mistake: str = ""
     """The mistake of signs or units that explains impossible parameters, as a sentence; empty where none was found."""
+    excess: float = 0.0
+    """Part of the mean square of the residuals that is above the noise level; 0 where no level is known."""
+    remark: str = ""
+    """What must be known to follow the advice, as a sentence."""
+    missing: tuple[str, ...] = ()
+    """Tests that these data do not allow."""
 
     @property
     def against(self) -> tuple[Sign, ...]:
@@ -46,25 +59,60 @@ class Verdict:
         return None if self.causes is None else self.causes.likeliest
 
     @property
+    def is_explained(self) -> bool:
+        """Do the effects that were found remove most of what is above the noise level?"""
+        if self.causes is None or not self.causes.steps:
+            return False
+        left = float(np.prod([1 - cause.removes for cause in self.causes.steps]))
+        return 1 - left > _MOST * self.excess
+
+    @property
+    def has_mistake(self) -> bool:
+        """Does a mistake of units, order or signs explain the data better than an effect?"""
+        is_sign = self.cause is not None and self.cause.effect.name == "sign" and self.is_explained
+        return bool(self.mistake) and not is_sign
+
+    @property
     def headline(self) -> str:
         """The verdict in one sentence."""
         match self.finding:
-            case Finding.INADEQUATE if self.cause is not None:
-                return f"The model is NOT ADEQUATE; the likely cause is {self.cause.effect.title}."
-            case Finding.INADEQUATE if any(sign.about == PHYSICS for sign in self.against):
-                return "The model is NOT ADEQUATE: its parameters are not physically possible."
-            case Finding.INADEQUATE if [sign.about for sign in self.against] == [NOISE]:
-                return (
-                    "The model is NOT ADEQUATE, or the noise is larger than the noise level: residuals exceed it, and "
-                    "no effect of the catalogue explains them."
-                )
             case Finding.INADEQUATE:
-                return "The model is NOT ADEQUATE; no effect of the catalogue explains it."
+                return f"The model is NOT ADEQUATE{self._reason}"
+            case Finding.UNDECIDED if not _DECIDING & {sign.about for sign in self.signs}:
+                return "UNDECIDED: these data are too few for the tests that a verdict needs. Record longer."
             case Finding.UNDECIDED:
                 return "UNDECIDED: this recording does not decide between the models."
             case Finding.LARGER_THAN_NEEDED:
                 return "The model is ADEQUATE; a simpler one predicts as well."
         return "The model is ADEQUATE: none of the tests speaks against it."
+
+    @property
+    def _reason(self) -> str:
+        """Why the model is not adequate: the end of the headline."""
+        abouts, cause = {sign.about for sign in self.against}, self.cause
+        if self.has_mistake:
+            return f"; a mistake in the data is likely. {self.mistake}"
+        if cause is not None and self.is_explained:
+            return f"; the likely cause is {cause.effect.title}."
+        if cause is not None:
+            return (
+                ", and no effect of the catalogue explains most of the residuals. The nearest is "
+                f"{cause.effect.title}, which removes {percent(cause.removes)} of their mean square: it may imitate "
+                "another effect."
+            )
+        if PHYSICS in abouts:
+            return ": its parameters are not physically possible."
+        if abouts == {NOISE}:
+            return (
+                ", or the noise is larger than the noise level: residuals exceed it, and no effect of the catalogue "
+                "explains them."
+            )
+        if abouts <= {NOISE, SPECTRUM, COVERAGE}:
+            return (
+                ", or the noise is not white (disturbances, outliers, jitter of the sampling times): no effect of the "
+                "catalogue explains the residuals."
+            )
+        return "; no effect of the catalogue explains it."
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -75,18 +123,21 @@ class Verdict:
             lines.append(f"Against the model: {'; '.join(what)}.")
         # sentences on the noise and on physics are paragraphs of their own
         lines += [line for sign in self.against if sign.about not in (NOISE, PHYSICS) for line in sign.sentences]
-        lines += [self.mistake] if self.mistake and self.cause is None else []
+        lines += [self.mistake] if self.mistake and not self.has_mistake else []
         if self.finding is not Finding.INADEQUATE:
             return (*lines, *self._tests_made, *self._not_excluded)
-        if self.causes is not None and self.cause is not None:
-            lines += _on_cause(self.cause, self.causes)
+        if self.causes is not None and self.cause is not None and not self.has_mistake:
+            lines += [*_on_cause(self.cause, self.causes), *([self.remark] if self.remark else [])]
         lines.append("The printed σ account for noise, not for effects that the model leaves out.")
         return tuple(lines)
 
     @property
     def _tests_made(self) -> tuple[str, ...]:
         made = [sign.about for sign in self.signs]
-        return (f"Tests made, each at the level {LEVEL:g}: {', '.join(made)}.",) if made else ()
+        lines = [f"Tests made, each at the level {LEVEL:g}: {', '.join(made)}."] if made else []
+        if self.missing:
+            lines.append(f"These data do not allow: {', '.join(self.missing)}.")
+        return tuple(lines)
 
     @property
     def _not_excluded(self) -> tuple[str, ...]:
@@ -146,7 +197,13 @@ def _with_parameters(cause: Cause) -> str:
 
 
 def verdict_of(
-    adequacy: Adequacy | None, causes: Causes | None, signs: tuple[Sign, ...], *, mistake: str = ""
+    adequacy: Adequacy | None,
+    causes: Causes | None,
+    signs: tuple[Sign, ...],
+    *,
+    mistake: str = "",
+    excess: float = 0.0,
+    expected: Sequence[str] = (),
 ) -> Verdict:
     """The verdict from nested models, the catalogue of effects, and all other tests.
 
@@ -155,17 +212,23 @@ def verdict_of(
         causes: The catalogue of effects; None where it was not tried.
         signs: The other tests.
         mistake: The mistake of signs or units that explains impossible parameters, as a sentence.
+        excess: Part of the mean square of the residuals that is above the noise level.
+        expected: Tests without any of which a model is not called adequate.
     """
     every = (
         *signs,
         *([sign_of_variants(adequacy)] if adequacy is not None else []),
         *([sign_of_effects(causes)] if causes is not None else []),
     )
+    made = {sign.about for sign in every}
     if any(sign.against for sign in every):
         finding = Finding.INADEQUATE
+    elif expected and not made & set(expected):
+        finding = Finding.UNDECIDED
     else:
         finding = Finding.ADEQUATE if adequacy is None else adequacy.finding
-    return Verdict(finding, every, causes, mistake)
+    missing = tuple(about for about in expected if about not in made)
+    return Verdict(finding, every, causes, mistake, excess, missing=missing)
 
 
 def sign_of_variants(adequacy: Adequacy) -> Sign:
@@ -178,7 +241,7 @@ def sign_of_variants(adequacy: Adequacy) -> Sign:
     else:
         part = percent(adequacy.generic_gain) if adequacy.generic_gain > 0 else "nothing"
         what = f"general terms remove {part}"
-    return Sign("held-out data, other models", against, f"{what} of the mean square")
+    return Sign(OTHER_MODELS, against, f"{what} of the mean square")
 
 
 def sign_of_effects(causes: Causes) -> Sign:
@@ -187,7 +250,7 @@ def sign_of_effects(causes: Causes) -> Sign:
     if cause is None:
         return Sign("catalogue of effects", against=False, statistic=f"{len(causes.ranked)} effects, none", p=causes.p)
     what = f"{cause.effect.name}: 2 ln likelihood ratio {number(cause.ratio, digits=3)}"
-    return Sign("catalogue of effects", against=True, statistic=what, p=min(1.0, len(causes.ranked) * cause.p))
+    return Sign("catalogue of effects", against=True, statistic=what, p=cause.p)
 
 
 def sign_of_spectrum(motion: MeasuredMotion, residuals: Array) -> Sign | None:
@@ -226,7 +289,7 @@ def sign_of_spectrum(motion: MeasuredMotion, residuals: Array) -> Sign | None:
     ratio = (inside / within) / (outside / beyond)
     p = float(fdtrc(within, beyond, ratio))
     statistic = f"{number(ratio, digits=3)} times the power within {number(band, digits=2)} Hz as above it"
-    return Sign("spectrum of the residuals", p < LEVEL, statistic, p)
+    return Sign(SPECTRUM, p < LEVEL, statistic, p)
 
 
 def _stretches(motion: MeasuredMotion) -> list[Array]:

@@ -151,8 +151,8 @@ class WithEffects:
         titles = listed([effect.title for effect in self.effects])
         return (
             f"The model includes {titles}. Forms of effects, such as wave numbers, and secants of effects that are not "
-            "linear are estimated from this motion; guaranteed sets are conditional on them."
-            + "".join(f" {caveat}" for caveat in self.caveats)
+            "linear are estimated from this motion; guaranteed sets and the ± of the effects' parameters are "
+            "conditional on them." + "".join(f" {caveat}" for caveat in self.caveats)
         )
 
 
@@ -190,7 +190,14 @@ def with_effects(
             )
             raise EffectError(f"the effect '{effect.name}' cannot be estimated here. {why.removesuffix('.')}")
         model = _extended(model, motion, found.ranked[0], prior)
-    return model
+        if not set(found.ranked[0].names) & set(model.values):
+            raise EffectError(
+                f"the effect '{effect.name}' cannot be estimated here: at the values that fit best, the robot does not "
+                "reach the positions, or other parameters have the same effect. Leave it out of use in [effects]"
+            )
+    excitation = excitation_of(model.reference, motion, model.parameters)
+    caveats = (effect.caveat(excitation, model.values) for effect in model.effects)
+    return replace(model, caveats=tuple(filter(None, caveats)))
 
 
 def _rate(motion: MeasuredMotion) -> float:
@@ -203,8 +210,7 @@ def _extended(
     """The model with one more effect; its secants are moved until they are those at the estimate."""
     values = {**model.values, **dict(zip(cause.names, cause.values.tolist(), strict=True))}
     units = {**model.effect_units, **dict(zip(cause.names, cause.units, strict=True))}
-    effects, caveats = (*model.effects, cause.effect), (*model.caveats, *([cause.caveat] if cause.caveat else []))
-    model = replace(model, effects=effects, values=values, effect_units=units, caveats=caveats, _known={})
+    model = replace(model, effects=(*model.effects, cause.effect), values=values, effect_units=units, _known={})
     for _ in range(_ROUNDS):
         theta = _fitted(model, motion, prior)
         own = len(model.robot.names)

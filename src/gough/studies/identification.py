@@ -413,7 +413,7 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
         """Refuse tables that are about recordings of one motion each."""
         for key, default, why in (
             ("preparation", PreparationTable(), "repeats are neither filtered nor thinned"),
-            ("effects", EffectsTable(), "effects are estimated from recordings of one motion each"),
+            ("effects", EffectsTable(), "effects are estimated from single recordings, without [repeats]"),
             ("methods", MethodsTable(), "repeats are identified by every estimator for repeats"),
             ("noise", NoiseTable(), "the noise is estimated from the repeats; or state sigma_efforts in [repeats]"),
         ):

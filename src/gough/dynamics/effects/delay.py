@@ -1,5 +1,7 @@
 """A delay of each actuator's effort behind its motion: clocks, filters in the drive, the bus."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from gough.core.arrays import Array, Integers
@@ -27,6 +29,13 @@ class Delay(Effect):
             late = shifted(excitation.efforts[:, i], d * excitation.rate, excitation.recording)
             values[:, i] = (late - excitation.efforts[:, i]) / d if d else -slope[:, i]
         return excitation.per_actuator("delay_", ("s",) * excitation.n, values)
+
+    def caveat(self, excitation: Excitation, values: Mapping[str, float]) -> str:  # noqa: ARG002
+        """That the positions are late, where delays are negative."""
+        late = [value for name, value in values.items() if name.startswith("delay_")]
+        if not late or max(late) > 0:
+            return ""
+        return "The delays are negative: the positions are recorded later than the efforts."
 
     def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted:  # noqa: ARG002
         """All efforts come late."""

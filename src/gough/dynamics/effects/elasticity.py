@@ -62,6 +62,7 @@ class Elasticity(Effect):
         'belts and couplings. use = ["elasticity"] in [effects] estimates the compliance of each drive.'
     )
     is_refitted = True
+    nonnegative = ("compliance",)
     sizes = (0.001, 0.004, 0.015)
     size_unit = "of the rms displacement"
 
@@ -106,7 +107,7 @@ class Elasticity(Effect):
         share = min(max(values.get(_SHARE, self.rotor), 0.0), _SURE_ROTOR)
         links = (1 - share) * excitation.once("inertias", lambda: _inertias(excitation))
         c = np.array([values.get("compliance", values.get(f"compliance_{i + 1}", 0.0)) for i in range(excitation.n)])
-        stiffness = 1 / np.maximum(c * links, 1e-300)
+        stiffness = 1 / np.maximum(c * links, 1e-300)  # over the link's inertia
         natural = float(np.sqrt(stiffness.min())) / (2 * np.pi)
         load = _rigid(excitation, *_coarse(excitation))
         highest = max(_highest(excitation, excitation.interpolated(load), part) for part in excitation.pieces)

@@ -1,7 +1,10 @@
 """A gain of one actuator's effort against the others': torque constants, amplifiers, scaling of channels."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
+from gough.core.text import listed
 from gough.dynamics.effect import Columns, Effect, Excitation, Planted, Truth
 
 
@@ -24,6 +27,16 @@ class Gain(Effect):
     def columns(self, excitation: Excitation) -> Columns:
         """The model's efforts, actuator by actuator."""
         return excitation.per_actuator("gain_", ("1",) * excitation.n, excitation.efforts)
+
+    def caveat(self, excitation: Excitation, values: Mapping[str, float]) -> str:
+        """What the gains are relative to."""
+        every = {f"gain_{i + 1}": name for i, name in enumerate(excitation.robot.actuators)}
+        kept = [name for key, name in every.items() if key not in values]
+        to = f"{listed(kept)}, taken as exact" if kept else "their mean"
+        return (
+            f"Gains are relative to {to}: which actuators are right is not determined by the data. If that reference "
+            "is off, so are all parameters, by the same factor."
+        )
 
     def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted:
         """One actuator's effort is larger than it is."""

@@ -11,6 +11,9 @@ from gough.dynamics.effect import Columns, Effect, Excitation, Planted, Truth
 DISTANCES = (0.003, 0.0055, 0.01, 0.017, 0.03, 0.055, 0.1)
 """Presliding distances to choose from, as parts of each actuator's range of positions."""
 
+_FINE = 1.02
+"""Ratio of distances at which they are not refined further."""
+
 
 @dataclass(frozen=True)
 class Hysteresis(Effect):
@@ -21,6 +24,8 @@ class Hysteresis(Effect):
 
     distances: tuple[float, ...] = ()
     """d of each actuator, rad or m; empty: a hundredth of its range."""
+    step: float = 1.8
+    """Ratio of the distances that are tried."""
 
     name = "hysteresis"
     title = "hysteresis of the friction after reversals (presliding)"
@@ -28,6 +33,7 @@ class Hysteresis(Effect):
         "Leave longer pieces around reversals out (within in [preparation.reversals]), or reverse less often. "
         'use = ["hysteresis"] in [effects] estimates the friction that builds up with the distance.'
     )
+    nonnegative = ("hysteresis_",)
     sizes = (0.005, 0.02, 0.08)
     size_unit = "of the rms effort"
 
@@ -35,6 +41,14 @@ class Hysteresis(Effect):
         """One for each presliding distance."""
         span = np.ptp(excitation.q, axis=0)
         return tuple(replace(self, distances=tuple((part * span).tolist())) for part in DISTANCES)
+
+    def nearer(self) -> tuple[Effect, ...]:
+        """Distances below and above, of all actuators."""
+        if not self.distances or self.step < _FINE:
+            return ()
+        half = replace(self, step=float(np.sqrt(self.step)))
+        near = (replace(half, distances=tuple(d * by for d in self.distances)) for by in (1 / half.step, half.step))
+        return (half, *near)
 
     def columns(self, excitation: Excitation) -> Columns:
         """One friction for each actuator."""

@@ -34,6 +34,7 @@ class PassiveFriction(Effect):
         "Check bearings and preload of the passive joints. State their friction in the mechanism file, or use a "
         'variant with passive friction; use = ["passive-friction"] in [effects] estimates one coefficient for all.'
     )
+    nonnegative = ("passive_",)
     sizes = (0.003, 0.01, 0.03)
     size_unit = "of the rms effort"
 

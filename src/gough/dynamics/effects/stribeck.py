@@ -9,6 +9,9 @@ from gough.dynamics.effect import Columns, Effect, Excitation, Planted, Truth
 SPEEDS = (0.05, 0.07, 0.1, 0.14, 0.2, 0.28, 0.4)
 """Stribeck speeds to choose from, as parts of each actuator's rms speed."""
 
+_FINE = 1.02
+"""Ratio of speeds at which they are not refined further."""
+
 
 @dataclass(frozen=True)
 class Stribeck(Effect):
@@ -19,6 +22,8 @@ class Stribeck(Effect):
 
     speeds: tuple[float, ...] = ()
     """v_i of each actuator, rad/s or m/s; empty: a tenth of its rms speed."""
+    step: float = 1.4
+    """Ratio of the speeds that are tried."""
 
     name = "stribeck"
     title = "the Stribeck effect: larger friction at low speeds"
@@ -26,6 +31,7 @@ class Stribeck(Effect):
         "Record slow motions too, or leave rows at low speeds out (speed in [preparation.reversals]). "
         'use = ["stribeck"] in [effects] estimates the additional friction.'
     )
+    nonnegative = ("stribeck_",)
     sizes = (0.01, 0.04, 0.15)
     size_unit = "of the rms effort, at speed zero"
 
@@ -33,6 +39,14 @@ class Stribeck(Effect):
         """One for each Stribeck speed."""
         rms = np.sqrt((excitation.dq**2).mean(axis=0))
         return tuple(replace(self, speeds=tuple((part * rms).tolist())) for part in SPEEDS)
+
+    def nearer(self) -> tuple[Effect, ...]:
+        """Speeds below and above, of all actuators."""
+        if not self.speeds or self.step < _FINE:
+            return ()
+        half = replace(self, step=float(np.sqrt(self.step)))
+        near = (replace(half, speeds=tuple(v * by for v in self.speeds)) for by in (1 / half.step, half.step))
+        return (half, *near)
 
     def columns(self, excitation: Excitation) -> Columns:
         """One additional friction for each actuator."""

@@ -49,6 +49,10 @@ DOUBTED = 1e-4
 _EXACT_REGRESSOR = ("least squares", "Gauss–Markov")
 """Estimators that take filtered and differentiated positions as exact."""
 _INSTRUMENTS = "instrumental variables"
+_ON_EFFECTS = (
+    "Effects are not estimated from repeats: to include one, remove the table [repeats], which identifies from "
+    "filtered recordings, and add [effects]."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +157,8 @@ class IdentifiedRepeats(RobotEstimates):
             statistic = f"residuals {worst:.3g} times the expected ones at most"
             signs.append(Sign(f"prediction of {name}", not other.is_unbiased, statistic, p))
         mistake = "" if self.physics is None else self.physics.mistake
-        return verdict_of(None, self.causes, tuple(signs), mistake=mistake)
+        verdict = verdict_of(None, self.causes, tuple(signs), mistake=mistake, excess=self.noise_level.excess)
+        return replace(verdict, remark=_ON_EFFECTS if verdict.cause is not None else "")
 
     @property
     def noise_level(self) -> NoiseLevel:
