@@ -1,4 +1,4 @@
-"""Coverage of the 95 % intervals over simulated recordings of several robots, with white, filtered and drifting noise.
+"""Coverage of the 95 % intervals over simulated recordings of several robots: white, filtered, drifting noise, walks.
 
 Arguments: number of seeds, then names of robots; without them 200 seeds of every robot.
 """
@@ -10,10 +10,11 @@ import numpy as np
 from gough import Gaussian, LinearProblem, Unknowns, estimate
 from gough.dynamics import METHODS, base_values, reduced
 from gough.methods import identifiability
-from tests.dynamics.moving_robots import ROBOTS, drifting, filtered, moving, white
+from tests.dynamics.moving_robots import ROBOTS, drifting, filtered, moving, walking, white
 
 NAMES = ("least squares", "weighted", "Gauss–Markov", "robust")
 NOISE = {"white": white, "filtered": filtered} | {f"drift, {t:g} s": drifting(t) for t in (0.05, 0.2, 0.5, 1, 2, 5)}
+NOISE |= {f"walk, {size}": walking(size) for size in (1, 5)}
 SIGMA = 0.1
 
 

@@ -114,3 +114,14 @@ def drifting(time_constant):
         return noise + np.sqrt(0.5) * size * slow
 
     return noise
+
+
+def walking(size):
+    """Filtered noise and a random walk from 0; its variance at the end is size² times that of a drift (`drifting`)."""
+
+    def noise(rng, n_samples, n):
+        own = filtered(rng, n_samples, n)
+        walk = np.cumsum(rng.normal(size=(n_samples, n)), axis=0) / np.sqrt(n_samples)
+        return own + size * np.sqrt(CUT_OFF / (RATE / 2) / 2) * walk
+
+    return noise

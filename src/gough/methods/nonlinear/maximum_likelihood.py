@@ -348,9 +348,9 @@ def residual_summary(
     if not (scores > SCREEN).any():
         return white
     fit, noise = _modelled(problem, theta, inverse_information)
-    if not noise.length:
+    if not noise.length and noise.drift is None:
         return white
-    known = replace(noise, covariance=np.eye(len(noise.covariance)))
+    known = noise.of_unit_size()
     return replace(white, covariance=covariance(fit, known, prior=prior), length=noise.length, notes=noise.notes())
 
 

@@ -17,6 +17,7 @@ from gough.methods.statistical.residuals import (
     Fitted,
     NoiseModel,
     covariance,
+    degrees_of_freedom,
     goodness,
     noise_model,
     unknown_noise,
@@ -290,9 +291,8 @@ def answer(
     spare = problem.n_rows - len(solution.columns)
     noise = noise_model(fit) if spare > 0 else unknown_noise(fit)
     if scale_known:
-        noise = replace(noise, covariance=np.eye(len(problem.groups)))
+        noise = noise.of_unit_size()
     chi_squared, p_value = _chi_squared(problem, solution, noise)
-    dof = inf if scale_known else noise.dof
     unknowns, status = _named(problem.unknowns, solution, status)
     fit_stats = FitStats(
         n_rows=problem.n_rows,
@@ -313,7 +313,9 @@ def answer(
     if spare <= 0 and not scale_known:
         notes += (_NO_NOISE,)
         return Estimate(Box(value, value), Claim.VALUE, status, unknowns, written(method), fit_stats, notes)
-    region = ConfidenceEllipsoid(value, covariance(fit, noise, prior=solution.prior_information), level, dof)
+    C = covariance(fit, noise, prior=solution.prior_information)
+    dof = degrees_of_freedom(fit, noise, C.diagonal(), scale_known=scale_known)
+    region = ConfidenceEllipsoid(value, C, level, dof)
     return Estimate(region, Claim.CONFIDENCE, status, unknowns, written(method), fit_stats, notes)
 
 

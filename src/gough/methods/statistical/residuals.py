@@ -4,23 +4,32 @@ The errors of filtered measurements are autocorrelated. The textbook covariance 
 several times. Here the errors of each group (actuator) are a stationary series whose autocovariance is
 estimated from the residuals over as many lags as stand out of chance [PR95] [POL03], freed from the bias that the fit
 itself puts into residuals, and carried through the estimator. For white residuals the result is the textbook's.
+Errors that drift over a large part of the recording are estimated first (`drift`), and the autocovariance without them.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isinf
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Integers
+from gough.methods.statistical.drift import Drift, block_length, may_drift, slow_errors
 from gough.methods.statistical.whitening import Whitening, row_blocks
 from gough.noise import Gaussian
 from gough.problem import LinearProblem
 
 MAX_LAG = 1000
 """Autocorrelation over more samples than this is not estimated."""
+_LONG = 0.1
+"""Probability of a correlation time beyond half of the recording, from which on σ rests on an assumption."""
+_TOO_LONG = (
+    "The drift may be as slow as the recording is long: its size cannot be estimated well from these data. σ assumes "
+    "that it is stationary, with a correlation time of at most the length of the recording. For a random walk or a "
+    "trend the coverage may be lower than stated. Record longer, or remove the cause of the drift."
+)
 _AT_LIMIT = "The autocorrelation is longer than can be estimated: take σ as a lower limit, or decimate the data."
 
 
@@ -51,6 +60,11 @@ class Fitted:
         regressor = self.problem.W if self.directions is None else self.directions
         return self.whiten(rows, regressor[rows][:, self.columns]) @ self.inverse_root
 
+    def effect(self, rows: slice, z: Array) -> Array:
+        """Rows of A T z."""
+        regressor = self.problem.W if self.directions is None else self.directions
+        return self.whiten(rows, regressor[rows][:, self.columns] @ (self.inverse_root @ z))
+
 
 @dataclass(frozen=True, eq=False)
 class NoiseModel:
@@ -63,13 +77,29 @@ class NoiseModel:
     covariance: Array
     """(n, n) covariance of the whitened errors of one sample."""
     autocorrelation: Array
-    """(n, L + 1) autocorrelation of the whitened errors at lags 0 … L; 1 at lag 0."""
+    """(n, L + 1) autocorrelation of the whitened errors at lags 0 … L, without a drift; 1 at lag 0."""
     dof: float
     """Independent samples in the residuals."""
     sum_of_squares: float
     """Sum of squares of the whitened residuals."""
     at_limit: bool
     """Whether residuals are still correlated at the longest lag that is estimated."""
+    drift: Drift | None = None
+    """Errors that are correlated over a large part of the recording."""
+    n_samples: int = 0
+
+    @property
+    def fast(self) -> Array:
+        """(n, n) covariance of the whitened errors of one sample without the drift."""
+        return self.covariance if self.drift is None else self.covariance - self.drift.covariance
+
+    def of_unit_size(self) -> "NoiseModel":
+        """The same autocorrelations for whitened errors whose covariance is known: the identity."""
+        drift, n = self.drift, len(self.covariance)
+        if drift is not None:
+            variance = self.covariance.diagonal()
+            drift = drift.independent(1 / np.sqrt(np.where(variance > 0, variance, 1.0)))
+        return replace(self, covariance=np.eye(n), drift=drift)
 
     @property
     def length(self) -> int:
@@ -85,6 +115,13 @@ class NoiseModel:
             notes += (f"Residuals are autocorrelated over {rows}; σ accounts for it{extra and f' ({extra})'}.",)
         if self.at_limit:
             notes += (_AT_LIMIT,)
+        if self.drift is not None:
+            part, slow = self.drift.length, self.drift.mean_variance.sum() / self.covariance.trace()
+            size = f"{100 * slow:.0f} % of the variance of the errors"
+            time = f"about {part * self.n_samples:.0f} samples, {100 * part:.0f} % of the recording"
+            notes += (f"Residuals drift: {size} has a correlation time of {time}; σ and ± account for it.",)
+            if self.drift.probability_of_long > _LONG:
+                notes += (_TOO_LONG,)
         return notes
 
 
@@ -101,11 +138,96 @@ class _ResidualSums:
     """(n, n) Σ u_k u_kᵀ."""
     squares: Array
     """Σ r_k² in the unit of y."""
+    n_samples: int
+    block_sums: Array
+    """(blocks, n) Σ u over blocks of samples; no blocks where samples are no series."""
+    block_count: Array
+    """(blocks, n) rows of each block."""
 
 
 def noise_model(fit: Fitted) -> NoiseModel:
     """The noise model estimated from the residuals of `fit`."""
     sums = _accumulate(fit)
+    drift = _drift(fit, sums)
+    if drift is None:
+        return _stationary(fit, sums)
+    fast = _stationary(fit, _accumulate(fit, drift))
+    whole = fast.covariance + drift.covariance
+    # mean squares of slow and fast errors are independent: their variances add up
+    variance, slow = whole.diagonal(), drift.mean_variance
+    spread = fast.covariance.trace() ** 2 / fast.dof + float((slow**2 / drift.mean_freedom).sum())
+    dof = float(variance.sum()) ** 2 / spread if spread > 0 else fast.dof
+    return replace(
+        fast,
+        mean_square=sums.squares / sums.count,
+        lag_one=_lag_one(sums),
+        covariance=whole,
+        dof=max(min(dof, fast.dof), 1.0),
+        sum_of_squares=float(sums.lagged[:, 0].sum()),
+        drift=drift,
+    )
+
+
+def _drift(fit: Fitted, sums: _ResidualSums) -> Drift | None:
+    """The drift in the residuals, if there is one; the rows are read for it only if block means suggest it."""
+    count = sums.block_count
+    means = sums.block_sums / np.maximum(count, 1)
+    if not may_drift(means, count > 0):
+        return None
+    blocks, n = means.shape
+    k, samples = fit.inverse_root.shape[1], block_length(sums.n_samples)
+    design = np.zeros((blocks * n, k))
+    for rows in row_blocks(fit.problem, fit.whiten):
+        place = _block_of(fit.problem, rows, samples)
+        Q = fit.orthonormal(rows)
+        inside = place < len(design)
+        if not inside.all():
+            Q, place = Q[inside], place[inside]
+        order = np.argsort(place, kind="stable")
+        first = np.flatnonzero(np.diff(place[order], prepend=-1))
+        if len(first):
+            design[place[order][first]] += np.add.reduceat(Q[order], first, axis=0)
+    return slow_errors(means, count, design.reshape(blocks, n, k) / np.maximum(count, 1)[:, :, None], samples)
+
+
+def _block_of(problem: LinearProblem, rows: slice, samples: int) -> Integers:
+    """Number of the block of samples that each row is in, times the number of groups, plus that of its group."""
+    n = len(problem.groups)
+    positions = problem.groups.positions(rows)
+    return np.asarray(positions // (n * samples) * n + positions % n)
+
+
+def _add_by_block(problem: LinearProblem, rows: slice, u: Array, samples: int, into: tuple[Array, Array]) -> None:
+    """Add the rows' values, and their number, to the sums of their blocks; samples after the last block are left."""
+    n, (block_sums, block_count) = len(problem.groups), into
+    if problem.groups.position is None and rows.start % n == 0 and len(u) % n == 0:
+        begin = rows.start // n
+        end = min(begin + len(u) // n, len(block_sums) // n * samples)
+        if end <= begin:
+            return
+        first, last = begin // samples, (end - 1) // samples
+        edges = np.maximum(np.arange(first, last + 1) * samples, begin)
+        own = slice(first * n, (last + 1) * n)
+        block_sums[own] += np.add.reduceat(u.reshape(-1, n)[: end - begin], edges - begin, axis=0).reshape(-1)
+        block_count[own] += np.repeat(np.diff(edges, append=end), n)
+        return
+    place = _block_of(problem, rows, samples)
+    start = int(place[0]) // n * n
+    for total, values in ((block_sums, u), (block_count, None)):
+        sums = np.bincount(place - start, values)[: max(len(total) - start, 0)]
+        total[start : start + len(sums)] += sums
+
+
+def _lag_one(sums: _ResidualSums) -> Array:
+    if sums.lagged.shape[1] < 2:
+        return np.zeros(len(sums.lagged))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        power = sums.lagged[:, 0] / sums.count
+        return np.where((sums.pairs[:, 1] > 0) & (power > 0), sums.lagged[:, 1] / (sums.pairs[:, 1] * power), 0.0)
+
+
+def _stationary(fit: Fitted, sums: _ResidualSums) -> NoiseModel:
+    """The noise model whose autocorrelation is the residuals' over as many lags as stand out of chance."""
     mean_square = np.where(sums.lagged[:, 0] > 0, sums.lagged[:, 0] / sums.count, 1.0)
     pairs = sums.pairs.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -122,12 +244,13 @@ def noise_model(fit: Fitted) -> NoiseModel:
     freedom = sums.lagged[:, 0] / np.where(C.diagonal() > 0, C.diagonal(), 1.0)
     return NoiseModel(
         mean_square=sums.squares / sums.count,
-        lag_one=raw[:, 1] if raw.shape[1] > 1 else np.zeros(len(raw)),
+        lag_one=_lag_one(sums),
         covariance=C,
         autocorrelation=rho,
         dof=max(float((np.minimum(freedom, sums.count) / memory).sum()), 1.0),
         sum_of_squares=float(sums.lagged[:, 0].sum()),
         at_limit=length >= raw.shape[1],
+        n_samples=sums.n_samples,
     )
 
 
@@ -149,26 +272,47 @@ def covariance(fit: Fitted, noise: NoiseModel, *, prior: Array | None = None) ->
     """Cov θ̂ = T (Qᵀ S Q + Tᵀ P T) Tᵀ, with Q = A T, S the covariance of all whitened errors, P the prior's information.
 
     S = H C Hᵀ, where H filters white noise of each group into noise with the group's autocorrelation and C correlates
-    the groups: filtering the columns of Q gives Qᵀ S Q as a sum of squares.
+    the groups: filtering the columns of Q gives Qᵀ S Q as a sum of squares. A drift adds its own S.
     """
     T, n = fit.inverse_root, len(noise.covariance)
     k = T.shape[1]
     if noise.length == 0 and n == 1:
-        filling = noise.covariance[0, 0] * (np.eye(k) - (0 if prior is None else T.T @ prior @ T))
+        filling = noise.fast[0, 0] * (np.eye(k) - (0 if prior is None else T.T @ prior @ T))
     else:
         taps = _shaping_filters(noise.autocorrelation)
-        root = _root_of_excitation(noise.covariance, taps)
+        root = _root_of_excitation(noise.fast, taps)
         filling = np.zeros((k, k))
         for block in with_past(fit.problem, fit.whiten, fit.orthonormal, len(taps) - 1, flush=True):
             X = (root.T @ filtered(block, taps)).reshape(-1, k)
             filling += X.T @ X
+    if noise.drift is not None:
+        filling = filling + noise.drift.filling
     if prior is not None:
         filling = filling + T.T @ prior @ T
     result: Array = T @ filling @ T.T
     return (result + result.T) / 2
 
 
-def _accumulate(fit: Fitted) -> _ResidualSums:
+def degrees_of_freedom(fit: Fitted, noise: NoiseModel, variance: Array, *, scale_known: bool = False) -> float:
+    """Degrees of freedom of the variances of θ̂ [SAT46], as the geometric mean over the unknowns.
+
+    The variance of a variance is the sum of that of fast errors, that of the drift, and the spread over the
+    correlation times of the drift.
+    """
+    own = 0.0 if scale_known else 1 / noise.dof
+    if noise.drift is None:
+        return 1 / own if own else np.inf
+    slow, uncertainty = noise.drift.variances(fit.inverse_root)
+    safe = np.where(variance > 0, variance, 1.0)
+    share = np.clip(1 - slow / safe, 0.0, 1.0)
+    relative = 2 * own * share**2 + uncertainty / safe**2
+    if not len(variance):
+        return np.inf
+    return float(np.exp(np.log(np.maximum(2 / np.maximum(relative, 2 * own), 1.0)).mean()))
+
+
+def _accumulate(fit: Fitted, drift: Drift | None = None) -> _ResidualSums:
+    """Sums over the residuals; with a drift, over the residuals that there would be without it."""
     problem = fit.problem
     n = len(problem.groups)
     n_samples = int(problem.groups.positions(slice(problem.n_rows - 1, problem.n_rows))[0]) // n + 1
@@ -176,12 +320,20 @@ def _accumulate(fit: Fitted) -> _ResidualSums:
     max_lag = min(MAX_LAG, n_samples // 4) if ordered else 0
     complete = problem.groups.position is None
     count, squares, cross = np.zeros(n), np.zeros(n), np.zeros((n, n))
+    samples = block_length(n_samples)
+    n_blocks = n_samples // samples if ordered else 0
+    block_sums, block_count = np.zeros((2, n_blocks * n))
     products, places = LaggedSums(max_lag), LaggedSums(max_lag)
 
     def columns(rows: slice) -> Array:
         # one walk for all: whitened residuals, squared raw ones, a mark where there is a row
         r = problem.residuals(fit.theta, rows)
         u = fit.errors(rows, r)
+        if drift is not None:
+            positions = problem.groups.positions(rows)
+            u = u - drift.at(positions // n, positions % n) + fit.effect(rows, drift.absorbed)
+        elif n_blocks:
+            _add_by_block(problem, rows, u, samples, (block_sums, block_count))
         return np.column_stack([u, r**2] if complete else [u, r**2, np.ones_like(u)])
 
     for block in with_past(problem, fit.whiten, columns, max_lag):
@@ -200,7 +352,8 @@ def _accumulate(fit: Fitted) -> _ResidualSums:
     lagged = products.total()
     # FFT sums err by rounding of the whole block; lag 0 deserves better
     lagged[:, 0] = cross.diagonal()
-    return _ResidualSums(np.maximum(count, 1), pairs, lagged, cross, squares)
+    by_block = (block_sums.reshape(-1, n), block_count.reshape(-1, n))
+    return _ResidualSums(np.maximum(count, 1), pairs, lagged, cross, squares, n_samples, *by_block)
 
 
 def _grid(fit: Fitted, n_samples: int) -> Array:
