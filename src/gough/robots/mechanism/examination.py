@@ -55,6 +55,8 @@ class Examination:
     """Coordinates that home puts outside of their limits."""
     impossible: tuple[str, ...]
     """Bodies whose moments of inertia no rigid body has."""
+    frictionless: tuple[str, ...] = ()
+    """Actuated coordinates for which no friction is stated."""
 
     @property
     def grubler(self) -> int:
@@ -69,6 +71,11 @@ class Examination:
         notes += [odd.format(name) for name in self.impossible]
         if self.redundant:
             notes.append(f"closures repeat one another ({', '.join(self.redundant)}): parts must fit exactly")
+        if self.frictionless:
+            notes.append(
+                f"no friction is stated for the drives {', '.join(self.frictionless)}, so the model has no parameters "
+                "for it: state some above zero to have it identified"
+            )
         if self.margin < 0.01:
             notes.append(f"home is close to a singularity (margin {self.margin:.2g})")
         return tuple(notes)
@@ -131,6 +138,7 @@ def examine(robot: ClosedChain) -> Examination:
         reaches=reaches,
         beyond=tuple(_outside(robot, home.s[None])[0]),
         impossible=tuple(dict.fromkeys(b.tied for b in mechanism.bodies if not b.inertia.is_possible)),
+        frictionless=tuple(name for name in mechanism.actuated if mechanism.freedoms[name].friction is None),
     )
 
 
