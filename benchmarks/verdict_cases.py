@@ -69,9 +69,8 @@ def largest(sizes: str) -> str:
     """Of estimated sizes, "a = 1 ± 0.1 m, b = …", the one with the largest value."""
     if " = " not in sizes:
         return "—"
-    return max(
-        sizes.split(" and ", maxsplit=1)[0].split(", "), key=lambda one: abs(float(one.split(" = ")[1].split()[0]))
-    )
+    parts = sizes.split(" and ", maxsplit=1)[0].split(", ")
+    return max(parts, key=lambda one: abs(float(one.split(" = ")[1].split()[0].replace("−", "-"))))
 
 
 def words(verdict: Verdict) -> str:

@@ -115,9 +115,11 @@ class Cause:
 
     @property
     def is_impossible(self) -> bool:
-        """Is a parameter that cannot be negative below zero beyond its ±? Then another effect is imitated."""
-        limited = np.array([name.startswith(self.effect.nonnegative) for name in self.names], dtype=bool)
-        return bool(self.effect.nonnegative) and bool((self.values < -_SURE * self.sigma)[limited].any())
+        """Are the values, beyond their ±, none that this effect can have? Then another effect is imitated."""
+        values, above = (
+            dict(zip(self.names, (self.values + k * self.sigma).tolist(), strict=True)) for k in (0.0, _SURE)
+        )
+        return not self.effect.is_possible(values, above)
 
     @property
     def worst(self) -> tuple[str, float, float] | None:

@@ -289,6 +289,16 @@ class Effect(ABC):
         """Factors (actuators,) ±1 that the measured efforts are multiplied by before the fit; None for none."""
         return None
 
+    def is_possible(self, values: Mapping[str, float], above: Mapping[str, float]) -> bool:  # noqa: ARG002
+        """Can this effect have such parameters?
+
+        Args:
+            values: The estimated parameters by name.
+            above: Values that they do not exceed.
+        """
+        limited = self.nonnegative
+        return not limited or all(value >= 0 for name, value in above.items() if name.startswith(limited))
+
     def caveat(self, excitation: Excitation, values: Mapping[str, float]) -> str:  # noqa: ARG002 - for overriders
         """What must be known about these values of the effect's parameters, in sentences; empty: nothing.
 

@@ -7,6 +7,8 @@ import numpy as np
 from gough.core.text import listed
 from gough.dynamics.effect import Columns, Effect, Excitation, Planted, Truth
 
+_LARGEST = 0.7
+
 
 class Gain(Effect):
     """(1 + g_i) · effort_i. A gain that all actuators share multiplies all parameters and cannot be seen."""
@@ -27,6 +29,10 @@ class Gain(Effect):
     def columns(self, excitation: Excitation) -> Columns:
         """The model's efforts, actuator by actuator."""
         return excitation.per_actuator("gain_", ("1",) * excitation.n, excitation.efforts)
+
+    def is_possible(self, values: Mapping[str, float], above: Mapping[str, float]) -> bool:  # noqa: ARG002
+        """Gains that differ by more than these are mistakes of signs or units."""
+        return max((abs(value) for value in values.values()), default=0.0) < _LARGEST
 
     def caveat(self, excitation: Excitation, values: Mapping[str, float]) -> str:
         """What the gains are relative to."""
