@@ -40,6 +40,8 @@ _RANK = 1e-9
 _NONLINEAR = 0.05
 """Part of the mean square from which on an effect is fitted again at the values that were found."""
 _ROUNDS = 3
+_WORTH_A_STEP = 0.1
+"""Gain of the ratio for which the numbers of a form are moved rather than refined."""
 _PER_UNKNOWN = 3
 """Independent rows for each parameter without which no effect is sought."""
 _MOST_STEPS = 3
@@ -328,7 +330,9 @@ def _refined(rows: "_Rows", best: Cause) -> Cause:
     while best.p < LEVEL and (near := best.effect.nearer()):
         fits = _fits(rows, near[1:], rows.excitation, [best.trials] * len(near[1:]))
         middle = replace(best, effect=near[0])
-        best = max([middle, *fits], key=lambda fit: fit.ratio)
+        best = max(fits, key=lambda fit: fit.ratio, default=middle)
+        if best.ratio < middle.ratio + _WORTH_A_STEP:
+            best = middle
         if len(fits) == len(near) - 1:
             best = _with_form(best, middle, fits)
     return best

@@ -311,3 +311,17 @@ class Effect(ABC):
     @abstractmethod
     def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted | None:
         """The experiment with this effect; None where the robot cannot have it."""
+
+
+def multiplied(values: Sequence[float], by: float) -> list[tuple[float, ...]]:
+    """The values with each of them in turn divided, then multiplied, by a factor.
+
+    Examples:
+        >>> multiplied([1.0, 3.0], 2.0)
+        [(0.5, 3.0), (2.0, 3.0), (1.0, 1.5), (1.0, 6.0)]
+    """
+    return [
+        tuple(value * factor if i == k else value for i, value in enumerate(values))
+        for k in range(len(values))
+        for factor in (1 / by, by)
+    ]

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.dynamics.effect import Columns, Effect, Excitation, Planted, Truth
+from gough.dynamics.effect import Columns, Effect, Excitation, Planted, Truth, multiplied
 
 DISTANCES = (0.003, 0.0055, 0.01, 0.017, 0.03, 0.055, 0.1)
 """Presliding distances to choose from, as parts of each actuator's range of positions."""
@@ -43,12 +43,12 @@ class Hysteresis(Effect):
         return tuple(replace(self, distances=tuple((part * span).tolist())) for part in DISTANCES)
 
     def nearer(self) -> tuple[Effect, ...]:
-        """Distances below and above, of all actuators."""
+        """Distances below and above, of each actuator."""
         if not self.distances or self.step < _FINE:
             return ()
-        half = replace(self, step=float(np.sqrt(self.step)))
-        near = (replace(half, distances=tuple(d * by for d in self.distances)) for by in (1 / half.step, half.step))
-        return (half, *near)
+        half = float(np.sqrt(self.step))
+        near = (replace(self, distances=distances) for distances in multiplied(self.distances, half))
+        return (replace(self, step=half), *near)
 
     def columns(self, excitation: Excitation) -> Columns:
         """One friction for each actuator."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gough.dynamics.effect import Columns, Effect, Excitation, Planted, Truth
+from gough.dynamics.effect import Columns, Effect, Excitation, Planted, Truth, multiplied
 
 SPEEDS = (0.05, 0.07, 0.1, 0.14, 0.2, 0.28, 0.4)
 """Stribeck speeds to choose from, as parts of each actuator's rms speed."""
@@ -41,12 +41,12 @@ class Stribeck(Effect):
         return tuple(replace(self, speeds=tuple((part * rms).tolist())) for part in SPEEDS)
 
     def nearer(self) -> tuple[Effect, ...]:
-        """Speeds below and above, of all actuators."""
+        """Speeds below and above, of each actuator."""
         if not self.speeds or self.step < _FINE:
             return ()
-        half = replace(self, step=float(np.sqrt(self.step)))
-        near = (replace(half, speeds=tuple(v * by for v in self.speeds)) for by in (1 / half.step, half.step))
-        return (half, *near)
+        half = float(np.sqrt(self.step))
+        near = (replace(self, speeds=speeds) for speeds in multiplied(self.speeds, half))
+        return (replace(self, step=half), *near)
 
     def columns(self, excitation: Excitation) -> Columns:
         """One additional friction for each actuator."""
