@@ -5,9 +5,13 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from gough.core.errors import InputError, nearest, require
-from gough.export.c_source import FLOAT_TOLERANCE, TOLERANCE, c_files, identifier
+from gough.export.bodies import CompleteMechanism, complete_mechanism
+from gough.export.c_source import FLOAT_TOLERANCE, TOLERANCE, c_files, identifier, sections_of
 from gough.export.compiling import ExportError, compiler_path, vector_errors
+from gough.export.fmu import VERSIONS, fmus
 from gough.export.model import FILE, RobotModel
+from gough.export.simulators import STATES, mjcf_text, mujoco_errors, pinocchio_errors, urdf_texts
+from gough.export.vectors import COUNT, Vectors
 from gough.kernels.ports import check_name
 
 
@@ -102,7 +106,7 @@ def require_form(to: str) -> None:
 
 
 def _exporters() -> dict[str, Exporter]:
-    return {"c": _to_c, "json": _to_json}
+    return {"c": _to_c, "mjcf": _to_mjcf, "urdf": _to_urdf, "fmu": _to_fmu, "json": _to_json}
 
 
 def _to_c(model: RobotModel, options: Options) -> Export:
@@ -118,6 +122,54 @@ def _to_c(model: RobotModel, options: Options) -> Export:
             error = vector_errors(files, options.name, more)["worst"]
             comparisons.append(Comparison(what, error, tolerance, states))
     return Export(options.name, {key: text.encode() for key, text in files.items()}, tuple(comparisons))
+
+
+def _bodies_of(model: RobotModel, options: Options) -> tuple[CompleteMechanism, Vectors]:
+    require(model.dynamics is not None, "a calibration has no masses: simulators need the results of gough identify")
+    section = sections_of(RobotModel(dynamics=model.dynamics), options.name)[0]
+    assert section.dynamics is not None
+    vectors = section.vectors
+    return complete_mechanism(section.dynamics, vectors, options.bodies), vectors
+
+
+def _compared(program: str, errors: Mapping[str, float]) -> tuple[Comparison, ...]:
+    return tuple(Comparison(f"{program}, {what}", error, TOLERANCE, STATES) for what, error in errors.items())
+
+
+def _to_mjcf(model: RobotModel, options: Options) -> Export:
+    of, vectors = _bodies_of(model, options)
+    text = mjcf_text(of)
+    checked = _compared("MuJoCo", mujoco_errors(text, of, vectors)) if options.is_verified else ()
+    notes = (*of.notes, *_offsets(of))
+    return Export(options.name, {f"{options.name}.xml": f"{text}\n".encode()}, checked, notes)
+
+
+def _to_urdf(model: RobotModel, options: Options) -> Export:
+    of, vectors = _bodies_of(model, options)
+    urdf, yaml = urdf_texts(of)
+    checked = _compared("Pinocchio", pinocchio_errors(urdf, yaml, of, vectors)) if options.is_verified else ()
+    files = {f"{options.name}.urdf": urdf.encode(), f"{options.name}.yaml": yaml.encode()}
+    return Export(options.name, files, checked, (*of.notes, *_offsets(of)))
+
+
+def _offsets(of: CompleteMechanism) -> tuple[str, ...]:
+    """A note on parts of the model that simulators do not have."""
+    lost = [name for name, value in of.values.items() if value and name.split("_")[0] in ("o", "cos1", "sin1")]
+    return (f"Left out, because the form has no such term: {', '.join(lost)}.",) if lost else ()
+
+
+def _to_fmu(model: RobotModel, options: Options) -> Export:
+    notes: tuple[str, ...] = ()
+    try:
+        compiler_path()
+        is_compiled = True
+    except ExportError:
+        is_compiled = False  # only without verification: else it was refused before
+        notes = ("No C compiler was found: the FMUs contain sources and no library.",)
+    files, errors = fmus(model, options.name, is_compiled=is_compiled, is_verified=options.is_verified)
+    named = zip(VERSIONS, errors, strict=False)
+    checked = tuple(Comparison(f"FMU, FMI {version} functions", error, TOLERANCE, COUNT) for version, error in named)
+    return Export(options.name, files, checked, notes)
 
 
 def _to_json(model: RobotModel, options: Options) -> Export:
