@@ -122,8 +122,8 @@ def fmu_error(library: Path, of: FmuSource, vectors: Vectors) -> float:
         getattr(loaded, f"{word}Reset")(ctypes.c_void_p(instance))
         call("Set", range(1, 1 + 3 * n), np.concatenate([q, dq, ddq]))
         found = call("Get", range(1 + 3 * n, 1 + 4 * n), np.full(n, np.nan))
-        error = np.abs(found - tau).max() / max(usual, float(np.abs(tau).max()))
-        worst = max(worst, float(error) if np.isfinite(error) else np.inf)
+        away = np.abs(found - tau).max() / max(usual, float(np.abs(tau).max()))
+        worst = max(worst, float(away) if np.isfinite(away) else np.inf)
     getattr(loaded, f"{word}FreeInstance")(ctypes.c_void_p(instance))
     return worst
 
