@@ -276,7 +276,7 @@ class RobotModel:
             )
         except InputError:
             raise
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, ArithmeticError) as error:
             raise InputError(f"not a complete model: {error!r}") from error
 
     @property
