@@ -23,6 +23,7 @@ LAYER = {
     "closure": 4,
     "simulate": 4,
     "designs": 5,
+    "export": 5,
     "report": 6,
     "studies": 7,
     "papers": 8,

@@ -112,5 +112,5 @@ def read_json(text: str) -> Any:
     """
     try:
         return json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, and lists in lists in lists
         raise InputError(f"not a complete JSON document: {error}") from error

@@ -38,6 +38,9 @@ from gough.data import (
     write_problem,
     write_recording,
 )
+from gough.dynamics import identify
+from gough.dynamics.example import random_motion
+from gough.export import RobotModel
 from gough.methods import LinearHull, RelaxedHull, TightEllipsoid
 from gough.robots import ROBOTS
 from gough.robots.mechanism.imports import read_mjcf, read_urdf
@@ -425,7 +428,14 @@ def _poses_text(suffix: str) -> Callable[[], list[bytes]]:
     return made
 
 
+@cache
+def _models() -> list[bytes]:
+    identified = identify(*random_motion(1), methods=["weighted"], compare=False)
+    return [RobotModel.of(identified).to_json().encode()]
+
+
 DOORS: dict[str, Door] = {
+    "model": Door(".json", _models, mutators.JSON, lambda path: _ok(RobotModel.read(path))),
     "study of identification": Door(
         ".toml",
         lambda: [

@@ -26,6 +26,7 @@ from gough.cli import (
     check,
     demo,
     design,
+    export,
     identify,
     mechanism,
     new,
@@ -63,6 +64,7 @@ _add(new.new, _START)
 _add(mechanism.mechanism, _DYNAMICS)
 _add(design.design, _DYNAMICS)
 _add(identify.identify, _DYNAMICS)
+_add(export.export, _DYNAMICS)
 app.add_typer(poses.poses, name="poses", rich_help_panel=_GEOMETRY)
 app.add_typer(target.target, name="target", rich_help_panel=_GEOMETRY)
 app.add_typer(camera.camera, name="camera", rich_help_panel=_GEOMETRY)

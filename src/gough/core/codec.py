@@ -87,5 +87,5 @@ def finite_or_none(value: float) -> float | None:
 def _numbers(value: Any, *, scalar: bool) -> Any:
     try:
         return float(value) if scalar else np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"expected numbers, but found {value!r:.60}") from error

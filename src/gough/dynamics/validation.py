@@ -235,7 +235,7 @@ def _prediction(
     efforts = directions.by_sample(directions.W @ estimate.value)
     error = motion.efforts - efforts
     rms = np.sqrt(_mean(error**2, motion.kept))
-    bounds, kind = _bounds_of_model(estimate, directions.W)
+    bounds, kind = bounds_of_efforts(estimate, directions.W)
     covered, expected, lower, upper = None, None, None, None
     if bounds is not None:
         lower, upper = directions.by_sample(bounds.lower), directions.by_sample(bounds.upper)
@@ -269,7 +269,7 @@ def variance_of_efforts(region: ConfidenceEllipsoid, W: Array) -> Array:
     return np.maximum(np.einsum("ij,ij->i", W @ region.covariance, W), 0.0)
 
 
-def _bounds_of_model(estimate: Estimate, W: Array) -> tuple[Box | None, str]:
+def bounds_of_efforts(estimate: Estimate, W: Array) -> tuple[Box | None, str]:
     """What the model's effort can be over the region, and by which kind of region."""
     match estimate.region:
         case ConfidenceEllipsoid() as region:

@@ -1,8 +1,10 @@
 """A tape as C99: one function without state, allocation or recursion, for compiled kernels and for controllers."""
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from gough.kernels.operations import OPERATIONS
+from gough.kernels.operations import C_FUNCTIONS, OPERATIONS
 from gough.kernels.ports import Port
 from gough.kernels.tape import Tape
 
@@ -10,48 +12,86 @@ BATCH_SYMBOL = "gough_batch"
 """The entry point of a compiled kernel."""
 
 
-def signature(name: str, inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
+@dataclass(frozen=True)
+class Reals:
+    """How real numbers are written in C: their type, their constants, and the functions of math.h.
+
+    Examples:
+        >>> DOUBLES.operation("fmax({0}, 1.0 / {1})")
+        'fmax({0}, 1.0 / {1})'
+        >>> Reals("h4_real", "H4_C({})", "H4_F({})").operation("fmax({0}, 1.0 / {1})")
+        'H4_F(fmax)({0}, H4_C(1.0) / {1})'
+    """
+
+    type: str = "double"
+    constant: str = "{}"
+    """A constant, with its digits for the braces."""
+    function: str = "{}"
+    """A function of math.h, with its name for the braces."""
+
+    def operation(self, text: str) -> str:
+        """The C text of an operation on doubles, for these reals."""
+
+        def word(found: re.Match[str]) -> str:
+            name = found[0]
+            if name == "double":
+                return self.type
+            if name[0].isdigit():
+                return self.constant.format(name)
+            return self.function.format(name) if name in C_FUNCTIONS else name
+
+        return re.sub(r"(?<![\w.{])(?:[A-Za-z_]\w*|\d+\.\d+)", word, text)
+
+
+DOUBLES = Reals()
+"""Plain double precision."""
+
+
+def signature(name: str, inputs: Sequence[Port], outputs: Sequence[Port], reals: Reals = DOUBLES) -> str:
     """The C declaration of a kernel: inputs then outputs, each a row-major array of doubles.
 
     Examples:
         >>> signature("elbow", [Port("q", ())], [Port("p", (2,))])
         'void elbow(const double q[1], double p[2])'
     """
-    arguments = [f"const double {port.name}[{port.size}]" for port in inputs]
-    arguments += [f"double {port.name}[{port.size}]" for port in outputs]
+    arguments = [f"const {reals.type} {port.name}[{port.size}]" for port in inputs]
+    arguments += [f"{reals.type} {port.name}[{port.size}]" for port in outputs]
     return f"void {name}({', '.join(arguments)})"
 
 
-def body(tape: Tape, inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
+def body(tape: Tape, inputs: Sequence[Port], outputs: Sequence[Port], reals: Reals = DOUBLES) -> str:
     """The statements of the function.
 
     Inputs are all read before any output is written, so an output may overwrite an input. Locals begin with an
     underscore, which no port's name does.
     """
+    declared = f"    const {reals.type} "
     loads, statements = [], []
     holder: dict[int, str] = {}  # slot -> the constant local that holds its present value
     for k, step in enumerate(tape.steps):
         match step.operation:
             case "input":
-                loads.append(f"    const double _{k} = {inputs[step.reads[0]].name}[{step.reads[1]}];")
+                loads.append(f"{declared}_{k} = {inputs[step.reads[0]].name}[{step.reads[1]}];")
             case "output":
                 port, element = step.writes
                 statements.append(f"    {outputs[port].name}[{element}] = {holder[step.reads[0]]};")
                 continue
             case "const":
-                statements.append(f"    const double _{k} = {literal(step.constant)};")
+                value = literal(step.constant)
+                plain = value.lstrip("-").isupper()  # NAN and INFINITY are of any type
+                statements.append(f"{declared}_{k} = {value if plain else reals.constant.format(value)};")
             case operation:
-                value = OPERATIONS[operation].c.format(*(holder[slot] for slot in step.reads))
-                statements.append(f"    const double _{k} = {value};")
+                value = reals.operation(OPERATIONS[operation].c).format(*(holder[slot] for slot in step.reads))
+                statements.append(f"{declared}_{k} = {value};")
         holder[step.writes[0]] = f"_{k}"
     return "\n".join(loads + statements)
 
 
-def function(name: str, tape: Tape, inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
+def function(name: str, tape: Tape, inputs: Sequence[Port], outputs: Sequence[Port], reals: Reals = DOUBLES) -> str:
     """The definition of the kernel as a C function."""
     used = {step.reads[0] for step in tape.steps if step.operation == "input"}
     unused = [f"    (void){port.name};" for k, port in enumerate(inputs) if k not in used]
-    lines = [signature(name, inputs, outputs), "{", *unused, body(tape, inputs, outputs), "}"]
+    lines = [signature(name, inputs, outputs, reals), "{", *unused, body(tape, inputs, outputs, reals), "}"]
     return "\n".join(lines) + "\n"
 
 

@@ -16,7 +16,7 @@ from gough.core.files import new_file
 from gough.core.intervals import Interval
 from gough.kernels import lanes
 from gough.kernels.compiler import CompilationError, warn_once
-from gough.kernels.csource import c_files
+from gough.kernels.csource import Reals, c_files, function
 from gough.kernels.enclosure import enclose
 from gough.kernels.expression import Expression, recording_solves
 from gough.kernels.native import NativeKernel, load
@@ -150,6 +150,22 @@ class Kernel:
             with new_file(path, overwrite=overwrite) as file:
                 file.write(text.encode("ascii"))
         return paths
+
+    def c_function(self, name: str, reals: Reals) -> str:
+        """The definition of the kernel as a C function of this name, for a larger program.
+
+        Examples:
+            >>> twice = trace(lambda x: 2 * x, name="twice", inputs={"x": ()})
+            >>> print(twice.c_function("doubled", Reals("real")))
+            void doubled(const real x[1], real twice[1])
+            {
+                const real _0 = x[0];
+                const real _1 = _0 + _0;
+                twice[0] = _1;
+            }
+            <BLANKLINE>
+        """
+        return function(name, self.tape, self.inputs, self.outputs, reals)
 
     def jacobian(self, by: str) -> "Kernel":
         """The kernel of ∂output/∂input for each output, named `d<output>_d<input>`, shape output's + input's.

@@ -8,6 +8,7 @@ comments, e is the unit vector along a link, n = e turned by +90°, l and r are 
     B_1 to B_2, else -1.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from math import pi
@@ -21,6 +22,7 @@ from gough.kernels import Kernel, trace
 from gough.kernels import expression as ex
 from gough.kernels.expression import Expression
 from gough.robots._geometry import length
+from gough.robots.controller import ControllerEquations, EffortEquations
 from gough.robots.mechanism.description import Mechanism
 from gough.robots.mechanism.inertia import Inertia
 from gough.robots.mechanism.parts import BASE, HELD, Body, Closure, Freedom, Friction, Joint, Limits, Platform
@@ -278,6 +280,55 @@ class FiveBar:
             0.977
         """
         return kernels()["margin"].bind(geometry=self._geometry)
+
+    def controller_equations(self) -> ControllerEquations:
+        """Kinematics and dynamics as kernels of end point and motor angles, for a controller.
+
+        Examples:
+            >>> FiveBar.demo().controller_equations().coordinates
+            ('x', 'y', 'q1', 'q2')
+        """
+        geometry, g = ex.vector(*self._geometry.tolist()), self.gravity
+        elbows, at_home = ex.vector(*map(float, self.elbows)), np.array(self.mechanism.platform.home)
+
+        def states(x: Expression) -> dict[str, Expression]:
+            solution = inverse(x, geometry, elbows)
+            # the other assembly mode has the same motor angles: it is out of reach
+            same = ex.where(self.side * solution["meeting"] > 0, 0.0, float("nan"))
+            return {"s": ex.vector(x, solution["q"] + same)}
+
+        def joint(s: Expression, *motion: Expression) -> dict[str, Expression]:
+            dq, ddq, theta, weight = motion
+            W = regressor(s[2:], dq, ddq, geometry, ex.vector(*g) * weight)
+            return {"rigid": W[:, :-4] @ theta[:-4], "friction": W[:, -4:] @ theta[-4:]}
+
+        def columns(chosen: Sequence[int]) -> Kernel:
+            def look(s: Expression, dq: Expression, ddq: Expression) -> dict[str, Expression]:
+                W = regressor(s[2:], dq, ddq, geometry, ex.vector(*g))
+                return {"W": ex.matrix(*(W[:, k] for k in chosen))}
+
+            return trace(look, name="columns", inputs={"s": 4, "dq": 2, "ddq": 2})
+
+        sizes: dict[str, int | tuple[int, ...]] = {"s": 4, "dq": 2, "ddq": 2, "theta": len(self.names), "weight": ()}
+        return ControllerEquations(
+            coordinates=("x", "y", "q1", "q2"),
+            home=np.append(at_home, self.inverse(at_home)),
+            actuated=(2, 3),
+            pose=(0, 1),
+            scale=np.ones(4),
+            forward=trace(lambda q: {"s": ex.vector(pose(q, geometry).end, q)}, name="forward", inputs={"q": 2}),
+            inverse=trace(states, name="states", inputs={"x": 2}),
+            complete=None,
+            jacobian=trace(lambda s: {"J": _jacobian(s[2:], geometry)}, name="jacobian", inputs={"s": 4}),
+            margin=trace(lambda s: margin(s[2:], geometry), name="margin", inputs={"s": 4}),
+            least_margin=self.least_margin,
+            efforts=EffortEquations(
+                trace(joint, name="joint_efforts", inputs=sizes),
+                None,
+                columns,
+                tuple(name[:2] in ("fv", "fc") for name in self.names),
+            ),
+        )
 
     @property
     def _geometry(self) -> Array:

@@ -115,8 +115,8 @@ class IdentifiedRepeats(RobotEstimates):
         return self.order.is_refuted or self.verdict.finding is Finding.INADEQUATE
 
     @cached_property
-    def causes(self) -> Causes:
-        """Effects of the catalogue that explain what the model leaves on the fitted path."""
+    def fitted_motion(self) -> MeasuredMotion:
+        """The fitted path of one period with its derivatives, and the efforts averaged over the repeats."""
         n = len(self.motion.coordinates)
         C = self.covariance
         at = fitted_path(
@@ -128,7 +128,7 @@ class IdentifiedRepeats(RobotEstimates):
         )
         model, path = at.model, at.path
         moved = path if model.parallel is None else model.parallel.joint_motion(*path)
-        mean = MeasuredMotion(
+        return MeasuredMotion(
             self.motion.rate,
             moved[0],
             moved[1],
@@ -140,9 +140,13 @@ class IdentifiedRepeats(RobotEstimates):
             actuators=self.motion.actuators,
             effort_units=self.motion.effort_units,
         )
+
+    @cached_property
+    def causes(self) -> Causes:
+        """Effects of the catalogue that explain what the model leaves on the fitted path."""
         fixed = [self.fixed.get(name, np.nan) for name in self.robot.names]
         lower, upper = (np.where(np.isnan(fixed), side, fixed) for side in (-np.inf, np.inf))
-        return causes_of(self.robot, mean, prior=Box(lower, upper))
+        return causes_of(self.robot, self.fitted_motion, prior=Box(lower, upper))
 
     @cached_property
     def verdict(self) -> Verdict:

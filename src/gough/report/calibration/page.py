@@ -13,6 +13,7 @@ from gough.core.rotations import log
 from gough.core.tables import Table, table
 from gough.core.text import number
 from gough.estimates import FitStats
+from gough.export import model_files
 from gough.geometry import Calibrated, CalibratedPrinter, HeldOut
 from gough.geometry.results import outlier_words
 from gough.report.base.drawing import Drawing
@@ -71,7 +72,7 @@ def calibration_documents(
     faults: Table | None = None,
     data: str | None = None,
 ) -> dict[str, bytes]:
-    """The files by name: report.html, calibration.json, workspace-map.json, figures/*.
+    """The files by name: report.html, calibration.json, model.json, workspace-map.json, figures/*.
 
     Args:
         title: Title of the page.
@@ -105,7 +106,7 @@ def calibration_documents(
         Section("Frames of the instrument", frames),
     )
     page = Page(title, lead, _cards(calibrated, legs), tuple(_verdicts(calibrated, against)), sections)
-    files = page.files() | {"calibration.json": f"{data or calibrated.to_json()}\n".encode()}
+    files = page.files() | {"calibration.json": f"{data or calibrated.to_json()}\n".encode()} | model_files(calibrated)
     return files | {FILE: map_data(calibrated, maps)} if maps else files
 
 

@@ -15,6 +15,7 @@ from gough.dynamics.causes import Cause
 from gough.dynamics.named import ByMethod
 from gough.dynamics.results import VERDICT
 from gough.dynamics.verdict import Verdict
+from gough.export import model_files
 from gough.methods.noise.repeats import RepeatNoise
 from gough.report.base.page import Page
 from gough.report.identification.page import identification_page
@@ -34,7 +35,7 @@ def report_on(
         >>> identified = identify(*random_motion(1), methods=["weighted"], compare=False)
         >>> report = report_on("A five-bar", (), identified)
         >>> list(documents(report))[:5]
-        ['estimate.json', 'report.json', 'report.html', 'figures/parameters.svg', 'figures/parameters.png']
+        ['estimate.json', 'report.json', 'model.json', 'report.html', 'figures/parameters.svg']
     """
     if isinstance(identified, IdentifiedRepeats):
         return RepeatedReport(title, lead, identified, truth)
@@ -42,13 +43,13 @@ def report_on(
 
 
 def documents(report: Report | RepeatedReport) -> dict[str, bytes]:
-    """The files by name: estimate.json (every estimate, and the verdict), report.json, report.html, figures/*."""
+    """The files by name: estimate.json (estimates and verdict), report.json, model.json, report.html, figures/*."""
     data = _repeated_summary(report) if isinstance(report, RepeatedReport) else _summary(report)
     short = {key: data[key] for key in ("is_refuted", "recommended") if key in data}
     verdict = {**short, **(data["verdict"] or {}), "paragraphs": data["verdicts"]}
     estimates = {**report.identified.to_dict(), VERDICT: verdict}
     files = {"estimate.json": _json(estimates), "report.json": _json(data)}
-    return files | _page(report).files()
+    return files | model_files(report.identified) | _page(report).files()
 
 
 def to_html(report: Report | RepeatedReport) -> str:

@@ -12,6 +12,8 @@ from gough.core.arrays import Array, array
 from gough.core.errors import InputError, nearest, require
 from gough.kernels import Kernel, trace
 from gough.kernels import expression as ex
+from gough.robots.controller import ControllerEquations
+from gough.robots.delta_family.controller import controller_equations
 from gough.robots.delta_family.description import ArmGeometry, ArmParts, Top, arm_mechanism
 from gough.robots.delta_family.equations import Family, kernels, regressors
 from gough.robots.delta_family.search import PoseSearch
@@ -307,6 +309,21 @@ class DeltaFamily(ABC):
     def reach_kernel(self) -> Kernel:
         """The `reach` of each motor as a kernel of the pose."""
         return self._of_pose("reach", "reach", np.ones(self.FAMILY.n_motors))
+
+    def controller_equations(self) -> ControllerEquations:
+        """Kinematics and dynamics as kernels of pose and motor angles, for a controller."""
+        is_friction = tuple(name.lower().startswith("f_") for name in self.names)
+        home = np.append(self.home, self.inverse(self.home))
+        return controller_equations(
+            self.FAMILY,
+            self.variant,
+            self.geometry.numbers,
+            self.gravity,
+            home=home,
+            sides=self._signs,
+            is_friction=is_friction,
+            least_margin=self.least_margin,
+        )
 
     def all_coordinates(self, x: Any) -> Array:
         """All coordinates of the full mechanism (N, coordinates) at poses, named by `mechanism.coordinates`."""

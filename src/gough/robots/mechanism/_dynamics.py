@@ -6,7 +6,7 @@ parameters. Its power on the velocity that each coordinate gives to the body is 
 forces, carried to the actuators by ∂s/∂q, are the efforts.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gough.kernels import expression as ex
@@ -14,7 +14,7 @@ from gough.kernels.expression import Expression
 from gough.robots.mechanism._closing import Positions, constant, spun
 from gough.robots.mechanism._motion import MechanismMotion
 from gough.robots.mechanism.parameters import Parameter
-from gough.robots.mechanism.placement import STILL, UNTURNED, Placement, Vector
+from gough.robots.mechanism.placement import STILL, UNTURNED, Placement
 from gough.robots.mechanism.structure import JointStep, Structure
 
 ZERO = (0.0, 0.0, 0.0)
@@ -93,9 +93,41 @@ class _Frame:
 
         return ex.vector(*ZERO), product(spin) + ex.cross(w, product(w))
 
+    def wrench_of(self, values: Mapping[str, Expression]) -> tuple[Expression, Expression]:
+        """Force, and moment about the origin, that a body with these parameters needs."""
+        a, w, spin = self.acceleration, self.turning, self.spin
+        S = ex.vector(*(values.get(f"s{axis}", 0.0) for axis in "xyz"))
+        xx, yy, zz, xy, xz, yz = (values.get(f"I{word}", 0.0) for word in ("xx", "yy", "zz", "xy", "xz", "yz"))
+        inertia = ex.matrix(ex.vector(xx, xy, xz), ex.vector(xy, yy, yz), ex.vector(xz, yz, zz))
+        force = values.get("m", 0.0) * a + ex.cross(spin, S) + ex.cross(w, ex.cross(w, S))
+        return force, ex.cross(S, a) + inertia @ spin + ex.cross(w, inertia @ w)
+
+
+def forces(
+    at: Structure, motion: MechanismMotion, values: Sequence[tuple[Parameter, Expression]], gravity: Expression
+) -> Expression:
+    """Forces on all coordinates of the open tree, for parameters with values."""
+    numbers = {link.body: k for k, link in enumerate(at.links)}
+    total: list[Expression] = [0.0] * at.n
+    bodies: dict[str, dict[str, Expression]] = {}
+    for parameter, value in values:
+        for member in parameter.members:
+            if parameter.part == "bodies":
+                bodies.setdefault(member, {})[parameter.term] = value
+            else:
+                k = at.coordinates.index(member)
+                total[k] += value * _force(parameter, motion, k, 0.0)
+    frames = _frames(at, motion, gravity) if bodies else []
+    for body, own in bodies.items():
+        frame = frames[numbers[body]]
+        force, moment = frame.wrench_of(own)
+        for k, (v, w) in frame.by.items():
+            total[k] += ex.dot(v, force) + ex.dot(w, moment)
+    return ex.vector(*total)
+
 
 def regressor(
-    at: Structure, motion: MechanismMotion, columns: Sequence[Parameter], gravity: Vector, friction_speed: float
+    at: Structure, motion: MechanismMotion, columns: Sequence[Parameter], gravity: Expression, friction_speed: float
 ) -> Expression:
     """Efforts per unit of each parameter (actuators, parameters).
 
@@ -146,9 +178,9 @@ def _force(parameter: Parameter, motion: MechanismMotion, k: int, friction_speed
             return ex.vector(1.0)
 
 
-def _frames(at: Structure, motion: MechanismMotion, gravity: Vector) -> list[_Frame]:
+def _frames(at: Structure, motion: MechanismMotion, gravity: Expression) -> list[_Frame]:
     """The motion of every link's frame."""
-    base = _Frame(ex.vector(*ZERO), ex.vector(*ZERO), -ex.vector(*gravity))
+    base = _Frame(ex.vector(*ZERO), ex.vector(*ZERO), -gravity)
     frames: list[_Frame] = []
     positions = Positions(motion.s)
     for link in at.links:

@@ -11,7 +11,9 @@ import numpy as np
 from gough.core.arrays import Array, array
 from gough.core.errors import InputError, nearest, require
 from gough.kernels import Kernel
+from gough.robots.controller import ControllerEquations
 from gough.robots.mechanism._search import run
+from gough.robots.mechanism.controller import MechanismController
 from gough.robots.mechanism.description import Mechanism
 from gough.robots.mechanism.drawing import draw, segments
 from gough.robots.mechanism.engine import Engine, engine
@@ -287,6 +289,10 @@ class ClosedChain(ABC):
     def displacement_kernel(self) -> Kernel:
         """How all coordinates s follow the actuators to positions q, and the margins; see `Engine.displacement`."""
         return self._engine.displacement
+
+    def controller_equations(self) -> ControllerEquations:
+        """Kinematics and dynamics as kernels of all coordinates, for a controller."""
+        return MechanismController(self._engine, self.parameters, tuple(self._idle), self.least_margin).equations()
 
     @property
     def pose_positions(self) -> tuple[int, ...]:

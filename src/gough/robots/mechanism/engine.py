@@ -124,6 +124,11 @@ class Engine:
         C = closure_kernel(self.mechanism).replay(self.home.s)["C"].reshape(-1, self.n)
         return States(self.home, C)
 
+    @property
+    def is_explicit(self) -> bool:
+        """Have all coordinates closed forms of the pose?"""
+        return self._states.is_explicit
+
     @cached_property
     def states(self) -> Kernel:
         """All coordinates s for a pose x, in closed form or by a fixed number of Newton steps."""
@@ -188,7 +193,7 @@ class Engine:
         `is_patient`, nothing more is computed once some samples have failed for good.
         """
         missing = np.isnan(x).any(axis=1)
-        if not self._states.is_explicit:
+        if not self.is_explicit:
             s, failed = self.inverse.solve(x, self.home.s, is_patient=is_patient)
         else:
             s = run(self.states, x)["s"].reshape(len(x), -1)
@@ -199,7 +204,7 @@ class Engine:
 
     def along(self, x: Array) -> Array:
         """All coordinates (D, T, n) along ways of poses (D, T, m) that begin near home; NaN once a way is lost."""
-        if not self._states.is_explicit:
+        if not self.is_explicit:
             return self.inverse.follow(x, self.home.s)[0]
         flat = x.reshape(-1, x.shape[-1])
         s = run(self.states, flat)["s"].reshape(len(flat), -1)
@@ -223,7 +228,7 @@ class Engine:
         return known[tuple(columns)]
 
     def _traced_joint_regressor(self, columns: Sequence[Parameter]) -> Kernel:
-        at, rows, gravity = self.home.at, self.home.rows, self.mechanism.gravity
+        at, rows, gravity = self.home.at, self.home.rows, ex.vector(*self.mechanism.gravity)
 
         def look(s: Expression, dq: Expression, ddq: Expression) -> Expression:
             motion = motion_of_actuators(at, s, dq, ddq, rows)
@@ -234,7 +239,8 @@ class Engine:
 
     def pose_regressor(self, columns: Sequence[Parameter], idle: Sequence[int], friction_speed: float) -> Kernel:
         """The regressor (actuators, columns) of x, dx, ddx; the columns in `idle` are zero."""
-        at, rows, gravity, m = self.home.at, self.home.rows, self.mechanism.gravity, self.n_actuators
+        at, rows, m = self.home.at, self.home.rows, self.n_actuators
+        gravity = ex.vector(*self.mechanism.gravity)
 
         def of_states(s: Expression, dx: Expression, ddx: Expression) -> Expression:
             motion = motion_of_pose(at, s, dx, ddx, rows)

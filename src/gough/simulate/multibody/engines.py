@@ -90,7 +90,7 @@ def pinocchio_model(mechanism: Mechanism) -> PinocchioModel:
     for joint in _depth_first(mechanism, BASE):
         last = ids[joint.parent]
         place = frames[joint.parent] * _se3(pin, joint.placement)
-        for name, axis in _moves(joint):
+        for name, axis in moves_of(joint):
             last = model.addJoint(last, _joint_model(pin, mechanism.motions[name], axis), place, name)
             order.append(names.index(name))
             rotors.append(mechanism.freedoms[name].rotor or 0.0)
@@ -123,7 +123,7 @@ def _se3(pin: Any, place: Placement) -> Any:
     return pin.SE3(place.matrix, np.array(place.position))
 
 
-def _moves(joint: Joint) -> list[tuple[str, Vector]]:
+def moves_of(joint: Joint) -> list[tuple[str, Vector]]:
     """The single turns and slides of a joint, from the parent outwards, with their axes."""
     match joint.kind:
         case "free" | "planar":

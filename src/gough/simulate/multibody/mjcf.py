@@ -31,13 +31,14 @@ def mjcf(
     *,
     timestep: float = 2.5e-4,
     has_closures: bool = True,
+    has_friction: bool = False,
 ) -> str:
     """A mechanism as MJCF.
 
     MuJoCo shows a model first at its reference. There the joints have the values `reference` (coordinates,): the loops
     are closed from the start, and coordinates keep their meaning. The key frame "home" is the same state, with
     `efforts` for the actuators. The closures are soft, as always in MuJoCo; at this time step they hold the loops to
-    micrometers.
+    micrometers. With `has_friction`, joints have the dry and viscous friction of the description.
 
     Raises:
         InputError: MuJoCo has no equality constraint like one of the closures.
@@ -56,7 +57,7 @@ def mjcf(
     links = structure(mechanism).links
     for link in links[: len(mechanism.bodies)]:
         parent = links[link.parent].body if link.parent >= 0 else BASE
-        elements[link.body] = _body(elements[parent], link, mechanism, values)
+        elements[link.body] = _body(elements[parent], link, mechanism, values, has_friction=has_friction)
     _draw(mechanism, elements, values)
     actuator, equality = SubElement(root, "actuator"), SubElement(root, "equality")
     for name in mechanism.actuated:
@@ -103,7 +104,9 @@ def _is_planar(mechanism: Mechanism, closure: Closure) -> bool:
     return bool(np.abs(np.einsum("ni,ni->n", apart, ends[0].rotation[:, :, 2])).max() < 1e-12)
 
 
-def _body(parent: Element, link: Link, mechanism: Mechanism, reference: Array) -> Element:
+def _body(
+    parent: Element, link: Link, mechanism: Mechanism, reference: Array, *, has_friction: bool = False
+) -> Element:
     """The body as it stands at the reference, with its joints and its mass.
 
     MuJoCo reads the axis of a joint in the body's frame at the reference, where later joints have turned it.
@@ -128,7 +131,10 @@ def _body(parent: Element, link: Link, mechanism: Mechanism, reference: Array) -
         rotor = mechanism.freedoms[name].rotor or 0.0
         own = {"name": name, "type": kind, "axis": _text(rotation.T @ axis)}
         value = reference[mechanism.coordinates.index(name)]
-        SubElement(element, "joint", own, ref=repr(float(value)), armature=repr(float(rotor)))
+        joint = SubElement(element, "joint", own, ref=repr(float(value)), armature=repr(float(rotor)))
+        if has_friction and (friction := mechanism.freedoms[name].friction) is not None:
+            joint.set("frictionloss", repr(float(friction.dry or 0.0)))
+            joint.set("damping", repr(float(friction.viscous or 0.0)))
     solid = mechanism.body(link.body).inertia
     inertial = {"pos": _text(solid.center), "mass": repr(float(solid.mass))}
     if any(solid.products):

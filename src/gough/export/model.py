@@ -1,0 +1,419 @@
+"""What an identification and a calibration found about a robot, in one file: model.json.
+
+It contains all that a controller or a simulator needs: the robot with its geometry, parameters with the sets of every
+method, the method that is recommended, and the range of the data.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import gough
+from gough.answers import read_json
+from gough.core.arrays import Array
+from gough.core.errors import GoughError, InputError, nearest, require
+from gough.core.files import is_file, is_folder, read_text
+from gough.data import MeasuredMotion
+from gough.dynamics import Identified, IdentifiedRepeats
+from gough.dynamics.named import ByMethod
+from gough.dynamics.with_effects import WithEffects
+from gough.estimates import Claim, Estimate, Status
+from gough.export.robot_data import DYNAMIC, KINEMATIC, can_be_stored, robot_from_data, robot_to_data
+from gough.geometry import Calibrated
+from gough.robots import DynamicModel, KinematicModel
+from gough.robots.kinematics import PlatformPoses
+
+FILE = "model.json"
+FORMAT, VERSION = "gough-model", 1
+_SAME: dict[str, tuple[str, ...]] = {
+    "H4Kinematics": ("H4",),
+    "Par4Kinematics": ("Par4",),
+    "RotaryDelta": ("Delta",),
+    "PlanarRRR": ("ThreeRRR",),
+    "GoughPlatform": ("Hexapod", "Palida"),
+}
+"""The robots for identification that each robot for calibration may be; a mechanism of a file may be any."""
+
+
+@dataclass(frozen=True, eq=False)
+class MotionRange:
+    """Smallest and largest positions, velocities and accelerations (2, coordinates) in the data."""
+
+    q: Array
+    dq: Array
+    ddq: Array
+
+    @classmethod
+    def of(cls, q: Array, dq: Array, ddq: Array) -> "MotionRange":
+        """The range of a motion, each (N, coordinates).
+
+        Examples:
+            >>> MotionRange.of(np.array([[0.0], [2.0]]), np.zeros((2, 1)), np.ones((2, 1))).q.tolist()
+            [[0.0], [2.0]]
+        """
+        return cls(*(np.stack([np.nanmin(each, axis=0), np.nanmax(each, axis=0)]) for each in (q, dq, ddq)))
+
+
+@dataclass(frozen=True, eq=False)
+class IdentifiedDynamics:
+    """The dynamic parameters of a robot by every method that succeeded."""
+
+    robot: DynamicModel
+    columns: tuple[str, ...]
+    """For each unknown of the estimates, the parameter of the robot whose column of the regressor it multiplies. Where
+    data determine combinations only, it is the first parameter of the combination."""
+    estimates: Mapping[str, Estimate]
+    recommended: str
+    fixed: Mapping[str, float]
+    """Parameters with a value known beforehand."""
+    seen: MotionRange
+    effects: tuple[str, ...] = ()
+    """Effects of the catalogue that the model includes."""
+    effect_parameters: tuple[str, ...] = ()
+    """Their parameters, which stand after those of the robot."""
+    is_refuted: bool = False
+    headline: str = ""
+    """The verdict in one sentence."""
+
+    def estimate_of(self, method: str = "") -> tuple[str, Estimate]:
+        """The name and the estimate of a method; the recommended one by default.
+
+        Raises:
+            InputError: there is no estimate by this method.
+        """
+        name = method or self.recommended
+        known = ByMethod(self.estimates)
+        if name not in known:
+            raise InputError(f"no estimate is by '{name}'{nearest(name, known)} (known: {', '.join(known)})")
+        return known.title(name), known[name]
+
+    def parameters(self, method: str = "") -> Array:
+        """Parameters of the robot that have the efforts of an estimate; 0 for those that are part of combinations."""
+        values = dict(zip(self.columns, self.estimate_of(method)[1].value.tolist(), strict=True))
+        known = {**values, **self.fixed}
+        return np.array([known.get(name, 0.0) for name in (*self.robot.names, *self.effect_parameters)])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the data determine each parameter by itself."""
+        return {*self.columns, *self.fixed} == set(self.robot.names)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "robot": robot_to_data(self.robot),
+            "name": self.robot.name,
+            "parameters": list(self.robot.names),
+            "units": list(self.robot.units),
+            "columns": list(self.columns),
+            "fixed": dict(self.fixed),
+            "recommended": self.recommended,
+            "estimates": {title: estimate.to_dict() for title, estimate in self.estimates.items()},
+            "seen": {
+                "coordinates": list(self.robot.coordinates),
+                "units": list(self.robot.coordinate_units),
+                **{key: getattr(self.seen, key).tolist() for key in ("q", "dq", "ddq")},
+            },
+            "effects": list(self.effects),
+            "effect_parameters": list(self.effect_parameters),
+            "is_refuted": self.is_refuted,
+            "headline": self.headline,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Any) -> "IdentifiedDynamics":
+        """The dynamics that `to_dict` made; InputError where the data are no such document."""
+        robot = robot_from_data(data["robot"], DYNAMIC)
+        same = tuple(data["parameters"]) == tuple(robot.names)
+        require(same, "the parameters are not those of its robot: it is the estimate of another robot")
+        estimates = {str(title): Estimate.from_dict(each) for title, each in data["estimates"].items()}
+        columns, effects = tuple(data["columns"]), tuple(map(str, data["effect_parameters"]))
+        fits = all(len(each.value) == len(columns) for each in estimates.values())
+        require(
+            fits and set(columns) <= {*robot.names, *effects}, "its estimates are not those of its robot's parameters"
+        )
+        require(bool(estimates) and data["recommended"] in estimates, "it has no recommended estimate")
+        n = len(robot.coordinates)
+        seen = MotionRange(*(_numbers(data["seen"][key], (2, n)) for key in ("q", "dq", "ddq")))
+        fixed = {str(name): float(value) for name, value in data["fixed"].items()}
+        require(set(fixed) <= set(robot.names), "it fixes parameters that its robot does not have")
+        return cls(
+            robot=robot,
+            columns=columns,
+            estimates=estimates,
+            recommended=data["recommended"],
+            fixed=fixed,
+            seen=seen,
+            effects=tuple(map(str, data["effects"])),
+            effect_parameters=effects,
+            is_refuted=bool(data["is_refuted"]),
+            headline=str(data["headline"]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CalibratedGeometry:
+    """The geometric parameters of a robot."""
+
+    model: KinematicModel
+    parameters: Array
+    estimate: Estimate
+    readings: Array
+    """Smallest and largest reading of each chain (2, chains) in the data."""
+    home_readings: Array
+    """Readings (chains,) of a measured pose in the middle of the data."""
+    home: PlatformPoses
+    """The pose at these readings, in the frames of the measurement."""
+    is_refuted: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "robot": robot_to_data(self.model),
+            "name": self.model.name,
+            "parameters": dict(zip(self.model.names, self.parameters.tolist(), strict=True)),
+            "units": list(self.model.units),
+            "readings": self.readings.tolist(),
+            "home": {
+                "readings": self.home_readings.tolist(),
+                "position": self.home.position[0].tolist(),
+                "rotation": self.home.rotation[0].tolist(),
+            },
+            "estimate": self.estimate.to_dict(),
+            "is_refuted": self.is_refuted,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Any) -> "CalibratedGeometry":
+        """The geometry that `to_dict` made; InputError where the data are no such document."""
+        model = robot_from_data(data["robot"], KINEMATIC)
+        same = tuple(data["parameters"]) == tuple(model.names)
+        require(same, "the parameters are not those of its robot: it is the calibration of another robot")
+        values = _numbers(list(data["parameters"].values()), (len(model.names),))
+        readings = _numbers(data["readings"], (2, len(model.chains)))
+        home = data["home"]
+        at = PlatformPoses(_numbers(home["position"], (3,))[None], _numbers(home["rotation"], (3, 3))[None])
+        return cls(
+            model,
+            values,
+            Estimate.from_dict(data["estimate"]),
+            readings,
+            _numbers(home["readings"], (len(model.chains),)),
+            at,
+            bool(data["is_refuted"]),
+        )
+
+
+def _numbers(data: Any, shape: tuple[int, ...]) -> Array:
+    values = np.array(data, dtype=np.float64)
+    require(values.shape == shape, f"expected numbers of the shape {shape}, but found {values.shape}")
+    require(bool(np.isfinite(values).all()), "expected finite numbers")
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class RobotModel:
+    """A robot as it was identified, calibrated, or both.
+
+    Examples:
+        >>> from gough.dynamics import identify
+        >>> from gough.dynamics.example import random_motion
+        >>> answer = identify(*random_motion(1), methods=["weighted", "hull"], compare=False)
+        >>> model = RobotModel.of(answer)
+        >>> same = RobotModel.from_json(model.to_json())
+        >>> bool((same.dynamics.parameters() == answer.parameters()).all()), same.name
+        (True, 'five-bar')
+    """
+
+    dynamics: IdentifiedDynamics | None = None
+    geometry: CalibratedGeometry | None = None
+
+    def __post_init__(self) -> None:
+        require(self.dynamics is not None or self.geometry is not None, "a model needs dynamics or geometry")
+
+    @classmethod
+    def of(cls, *answers: Identified | IdentifiedRepeats | Calibrated) -> "RobotModel":
+        """The model of an identification, of a calibration, or of both for the same robot.
+
+        Raises:
+            InputError: no method succeeded, the robot is not one of the library's, or the robots differ.
+        """
+        parts = []
+        for answer in answers:
+            if isinstance(answer, Calibrated):
+                parts.append(cls(geometry=_of_calibration(answer)))
+            else:
+                parts.append(cls(dynamics=_of_identification(answer)))
+        return merged(parts)
+
+    @classmethod
+    def read(cls, *places: str | Path) -> "RobotModel":
+        """The model of folders that gough identify or gough calibrate wrote; two for dynamics and geometry.
+
+        Raises:
+            InputError: a folder contains no such results, or the results are of different robots.
+        """
+        return merged([cls._read(Path(place)) for place in places])
+
+    @classmethod
+    def _read(cls, place: Path) -> "RobotModel":
+        path = place / FILE if is_folder(place) else place
+        if not is_file(path):
+            if is_folder(place) and any(is_file(place / name) for name in ("estimate.json", "calibration.json")):
+                raise InputError(
+                    f"{place} contains results without {FILE}: an earlier version of gough wrote them, or they are of "
+                    "a printer or of a robot that is not one of the library's. Run gough identify or gough calibrate "
+                    "again"
+                )
+            where = "contains no results" if is_folder(place) else "is neither a folder of results nor a file"
+            raise InputError(f"{place} {where}: give a folder that gough identify, gough calibrate or gough demo wrote")
+        try:
+            return cls.from_json(read_text(path))
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
+
+    @classmethod
+    def from_json(cls, text: str) -> "RobotModel":
+        """The model that `to_json` wrote.
+
+        Raises:
+            InputError: the text is no such document.
+        """
+        data = read_json(text)
+        is_ours = isinstance(data, dict) and data.get("format") == FORMAT
+        require(is_ours, f'not a model that gough wrote: it lacks "format": "{FORMAT}"')
+        version = data.get("version")
+        require(version == VERSION, f"its version is {version!r}, but this gough reads version {VERSION}")
+        try:
+            dynamics, geometry = data["dynamics"], data["geometry"]
+            return cls(
+                None if dynamics is None else IdentifiedDynamics.from_dict(dynamics),
+                None if geometry is None else CalibratedGeometry.from_dict(geometry),
+            )
+        except InputError:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, ArithmeticError) as error:
+            raise InputError(f"not a complete model: {error!r}") from error
+
+    @property
+    def name(self) -> str:
+        """The name of the robot."""
+        if self.dynamics is not None:
+            return self.dynamics.robot.name
+        assert self.geometry is not None
+        return self.geometry.model.name
+
+    def with_method(self, method: str) -> "RobotModel":
+        """The same model with another estimate as the recommended one."""
+        if self.dynamics is None:
+            raise InputError("a calibration has one method: leave --method out")
+        title, _ = self.dynamics.estimate_of(method)
+        return replace(self, dynamics=replace(self.dynamics, recommended=title))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "written_by": f"gough {gough.__version__}",
+            "dynamics": None if self.dynamics is None else self.dynamics.to_dict(),
+            "geometry": None if self.geometry is None else self.geometry.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """The content of model.json."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def model_files(answer: Any) -> dict[str, bytes]:
+    """The file model.json of an answer, by its name; nothing where there is no model to write."""
+    robot = getattr(answer, "model", None) if isinstance(answer, Calibrated) else _plain(getattr(answer, "robot", None))
+    usable = isinstance(answer, Calibrated) or any(_is_usable(each) for each in answer.estimates.values())
+    if not can_be_stored(robot) or not usable:
+        return {}
+    try:
+        return {FILE: f"{RobotModel.of(answer).to_json()}\n".encode()}
+    except GoughError:  # a calibration so wrong that its robot cannot be assembled
+        return {}
+
+
+def merged(parts: Sequence[RobotModel]) -> RobotModel:
+    """One model of dynamics and geometry.
+
+    Raises:
+        InputError: there is more than one of a kind, or they are of different robots.
+    """
+    require(0 < len(parts) <= 2, "give one folder of results, or two: of an identification and of a calibration")
+    if len(parts) == 1:
+        return parts[0]
+    dynamics = [each.dynamics for each in parts if each.dynamics is not None]
+    geometry = [each.geometry for each in parts if each.geometry is not None]
+    both = len(dynamics) == 1 and len(geometry) == 1
+    require(both, "two results must be one identification and one calibration, but these are of the same kind")
+    robot, model = dynamics[0].robot, geometry[0].model
+    known = type(robot).__name__ in ("MechanismModel", *_SAME.get(type(model).__name__, ()))
+    same = known and len(model.chains) == len(robot.actuators)
+    require(same, f"the identification is of another robot ({robot.name}) than the calibration ({model.name})")
+    return RobotModel(dynamics[0], geometry[0])
+
+
+def _plain(robot: Any) -> Any:
+    return robot.robot if isinstance(robot, WithEffects) else robot
+
+
+def _is_usable(estimate: Estimate) -> bool:
+    return estimate.status is Status.OK and bool(np.isfinite(estimate.value).all())
+
+
+def _of_identification(answer: Identified | IdentifiedRepeats) -> IdentifiedDynamics:
+    robot, analysis = _plain(answer.robot), answer.identifiability
+    require(can_be_stored(robot), f"a robot of type {type(robot).__name__} is not one of the library's")
+    estimates = {title: each for title, each in answer.estimates.items() if _is_usable(each)}
+    require(bool(estimates), "no method has values: the verdicts of the answer give the reasons")
+    effects: tuple[str, ...] = ()
+    if isinstance(answer.robot, WithEffects):
+        effects = tuple(effect.name for effect in answer.robot.effects)
+    own = len(robot.names)
+    verdict = answer.verdict
+    return IdentifiedDynamics(
+        robot=robot,
+        columns=tuple(analysis.names[k] for k in analysis.kept),
+        estimates=estimates,
+        recommended=_recommended(answer, estimates),
+        fixed=dict(answer.fixed),
+        seen=_seen(answer.motion if isinstance(answer, Identified) else answer.fitted_motion),
+        effects=effects,
+        effect_parameters=tuple(answer.robot.names[own:]),
+        is_refuted=bool(answer.is_refuted),
+        headline="" if verdict is None else verdict.headline,
+    )
+
+
+def _recommended(answer: Identified | IdentifiedRepeats, estimates: Mapping[str, Estimate]) -> str:
+    if isinstance(answer, Identified) and answer.recommended in estimates:
+        return answer.recommended
+    if isinstance(answer, IdentifiedRepeats):
+        return next(iter(name for name, each in estimates.items() if each is answer.likeliest), next(iter(estimates)))
+    return min(estimates, key=lambda name: estimates[name].claim is Claim.VALUE)
+
+
+def _seen(motion: MeasuredMotion) -> MotionRange:
+    used = motion.kept.any(axis=1)
+    return MotionRange.of(motion.q[used], motion.dq[used], motion.ddq[used])
+
+
+def _of_calibration(answer: Calibrated) -> CalibratedGeometry:
+    require(can_be_stored(answer.model), f"a robot of type {type(answer.model).__name__} is not one of the library's")
+    readings = np.asarray(answer.poses.readings)
+    ends = np.stack([np.nanmin(readings, axis=0), np.nanmax(readings, axis=0)])
+    span = np.maximum(ends[1] - ends[0], 1e-12)
+    nearest_middle = int(np.nanargmin(np.abs((readings - ends.mean(axis=0)) / span).max(axis=1)))
+    rotation = np.eye(3) if answer.poses.rotation is None else answer.poses.rotation[nearest_middle]
+    guess = PlatformPoses(answer.poses.position[nearest_middle][None], rotation[None])
+    own = readings[nearest_middle]
+    home = answer.model.forward(answer.parameters, own[None], guess)
+    return CalibratedGeometry(answer.model, answer.parameters, answer.estimate, ends, own, home, bool(answer.refuted))

@@ -1,0 +1,422 @@
+/* ---- gx_ ---- */
+
+#ifdef GX_FLOAT
+#define GX_F(name) name##f
+#define GX_SMALL ((gx_real)1e-4) /* after a full step this small, the error is about its square: below rounding */
+#else
+#define GX_F(name) name
+#define GX_SMALL ((gx_real)1e-8)
+#endif
+#define GX_C(value) ((gx_real)(value))
+#define GX_STEPS 30 /* of Newton's method */
+#define GX_PIECES 8 /* of the way from the last positions, where the direct way does not lead there */
+
+@kernels@
+const gx_model gx_identified = {
+@values@
+};
+
+static const gx_real gx_home[GX_STATE] = {
+@home@
+};
+static const int gx_actuated[GX_ACTUATORS] = {@actuated_places@};
+static const int gx_pose[GX_POSE] = {@pose_places@};
+
+static void gx_fail(gx_real *values, int n)
+{
+    for (int i = 0; i < n; ++i)
+        values[i] = (gx_real)NAN;
+}
+
+static int gx_all_finite(const gx_real *values, int n)
+{
+    for (int i = 0; i < n; ++i)
+        if (!isfinite(values[i]))
+            return 0;
+    return 1;
+}
+
+static int gx_outside(const gx_real *values, const gx_real range[2][GX_ACTUATORS], int flag)
+{
+    for (int i = 0; i < GX_ACTUATORS; ++i)
+        if (!(range[0][i] <= values[i] && values[i] <= range[1][i]))
+            return flag;
+    return GX_OK;
+}
+/*@if search*/
+
+static const gx_real gx_scale[GX_STATE] = {
+@scale@
+};
+
+typedef void (*gx_step)(const gx_real *s, gx_real *step, gx_real *error, gx_real *side);
+
+/* Newton's method: a step is halved while it crosses a singularity, leaves the workspace or does not reduce the error. */
+static int gx_search(gx_step newton, gx_real side, gx_real s[GX_STATE], gx_report *report)
+{
+    gx_real trial[GX_STATE], step[GX_STATE], full[GX_STATE], best = (gx_real)INFINITY;
+    for (int i = 0; i < GX_STATE; ++i)
+        step[i] = 0;
+    for (int k = 0; k < GX_STEPS; ++k) {
+        gx_real error, sign, length = 0;
+        for (int i = 0; i < GX_STATE; ++i)
+            trial[i] = s[i] + step[i];
+        newton(trial, full, &error, &sign);
+        ++report->iterations;
+        if (!(error < best && sign * side > 0 && gx_all_finite(full, GX_STATE))) {
+            if (k == 0)
+                return 0;
+            for (int i = 0; i < GX_STATE; ++i)
+                step[i] /= 2;
+            continue;
+        }
+        best = error;
+        for (int i = 0; i < GX_STATE; ++i) {
+            const gx_real part = GX_F(fabs)(full[i]) / gx_scale[i];
+            s[i] = trial[i];
+            length = part > length ? part : length;
+        }
+        if (length <= GX_SMALL) {
+            for (int i = 0; i < GX_STATE; ++i)
+                s[i] += full[i];
+            report->residual = GX_F(sqrt)(best);
+            return 1;
+        }
+        for (int i = 0; i < GX_STATE; ++i)
+            step[i] = length > 1 ? full[i] / length : full[i];
+    }
+    return 0;
+}
+
+/* The state with known coordinates at these values: directly, or else in pieces. */
+static int gx_find(gx_step newton, gx_real side, const int *known, const gx_real *values, int n, gx_real s[GX_STATE],
+                   gx_report *report)
+{
+    gx_real begin[GX_STATE];
+    for (int i = 0; i < GX_STATE; ++i)
+        begin[i] = s[i];
+    for (int i = 0; i < n; ++i)
+        s[known[i]] = values[i];
+    if (gx_search(newton, side, s, report))
+        return 1;
+    for (int i = 0; i < GX_STATE; ++i)
+        s[i] = begin[i];
+    for (int k = 1; k <= GX_PIECES; ++k) {
+        for (int i = 0; i < n; ++i)
+            s[known[i]] = begin[known[i]] + (values[i] - begin[known[i]]) * (gx_real)k / (gx_real)GX_PIECES;
+        if (!gx_search(newton, side, s, report))
+            return 0;
+    }
+    return 1;
+}
+/*@end*/
+
+/* Accept a new state, unless it is not finite or singular. */
+static int gx_accept(const gx_model *model, const gx_real s[GX_STATE], gx_state *state, gx_report *report)
+{
+    if (!gx_all_finite(s, GX_STATE))
+        return GX_UNREACHABLE;
+    gx_margin(s, &report->margin);
+    if (!(report->margin >= model->least_margin))
+        return GX_SINGULAR;
+    for (int i = 0; i < GX_STATE; ++i)
+        state->s[i] = s[i];
+    return GX_OK;
+}
+
+static gx_report gx_no_report(void)
+{
+    gx_report report;
+    report.residual = 0;
+    report.margin = (gx_real)NAN;
+    report.iterations = 0;
+    return report;
+}
+
+static int gx_at_actuators(const gx_model *model, const gx_real *q, gx_state *state, gx_report *report)
+{
+    gx_real s[GX_STATE];
+    if (!gx_all_finite(q, GX_ACTUATORS) || !gx_all_finite(state->s, GX_STATE))
+        return GX_INVALID;
+/*@if forward_search*/
+    for (int i = 0; i < GX_STATE; ++i)
+        s[i] = state->s[i];
+    if (!gx_find(gx_forward_step, GX_C(@forward_side@), gx_actuated, q, GX_ACTUATORS, s, report))
+        return GX_UNREACHABLE;
+/*@end*/
+/*@if forward_closed*/
+    gx_forward_closed(q, s);
+/*@end*/
+/*@if complete*/
+    {
+        gx_real x[GX_POSE];
+        for (int i = 0; i < GX_POSE; ++i)
+            x[i] = s[gx_pose[i]];
+        gx_states(x, s);
+        for (int i = 0; i < GX_ACTUATORS; ++i)
+            s[gx_actuated[i]] = q[i];
+    }
+/*@end*/
+    return gx_accept(model, s, state, report);
+}
+
+static int gx_at_pose(const gx_model *model, const gx_real *x, gx_state *state, gx_report *report)
+{
+    gx_real s[GX_STATE];
+    if (!gx_all_finite(x, GX_POSE) || !gx_all_finite(state->s, GX_STATE))
+        return GX_INVALID;
+/*@if inverse_search*/
+    for (int i = 0; i < GX_STATE; ++i)
+        s[i] = state->s[i];
+    if (!gx_find(gx_inverse_step, GX_C(@inverse_side@), gx_pose, x, GX_POSE, s, report))
+        return GX_UNREACHABLE;
+/*@end*/
+/*@if inverse_closed*/
+    gx_states(x, s);
+/*@end*/
+    return gx_accept(model, s, state, report);
+}
+
+void gx_start(gx_state *state)
+{
+    for (int i = 0; i < GX_STATE; ++i)
+        state->s[i] = gx_home[i];
+}
+
+int gx_forward(const gx_model *model, const gx_real q[GX_ACTUATORS], gx_state *state, gx_real x[GX_POSE],
+               gx_report *report)
+{
+    gx_report own = gx_no_report();
+    const int status = gx_at_actuators(model, q, state, &own);
+    if (report)
+        *report = own;
+    if (status >= GX_INVALID) {
+        gx_fail(x, GX_POSE);
+        return status;
+    }
+    for (int i = 0; i < GX_POSE; ++i)
+        x[i] = state->s[gx_pose[i]];
+    return gx_outside(q, model->positions, GX_OUTSIDE_POSITIONS);
+}
+
+int gx_inverse(const gx_model *model, const gx_real x[GX_POSE], gx_state *state, gx_real q[GX_ACTUATORS],
+               gx_report *report)
+{
+    gx_report own = gx_no_report();
+    const int status = gx_at_pose(model, x, state, &own);
+    if (report)
+        *report = own;
+    if (status >= GX_INVALID) {
+        gx_fail(q, GX_ACTUATORS);
+        return status;
+    }
+    for (int i = 0; i < GX_ACTUATORS; ++i)
+        q[i] = state->s[gx_actuated[i]];
+    return gx_outside(q, model->positions, GX_OUTSIDE_POSITIONS);
+}
+
+int gx_jacobian(const gx_state *state, gx_real J[GX_POSE * GX_ACTUATORS])
+{
+    if (!gx_all_finite(state->s, GX_STATE)) {
+        gx_fail(J, GX_POSE * GX_ACTUATORS);
+        return GX_INVALID;
+    }
+    gx_jacobian_at(state->s, J);
+    if (!gx_all_finite(J, GX_POSE * GX_ACTUATORS)) {
+        gx_fail(J, GX_POSE * GX_ACTUATORS);
+        return GX_SINGULAR;
+    }
+    return GX_OK;
+}
+/*@if dynamics*/
+
+/* Sum of both parts; NaN and a flag where they are not finite. */
+static int gx_sum(const gx_real *rigid, const gx_real *friction, int is_with_friction, gx_real *tau)
+{
+    for (int i = 0; i < GX_ACTUATORS; ++i)
+        tau[i] = is_with_friction ? rigid[i] + friction[i] : rigid[i];
+    if (gx_all_finite(tau, GX_ACTUATORS))
+        return GX_OK;
+    gx_fail(tau, GX_ACTUATORS);
+    return GX_SINGULAR;
+}
+
+int gx_torque(const gx_model *model, const gx_real q[GX_ACTUATORS], const gx_real dq[GX_ACTUATORS],
+              const gx_real ddq[GX_ACTUATORS], int friction, gx_state *state, gx_real tau[GX_ACTUATORS])
+{
+    gx_real rigid[GX_ACTUATORS], rubbing[GX_ACTUATORS];
+    const gx_real weight = 1;
+    gx_report report = gx_no_report();
+    int status = GX_INVALID;
+    if (gx_all_finite(dq, GX_ACTUATORS) && gx_all_finite(ddq, GX_ACTUATORS))
+        status = gx_at_actuators(model, q, state, &report);
+    if (status >= GX_INVALID) {
+        gx_fail(tau, GX_ACTUATORS);
+        return status;
+    }
+    gx_joint_efforts(state->s, dq, ddq, model->parameters, &weight, rigid, rubbing);
+    status = gx_sum(rigid, rubbing, friction, tau);
+    return status | gx_outside(q, model->positions, GX_OUTSIDE_POSITIONS)
+        | gx_outside(dq, model->speeds, GX_OUTSIDE_SPEEDS)
+        | gx_outside(ddq, model->accelerations, GX_OUTSIDE_ACCELERATIONS);
+}
+/*@if pose_efforts*/
+
+int gx_torque_of_pose(const gx_model *model, const gx_real x[GX_POSE], const gx_real dx[GX_POSE],
+                      const gx_real ddx[GX_POSE], int friction, gx_state *state, gx_real tau[GX_ACTUATORS])
+{
+    gx_real q[GX_ACTUATORS], dq[GX_ACTUATORS], ddq[GX_ACTUATORS], rigid[GX_ACTUATORS], rubbing[GX_ACTUATORS];
+    const gx_real weight = 1;
+    gx_report report = gx_no_report();
+    int status = GX_INVALID;
+    if (gx_all_finite(dx, GX_POSE) && gx_all_finite(ddx, GX_POSE))
+        status = gx_at_pose(model, x, state, &report);
+    if (status >= GX_INVALID) {
+        gx_fail(tau, GX_ACTUATORS);
+        return status;
+    }
+    for (int i = 0; i < GX_ACTUATORS; ++i)
+        q[i] = state->s[gx_actuated[i]];
+    gx_pose_efforts(state->s, dx, ddx, model->parameters, &weight, rigid, rubbing, dq, ddq);
+    status = gx_sum(rigid, rubbing, friction, tau);
+    return status | gx_outside(q, model->positions, GX_OUTSIDE_POSITIONS)
+        | gx_outside(dq, model->speeds, GX_OUTSIDE_SPEEDS)
+        | gx_outside(ddq, model->accelerations, GX_OUTSIDE_ACCELERATIONS);
+}
+/*@end*/
+
+/* Efforts at a state without a search. */
+static void gx_at_state(const gx_model *model, const gx_state *state, const gx_real *dq, const gx_real *ddq,
+                        gx_real weight, gx_real *rigid, gx_real *friction)
+{
+    gx_joint_efforts(state->s, dq, ddq, model->parameters, &weight, rigid, friction);
+}
+
+int gx_mass_matrix(const gx_model *model, const gx_state *state, gx_real M[GX_ACTUATORS * GX_ACTUATORS])
+{
+    gx_real still[GX_ACTUATORS], unit[GX_ACTUATORS], none[GX_ACTUATORS], column[GX_ACTUATORS], other[GX_ACTUATORS];
+    int status = gx_all_finite(state->s, GX_STATE) ? GX_OK : GX_INVALID;
+    for (int i = 0; i < GX_ACTUATORS; ++i)
+        still[i] = 0;
+    if (status == GX_OK) {
+        gx_at_state(model, state, still, still, 0, none, other);
+        for (int j = 0; j < GX_ACTUATORS; ++j) {
+            for (int i = 0; i < GX_ACTUATORS; ++i)
+                unit[i] = i == j ? GX_C(1) : GX_C(0);
+            gx_at_state(model, state, still, unit, 0, column, other);
+            for (int i = 0; i < GX_ACTUATORS; ++i)
+                M[i * GX_ACTUATORS + j] = column[i] - none[i];
+        }
+        if (!gx_all_finite(M, GX_ACTUATORS * GX_ACTUATORS))
+            status = GX_SINGULAR;
+    }
+    if (status != GX_OK)
+        gx_fail(M, GX_ACTUATORS * GX_ACTUATORS);
+    return status;
+}
+
+int gx_gravity(const gx_model *model, const gx_state *state, gx_real tau[GX_ACTUATORS])
+{
+    gx_real still[GX_ACTUATORS], rigid[GX_ACTUATORS], friction[GX_ACTUATORS];
+    if (!gx_all_finite(state->s, GX_STATE)) {
+        gx_fail(tau, GX_ACTUATORS);
+        return GX_INVALID;
+    }
+    for (int i = 0; i < GX_ACTUATORS; ++i)
+        still[i] = 0;
+    gx_at_state(model, state, still, still, 1, rigid, friction);
+    return gx_sum(rigid, friction, 0, tau);
+}
+
+int gx_friction(const gx_model *model, const gx_state *state, const gx_real dq[GX_ACTUATORS],
+                gx_real tau[GX_ACTUATORS])
+{
+    gx_real still[GX_ACTUATORS], rigid[GX_ACTUATORS], friction[GX_ACTUATORS];
+    if (!gx_all_finite(state->s, GX_STATE) || !gx_all_finite(dq, GX_ACTUATORS)) {
+        gx_fail(tau, GX_ACTUATORS);
+        return GX_INVALID;
+    }
+    for (int i = 0; i < GX_ACTUATORS; ++i)
+        still[i] = 0;
+    gx_at_state(model, state, dq, still, 0, rigid, friction);
+    for (int i = 0; i < GX_ACTUATORS; ++i)
+        rigid[i] = 0;
+    return gx_sum(rigid, friction, 1, tau);
+}
+/*@if bounds*/
+
+enum { GX_COLUMNS = @n_columns@ }; /* those of the unknowns, then those of parameters with a known value */
+
+static const gx_real gx_center[GX_COLUMNS] = {
+@center@
+};
+static const int gx_is_friction[GX_COLUMNS] = {@column_friction@};
+/*@if box*/
+static const gx_real gx_radius[GX_UNKNOWNS] = {
+@radius@
+};
+/*@end*/
+/*@if ellipsoid*/
+/* Of the ellipsoid (theta - center)' S^-1 (theta - center) <= 1. */
+static const gx_real gx_shape_center[GX_UNKNOWNS] = {
+@shape_center@
+};
+static const gx_real gx_shape[GX_UNKNOWNS][GX_UNKNOWNS] = {
+@shape@
+};
+/*@end*/
+
+int gx_torque_bounds(const gx_state *state, const gx_real dq[GX_ACTUATORS], const gx_real ddq[GX_ACTUATORS],
+                     int friction, gx_real lower[GX_ACTUATORS], gx_real upper[GX_ACTUATORS])
+{
+    gx_real W[GX_ACTUATORS * GX_COLUMNS];
+    int status = GX_INVALID;
+    if (gx_all_finite(state->s, GX_STATE) && gx_all_finite(dq, GX_ACTUATORS) && gx_all_finite(ddq, GX_ACTUATORS)) {
+        gx_columns(state->s, dq, ddq, W);
+        status = gx_all_finite(W, GX_ACTUATORS * GX_COLUMNS) ? GX_OK : GX_SINGULAR;
+    }
+    if (status != GX_OK) {
+        gx_fail(lower, GX_ACTUATORS);
+        gx_fail(upper, GX_ACTUATORS);
+        return status;
+    }
+    for (int i = 0; i < GX_ACTUATORS; ++i) {
+        gx_real *w = W + i * GX_COLUMNS, known = 0;
+        for (int j = 0; j < GX_COLUMNS; ++j)
+            if (gx_is_friction[j] && !friction)
+                w[j] = 0;
+        for (int j = GX_UNKNOWNS; j < GX_COLUMNS; ++j)
+            known += w[j] * gx_center[j];
+        lower[i] = -(gx_real)INFINITY;
+        upper[i] = (gx_real)INFINITY;
+/*@if box*/
+        {
+            gx_real middle = known, half = 0;
+            for (int j = 0; j < GX_UNKNOWNS; ++j) {
+                middle += w[j] * gx_center[j];
+                half += GX_F(fabs)(w[j]) * gx_radius[j];
+            }
+            lower[i] = middle - half;
+            upper[i] = middle + half;
+        }
+/*@end*/
+/*@if ellipsoid*/
+        {
+            gx_real middle = known, half = 0;
+            for (int j = 0; j < GX_UNKNOWNS; ++j) {
+                gx_real sum = 0;
+                for (int k = 0; k < GX_UNKNOWNS; ++k)
+                    sum += gx_shape[j][k] * w[k];
+                half += w[j] * sum;
+                middle += w[j] * gx_shape_center[j];
+            }
+            half = half > 0 ? GX_F(sqrt)(half) : GX_C(0);
+            lower[i] = middle - half > lower[i] ? middle - half : lower[i];
+            upper[i] = middle + half < upper[i] ? middle + half : upper[i];
+        }
+/*@end*/
+    }
+    return GX_OK;
+}
+/*@end*/
+/*@end*/

@@ -1,0 +1,100 @@
+#ifdef GX_FLOAT
+#define GX_IS_FLOAT 1
+#define GX_TOLERANCE @float_tolerance@
+#else
+#define GX_IS_FLOAT 0
+#define GX_TOLERANCE @tolerance@
+#endif
+
+static void gx_test(void)
+{
+    double forward = 0, inverse = 0, jacobian = 0;
+/*@if dynamics*/
+    double torque = 0, friction = 0, gravity = 0, mass = 0;
+/*@end*/
+/*@if pose_efforts*/
+    double of_pose = 0;
+/*@end*/
+/*@if bounds*/
+    double lower = 0, upper = 0;
+/*@end*/
+    for (int k = 0; k < GX_VECTORS; ++k) {
+        gx_state state;
+        gx_real q[GX_ACTUATORS], dq[GX_ACTUATORS], x[GX_POSE], J[GX_POSE * GX_ACTUATORS], result[GX_ACTUATORS];
+/*@if dynamics*/
+        gx_real ddq[GX_ACTUATORS], M[GX_ACTUATORS * GX_ACTUATORS];
+/*@end*/
+        for (int i = 0; i < GX_ACTUATORS; ++i) {
+            q[i] = (gx_real)gx_v_q[k][i];
+            dq[i] = (gx_real)gx_v_dq[k][i];
+/*@if dynamics*/
+            ddq[i] = (gx_real)gx_v_ddq[k][i];
+/*@end*/
+            x[i] = (gx_real)gx_v_x[k][i];
+        }
+        gx_start(&state);
+        gx_inverse(&gx_identified, x, &state, result, 0);
+        compare(result, GX_IS_FLOAT, gx_v_q[k], GX_ACTUATORS, gx_scale_q, &inverse);
+/*@if pose_efforts*/
+        {
+            gx_real dx[GX_POSE], ddx[GX_POSE];
+            for (int i = 0; i < GX_POSE; ++i) {
+                dx[i] = (gx_real)gx_v_dx[k][i];
+                ddx[i] = (gx_real)gx_v_ddx[k][i];
+            }
+            gx_start(&state);
+            gx_torque_of_pose(&gx_identified, x, dx, ddx, GX_WITH_FRICTION, &state, result);
+            compare(result, GX_IS_FLOAT, gx_v_tau[k], GX_ACTUATORS, gx_scale_tau, &of_pose);
+        }
+/*@end*/
+        gx_start(&state);
+        gx_forward(&gx_identified, q, &state, x, 0);
+        compare(x, GX_IS_FLOAT, gx_v_x[k], GX_POSE, gx_scale_x, &forward);
+        gx_jacobian(&state, J);
+        for (int i = 0; i < GX_POSE; ++i) {
+            result[i] = 0;
+            for (int j = 0; j < GX_ACTUATORS; ++j)
+                result[i] += J[i * GX_ACTUATORS + j] * dq[j];
+        }
+        compare(result, GX_IS_FLOAT, gx_v_dx[k], GX_POSE, gx_scale_dx, &jacobian);
+/*@if dynamics*/
+        gx_gravity(&gx_identified, &state, result);
+        compare(result, GX_IS_FLOAT, gx_v_gravity[k], GX_ACTUATORS, gx_scale_gravity, &gravity);
+        gx_friction(&gx_identified, &state, dq, result);
+        compare(result, GX_IS_FLOAT, gx_v_friction[k], GX_ACTUATORS, gx_scale_friction, &friction);
+        gx_mass_matrix(&gx_identified, &state, M);
+        for (int i = 0; i < GX_ACTUATORS; ++i) {
+            result[i] = 0;
+            for (int j = 0; j < GX_ACTUATORS; ++j)
+                result[i] += M[i * GX_ACTUATORS + j] * ddq[j];
+        }
+        compare(result, GX_IS_FLOAT, gx_v_inertial[k], GX_ACTUATORS, gx_scale_inertial, &mass);
+/*@if bounds*/
+        {
+            gx_real other[GX_ACTUATORS];
+            gx_torque_bounds(&state, dq, ddq, GX_WITH_FRICTION, result, other);
+            compare(result, GX_IS_FLOAT, gx_v_lower[k], GX_ACTUATORS, gx_scale_tau, &lower);
+            compare(other, GX_IS_FLOAT, gx_v_upper[k], GX_ACTUATORS, gx_scale_tau, &upper);
+        }
+/*@end*/
+        gx_start(&state);
+        gx_torque(&gx_identified, q, dq, ddq, GX_WITH_FRICTION, &state, result);
+        compare(result, GX_IS_FLOAT, gx_v_tau[k], GX_ACTUATORS, gx_scale_tau, &torque);
+/*@end*/
+    }
+    tell("gx_inverse", inverse, GX_TOLERANCE);
+    tell("gx_forward", forward, GX_TOLERANCE);
+    tell("gx_jacobian", jacobian, GX_TOLERANCE);
+/*@if dynamics*/
+    tell("gx_torque", torque, GX_TOLERANCE);
+/*@if pose_efforts*/
+    tell("gx_torque_of_pose", of_pose, GX_TOLERANCE);
+/*@end*/
+    tell("gx_mass_matrix", mass, GX_TOLERANCE);
+    tell("gx_gravity", gravity, GX_TOLERANCE);
+    tell("gx_friction", friction, GX_TOLERANCE);
+/*@if bounds*/
+    tell("gx_torque_bounds", lower > upper ? lower : upper, GX_TOLERANCE);
+/*@end*/
+/*@end*/
+}

@@ -1,0 +1,98 @@
+"""`gough export`: results to files for other programs; every refusal is one line, exit code 2, and writes nothing."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from gough.cli.app import run
+from gough.data import write_recording
+from gough.export import RobotModel
+from gough.papers.demonstration import simulate
+
+needs_compiler = pytest.mark.skipif(not shutil.which("cc") and not shutil.which("gcc"), reason="needs a C compiler")
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """The results of `gough identify` about a five-bar."""
+    folder = tmp_path_factory.mktemp("example") / "robot"
+    assert run(["new", str(folder), "--robot", "five-bar"]) == 0
+    _, recorded, other = simulate("five-bar", seed=1, periods=2)
+    write_recording(folder / "recording.csv", recorded.recording)
+    write_recording(folder / "validation.csv", other.recording)
+    study = (folder / "study.toml").read_text()
+    (folder / "study.toml").write_text(study.replace("[methods]", '[methods]\nuse = ["weighted", "hull"]'))
+    run(["identify", str(folder / "study.toml"), "--out", str(folder / "results")])
+    return folder / "results"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def refused(capsys, *arguments) -> str:
+    assert run(["export", *map(str, arguments)]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.count("\n") == 1
+    return shown.err
+
+
+@needs_compiler
+def test_c_is_written_after_it_was_compiled_and_compared(results, here, capsys):
+    assert run(["export", str(results)]) == 0
+    shown = capsys.readouterr().out
+    assert "compiled C, double precision: largest relative difference" in shown
+    assert "compiled C, single precision" in shown
+    names = {path.name for path in (here / "five_bar-c").iterdir()}
+    assert {"five_bar.c", "five_bar.h", "five_bar_test.c", "CMakeLists.txt", "model.json"} <= names
+    assert RobotModel.read(here / "five_bar-c").name == "five-bar"
+    (here / "five_bar-c" / "build").mkdir()
+    (here / "five_bar-c" / "build" / "CMakeCache.txt").write_text("made by cmake")
+    assert run(["export", str(results), "--method", "hull", "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["verified"]["compiled C, double precision"]["error"] < 1e-9
+    assert "guaranteed set by hull" in (here / "five_bar-c" / "five_bar.h").read_text()
+
+
+def test_without_a_compiler_nothing_is_written(results, here, capsys, monkeypatch):
+    monkeypatch.setenv("GOUGH_NO_COMPILER", "1")
+    assert "cannot be verified" in refused(capsys, results)
+    assert not list(here.iterdir())
+    assert run(["export", str(results), "--no-verify", "--name", "bar"]) == 0
+    assert "Nothing was verified" in capsys.readouterr().out
+    assert (here / "bar-c" / "bar.c").is_file()
+
+
+def test_bad_input_is_refused_in_one_line(results, here, capsys):
+    assert "neither a folder of results nor a file" in refused(capsys, "nowhere")
+    (here / "empty").mkdir()
+    assert "empty contains no results" in refused(capsys, "empty")
+    (here / "empty" / "estimate.json").write_text("{}")
+    assert "results without model.json" in refused(capsys, "empty")
+    assert "no export to 'matlab'" in refused(capsys, results, "--to", "matlab")
+    assert "no estimate is by 'magic'" in refused(capsys, results, "--method", "magic")
+    assert "is the folder of the results" in refused(capsys, results, "--out", results)
+    assert "these are of the same kind" in refused(capsys, results, results)
+    assert "cannot name a kernel" in refused(capsys, results, "--name", "1bar")
+    (here / "mine").mkdir()
+    (here / "mine" / "thesis.tex").write_text("years of work")
+    assert "which gough did not write" in refused(capsys, results, "--out", "mine")
+    assert (here / "mine" / "thesis.tex").read_text() == "years of work"
+    data = json.loads((results / "model.json").read_text())
+    data["dynamics"]["robot"]["base"] = "wide"
+    (here / "damaged").mkdir()
+    (here / "damaged" / "model.json").write_text(json.dumps(data))
+    assert "model.json" in refused(capsys, "damaged")
+    assert sorted(path.name for path in here.iterdir()) == ["damaged", "empty", "mine"]
+
+
+def test_identifications_write_a_model(results):
+    model = RobotModel.read(results)
+    report = json.loads((results / "report.json").read_text())
+    assert model.dynamics.robot.name == report["robot"]
+    assert np.isfinite(model.dynamics.parameters()).all()

@@ -1,0 +1,193 @@
+"""Exported C: compiled without a warning, equal to gough, and steady under hostile inputs."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gough.export import RobotModel
+from gough.export.c_source import c_files, identifier, sections_of
+from gough.export.compiling import WARNINGS, ExportError, built, figures, vector_errors
+from gough.export.vectors import Vectors
+from gough.robots import ROBOTS, GoughPlatform, H4Kinematics, LinearDelta, Par4Kinematics, PlanarRRR, RotaryDelta
+from tests.export.models import Compiled, dynamic_model, geometric_model, named_model
+
+pytestmark = pytest.mark.skipif(not shutil.which("cc") and not shutil.which("gcc"), reason="needs a C compiler")
+SMALL, LARGE = ("h4", "par4", "delta", "five-bar", "3-rrr"), ("6-ups", "6-ucu", "palida")
+
+
+def written(model, name, folder):
+    files, _ = c_files(model, name)
+    for file, text in files.items():
+        (folder / file).write_text(text)
+    return files
+
+
+@pytest.mark.parametrize("key", [*SMALL, *(pytest.param(key, marks=pytest.mark.slow) for key in LARGE)])
+def test_compiled_c_equals_gough(key):
+    """Rounding is 1e-16; forward kinematics and solves of 6 × 6 systems multiply it by their condition."""
+    files, sections = c_files(named_model(key), "robot")
+    assert len(sections[0].vectors) == 1000
+    errors = vector_errors(files, "robot")
+    assert {"robot_torque", "robot_mass_matrix", "robot_torque_bounds", "robot_forward"} <= set(errors)
+    assert ("robot_torque_of_pose" in errors) == (key != "five-bar")
+    assert errors["worst"] < 2e-12
+    assert vector_errors(files, "robot", ["-DROBOT_FLOAT"])["worst"] < 1e-3
+
+
+def test_every_robot_is_tested():
+    assert set(ROBOTS) == {*SMALL, *LARGE}
+
+
+@pytest.mark.parametrize("kind", ["box", "ellipsoid", "both", "value"])
+def test_bounds_of_every_kind_of_set(kind):
+    robot = ROBOTS["five-bar"]()
+    files, sections = c_files(dynamic_model(robot, kind, fixed=("m_1", "fv_2")), "bar")
+    errors = vector_errors(files, "bar")
+    assert errors["worst"] < 1e-13
+    assert ("bar_torque_bounds" in errors) == (kind != "value")
+    assert ("bar_torque_bounds" in files["bar.h"]) == (kind != "value")
+    assert isinstance(sections[0].vectors, Vectors)
+
+
+@pytest.mark.parametrize(
+    ("model", "readings"),
+    [
+        (GoughPlatform.deltalab(), [[0.02] * 6, [0.1] * 6]),
+        (LinearDelta(), [[0.05] * 3, [0.2] * 3]),
+        (RotaryDelta(), [[0.1] * 3, [0.9] * 3]),
+        (PlanarRRR.of_circles(0.5, 0.1, arm=0.35, rod=0.35), None),
+        (H4Kinematics(), [[0.2] * 4, [0.8] * 4]),
+        (Par4Kinematics(), [[0.2] * 4, [0.8] * 4]),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_kinematics_of_calibrated_robots(model, readings):
+    if readings is None:
+        middle = model.inverse(model.nominal, *model.home(model.nominal))[0]
+        readings = [middle - 0.3, middle + 0.3]
+    files, _ = c_files(geometric_model(model, np.array(readings)), "arm")
+    errors = vector_errors(files, "arm")
+    assert errors["worst"] < 1e-10
+    assert "torque" not in files["arm.h"]
+    assert vector_errors(files, "arm", ["-DARM_FLOAT"])["worst"] < 1e-2
+
+
+def test_dynamics_and_geometry_share_one_header():
+    geometry = geometric_model(H4Kinematics(), np.array([[0.2] * 4, [0.8] * 4])).geometry
+    files, _ = c_files(RobotModel(named_model("h4").dynamics, geometry), "h4")
+    errors = vector_errors(files, "h4")
+    assert {"h4_torque", "h4_forward", "h4_geometry_forward", "h4_geometry_jacobian"} <= set(errors)
+    assert errors["worst"] < 1e-10
+
+
+@pytest.mark.parametrize("key", ["h4", "five-bar", "3-rrr"])
+def test_hostile_inputs_have_status_codes(key, tmp_path):
+    model = named_model(key)
+    written(model, "gx", tmp_path)
+    places = ", ".join(map(str, sections_of(model, "gx")[0].equations.actuated))
+    hostile = (Path(__file__).parent / "hostile.c").read_text().replace("ACTUATED", places)
+    (tmp_path / "hostile.c").write_text(hostile)
+    for more in ([], ["-DGX_FLOAT"]):
+        sanitized = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *more]
+        program = built(tmp_path, ["gx.c", "hostile.c"], "hostile", sanitized)
+        done = subprocess.run([str(program)], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    program = built(tmp_path, ["gx.c", "gx_test.c"], "sanitized", ["-g", "-fsanitize=address,undefined"])
+    assert figures(tmp_path, program)["worst"] < 2e-12
+
+
+def test_parameters_may_be_replaced_at_run_time(tmp_path):
+    model = named_model("h4")
+    files, sections = c_files(model, "h4")
+    compiled, vectors = Compiled(files, "h4", tmp_path), sections[0].vectors
+    table = compiled.identified(16 + 3 * 8 + 1)
+    assert (table[:16] == model.dynamics.parameters()).all()
+    table[:16] *= 2
+    state, tau = np.zeros(8), np.zeros(4)
+    compiled("start", state)
+    status = compiled(
+        "torque", table, *(np.ascontiguousarray(vectors[k][0]) for k in ("q", "dq", "ddq")), 1, state, tau
+    )
+    assert status < 16
+    assert np.allclose(tau, 2 * vectors["tau"][0], rtol=1e-12)
+
+
+def test_warm_start_follows_a_motion_in_few_steps(tmp_path):
+    """At 1 kHz and 3 rad/s the positions change by 3 mrad: Newton's method squares the error in each step."""
+    robot = ROBOTS["h4"]()
+    compiled = Compiled(c_files(dynamic_model(robot), "h4")[0], "h4", tmp_path)
+    t = np.linspace(0, 1, 1000)
+    x = robot.home + 0.05 * np.stack([np.sin(7 * t), np.cos(5 * t) - 1, np.sin(9 * t), 4 * np.sin(3 * t)], axis=1)
+    table, state, found = compiled.identified(16 + 3 * 8 + 1), np.zeros(8), np.zeros(4)
+    compiled("start", state)
+    worst = 0
+    for k, q in enumerate(robot.inverse(x)):
+        report = np.zeros(3)
+        assert compiled("forward", table, np.ascontiguousarray(q), state, found, report) < 16
+        assert abs(found - x[k]).max() < 1e-13
+        worst = max(worst, int(report[2:].view(np.int32)[0]))
+    assert worst <= 4
+
+
+def test_the_header_is_also_cpp_and_the_wrapper_runs(tmp_path):
+    cpp = shutil.which("g++") or shutil.which("clang++")
+    if not cpp:
+        pytest.skip("needs a C++ compiler")
+    written(named_model("delta"), "delta", tmp_path)
+    built(tmp_path, ["delta.c"], "delta.o", ["-c"])
+    done = subprocess.run(
+        [cpp, "-std=c++17", *WARNINGS, "-Werror", "delta_ros2_control.cpp", "delta.o", "-o", "wrapper"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert subprocess.run([str(tmp_path / "wrapper")], check=False).returncode == 0
+
+
+def test_cmake_builds_and_tests(tmp_path):
+    cmake = shutil.which("cmake")
+    if not cmake:
+        pytest.skip("needs CMake")
+    written(named_model("five-bar"), "bar", tmp_path)
+    for command in (["-B", "build"], ["--build", "build"]):
+        done = subprocess.run([cmake, *command], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "warning" not in done.stderr
+    tested = subprocess.run(
+        [shutil.which("ctest"), "--test-dir", "build"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert tested.returncode == 0
+
+
+def test_c_has_no_state_and_no_dependency():
+    files, _ = c_files(named_model("five-bar"), "bar")
+    code = files["bar.c"]
+    assert re.findall(r"#include (\S+)", code) == ['"bar.h"', "<math.h>"]
+    assert not re.search(r"\b(malloc|calloc|free|printf|goto|while)\b", code)
+    assert not re.search(r"^static (?!const|void|int|bar_report)", code, re.MULTILINE)
+    assert all(text.isascii() for text in files.values())
+    for unit in ("kg*m^2", "N*m*s/rad", "rad/s^2"):
+        assert unit in files["bar.h"]
+
+
+def test_names_of_functions():
+    assert identifier("6-UPS") == "robot_6_ups"
+    assert identifier("Röbot / 7") == "robot_7"
+
+
+def test_a_wrong_result_is_told():
+    files, _ = c_files(named_model("five-bar"), "bar")
+    table = files["bar.c"].split("const bar_model bar_identified = {")
+    spoiled = re.sub(r"0\.\d+", "0.5", table[1], count=4)
+    files["bar.c"] = "const bar_model bar_identified = {".join([table[0], spoiled])
+    assert vector_errors(files, "bar")["worst"] > 1e-6
+
+
+def test_a_compiler_that_warns_is_told():
+    files, _ = c_files(named_model("five-bar"), "bar")
+    files["bar.c"] += "static int unused;\n"
+    with pytest.raises(ExportError, match="does not accept the exported C"):
+        vector_errors(files, "bar")
