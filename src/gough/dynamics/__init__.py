@@ -2,6 +2,7 @@
 
 from gough.dynamics.adequacy import Adequacy, Finding, VariantFit, adequacy_of
 from gough.dynamics.base_parameters import base_parameters
+from gough.dynamics.bodies import Ellipsoid, PhysicalOptions, PossibleBodies, possible_bodies
 from gough.dynamics.causes import Cause, Causes, causes_of
 from gough.dynamics.effects import catalogue
 from gough.dynamics.gain import GainEstimate, gain_from_static_tests
@@ -35,6 +36,7 @@ __all__ = [
     "ByRepeat",
     "Cause",
     "Causes",
+    "Ellipsoid",
     "EstimatesByMethod",
     "ExactBounds",
     "Finding",
@@ -43,7 +45,9 @@ __all__ = [
     "IdentifiedRepeats",
     "Impossible",
     "OrderChoice",
+    "PhysicalOptions",
     "Physics",
+    "PossibleBodies",
     "Prediction",
     "RepeatedMotion",
     "Sign",
@@ -71,6 +75,7 @@ __all__ = [
     "path_order",
     "periods",
     "physics_of",
+    "possible_bodies",
     "recorded",
     "reduced",
     "runs",

@@ -21,6 +21,9 @@ from gough.report.identification.repeated import RepeatedReport, repeated_page
 from gough.report.identification.report import Report
 from gough.robots.meanings import parameter_meanings
 
+POSSIBLE = "possible-bodies.json"
+"""File of the complete parameters of a robot that can exist."""
+
 
 def report_on(
     title: str, lead: tuple[str, ...], identified: Identified | IdentifiedRepeats, truth: Array | None = None
@@ -47,6 +50,8 @@ def documents(report: Report | RepeatedReport) -> dict[str, bytes]:
     verdict = {**short, **(data["verdict"] or {}), "paragraphs": data["verdicts"]}
     estimates = {**report.identified.to_dict(), VERDICT: verdict}
     files = {"estimate.json": _json(estimates), "report.json": _json(data)}
+    if report.identified.possible is not None:
+        files[POSSIBLE] = _json(report.identified.possible.to_dict())
     return files | _page(report).files()
 
 
@@ -82,6 +87,7 @@ def _common(report: Report | RepeatedReport, unknowns: gough.Unknowns) -> dict[s
         "verdicts": list(identified.verdicts),
         "is_refuted": identified.is_refuted,
         "physics": None if identified.physics is None else identified.physics.to_dict(),
+        "possible": None if identified.possible is None else identified.possible.to_dict(),
         "refused": ByMethod(identified.refused).keyed(),
     }
 
