@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gough.answers import Answer
+from gough.checker.physical_proofs import PhysicalBound, PhysicalEmpty
 from gough.checker.proofs import Proof
 from gough.core.arrays import ROWS_PER_BLOCK, Array
 from gough.core.codec import encode
@@ -25,7 +26,9 @@ from gough.problem import LinearProblem
 from gough.region import Box, Interval
 
 FORMAT = 2
-"""Version of the certificates that this gough writes, and the newest that it reads; older ones are read too."""
+"""Version of the certificates that this gough writes; older ones are read too."""
+NEWEST = 3
+"""Version of the kinds about bodies that can exist, and the newest that is read."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +47,15 @@ class Certificate:
     problem: str
     """Digest of the problem, see `digest`."""
     proof: Proof
-    version: int = FORMAT
+    version: int = 0
+    """Version of its format; 0 becomes the one that is written for this kind."""
 
     def __post_init__(self) -> None:
         require_digest(self.problem)
         require(isinstance(self.proof, Proof), f"a certificate has a proof, not {brief(self.proof)}")
+        if type(self.version) is int and self.version == 0:
+            is_physical = isinstance(self.proof, PhysicalBound | PhysicalEmpty)
+            object.__setattr__(self, "version", NEWEST if is_physical else FORMAT)
         require_version(self.version)
 
     @classmethod
@@ -185,8 +192,8 @@ def require_version(given: Any) -> None:
     """Refuse formats that this gough does not know."""
     require(type(given) is int and given >= 1, f"version must be a whole number from 1, but it is {brief(given)}")
     require(
-        given <= FORMAT,
-        f"the certificate has format {given}, from a newer gough; this one reads up to {FORMAT}. Update gough",
+        given <= NEWEST,
+        f"the certificate has format {given}, from a newer gough; this one reads up to {NEWEST}. Update gough",
     )
 
 

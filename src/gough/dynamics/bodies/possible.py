@@ -353,7 +353,7 @@ def possible_bodies(
         >>> from gough.dynamics.example import random_motion
         >>> identified = identify(*random_motion(1), methods=["weighted"], compare=False)
         >>> possible_bodies(identified, PhysicalOptions(ranges=False)).by_source("data")[-2:]
-        ('f_v1', 'f_v2')
+        ('fv_2', 'fc_2')
     """
     options = options or PhysicalOptions()
     analysis, robot = identified.identifiability, identified.robot
