@@ -19,7 +19,7 @@ from gough.checker.physical_proofs import (
     ellipsoid_factors,
 )
 from gough.checker.quadratic import exact_cost, is_semidefinite
-from gough.checker.steps import Coefficients
+from gough.checker.steps import Coefficients, coefficients, row_weights
 from gough.checker.words import approximately, written
 from gough.core.errors import nearest
 from gough.core.rational import round_down
@@ -122,6 +122,22 @@ def remaining(direction: Coefficients, possible: Coefficients) -> Coefficients:
     for name, x in possible:
         left[name] = left.get(name, Fraction(0)) - x
     return tuple(left.items())
+
+
+def physical_step(
+    direction: Mapping[str, float],
+    weights: Mapping[int, float],
+    possible: Mapping[str, float],
+    inside: Mapping[str, float],
+) -> PhysicalStep:
+    """A step from doubles, with a value that is not proven yet."""
+    return PhysicalStep(
+        coefficients(direction, "direction"),
+        Fraction(0),
+        row_weights(weights),
+        coefficients(possible, "possible"),
+        coefficients(inside, "inside"),
+    )
 
 
 def best_physical_step(problem: LinearProblem, box: Sides, step: PhysicalStep) -> PhysicalStep:

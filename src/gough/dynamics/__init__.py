@@ -2,7 +2,15 @@
 
 from gough.dynamics.adequacy import Adequacy, Finding, VariantFit, adequacy_of
 from gough.dynamics.base_parameters import base_parameters
-from gough.dynamics.bodies import Ellipsoid, PhysicalOptions, PossibleBodies, possible_bodies
+from gough.dynamics.bodies import (
+    CertifiedBodies,
+    Ellipsoid,
+    Limits,
+    PhysicalOptions,
+    PossibleBodies,
+    certified_bodies,
+    possible_bodies,
+)
 from gough.dynamics.causes import Cause, Causes, causes_of
 from gough.dynamics.effects import catalogue
 from gough.dynamics.gain import GainEstimate, gain_from_static_tests
@@ -36,6 +44,7 @@ __all__ = [
     "ByRepeat",
     "Cause",
     "Causes",
+    "CertifiedBodies",
     "Ellipsoid",
     "EstimatesByMethod",
     "ExactBounds",
@@ -44,6 +53,7 @@ __all__ = [
     "Identified",
     "IdentifiedRepeats",
     "Impossible",
+    "Limits",
     "OrderChoice",
     "PhysicalOptions",
     "Physics",
@@ -63,6 +73,7 @@ __all__ = [
     "by_repeat",
     "catalogue",
     "causes_of",
+    "certified_bodies",
     "dynamic",
     "errors_in_variables",
     "estimates_from_json",

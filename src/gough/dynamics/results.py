@@ -17,6 +17,7 @@ from gough.core.tables import Table
 from gough.core.text import listed, number, on_factors, percent, short_labels, spelled_out
 from gough.data import MeasuredMotion
 from gough.dynamics.adequacy import Adequacy, Finding
+from gough.dynamics.bodies.certified import CertifiedBodies
 from gough.dynamics.bodies.possible import PossibleBodies
 from gough.dynamics.bounds import rounded_up
 from gough.dynamics.named import ByMethod
@@ -301,7 +302,9 @@ class RobotEstimates(EstimatesByMethod):
     @property
     def on_possible(self) -> tuple[str, ...]:
         """The complete parameters of a robot that can exist, in sentences; none if they were not asked for."""
-        return () if self.possible is None else self.possible.sentences
+        certified = getattr(self, "certified", None)
+        said = () if self.possible is None else self.possible.sentences
+        return said if certified is None else (*said, *certified.sentences)
 
     def parameters(self, method: str | None = None) -> Array:
         """Parameters of the robot that have the efforts of one estimate; `efforts` computes with them.
@@ -467,6 +470,8 @@ class Identified(RobotEstimates):
     """Values of parameters that the user states; estimates are compared with them and do not depend on them."""
     possible: PossibleBodies | None = None
     """Complete parameters of a robot that can exist, see `gough.dynamics.possible_bodies`; None: not asked for."""
+    certified: CertifiedBodies | None = None
+    """What error bounds and physics prove of them, see `gough.dynamics.certified_bodies`; None: not asked for."""
 
     def __post_init__(self) -> None:
         for name in ("estimates", "refused"):
@@ -502,6 +507,7 @@ class Identified(RobotEstimates):
             or any(estimate.status is Status.INCONSISTENT for estimate in self.estimates.values())
             or self.is_impossible
             or (self.possible is not None and self.possible.is_refuted)
+            or (self.certified is not None and self.certified.is_empty)
             or (self.verdict is not None and self.verdict.finding is Finding.INADEQUATE)
         )
 

@@ -33,8 +33,10 @@ from gough.dynamics import (
     Ellipsoid,
     Identified,
     IdentifiedRepeats,
+    Limits,
     PhysicalOptions,
     RepeatedMotion,
+    certified_bodies,
     identify,
     identify_repeated,
     periods,
@@ -255,9 +257,20 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
         options = self.physical()
         if options is None:
             return identified
+        table = self.table.physical
+        assert table is not None
+        wanted = self.table.noise.bound is not None if table.bounds is None else table.bounds
+        begin = announced(on_step, 4 if wanted else 2)
         with self.at("physical"):
-            possible = possible_bodies(identified, options, on_step=announced(on_step, 2))
-        return replace(identified, possible=possible)
+            identified = replace(identified, possible=possible_bodies(identified, options, on_step=begin))
+        if not wanted:
+            return identified
+        with self.at("physical", "bounds"):
+            if not isinstance(identified, Identified):
+                raise InputError("bounds are proven from rows with error bounds, not from [repeats]: leave bounds out")
+            limits, prior = Limits(table.heaviest, table.farthest), self.prior() if self.has_prior else None
+            certified = certified_bodies(identified, inside=options.inside, limits=limits, prior=prior, on_step=begin)
+            return replace(identified, certified=certified)
 
     def steps(self, rate: float) -> tuple[PreparationStep, ...]:
         """Steps of the preparation of a recording with `rate` samples a second, in order."""

@@ -203,6 +203,13 @@ class PhysicalTable(Table):
     """Ellipsoids by the names of bodies."""
     ranges: bool = True
     """Whether to compute how far each parameter may move without changing any effort."""
+    bounds: bool | None = None
+    """Whether to prove bounds of robots that can exist; default: if [noise] states a bound."""
+    heaviest: Annotated[float, in_unit("kg"), Field(gt=0)] | None = None
+    """Mass that no body exceeds, a premise of these bounds; default: 100 times that of all bodies of the blueprint."""
+    farthest: Annotated[float, in_unit("m"), Field(gt=0)] | None = None
+    """Distance from the origin of its body's frame beyond which there is no mass, likewise; default: 10 times that of
+    the blueprint."""
 
 
 class RepeatsTable(Table):

@@ -200,7 +200,7 @@ class Programs:
             ends = []
             for sign in (1.0, -1.0):
                 direction.value = sign * row / size[k]
-                status = _run(cp, program, self.solver)
+                status = run(cp, program, self.solver)
                 moved_by = float(program.value) if status in _SOLVED else -np.inf
                 ends.append(-np.inf if moved_by < -1e-3 * _FAR else min(moved_by, 0.0) * size[k])
             yield ends[0], -ends[1]
@@ -233,9 +233,10 @@ class Programs:
         return alone
 
     def _constraints(self, cp: Any, point: Any, *, margin: float, without: int | None = None) -> list[Any]:
-        return [*self._matrices(cp, point, margin, without), *self._linear(point)]
+        return [*self.matrices(cp, point, margin, without), *self.linear(point)]
 
-    def _matrices(self, cp: Any, point: Any, margin: float, without: int | None = None) -> list[Any]:
+    def matrices(self, cp: Any, point: Any, margin: float, without: int | None = None) -> list[Any]:
+        """Constraints: the matrix of each body, minus the margin, is positive semidefinite."""
         found = []
         for number, (K, k) in enumerate(self.scaled.affine):
             d = round(len(k) ** 0.5)
@@ -246,16 +247,17 @@ class Programs:
             found.append((X + X.T) / 2 - margin * np.eye(d) >> 0)
         return found
 
-    def _linear(self, point: Any) -> list[Any]:
+    def linear(self, point: Any) -> list[Any]:
+        """Constraints: variables that must not be negative, then bodies within their ellipsoids."""
         signs = np.flatnonzero(self.scaled.complete.nonnegative)
         limits = [point[signs] >= 0] if len(signs) else []
         return [*limits, *(row @ point + constant >= 0 for row, constant in self.scaled.within)]
 
     def _solved(self, cp: Any, objective: Any, point: Any, more: list[Any], without: int | None = None) -> Solution:
         # a little inside, so that rounding of the answer does not leave the stated margin
-        matrices = self._matrices(cp, point, self.margin * (1 + 1e-3), without)
-        program = cp.Problem(objective, [*matrices, *self._linear(point), *more])
-        status = _run(cp, program, self.solver)
+        matrices = self.matrices(cp, point, self.margin * (1 + 1e-3), without)
+        program = cp.Problem(objective, [*matrices, *self.linear(point), *more])
+        status = run(cp, program, self.solver)
         if status not in _SOLVED:
             return Solution(status, np.nan, np.empty(0))
         value = point if isinstance(point, np.ndarray) else point.value
@@ -263,7 +265,7 @@ class Programs:
         return Solution(status, float(program.value), np.asarray(value), duals)
 
 
-def _run(cp: Any, program: Any, solver: str) -> str:
+def run(cp: Any, program: Any, solver: str) -> str:
     """Solve, and return the status; no exception and no warning of a solver leaves this function."""
     import warnings  # noqa: PLC0415 - used here alone
 

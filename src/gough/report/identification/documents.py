@@ -52,6 +52,9 @@ def documents(report: Report | RepeatedReport) -> dict[str, bytes]:
     files = {"estimate.json": _json(estimates), "report.json": _json(data)}
     if report.identified.possible is not None:
         files[POSSIBLE] = _json(report.identified.possible.to_dict())
+    certified = getattr(report.identified, "certified", None)
+    if certified is not None:
+        files |= certified.files()
     return files | _page(report).files()
 
 
@@ -70,6 +73,7 @@ def _json(data: object) -> bytes:
 
 def _common(report: Report | RepeatedReport, unknowns: gough.Unknowns) -> dict[str, Any]:
     identified = report.identified
+    certified = getattr(identified, "certified", None)
     return {
         "title": report.title,
         "lead": list(report.lead),
@@ -88,6 +92,7 @@ def _common(report: Report | RepeatedReport, unknowns: gough.Unknowns) -> dict[s
         "is_refuted": identified.is_refuted,
         "physics": None if identified.physics is None else identified.physics.to_dict(),
         "possible": None if identified.possible is None else identified.possible.to_dict(),
+        "certified": None if certified is None else certified.to_dict(),
         "refused": ByMethod(identified.refused).keyed(),
     }
 

@@ -167,14 +167,14 @@ def physics_part(identified: Identified | IdentifiedRepeats) -> tuple[tuple[str,
 
 def possible_part(identified: Identified | IdentifiedRepeats) -> tuple[tuple[str, ...], str, str]:
     """The robot that can exist and has the estimate: sentences, kind of verdict, and what to do next."""
-    possible = identified.possible
+    possible, certified = identified.possible, getattr(identified, "certified", None)
     if possible is None:
         return ((), "plain", "")
-    if possible.is_refuted:
+    if possible.is_refuted or (certified is not None and certified.is_empty):
         step = "Check the stated groups and ellipsoids, signs and units; then look for an effect that the model lacks."
-        return (possible.sentences, "bad", step)
+        return (identified.on_possible, "bad", step)
     step = "Use the complete parameters in simulators; for a claim about the robot, use those whose source is data."
-    return (possible.sentences, "plain", step)
+    return (identified.on_possible, "plain", step)
 
 
 def possible_bodies_blocks(identified: Identified | IdentifiedRepeats) -> tuple[Block, ...]:
@@ -187,7 +187,15 @@ def possible_bodies_blocks(identified: Identified | IdentifiedRepeats) -> tuple[
         "is data are determined by the efforts. The others come from the blueprint; they may have any value between "
         "the ends given, not all at once, without changing any effort."
     )
-    return (how, possible.table(), possible.body_table() if possible.bodies else None)
+    blocks = (how, possible.table(), possible.body_table() if possible.bodies else None)
+    certified = getattr(identified, "certified", None)
+    if certified is None:
+        return blocks
+    checked = (
+        "Intervals that the error bounds and physics prove together. The command gough check physical-certificate.json "
+        "physical-problem.json verifies them in exact rationals."
+    )
+    return (*blocks, checked, None if certified.is_empty else certified.table())
 
 
 def impossible_table(identified: Identified | IdentifiedRepeats) -> Block:

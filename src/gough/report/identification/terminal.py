@@ -83,7 +83,13 @@ def _possible(console: Console, identified: Identified | IdentifiedRepeats) -> N
         return
     heading(console, "Possible bodies: complete parameters of a robot that can exist")
     print_table(console, possible.table())
+    certified = getattr(identified, "certified", None)
+    is_empty = certified is not None and certified.is_empty
     prose(console, possible.sentences, style="bold red" if possible.is_refuted else "")
+    if certified is not None:
+        if not is_empty:
+            print_table(console, certified.table())
+        prose(console, certified.sentences, style="bold red" if is_empty else "")
 
 
 def _verdict(console: Console, identified: Identified | IdentifiedRepeats) -> None:
