@@ -18,6 +18,7 @@ from gough.core.arrays import ROWS_PER_BLOCK, Array
 from gough.core.codec import encode
 from gough.core.errors import AssumptionError, nearest, require
 from gough.core.rational import round_down
+from gough.core.schema import kinds_of
 from gough.core.sealed import brief
 from gough.core.tables import Table, table
 from gough.core.text import visible
@@ -47,21 +48,20 @@ class Certificate:
     problem: str
     """Digest of the problem, see `digest`."""
     proof: Proof
-    version: int = 0
-    """Version of its format; 0 becomes the one that is written for this kind."""
+    version: int = FORMAT
+    """Version of its format; `of` takes the one that is written for the kind of the proof."""
 
     def __post_init__(self) -> None:
         require_digest(self.problem)
         require(isinstance(self.proof, Proof), f"a certificate has a proof, not {brief(self.proof)}")
-        if type(self.version) is int and self.version == 0:
-            is_physical = isinstance(self.proof, PhysicalBound | PhysicalEmpty)
-            object.__setattr__(self, "version", NEWEST if is_physical else FORMAT)
         require_version(self.version)
+        known = self.kind in kinds_of("certificate", self.version)
+        require(known, f"certificates of format {self.version} know no kind {self.kind}")
 
     @classmethod
     def of(cls, problem: LinearProblem, proof: Proof) -> "Certificate":
         """The certificate of `proof` about `problem`; it is not checked here."""
-        return cls(digest(problem), proof)
+        return cls(digest(problem), proof, NEWEST if isinstance(proof, PhysicalBound | PhysicalEmpty) else FORMAT)
 
     @property
     def kind(self) -> str:
