@@ -41,9 +41,13 @@ MARGIN = 1e-3
 """Share of its blueprint that every body contains at least."""
 _EXACT = 1e-6
 """Misfit in σ below which base parameters are reproduced; solvers and rounding leave less."""
+_NEARLY_EXACT = 1e-3
+"""Misfit in σ, as a solver finds it, below which base parameters may be reproduced."""
 _SLACK = (1.001, 1e-3)
 """Factor and σ by which the misfit may exceed the least one, so that the nearest of several is found."""
 _MOST_NAMED = 6
+_TRIED = 3
+"""Bodies with the largest multipliers, whose limits are left out one at a time."""
 _FORCING = 1e-4
 """Share of the misfit that a body must take away to be named as forcing it."""
 DATA, PRIOR, HIDDEN = "data", "prior", "no effect"
@@ -416,10 +420,12 @@ def _answer(
     scaled = Scaled.of(complete, sizes)
     programs = Programs(scaled, white @ complete.C @ scaled.T, white @ beta, options.margin, options.solver)
     on_step("searching for possible bodies")
-    solution, misfit = programs.exact(options.nearest), 0.0
-    forced: tuple[tuple[str, float], ...] = ()
-    if not (solution.is_solved and _verified(complete, scaled, solution, options.margin)):
-        solution, misfit, forced = _compromise(programs, options)
+    best = _least_misfit(programs, options)
+    solution, misfit, forced = None, 0.0, tuple[tuple[str, float], ...]()
+    if best.objective < _NEARLY_EXACT:
+        solution = programs.exact(options.nearest)
+    if solution is None or not (solution.is_solved and _verified(complete, scaled, solution, options.margin)):
+        solution, misfit, forced = _compromise(programs, options, best)
     variables = _clipped(complete, scaled.variables(solution.point))
     margins = [proven_margin(body, variables) for body in complete.bodies]
     if min(margins, default=0.0) < options.margin:
@@ -472,14 +478,21 @@ def _verified(complete: CompleteSet, scaled: Scaled, solution: Solution, margin:
     return all(proven_margin(body, variables) >= margin for body in complete.bodies)
 
 
-def _compromise(programs: Programs, options: PhysicalOptions) -> tuple[Solution, float, tuple[tuple[str, float], ...]]:
-    """The nearest of the possible points with nearly the least misfit, that misfit, and the bodies that force it."""
+def _least_misfit(programs: Programs, options: PhysicalOptions) -> Solution:
+    """The possible point with the least misfit."""
     best = programs.misfit()
     if not best.is_solved:
         raise InputError(
             f"the solver {options.solver} found no possible bodies at all (status {best.status}): check the "
             "ellipsoids of [physical.inside], which may exclude every body, and the values that the prior fixes"
         )
+    return best
+
+
+def _compromise(
+    programs: Programs, options: PhysicalOptions, best: Solution
+) -> tuple[Solution, float, tuple[tuple[str, float], ...]]:
+    """The nearest of the possible points with nearly the least misfit, that misfit, and the bodies that force it."""
     factor, sigma = _SLACK
     solution = programs.compromise(options.nearest, factor * best.objective + sigma)
     if not solution.is_solved:
@@ -489,7 +502,7 @@ def _compromise(programs: Programs, options: PhysicalOptions) -> tuple[Solution,
         )
     forced = []
     strength = [float(np.linalg.norm(dual)) for dual in best.duals]
-    for k in np.argsort(strength)[::-1][:_MOST_NAMED].tolist():
+    for k in np.argsort(strength)[::-1][:_TRIED].tolist():
         if strength[k] > 1e-6 * max(strength) and best.objective > _EXACT:
             left = programs.misfit(without=k)
             if left.is_solved and left.objective < (1 - _FORCING) * best.objective:

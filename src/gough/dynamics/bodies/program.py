@@ -161,18 +161,29 @@ class Programs:
         `without` leaves out the matrix of one body.
         """
         cp = solvers()
-        _, N, rest = self._split
-        # what no effort depends on matters for possibility alone; a weak pull to the blueprint makes it unique
-        y, z = cp.Variable(rest.shape[1]), cp.Variable(N.shape[1]) if N.shape[1] else None
-        point = rest @ y if z is None else rest @ y + N @ z
-        return self._solved(cp, cp.Minimize(cp.norm(self.A @ rest @ y - self.b)), point, [], without=without)
+        y, point, outside = self._by_misfit(cp)
+        found = self._solved(cp, cp.Minimize(cp.norm(y)), point, [], without=without)
+        return found._replace(objective=float(np.hypot(found.objective, outside)))
 
     def compromise(self, measure: Measure, misfit: float) -> Solution:
         """The point nearest to the blueprint among those whose misfit is at most so many σ."""
         cp = solvers()
-        u = cp.Variable(self.A.shape[1])
-        near = cp.norm(self.A @ u - self.b) <= misfit
-        return self._solved(cp, cp.Minimize(self._distance(cp, u, measure)), u, [near])
+        y, point, outside = self._by_misfit(cp)
+        near = cp.norm(y) <= float(np.sqrt(max(misfit**2 - outside**2, 0.0)))
+        return self._solved(cp, cp.Minimize(self._distance(cp, point, measure)), point, [near])
+
+    def _by_misfit(self, cp: Any) -> tuple[Any, Any, float]:
+        """The misfit as a variable, the point that has it, and the misfit that no point can avoid.
+
+        The latter is not 0 where equal bodies have fewer base parameters than were estimated.
+        """
+        _, N, rest = self._split
+        Q, R = np.linalg.qr(self.A @ rest)
+        y, start, onto = cp.Variable(rest.shape[1]), Q.T @ self.b, rest @ np.linalg.inv(R)
+        point = onto @ y + onto @ start
+        if N.shape[1]:
+            point = point + N @ cp.Variable(N.shape[1])
+        return y, point, float(np.linalg.norm(self.b - Q @ start))
 
     def ranges(self, u: Array, rows: Array) -> Iterator[tuple[float, float]]:
         """For each row of factors of u, how far it may fall and rise if no base parameter changes.
