@@ -43,6 +43,8 @@ _EXACT = 1e-6
 """Misfit in σ below which base parameters are reproduced; solvers and rounding leave less."""
 _NEARLY_EXACT = 1e-3
 """Misfit in σ, as a solver finds it, below which base parameters may be reproduced."""
+_ACCURACY = 1e-7
+"""Share of the estimate's size in σ that a solver may leave of it, where σ is small."""
 _SLACK = (1.001, 1e-3)
 """Factor and σ by which the misfit may exceed the least one, so that the nearest of several is found."""
 _MOST_NAMED = 6
@@ -422,7 +424,7 @@ def _answer(
     on_step("searching for possible bodies")
     best = _least_misfit(programs, options)
     solution, misfit, forced = None, 0.0, tuple[tuple[str, float], ...]()
-    if best.objective < _NEARLY_EXACT:
+    if best.objective < _NEARLY_EXACT + _ACCURACY * float(np.linalg.norm(programs.b)):
         solution = programs.exact(options.nearest)
     if solution is None or not (solution.is_solved and _verified(complete, scaled, solution, options.margin)):
         solution, misfit, forced = _compromise(programs, options, best)
@@ -439,7 +441,7 @@ def _answer(
     misfit = float(np.linalg.norm(white @ difference)) if misfit else 0.0
     residual = float((abs(difference) / np.sqrt(V.diagonal())).max(initial=0.0))
     require(
-        misfit > 0 or residual <= _EXACT,
+        misfit > 0 or residual <= _EXACT + programs.rounding,
         f"the answer of the solver {options.solver} could not be verified: a base parameter is off by {residual:.1e} σ",
     )
     on_step("computing how far parameters may move")

@@ -138,6 +138,11 @@ class Programs:
         return inverse, Vt[rank:].T, Vt[:rank].T
 
     @property
+    def rounding(self) -> float:
+        """Misfit in σ that rounding errors of the estimate make, where σ is small."""
+        return 1e-12 * float(np.linalg.norm(self.b))
+
+    @property
     def null(self) -> Array:
         """(variables, freedoms): directions of u in which no base parameter changes."""
         return self._split[1]
@@ -145,7 +150,8 @@ class Programs:
     def exact(self, measure: Measure) -> Solution:
         """The point nearest to the blueprint that has the base parameters of the estimate."""
         start, N, _ = self._split
-        if float(np.linalg.norm(self.A @ start - self.b)) > _REPRODUCED:  # equal bodies have fewer base parameters
+        left = float(np.linalg.norm(self.A @ start - self.b))
+        if left > _REPRODUCED + self.rounding:  # equal bodies have fewer base parameters
             return Solution("infeasible", np.nan, np.empty(0))
         return self._nearest(measure, start, N)
 
