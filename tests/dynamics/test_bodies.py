@@ -304,6 +304,24 @@ def test_physics_makes_poor_data_tell_more(certified):
     assert np.median(shares) < 0.9
 
 
+def read(text):
+    return Fraction(text.replace("−", "-"))
+
+
+def test_printed_intervals_hold_the_proven_ones(certified):
+    rows = certified.table().texts
+    assert len(rows) == len(certified.names)
+    for row, name in zip(rows, certified.names, strict=True):
+        lower, upper = certified.interval(name)
+        assert row[2] == "−∞" if lower == -np.inf else read(row[2]) <= Fraction(lower)
+        assert row[3] == "∞" if upper == np.inf else read(row[3]) >= Fraction(upper)
+
+
+def test_printed_margins_are_not_above_the_proven_ones(possible):
+    for row, body in zip(possible.body_table().texts, possible.bodies, strict=True):
+        assert read(row[1]) <= Fraction(body.margin)
+
+
 def test_a_value_beyond_what_is_proven_is_refused(certified):
     proof = certified.certificate.proof
     for k in range(0, len(proof.steps), 7):

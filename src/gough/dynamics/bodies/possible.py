@@ -13,13 +13,14 @@ numbers returned.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from math import inf, isfinite, isinf
+from math import inf, isfinite, isinf, lcm
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from gough.answers import Answer, position_of, read_json
 from gough.checker.quadratic import is_semidefinite
+from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.codec import encode
 from gough.core.errors import AssumptionError, InputError, nearest, require
@@ -326,8 +327,6 @@ def _with_numbers(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _share(x: float) -> str:
     """A margin, rounded down."""
-    from gough.core import outward  # noqa: PLC0415 - used here alone
-
     return outward.at_least(x, digits=2)
 
 
@@ -550,8 +549,6 @@ def _exact_matrix(body: BodyMatrix, variables: Array) -> list[list[Fraction]]:
 
 def _whole(M: list[list[Fraction]]) -> Whole:
     """A symmetric matrix of fractions, times their common denominator."""
-    from math import lcm  # noqa: PLC0415 - used here alone
-
     scale = lcm(*(x.denominator for row in M for x in row))
     whole = np.empty((len(M), len(M)), dtype=object)
     for i, row in enumerate(M):
