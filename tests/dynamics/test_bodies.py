@@ -279,6 +279,16 @@ def test_robots_without_bodies_have_limits_too(rng):
     assert complete.nonnegative.sum() == 4
 
 
+def test_models_with_effects_have_possible_bodies_too():
+    robot, motion = random_motion(1, n_samples=80)
+    identified = identify(robot, motion, methods=["weighted"], effects=["offset"], compare=False)
+    answer = possible_bodies(identified, FAST)
+    assert set(answer.names) > set(robot.names)
+    assert answer.residual < 1e-6 or not answer.is_exact
+    with pytest.raises(InputError, match="models with effects"):
+        certified_bodies(identified)
+
+
 # proven bounds
 
 

@@ -232,7 +232,6 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
             return None
         with self.at("physical"):
             solvers()
-            require(not self.table.effects.use, "possible bodies are not computed for models with [effects]")
         inside = {}
         for name, each in table.inside.items():
             with self.at("physical", "inside", name):
@@ -259,7 +258,9 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
             return identified
         table = self.table.physical
         assert table is not None
-        wanted = self.table.noise.bound is not None if table.bounds is None else table.bounds
+        wanted = table.bounds
+        if wanted is None:  # the proofs are about models without effects
+            wanted = self.table.noise.bound is not None and not self.table.effects.use
         begin = announced(on_step, 4 if wanted else 2)
         with self.at("physical"):
             identified = replace(identified, possible=possible_bodies(identified, options, on_step=begin))

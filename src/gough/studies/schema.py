@@ -204,7 +204,8 @@ class PhysicalTable(Table):
     ranges: bool = True
     """Whether to compute how far each parameter may move without changing any effort."""
     bounds: bool | None = None
-    """Whether to prove bounds of robots that can exist; default: if [noise] states a bound."""
+    """Whether to prove bounds of robots that can exist; default: if [noise] states a bound and the
+    model has no [effects]."""
     heaviest: Annotated[float, in_unit("kg"), Field(gt=0)] | None = None
     """Mass that no body exceeds, a premise of these bounds; default: 100 times that of all bodies of the blueprint."""
     farthest: Annotated[float, in_unit("m"), Field(gt=0)] | None = None
