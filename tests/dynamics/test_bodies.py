@@ -344,6 +344,24 @@ def test_a_value_beyond_what_is_proven_is_refused(certified):
     assert not check(replace(certified.certificate, proof=without), certified.problem)
 
 
+def test_fixed_parameters_stay_fixed_in_proofs():
+    robot, motion = random_motion(2, n_samples=25)
+    fixed = {"m_load": 0.25, "I_3": float(robot.nominal[robot.names.index("I_3")])}
+    sides = np.array([fixed.get(name, np.inf) for name in robot.names])
+    prior = Box(np.where(np.isfinite(sides), sides, -np.inf), sides)
+    identified = identify(robot, motion, methods=["weighted"], bound=0.1, prior=prior, compare=False)
+    answer = certified_bodies(identified, prior=prior)
+    assert check(answer.certificate, answer.problem)
+    assert not set(fixed) & set(answer.names)
+    truth = dict(zip(robot.names, robot.nominal.tolist(), strict=True))
+    for name in set(answer.names) & set(truth):
+        assert answer.interval(name).lower <= truth[name] <= answer.interval(name).upper
+    possible = possible_bodies(identified, FAST)
+    assert not set(fixed) & set(possible.names)
+    m, x, y = (possible[name] for name in ("m_3", "mx_3", "my_3"))
+    assert m * fixed["I_3"] > x * x + y * y
+
+
 def test_data_that_only_impossible_robots_explain(rng, tmp_path):
     """Rows alone are consistent; with bodies that can exist they are not, and the certificate says so."""
     robot = FiveBar.demo()

@@ -257,6 +257,7 @@ class RobotEstimates(EstimatesByMethod):
     robot: DynamicModel
     physics: Physics | None
     possible: PossibleBodies | None
+    certified: CertifiedBodies | None = None
     identifiability: Identifiability
     blueprint: Mapping[str, float]
 
@@ -302,9 +303,8 @@ class RobotEstimates(EstimatesByMethod):
     @property
     def on_possible(self) -> tuple[str, ...]:
         """The complete parameters of a robot that can exist, in sentences; none if they were not asked for."""
-        certified = getattr(self, "certified", None)
         said = () if self.possible is None else self.possible.sentences
-        return said if certified is None else (*said, *certified.sentences)
+        return said if self.certified is None else (*said, *self.certified.sentences)
 
     def parameters(self, method: str | None = None) -> Array:
         """Parameters of the robot that have the efforts of one estimate; `efforts` computes with them.

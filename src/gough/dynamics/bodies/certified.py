@@ -581,7 +581,7 @@ class _Search:
                 share = max(within, 0.0)
             if matrices is not None:
                 root = self.scaled.roots[k]
-                wanted = _factors(root.T @ matrices[k] @ root, free)
+                wanted = _factors(root.T @ matrices[k] @ root, dict(body.terms))  # fixed ones cost nothing
             else:
                 wanted = {term: x - share * bound[term] for term, x in wanted.items()}
             found = _never_negative(body, matrix, wanted, share)

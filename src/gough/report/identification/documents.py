@@ -52,7 +52,7 @@ def documents(report: Report | RepeatedReport) -> dict[str, bytes]:
     files = {"estimate.json": _json(estimates), "report.json": _json(data)}
     if report.identified.possible is not None:
         files[POSSIBLE] = _json(report.identified.possible.to_dict())
-    certified = getattr(report.identified, "certified", None)
+    certified = report.identified.certified
     if certified is not None:
         files |= certified.files()
     return files | _page(report).files()
@@ -73,7 +73,7 @@ def _json(data: object) -> bytes:
 
 def _common(report: Report | RepeatedReport, unknowns: gough.Unknowns) -> dict[str, Any]:
     identified = report.identified
-    certified = getattr(identified, "certified", None)
+    certified = identified.certified
     return {
         "title": report.title,
         "lead": list(report.lead),

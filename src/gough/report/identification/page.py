@@ -167,7 +167,7 @@ def physics_part(identified: Identified | IdentifiedRepeats) -> tuple[tuple[str,
 
 def possible_part(identified: Identified | IdentifiedRepeats) -> tuple[tuple[str, ...], str, str]:
     """The robot that can exist and has the estimate: sentences, kind of verdict, and what to do next."""
-    possible, certified = identified.possible, getattr(identified, "certified", None)
+    possible, certified = identified.possible, identified.certified
     if possible is None:
         return ((), "plain", "")
     if possible.is_refuted or (certified is not None and certified.is_empty):
@@ -188,7 +188,7 @@ def possible_bodies_blocks(identified: Identified | IdentifiedRepeats) -> tuple[
         "the ends given, not all at once, without changing any effort."
     )
     blocks = (how, possible.table(), possible.body_table() if possible.bodies else None)
-    certified = getattr(identified, "certified", None)
+    certified = identified.certified
     if certified is None:
         return blocks
     checked = (

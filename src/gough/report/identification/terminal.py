@@ -83,7 +83,7 @@ def _possible(console: Console, identified: Identified | IdentifiedRepeats) -> N
         return
     heading(console, "Possible bodies: complete parameters of a robot that can exist")
     print_table(console, possible.table())
-    certified = getattr(identified, "certified", None)
+    certified = identified.certified
     is_empty = certified is not None and certified.is_empty
     prose(console, possible.sentences, style="bold red" if possible.is_refuted else "")
     if certified is not None:
