@@ -20,6 +20,7 @@ from gough.dynamics import (
     base_parameters,
     certified_bodies,
     identify,
+    identify_repeated,
     possible_bodies,
 )
 from gough.dynamics.bodies import program
@@ -32,6 +33,7 @@ from gough.report.identification.terminal import show
 from gough.robots import Delta, FiveBar, Palida, efforts
 from gough.robots.mechanism.inertia import TERMS
 from gough.robots.physical import PhysicalLimits, RigidBody, physical_limits, pseudo_inertia
+from tests.dynamics.periodic_data import experiment
 
 pytest.importorskip("cvxpy", reason="possible bodies need the extra `physical`")
 FAST = PhysicalOptions(ranges=False)
@@ -277,6 +279,17 @@ def test_robots_without_bodies_have_limits_too(rng):
     complete = complete_set(robot.physical, base_parameters(robot), dict(zip(robot.names, robot.nominal, strict=True)))
     assert not complete.bodies
     assert complete.nonnegative.sum() == 4
+
+
+def test_repeats_have_possible_bodies_too():
+    motion = experiment(FiveBar()).run(np.random.default_rng(4))
+    identified = identify_repeated(FiveBar(), motion)
+    answer = replace(identified, possible=possible_bodies(identified, FAST))
+    assert answer.certified is None
+    files = documents(report_on("A five-bar", (), answer))
+    assert "Possible bodies" in files["report.html"].decode()
+    assert "possible-bodies.json" in files
+    assert any("base parameters by" in line for line in answer.verdicts)
 
 
 def test_models_with_effects_have_possible_bodies_too():
