@@ -2,7 +2,7 @@
 
     python -m benchmarks.possible_bodies [seeds]
 
-- PaLiDA with 19 bodies, none of them shared: processor time of the point estimate, and its objective by Clarabel and by SCS.
+- PaLiDA with 19 bodies, none of them shared: processor time of the point estimate; objectives by Clarabel and by SCS.
 - A seven-axis arm: the exact reconstruction nearest to a prior by FIGAROH's physical fit, where it is installed, beside
   ours. FIGAROH measures its distance in parameters, we in pseudo-inertias: both must reproduce the base parameters.
 - Robots that can exist, with errors within stated bounds: how many of the proven intervals hold the true parameter.
