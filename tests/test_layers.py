@@ -41,6 +41,7 @@ IMPORTERS = {
     "pinocchio": {"simulate"},
     "mujoco": {"simulate"},
     "cv2": {"vision"},
+    "cvxpy": {"dynamics"},
 }
 MODULES = sorted(SOURCE.rglob("*.py"))
 

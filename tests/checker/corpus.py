@@ -14,6 +14,7 @@ from scipy.optimize import linprog
 
 from gough import Bounded, Box, LinearProblem, Unknowns
 from gough.checker import (
+    BodyTerms,
     Bound,
     Certificate,
     ChainBound,
@@ -27,6 +28,9 @@ from gough.checker import (
     ChainWitness,
     Empty,
     Inside,
+    PhysicalBound,
+    PhysicalEmpty,
+    PhysicalStep,
     PlatformMeasurements,
     Reach,
     RelaxedBound,
@@ -124,6 +128,51 @@ def _two_rounds():
     second = (*one.strips[:1], Strip("b", 1, 3, Fraction(1, 18), below=0, above=0))
     return Inside([Step({"b": 1}, -1)], [one, Round({"a": 0, "b": 1}, [[2], [0, 18]], second)])
 
+
+# 0.5 ≤ m ≤ 1.5, 1.5 ≤ s ≤ 2.5, |I| ≤ 1: a body with m I ≥ s² has I ≥ 2 s − m ≥ 1.5
+BODY_UNKNOWNS = Unknowns(["m", "s", "I", "f"], prior=Box([0, -9, 0, -9], [9, 9, 9, 9]))
+BODY = LinearProblem(np.eye(4)[[0, 1, 3]], [1.0, 2.0, 0.0], BODY_UNKNOWNS, Bounded(0.5))
+LIGHT = LinearProblem(np.eye(4)[:3], [1.0, 2.0, 0.0], BODY_UNKNOWNS, Bounded([0.5, 0.5, 1.0]))
+ROUND_BODY = LinearProblem(
+    np.eye(3)[:2], [1.0, 2.0], Unknowns(["Ixx", "Iyy", "Izz"], prior=Box([0] * 3, [9] * 3)), Bounded(0.5)
+)  # Izz ≤ Ixx + Iyy ≤ 4
+ARM = BodyTerms("arm", {"m": "m", "sx": "s", "Izz": "I"})
+TRIANGLE = {"Ixx": 1, "Iyy": 1, "Izz": -1}
+
+PHYSICAL = {
+    "possible": (
+        BODY,
+        PhysicalBound(
+            [ARM],
+            ["f"],
+            [
+                PhysicalStep({"I": 1}, Fraction(3, 2), {0: -1, 1: 2}, {"m": 1, "s": -2, "I": 1}),
+                PhysicalStep({"f": 1}, 0, {}, {"f": 1}),
+            ],
+        ),
+    ),
+    "impossible": (
+        LIGHT,
+        PhysicalEmpty([ARM], [], [PhysicalStep({}, HALF, {0: -1, 1: 2, 2: -1}, {"m": 1, "s": -2, "I": 1})]),
+    ),
+    "rotor": (
+        ROUND_BODY,
+        PhysicalBound(
+            [BodyTerms("wheel", {term: term for term in TRIANGLE}, rotor=(1, 0, 0))],
+            [],
+            [PhysicalStep({"Izz": -1}, -4, {0: -1, 1: -1}, TRIANGLE)],
+        ),
+    ),
+    "within": (
+        LinearProblem(np.eye(4)[:1], [1.0], BODY_UNKNOWNS, Bounded(0.5)),
+        PhysicalBound(
+            [BodyTerms("arm", {"m": "m", "sx": "s"}, center=(0, 0, 0), radii=(1, None, None))],
+            [],
+            [PhysicalStep({"s": -1}, Fraction(-3, 2), {0: -1}, {"m": 1, "s": -1}, {"arm": HALF})],
+        ),
+    ),
+}
+"""Of robots that can exist; the verified checker does not know these kinds."""
 
 LINEAR = {
     "witness": (BETWEEN, Witness({"a": HALF})),
@@ -410,8 +459,8 @@ def pairs():
 @cache
 def base(name):
     """What it speaks about, the certificate, and its checker."""
-    if name in LINEAR:
-        problem, proof = LINEAR[name]
+    if name in LINEAR or name in PHYSICAL:
+        problem, proof = (LINEAR | PHYSICAL)[name]
         return problem, Certificate.of(problem, proof), check
     if name in legs():
         return (*legs()[name], check_chains)
@@ -456,6 +505,7 @@ def further(cut, toward):
     return float(np.nextafter(cut["bound"], toward))
 
 
+BODY_PART = ("proof", "bodies", 0)
 STEP = ("proof", "steps", 0)
 ROUND, STRIP = ("proof", "rounds", 0), ("proof", "rounds", 0, "strips", 0)
 LATER = ("proof", "rounds", 1, "strips", 1)
@@ -597,6 +647,46 @@ CASES = [
     Case("violated", "contradictions contradict", ("proof",),
          {"contradictions": (((0, Fraction(-1)), (4, Fraction(1))), ((1, Fraction(-1)), (5, Fraction(1))))}),
     Case("violated", "none is left out", ("proof",), {"contradictions": lambda p: p["contradictions"][:1]}),
+    # BodyTerms, PhysicalStep, PhysicalBound, PhysicalEmpty
+    Case("possible", "the rows prove it", STEP, {"value": Fraction(3, 2) + ULP}),
+    Case("possible", "no body makes it negative", STEP, {"possible": (("m", 1 - ULP), ("s", -2), ("I", 1))}),
+    Case("possible", "other bodies neither", STEP, {"possible": (("m", 1), ("s", -2 - ULP), ("I", 1))}),
+    Case("possible", "it is not left out", STEP, {"possible": ()}),
+    Case("possible", "only bodies and what is not negative have a share", STEP, {"possible": (("x", 1),)}),
+    Case("possible", "a share of what is not negative is not", ("proof", "steps", 1), {"possible": (("f", -ULP),)}),
+    Case("possible", "f is not negative", ("proof",), {"nonnegative": ()}),
+    Case("possible", "the body is one", ("proof",), {"bodies": ()}),
+    Case("possible", "its terms are as stated", BODY_PART, {"terms": (("m", "m"), ("sx", "s"), ("Ixy", "I"))}),
+    Case("possible", "its terms are not exchanged", BODY_PART, {"terms": (("m", "I"), ("sx", "m"), ("Izz", "s"))}),
+    Case("possible", "its unknowns exist", BODY_PART, {"terms": (("m", "m"), ("sx", "s"), ("Izz", "J"))}),
+    Case("possible", "its terms are known", BODY_PART, {"terms": (("m", "m"), ("sx", "s"), ("I", "I"))}, WITH),
+    Case("possible", "a term occurs once", BODY_PART, {"terms": (("m", "m"), ("m", "s"), ("Izz", "I"))}, WITH),
+    Case("possible", "an unknown occurs once", BODY_PART, {"terms": (("m", "m"), ("sx", "m"), ("Izz", "I"))}, WITH),
+    Case("possible", "an unknown is of one kind", ("proof",), {"nonnegative": ("f", "m")}, WITH),
+    Case("possible", "a body has a name", BODY_PART, {"name": " "}, WITH),
+    Case("possible", "a rotor has an axis", BODY_PART, {"rotor": (Fraction(0),) * 3}, WITH),
+    Case("possible", "an ellipsoid has a center", BODY_PART, {"radii": (Fraction(1),) * 3}, WITH),
+    Case("possible", "a body without ellipsoid has no share of it", STEP, {"inside": (("arm", HALF),)}),
+    Case("possible", "there is such a body", STEP, {"inside": (("leg", HALF),)}),
+    Case("possible", "there is a step", ("proof",), {"steps": ()}, WITH),
+    Case("possible", "steps are of bodies", ("proof",), {"steps": (Step({"I": 1}, 0),)}, WITH),
+    Case("possible", "numbers are finite", STEP, {"value": NAN}, WITH),
+    Case("possible", "rows exist", STEP, {"weights": ((3, Fraction(1)),)}),
+    Case("possible", "rows are counted from 0", STEP, {"weights": ((-1, Fraction(1)),)}, WITH),
+    Case("possible", "it is about this problem", (), {"problem": "sha256:" + 64 * "0"}),
+    Case("possible", "its format knows it", (), {"version": 2}, WITH),
+    Case("impossible", "0 is positive", STEP, {"value": Fraction(0)}),
+    Case("impossible", "rows prove it", STEP, {"value": HALF + ULP}),
+    Case("impossible", "no body makes it negative", STEP, {"possible": (("m", 1 - ULP), ("s", -2), ("I", 1))}),
+    Case("impossible", "the body is one", ("proof",), {"bodies": (BodyTerms("arm", {"m": "m"}),)}),
+    Case("rotor", "a rotor adds to its axis alone", BODY_PART, {"rotor": (Fraction(0), Fraction(0), Fraction(1))}),
+    Case("rotor", "a rotor is taken into account", BODY_PART, {"rotor": (Fraction(1), Fraction(0), Fraction(1) + ULP)}),
+    Case("within", "the ellipsoid is as stated", BODY_PART, {"radii": (1 + ULP, None, None)}),
+    Case("within", "its center is as stated", BODY_PART, {"center": (ULP, Fraction(0), Fraction(0))}),
+    Case("within", "it is used", STEP, {"inside": ()}),
+    Case("within", "as much as that", STEP, {"inside": (("arm", HALF + ULP),)}),
+    Case("within", "its share is not negative", STEP, {"inside": (("arm", -HALF),)}, WITH),
+    Case("within", "radii are positive", BODY_PART, {"radii": (Fraction(-1), None, None)}, WITH),
     # legs: who it is about
     Case("leg bound", "it is about these measurements", (), {"problem": "sha256:" + 64 * "0"}),
     Case("leg bound", "the leg was measured", (), {"chains": (2,)}),

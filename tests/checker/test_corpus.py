@@ -27,6 +27,7 @@ from tests.checker.corpus import (
     EQUATIONS,
     LINEAR,
     PAIR,
+    PHYSICAL,
     QUESTIONS,
     STRAIGHT,
     again,
@@ -40,13 +41,14 @@ from tests.checker.corpus import (
 from tests.checker.oracle import is_true
 
 BASES = [*LINEAR, *legs(), *chains(), *pairs()]
+EVERY = [*BASES, *PHYSICAL]
 
 
 def named(case):
     return f"{case.base}: {case.hypothesis}"
 
 
-@pytest.mark.parametrize("name", BASES)
+@pytest.mark.parametrize("name", EVERY)
 def test_bases_hold(name):
     """The positive twin of every case: without the violation the certificate holds."""
     problem, certificate, checker = base(name)
@@ -160,7 +162,7 @@ def test_questions_about_chains_that_do_not_belong_together_are_refused(change, 
 
 def test_it_is_written_as_it_is_read(tmp_path):
     """The files above are those of the real writer, but for their layout."""
-    for name in BASES:
+    for name in EVERY:
         _, certificate, checker = base(name)
         path = tmp_path / f"{name}.json"
         path.write_text(written(certificate))

@@ -18,7 +18,17 @@ import numpy as np
 import pytest
 
 from gough import InputError
-from gough.checker import chain_files, files, load_question, manifest, proofs, records, save_question, steps
+from gough.checker import (
+    chain_files,
+    files,
+    load_question,
+    manifest,
+    physical_proofs,
+    proofs,
+    records,
+    save_question,
+    steps,
+)
 from gough.checker.chain_proofs import ChainBound, ChainEmpty, ChainOutliers, ChainWitness
 from gough.checker.chain_questions import LEG_ARRAYS
 from gough.checker.rod_equations import ARRAYS
@@ -72,7 +82,7 @@ def allowed(data, name):
 @cache
 def documents():
     """Small documents of every kind and version, as they are written, and older ones as they were."""
-    texts = [files.render(corpus.base(name)[1]) for name in corpus.LINEAR]
+    texts = [files.render(corpus.base(name)[1]) for name in (*corpus.LINEAR, *corpus.PHYSICAL)]
     texts += [
         chain_files.render_chains(each) for _, each in (corpus.legs() | corpus.chains() | corpus.pairs()).values()
     ]
@@ -115,13 +125,16 @@ def test_what_is_written_and_stored_is_valid():
 def test_keys_are_the_fields_of_what_is_written():
     """The definitions name the fields of the values that are written, no more and no less."""
     names = {"step": steps.Step, "relaxed-step": proofs.RelaxedStep, "round": proofs.Round, "strip": proofs.Strip}
-    names |= {f"certificate-2-{kind}": cls for kind, cls in records.KINDS.items()}
+    physical = tuple(kind for kind in records.KINDS if kind.startswith("Physical"))
+    names |= {f"certificate-{3 if kind in physical else 2}-{kind}": cls for kind, cls in records.KINDS.items()}
+    names |= {"physical-step": physical_proofs.PhysicalStep, "body": physical_proofs.BodyTerms}
     names |= {f"chain-certificate-3-{x.__name__}": x for x in (ChainBound, ChainEmpty, ChainWitness, ChainOutliers)}
     about = {"gough", "version", "kind", "problem", "seal", "chains", "more"}
     for name, cls in names.items():
         known = schema.keys(name)
         assert (known.required | known.optional) - about == {field.name for field in fields(cls) if field.init}
-    assert schema.kinds_of("certificate", 2) == tuple(records.KINDS)
+    assert (*schema.kinds_of("certificate", 2), *schema.kinds_of("certificate", 3)) == tuple(records.KINDS)
+    assert schema.kinds_of("certificate", 3) == physical
     assert set(LEG_ARRAYS) < schema.keys("chain-equations-3-legs").required
     assert set(ARRAYS) < schema.keys("rod").required
 

@@ -15,7 +15,7 @@ from gough import Bounded, Box, LinearProblem, Unknowns
 from gough.checker import Certificate, Witness
 from gough.studies.verified import installed
 from tests.checker.agreement import WRONG, Judges, Tally, mutants, pairs_of
-from tests.checker.corpus import CASES, again, base, forged
+from tests.checker.corpus import CASES, PHYSICAL, again, base, forged
 from tests.checker.test_corpus import BASES, written
 
 PROGRAM = installed()
@@ -40,7 +40,7 @@ def test_both_refuse_what_violates_a_hypothesis(judges):
     found, unwritable = [], 0
     for case in CASES:
         problem, certificate, _ = base(case.base)
-        if "problem" in case.changes:
+        if "problem" in case.changes or case.base in PHYSICAL:
             continue  # a digest: the proven checker is about the files that it is given, whatever they are called
         try:
             found.append((problem, written(again(certificate, case.path, case.changes, forged))))
@@ -50,7 +50,7 @@ def test_both_refuse_what_violates_a_hypothesis(judges):
     assert not tally.disagreements
     assert tally.refused >= 230
     assert tally.accepted <= 5  # JSON said something else: keys cannot stand twice, and True is 1
-    assert unwritable + len(found) >= len(CASES) - 5
+    assert unwritable + len(found) >= sum(case.base not in PHYSICAL for case in CASES) - 5
 
 
 @pytest.mark.parametrize("kind", EACH)

@@ -374,6 +374,7 @@ def _certificates() -> list[bytes]:
     ]
     found.append(certificate_of(CONTRADICTED, estimate(CONTRADICTED, LinearHull(), strict=False)))
     found.append(Certificate.of(PROBLEM, Witness({"a": 1, "b": 0})))
+    found += [Certificate.of(problem, proof) for problem, proof in corpus.PHYSICAL.values()]
     return [render(each).encode() for each in found]
 
 

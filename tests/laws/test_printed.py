@@ -497,6 +497,8 @@ EXAMINED = {
     "checker/words.py": "test_statements_of_certificates…, test_conditions…, test_bounds_in_statements",
     "dynamics/identify.py": "a speed in a refusal, which is no set",
     "dynamics/adequacy.py": "test_sentences_and_tables…",
+    "dynamics/bodies/certified.py": "dynamics/test_bodies.py::test_printed_intervals_hold_the_proven_ones",
+    "dynamics/bodies/possible.py": "dynamics/test_bodies.py::test_printed_margins_are_not_above_the_proven_ones",
     "dynamics/gain.py": "test_a_gain…",
     "dynamics/results.py": "test_sentences_and_tables…",
     "dynamics/tables.py": "identification table, page, terminal",
@@ -522,6 +524,7 @@ PAPERS = "papers/"
 STATED = "limits that a user stated"
 TO_NEAREST = {
     "data/steps.py": (r"self\.(lower|upper)", STATED),
+    "dynamics/bodies/certified.py": (r"\(upper - lower\) / \(other\.upper - other\.lower\)", "a ratio of widths"),
     "designs/excitation/problem.py": (r"channel\.(lower|upper)", STATED),
     "designs/excitation/result.py": (r"one\.(lower|upper)", STATED),
     "closure/findings.py": (r"chain\.seconds \+ chain\.epsilon\.seconds", "processor time"),

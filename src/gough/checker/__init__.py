@@ -2,7 +2,8 @@
 
 A `Witness` proves a bounded-error problem consistent, a `Bound` bounds the unknowns from row multipliers, `Empty`
 shows rows that contradict each other, `Inside` puts all consistent θ into an ellipsoid. `RelaxedBound`,
-`RelaxedEmpty` and `Violated` speak about problems of which some rows may be wrong. `certificate_of` makes them from
+`RelaxedEmpty` and `Violated` speak about problems of which some rows may be wrong; `PhysicalBound` and
+`PhysicalEmpty` about robots whose bodies can exist. `certificate_of` makes them from
 the answers of methods; `check` imports no method: it is the part to trust. Certificates about kinematic chains, legs of
 Gough platforms among them (`ChainBound`, `ChainEmpty`, `ChainWitness`, `ChainOutliers`), speak about a `ChainQuestion`;
 `check_chains` checks them. `check_folder` checks all that `gough certify` wrote, and derives the questions anew from
@@ -30,6 +31,7 @@ from gough.checker.leg_equations import LegMeasurements, PlatformMeasurements
 from gough.checker.linear import NotProven, prove
 from gough.checker.of_answer import certificate_of
 from gough.checker.of_chain import chain_certificate, empty_certificate, outlier_certificate, witness_certificate
+from gough.checker.physical_proofs import BodyTerms, PhysicalBound, PhysicalEmpty, PhysicalStep
 from gough.checker.proofs import (
     Bound,
     Empty,
@@ -47,6 +49,7 @@ from gough.checker.rod_equations import RodEquations
 from gough.checker.steps import Link, Reach, Split, Step
 
 __all__ = [
+    "BodyTerms",
     "Bound",
     "Certificate",
     "ChainBound",
@@ -64,6 +67,9 @@ __all__ = [
     "LegMeasurements",
     "Link",
     "NotProven",
+    "PhysicalBound",
+    "PhysicalEmpty",
+    "PhysicalStep",
     "PlatformMeasurements",
     "Proof",
     "Reach",

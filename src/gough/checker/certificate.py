@@ -12,11 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gough.answers import Answer
+from gough.checker.physical_proofs import PhysicalBound, PhysicalEmpty
 from gough.checker.proofs import Proof
 from gough.core.arrays import ROWS_PER_BLOCK, Array
 from gough.core.codec import encode
 from gough.core.errors import AssumptionError, nearest, require
 from gough.core.rational import round_down
+from gough.core.schema import kinds_of
 from gough.core.sealed import brief
 from gough.core.tables import Table, table
 from gough.core.text import visible
@@ -25,7 +27,9 @@ from gough.problem import LinearProblem
 from gough.region import Box, Interval
 
 FORMAT = 2
-"""Version of the certificates that this gough writes, and the newest that it reads; older ones are read too."""
+"""Version of the certificates that this gough writes; older ones are read too."""
+NEWEST = 3
+"""Version of the kinds about bodies that can exist, and the newest that is read."""
 
 
 @dataclass(frozen=True)
@@ -45,16 +49,19 @@ class Certificate:
     """Digest of the problem, see `digest`."""
     proof: Proof
     version: int = FORMAT
+    """Version of its format; `of` takes the one that is written for the kind of the proof."""
 
     def __post_init__(self) -> None:
         require_digest(self.problem)
         require(isinstance(self.proof, Proof), f"a certificate has a proof, not {brief(self.proof)}")
         require_version(self.version)
+        known = self.kind in kinds_of("certificate", self.version)
+        require(known, f"certificates of format {self.version} know no kind {self.kind}")
 
     @classmethod
     def of(cls, problem: LinearProblem, proof: Proof) -> "Certificate":
         """The certificate of `proof` about `problem`; it is not checked here."""
-        return cls(digest(problem), proof)
+        return cls(digest(problem), proof, NEWEST if isinstance(proof, PhysicalBound | PhysicalEmpty) else FORMAT)
 
     @property
     def kind(self) -> str:
@@ -185,8 +192,8 @@ def require_version(given: Any) -> None:
     """Refuse formats that this gough does not know."""
     require(type(given) is int and given >= 1, f"version must be a whole number from 1, but it is {brief(given)}")
     require(
-        given <= FORMAT,
-        f"the certificate has format {given}, from a newer gough; this one reads up to {FORMAT}. Update gough",
+        given <= NEWEST,
+        f"the certificate has format {given}, from a newer gough; this one reads up to {NEWEST}. Update gough",
     )
 
 

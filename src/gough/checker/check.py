@@ -13,6 +13,8 @@ from gough.checker.chain_check import check_chains
 from gough.checker.chain_proofs import ChainCertificate
 from gough.checker.limits import bounded_work, remade
 from gough.checker.linear import NotProven, Sides, follow, require_witness
+from gough.checker.physical import follow_physical
+from gough.checker.physical_proofs import PhysicalBound, PhysicalEmpty
 from gough.checker.proofs import PARTS, Bound, Empty, Inside, RelaxedBound, RelaxedEmpty, Violated, Witness
 from gough.checker.quadratic import require_rounds
 from gough.checker.relaxed import follow_relaxed, require_violated
@@ -127,6 +129,21 @@ def _violated(proof: Violated, problem: LinearProblem) -> Reason:
     return f"every θ violates a row of each of its {len(proof.contradictions)} contradictions", None
 
 
+def _physical_bound(proof: PhysicalBound, problem: LinearProblem) -> Reason:
+    box, count = follow_physical(problem, proof), len(proof.steps)
+    if box.is_empty:
+        return f"nothing is consistent and possible: {_contradiction(problem, box)}", None
+    each = "it" if count == 1 else f"each of its {count} steps"
+    return f"the weighted rows and what no possible body makes negative prove {each}", box
+
+
+def _physical_empty(proof: PhysicalEmpty, problem: LinearProblem) -> Reason:
+    box = follow_physical(problem, proof)
+    if not box.is_empty:
+        raise NotProven("the steps are right, but they contradict neither each other nor the prior")
+    return _contradiction(problem, box), None
+
+
 CHECKERS: Mapping[type, Callable[[Any, LinearProblem], Reason]] = {
     Witness: _witness,
     Bound: _bound,
@@ -135,5 +152,7 @@ CHECKERS: Mapping[type, Callable[[Any, LinearProblem], Reason]] = {
     RelaxedBound: _relaxed_bound,
     RelaxedEmpty: _relaxed_empty,
     Violated: _violated,
+    PhysicalBound: _physical_bound,
+    PhysicalEmpty: _physical_empty,
 }
 """For each kind of proof, what checks it: returns why it holds, and the box of a bound, or raises NotProven."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from gough.checker.certificate import bounds_of
 from gough.checker.limits import common, gcd_cost, product_cost, spend
+from gough.checker.physical_proofs import PhysicalStep
 from gough.checker.proofs import RelaxedStep
 from gough.checker.steps import Coefficients, Link, Reach, Split, Step, Weights, coefficients, row_weights
 from gough.checker.words import approximately, row_name, written
@@ -257,7 +258,7 @@ def after(problem: LinearProblem, box: Sides, link: Link) -> Sides:
     return with_bound(problem, box, link)
 
 
-def with_bound(problem: LinearProblem, box: Sides, bound: Step | RelaxedStep) -> Sides:
+def with_bound(problem: LinearProblem, box: Sides, bound: Step | RelaxedStep | PhysicalStep) -> Sides:
     """The box, tightened by a bound that is proven: if it has one unknown only, or says that 0 is positive."""
     slopes = [(axis, c) for axis, c in enumerate(vector(problem, bound.direction)) if c]
     if not slopes and bound.value > 0:

@@ -13,6 +13,7 @@ from typing import Any, get_args
 import numpy as np
 
 from gough.checker.limits import exact
+from gough.checker.physical_proofs import BodyTerms, PhysicalBound, PhysicalEmpty, PhysicalStep
 from gough.checker.steps import (
     Coefficients,
     Link,
@@ -313,8 +314,8 @@ class Violated:
         return _all_rows(self.contradictions)
 
 
-Proof = Witness | Bound | Empty | Inside | RelaxedBound | RelaxedEmpty | Violated
-PARTS = (*get_args(Proof), *get_args(Link), Strip, Round, RelaxedStep)
+Proof = Witness | Bound | Empty | Inside | RelaxedBound | RelaxedEmpty | Violated | PhysicalBound | PhysicalEmpty
+PARTS = (*get_args(Proof), *get_args(Link), Strip, Round, RelaxedStep, PhysicalStep, BodyTerms)
 """All types that a proof is made of."""
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, TypeVar
 
+from gough.checker.physical_proofs import BodyTerms, PhysicalBound, PhysicalEmpty, PhysicalStep
 from gough.checker.proofs import (
     Bound,
     Empty,
@@ -28,7 +29,8 @@ from gough.core.rational import as_double
 from gough.core.sealed import brief, require_keys
 
 KINDS: dict[str, type[Proof]] = {
-    kind.__name__: kind for kind in (Witness, Bound, Empty, Inside, RelaxedBound, RelaxedEmpty, Violated)
+    kind.__name__: kind
+    for kind in (Witness, Bound, Empty, Inside, RelaxedBound, RelaxedEmpty, Violated, PhysicalBound, PhysicalEmpty)
 }
 
 T = TypeVar("T")
@@ -52,6 +54,9 @@ def plain(proof: Proof) -> dict[str, Any]:
         case Violated(at_least, q, outliers, contradictions):
             cuts = [_plain_weights(cut) for cut in contradictions]
             return {"at_least": at_least, "q": q, "outliers": list(outliers), "contradictions": cuts}
+        case PhysicalBound(bodies, nonnegative, physical) | PhysicalEmpty(bodies, nonnegative, physical):
+            stated = {"bodies": [_plain_body(body) for body in bodies], "nonnegative": list(nonnegative)}
+            return {**stated, "steps": [_plain_physical(step) for step in physical]}
 
 
 def _plain_link(link: Link) -> dict[str, Any]:
@@ -64,6 +69,21 @@ def _plain_link(link: Link) -> dict[str, Any]:
         case Step(direction, value, weights):
             body = {"value": plain_number(value), "weights": _plain_weights(weights)}
             return {"direction": _plain_named(direction), **body}
+
+
+def _plain_body(body: BodyTerms) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": body.name, "terms": dict(body.terms)}
+    for key in ("rotor", "center", "radii"):
+        values = getattr(body, key)
+        if values is not None:
+            found[key] = [None if x is None else plain_number(x) for x in values]
+    return found
+
+
+def _plain_physical(step: PhysicalStep) -> dict[str, Any]:
+    proven = {"value": plain_number(step.value), "weights": _plain_weights(step.weights)}
+    evidence = {"possible": _plain_named(step.possible), "inside": _plain_named(step.inside)}
+    return {"direction": _plain_named(step.direction), **proven, **evidence}
 
 
 def _plain_relaxed(step: RelaxedStep) -> dict[str, Any]:
@@ -112,6 +132,11 @@ def read(kind: type[Proof], data: dict[str, Any], version: int) -> Proof:
         relaxed = _list(data["steps"], "steps", _relaxed, "step")
         cuts = _cuts(data["contradictions"], "contradictions")
         return (RelaxedBound if kind is RelaxedBound else RelaxedEmpty)(data["q"], relaxed, cuts)
+    if kind in {PhysicalBound, PhysicalEmpty}:
+        bodies = _list(data["bodies"], "bodies", _body, "body")
+        names = _list(data["nonnegative"], "nonnegative", lambda name, _: name)
+        physical = _list(data["steps"], "steps", _physical, "step")
+        return (PhysicalBound if kind is PhysicalBound else PhysicalEmpty)(bodies, names, physical)
     chain = _list(data["steps"], "steps", _link, "step")
     only_steps = version > 1 or all(isinstance(link, Step) for link in chain)
     require(only_steps, f"certificates of format {version} know no links but steps")
@@ -147,6 +172,25 @@ def _relaxed(data: Any, what: str) -> RelaxedStep:
     cuts, contradictions = (_cuts(data[key], f"{what}: {key}") for key in ("cuts", "contradictions"))
     value = number_in(data["value"], f"{what}: value")
     return RelaxedStep(_named(data["direction"], f"{what}: direction"), value, cuts, contradictions)
+
+
+def _body(data: Any, what: str) -> BodyTerms:
+    require_keys(data, "body", what)
+    require(isinstance(data["terms"], dict), f"{what}: terms must be an object of terms and names")
+    axis, center, radii = (_some_numbers(data.get(key), f"{what}: {key}") for key in ("rotor", "center", "radii"))
+    require(None not in (*(axis or ()), *(center or ())), f"{what}: an axis or a center has three numbers")
+    return BodyTerms(data["name"], tuple(data["terms"].items()), axis, center, radii)  # type: ignore[arg-type]
+
+
+def _some_numbers(data: Any, what: str) -> tuple[Fraction | None, ...] | None:
+    return None if data is None else _list(data, what, lambda x, where: None if x is None else number_in(x, where))
+
+
+def _physical(data: Any, what: str) -> PhysicalStep:
+    require_keys(data, "physical-step", what)
+    direction, possible, inside = (_named(data[key], f"{what}: {key}") for key in ("direction", "possible", "inside"))
+    value = number_in(data["value"], f"{what}: value")
+    return PhysicalStep(direction, value, _weights(data["weights"], what), possible, inside)
 
 
 def _round(data: Any, what: str) -> Round:

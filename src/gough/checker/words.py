@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import ceil, isqrt
 
+from gough.checker.physical_proofs import BodyTerms, PhysicalBound, PhysicalEmpty, PhysicalStep
 from gough.checker.proofs import (
     Bound,
     Empty,
@@ -158,6 +159,32 @@ def statement(proof: Proof, problem: LinearProblem) -> tuple[str, ...]:
                 f"every θ of the prior that violates at most {counted(q)} violates {rows_in_words(problem, outliers)}"
             )
             return (*count, which) if outliers else count
+        case PhysicalBound(steps=physical):
+            return (
+                *_possible(proof),
+                "every one that satisfies all rows and the prior satisfies",
+                *_bounds(physical, units),
+            )
+        case PhysicalEmpty():
+            return (*_possible(proof), "none satisfies all rows and the prior: no such robot explains these data")
+
+
+def _possible(proof: PhysicalBound | PhysicalEmpty) -> tuple[str, ...]:
+    """What possible means, line by line; the last ends with a colon."""
+    lines = [_body(body) for body in proof.bodies]
+    if proof.nonnegative:
+        lines.append(f"not negative: {', '.join(proof.nonnegative)}")
+    return ("of robots that can exist, with", *(f"{line};" for line in lines[:-1]), f"{lines[-1]}:")
+
+
+def _body(body: BodyTerms) -> str:
+    text = f"body {body.name}: {', '.join(f'{term} = {name}' for term, name in body.terms)}"
+    if body.rotor is not None:
+        text += f"; a rotor about ({', '.join(map(written, body.rotor))})"
+    if body.center is not None and body.radii is not None:
+        radii = ", ".join("∞" if r is None else written(r) for r in body.radii)
+        text += f"; within the ellipsoid about ({', '.join(map(written, body.center))}) with radii ({radii})"
+    return text
 
 
 def counted(count: int) -> str:
@@ -165,9 +192,9 @@ def counted(count: int) -> str:
     return "1 row" if count == 1 else f"{count} rows"
 
 
-def _bounds(steps: Iterable[Step | RelaxedStep], units: dict[str, str]) -> tuple[str, ...]:
+def _bounds(steps: Iterable[Step | RelaxedStep | PhysicalStep], units: dict[str, str]) -> tuple[str, ...]:
     """For each direction, the strongest of its bounds."""
-    strongest: dict[Coefficients, Step | RelaxedStep] = {}
+    strongest: dict[Coefficients, Step | RelaxedStep | PhysicalStep] = {}
     for step in steps:
         known = strongest.setdefault(step.direction, step)
         strongest[step.direction] = max(known, step, key=lambda s: s.value)
@@ -185,7 +212,7 @@ def _ellipsoid(ellipsoid: Round, units: dict[str, str]) -> tuple[str, ...]:
     return (head, *lines)
 
 
-def _inequality(step: Step | RelaxedStep, units: dict[str, str]) -> str:
+def _inequality(step: Step | RelaxedStep | PhysicalStep, units: dict[str, str]) -> str:
     terms = [(name, c) for name, c in step.direction if c]
     if len(terms) == 1 and abs(terms[0][1]) == 1:
         (name, c), unit = terms[0], units.get(terms[0][0], "")

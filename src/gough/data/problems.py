@@ -71,7 +71,7 @@ def write_problem(problem: LinearProblem, path: str | Path, *, overwrite: bool =
         True
     """
     if Path(path).suffix.lower() == ".json":
-        content = rendered(_plain(problem)).encode()
+        content = problem_text(problem).encode()
         large = f"{path} would have more than {LARGEST >> 20} MiB, which is not read again: write an .npz file"
         require(len(content) <= LARGEST, large)
         with new_file(path, overwrite=overwrite) as file:
@@ -80,6 +80,11 @@ def write_problem(problem: LinearProblem, path: str | Path, *, overwrite: bool =
     arrays = _arrays(problem)
     with new_file(path, overwrite=overwrite) as file:
         np.savez(file, allow_pickle=False, **arrays)
+
+
+def problem_text(problem: LinearProblem) -> str:
+    """The text of a problem's `.json` file."""
+    return rendered(_plain(problem))
 
 
 def read_problem(path: str | Path, *, map_W: bool = False) -> LinearProblem:

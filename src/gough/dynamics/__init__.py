@@ -2,6 +2,15 @@
 
 from gough.dynamics.adequacy import Adequacy, Finding, VariantFit, adequacy_of
 from gough.dynamics.base_parameters import base_parameters
+from gough.dynamics.bodies import (
+    CertifiedBodies,
+    Ellipsoid,
+    Limits,
+    PhysicalOptions,
+    PossibleBodies,
+    certified_bodies,
+    possible_bodies,
+)
 from gough.dynamics.causes import Cause, Causes, causes_of
 from gough.dynamics.effects import catalogue
 from gough.dynamics.gain import GainEstimate, gain_from_static_tests
@@ -35,6 +44,8 @@ __all__ = [
     "ByRepeat",
     "Cause",
     "Causes",
+    "CertifiedBodies",
+    "Ellipsoid",
     "EstimatesByMethod",
     "ExactBounds",
     "Finding",
@@ -42,8 +53,11 @@ __all__ = [
     "Identified",
     "IdentifiedRepeats",
     "Impossible",
+    "Limits",
     "OrderChoice",
+    "PhysicalOptions",
     "Physics",
+    "PossibleBodies",
     "Prediction",
     "RepeatedMotion",
     "Sign",
@@ -59,6 +73,7 @@ __all__ = [
     "by_repeat",
     "catalogue",
     "causes_of",
+    "certified_bodies",
     "dynamic",
     "errors_in_variables",
     "estimates_from_json",
@@ -71,6 +86,7 @@ __all__ = [
     "path_order",
     "periods",
     "physics_of",
+    "possible_bodies",
     "recorded",
     "reduced",
     "runs",

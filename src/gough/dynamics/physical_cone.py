@@ -169,7 +169,7 @@ class PhysicalCone:
         for d, half in self._determined():
             sigma = float(np.sqrt(d @ V @ d))
             singles.append((d, half, float(d @ beta), sigma))
-        white = _whitening(V)
+        white = whitening(V)
         A, b = white @ self.C, white @ beta
         dof = len(b) - _rank(A[:, self.free])
         distance, residual = self._distance(A, b) if dof else (0.0, np.zeros(len(b)))
@@ -270,7 +270,7 @@ def _spread(ten: Array, places: Sequence[int] | Array, n: int) -> Array:
     return factors
 
 
-def _whitening(V: Array) -> Array:
+def whitening(V: Array) -> Array:
     """A matrix with the inverse V as its square; directions that rounding leaves without variance get a little."""
     sigma = np.sqrt(V.diagonal())
     values, vectors = np.linalg.eigh(V / np.outer(sigma, sigma))

@@ -17,6 +17,8 @@ from gough.core.tables import Table
 from gough.core.text import listed, number, on_factors, percent, short_labels, spelled_out
 from gough.data import MeasuredMotion
 from gough.dynamics.adequacy import Adequacy, Finding
+from gough.dynamics.bodies.certified import CertifiedBodies
+from gough.dynamics.bodies.possible import PossibleBodies
 from gough.dynamics.bounds import rounded_up
 from gough.dynamics.named import ByMethod
 from gough.dynamics.noise_level import STATED, NoiseLevel
@@ -254,6 +256,8 @@ class RobotEstimates(EstimatesByMethod):
 
     robot: DynamicModel
     physics: Physics | None
+    possible: PossibleBodies | None
+    certified: CertifiedBodies | None = None
     identifiability: Identifiability
     blueprint: Mapping[str, float]
 
@@ -295,6 +299,12 @@ class RobotEstimates(EstimatesByMethod):
     def on_physics(self) -> tuple[str, ...]:
         """Whether the parameters are physically possible, in sentences; none if this was not tested."""
         return () if self.physics is None else self.physics.sentences
+
+    @property
+    def on_possible(self) -> tuple[str, ...]:
+        """The complete parameters of a robot that can exist, in sentences; none if they were not asked for."""
+        said = () if self.possible is None else self.possible.sentences
+        return said if self.certified is None else (*said, *self.certified.sentences)
 
     def parameters(self, method: str | None = None) -> Array:
         """Parameters of the robot that have the efforts of one estimate; `efforts` computes with them.
@@ -458,6 +468,10 @@ class Identified(RobotEstimates):
     """What the answer rests on besides the data and was not stated, such as dimensions; the first of the verdicts."""
     blueprint: Mapping[str, float] = field(default_factory=dict)
     """Values of parameters that the user states; estimates are compared with them and do not depend on them."""
+    possible: PossibleBodies | None = None
+    """Complete parameters of a robot that can exist, see `gough.dynamics.possible_bodies`; None: not asked for."""
+    certified: CertifiedBodies | None = None
+    """What error bounds and physics prove of them, see `gough.dynamics.certified_bodies`; None: not asked for."""
 
     def __post_init__(self) -> None:
         for name in ("estimates", "refused"):
@@ -492,6 +506,8 @@ class Identified(RobotEstimates):
             or (self.bound_is_given and self.minimal.is_inconsistent)
             or any(estimate.status is Status.INCONSISTENT for estimate in self.estimates.values())
             or self.is_impossible
+            or (self.possible is not None and self.possible.is_refuted)
+            or (self.certified is not None and self.certified.is_empty)
             or (self.verdict is not None and self.verdict.finding is Finding.INADEQUATE)
         )
 
@@ -534,7 +550,7 @@ class Identified(RobotEstimates):
 
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """What a reader must know, a paragraph each: premises, model, data, bound, failed methods, physics, validation.
+        """What a reader must know, a paragraph each: premises, model, data, bound, failures, physics, validation.
 
         Parameters that are not physically possible stand before the data.
 
@@ -547,7 +563,15 @@ class Identified(RobotEstimates):
         before, after = (self.on_physics, ()) if self.is_impossible else ((), self.on_physics)
         paragraphs = [self.premises, before, self.on_recordings]
         paragraphs += [] if self.verdict is None else [self.verdict.sentences]
-        paragraphs += [self.on_data, self.on_bound, self.on_noise, self.on_failures, after, self.on_methods]
+        paragraphs += [
+            self.on_data,
+            self.on_bound,
+            self.on_noise,
+            self.on_failures,
+            after,
+            self.on_possible,
+            self.on_methods,
+        ]
         paragraphs += [part.sentences for part in (self.adequacy, self.validation) if part is not None]
         return tuple(" ".join(sentences) for sentences in (*paragraphs, self.notes) if sentences)
 

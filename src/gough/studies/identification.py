@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
 from gough.core.files import read_toml
-from gough.core.progress import Phase
+from gough.core.progress import Phase, announced
 from gough.data import (
     Decimate,
     Differentiate,
@@ -30,14 +30,20 @@ from gough.data import (
 )
 from gough.data import Step as PreparationStep
 from gough.dynamics import (
+    Ellipsoid,
     Identified,
     IdentifiedRepeats,
+    Limits,
+    PhysicalOptions,
     RepeatedMotion,
+    certified_bodies,
     identify,
     identify_repeated,
     periods,
+    possible_bodies,
     runs,
 )
+from gough.dynamics.bodies.program import solvers
 from gough.dynamics.effects import chosen_effects
 from gough.dynamics.named import chosen_methods
 from gough.dynamics.periodic.path import stated_covariance
@@ -45,6 +51,7 @@ from gough.dynamics.with_effects import EffectError
 from gough.region import Box
 from gough.report import documents, report_on
 from gough.robots import DynamicModel
+from gough.robots.physical import physical_limits
 from gough.studies.mechanism_file import Stated
 from gough.studies.quantities import deviations, quantity
 from gough.studies.robots import effort_letter, left_out, not_stated, robot, robot_from_file
@@ -60,6 +67,8 @@ from gough.studies.schema import (
 )
 from gough.studies.study import Study, study_file
 from gough.studies.toml import Place
+
+Answered = TypeVar("Answered", Identified, IdentifiedRepeats)
 
 UNNAMED = "the validation motion"
 """The name of validation recordings that are repeats of each other, where the study gives none."""
@@ -123,6 +132,7 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
         study.bound()
         study.sigma()
         study.sigma_positions()
+        study.physical()
         return study
 
     @property
@@ -211,6 +221,58 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
             require(min(values) > 0, f"must be greater than 0, but is {min(values):g}")
         return values[0] if len(values) == 1 else values
 
+    def physical(self) -> PhysicalOptions | None:
+        """What [physical] asks for; None without that table.
+
+        Raises:
+            InputError: cvxpy is not installed, a body does not exist, or groups contradict each other; with the line.
+        """
+        table = self.table.physical
+        if table is None:
+            return None
+        with self.at("physical"):
+            solvers()
+        inside = {}
+        for name, each in table.inside.items():
+            with self.at("physical", "inside", name):
+                radii = each.radii * 3 if len(each.radii) == 1 else each.radii
+                inside[name] = Ellipsoid(tuple(each.center), tuple(radii))  # type: ignore[arg-type]
+        known = [body.name for body in physical_limits(self.robot).bodies]
+        groups = [name for group in table.equal for name in group]
+        for key, names in (("equal", groups), ("inside", list(inside))):
+            for name in names:
+                with self.at("physical", key):
+                    listing = ", ".join(known) or "none"
+                    require(name in known, f"the robot has no body '{name}'{nearest(name, known)} (known: {listing})")
+        for key in ("nearest", "margin"):
+            with self.at("physical", key):
+                PhysicalOptions(**{key: getattr(table, key)})
+        with self.at("physical"):
+            equal = tuple(tuple(group) for group in table.equal)
+            return PhysicalOptions(table.nearest, table.margin, equal, inside, table.ranges)  # type: ignore[arg-type]
+
+    def _with_bodies(self, identified: Answered, on_step: Callable[[Phase], object]) -> Answered:
+        """The answer with the bodies that [physical] asks for."""
+        options = self.physical()
+        if options is None:
+            return identified
+        table = self.table.physical
+        assert table is not None
+        wanted = table.bounds
+        if wanted is None:  # the proofs are about models without effects
+            wanted = self.table.noise.bound is not None and not self.table.effects.use
+        begin = announced(on_step, 4 if wanted else 2)
+        with self.at("physical"):
+            identified = replace(identified, possible=possible_bodies(identified, options, on_step=begin))
+        if not wanted:
+            return identified
+        with self.at("physical", "bounds"):
+            if not isinstance(identified, Identified):
+                raise InputError("bounds are proven from rows with error bounds, not from [repeats]: leave bounds out")
+            limits, prior = Limits(table.heaviest, table.farthest), self.prior() if self.has_prior else None
+            certified = certified_bodies(identified, inside=options.inside, limits=limits, prior=prior, on_step=begin)
+            return replace(identified, certified=certified)
+
     def steps(self, rate: float) -> tuple[PreparationStep, ...]:
         """Steps of the preparation of a recording with `rate` samples a second, in order."""
         table = self.table.preparation
@@ -248,7 +310,8 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
         """Read, prepare and identify, as the study asks; with a table [repeats] from repeats of one motion."""
         if self.table.repeats is not None:
             repeated = self._identify_repeats(self.table.repeats, on_step)
-            return replace(repeated, premises=self.premises, blueprint=self.blueprint())
+            repeated = replace(repeated, premises=self.premises, blueprint=self.blueprint())
+            return self._with_bodies(repeated, on_step)
         for which in ("recordings", "validation"):
             for i, source in enumerate(getattr(self.table.data, which)):
                 with self.at("data", which, i):
@@ -273,7 +336,8 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
         except EffectError as error:
             with self.at("effects", "use"):
                 raise InputError(str(error)) from error
-        return replace(identified, premises=self.premises, blueprint=self.blueprint())
+        identified = replace(identified, premises=self.premises, blueprint=self.blueprint())
+        return self._with_bodies(identified, on_step)
 
     def files(self, answer: Identified | IdentifiedRepeats) -> dict[str, bytes]:
         """The report, its figures and the numbers as JSON, by the names of their files."""

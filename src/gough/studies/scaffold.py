@@ -86,6 +86,10 @@ _SINGLE_STUDY = """\
 # lower = 0.0
 # upper = 2.0         # or: fixed = 1.0
 
+# Example: complete parameters of a robot that can exist, nearest to the blueprint (needs the extra physical)
+# [physical]
+# margin = 0.001
+
 # Example of effects that the model shall include, if the verdict names them as the likely cause:
 # [effects]
 # use = ["delay"]

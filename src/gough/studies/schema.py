@@ -181,6 +181,38 @@ class EffectsTable(Table):
     """Names of effects, such as "delay" or "offset"; docs/tutorials/what-the-verdict-means.md lists them."""
 
 
+class EllipsoidTable(Table):
+    """[physical.inside.BODY]: an ellipsoid along the axes of a body's frame that the body does not leave."""
+
+    center: Annotated[list[float], each_in_unit("m"), Field(min_length=3, max_length=3)] = [0.0, 0.0, 0.0]
+    """Its center in the body's frame."""
+    radii: Annotated[list[Annotated[float, Field(gt=0)]], each_in_unit("m"), Field(min_length=1, max_length=3)]
+    """Its semi-axes along x, y and z; one number for a ball."""
+
+
+class PhysicalTable(Table):
+    """[physical]: complete parameters of a robot that can exist, see docs/physical.md."""
+
+    nearest: str = "log-det"
+    """Distance from the blueprint: log-det or frobenius."""
+    margin: Number = 1e-3
+    """Share of its blueprint that every body contains at least."""
+    equal: list[list[str]] = []
+    """Groups of bodies that are equal."""
+    inside: dict[str, EllipsoidTable] = {}
+    """Ellipsoids by the names of bodies."""
+    ranges: bool = True
+    """Whether to compute how far each parameter may move without changing any effort."""
+    bounds: bool | None = None
+    """Whether to prove bounds of robots that can exist; default: if [noise] states a bound and the
+    model has no [effects]."""
+    heaviest: Annotated[float, in_unit("kg"), Field(gt=0)] | None = None
+    """Mass that no body exceeds, a premise of these bounds; default: 100 times that of all bodies of the blueprint."""
+    farthest: Annotated[float, in_unit("m"), Field(gt=0)] | None = None
+    """Distance from the origin of its body's frame beyond which there is no mass, likewise; default: 10 times that of
+    the blueprint."""
+
+
 class RepeatsTable(Table):
     """[repeats]: the recordings are repeated periods of one motion, from which the noise is estimated.
 
@@ -270,6 +302,7 @@ class IdentificationTable(Table):
     unknowns: dict[str, UnknownTable] = {}
     noise: NoiseTable = NoiseTable()
     effects: EffectsTable = EffectsTable()
+    physical: PhysicalTable | None = None
     repeats: RepeatsTable | None = None
     methods: MethodsTable = MethodsTable()
     output: OutputTable = OutputTable()

@@ -148,6 +148,11 @@ def _present_format(certificate: Path, problem: Path, folder: Path) -> tuple[Pat
         save_question(load_question(problem), copies[1])
         return copies
     about = load(certificate)
+    if about.version > FORMAT:
+        raise InputError(
+            f"{PROGRAM} does not know certificates of kind {about.kind}, so that it cannot judge {certificate}: check "
+            "it without --verified"
+        )
     if about.version != FORMAT:
         save(replace(about, version=FORMAT), copies[0])
         certificate = copies[0]

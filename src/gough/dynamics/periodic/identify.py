@@ -14,6 +14,7 @@ from gough.core.progress import Phase, announced
 from gough.core.tables import Table
 from gough.data import MeasuredMotion, advised_cutoff
 from gough.dynamics.adequacy import Finding
+from gough.dynamics.bodies.possible import PossibleBodies
 from gough.dynamics.causes import Causes, causes_of
 from gough.dynamics.named import ByMethod
 from gough.dynamics.noise_level import ABOUT, REPEATS, STATED, NoiseLevel
@@ -86,6 +87,8 @@ class IdentifiedRepeats(RobotEstimates):
     """Whether the parameters by maximum likelihood are physically possible; None: not tested."""
     blueprint: Mapping[str, float] = field(default_factory=dict)
     """Values of parameters that the user states; estimates are compared with them and do not depend on them."""
+    possible: PossibleBodies | None = None
+    """Complete parameters of a robot that can exist, see `gough.dynamics.possible_bodies`; None: not asked for."""
 
     def __post_init__(self) -> None:
         for name in ("by_positions", "benchmarks", "fixed"):
@@ -112,7 +115,8 @@ class IdentifiedRepeats(RobotEstimates):
     @property
     def is_refuted(self) -> bool:
         """Does χ² refute model and noise together, or any other test the model?"""
-        return self.order.is_refuted or self.verdict.finding is Finding.INADEQUATE
+        impossible = self.possible is not None and self.possible.is_refuted
+        return self.order.is_refuted or impossible or self.verdict.finding is Finding.INADEQUATE
 
     @cached_property
     def fitted_motion(self) -> MeasuredMotion:
@@ -263,7 +267,7 @@ class IdentifiedRepeats(RobotEstimates):
         path = self.path_sign.sentences if self.path_sign.against else ()
         before, after = (self.on_physics, ()) if self.is_impossible else ((), self.on_physics)
         on_data = (*self.on_noise, self.order.reason, *path, *self.on_estimates)
-        return (*self.premises, *before, *on_data, *after, *self.on_benchmarks)
+        return (*self.premises, *before, *on_data, *after, *self.on_possible, *self.on_benchmarks)
 
     @property
     def on_noise(self) -> tuple[str, ...]:

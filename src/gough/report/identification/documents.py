@@ -23,6 +23,9 @@ from gough.report.identification.repeated import RepeatedReport, repeated_page
 from gough.report.identification.report import Report
 from gough.robots.meanings import parameter_meanings
 
+POSSIBLE = "possible-bodies.json"
+"""File of the complete parameters of a robot that can exist."""
+
 
 def report_on(
     title: str, lead: tuple[str, ...], identified: Identified | IdentifiedRepeats, truth: Array | None = None
@@ -49,6 +52,11 @@ def documents(report: Report | RepeatedReport) -> dict[str, bytes]:
     verdict = {**short, **(data["verdict"] or {}), "paragraphs": data["verdicts"]}
     estimates = {**report.identified.to_dict(), VERDICT: verdict}
     files = {"estimate.json": _json(estimates), "report.json": _json(data)}
+    if report.identified.possible is not None:
+        files[POSSIBLE] = _json(report.identified.possible.to_dict())
+    certified = report.identified.certified
+    if certified is not None:
+        files |= certified.files()
     return files | model_files(report.identified) | _page(report).files()
 
 
@@ -67,6 +75,7 @@ def _json(data: object) -> bytes:
 
 def _common(report: Report | RepeatedReport, unknowns: gough.Unknowns) -> dict[str, Any]:
     identified = report.identified
+    certified = identified.certified
     return {
         "title": report.title,
         "lead": list(report.lead),
@@ -84,6 +93,8 @@ def _common(report: Report | RepeatedReport, unknowns: gough.Unknowns) -> dict[s
         "verdicts": list(identified.verdicts),
         "is_refuted": identified.is_refuted,
         "physics": None if identified.physics is None else identified.physics.to_dict(),
+        "possible": None if identified.possible is None else identified.possible.to_dict(),
+        "certified": None if certified is None else certified.to_dict(),
         "refused": ByMethod(identified.refused).keyed(),
     }
 

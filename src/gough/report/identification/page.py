@@ -55,6 +55,7 @@ def identification_page(report: Report) -> Page:
         ),
         Section("The robot along its trajectory", robot),
         Section("Fit", fit),
+        Section("Possible bodies", possible_bodies_blocks(identified)),
         Section("Recommended method", _methods(identified)),
         Section("Verdict on the model", on_model(identified.verdict)),
         Section("Nested models", _adequacy(identified.adequacy)),
@@ -125,6 +126,7 @@ def _verdicts(report: Report) -> list[Verdict]:
         (identified.on_noise, _kind_of_noise(identified), _after_noise(identified)),
         (identified.on_failures, "bad", "Do not use these methods' values; the section on methods gives the reasons."),
         *([] if identified.is_impossible else [physics_part(identified)]),
+        possible_part(identified),
     ]
     parts.append((identified.on_methods, "plain", _after_methods(identified)))
     if identified.adequacy is not None:
@@ -161,6 +163,39 @@ def physics_part(identified: Identified | IdentifiedRepeats) -> tuple[tuple[str,
         "effect that the model lacks, such as a delay of the efforts or the inertia of a rotor."
     )
     return (identified.on_physics, "bad", step)
+
+
+def possible_part(identified: Identified | IdentifiedRepeats) -> tuple[tuple[str, ...], str, str]:
+    """The robot that can exist and has the estimate: sentences, kind of verdict, and what to do next."""
+    possible, certified = identified.possible, identified.certified
+    if possible is None:
+        return ((), "plain", "")
+    if possible.is_refuted or (certified is not None and certified.is_empty):
+        step = "Check the stated groups and ellipsoids, signs and units; then look for an effect that the model lacks."
+        return (identified.on_possible, "bad", step)
+    step = "Use the complete parameters in simulators; for a claim about the robot, use those whose source is data."
+    return (identified.on_possible, "plain", step)
+
+
+def possible_bodies_blocks(identified: Identified | IdentifiedRepeats) -> tuple[Block, ...]:
+    """Complete parameters of a robot that can exist, as tables."""
+    possible = identified.possible
+    if possible is None:
+        return ()
+    how = (
+        "Complete parameters of a robot that can exist and makes the efforts of the estimate. Parameters whose source "
+        "is data are determined by the efforts. The others come from the blueprint; they may have any value between "
+        "the ends given, not all at once, without changing any effort."
+    )
+    blocks = (how, possible.table(), possible.body_table() if possible.bodies else None)
+    certified = identified.certified
+    if certified is None:
+        return blocks
+    checked = (
+        "Intervals that the error bounds and physics prove together. The command gough check physical-certificate.json "
+        "physical-problem.json verifies them in exact rationals."
+    )
+    return (*blocks, checked, None if certified.is_empty else certified.table())
 
 
 def impossible_table(identified: Identified | IdentifiedRepeats) -> Block:

@@ -28,6 +28,8 @@ from gough.report.identification.page import (
     meanings,
     on_model,
     physics_part,
+    possible_bodies_blocks,
+    possible_part,
     verdict_part,
 )
 from gough.report.identification.report import CLOCK, postures
@@ -261,6 +263,7 @@ def repeated_page(report: RepeatedReport) -> Page:
             ),
         ),
         Section("Fit", (*identified.on_estimates, hint(ZOOM), drawn["fit"])),
+        Section("Possible bodies", possible_bodies_blocks(identified)),
         Section("Verdict on the model", on_model(identified.verdict)),
         Section("Prediction of other motions", tuple(benchmarks)),
         Section("The robot along its motion", (drawn.get("robot"), drawn["motion"])),
@@ -326,6 +329,9 @@ def _verdicts(report: RepeatedReport) -> list[Verdict]:
     )
     if not identified.is_impossible:
         verdicts += on_physics
+    sentences, kind, step = possible_part(identified)
+    if sentences:
+        verdicts.append(Verdict(" ".join(sentences), kind, step))  # type: ignore[arg-type]
     for text, verdict in zip(identified.on_benchmarks, identified.benchmarks.values(), strict=True):
         good = verdict.is_unbiased
         step = (

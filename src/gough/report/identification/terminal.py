@@ -34,6 +34,7 @@ def show(console: Console, identified: Identified | IdentifiedRepeats, truth: Ar
     prose(console, [*identified.on_failures, *identified.notes])
     if not identified.is_impossible:
         prose(console, identified.on_physics)
+    _possible(console, identified)
     if identified.recommendation is not None:
         heading(console, f"Recommended method: {identified.recommended}")
         print_table(console, identified.recommendation.table())
@@ -68,11 +69,27 @@ def _show_repeats(console: Console, identified: IdentifiedRepeats, truth: Array 
     prose(console, identified.on_estimates)
     if not identified.is_impossible:
         prose(console, identified.on_physics)
+    _possible(console, identified)
     for name, verdict in identified.benchmarks.items():
         heading(console, f"Prediction of another motion: {name}")
         print_table(console, verdict.table())
     prose(console, identified.on_benchmarks)
     _verdict(console, identified)
+
+
+def _possible(console: Console, identified: Identified | IdentifiedRepeats) -> None:
+    possible = identified.possible
+    if possible is None:
+        return
+    heading(console, "Possible bodies: complete parameters of a robot that can exist")
+    print_table(console, possible.table())
+    certified = identified.certified
+    is_empty = certified is not None and certified.is_empty
+    prose(console, possible.sentences, style="bold red" if possible.is_refuted else "")
+    if certified is not None:
+        if not is_empty:
+            print_table(console, certified.table())
+        prose(console, certified.sentences, style="bold red" if is_empty else "")
 
 
 def _verdict(console: Console, identified: Identified | IdentifiedRepeats) -> None:

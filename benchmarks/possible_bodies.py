@@ -1,0 +1,240 @@
+"""Possible bodies: time, agreement of solvers, coverage of the proven bounds, and held-out efforts over noise.
+
+    python -m benchmarks.possible_bodies [seeds]
+
+- PaLiDA with 19 bodies, none of them shared: processor time of the point estimate; objectives by Clarabel and by SCS.
+- A seven-axis arm: the exact reconstruction nearest to a prior by FIGAROH's physical fit, where it is installed, beside
+  ours. FIGAROH measures its distance in parameters, we in pseudo-inertias: both must reproduce the base parameters.
+- Robots that can exist, with errors within stated bounds: how many of the proven intervals hold the true parameter.
+- Held-out efforts of a five-bar by least squares and by the nearest robot that can exist, over signal-to-noise.
+"""
+
+import sys
+import time
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+
+from gough.data import MeasuredMotion
+from gough.dynamics import PhysicalOptions, base_parameters, certified_bodies, identify, possible_bodies
+from gough.dynamics.base_parameters import random_motion
+from gough.dynamics.bodies.complete import complete_set
+from gough.estimates import Claim, Estimate, FitStats, Status
+from gough.region import ConfidenceEllipsoid
+from gough.robots import FiveBar, Palida, efforts
+from gough.robots.mechanism import Inertia, MechanismModel
+from gough.robots.physical import physical_limits
+from gough.simulate.multibody.experiment import seven_axes
+from gough.unknowns import Unknowns
+
+TARGET, AGREEMENT = 3.0, 1e-5
+_TERMS = ("m", "mx", "my", "mz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
+
+
+def untied_palida():
+    """PaLiDA with parameters of its own for each of its 19 bodies, all ten of each."""
+    mechanism = Palida().mechanism
+    bodies = []
+    for body in mechanism.bodies:
+        own = body.inertia
+        moments = np.maximum(own.moments, 0.3 * max(own.moments))  # the published ones are not all possible
+        inertia = Inertia(own.mass, own.center, tuple(moments.tolist()), (0.0, 0.0, 0.0), symmetry="none")
+        bodies.append(replace(body, inertia=inertia, group=""))
+    return MechanismModel(replace(mechanism, bodies=tuple(bodies)))
+
+
+def estimated(robot, analysis, truth, relative, rng):
+    """An estimate of the base parameters with errors of a share of their sizes, as an identification has it."""
+    C = np.array([base.coefficients for base in analysis.base])
+    theta = np.array([truth[name] for name in analysis.names])
+    beta = C @ theta
+    sigma = relative * np.maximum(abs(beta), 1e-3 * abs(beta).max())
+    region = ConfidenceEllipsoid(beta + sigma * rng.normal(size=len(beta)), np.diag(sigma**2), 0.95)
+    names = tuple(base.name for base in analysis.base)
+    answer = Estimate(region, Claim.CONFIDENCE, Status.OK, Unknowns(names), "", FitStats(n_rows=1), ())
+    return SimpleNamespace(
+        robot=robot,
+        identifiability=analysis,
+        blueprint={},
+        fixed={},
+        estimates={"simulated": answer},
+        _by_preference=lambda: {"simulated": answer},
+    )
+
+
+def speed():
+    robot, rng = untied_palida(), np.random.default_rng(1)
+    analysis = base_parameters(robot)
+    nominal = dict(zip(robot.names, robot.nominal.tolist(), strict=True))
+    truth = perturbed(robot, analysis, nominal, rng)
+    print(f"PaLiDA: {len(robot.physical.bodies)} bodies, {len(robot.names)} parameters, rank {analysis.rank}")
+    for relative in (1e-6, 0.03):
+        identified = estimated(robot, analysis, truth, relative, np.random.default_rng(2))
+        found = {}
+        # SCS takes minutes for a misfit of this size
+        for solver in ("CLARABEL", "SCS") if relative < 1e-3 else ("CLARABEL",):
+            for nearest in ("log-det", "frobenius"):
+                start = time.process_time()  # other processes may share the cores
+                options = PhysicalOptions(nearest=nearest, ranges=False, solver=solver)
+                try:
+                    answer = possible_bodies(identified, options)
+                except ValueError as error:
+                    print(f"  {solver} {nearest}: {error}")
+                    continue
+                found[solver, nearest] = answer.distance
+                taken = time.process_time() - start
+                how = "exact" if answer.is_exact else f"misfit {answer.misfit:.3g} σ"
+                late = f"  more than {TARGET:g} s" if solver == "CLARABEL" and taken > TARGET else ""
+                line = f"{taken:6.2f} s, {how}, distance {answer.distance:.8g}, base off {answer.residual:.0e} σ"
+                print(f"  errors {relative:g}, {solver:8} {nearest:9} {line}{late}")
+        for nearest in ("log-det", "frobenius"):
+            pair = [found.get((solver, nearest)) for solver in ("CLARABEL", "SCS")]
+            if None not in pair:
+                off = abs(pair[0] - pair[1]) / max(abs(pair[0]), 1e-12)
+                print(f"  errors {relative:g}, {nearest:9} objectives differ by {off:.1e} (wanted: {AGREEMENT:g})")
+    start = time.perf_counter()
+    possible_bodies(estimated(robot, analysis, truth, 1e-6, np.random.default_rng(2)))
+    print(f"  with the range of each of {len(robot.names)} parameters: {time.perf_counter() - start:.1f} s")
+
+
+def perturbed(robot, analysis, nominal, rng):
+    """Parameters of a robot that can exist: pseudo-inertias of the blueprint, changed by a factor near 1."""
+    complete = complete_set(physical_limits(robot), analysis, nominal)
+    values = complete.reference.copy()
+    for body in complete.bodies:
+        root = np.linalg.cholesky(body.reference)
+        change = np.eye(len(root)) + 0.1 * rng.normal(size=root.shape)
+        P = root @ change @ change.T @ root.T
+        places = list(body.places)
+        A = body.forms.reshape(len(places), -1).T
+        values[places] = np.linalg.lstsq(A, (P - body.constant).reshape(-1), rcond=None)[0]
+        assert np.linalg.eigvalsh(body.matrix(values))[0] > 0 or len(places) < 10
+    return nominal | dict(zip(complete.names, (complete.share @ values).tolist(), strict=True))
+
+
+def open_chain():
+    """The exact reconstruction of FIGAROH beside ours, for an arm of seven axes."""
+    try:
+        from figaroh.identification.physical_fit import build_problem, solve_exact_reconstruction  # noqa: PLC0415
+    except ImportError as error:
+        print(f"FIGAROH is not installed ({error}): not compared")
+        return
+    robot, rng = MechanismModel(seven_axes()), np.random.default_rng(3)
+    analysis = base_parameters(robot)
+    nominal = dict(zip(robot.names, robot.nominal.tolist(), strict=True))
+    truth = perturbed(robot, analysis, nominal, rng)
+    bodies = list(robot.physical.bodies)
+    W = robot.regressor(*random_motion(robot, 300, rng)).reshape(-1, len(robot.names))
+    of_bodies = [body.terms[term] for body in bodies for term in body.terms]
+    columns = [robot.names.index(name) for name in of_bodies]
+    names = [f"{ours}_{body.name}" for body in bodies for ours in _TERMS]
+    Y = W[:, columns]
+    tau = Y @ [truth[name] for name in of_bodies]
+    prior = np.array([nominal[name] for name in of_bodies])
+    start = time.perf_counter()
+    problem = build_problem(Y, tau, names, [body.name for body in bodies], prior=prior)
+    record = solve_exact_reconstruction(problem)
+    taken = time.perf_counter() - start
+    how = f"status {record.solver_status}, accepted: {record.accepted}"
+    print(f"seven axes, FIGAROH exact reconstruction: {taken:.2f} s, {how}")
+    start = time.perf_counter()
+    answer = possible_bodies(estimated(robot, analysis, truth, 1e-9, rng), PhysicalOptions(ranges=False))
+    print(f"seven axes, ours: {time.perf_counter() - start:.2f} s, exact: {answer.is_exact}")
+    others = {"ours": nominal | answer.values}  # rotors may take a share of the bodies' inertia
+    if record.theta is not None:
+        others["FIGAROH"] = truth | dict(zip(of_bodies, record.theta.tolist(), strict=True))
+    wanted = W @ [truth[name] for name in robot.names]
+    complete = complete_set(physical_limits(robot), analysis, nominal)
+    for label, values in others.items():
+        off = W @ [values[name] for name in robot.names] - wanted
+        error = float(np.sqrt(np.mean(off**2)) / np.sqrt(np.mean(wanted**2)))
+        full = np.array([values[name] for name in complete.names])
+        variables = np.linalg.lstsq(complete.share, full, rcond=None)[0]
+        least, divergence = np.inf, 0.0
+        for body in complete.bodies:
+            root = np.linalg.inv(np.linalg.cholesky(body.reference))
+            X = root @ body.matrix(variables) @ root.T
+            least = min(least, float(np.linalg.eigvalsh(X)[0]))
+            divergence += float(np.trace(X) - np.linalg.slogdet(X)[1] - len(X))
+        print(f"  {label:8} efforts off {error:.1e}, least margin {least:.4f}, log-det divergence {divergence:.6g}")
+
+
+def planar_motion(rng, n):
+    """A five-bar's random motion about a pose that is well inside its workspace."""
+    return [2.0, 1.0] + 0.3 * rng.normal(size=(n, 2)), *rng.normal(size=(2, n, 2))
+
+
+def measured(robot, moved, torque):
+    names = {name: getattr(robot, name) for name in ("coordinates", "coordinate_units", "actuators", "effort_units")}
+    return MeasuredMotion(100.0, *moved, torque, np.ones(torque.shape, dtype=bool), **names)
+
+
+def true_five_bar(robot, rng):
+    """Parameters of a five-bar that can exist, up to 30 % off the blueprint."""
+    theta = robot.nominal * rng.uniform(0.7, 1.3, size=len(robot.nominal))
+    for k in range(4):
+        m, x, y, moment = theta[4 * k : 4 * k + 4]
+        theta[4 * k + 3] = max(moment, 1.02 * (x * x + y * y) / m)
+    return theta
+
+
+def coverage(seeds):
+    robot, held, total, ratio = FiveBar.demo(), 0, 0, []
+    for seed in range(seeds):
+        rng = np.random.default_rng(seed)
+        truth, moved = true_five_bar(robot, rng), planar_motion(rng, int(rng.choice([15, 30, 60])))
+        torque = efforts(robot, truth, *moved) + 0.1 * rng.uniform(-1, 1, size=(len(moved[0]), 2))
+        identified = identify(
+            robot, measured(robot, moved, torque), methods=["weighted", "hull"], bound=0.1, compare=False
+        )
+        answer = certified_bodies(identified)
+        assert not answer.is_empty
+        known = dict(zip(robot.names, truth.tolist(), strict=True))
+        known["total mass"] = sum(known[f"m_{k}"] for k in (1, 2, 3, 4)) + known["m_load"]
+        for base in identified.identifiability.base:
+            terms = zip(identified.identifiability.names, base.coefficients, strict=True)
+            known[base.name] = sum(c * known[name] for name, c in terms)
+        for name in answer.names:
+            lower, upper = answer.interval(name)
+            total += 1
+            held += lower <= known[name] <= upper
+            if name in answer.alone:
+                other = answer.alone[name]
+                ratio.append((upper - lower) / (other.upper - other.lower))
+    share = f"{held} of {total} proven intervals hold the truth"
+    print(f"five-bar, {seeds} robots: {share}; median width over that without physics {np.median(ratio):.2f}")
+
+
+def held_out(seeds):
+    robot = FiveBar.demo()
+    print("five-bar, 25 samples: rms error of held-out efforts over their rms, median over seeds")
+    print("  noise/rms   least squares   possible   not possible exactly")
+    for noise in (0.02, 0.05, 0.1, 0.2, 0.4):
+        errors, impossible = [], 0
+        for seed in range(seeds):
+            rng = np.random.default_rng(seed)
+            truth = true_five_bar(robot, rng)
+            moved, other = planar_motion(rng, 25), planar_motion(rng, 500)
+            clean, wanted = efforts(robot, truth, *moved), efforts(robot, truth, *other)
+            size = float(np.sqrt(np.mean(clean**2)))
+            torque = clean + noise * size * rng.normal(size=clean.shape)
+            identified = identify(robot, measured(robot, moved, torque), methods=["least squares"], compare=False)
+            answer = possible_bodies(identified, PhysicalOptions(ranges=False))
+            impossible += not answer.is_exact
+            W = robot.regressor(*other)
+            pair = [identified.parameters(), np.array([answer.values[name] for name in robot.names])]
+            errors.append([float(np.sqrt(np.mean((W @ theta - wanted) ** 2) / np.mean(wanted**2))) for theta in pair])
+        fit, possible = np.median(errors, axis=0)
+        print(f"  {noise:9.2f}   {fit:13.4f}   {possible:8.4f}   {impossible} of {seeds}")
+
+
+def main(seeds=20):
+    speed()
+    open_chain()
+    coverage(seeds)
+    held_out(seeds)
+
+
+if __name__ == "__main__":
+    main(*(int(x) for x in sys.argv[1:2]))
