@@ -96,3 +96,25 @@ def test_the_closures_file_has_the_form_of_extended_urdf():
     assert literal_eval(lines["name_mot"]) == ["q1", "q2"]
     urdf = files["five_bar.urdf"].decode()
     assert all(f'<link name="closedloop1_{end}"' in urdf for end in "AB")
+
+
+@pytest.mark.parametrize("form", ["mjcf", "urdf"])
+def test_bodies_that_can_exist_complete_what_the_data_do_not_determine(form, rng):
+    program(form)
+    pytest.importorskip("cvxpy")
+    from gough.dynamics import PhysicalOptions, identify, possible_bodies
+    from gough.robots import FiveBar
+    from gough.robots.mechanism import MechanismModel
+    from tests.dynamics.test_bodies import measured
+
+    robot = MechanismModel(FiveBar.demo().mechanism)
+    data = measured(robot, robot.nominal, rng, sigma=1e-3)
+    answer = identify(robot, data, methods=["least-squares"], compare=False)
+    with pytest.raises(InputError, match=r"add the table \[physical\]"):
+        export(RobotModel.of(answer), form)
+    answer = replace(answer, possible=possible_bodies(answer, PhysicalOptions(ranges=False)))
+    model = RobotModel.of(answer)
+    assert RobotModel.from_json(model.to_json()).dynamics.possible == answer.possible.values
+    done = export(model, form)
+    assert max(each.error for each in done.comparisons) < 1e-9
+    assert "can exist" in done.notes[0]

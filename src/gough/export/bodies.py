@@ -59,7 +59,15 @@ def complete_mechanism(dynamics: IdentifiedDynamics, vectors: Vectors, bodies: s
     whole = isinstance(robot, ClosedChain) and dynamics.is_complete and set(robot.names) == set(model.names)
     notes: tuple[str, ...] = ()
     idle: frozenset[str] = frozenset()
-    if whole:
+    if dynamics.possible and bodies != "nominal" and set(dynamics.possible) == set(model.names):
+        values = dict(dynamics.possible)
+        known = (
+            "Bodies are those of a robot that can exist, nearest to the blueprint ([physical] of the study). The "
+            "efforts of the actuators are the identified ones; forces inside the mechanism are not determined by the "
+            "data."
+        )
+        notes = (known,)
+    elif whole:
         values = dict(zip(robot.names, theta.tolist(), strict=True))
     elif bodies == "nominal":
         values, undetermined, idle = _nearest_to_nominal(model, dynamics, vectors)
@@ -74,7 +82,8 @@ def complete_mechanism(dynamics: IdentifiedDynamics, vectors: Vectors, bodies: s
         which = f" ({listed(missing[:4])}, … have no value of their own)" if missing else ""
         raise InputError(
             f"the data determine combinations of the parameters of the {robot.name}, not its single bodies{which}. A "
-            "simulator needs every body: use --bodies nominal to take what is not determined from the description, or "
+            "simulator needs every body: add the table [physical] to the study and run gough identify again, which "
+            "finds bodies that can exist; use --bodies nominal to take what is not determined from the description; or "
             "export to c or fmu, which need no single bodies"
         )
     return CompleteMechanism(MechanismModel(_with_values(model, values, idle)), values, notes)

@@ -6,7 +6,7 @@ method, the method that is recommended, and the range of the data.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +78,9 @@ class IdentifiedDynamics:
     is_refuted: bool = False
     headline: str = ""
     """The verdict in one sentence."""
+    possible: Mapping[str, float] = field(default_factory=dict)
+    """All parameters of a robot that can exist and has the recommended estimate's efforts (`[physical]` in a study);
+    empty where none was sought or found."""
 
     def estimate_of(self, method: str = "") -> tuple[str, Estimate]:
         """The name and the estimate of a method; the recommended one by default.
@@ -122,6 +125,7 @@ class IdentifiedDynamics:
             "effect_parameters": list(self.effect_parameters),
             "is_refuted": self.is_refuted,
             "headline": self.headline,
+            "possible_bodies": dict(self.possible),
         }
 
     @classmethod
@@ -141,6 +145,9 @@ class IdentifiedDynamics:
         seen = MotionRange(*(_numbers(data["seen"][key], (2, n)) for key in ("q", "dq", "ddq")))
         fixed = {str(name): float(value) for name, value in data["fixed"].items()}
         require(set(fixed) <= set(robot.names), "it fixes parameters that its robot does not have")
+        possible = {str(name): float(value) for name, value in data.get("possible_bodies", {}).items()}
+        require(not possible or set(possible) == set(robot.names), "its bodies are not those of its robot")
+        require(all(np.isfinite(value) for value in possible.values()), "expected finite numbers")
         return cls(
             robot=robot,
             columns=columns,
@@ -152,6 +159,7 @@ class IdentifiedDynamics:
             effect_parameters=effects,
             is_refuted=bool(data["is_refuted"]),
             headline=str(data["headline"]),
+            possible=possible,
         )
 
 
@@ -378,19 +386,29 @@ def _of_identification(answer: Identified | IdentifiedRepeats) -> IdentifiedDyna
     if isinstance(answer.robot, WithEffects):
         effects = tuple(effect.name for effect in answer.robot.effects)
     own = len(robot.names)
-    verdict = answer.verdict
+    verdict, recommended = answer.verdict, _recommended(answer, estimates)
     return IdentifiedDynamics(
         robot=robot,
         columns=tuple(analysis.names[k] for k in analysis.kept),
         estimates=estimates,
-        recommended=_recommended(answer, estimates),
+        recommended=recommended,
         fixed=dict(answer.fixed),
         seen=_seen(answer.motion if isinstance(answer, Identified) else answer.fitted_motion),
         effects=effects,
         effect_parameters=tuple(answer.robot.names[own:]),
         is_refuted=bool(answer.is_refuted),
         headline="" if verdict is None else verdict.headline,
+        possible=_possible(answer, robot, recommended),
     )
+
+
+def _possible(answer: Identified | IdentifiedRepeats, robot: DynamicModel, method: str) -> dict[str, float]:
+    """The complete parameters that have exactly the efforts of this method's estimate; empty where there are none."""
+    found = answer.possible
+    if found is None or not found.is_exact or found.method != method:
+        return {}
+    values = {name: value for name, value in found.values.items() if name in robot.names}
+    return values if set(values) == set(robot.names) else {}
 
 
 def _recommended(answer: Identified | IdentifiedRepeats, estimates: Mapping[str, Estimate]) -> str:
