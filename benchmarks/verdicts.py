@@ -167,7 +167,7 @@ def sources() -> str:
 
 
 def run(arguments: argparse.Namespace) -> dict[str, dict | None]:
-    wanted = list(cells(arguments.robots, arguments.effects))
+    wanted = [] if arguments.stored else list(cells(arguments.robots, arguments.effects))
     with Ledger(arguments.ledger, arguments.digest or sources()) as ledger:
         parts = []
         for cell in wanted:
@@ -242,11 +242,18 @@ def tables(results: dict[str, dict | None], arguments: argparse.Namespace) -> It
         alarms = [found[Cell(robot, CLEAN, 0.0)] for robot in robots]
         shown = [f"{each.against:.1%} of {each.seeds}" if each else "—" for each in alarms]
         yield f"| none: false alarms | | {' | '.join(shown)} |"
+    counts = [
+        {each.seeds for cell, each in found.items() if each and cell.robot == robot and cell.effect != CLEAN}
+        for robot in robots
+    ]
+    yield f"| seeds per cell | | {' | '.join(_range(sizes) for sizes in counts)} |"
     for effect in arguments.effects:
         if effect == CLEAN:
             continue
         for size in catalogue()[effect].sizes:
             own = [found[Cell(robot, effect, size)] for robot in robots]
+            if not any(own):  # absorbed by the parameters of all these robots
+                continue
             yield f"| {effect} | {size:g} {catalogue()[effect].size_unit} | {' | '.join(map(_shown, own))} |"
     yield ""
     yield "| planted | first cause named, where a parameter moves by more than 3 σ |"
@@ -270,6 +277,12 @@ def _shown(each: Summary | None) -> str:
     return f"{text} †" if each.is_stated else f"**{text}**"
 
 
+def _range(sizes: set[int]) -> str:
+    if not sizes:
+        return "—"
+    return str(max(sizes)) if len(sizes) == 1 else f"{min(sizes)} to {max(sizes)}"
+
+
 def _short(value: float) -> str:
     return f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
@@ -288,6 +301,7 @@ def main(arguments: Sequence[str] = ("--robots", "five-bar", "--seeds", "2", "--
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--ledger", type=Path, default=Path("verdicts.jsonl"))
     parser.add_argument("--digest", default="", help="take up results of another version of the code that is judged")
+    parser.add_argument("--stored", action="store_true", help="tables of the results in the ledger; compute no others")
     parser.add_argument("--page", action="store_true", help="write the tables into docs/verdicts.md")
     chosen = parser.parse_args(list(arguments))
     results = run(chosen)

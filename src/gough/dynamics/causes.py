@@ -28,8 +28,6 @@ MOVED = 1.0
 """… by so many of its standard deviations."""
 MOVED_UNSEEN = 3.0
 """Shift of a parameter, in σ, from which on an effect that may be present undetected is reported."""
-_SURE = 3.0
-"""Standard deviations below zero from which on a parameter counts as negative."""
 _POWER = 1.2816
 """Quantile of the normal distribution: the effect is found in nine of ten cases."""
 _BLOCKS = 40
@@ -118,10 +116,8 @@ class Cause:
     @property
     def is_impossible(self) -> bool:
         """Are the values, beyond their ±, none that this effect can have? Then another effect is imitated."""
-        values, above = (
-            dict(zip(self.names, (self.values + k * self.sigma).tolist(), strict=True)) for k in (0.0, _SURE)
-        )
-        return not self.effect.is_possible(values, above)
+        values, sigma = (dict(zip(self.names, each.tolist(), strict=True)) for each in (self.values, self.sigma))
+        return not self.effect.is_possible(values, sigma)
 
     @property
     def worst(self) -> tuple[str, float, float] | None:

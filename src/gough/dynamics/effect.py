@@ -13,6 +13,8 @@ from gough.core.errors import require
 from gough.robots.model import DynamicModel
 
 T = TypeVar("T")
+_SURE = 3.0
+"""Standard deviations below zero from which on a parameter counts as negative."""
 REGRESSOR = "regressor"
 """Name in `Excitation.of_motion` of the model's regressor at all samples, where it is not too large to be kept."""
 
@@ -289,15 +291,16 @@ class Effect(ABC):
         """Factors (actuators,) ±1 that the measured efforts are multiplied by before the fit; None for none."""
         return None
 
-    def is_possible(self, values: Mapping[str, float], above: Mapping[str, float]) -> bool:  # noqa: ARG002
-        """Can this effect have such parameters?
+    def is_possible(self, values: Mapping[str, float], sigma: Mapping[str, float]) -> bool:
+        """Can this effect have such parameters? Of those that cannot be negative, the most significant one decides.
 
         Args:
             values: The estimated parameters by name.
-            above: Values that they do not exceed.
+            sigma: Their standard deviations.
         """
-        limited = self.nonnegative
-        return not limited or all(value >= 0 for name, value in above.items() if name.startswith(limited))
+        limited = [name for name in values if self.nonnegative and name.startswith(self.nonnegative)]
+        worst = max(limited, key=lambda name: abs(values[name]) / max(sigma[name], 1e-300), default=None)
+        return worst is None or values[worst] > -_SURE * sigma[worst]
 
     def caveat(self, excitation: Excitation, values: Mapping[str, float]) -> str:  # noqa: ARG002 - for overriders
         """What must be known about these values of the effect's parameters, in sentences; empty: nothing.

@@ -119,19 +119,24 @@ class Elasticity(Effect):
             "includes it is not adequate. Move more slowly, or measure the position behind the gear."
         )
 
-    def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted:  # noqa: ARG002
-        """All drives have springs that give way by this part of the rms displacement of the motor."""
+    def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted | None:  # noqa: ARG002
+        """All drives have springs that give way by this part of the rms displacement of the motor.
+
+        None where these are so soft that the motion reaches their natural frequency.
+        """
         drive = truth.drive_efforts(truth.q, truth.dq, truth.ddq)
         moved = (truth.q, truth.dq, truth.ddq)
         load = truth.efforts(*moved) - drive
         swing = np.sqrt(((truth.q - truth.q.mean(axis=0)) ** 2).mean(axis=0))
         compliance = size * swing / np.sqrt((load**2).mean(axis=0))
+        changes = []
         for _ in range(4):  # the link's position depends on the load, and the load on the link's position
             shift = -compliance * load
             first = _along(truth, shift)
             moved = (truth.q + shift, truth.dq + first, truth.ddq + _along(truth, first))
-            load = truth.efforts(*moved) - truth.drive_efforts(*moved)
-        return Planted(truth.q, drive + load)
+            before, load = load, truth.efforts(*moved) - truth.drive_efforts(*moved)
+            changes.append(float(abs(load - before).max()))
+        return Planted(truth.q, drive + load) if changes[-1] < _CONTRACTS * changes[-2] else None
 
 
 def _secants(excitation: Excitation, c: Array, share: float) -> Array | None:

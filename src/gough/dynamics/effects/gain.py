@@ -30,7 +30,7 @@ class Gain(Effect):
         """The model's efforts, actuator by actuator."""
         return excitation.per_actuator("gain_", ("1",) * excitation.n, excitation.efforts)
 
-    def is_possible(self, values: Mapping[str, float], above: Mapping[str, float]) -> bool:  # noqa: ARG002
+    def is_possible(self, values: Mapping[str, float], sigma: Mapping[str, float]) -> bool:  # noqa: ARG002
         """Gains that differ by more than these are mistakes of signs or units."""
         return max((abs(value) for value in values.values()), default=0.0) < _LARGEST
 
