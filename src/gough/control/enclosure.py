@@ -1,4 +1,4 @@
-"""The feedforward efforts of a motion over all models that the data allow, and whether drives suffice for all of them."""
+"""Feedforward efforts of a motion over all models that the data allow, and whether drives suffice for all of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -70,7 +70,9 @@ class Enclosure(ArrayValue):
     def statement(self, limit: Array) -> str:
         """The statement about drives of this limit (n,), with its claim."""
         kind = {Claim.PROOF: "Proven", Claim.ENCLOSURE: "Enclosed in exact arithmetic"}.get(self.claim, "By confidence")
-        shown = " and ".join(dict.fromkeys(f"± {value:g} {u}" for value, u in zip(limit, self.units, strict=True)))
+        shown = " and ".join(
+            dict.fromkeys(f"± {_stated(value)} {u}" for value, u in zip(limit, self.units, strict=True))
+        )
         if not np.isfinite(limit).all():
             return "No limit of the drives is stated: give one to learn whether it suffices."
         if self.is_within(limit):
@@ -83,16 +85,21 @@ class Enclosure(ArrayValue):
             k, i = excess
             least = float(max(self.lower[k, i], -self.upper[k, i]))
             return (
-                f"{kind}: every model that the data allow needs more than {shown}, first at {self.times[k]:.3f} s, where "
-                f"{self.actuators[i]} needs at least {at_least(least)} {self.units[i]}."
+                f"{kind}: every model that the data allow needs more than {shown}, first at {self.times[k]:.3f} s, "
+                f"where {self.actuators[i]} needs at least {at_least(least)} {self.units[i]}."
             )
         assert doubt is not None
         k, i = doubt
         most = float(max(abs(self.lower[k, i]), abs(self.upper[k, i])))
         return (
-            f"Not proven to stay within {shown}: the first place is {self.times[k]:.3f} s, where {self.actuators[i]} may "
-            f"need up to {at_most(most)} {self.units[i]}."
+            f"Not proven to stay within {shown}: the first place is {self.times[k]:.3f} s, where {self.actuators[i]} "
+            f"may need up to {at_most(most)} {self.units[i]}."
         )
+
+
+def _stated(limit: float) -> str:
+    """The limit with all its digits: the statement is about this very number."""
+    return repr(float(limit)).removesuffix(".0")
 
 
 _GUARANTEED = (

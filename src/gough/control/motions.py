@@ -92,7 +92,7 @@ def _reachable(robot: Any, name: str, rate: float, moved: JointMotion | PoseMoti
 
 
 def _random(dynamics: IdentifiedDynamics, rate: float, rng: np.random.Generator, seconds: float) -> JointMotion:
-    """A random series of all actuators, from rest to rest, within the positions, speeds and accelerations of the data."""
+    """A random series of all actuators from rest to rest, mostly in the range of the data."""
     robot: Any = dynamics.robot
     seen = dynamics.seen
     middle = (seen.q[0] + seen.q[1]) / 2

@@ -1,6 +1,6 @@
-"""Controllers compared on one motion: blueprint, identified and true parameters in the exported C, and the robot whole."""
+"""Controllers compared on one motion: the exported C with several sets of parameters, and the complete robot."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
@@ -35,6 +35,7 @@ BLUEPRINT, IDENTIFIED, PHYSICAL, TRUE = "blueprint", "identified", "physical", "
 _NO_MODEL = ("pd",)
 """Laws without a model: one run is enough."""
 _DRAWS = 30
+_ENGINES = {"mujoco": "MuJoCo", "pinocchio": "Pinocchio"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +143,7 @@ def _drawn(dynamics: IdentifiedDynamics, rng: np.random.Generator) -> Array:
         value = hull.center
         for _ in range(1000):
             trial = hull.center + rng.uniform(-1, 1, len(hull.center)) * (hull.upper - hull.center)
-            if region.contains(trial):
+            if trial in region:
                 value = trial
                 break
     values = {**dict(zip(dynamics.columns, np.asarray(value).tolist(), strict=True)), **dynamics.fixed}
@@ -265,8 +266,8 @@ class Comparison(ArrayValue):
         )
         bodies = len(self.study.mechanism.bodies)
         made = (
-            f"{robot.name}: all {bodies} bodies in closed loops by {'MuJoCo' if self.engine == 'mujoco' else 'Pinocchio'}"
-            f", controlled {self.loop.rate:g} times a second by the exported C on the motion '{self.motion.name}' of "
+            f"{robot.name}: all {bodies} bodies in closed loops by {_ENGINES[self.engine]}, controlled "
+            f"{self.loop.rate:g} times a second by the exported C on the motion '{self.motion.name}' of "
             f"{len(self.motion) / self.motion.rate:g} s. {truth}"
         )
         return (made, range_, *self.drives())
@@ -282,11 +283,11 @@ class Comparison(ArrayValue):
         )
         worst = float(found.worst_error.max())
         kind = {Claim.PROOF: "proven", Claim.ENCLOSURE: "enclosed"}.get(found.claim, "by confidence")
-        return (
-            f"Efforts of the desired motion for all models that the data allow ({kind}): at most {size}. The feedforward "
-            f"effort errs by at most {at_most(worst)} {found.units[int(found.worst_error.argmax())]}.",
-            found.statement(self.limits),
+        efforts = (
+            f"Efforts of the desired motion for all models that the data allow ({kind}): at most {size}. The "
+            f"feedforward effort errs by at most {at_most(worst)} {found.units[int(found.worst_error.argmax())]}."
         )
+        return efforts, found.statement(self.limits)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, in SI units."""
@@ -393,9 +394,7 @@ def control(
     require(motion.rate == loop.rate, f"the motion has {motion.rate:g} samples a second, the loop {loop.rate:g}")
     loop.limits(len(dynamics.robot.actuators))
     sets = study.parameter_sets
-    runs = [
-        (law, name) for law in dict.fromkeys(laws) for name in (("",) if law in _NO_MODEL else tuple(sets))
-    ]
+    runs = [(law, name) for law in dict.fromkeys(laws) for name in (("",) if law in _NO_MODEL else tuple(sets))]
     compiled, begin = study.compiled, motion.joints
     inertia = np.diagonal(compiled.with_parameters(sets[BLUEPRINT]).mass_matrix(compiled.home)).copy()
     outcomes = []
@@ -420,5 +419,3 @@ def _distance(robot: Any, motion: DesiredMotion, tracked: Tracked) -> Array | No
         x = robot.forward(tracked.q[there], guess=pose.x[there])
         distance[there] = np.linalg.norm((x - pose.x[there])[:, places], axis=1)
     return distance
-
-

@@ -163,7 +163,7 @@ def _raised(terms: Mapping[str, float], free: Sequence[str], largest: float) -> 
     # a flat plate and a thin rod are on the edge of what is possible: 1e-9 of the largest moment leads off it
     moments = [term for term in ("Ixx", "Iyy", "Izz") if term in terms]
     top = max(moments, key=lambda term: terms[term], default="")
-    for factor, each in ((1e-9, moments), (1e-6, free), (1e-3, free)):
+    for factor, each in ((1e-9, moments), *((size, free) for size in (1e-6, 1e-3, 1e-2, 0.03, 0.1, 0.3))):
         for count in range(1, len(each) + 1):
             for chosen in combinations(each, count):
                 yield {term: terms[term] + factor * terms[top] for term in chosen}

@@ -67,9 +67,9 @@ class Loop(ArrayValue):
     limit: Any = np.inf
     """Greatest effort of the drives: one number, or one per actuator."""
     velocity_cutoff: float | None = 150.0
-    """Hz of the first-order low-pass of velocities, which are differences of readings; None: velocities are measured,
-    without error."""
-    bandwidth: float = 10.0
+    """Hz of the first-order low-pass of velocity errors, which are differences of position errors; None: velocities are
+    measured, without error."""
+    bandwidth: float = 20.0
     """Hz: natural frequency of the closed loop for which all laws are tuned."""
     damping: float = 0.8
     """Its damping ratio."""
@@ -323,8 +323,8 @@ def track(
     """Let a robot follow a motion under a law.
 
     In each period, positions are read, the law computes efforts, the drives clip them to their limit and hold them
-    until the next period. Noise of the drives is added before clipping. With a delay, the drives hold first what the law
-    computes at the beginning of the motion.
+    until the next period. Noise of the drives is added before clipping. With a delay, the drives first hold what the
+    law computes at the beginning of the motion.
 
     Args:
         robot: The robot, at the beginning of the motion.
@@ -342,7 +342,7 @@ def track(
     limit, size = loop.limits(n), len(reference.q)
     q, dq, efforts = (np.full((size, n), np.nan) for _ in range(3))
     saturated = np.zeros((size, n), dtype=bool)
-    encoder = _Encoder(loop, rng.spawn(1)[0], reference.q[0], reference.dq[0])
+    encoder = _Encoder(loop, rng.spawn(1)[0], n)
     drives = rng.spawn(1)[0]
     of.model.restart(reference.q[0])
     waiting: list[Array] = []
@@ -353,7 +353,7 @@ def track(
             lost_at = k * loop.period
             q[k], dq[k] = np.nan, np.nan
             break
-        measured = encoder.read(q[k], dq[k])
+        measured = encoder.read(q[k], dq[k], reference.q[k], reference.dq[k])
         try:
             wanted = LAWS[law](of, Sample(*measured, JointMotion(*(part[k:] for part in reference))))
         except GoughError:  # the model has no solution at what was measured
@@ -364,27 +364,31 @@ def track(
         efforts[k] = np.clip(command, -limit, limit)
         saturated[k] = np.abs(command) >= limit
         robot.advance(efforts[k], loop.period)
-    return Tracked(np.arange(size) * loop.period, q, dq, reference.q, efforts, saturated, lost_at)
+    times = np.arange(size, dtype=np.float64) * loop.period
+    return Tracked(times, q, dq, reference.q, efforts, saturated, lost_at)
 
 
 class _Encoder:
-    """Positions in steps and with noise, and velocities made of them."""
+    """Positions in steps and with noise, and velocities made of them and of the desired motion.
 
-    def __init__(self, loop: Loop, rng: np.random.Generator, q: Array, dq: Array) -> None:
+    The low-pass acts on the velocity error alone, so that its delay does no harm while the robot follows.
+    """
+
+    def __init__(self, loop: Loop, rng: np.random.Generator, n: int) -> None:
         self._loop, self._rng = loop, rng
-        self._before, self._speed = q - dq * loop.period, dq
+        self._before, self._slip = np.zeros(n), np.zeros(n)
         cutoff = loop.velocity_cutoff
         self._kept = 0.0 if cutoff is None else float(np.exp(-2 * np.pi * cutoff * loop.period))
 
-    def read(self, q: Array, dq: Array) -> tuple[Array, Array]:
-        """Measured positions and velocities."""
+    def read(self, q: Array, dq: Array, wanted: Array, speed: Array) -> tuple[Array, Array]:
+        """Measured positions and velocities, for true ones and the desired ones."""
         loop = self._loop
         noisy = q + loop.position_noise * self._rng.standard_normal(len(q))
         step = np.broadcast_to(loop.resolution, q.shape)
         reading = np.where(step > 0, np.floor(noisy / np.where(step > 0, step, 1.0) + 0.5) * step, noisy)
         if loop.velocity_cutoff is None:
             return reading, dq
-        change = (reading - self._before) / loop.period
-        self._speed = self._kept * self._speed + (1 - self._kept) * change
-        self._before = reading
-        return reading, self._speed
+        error = wanted - reading
+        self._slip = self._kept * self._slip + (1 - self._kept) * (error - self._before) / loop.period
+        self._before = error
+        return reading, speed - self._slip

@@ -56,7 +56,7 @@ def closure_kernel(mechanism: Mechanism) -> Kernel:
 
 @lru_cache(maxsize=8)
 def moving_closures(mechanism: Mechanism) -> Kernel:
-    """From s and ds: the closure equations `gaps`, their Jacobian `C`, and their second derivative `bias` at dds = 0."""
+    """From s and ds: closure equations `gaps`, their Jacobian `C`, their second derivative `bias` at dds = 0."""
     at = structure(mechanism)
 
     def equations(s: Expression, ds: Expression) -> dict[str, Expression]:

@@ -1,7 +1,8 @@
-"""The complete mechanism under given efforts: forward dynamics of all bodies in closed loops, by MuJoCo or Pinocchio."""
+"""The complete mechanism under given efforts: forward dynamics of all bodies, by MuJoCo or Pinocchio."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -67,10 +68,16 @@ def plant(mechanism: Mechanism, q: Array, dq: Array, engine: str = "mujoco", *, 
     if engine not in ENGINES:
         raise InputError(f"engine must be one of {', '.join(ENGINES)}, but is '{engine}'{nearest(engine, ENGINES)}")
     require(step > 0, f"step must be positive, in s, but is {step}")
-    model = MechanismModel(mechanism)
+    model = _model(mechanism)
     pose = model.pose_motion(q[None], dq[None], np.zeros((1, len(q))))
     motion = model.coordinate_motion(*pose)
     return ENGINES[engine](mechanism, motion.s[0], motion.ds[0], step)
+
+
+@lru_cache(maxsize=4)
+def _model(mechanism: Mechanism) -> MechanismModel:
+    """The kinematics of the loops, which many runs begin with."""
+    return MechanismModel(mechanism)
 
 
 @dataclass(frozen=True)
@@ -129,7 +136,8 @@ class PinocchioPlant:
     def __init__(self, mechanism: Mechanism, s: Array, ds: Array, step: float) -> None:
         self._pin = load("pinocchio")
         built = pinocchio_model(mechanism)
-        self._model, self._data, self._order = built.model, built.model.createData(), built.order
+        self._model, self._data = built.model, built.model.createData()
+        self._order = np.asarray(built.order, dtype=np.int64)
         self._closures = moving_closures(mechanism)
         self._s, self._ds = s.copy(), ds.copy()
         friction = _Friction.of(mechanism)
