@@ -49,9 +49,9 @@ Examples:
 Subpackages load when they are first used: `gough.methods` (least squares to guaranteed hulls), `gough.robots` (models
 and mechanisms), `gough.data` (recordings and poses from files), `gough.dynamics` (identification), `gough.geometry`
 (calibration), `gough.closure` (certified geometry), `gough.checker` (certificates), `gough.designs` (trajectories and
-poses), `gough.simulate` (virtual experiments), `gough.vision` (poses from images), `gough.report`, `gough.studies`,
-`gough.papers` (reproductions and demonstrations), `gough.kernels` (expressions to compiled code). The command line is
-`gough --help`.
+poses), `gough.simulate` (virtual experiments), `gough.export` (models for other programs), `gough.vision` (poses from
+images), `gough.report`, `gough.studies`, `gough.papers` (reproductions and demonstrations), `gough.kernels`
+(expressions to compiled code). The command line is `gough --help`.
 """
 
 from importlib import import_module
@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from gough import data as data
     from gough import designs as designs
     from gough import dynamics as dynamics
+    from gough import export as export
     from gough import geometry as geometry
     from gough import kernels as kernels
     from gough import methods as methods
@@ -130,6 +131,7 @@ _SUBPACKAGES = frozenset(
         "data",
         "designs",
         "dynamics",
+        "export",
         "geometry",
         "kernels",
         "methods",

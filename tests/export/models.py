@@ -58,7 +58,9 @@ def geometric_model(model, readings) -> RobotModel:
         ConfidenceEllipsoid(theta, 1e-8 * np.eye(len(theta))), Claim.CONFIDENCE, Status.OK,
         gough.Unknowns(model.names), "test", None,
     )  # fmt: skip
-    return RobotModel(geometry=CalibratedGeometry(model, theta, estimate, readings))
+    middle = readings.mean(axis=0)
+    home = model.forward(theta, middle[None])
+    return RobotModel(geometry=CalibratedGeometry(model, theta, estimate, readings, middle, home))
 
 
 class Compiled:

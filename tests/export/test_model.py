@@ -1,11 +1,15 @@
 """model.json: written by identifications and calibrations, read back exactly, refused where it is damaged."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
 
+from gough import calibrate
 from gough.core.errors import InputError
+from gough.core.rotations import exp
+from gough.data import Poses
 from gough.dynamics import identify
 from gough.dynamics.example import random_motion
 from gough.export import RobotModel, model_files
@@ -101,6 +105,22 @@ def test_results_of_two_robots_do_not_make_a_model(tmp_path):
         RobotModel.read(places[2], places[1])
     with pytest.raises(InputError, match="these are of the same kind"):
         RobotModel.read(places[0], places[2])
+
+
+def test_a_calibration_in_the_frame_of_its_instrument_has_a_home(rng):
+    """Poses are measured from a place one metre away, turned by half a turn: searches begin at a measured pose."""
+    robot, n = GoughPlatform.deltalab(), 24
+    position = np.array([0.0, 0.0, 0.33]) + rng.uniform(-0.02, 0.02, (n, 3))
+    rotation = exp(rng.uniform(-0.1, 0.1, (n, 3)))
+    readings = robot.inverse(robot.nominal, position, rotation) + 1e-5 * rng.normal(size=(n, 6))
+    away = exp(np.array([np.pi - 0.2, 0.1, 0.3]))
+    poses = Poses(position @ away.T + [1.0, 0.2, -0.3], away @ rotation, readings)
+    model = RobotModel.of(calibrate(robot, poses))
+    assert abs(model.geometry.home.position[0] - [1.0, 0.2, -0.3]).max() < 0.5
+    same = RobotModel.from_json(model.to_json())
+    assert (same.geometry.home.rotation == model.geometry.home.rotation).all()
+    files = export(same, "c", verify=bool(shutil.which("cc") or shutil.which("gcc"))).files
+    assert "deltalab_platform.h" in files
 
 
 def test_effects_are_not_exported(identified):

@@ -26,7 +26,7 @@ def export(
     to: Annotated[str, typer.Option("--to", help=f"Form: {', '.join(FORMS)}.")] = "c",
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for the files: new, empty or from an earlier run. [default: NAME-FORM]"),
+        typer.Option(help="Folder for the files: new, empty or from an earlier run; by default NAME-FORM."),
     ] = None,
     *,
     name: Annotated[

@@ -53,7 +53,7 @@ class Section:
         if self.dynamics is None:
             geometry = self.model.geometry
             assert geometry is not None
-            return chain_controller(geometry.model, geometry.parameters, geometry.readings.mean(axis=0))
+            return chain_controller(geometry.model, geometry.parameters, geometry.home_readings, geometry.home)
         effects = ", ".join(self.dynamics.effects)
         require(
             not effects,

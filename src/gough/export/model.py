@@ -15,7 +15,7 @@ import numpy as np
 import gough
 from gough.answers import read_json
 from gough.core.arrays import Array
-from gough.core.errors import InputError, nearest, require
+from gough.core.errors import GoughError, InputError, nearest, require
 from gough.core.files import is_file, is_folder, read_text
 from gough.data import MeasuredMotion
 from gough.dynamics import Identified, IdentifiedRepeats
@@ -25,6 +25,7 @@ from gough.estimates import Claim, Estimate, Status
 from gough.export.robot_data import DYNAMIC, KINEMATIC, can_be_stored, robot_from_data, robot_to_data
 from gough.geometry import Calibrated
 from gough.robots import DynamicModel, KinematicModel
+from gough.robots.kinematics import PlatformPoses
 
 FILE = "model.json"
 FORMAT, VERSION = "gough-model", 1
@@ -163,6 +164,10 @@ class CalibratedGeometry:
     estimate: Estimate
     readings: Array
     """Smallest and largest reading of each chain (2, chains) in the data."""
+    home_readings: Array
+    """Readings (chains,) of a measured pose in the middle of the data."""
+    home: PlatformPoses
+    """The pose at these readings, in the frames of the measurement."""
     is_refuted: bool = False
 
     def to_dict(self) -> dict[str, Any]:
@@ -173,6 +178,11 @@ class CalibratedGeometry:
             "parameters": dict(zip(self.model.names, self.parameters.tolist(), strict=True)),
             "units": list(self.model.units),
             "readings": self.readings.tolist(),
+            "home": {
+                "readings": self.home_readings.tolist(),
+                "position": self.home.position[0].tolist(),
+                "rotation": self.home.rotation[0].tolist(),
+            },
             "estimate": self.estimate.to_dict(),
             "is_refuted": self.is_refuted,
         }
@@ -185,7 +195,17 @@ class CalibratedGeometry:
         require(same, "the parameters are not those of its robot: it is the calibration of another robot")
         values = _numbers(list(data["parameters"].values()), (len(model.names),))
         readings = _numbers(data["readings"], (2, len(model.chains)))
-        return cls(model, values, Estimate.from_dict(data["estimate"]), readings, bool(data["is_refuted"]))
+        home = data["home"]
+        at = PlatformPoses(_numbers(home["position"], (3,))[None], _numbers(home["rotation"], (3, 3))[None])
+        return cls(
+            model,
+            values,
+            Estimate.from_dict(data["estimate"]),
+            readings,
+            _numbers(home["readings"], (len(model.chains),)),
+            at,
+            bool(data["is_refuted"]),
+        )
 
 
 def _numbers(data: Any, shape: tuple[int, ...]) -> Array:
@@ -315,7 +335,10 @@ def model_files(answer: Any) -> dict[str, bytes]:
     usable = isinstance(answer, Calibrated) or any(_is_usable(each) for each in answer.estimates.values())
     if not can_be_stored(robot) or not usable:
         return {}
-    return {FILE: f"{RobotModel.of(answer).to_json()}\n".encode()}
+    try:
+        return {FILE: f"{RobotModel.of(answer).to_json()}\n".encode()}
+    except GoughError:  # a calibration so wrong that its robot cannot be assembled
+        return {}
 
 
 def merged(parts: Sequence[RobotModel]) -> RobotModel:
@@ -387,4 +410,10 @@ def _of_calibration(answer: Calibrated) -> CalibratedGeometry:
     require(can_be_stored(answer.model), f"a robot of type {type(answer.model).__name__} is not one of the library's")
     readings = np.asarray(answer.poses.readings)
     ends = np.stack([np.nanmin(readings, axis=0), np.nanmax(readings, axis=0)])
-    return CalibratedGeometry(answer.model, answer.parameters, answer.estimate, ends, bool(answer.refuted))
+    span = np.maximum(ends[1] - ends[0], 1e-12)
+    nearest_middle = int(np.nanargmin(np.abs((readings - ends.mean(axis=0)) / span).max(axis=1)))
+    rotation = np.eye(3) if answer.poses.rotation is None else answer.poses.rotation[nearest_middle]
+    guess = PlatformPoses(answer.poses.position[nearest_middle][None], rotation[None])
+    own = readings[nearest_middle]
+    home = answer.model.forward(answer.parameters, own[None], guess)
+    return CalibratedGeometry(answer.model, answer.parameters, answer.estimate, ends, own, home, bool(answer.refuted))

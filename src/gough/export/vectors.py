@@ -84,12 +84,11 @@ def geometric_vectors(geometry: CalibratedGeometry, equations: ControllerEquatio
     """
     model, theta, rng = geometry.model, geometry.parameters, np.random.default_rng(1)
     least = _least_margin(equations)
-    home = model.forward(theta, geometry.readings.mean(axis=0)[None])
     n = len(equations.pose)
     span = np.where(equations.scale[:n] == 1.0, 0.5, 0.3 * equations.scale[:n])
     for _ in range(12):
         x = equations.home[:n] + span * rng.uniform(-1, 1, (count, n))
-        poses = pose_of(model, x, home)
+        poses = pose_of(model, x, geometry.home)
         try:
             q = model.inverse(theta, *poses)
             clear = equations.margin.replay(np.hstack([x, q]))["margin"].min() > least

@@ -9,6 +9,7 @@ from functools import reduce
 import numpy as np
 
 from gough.core.arrays import Array
+from gough.core.errors import require
 from gough.kernels import expression as ex
 from gough.kernels import trace
 from gough.kernels.elimination import Elimination
@@ -18,20 +19,30 @@ from gough.robots.kinematics import KinematicModel, PlatformPoses
 
 POSE = ("x", "y", "z", "roll", "pitch", "yaw")
 _LEAST_MARGIN = 1e-4
+_STEEP = 1.4
+"""Pitch from which on roll and yaw turn about nearly the same axis, rad."""
 
 
-def chain_controller(model: KinematicModel, parameters: Array, readings: Array) -> ControllerEquations:
-    """The kinematics of a model with these parameters, whose home is the pose at these readings (chains,).
+def chain_controller(
+    model: KinematicModel, parameters: Array, readings: Array, home: PlatformPoses
+) -> ControllerEquations:
+    """The kinematics of a model with these parameters, whose home is a pose with its readings (chains,).
+
+    Raises:
+        InputError: roll, pitch and yaw are singular at home.
 
     Examples:
         >>> from gough.robots import LinearDelta
-        >>> robot = LinearDelta()
-        >>> chain_controller(robot, robot.nominal, np.array([0.1, 0.1, 0.1])).coordinates
+        >>> robot, readings = LinearDelta(), np.array([0.1, 0.1, 0.1])
+        >>> chain_controller(robot, robot.nominal, readings, robot.forward(robot.nominal, readings)).coordinates
         ('x', 'y', 'z', 'reading1', 'reading2', 'reading3')
     """
     kernel, n = model.chain_kernel("length"), len(model.chains)
-    home = model.forward(parameters, readings[None])
     place = np.concatenate([home.position[0], _angles(home.rotation[0])])
+    level = len(model.freedoms) < 6 or abs(float(place[4])) < _STEEP
+    require(
+        level, "the platform is pitched by about 90° at home: roll, pitch and yaw do not describe its attitude there"
+    )
     size = max(float(np.abs(model.nominal[[unit == "m" for unit in model.units]]).max(initial=0.0)), 1e-3)
     units = np.array([size if k < 3 else 1.0 for k in model.freedoms])
 
