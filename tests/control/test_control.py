@@ -33,11 +33,11 @@ def motion_of(model, name="random", rate=1000.0, seconds=1.0, seed=1):
 
 @pytest.fixture(scope="module")
 def smooth():
-    """A Delta without friction whose true parameters are known."""
+    """A Delta with hardly any friction whose true parameters are known."""
     model = dynamic_model(Delta(), kind="box")
     names = model.dynamics.robot.names
     truth = np.array(
-        [0.0 if name in FRICTION else value for name, value in zip(names, 1.1 * Delta().nominal, strict=True)]
+        [1e-6 if name in FRICTION else value for name, value in zip(names, 1.1 * Delta().nominal, strict=True)]
     )
     return ControlStudy.of(model, truth=truth)
 
@@ -71,8 +71,7 @@ def test_computed_torque_with_true_parameters_tracks_to_the_error_of_sampling(sm
         worst[rate] = found.outcome("computed-torque", "true").tracked.max_error.max()
         blueprint = found.outcome("computed-torque", "blueprint").tracked.max_error.max()
         assert worst[rate] < 0.2 * blueprint
-    size = np.ptp(motion.joints.q, axis=0).max()
-    assert worst[1000.0] < 1e-3 * size
+    assert worst[1000.0] < 2e-4  # rad; the motion has 60 rad/s² within 0.1 s
     assert worst[4000.0] < 0.35 * worst[1000.0]  # a held effort lags by half a period: of first order
 
 
@@ -212,9 +211,9 @@ def test_a_motion_from_a_file(tmp_path):
     rows = np.column_stack([known.times, np.degrees(known.joints.q)])[::2]
     np.savetxt(path, rows, delimiter=",", header="time,q1 [deg],q2 [deg],q3 [deg]", comments="", fmt="%.15g")
     read = desired_motion(model.dynamics, str(path), rate=1000.0, rng=np.random.default_rng(1))
-    inside = slice(20, 450)
+    inside = slice(20, 430)
     assert np.allclose(read.joints.q[inside], known.joints.q[inside], atol=1e-8)
-    assert np.allclose(read.joints.ddq[inside], known.joints.ddq[inside], atol=1e-3 * abs(known.joints.ddq).max())
+    assert np.allclose(read.joints.ddq[inside], known.joints.ddq[inside], atol=0.02 * abs(known.joints.ddq).max())
     lacking = tmp_path / "lacking.csv"
     np.savetxt(lacking, rows[:, :3], delimiter=",", header="time,q1 [deg],q2 [deg]", comments="")
     with pytest.raises(InputError, match=r"lacking.csv has no column 'q3'.*needs the columns time and q1, q2, q3 or x"):
@@ -227,7 +226,7 @@ def test_a_motion_from_a_file(tmp_path):
         header="time,x,y,z",
         comments="",
     )
-    with pytest.raises(InputError, match="away.csv' is out of reach of the Delta"):
+    with pytest.raises(InputError, match=r"away.csv' is out of reach of the Delta"):
         desired_motion(model.dynamics, str(away), rate=1000.0, rng=np.random.default_rng(1))
 
 

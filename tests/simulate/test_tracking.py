@@ -66,8 +66,11 @@ def test_with_the_true_model_errors_are_those_of_sampling(law):
         tracked, _ = run(law, Loop(rate=rate, velocity_cutoff=None))
         errors.append(abs(tracked.error[: round(0.4 * rate)]).max())  # the motion is taken to stop beyond its end
     assert errors[0] < 2e-3
-    assert errors[1] < 0.6 * errors[0]  # a held effort lags by half a period: of first order
-    assert errors[2] < 0.6 * errors[1]
+    if law == "predictive":  # it previews the motion: its error is that of a line of accelerations over the horizon
+        assert max(errors) < 2e-5
+    else:
+        assert errors[1] < 0.6 * errors[0]  # a held effort lags by half a period: of first order
+        assert errors[2] < 0.6 * errors[1]
 
 
 def test_the_predictive_law_follows_accelerations_that_are_lines_exactly():
