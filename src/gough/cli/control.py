@@ -27,7 +27,7 @@ def control(
     ] = "random",
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for the report: new, empty or from an earlier run. [default: NAME-control]"),
+        typer.Option(help="Folder for the report: new, empty or from an earlier run; NAME-control by default."),
     ] = None,
     *,
     controllers: Annotated[str, typer.Option(help="Controllers to compare, with commas between them.")] = ",".join(
