@@ -128,6 +128,7 @@ _SUBPACKAGES = frozenset(
     {
         "checker",
         "closure",
+        "control",
         "data",
         "designs",
         "dynamics",

@@ -1,6 +1,7 @@
 """Controllers on the complete robot by the exported C, and bounds of the feedforward efforts over sets of models."""
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from fractions import Fraction
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from gough import AssumptionError, InputError
-from gough.control import ControlStudy, control, desired_motion, enclose_feedforward
+from gough.control import Comparison, ControlStudy, control, desired_motion, enclose_feedforward
 from gough.core.intervals import Interval
 from gough.dynamics import identify
 from gough.dynamics.example import random_motion
@@ -153,6 +154,46 @@ def test_printed_numbers_for_drives_are_rounded_up(smooth):
         assert Fraction(row[2]) >= Fraction(found.peak[k])
         assert Fraction(row[3]) >= Fraction(found.worst_error[k])
         assert Fraction(row[2]) <= Fraction(found.peak[k]) * Fraction(1001, 1000)
+
+
+def test_statements_about_drives_are_rounded_outward(smooth):
+    found = enclose_feedforward(smooth.dynamics, motion_of(smooth.model))
+    compared = Comparison(smooth, motion_of(smooth.model), Loop(), "mujoco", (), found)
+    efforts, _ = compared.drives()
+    *peaks, worst = (Fraction(text) for text in re.findall(r"(\d+\.\d+) N·m", efforts))
+    assert all(shown >= Fraction(own) for shown, own in zip(peaks, found.peak.tolist(), strict=True))
+    assert worst >= Fraction(float(found.worst_error.max()))
+    tight, little = (np.full(3, factor * found.peak.max()) for factor in (0.97, 0.3))
+    k, i = found.first_doubt(tight)
+    shown = Fraction(re.search(r"up to (\S+) N·m", found.statement(tight))[1])
+    assert shown >= Fraction(float(max(abs(found.lower[k, i]), abs(found.upper[k, i]))))
+    k, i = found.first_excess(little)
+    shown = Fraction(re.search(r"at least (\S+) N·m", found.statement(little))[1])
+    assert shown <= Fraction(float(max(found.lower[k, i], -found.upper[k, i])))
+    limit = np.full(3, np.nextafter(found.peak.max(), np.inf))
+    stated = re.search(r"± (\S+) N·m", found.statement(limit))[1]
+    assert Fraction(stated) == Fraction(repr(float(limit[0])))  # the limit as it was given, all digits
+
+
+def test_the_truth_of_a_simulated_robot_is_read_where_data_determine_combinations(tmp_path):
+    answer = identify(*random_motion(1), methods=["weighted"], compare=False)
+    model = RobotModel.of(answer)
+    columns = model.dynamics.columns
+    assert len(columns) < len(model.dynamics.robot.names)
+    base = 1.01 * answer["weighted"].value
+    (tmp_path / "model.json").write_text(model.to_json())
+    (tmp_path / "report.json").write_text(json.dumps({"truth": base.tolist()}))
+    study = ControlStudy.read(tmp_path)
+    assert not study.is_drawn
+    known = dict(zip(model.dynamics.robot.names, study.truth, strict=True))
+    assert [known[name] for name in columns] == base.tolist()
+    for damaged in ("[1, 2]", '{"truth": "x"}', '{"truth": [NaN]}', "{"):
+        (tmp_path / "report.json").write_text(damaged)
+        if damaged == "[1, 2]":
+            assert ControlStudy.read(tmp_path).is_drawn
+            continue
+        with pytest.raises(InputError):
+            ControlStudy.read(tmp_path)
 
 
 def test_the_claim_is_that_of_the_weakest_part():

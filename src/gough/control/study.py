@@ -126,7 +126,9 @@ def _dynamics(model: RobotModel) -> IdentifiedDynamics:
 
 def _mechanism(dynamics: IdentifiedDynamics, values: Array) -> Mechanism:
     """The complete mechanism whose efforts are those of these parameters."""
-    known = dict(zip(dynamics.robot.names, values.tolist(), strict=True))
+    determined = {*dynamics.columns, *dynamics.fixed}
+    pairs = zip(dynamics.robot.names, values.tolist(), strict=True)
+    known = {name: value for name, value in pairs if value or name in determined}  # 0: part of combinations
     stated = replace(dynamics, fixed=MappingProxyType(known))
     equations = sections_of(RobotModel(dynamics=dynamics), "robot")[0].equations
     return complete_mechanism(stated, dynamic_vectors(stated, equations, count=300), "nominal").mechanism
@@ -157,12 +159,15 @@ def _stored_truth(place: Path, dynamics: IdentifiedDynamics) -> Array | None:
         return None
     data = read_json(read_text(path))
     truth = data.get("truth") if isinstance(data, dict) else None
-    if truth is None or not dynamics.is_complete:
+    if truth is None or dynamics.effects:
         return None
     values = array(truth, f"{path}: truth", ndim=1)
-    require(len(values) == len(dynamics.robot.names), f"{path}: the truth is that of another robot")
     require(bool(np.isfinite(values).all()), f"{path}: the truth is not finite")
-    return values
+    names = dynamics.robot.names
+    same = len(values) == len(dynamics.columns)
+    require(same, f"{path}: the truth is that of another robot, with {len(values)} parameters")
+    known = {**dict(zip(dynamics.columns, values.tolist(), strict=True)), **dynamics.fixed}
+    return np.array([known.get(name, 0.0) for name in names])  # with the efforts of the truth
 
 
 @dataclass(frozen=True, eq=False)

@@ -420,9 +420,9 @@ def _differences(identified: Identified, numbers: Mapping[str, Any]) -> tuple[st
             'Figure 4 and its "important" overshoot: under PD control of the joints, x goes '
             f"{1e3 * alone['overshoot_of_x']:.0f} mm beyond the ends of the transfer, and the platform is up to "
             f"{1e3 * alone['largest_distance']:.0f} mm from where it should be. With the identified model as "
-            f"feedforward these are {1e3 * fed['overshoot_of_x']:.2f} mm and {1e3 * fed['largest_distance']:.2f} mm: the paper's "
-            'expectation that "a dynamic control" gives better results holds in simulation. The paper prints no gains; '
-            f"ours have a bandwidth of {_LOOP.bandwidth:g} Hz and no integral."
+            f"feedforward these are {1e3 * fed['overshoot_of_x']:.2f} mm and {1e3 * fed['largest_distance']:.2f} mm. "
+            'The expectation of the paper that "a dynamic control" gives better results holds in simulation. The paper '
+            f"prints no gains; ours have a bandwidth of {_LOOP.bandwidth:g} Hz and no integral."
         )
     return tuple(lines)
 
