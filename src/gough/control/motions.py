@@ -18,8 +18,9 @@ from gough.robots.model import JointMotion, PoseMotion
 from gough.simulate import Circle, FourierSeries, Limits, PickAndPlace, Ramped, SlowThenFast
 from gough.simulate.trajectories import instants
 
-_LEAST_MARGIN = 0.02
-"""Distance from singularity, without units, below which random motions are made smaller."""
+_LEAST_MARGIN = 0.4
+"""Part of the distance from singularity at home below which random motions are made smaller: near a singularity
+efforts and errors of the pose grow without bound."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +129,7 @@ def _is_clear(robot: Any, moved: JointMotion) -> bool:
         x = robot.pose_motion(*moved).x
     except GoughError:
         return False
-    return bool(robot.margin(x).min() > _LEAST_MARGIN)
+    return bool(robot.margin(x).min() > _LEAST_MARGIN * robot.margin(robot.home))
 
 
 def _h4_fast(dynamics: IdentifiedDynamics, rate: float, rng: np.random.Generator, seconds: float) -> PoseMotion:
