@@ -24,10 +24,11 @@ LAYER = {
     "simulate": 4,
     "designs": 5,
     "export": 5,
-    "report": 6,
-    "studies": 7,
-    "papers": 8,
-    "cli": 9,
+    "control": 6,
+    "report": 7,
+    "studies": 8,
+    "papers": 9,
+    "cli": 10,
 }
 ALLOWED_SIDEWAYS = {("kernels", "core")}
 IMPORTERS = {

@@ -67,6 +67,7 @@ from gough.unknowns import Unknowns
 if TYPE_CHECKING:
     from gough import checker as checker
     from gough import closure as closure
+    from gough import control as control
     from gough import data as data
     from gough import designs as designs
     from gough import dynamics as dynamics
@@ -128,6 +129,7 @@ _SUBPACKAGES = frozenset(
     {
         "checker",
         "closure",
+        "control",
         "data",
         "designs",
         "dynamics",

@@ -515,6 +515,9 @@ EXAMINED = {
     "report/identification/page.py": "numbers of bound_table and on_bound",
     "report/identification/tables.py": "test_sentences_and_tables…",
     "papers/reproduction.py": "test_single_numbers_and_intervals",
+    "control/enclosure.py": "control/test_control.py, test_statements_about_drives…",
+    "control/study.py": "control/test_control.py, test_statements_about_drives…",
+    "report/control.py": "control/test_control.py, test_printed_numbers_for_drives…",
 }
 """Modules that print by `core.outward`, and what reads their text here."""
 

@@ -24,6 +24,7 @@ from gough.cli import (
     camera,
     certify,
     check,
+    control,
     demo,
     design,
     export,
@@ -65,6 +66,7 @@ _add(mechanism.mechanism, _DYNAMICS)
 _add(design.design, _DYNAMICS)
 _add(identify.identify, _DYNAMICS)
 _add(export.export, _DYNAMICS)
+_add(control.control, _DYNAMICS)
 app.add_typer(poses.poses, name="poses", rich_help_panel=_GEOMETRY)
 app.add_typer(target.target, name="target", rich_help_panel=_GEOMETRY)
 app.add_typer(camera.camera, name="camera", rich_help_panel=_GEOMETRY)

@@ -70,7 +70,11 @@ def complete_mechanism(dynamics: IdentifiedDynamics, vectors: Vectors, bodies: s
     elif whole:
         values = dict(zip(robot.names, theta.tolist(), strict=True))
     elif bodies == "nominal":
-        values, undetermined, idle = _nearest_to_nominal(model, dynamics, vectors)
+        try:
+            values, undetermined, idle = _nearest_to_nominal(model, dynamics, vectors)
+        except InputError:  # bodies that the description takes to be identical need not be
+            model = MechanismModel(_untied(robot.mechanism))
+            values, undetermined, idle = _nearest_to_nominal(model, dynamics, vectors)
         known = (
             f"The data do not determine {counted(undetermined, 'direction')} of the {len(model.names)} parameters of "
             "single bodies: these are the nearest to the robot's description. The efforts of the actuators are the "
@@ -119,6 +123,11 @@ def _nearest_to_nominal(
     return dict(zip(model.names, theta.tolist(), strict=True)), len(model.names) - rank, idle
 
 
+def _untied(mechanism: Mechanism) -> Mechanism:
+    """The mechanism with parameters of its own for each body."""
+    return replace(mechanism, bodies=tuple(replace(body, group="") for body in mechanism.bodies))
+
+
 def _sizes(model: MechanismModel) -> Array:
     """Usual sizes of the parameters: nominal values, or those of others with the same unit."""
     nominal, units = np.abs(model.nominal), np.array(model.units)
@@ -139,13 +148,19 @@ def _with_values(model: MechanismModel, values: Mapping[str, float], idle: froze
 
 
 def _body(body: Body, values: Mapping[str, float], idle: frozenset[str]) -> Body:
-    """The body with its values; moments without any effect are raised where the body would be impossible else."""
+    """The body with its values; mass and moments without any effect are raised where it would be impossible else."""
     terms = {term: values[f"{term}_{body.tied}"] for term in body.inertia.terms}
     moments = [term for term in ("Ixx", "Iyy", "Izz") if term in terms]
     free = [term for term in moments if f"{term}_{body.tied}" in idle]
     largest = max((terms[term] for term in moments if term not in free), default=0.0)
     reason, possible = "", None
-    for raised in _raised(terms, free, largest):
+    heavier = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0) if f"m_{body.tied}" in idle and "m" in terms else (1.0,)
+    others = (
+        ({"m": factor * terms["m"]} if factor != 1.0 else {}) | raised
+        for factor in heavier
+        for raised in _raised(terms, free, largest)
+    )
+    for raised in others:
         try:
             inertia = _inertia(body.inertia, terms | raised)
         except InputError as error:
@@ -172,7 +187,7 @@ def _raised(terms: Mapping[str, float], free: Sequence[str], largest: float) -> 
     # a flat plate and a thin rod are on the edge of what is possible: 1e-9 of the largest moment leads off it
     moments = [term for term in ("Ixx", "Iyy", "Izz") if term in terms]
     top = max(moments, key=lambda term: terms[term], default="")
-    for factor, each in ((1e-9, moments), (1e-6, free), (1e-3, free)):
+    for factor, each in ((1e-9, moments), *((size, free) for size in (1e-6, 1e-3, 1e-2, 0.03, 0.1, 0.3))):
         for count in range(1, len(each) + 1):
             for chosen in combinations(each, count):
                 yield {term: terms[term] + factor * terms[top] for term in chosen}

@@ -76,7 +76,7 @@ class FmuSource:
         for file, text in self.sources.items():
             (folder / file).write_text(text, encoding="utf-8")
         sources = [f"{self.name}.c", f"{self.name}_fmu.c"]
-        return built(folder, sources, f"{self.name}{_suffix()}", _QUIET)
+        return built(folder, sources, f"{self.name}{library_suffix()}", _QUIET)
 
     def archive(self, library: bytes | None) -> bytes:
         """The FMU: description, sources, and the library for this platform where there is one."""
@@ -85,7 +85,7 @@ class FmuSource:
         if self.version == 3:
             files["sources/buildDescription.xml"] = _build_description(self).encode()
         if library is not None:
-            files[f"binaries/{_platform(self.version)}/{self.name}{_suffix()}"] = library
+            files[f"binaries/{_platform(self.version)}/{self.name}{library_suffix()}"] = library
         stream = BytesIO()
         with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
             for file in sorted(files):
@@ -162,7 +162,7 @@ def fmus(model: RobotModel, name: str, *, is_compiled: bool, is_verified: bool) 
     return files, errors
 
 
-def _suffix() -> str:
+def library_suffix() -> str:
     return ".dylib" if sys.platform == "darwin" else ".so"
 
 

@@ -29,6 +29,7 @@ from gough.simulate.periodic import PeriodicExperiment, white
 from gough.simulate.simulated_robot import EffortModel, SimulatedRobot
 from gough.simulate.spread import Spread
 from gough.simulate.static_tests import StaticForceTests, static_force_tests
+from gough.simulate.tracking import LAWS, Loop, PredictiveLaw, TorqueModel, Tracked, Tuned, track
 from gough.simulate.trajectories import (
     Circle,
     FourierSeries,
@@ -45,6 +46,7 @@ from gough.simulate.virtual import SimulatedInstruments, SimulatedRecording, Tru
 
 __all__ = [
     "DEMOS",
+    "LAWS",
     "CalibrationCampaign",
     "Campaign",
     "Campaigned",
@@ -63,6 +65,7 @@ __all__ = [
     "JointPI",
     "Law",
     "Limits",
+    "Loop",
     "MeasuredCampaign",
     "MonteCarlo",
     "Motion",
@@ -72,6 +75,7 @@ __all__ = [
     "PickAndPlace",
     "PolynomialPath",
     "PoseNoise",
+    "PredictiveLaw",
     "Ramped",
     "Ripple",
     "SimulatedInstruments",
@@ -80,8 +84,11 @@ __all__ = [
     "SlowThenFast",
     "Spread",
     "StaticForceTests",
+    "TorqueModel",
+    "Tracked",
     "Trajectory",
     "TrueMotion",
+    "Tuned",
     "UniformNoise",
     "VirtualExperiment",
     "as_recording",
@@ -95,5 +102,6 @@ __all__ = [
     "palida_excitation",
     "par4",
     "static_force_tests",
+    "track",
     "white",
 ]

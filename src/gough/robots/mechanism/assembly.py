@@ -54,6 +54,19 @@ def closure_kernel(mechanism: Mechanism) -> Kernel:
     return trace(equations, name="closures", inputs={"s": at.n})
 
 
+@lru_cache(maxsize=8)
+def moving_closures(mechanism: Mechanism) -> Kernel:
+    """From s and ds: closure equations `gaps`, their Jacobian `C`, their second derivative `bias` at dds = 0."""
+    at = structure(mechanism)
+
+    def equations(s: Expression, ds: Expression) -> dict[str, Expression]:
+        gaps = closures(at, s)
+        bias = ex.directional(ex.directional(gaps, s, ds), s, ds)
+        return {"gaps": gaps, "C": ex.derivative(gaps, s), "bias": bias}
+
+    return trace(equations, name="moving_closures", inputs={"s": at.n, "ds": at.n})
+
+
 def scales(at: Structure, size: float) -> tuple[Array, Array]:
     """The units by which closure equations and coordinates are divided."""
     turned = [direction.startswith("r") for c, _, _ in at.closures for direction in c.directions] or [False]

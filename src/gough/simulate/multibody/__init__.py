@@ -14,6 +14,8 @@ from gough.simulate.multibody.experiment import Experiment as Experiment
 from gough.simulate.multibody.experiment import experiment as experiment
 from gough.simulate.multibody.mjcf import mjcf as mjcf
 from gough.simulate.multibody.model import Multibody as Multibody
+from gough.simulate.multibody.plants import Plant as Plant
+from gough.simulate.multibody.plants import plant as plant
 
 __all__ = [
     "EXPERIMENTS",
@@ -21,8 +23,10 @@ __all__ = [
     "Experiment",
     "Multibody",
     "PinocchioModel",
+    "Plant",
     "compare",
     "experiment",
     "mjcf",
     "pinocchio_model",
+    "plant",
 ]
