@@ -27,7 +27,7 @@ def test_closure_before_and_after(both):
     assert [round(1e3 * found.rms[1], 2) for found in both] == printed("closure after, rms")
     assert [len(found.estimate.unknowns) for found in both] == printed("parameters")
     assert round(both[1].identifiability.condition) == 187
-    assert any("over 13 samples" in words for words in both[1].verdicts)
+    assert any("a correlation time of about 12 samples" in words for words in both[1].verdicts)
 
 
 def epsilon(both, poses, position, degrees):  # noqa: F811 - a fixture's value

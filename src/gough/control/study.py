@@ -108,8 +108,8 @@ class ControlStudy:
         """The parameters that controllers are given, by name."""
         dynamics = self.dynamics
         sets = {BLUEPRINT: np.asarray(dynamics.robot.nominal), IDENTIFIED: dynamics.parameters()}
-        if PHYSICAL in dynamics.estimates and dynamics.recommended != PHYSICAL:
-            sets[PHYSICAL] = dynamics.parameters(PHYSICAL)
+        if dynamics.possible:
+            sets[PHYSICAL] = np.array([dynamics.possible[name] for name in dynamics.robot.names])
         return sets | {TRUE: self.truth}
 
     @cached_property
