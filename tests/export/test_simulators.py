@@ -118,3 +118,18 @@ def test_bodies_that_can_exist_complete_what_the_data_do_not_determine(form, rng
     done = export(model, form)
     assert max(each.error for each in done.comparisons) < 1e-9
     assert "can exist" in done.notes[0]
+
+
+def test_joints_of_an_exported_robot_stick():
+    """Half of the dry friction does not move a joint of the Delta: MuJoCo's default constraint creeps."""
+    mujoco = pytest.importorskip("mujoco")
+    done = export(named_model("delta"), "mjcf", bodies="nominal", verify=False)
+    (text,) = (content for name, content in done.files.items() if name.endswith(".xml"))
+    model = mujoco.MjModel.from_xml_string(text.decode())
+    model.opt.gravity[:] = 0
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, 0)
+    data.ctrl[:] = 0.5 * model.dof_frictionloss[model.dof_frictionloss > 0].min()
+    start = data.qpos.copy()
+    mujoco.mj_step(model, data, round(0.5 / model.opt.timestep))
+    assert abs(data.qpos - start).max() < 1e-6

@@ -24,6 +24,10 @@ THICKNESS = {"base": 1.0, "arm": 2.0, "rod": 1.0, "platform": 1.3}
 """Radii with which segments are drawn, in units of a hundred and fiftieth of the robot's size."""
 
 
+_HARD = "0.9999 0.9999 0.001"
+"""Impedance of constraints that hold to micrometers."""
+
+
 def mjcf(
     mechanism: Mechanism,
     reference: Array,
@@ -45,6 +49,7 @@ def mjcf(
     """
     names = mechanism.coordinates
     values = np.asarray(reference, dtype=float)[: len(names)]
+    stiff = f"{2 * timestep!r} 1"
     root = Element("mujoco", model=mechanism.name)
     SubElement(root, "compiler", angle="radian", autolimits="true")
     option = SubElement(root, "option", gravity=_text(mechanism.gravity), timestep=repr(timestep))
@@ -57,12 +62,12 @@ def mjcf(
     links = structure(mechanism).links
     for link in links[: len(mechanism.bodies)]:
         parent = links[link.parent].body if link.parent >= 0 else BASE
-        elements[link.body] = _body(elements[parent], link, mechanism, values, has_friction=has_friction)
+        elements[link.body] = _body(elements[parent], link, mechanism, values, stiff, has_friction=has_friction)
     _draw(mechanism, elements, values)
     actuator, equality = SubElement(root, "actuator"), SubElement(root, "equality")
     for name in mechanism.actuated:
         SubElement(actuator, "motor", name=name, joint=name)
-    soft = {"solref": f"{2 * timestep!r} 1", "solimp": "0.9999 0.9999 0.001"}
+    soft = {"solref": stiff, "solimp": _HARD}
     for closure in mechanism.closures if has_closures else ():
         _close(elements, equality, closure, closure_kind(mechanism, closure), soft)
     order = [joint.get("name") for joint in world.iter("joint")]
@@ -105,7 +110,7 @@ def _is_planar(mechanism: Mechanism, closure: Closure) -> bool:
 
 
 def _body(
-    parent: Element, link: Link, mechanism: Mechanism, reference: Array, *, has_friction: bool = False
+    parent: Element, link: Link, mechanism: Mechanism, reference: Array, stiff: str, *, has_friction: bool = False
 ) -> Element:
     """The body as it stands at the reference, with its joints and its mass.
 
@@ -134,6 +139,8 @@ def _body(
         joint = SubElement(element, "joint", own, ref=repr(float(value)), armature=repr(float(rotor)))
         if has_friction and (friction := mechanism.freedoms[name].friction) is not None:
             joint.set("frictionloss", repr(float(friction.dry or 0.0)))
+            joint.set("solreffriction", stiff)  # by default, joints that stick creep
+            joint.set("solimpfriction", _HARD)
             joint.set("damping", repr(float(friction.viscous or 0.0)))
     solid = mechanism.body(link.body).inertia
     inertial = {"pos": _text(solid.center), "mass": repr(float(solid.mass))}
