@@ -38,6 +38,8 @@ _RANK = 1e-9
 _NONLINEAR = 0.05
 """Part of the mean square from which on an effect is fitted again at the values that were found."""
 _ROUNDS = 3
+_REFINED, _MOST_MOVES = 2, 25
+"""Forms of an effect that are refined, and moves of their numbers."""
 _WORTH_A_STEP = 0.1
 """Gain of the ratio for which the numbers of a form are moved rather than refined."""
 _PER_UNKNOWN = 3
@@ -306,7 +308,9 @@ def _best(rows: "_Rows", effect: Effect) -> Cause | None:
         return None
     hidden = max((fit.hidden for fit in fits if fit.hidden), key=lambda one: one.sigmas, default=None)
     most = max(fit.removes for fit in fits)
-    best = max((_refined(rows, fit) if 2 * fit.removes > most else fit for fit in fits), key=lambda fit: fit.score)
+    first = sorted(fits, key=lambda fit: -fit.removes)
+    near = [_refined(rows, fit) for fit in first[:_REFINED] if 2 * fit.removes > most]
+    best = max([*near, *first[len(near) :]], key=lambda fit: fit.score)
     for _ in range(_ROUNDS):
         is_small = best.removes < _NONLINEAR and not (best.effect.is_refitted and best.p < LEVEL)
         if is_small or not best.names:
@@ -315,7 +319,10 @@ def _best(rows: "_Rows", effect: Effect) -> Cause | None:
         if not again or again[0].ratio <= best.ratio:
             break
         # nuisance parameters are estimated for the sake of ±: they do not change the rank
-        gained, best = again[0].ratio - best.ratio, replace(again[0], score=max(best.score, again[0].score))
+        new = replace(again[0], score=max(best.score, again[0].score))
+        if new.names == best.names:  # the form is as uncertain as before
+            new = replace(new, sigma=np.sqrt(new.conditional**2 + best.sigma**2 - best.conditional**2))
+        gained, best = new.ratio - best.ratio, new
         if gained < 0.1:
             break
     return replace(best, hidden=hidden)
@@ -323,7 +330,10 @@ def _best(rows: "_Rows", effect: Effect) -> Cause | None:
 
 def _refined(rows: "_Rows", best: Cause) -> Cause:
     """The best of the forms near one that is significant."""
-    while best.p < LEVEL and (near := best.effect.nearer()):
+    for _ in range(_MOST_MOVES):
+        near = best.effect.nearer()
+        if best.p >= LEVEL or not near:
+            break
         fits = _fits(rows, near[1:], rows.excitation, [best.trials] * len(near[1:]))
         middle = replace(best, effect=near[0])
         best = max(fits, key=lambda fit: fit.ratio, default=middle)
