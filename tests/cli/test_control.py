@@ -8,11 +8,11 @@ import pytest
 
 from gough.cli.app import run
 from gough.robots import H4Kinematics
+from tests.compiler import needs_compiler
 from tests.export.models import geometric_model, named_model
 
 pytest.importorskip("pinocchio")
 pytest.importorskip("mujoco")
-needs_compiler = pytest.mark.skipif(not shutil.which("cc") and not shutil.which("gcc"), reason="needs a C compiler")
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """`gough export`: results to files for other programs; every refusal is one line, exit code 2, and writes nothing."""
 
 import json
-import shutil
 
 import numpy as np
 import pytest
@@ -10,8 +9,7 @@ from gough.cli.app import run
 from gough.data import write_recording
 from gough.export import RobotModel
 from gough.papers.demonstration import simulate
-
-needs_compiler = pytest.mark.skipif(not shutil.which("cc") and not shutil.which("gcc"), reason="needs a C compiler")
+from tests.compiler import needs_compiler
 
 
 @pytest.fixture(scope="module")

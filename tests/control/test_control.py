@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from dataclasses import replace
 from fractions import Fraction
 
@@ -20,11 +19,11 @@ from gough.export.compiled import CompiledModel
 from gough.report.control import control_documents, drive_table
 from gough.robots import ROBOTS, Delta
 from gough.simulate import Loop
+from tests.compiler import needs_compiler
 from tests.export.models import dynamic_model, named_model
 
 pytest.importorskip("pinocchio")
 pytest.importorskip("mujoco")
-needs_compiler = pytest.mark.skipif(not shutil.which("cc") and not shutil.which("gcc"), reason="needs a C compiler")
 FRICTION = ("f_c1", "f_c2", "f_c3", "f_v1", "f_v2", "f_v3")
 
 

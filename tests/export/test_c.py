@@ -13,9 +13,10 @@ from gough.export.c_source import c_files, identifier, sections_of
 from gough.export.compiling import WARNINGS, ExportError, built, figures, vector_errors
 from gough.export.vectors import Vectors
 from gough.robots import ROBOTS, GoughPlatform, H4Kinematics, LinearDelta, Par4Kinematics, PlanarRRR, RotaryDelta
+from tests.compiler import needs_compiler
 from tests.export.models import Compiled, dynamic_model, geometric_model, named_model
 
-pytestmark = pytest.mark.skipif(not shutil.which("cc") and not shutil.which("gcc"), reason="needs a C compiler")
+pytestmark = needs_compiler
 SMALL, LARGE = ("h4", "par4", "delta", "five-bar", "3-rrr"), ("6-ups", "6-ucu", "palida")
 
 

@@ -1,6 +1,5 @@
 """FMUs: their own functions give the efforts of gough, and another importer accepts and runs them."""
 
-import shutil
 import zipfile
 from io import BytesIO
 
@@ -11,9 +10,8 @@ from gough.core.errors import InputError
 from gough.export.c_source import sections_of
 from gough.export.exporting import export
 from gough.robots import LinearDelta
+from tests.compiler import needs_compiler
 from tests.export.models import geometric_model, named_model
-
-needs_compiler = pytest.mark.skipif(not shutil.which("cc") and not shutil.which("gcc"), reason="needs a C compiler")
 
 
 @needs_compiler

@@ -1,7 +1,6 @@
 """model.json: written by identifications and calibrations, read back exactly, refused where it is damaged."""
 
 import json
-import shutil
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ from gough.export.exporting import export
 from gough.export.robot_data import DYNAMIC, KINEMATIC, robot_from_data, robot_to_data
 from gough.robots import KINEMATICS, ROBOTS, GoughPlatform, H4Kinematics, PlanarRRR
 from gough.robots.mechanism import MechanismModel
+from tests.compiler import HAS_COMPILER
 from tests.export.models import geometric_model, named_model
 
 
@@ -119,7 +119,7 @@ def test_a_calibration_in_the_frame_of_its_instrument_has_a_home(rng):
     assert abs(model.geometry.home.position[0] - [1.0, 0.2, -0.3]).max() < 0.5
     same = RobotModel.from_json(model.to_json())
     assert (same.geometry.home.rotation == model.geometry.home.rotation).all()
-    files = export(same, "c", verify=bool(shutil.which("cc") or shutil.which("gcc"))).files
+    files = export(same, "c", verify=HAS_COMPILER).files
     assert "deltalab_platform.h" in files
 
 
