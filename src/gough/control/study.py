@@ -80,7 +80,7 @@ class ControlStudy:
         n = len(dynamics.robot.names)
         for name, values in more.items():
             require(values.shape == (n,), f"the {dynamics.robot.name} has {n} parameters, but {name} {values.shape}")
-        completion = _Completion.of(dynamics)
+        completion = _Completion(dynamics)
         if truth is not None:
             values = array(truth, "truth", ndim=1)
             require(len(values) == n, f"the {dynamics.robot.name} has {n} parameters, but {len(values)} true ones")
@@ -136,17 +136,17 @@ class _Completion:
     """Complete mechanisms for parameters of a robot, each with the efforts of these parameters."""
 
     dynamics: IdentifiedDynamics
-    vectors: Vectors
-    """Motions at which efforts are compared."""
-    regressor: Array
-    """The robot's regressor at these motions."""
 
-    @classmethod
-    def of(cls, dynamics: IdentifiedDynamics) -> "_Completion":
-        equations = sections_of(RobotModel(dynamics=dynamics), "robot")[0].equations
-        vectors = dynamic_vectors(dynamics, equations, count=300)
-        motion = (vectors[key] for key in ("q", "dq", "ddq"))
-        return cls(dynamics, vectors, np.asarray(dynamics.robot.regressor(*motion)))
+    @cached_property
+    def vectors(self) -> Vectors:
+        """Motions at which efforts are compared."""
+        equations = sections_of(RobotModel(dynamics=self.dynamics), "robot")[0].equations
+        return dynamic_vectors(self.dynamics, equations, count=300)
+
+    @cached_property
+    def regressor(self) -> Array:
+        """The robot's regressor at these motions."""
+        return np.asarray(self.dynamics.robot.regressor(*(self.vectors[key] for key in ("q", "dq", "ddq"))))
 
     def __call__(self, values: Array) -> Mechanism:
         """The mechanism with these parameters; InputError where a mass or a moment of inertia would be negative."""
@@ -155,7 +155,10 @@ class _Completion:
         pairs = zip(dynamics.robot.names, values.tolist(), strict=True)
         known = {name: value for name, value in pairs if value or name in determined}  # 0: part of combinations
         stated = replace(dynamics, fixed=MappingProxyType(known))
-        moved = Vectors({**self.vectors.values, "tau": self.regressor @ values})
+
+        def moved() -> Vectors:
+            return Vectors({**self.vectors.values, "tau": self.regressor @ values})
+
         return complete_mechanism(stated, moved, "nominal", insist=False).mechanism
 
     def drawn(self, rng: np.random.Generator) -> tuple[Array, Mechanism]:
@@ -328,9 +331,9 @@ class Comparison(ArrayValue):
             f"{len(self.motion) / self.motion.rate:g} s. {truth}"
         )
         formal = (
-            f"No rigid body has the moments of inertia of {listed(_first(impossible))}: one exceeds the sum of the other "
-            "two. They are simulated as they are. The motion of the actuators depends on base parameters alone, which "
-            "are those of the simulated robot; the kinetic energy of every body is positive."
+            f"No rigid body has the moments of inertia of {listed(_first(impossible))}: one exceeds the sum of the "
+            "other two. They are simulated as they are: the motion of the actuators depends on base parameters alone, "
+            "and the kinetic energy of every body is positive."
         )
         return (made, *((formal,) if impossible else ()), range_, *self.drives())
 

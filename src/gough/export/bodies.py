@@ -1,6 +1,6 @@
 """The single bodies of an identified robot: what simulators need, and what efforts alone do not always determine."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -42,13 +42,13 @@ class CompleteMechanism:
 
 
 def complete_mechanism(
-    dynamics: IdentifiedDynamics, vectors: Vectors, bodies: str = "", *, insist: bool = True
+    dynamics: IdentifiedDynamics, vectors: Callable[[], Vectors], bodies: str = "", *, insist: bool = True
 ) -> CompleteMechanism:
     """The robot's mechanism with identified bodies.
 
     Args:
         dynamics: The identification.
-        vectors: Motions at which efforts are compared.
+        vectors: Makes motions at which efforts are compared, where they are needed.
         bodies: "nominal" takes what the data do not determine from the robot's description.
         insist: Refuse moments of inertia of which one exceeds the sum of the other two. With False such a body stays as
             it is if it cannot have a negative kinetic energy: equations of motion need no more, file formats do.
@@ -75,10 +75,10 @@ def complete_mechanism(
         values = dict(zip(robot.names, theta.tolist(), strict=True))
     elif bodies == "nominal":
         try:
-            values, undetermined, idle = _nearest_to_nominal(model, dynamics, vectors)
+            values, undetermined, idle = _nearest_to_nominal(model, dynamics, vectors())
         except InputError:  # bodies that the description takes to be identical need not be
             model = MechanismModel(_untied(robot.mechanism))
-            values, undetermined, idle = _nearest_to_nominal(model, dynamics, vectors)
+            values, undetermined, idle = _nearest_to_nominal(model, dynamics, vectors())
         known = (
             f"The data do not determine {counted(undetermined, 'direction')} of the {len(model.names)} parameters of "
             "single bodies: these are the nearest to the robot's description. The efforts of the actuators are the "
