@@ -114,7 +114,7 @@ def distance_figure(name: str, compared: Comparison, panels: Mapping[str, Sequen
     for title, labels in panels.items():
         known = [label for label in labels if label in by_label]
         lines = tuple(Line(label, 1e3 * np.asarray(by_label[label].position_error), colors[label]) for label in known)
-        drawn.append(Panel(f"distance from the desired position: {title}", "mm", lines, 150))
+        drawn.append(Panel(f"distance from the path: {title}", "mm", lines, 150))
     chart = Chart(0.0, 1 / compared.motion.rate, len(compared.motion), "time", "s", tuple(drawn))
     described = "Distances of the platform from its desired position over time, under several controllers."
     return charted(name, chart, described, caption)

@@ -122,10 +122,10 @@ def on_control(loop: Mapping[str, Any]) -> tuple[str, ...]:
             f"{LOOP.rate:g} Hz and the bandwidth of {LOOP.bandwidth:g} Hz are our choice."
         ),
         (
-            f"The moments of inertia of {loop['impossible_bodies']} of the simulated bodies are those of no rigid "
-            f"body, since p_2 = {loop['p_2']:.3f} exceeds p_3 = {loop['p_3']:.3f} in the a-priori values. The robot is "
-            "simulated with them as they are: the motion of its drives depends on base parameters alone, and the "
-            "kinetic energy of every body is positive."
+            f"Since p_2 = {loop['p_2']:.3f} exceeds p_3 = {loop['p_3']:.3f}, no rigid bodies have the a-priori values. "
+            f"Here {loop['impossible_bodies']} bodies, the stators, have a moment of inertia that exceeds the sum of "
+            "the other two. They are simulated as they are: the motion of the drives depends on base parameters alone, "
+            "and the kinetic energy of every body is positive."
         ),
     )
 
