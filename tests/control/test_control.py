@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gough import AssumptionError, InputError
-from gough.control import Comparison, ControlStudy, control, desired_motion, enclose_feedforward
+from gough.control import Comparison, ControlStudy, DesiredMotion, control, desired_motion, enclose_feedforward
 from gough.core.intervals import Interval
 from gough.dynamics import identify
 from gough.dynamics.example import random_motion
@@ -18,7 +18,7 @@ from gough.export import RobotModel
 from gough.export.compiled import CompiledModel
 from gough.report.control import control_documents, drive_table
 from gough.robots import ROBOTS, Delta
-from gough.simulate import Loop
+from gough.simulate import Circle, Loop
 from tests.compiler import needs_compiler
 from tests.export.models import dynamic_model, named_model
 
@@ -103,6 +103,39 @@ def test_the_same_seed_gives_the_same_comparison_and_its_page(smooth):
     assert first.enclosure.statement(first.limits) in page
     assert json.loads(files["control.json"])["runs"][0]["controller"] == "pd"
     assert str(first.table()).count("\n") >= 6
+
+
+@needs_compiler
+def test_a_robot_whose_moments_no_rigid_body_has_is_simulated_and_the_answer_says_so():
+    """The stators of PaLiDA as published; the exported C, which knows base parameters alone, predicts its motion."""
+    model = named_model("palida")
+    robot = model.dynamics.robot
+    study = ControlStudy.of(model, truth=robot.nominal)
+    assert study.impossible == tuple(f"stator{k}" for k in range(1, 7))
+    way = Circle(robot.home, 0.1, inclination=0.5, turn=0.6, turns=1, ramp=0.4).at(np.arange(0.0, 0.25, 1e-3))
+    motion = DesiredMotion("circle", 1000.0, robot.joint_motion(*way), way)
+    found = control(study, motion=motion, laws=["pd", "feedforward"], parameters=["true"], loop=Loop(bandwidth=10.0))
+    alone, fed = (
+        found.outcome("pd").tracked.max_error.max(),
+        found.outcome("feedforward", "true").tracked.max_error.max(),
+    )
+    assert fed < 0.03 * alone
+    assert "No rigid body has the moments of inertia of stator1, stator2" in found.sentences()[1]
+
+
+@needs_compiler
+def test_controllers_are_given_the_parameters_that_are_asked_for(smooth):
+    other = ControlStudy.of(smooth.model, truth=smooth.truth, others={"heavy": 1.5 * smooth.truth})
+    assert other.impossible == ()
+    motion = motion_of(smooth.model, seconds=0.1)
+    found = control(other, motion=motion, laws=["pd", "feedforward"], parameters=["heavy", "true"])
+    assert [run.label for run in found.outcomes] == ["pd", "feedforward, heavy", "feedforward, true"]
+    heavy, true = (found.outcome("feedforward", name).tracked.rms_error.max() for name in ("heavy", "true"))
+    assert true < 0.2 * heavy
+    with pytest.raises(InputError, match="there are no parameters 'heavi'; did you mean 'heavy'"):
+        control(other, motion=motion, parameters=["heavi"])
+    with pytest.raises(InputError, match="has 14 parameters, but light"):
+        ControlStudy.of(smooth.model, truth=smooth.truth, others={"light": np.ones(3)})
 
 
 def test_all_models_of_a_set_lie_in_the_proven_bounds():

@@ -11,6 +11,9 @@ import pytest
 
 from gough.cli import reproduce as command
 from gough.cli.app import run
+from gough.control import DesiredMotion
+from gough.papers.closed_loop import can_be_controlled, numbers
+from gough.papers.palida import control as palida_control
 from gough.papers.palida import paper as palida
 from gough.papers.palida import printed as palida_printed
 from gough.papers.palida import robot as palida_robot
@@ -22,6 +25,7 @@ from gough.robots import Palida, PalidaGeometry
 from gough.simulate import FourierSeries
 
 REPOSITORY = Path(__file__).parents[2]
+needs_control = pytest.mark.skipif(not can_be_controlled(), reason="needs MuJoCo and a C compiler")
 SMALL = Size(harmonics=2, readings=420, periods=3, orders=(2, 3), turns=4)
 """More than 400 readings: mechanisms evaluate fewer without compiled kernels, which takes longer."""
 FILES = {"reproduction.html", "reproduction.txt", "reproduction.json", "gough-manifest.json", "figures"}
@@ -41,16 +45,23 @@ def some_designs(*_):
     return {name: Designed(motion(k), criteria, 2.0) for k, name in enumerate(palida_robot.DESIGNS)}
 
 
+def beginning(motion_, n=150):
+    """The first instants of a motion."""
+    joints, pose = (type(part)(*(each[:n] for each in part)) for part in (motion_.joints, motion_.pose))
+    return DesiredMotion(motion_.name, motion_.rate, joints, pose)
+
+
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
     """The command with few repetitions of small experiments: its exit code, folder, steps."""
-    folder, steps = tmp_path_factory.mktemp("palida") / "out", []
+    folder, steps, whole = tmp_path_factory.mktemp("palida") / "out", [], palida_control.circle
 
     def small(seed, on_step, **options):
         return palida.reproduce(seed, lambda s: (steps.append(s), on_step(s)), **options, size=SMALL)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(palida, "designs", some_designs)
+        patched.setattr(palida_control, "circle", lambda model: beginning(whole(model)))
         patched.setattr(command, "PAPERS", {"palida": small})
         code = run(["reproduce", "palida", "--repetitions", "2", "--out", str(folder)])
     return code, folder, steps
@@ -194,6 +205,32 @@ def test_the_documented_page_belongs_to_this_code():
         assert noise == pytest.approx(numbers["cut_off"]["acceleration_noise"][label], rel=1e-6)
     bound = np.sqrt(repetition.bound(numbers["order"]).diagonal())
     assert bound == pytest.approx(list(numbers["cramer_rao_sd"].values()), rel=1e-6)
+
+
+@needs_control
+def test_feedforward_of_the_small_run_is_told(found):
+    loop = found["numbers"]["closed_loop"]
+    assert loop["impossible_bodies"] == 6
+    runs = loop["runs"]
+    labels = [row[0] for row in table(found, "Feedforward on the circle")["rows"]]
+    assert labels == list(runs) == ["pd", *(f"feedforward, {name}" for name in palida_control._WORDS)]
+    assert 10 * runs["feedforward, ML"]["rms_distance"] < runs["pd"]["rms_distance"]
+    assert "feedforward-on-the-circle" in found["figures"]
+
+
+@needs_control
+def test_the_documented_circle_in_closed_loop_is_computed_again():
+    """Under PD, the a-priori values, least squares of the first repetition, and the truth."""
+    stored = json.loads((REPOSITORY / "docs" / "reproductions" / "palida.json").read_text(encoding="utf-8"))
+    runs, series = stored["numbers"]["closed_loop"]["runs"], FourierSeries(**stored["numbers"]["series"][STATISTICAL])
+    assert stored["numbers"]["closed_loop"]["p_2"] > stored["numbers"]["closed_loop"]["p_3"]
+    assert runs["feedforward, true"]["rms_distance"] < runs["feedforward, ML"]["rms_distance"]
+    first = Repetition(series)(np.random.default_rng([1, 0]))
+    estimates = {"LS": palida_robot.least_squares(first), "ML": palida_robot.least_squares(first)}
+    again = numbers(palida_control.followed_circle(base_model(), series, estimates))
+    for label in ("pd", f"feedforward, {palida_control.PRIOR}", "feedforward, LS", "feedforward, true"):
+        for key in ("rms_distance", "largest_distance", "peak_effort"):
+            assert again[label][key] == pytest.approx(runs[label][key], rel=0.02), (label, key)
 
 
 def test_progress_rises_to_its_end(done):

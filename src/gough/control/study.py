@@ -1,7 +1,7 @@
 """Controllers compared on one motion: the exported C with several sets of parameters, and the complete robot."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite
 from pathlib import Path
@@ -14,18 +14,18 @@ from gough.answers import read_json
 from gough.control.enclosure import Enclosure, enclose_feedforward
 from gough.control.motions import DesiredMotion, desired_motion
 from gough.core.arrays import Array, ArrayValue, array
-from gough.core.errors import InputError, require
+from gough.core.errors import InputError, nearest, require
 from gough.core.files import is_file, is_folder, read_text
 from gough.core.outward import at_most
 from gough.core.progress import Phase
 from gough.core.tables import Cell, Column, Table, table
-from gough.core.text import number
+from gough.core.text import listed, number
 from gough.estimates import Claim
 from gough.export import IdentifiedDynamics, RobotModel
 from gough.export.bodies import complete_mechanism
 from gough.export.c_source import sections_of
 from gough.export.compiled import CompiledModel
-from gough.export.vectors import dynamic_vectors
+from gough.export.vectors import Vectors, dynamic_vectors
 from gough.region import ConfidenceEllipsoid
 from gough.robots.mechanism import Mechanism
 from gough.simulate.multibody.plants import plant
@@ -58,33 +58,35 @@ class ControlStudy:
     """Whether the truth was drawn from the set of the identification; else it is that of a simulated experiment."""
     mechanism: Mechanism
     """The complete mechanism with these parameters."""
+    others: Mapping[str, Array] = field(default_factory=dict)
+    """More parameters to give to controllers, by name, each in the order of the robot's names."""
 
     @classmethod
-    def of(cls, model: RobotModel, *, truth: Array | None = None, seed: int = 1) -> "ControlStudy":
+    def of(
+        cls, model: RobotModel, *, truth: Array | None = None, seed: int = 1, others: Mapping[str, Array] | None = None
+    ) -> "ControlStudy":
         """A robot with the true parameters, or with parameters drawn from the set that the data allow.
 
         Args:
             model: The identification.
             truth: True parameters, known of simulated robots; None draws them from the estimate's region.
             seed: For the draw.
+            others: More parameters to give to controllers, by name.
 
         Raises:
-            InputError: the model has no dynamics, or no rigid bodies have such parameters.
+            InputError: the model has no dynamics, or the robot would have a negative mass or moment of inertia.
         """
-        dynamics = _dynamics(model)
+        dynamics, more = _dynamics(model), dict(others or {})
+        n = len(dynamics.robot.names)
+        for name, values in more.items():
+            require(values.shape == (n,), f"the {dynamics.robot.name} has {n} parameters, but {name} {values.shape}")
+        completion = _Completion(dynamics)
         if truth is not None:
             values = array(truth, "truth", ndim=1)
-            n = len(dynamics.robot.names)
             require(len(values) == n, f"the {dynamics.robot.name} has {n} parameters, but {len(values)} true ones")
-            return cls(model, values, is_drawn=False, mechanism=_mechanism(dynamics, values))
-        rng, reason = np.random.default_rng(seed), None
-        for k in range(_DRAWS):
-            values = _drawn(dynamics, rng) if k < _DRAWS - 1 else dynamics.parameters()
-            try:
-                return cls(model, values, is_drawn=True, mechanism=_mechanism(dynamics, values))
-            except InputError as error:
-                reason = reason or error
-        raise InputError(f"no physically possible robot is found in the set of the identification: {reason}")
+            return cls(model, values, is_drawn=False, mechanism=completion(values), others=more)
+        values, mechanism = completion.drawn(np.random.default_rng(seed))
+        return cls(model, values, is_drawn=True, mechanism=mechanism, others=more)
 
     @classmethod
     def read(cls, place: str | Path, *, method: str = "", seed: int = 1) -> "ControlStudy":
@@ -110,7 +112,12 @@ class ControlStudy:
         sets = {BLUEPRINT: np.asarray(dynamics.robot.nominal), IDENTIFIED: dynamics.parameters()}
         if dynamics.possible:
             sets[PHYSICAL] = np.array([dynamics.possible[name] for name in dynamics.robot.names])
-        return sets | {TRUE: self.truth}
+        return sets | dict(self.others) | {TRUE: self.truth}
+
+    @property
+    def impossible(self) -> tuple[str, ...]:
+        """Bodies of the simulated robot with moments of inertia that no rigid body has."""
+        return tuple(body.name for body in self.mechanism.bodies if not body.inertia.is_possible)
 
     @cached_property
     def compiled(self) -> CompiledModel:
@@ -124,14 +131,62 @@ def _dynamics(model: RobotModel) -> IdentifiedDynamics:
     return model.dynamics
 
 
-def _mechanism(dynamics: IdentifiedDynamics, values: Array) -> Mechanism:
-    """The complete mechanism whose efforts are those of these parameters."""
-    determined = {*dynamics.columns, *dynamics.fixed}
-    pairs = zip(dynamics.robot.names, values.tolist(), strict=True)
-    known = {name: value for name, value in pairs if value or name in determined}  # 0: part of combinations
-    stated = replace(dynamics, fixed=MappingProxyType(known))
-    equations = sections_of(RobotModel(dynamics=dynamics), "robot")[0].equations
-    return complete_mechanism(stated, dynamic_vectors(stated, equations, count=300), "nominal").mechanism
+@dataclass(frozen=True, eq=False)
+class _Completion:
+    """Complete mechanisms for parameters of a robot, each with the efforts of these parameters."""
+
+    dynamics: IdentifiedDynamics
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """Motions at which efforts are compared."""
+        equations = sections_of(RobotModel(dynamics=self.dynamics), "robot")[0].equations
+        return dynamic_vectors(self.dynamics, equations, count=300)
+
+    @cached_property
+    def regressor(self) -> Array:
+        """The robot's regressor at these motions."""
+        return np.asarray(self.dynamics.robot.regressor(*(self.vectors[key] for key in ("q", "dq", "ddq"))))
+
+    def __call__(self, values: Array) -> Mechanism:
+        """The mechanism with these parameters; InputError where a mass or a moment of inertia would be negative."""
+        dynamics = self.dynamics
+        determined = {*dynamics.columns, *dynamics.fixed}
+        pairs = zip(dynamics.robot.names, values.tolist(), strict=True)
+        known = {name: value for name, value in pairs if value or name in determined}  # 0: part of combinations
+        stated = replace(dynamics, fixed=MappingProxyType(known))
+
+        def moved() -> Vectors:
+            return Vectors({**self.vectors.values, "tau": self.regressor @ values})
+
+        return complete_mechanism(stated, moved, "nominal", insist=False).mechanism
+
+    def drawn(self, rng: np.random.Generator) -> tuple[Array, Mechanism]:
+        """Parameters drawn from the set that the data allow, and their mechanism: of possible bodies if any is found.
+
+        Bodies of the description stand for what the data do not determine. If one of those is not possible itself, the
+        first mechanism without a negative moment is taken.
+        """
+        described: Any = self.dynamics.robot
+        insist = _is_possible(described.mechanism)
+        first, reason = None, None
+        for k in range(_DRAWS):
+            values = _drawn(self.dynamics, rng) if k < _DRAWS - 1 else self.dynamics.parameters()
+            try:
+                mechanism = self(values)
+            except InputError as error:
+                reason = reason or error
+                continue
+            if not insist or _is_possible(mechanism):
+                return values, mechanism
+            first = first or (values, mechanism)
+        if first is None:
+            raise InputError(f"no physically possible robot is found in the set of the identification: {reason}")
+        return first
+
+
+def _is_possible(mechanism: Mechanism) -> bool:
+    return all(body.inertia.is_possible for body in mechanism.bodies)
 
 
 def _drawn(dynamics: IdentifiedDynamics, rng: np.random.Generator) -> Array:
@@ -269,13 +324,18 @@ class Comparison(ArrayValue):
             if outside
             else "The motion stays in the range of the data."
         )
-        bodies = len(self.study.mechanism.bodies)
+        bodies, impossible = len(self.study.mechanism.bodies), self.study.impossible
         made = (
             f"{robot.name}: all {bodies} bodies in closed loops by {_ENGINES[self.engine]}, controlled "
             f"{self.loop.rate:g} times a second by the exported C on the motion '{self.motion.name}' of "
             f"{len(self.motion) / self.motion.rate:g} s. {truth}"
         )
-        return (made, range_, *self.drives())
+        formal = (
+            f"No rigid body has the moments of inertia of {listed(_first(impossible))}: one exceeds the sum of the "
+            "other two. They are simulated as they are: the motion of the actuators depends on base parameters alone, "
+            "and the kinetic energy of every body is positive."
+        )
+        return (made, *((formal,) if impossible else ()), range_, *self.drives())
 
     def drives(self) -> tuple[str, ...]:
         """The enclosure of the feedforward efforts in words, rounded outward."""
@@ -319,6 +379,11 @@ class Comparison(ArrayValue):
             "enclosure": None if found is None else _enclosure_data(found, self.limits),
             "sentences": list(self.sentences()),
         }
+
+
+def _first(names: Sequence[str], most: int = 6) -> list[str]:
+    more = len(names) - most
+    return [*names[:most], *([f"{more} more"] if more > 0 else [])]
 
 
 def _run_data(run: Outcome) -> dict[str, Any]:
@@ -365,6 +430,7 @@ def control(
     *,
     motion: str | DesiredMotion = "random",
     laws: Sequence[str] = tuple(LAWS),
+    parameters: Sequence[str] = (),
     loop: Loop | None = None,
     engine: str = "mujoco",
     seed: int = 1,
@@ -378,6 +444,7 @@ def control(
         study: The identification, and the robot that is simulated.
         motion: A motion, one of `MOTIONS`, or a file.
         laws: Names of laws.
+        parameters: Names of the sets of parameters to give to them; all of `study.parameter_sets` by default.
         loop: Rate, delay, sensors and drives; None takes the defaults of `Loop`.
         engine: "mujoco", or "pinocchio", which is about 50 times slower and more accurate.
         seed: Random seed of the motion and of the noise; the noise is the same in all runs.
@@ -386,7 +453,8 @@ def control(
         on_step: Told of each run as it begins.
 
     Raises:
-        InputError: there is no such law, motion or engine; the motion is out of reach, or of another robot.
+        InputError: there is no such law, set of parameters, motion or engine; the motion is out of reach, or of another
+            robot.
         ExportError: there is no C compiler.
     """
     loop = Loop() if loop is None else loop
@@ -399,7 +467,10 @@ def control(
     require(motion.rate == loop.rate, f"the motion has {motion.rate:g} samples a second, the loop {loop.rate:g}")
     loop.limits(len(dynamics.robot.actuators))
     sets = study.parameter_sets
-    runs = [(law, name) for law in dict.fromkeys(laws) for name in (("",) if law in _NO_MODEL else tuple(sets))]
+    for name in parameters:
+        require(name in sets, f"there are no parameters '{name}'{nearest(name, sets)} (known: {', '.join(sets)})")
+    chosen = tuple(parameters) or tuple(sets)
+    runs = [(law, name) for law in dict.fromkeys(laws) for name in (("",) if law in _NO_MODEL else chosen)]
     compiled, begin = study.compiled, motion.joints
     inertia = np.diagonal(compiled.with_parameters(sets[BLUEPRINT]).mass_matrix(compiled.home)).copy()
     outcomes = []

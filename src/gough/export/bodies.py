@@ -1,6 +1,6 @@
 """The single bodies of an identified robot: what simulators need, and what efforts alone do not always determine."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -41,13 +41,17 @@ class CompleteMechanism:
         return self.model.mechanism
 
 
-def complete_mechanism(dynamics: IdentifiedDynamics, vectors: Vectors, bodies: str = "") -> CompleteMechanism:
+def complete_mechanism(
+    dynamics: IdentifiedDynamics, vectors: Callable[[], Vectors], bodies: str = "", *, insist: bool = True
+) -> CompleteMechanism:
     """The robot's mechanism with identified bodies.
 
     Args:
         dynamics: The identification.
-        vectors: Motions at which efforts are compared.
+        vectors: Makes motions at which efforts are compared, where they are needed.
         bodies: "nominal" takes what the data do not determine from the robot's description.
+        insist: Refuse moments of inertia of which one exceeds the sum of the other two. With False such a body stays as
+            it is if it cannot have a negative kinetic energy: equations of motion need no more, file formats do.
 
     Raises:
         InputError: the data do not determine single bodies, no rigid bodies have the identified efforts, or the bodies
@@ -71,10 +75,10 @@ def complete_mechanism(dynamics: IdentifiedDynamics, vectors: Vectors, bodies: s
         values = dict(zip(robot.names, theta.tolist(), strict=True))
     elif bodies == "nominal":
         try:
-            values, undetermined, idle = _nearest_to_nominal(model, dynamics, vectors)
+            values, undetermined, idle = _nearest_to_nominal(model, dynamics, vectors())
         except InputError:  # bodies that the description takes to be identical need not be
             model = MechanismModel(_untied(robot.mechanism))
-            values, undetermined, idle = _nearest_to_nominal(model, dynamics, vectors)
+            values, undetermined, idle = _nearest_to_nominal(model, dynamics, vectors())
         known = (
             f"The data do not determine {counted(undetermined, 'direction')} of the {len(model.names)} parameters of "
             "single bodies: these are the nearest to the robot's description. The efforts of the actuators are the "
@@ -90,7 +94,7 @@ def complete_mechanism(dynamics: IdentifiedDynamics, vectors: Vectors, bodies: s
             "finds bodies that can exist; use --bodies nominal to take what is not determined from the description; or "
             "export to c or fmu, which need no single bodies"
         )
-    return CompleteMechanism(MechanismModel(_with_values(model, values, idle)), values, notes)
+    return CompleteMechanism(MechanismModel(_with_values(model, values, idle, insist=insist)), values, notes)
 
 
 def _nearest_to_nominal(
@@ -137,23 +141,25 @@ def _sizes(model: MechanismModel) -> Array:
     )
 
 
-def _with_values(model: MechanismModel, values: Mapping[str, float], idle: frozenset[str]) -> Mechanism:
+def _with_values(
+    model: MechanismModel, values: Mapping[str, float], idle: frozenset[str], *, insist: bool
+) -> Mechanism:
     """The mechanism with other inertias, rotors and friction."""
     of = model.mechanism
     return replace(
         of,
-        bodies=tuple(_body(body, values, idle) for body in of.bodies),
+        bodies=tuple(_body(body, values, idle, insist=insist) for body in of.bodies),
         joints=tuple(_joint(joint, values) for joint in of.joints),
     )
 
 
-def _body(body: Body, values: Mapping[str, float], idle: frozenset[str]) -> Body:
+def _body(body: Body, values: Mapping[str, float], idle: frozenset[str], *, insist: bool) -> Body:
     """The body with its values; mass and moments without any effect are raised where it would be impossible else."""
     terms = {term: values[f"{term}_{body.tied}"] for term in body.inertia.terms}
     moments = [term for term in ("Ixx", "Iyy", "Izz") if term in terms]
     free = [term for term in moments if f"{term}_{body.tied}" in idle]
     largest = max((terms[term] for term in moments if term not in free), default=0.0)
-    reason, possible = "", None
+    reason, possible, formal = "", None, None
     heavier = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0) if f"m_{body.tied}" in idle and "m" in terms else (1.0,)
     others = (
         ({"m": factor * terms["m"]} if factor != 1.0 else {}) | raised
@@ -168,12 +174,15 @@ def _body(body: Body, values: Mapping[str, float], idle: frozenset[str]) -> Body
             continue
         if not inertia.is_possible:
             reason = reason or "a moment of inertia exceeds the sum of the other two"
+            formal = formal or inertia
         elif _is_solid(inertia):
             return replace(body, inertia=inertia)
         else:
             possible = possible or inertia
     if possible is not None:
         return replace(body, inertia=possible)
+    if formal is not None and not insist:
+        return replace(body, inertia=formal)
     shown = ", ".join(f"{term} = {value:.3g}" for term, value in terms.items())
     raise InputError(
         f"body '{body.name}' is not physically possible ({shown}): {reason}. Simulators refuse such a body; export to "

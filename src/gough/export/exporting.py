@@ -129,7 +129,7 @@ def _bodies_of(model: RobotModel, options: Options) -> tuple[CompleteMechanism, 
     section = sections_of(RobotModel(dynamics=model.dynamics), options.name)[0]
     assert section.dynamics is not None
     vectors = section.vectors
-    return complete_mechanism(section.dynamics, vectors, options.bodies), vectors
+    return complete_mechanism(section.dynamics, lambda: vectors, options.bodies), vectors
 
 
 def _compared(program: str, errors: Mapping[str, float]) -> tuple[Comparison, ...]:

@@ -13,6 +13,7 @@ from gough.core.progress import Phase
 from gough.core.tables import Table
 from gough.core.text import listed, signed
 from gough.dynamics import Identified, identify, recorded
+from gough.export import RobotModel
 from gough.papers.closed_loop import can_be_controlled, controlled, poses
 from gough.papers.demonstration import gain_texts
 from gough.papers.printed import NCPP, NCPP_AGAINST_ADAMS
@@ -230,7 +231,7 @@ _LOOP = Loop(rate=_RATE, limit=200.0, bandwidth=15.0)
 
 def _closed_loop(rebuilt: Rebuilt, complete: Identified) -> Comparison:
     """The Adept cycle under control, with every part of the robot a body [NCPP, §III]."""
-    return controlled(complete, rebuilt.truth, motion="adept", laws=_LAWS, loop=_LOOP)
+    return controlled(RobotModel.of(complete), rebuilt.truth, motion="adept", laws=_LAWS, loop=_LOOP)
 
 
 def _overshoot(followed: Comparison) -> dict[str, dict[str, float]]:

@@ -74,7 +74,10 @@ def side_by_side(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str
 
 
 def as_markdown(stored: Mapping[str, Any]) -> str:
-    """A page of the documentation: the contents of reproduction.json with the `command` that made it."""
+    """A page of the documentation: the contents of reproduction.json with the `command` that made it.
+
+    Figures that `shown` names are in the folder figures beside the page.
+    """
     blocks = [f"# {stored['title']} [{stored['paper']}]"]
     blocks += [_filled(text) for text in (f"Everything below is printed by `{stored['command']}`.", *stored["about"])]
     for each in stored["tables"]:
@@ -84,6 +87,12 @@ def as_markdown(stored: Mapping[str, Any]) -> str:
         blocks += [f"## {each['caption']}", text]
     for heading, remarks in ((CONTRADICTIONS, stored["inconsistencies"]), (DIFFERENCES, stored["differences"])):
         blocks += [f"## {heading}", "\n".join(_filled(f"- {remark}", indent="  ") for remark in remarks)]
+    shown = stored.get("shown", ())
+    if shown:
+        blocks.append("## Figures")
+    for name in shown:
+        folder = stored["command"].split()[2]
+        blocks += [f"![{name}](figures/{folder}-{name}.svg)", _filled(stored["figures"][name])]
     return "\n\n".join(blocks) + "\n"
 
 

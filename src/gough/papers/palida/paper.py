@@ -10,8 +10,10 @@ import numpy as np
 from gough.core.progress import OnProgress, Phase, Progress
 from gough.core.threads import one_blas_thread
 from gough.dynamics import series_order
+from gough.papers.closed_loop import can_be_controlled
 from gough.papers.palida import figures, tables, text
 from gough.papers.palida.benchmark import MOTIONS, WITHOUT, judged
+from gough.papers.palida.control import control_figure, control_table, estimates_for_control, followed_circle
 from gough.papers.palida.printed import inconsistencies
 from gough.papers.palida.robot import (
     DESIGNS,
@@ -36,7 +38,7 @@ from gough.simulate import MonteCarlo, Spread
 
 FEW = 20
 """Repetitions by default: about two minutes of one core."""
-_PREPARE, _DESIGN, _ORDER, _REPEAT, _JUDGE, _DRAW = 3, 8, 8, 1, 8, 6
+_PREPARE, _DESIGN, _ORDER, _REPEAT, _JUDGE, _CONTROL, _DRAW = 3, 8, 8, 1, 8, 12, 6
 """About how many seconds each part takes, so that the time left can be told; repeating is per repetition."""
 
 
@@ -71,7 +73,7 @@ def reproduce(
     folder: Path | None = None,
     size: Size | None = None,
 ) -> Reproduction:
-    """Tables I to III, section V and figures 2 and 4 to 7 beside those of a simulated PaLiDA.
+    """Tables I to III, section V, figures 2 and 4 to 7, and feedforward on the circle, of a simulated PaLiDA.
 
     Args:
         seed: Of trajectories' start and noise.
@@ -84,7 +86,7 @@ def reproduce(
     size = size or Size()
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-    total = _PREPARE + _DESIGN * len(DESIGNS) + _ORDER + 4 * _REPEAT * repetitions + _JUDGE + _DRAW
+    total = _PREPARE + _DESIGN * len(DESIGNS) + _ORDER + 4 * _REPEAT * repetitions + _JUDGE + _CONTROL + _DRAW
     course = _Course(total, on_step)
     with one_blas_thread():
         results = _results(course, seed, size, repetitions=repetitions, executor=executor, folder=folder)
@@ -119,13 +121,18 @@ def _results(
     spreads = _repeated(course, requested, executor, folder)
     course.begin("the circle and its mirror image", _JUDGE)
     verdicts = judged(experiments[STATISTICAL], order=order.order, turns=size.turns, seed=seed)
+    course.begin("feedforward on the circle in closed loop", _CONTROL)
+    followed = None
+    if can_be_controlled():
+        estimates = estimates_for_control(first, order.order)
+        followed = followed_circle(model, designed[STATISTICAL].series, estimates)
     bound = experiments[STATISTICAL].bound(order.order)
     noise = {
         label: experiments[STATISTICAL].acceleration_noise(first, cut_off)
         for labels, cut_off in (((LS, GM), None), ((LS_WIDE, GM_WIDE), WIDE), ((LS_TOP, GM_TOP), first.highest))
         for label in labels
     }
-    return Results(model, designed, experiments, first.motion, order, spreads, bound, verdicts, noise, size)
+    return Results(model, designed, experiments, first.motion, order, spreads, bound, verdicts, noise, size, followed)
 
 
 def _repeated(
@@ -176,6 +183,7 @@ def _reproduction(results: Results) -> Reproduction:
             tables.causes(results),
             tables.coverage(results),
             tables.section_5(results.judged),
+            *((control_table(numbers["closed_loop"]["runs"]),) if "closed_loop" in numbers else ()),
         ),
         inconsistencies=inconsistencies(),
         differences=text.differences(numbers),
@@ -192,6 +200,7 @@ def _drawings(results: Results) -> tuple[Drawing, ...]:
         figures.covariances(results.motion),
         figures.distributions(results.spreads, results.model.symbols),
         figures.residuals(results.judged.verdicts[WITHOUT, circle], results.judged.motions[circle]),
+        *(() if results.followed is None else (control_figure(results.followed),)),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gough.control import Comparison
 from gough.core.arrays import Array
 from gough.core.tables import Table
 from gough.core.text import number
@@ -15,6 +16,7 @@ from gough.data.filters import CLEARANCE
 from gough.dynamics.periodic.motion import RepeatedMotion
 from gough.dynamics.periodic.order import OrderChoice
 from gough.papers.palida.benchmark import MOTIONS, PITCH, WITH, WITHOUT, WORDS, Judged
+from gough.papers.palida.control import loop_numbers
 from gough.papers.palida.printed import (
     PRINTED_CIRCLE,
     PRINTED_MEASUREMENT,
@@ -79,6 +81,8 @@ class Results:
     acceleration_noise: Mapping[str, float]
     """Noise of the platform's accelerations over their size in the D-optimal experiment, by estimator's label."""
     size: Size
+    followed: Comparison | None = None
+    """The circle in closed loop; None where MuJoCo or a C compiler is missing."""
 
     @property
     def n(self) -> int:
@@ -371,6 +375,7 @@ def numbers(results: Results) -> dict[str, Any]:
             name: (np.ptp(motion.mean[:, : len(motion.coordinates)], axis=0) / PITCH).tolist()
             for name, motion in results.judged.motions.items()
         },
+        **({} if results.followed is None else {"closed_loop": loop_numbers(results.model, results.followed)}),
     }
 
 

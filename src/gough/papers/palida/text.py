@@ -6,6 +6,7 @@ from typing import Any
 
 from gough.core.text import listed
 from gough.papers.palida.benchmark import MOTIONS, WITH, WITHOUT
+from gough.papers.palida.control import on_control
 from gough.papers.palida.printed import COGGING, PRINTED_CIRCLE, PRINTED_MIRRORED
 from gough.papers.palida.robot import (
     DESIGNS,
@@ -53,7 +54,9 @@ def about(n: Numbers) -> tuple[str, ...]:
 
 def differences(n: Numbers) -> tuple[str, ...]:
     """Differences from the paper, and the measured reasons."""
-    return (*_on_designs(n), *_on_cut_off(n), *_on_estimators(n), *_on_circles(n))
+    loop = n.get("closed_loop")
+    control = () if loop is None else on_control(loop)
+    return (*_on_designs(n), *_on_cut_off(n), *_on_estimators(n), *_on_circles(n), *control)
 
 
 def _on_designs(n: Numbers) -> tuple[str, ...]:

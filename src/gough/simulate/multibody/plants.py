@@ -1,7 +1,7 @@
 """The complete mechanism under given efforts: forward dynamics of all bodies, by MuJoCo or Pinocchio."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -10,7 +10,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
-from gough.robots.mechanism import Mechanism, MechanismModel
+from gough.robots.mechanism import Inertia, Mechanism, MechanismModel
 from gough.robots.mechanism.assembly import moving_closures
 from gough.simulate.multibody.engines import load, pinocchio_model
 from gough.simulate.multibody.mjcf import mjcf
@@ -45,6 +45,9 @@ def plant(mechanism: Mechanism, q: Array, dq: Array, engine: str = "mujoco", *, 
     MuJoCo integrates by its implicit method of first order, with soft closures and dry friction as a constraint.
     Pinocchio's accelerations are integrated by the classical Runge–Kutta method of order four, with exact closures; dry
     friction is f · tanh(velocity / 0.005). Friction is that of the description. Its constant offsets are ignored.
+
+    Bodies may have moments of inertia that no rigid body has, one larger than the sum of the other two: equations of
+    motion need no more than positive moments.
 
     Args:
         mechanism: The complete mechanism with masses and friction.
@@ -100,11 +103,13 @@ class MujocoPlant:
     def __init__(self, mechanism: Mechanism, s: Array, ds: Array, step: float) -> None:
         self._mujoco, self._step = load("mujoco"), step
         try:
-            model = self._mujoco.MjModel.from_xml_string(mjcf(mechanism, s, timestep=step, has_friction=True))
+            text = mjcf(_balanced(mechanism), s, timestep=step, has_friction=True)
+            model = self._mujoco.MjModel.from_xml_string(text)
         except ValueError as error:
             raise InputError(
                 f"MuJoCo refuses the {mechanism.name} ({' '.join(str(error).split())}): use the engine pinocchio"
             ) from error
+        self._set_impossible(model, mechanism)
         # by default MuJoCo smooths dry friction over 20 ms; here over two steps, as it does with the closures
         model.dof_solref[:] = [2 * step, 1.0]
         model.dof_solimp[:, :2] = 0.9999
@@ -113,6 +118,18 @@ class MujocoPlant:
         n = len(places)  # without the coordinates of a tool frame
         self._data.qpos[places], self._data.qvel[places] = s[:n], ds[:n]
         self._actuated = np.array([places[mechanism.coordinates.index(name)] for name in mechanism.actuated])
+
+    def _set_impossible(self, model: Any, mechanism: Mechanism) -> None:
+        """Give bodies their own moments of inertia where MuJoCo reads from a file only what rigid bodies can have."""
+        bodies = [body for body in mechanism.bodies if not body.inertia.is_possible]
+        for body in bodies:
+            moments, axes = np.linalg.eigh(body.inertia.matrix)
+            axes[:, 2] = np.cross(axes[:, 0], axes[:, 1])
+            place = model.body(body.name)
+            self._mujoco.mju_mat2Quat(place.iquat, axes.reshape(-1))
+            place.inertia[:] = moments
+        if bodies:
+            self._mujoco.mj_setConst(model, self._mujoco.MjData(model))
 
     def read(self) -> tuple[Array, Array]:
         """True positions and velocities of the actuators."""
@@ -124,6 +141,19 @@ class MujocoPlant:
         self._model.opt.timestep = seconds / count
         self._data.ctrl[:] = efforts
         self._mujoco.mj_step(self._model, self._data, count)
+
+
+def _balanced(mechanism: Mechanism) -> Mechanism:
+    """The mechanism with equal moments of inertia for each body whose own moments no rigid body has."""
+    bodies = tuple(
+        body if body.inertia.is_possible else replace(body, inertia=_ball(body.inertia)) for body in mechanism.bodies
+    )
+    return replace(mechanism, bodies=bodies)
+
+
+def _ball(inertia: Inertia) -> Inertia:
+    mean = float(np.trace(inertia.matrix)) / 3
+    return replace(inertia, moments=(mean, mean, mean), products=(0.0, 0.0, 0.0))
 
 
 class PinocchioPlant:
