@@ -191,7 +191,7 @@ def test_printed_numbers_for_drives_are_rounded_up(smooth):
 def test_statements_about_drives_are_rounded_outward(smooth):
     found = enclose_feedforward(smooth.dynamics, motion_of(smooth.model))
     compared = Comparison(smooth, motion_of(smooth.model), Loop(), "mujoco", (), found)
-    efforts, _ = compared.drives()
+    efforts, *_ = compared.drives()
     *peaks, worst = (Fraction(text) for text in re.findall(r"(\d+\.\d+) N·m", efforts))
     assert all(shown >= Fraction(own) for shown, own in zip(peaks, found.peak.tolist(), strict=True))
     assert worst >= Fraction(float(found.worst_error.max()))
@@ -312,3 +312,42 @@ def test_motions_of_other_robots_are_refused():
     ):
         with pytest.raises(InputError, match=words):
             motion_of(named_model(key), name)
+
+
+def test_the_verdict_of_the_identification_stands_beside_the_bounds(smooth):
+    refuted = replace(smooth.model, dynamics=replace(smooth.dynamics, is_refuted=True, headline="It is NOT ADEQUATE."))
+    motion = motion_of(refuted, seconds=0.2)
+    found = Comparison(replace(smooth, model=refuted), motion, Loop(), "mujoco", (), None)
+    assert any(text.startswith("Careful: It is NOT ADEQUATE.") for text in found.sentences())
+    assert not Comparison(smooth, motion, Loop(), "mujoco", (), None).doubts
+
+
+def test_motions_and_loops_that_cannot_be_simulated_are_refused(smooth, tmp_path):
+    rng = np.random.default_rng(1)
+    with pytest.raises(InputError, match="at most 200000 are simulated"):
+        desired_motion(smooth.dynamics, "random", rate=1000.0, rng=rng, seconds=1e9)
+    with pytest.raises(InputError, match=r"has at most a bandwidth of 318.3 Hz, but 900 Hz"):
+        Loop(bandwidth=900.0)
+    with pytest.raises(InputError, match="limit must be a number, but is NaN"):
+        Loop(limit=np.nan)
+    motion = motion_of(smooth.model, seconds=0.1)
+    with pytest.raises(InputError, match="longer than the motion, which has"):
+        control(smooth, motion=motion, loop=Loop(delay=100_000))
+    path = tmp_path / "motion.csv"
+    path.write_text("t,q1,q2\n0,1,1\n")
+    with pytest.raises(InputError, match=r"cannot be read as a motion. It needs a column 'time'"):
+        desired_motion(smooth.dynamics, str(path), rate=1000.0, rng=rng)
+
+
+@needs_compiler
+def test_a_motion_that_begins_where_the_mechanism_cannot_be_assembled_is_refused(smooth, monkeypatch):
+    class Elsewhere:
+        def read(self):
+            q = motion.joints.q[0].copy()
+            q[1] += 2 * np.pi
+            return q, np.zeros(3)
+
+    motion = motion_of(smooth.model, seconds=0.1)
+    monkeypatch.setattr("gough.control.study.plant", lambda *_, **__: Elsewhere())
+    with pytest.raises(InputError, match=r"cannot be assembled at the beginning of the motion 'random', where q2 is"):
+        control(smooth, motion=motion, laws=["pd"])

@@ -81,6 +81,9 @@ def test_another_method_may_be_exported(identified):
         (lambda d: d["dynamics"].update(fixed={"mass": 1.0}), "does not have"),
         (lambda d: d.update(dynamics=None), "needs dynamics or geometry"),
         (lambda d: d.update(dynamics=3), "not a complete model"),
+        (lambda d: d.pop("seal"), "it lacks the key 'seal'"),
+        (lambda d: d["dynamics"].update(headline="better"), "its content was changed after gough wrote it"),
+        (lambda d: d["dynamics"]["seen"]["q"][0].__setitem__(0, -9.0), "its content was changed after gough wrote it"),
     ],
 )
 def test_damaged_models_are_refused(identified, change, words):

@@ -69,7 +69,9 @@ class Enclosure(ArrayValue):
 
     def statement(self, limit: Array) -> str:
         """The statement about drives of this limit (n,), with its claim."""
-        kind = {Claim.PROOF: "Proven", Claim.ENCLOSURE: "Enclosed in exact arithmetic"}.get(self.claim, "By confidence")
+        kind = {Claim.PROOF: "Proven", Claim.ENCLOSURE: "Enclosed, up to the rounding of the regressor"}.get(
+            self.claim, "By confidence"
+        )
         shown = " and ".join(
             dict.fromkeys(f"± {_stated(value)} {u}" for value, u in zip(limit, self.units, strict=True))
         )
@@ -107,7 +109,10 @@ _GUARANTEED = (
     "the equations of the model with its stated geometry."
 )
 _CONFIDENT = "The noise of the identification is as its method assumes, and the robot obeys the equations of the model."
-_FEEDFORWARD = "The efforts are those of the desired motion at the instants of sampling, without the share of feedback."
+_FEEDFORWARD = (
+    "The efforts are those of the desired motion at the instants of sampling, without the share of feedback, and "
+    "without the errors of measured efforts that the identification allows."
+)
 
 
 def enclose_feedforward(

@@ -18,6 +18,7 @@ from gough.robots.model import JointMotion, PoseMotion
 from gough.simulate import Circle, FourierSeries, Limits, PickAndPlace, Ramped, SlowThenFast
 from gough.simulate.trajectories import instants
 
+_MOST_SAMPLES = 200_000
 _LEAST_MARGIN = 0.4
 """Part of the distance from singularity at home below which random motions are made smaller: near a singularity
 efforts and errors of the pose grow without bound."""
@@ -65,6 +66,11 @@ def desired_motion(
         InputError: there is no such motion or file, it lacks a column, or this robot cannot reach it.
     """
     if name in MOTIONS:
+        require(
+            seconds * rate <= _MOST_SAMPLES,
+            f"a motion of {seconds:g} s at {rate:g} samples a second has {seconds * rate:.3g} samples, but at most "
+            f"{_MOST_SAMPLES} are simulated: shorten it, or lower the rate",
+        )
         moved = MOTIONS[name](dynamics, rate, rng, seconds)
     elif "." in Path(name).name:
         moved = _from_file(dynamics, Path(name), rate)
@@ -177,9 +183,9 @@ PaLiDA, inclined by 30° at 1 m/s [AHG, §V]; the Adept cycle of Par4, 25-305-25
 def _from_file(dynamics: IdentifiedDynamics, path: Path, rate: float) -> JointMotion | PoseMotion:
     """Positions of a file, interpolated by splines of degree five, whose derivatives are velocity and acceleration."""
     robot: Any = dynamics.robot
-    recording = read_recording(path)
     pose = tuple(getattr(robot, "pose_names", ()))
     joints = tuple(robot.coordinates)
+    recording = _recording(path, joints)
     for names, units, kind in (
         (joints, robot.coordinate_units, JointMotion),
         (pose, getattr(robot, "pose_units", ()), PoseMotion),
@@ -189,7 +195,13 @@ def _from_file(dynamics: IdentifiedDynamics, path: Path, rate: float) -> JointMo
             samples = np.stack([recording[name] for name in names], axis=1)
             require(len(samples) >= 6, f"{path}: a motion needs at least 6 rows, but has {len(samples)}")
             spline = make_interp_spline(np.arange(len(samples)) / recording.rate, samples, k=5)
-            t = instants((len(samples) - 1) / recording.rate, rate)
+            seconds = (len(samples) - 1) / recording.rate
+            require(
+                seconds * rate <= _MOST_SAMPLES,
+                f"{path}: {seconds:g} s at {rate:g} samples a second are more than the {_MOST_SAMPLES} samples that "
+                "are simulated: cut the motion, or lower the rate",
+            )
+            t = instants(seconds, rate)
             return kind(*(np.asarray(spline(t, order)) for order in (0, 1, 2)))
     best = max((joints, pose), key=lambda names: len(set(names) & set(recording.names)))
     missing = [name for name in best if name not in recording.names]
@@ -198,6 +210,17 @@ def _from_file(dynamics: IdentifiedDynamics, path: Path, rate: float) -> JointMo
         f"{path} has no column '{missing[0]}': a motion of the {robot.name} needs the columns time and "
         f"{', '.join(joints)}{either}"
     )
+
+
+def _recording(path: Path, joints: tuple[str, ...]) -> Any:
+    """The file, with a column 'time' in it; refused in the words of a motion, not of a study."""
+    try:
+        return read_recording(path)
+    except InputError as error:
+        raise InputError(
+            f"{path} cannot be read as a motion. It needs a column 'time' with rising, evenly spaced seconds, and a "
+            f"number in each cell of {', '.join(joints)}. The reader says: {error}"
+        ) from error
 
 
 def _require_units(recording: Any, units: Mapping[str, str], path: Path) -> None:

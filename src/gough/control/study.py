@@ -29,7 +29,7 @@ from gough.export.vectors import Vectors, dynamic_vectors
 from gough.region import ConfidenceEllipsoid
 from gough.robots.mechanism import Mechanism
 from gough.simulate.multibody.plants import plant
-from gough.simulate.tracking import LAWS, Loop, Tracked, Tuned, require_law, track
+from gough.simulate.tracking import LAWS, Loop, Moving, Tracked, Tuned, require_law, track
 
 BLUEPRINT, IDENTIFIED, PHYSICAL, TRUE = "blueprint", "identified", "physical", "true"
 _NO_MODEL = ("pd",)
@@ -310,7 +310,11 @@ class Comparison(ArrayValue):
         ]
 
     def sentences(self) -> tuple[str, ...]:
-        """What was simulated, and what follows for the drives."""
+        """What was simulated, doubts about the model, and what follows for the drives."""
+        return (*self.setting(), *self.doubts, *self.drives())
+
+    def setting(self) -> tuple[str, ...]:
+        """What was simulated, and how far the model reaches."""
         robot, outside = self.study.dynamics.robot, self.motion.outside(self.study.dynamics)
         truth = (
             "The simulated robot is drawn from the set that the data allow: it is one of the robots that they may stem "
@@ -335,7 +339,16 @@ class Comparison(ArrayValue):
             "other two. They are simulated as they are: the motion of the actuators depends on base parameters alone, "
             "and the kinetic energy of every body is positive."
         )
-        return (made, *((formal,) if impossible else ()), range_, *self.drives())
+        return (made, *((formal,) if impossible else ()), range_)
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """The verdict of the identification, where it speaks against the model."""
+        dynamics = self.study.dynamics
+        if not dynamics.is_refuted:
+            return ()
+        headline = dynamics.headline or "The data refute the model."
+        return (f"Careful: {headline} All bounds below hold for the model's equations, not for the effects they lack.",)
 
     def drives(self) -> tuple[str, ...]:
         """The enclosure of the feedforward efforts in words, rounded outward."""
@@ -352,7 +365,7 @@ class Comparison(ArrayValue):
             f"Efforts of the desired motion for all models that the data allow ({kind}): at most {size}. The "
             f"feedforward effort errs by at most {at_most(worst)} {found.units[int(found.worst_error.argmax())]}."
         )
-        return efforts, found.statement(self.limits)
+        return efforts, found.statement(self.limits), f"Premises: {' '.join(found.premises)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, in SI units."""
@@ -465,6 +478,10 @@ def control(
     if isinstance(motion, str):
         motion = desired_motion(dynamics, motion, rate=loop.rate, rng=rng, seconds=seconds)
     require(motion.rate == loop.rate, f"the motion has {motion.rate:g} samples a second, the loop {loop.rate:g}")
+    require(
+        loop.delay < len(motion),
+        f"a delay of {loop.delay} samples is longer than the motion, which has {len(motion)}: shorten the delay",
+    )
     loop.limits(len(dynamics.robot.actuators))
     sets = study.parameter_sets
     for name in parameters:
@@ -477,10 +494,28 @@ def control(
     for k, (law, name) in enumerate(runs, start=1):
         on_step(Phase(k, len(runs), f"{law}{f', {name} parameters' if name else ''}"))
         robot = plant(study.mechanism, begin.q[0], begin.dq[0], engine, step=step)
+        _require_at_start(dynamics.robot, robot, motion)
         own = compiled.with_parameters(sets[name or BLUEPRINT])
         tracked = track(robot, law, Tuned(own, loop, inertia), begin, np.random.default_rng([seed, 1]))
         outcomes.append(Outcome(law, name, tracked, _distance(dynamics.robot, motion, tracked)))
     return Comparison(study, motion, loop, engine, tuple(outcomes), enclose_feedforward(dynamics, motion))
+
+
+_ASSEMBLED = 1e-6
+"""rad or m: largest distance of an assembled mechanism from the beginning of its motion."""
+
+
+def _require_at_start(robot: Any, simulated: Moving, motion: DesiredMotion) -> None:
+    """Refuse a motion at whose beginning the complete mechanism cannot be assembled."""
+    wanted = motion.joints.q[0]
+    away = abs(simulated.read()[0] - wanted)
+    if not away.max() <= _ASSEMBLED:
+        k = int(np.argmax(np.where(np.isfinite(away), away, np.inf)))
+        raise InputError(
+            f"the complete {robot.name} cannot be assembled at the beginning of the motion '{motion.name}', where "
+            f"{robot.coordinates[k]} is {wanted[k]:.4g} {robot.coordinate_units[k]}: begin in the range of the data, "
+            "and check the units and zeros of the file"
+        )
 
 
 def _distance(robot: Any, motion: DesiredMotion, tracked: Tracked) -> Array | None:

@@ -4,6 +4,7 @@ It contains all that a controller or a simulator needs: the robot with its geome
 method, the method that is recommended, and the range of the data.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -298,14 +299,22 @@ class RobotModel:
         require(version == VERSION, f"its version is {version!r}, but this gough reads version {VERSION}")
         try:
             dynamics, geometry = data["dynamics"], data["geometry"]
-            return cls(
+            model = cls(
                 None if dynamics is None else IdentifiedDynamics.from_dict(dynamics),
                 None if geometry is None else CalibratedGeometry.from_dict(geometry),
             )
+            require(
+                data["seal"] == _seal(dynamics, geometry),
+                "its content was changed after gough wrote it (the seal does not fit), and its guarantees no longer "
+                "hold: run gough identify or gough calibrate again",
+            )
         except InputError:
             raise
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, ArithmeticError) as error:
+        except KeyError as error:
+            raise InputError(f"not a complete model: it lacks the key {error}") from error
+        except (TypeError, ValueError, AttributeError, IndexError, RecursionError, ArithmeticError) as error:
             raise InputError(f"not a complete model: {error!r}") from error
+        return model
 
     @property
     def name(self) -> str:
@@ -324,17 +333,26 @@ class RobotModel:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
+        dynamics = None if self.dynamics is None else self.dynamics.to_dict()
+        geometry = None if self.geometry is None else self.geometry.to_dict()
         return {
             "format": FORMAT,
             "version": VERSION,
             "written_by": f"gough {gough.__version__}",
-            "dynamics": None if self.dynamics is None else self.dynamics.to_dict(),
-            "geometry": None if self.geometry is None else self.geometry.to_dict(),
+            "dynamics": dynamics,
+            "geometry": geometry,
+            "seal": _seal(dynamics, geometry),
         }
 
     def to_json(self) -> str:
         """The content of model.json."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def _seal(dynamics: Any, geometry: Any) -> str:
+    """A digest of the content: it finds changes by accident or by hand, not those of someone who seals anew."""
+    text = json.dumps([dynamics, geometry], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def model_files(answer: Any) -> dict[str, bytes]:

@@ -53,7 +53,7 @@ def control_page(title: str, lead: tuple[str, ...], compared: Comparison) -> Pag
         *_drive_sections(compared),
         Section("Loop", (_loop_table(compared),)),
     ]
-    return Page(title, (*lead, *compared.sentences()[:2]), _cards(compared), _verdicts(compared), tuple(sections))
+    return Page(title, (*lead, *compared.setting()), _cards(compared), _verdicts(compared), tuple(sections))
 
 
 def _cards(compared: Comparison) -> tuple[tuple[str, str], ...]:
@@ -74,7 +74,7 @@ def _cards(compared: Comparison) -> tuple[tuple[str, str], ...]:
 
 def _verdicts(compared: Comparison) -> tuple[Verdict, ...]:
     found, limits = compared.enclosure, compared.limits
-    verdicts = []
+    verdicts = [Verdict(doubt, "bad", "Include the missing effect in the study.") for doubt in compared.doubts]
     if found is not None and np.isfinite(limits).all():
         good = found.is_within(limits)
         step = "" if good else "Slow the motion down, choose stronger drives, or identify with smaller error bounds."

@@ -80,10 +80,17 @@ class Loop(ArrayValue):
         require(isinstance(self.delay, int) and self.delay >= 0, f"delay must be 0, 1, 2, … but is {self.delay}")
         for name in ("resolution", "effort_noise", "limit", "position_noise"):
             value = array(getattr(self, name), name, ndim=(0, 1))
+            require(not np.isnan(value).any(), f"{name} must be a number, but is NaN")
             require(bool((value >= 0).all()), f"{name} must not be negative")
             require(name == "limit" or bool(np.isfinite(value).all()), f"{name} must be finite")
             object.__setattr__(self, name, value)
         require(bool((self.limit > 0).all()), "limit must be positive")
+        fastest = self.rate / np.pi
+        require(
+            self.bandwidth <= fastest,
+            f"a controller with {self.rate:g} samples a second has at most a bandwidth of {fastest:.4g} Hz, but "
+            f"{self.bandwidth:g} Hz are asked for: lower the bandwidth, or raise the rate",
+        )
         cutoff = self.velocity_cutoff
         require(cutoff is None or cutoff > 0, f"velocity_cutoff must be positive, in Hz, or None, but is {cutoff}")
 
