@@ -28,7 +28,8 @@ from gough.geometry.frames import (
 )
 from gough.geometry.geometric import SCALE, geometric
 from gough.geometry.held_out import HeldOut, closure, held_out
-from gough.geometry.results import Calibrated, ChainFit
+from gough.geometry.reading_noise import ReadingNoise, reading_noise
+from gough.geometry.results import Calibrated, ChainFit, shown_unit
 from gough.geometry.suspects import likely_cause, suspects_of
 from gough.methods import GaussMarkov, GaussNewton, Huber, RobustLeastSquares, WeightedLeastSquares, identifiability
 from gough.problem import NonlinearProblem
@@ -58,7 +59,8 @@ def calibrate(
 
     Where the poses state their noise, each pose's equations are weighted by Σ_F⁻¹ = (J_M Σ_M J_Mᵀ)⁻¹, re-evaluated at
     each step, and χ² tests whether the noise explains the residuals. Where they do not, every chain's weight is found
-    from its own residuals.
+    from its own residuals. Where the covariances of the poses are stated and the noise of the readings is not, that
+    noise is estimated too.
 
     Args:
         robot: The robot with its blueprint.
@@ -104,14 +106,21 @@ def calibrate(
         aligned, found_frames = _aligned(model, poses, theta, frames)
     form: Literal["squared", "length"] = "squared" if _states_noise(poses) and not robust else "length"
     free = None if not fixed else [*(n for n in model.names if n not in set(fixed)), *([SCALE] if scale else [])]
-    problem = geometric(model, poses, start=aligned, prior=prior, free=free, form=form, scale=scale)
+
+    def problem_of(poses: Poses) -> NonlinearProblem:
+        return geometric(model, poses, start=aligned, prior=prior, free=free, form=form, scale=scale)
+
+    start_values = np.append(aligned, 1.0) if scale else aligned.copy()
+    noise = None if robust else reading_noise(problem_of, poses, start_values)
+    poses = _with_reading_noise(model, poses, noise)
+    problem = problem_of(poses)
     try:
-        answer = _answered(problem, _method(poses, robust=robust), robust=robust)
+        answer = _answered(problem, _method(poses, robust=robust), robust=robust, noise=noise)
     except (InputError, np.linalg.LinAlgError) as error:
         why = _elsewhere(model, poses, aligned, frames) or likely_cause(model, poses, problem)
         why = why or "the iteration diverges: check units, frames and the order of the readings"
         raise InputError(f"the {model.name} cannot be calibrated from these poses: {why} ({error})") from error
-    values = np.append(aligned, 1.0) if scale else aligned.copy()
+    values = start_values
     for name, value in zip(answer.unknowns.names, answer.value, strict=True):
         if name in problem.unknowns.names:
             values[problem.unknowns.index(name)] = value
@@ -192,6 +201,14 @@ def _states_noise(poses: Poses) -> bool:
     return poses.covariance is not None or poses.reading_sigma is not None
 
 
+def _with_reading_noise(model: KinematicModel, poses: Poses, noise: ReadingNoise | None) -> Poses:
+    """Poses whose readings have the noise that was estimated, and say so."""
+    if noise is None:
+        return poses
+    remark = noise.sentence(*shown_unit(model.reading_unit))
+    return replace(poses, reading_sigma=np.array(noise.sigma), notes=(*poses.notes, remark))
+
+
 def _method(poses: Poses, *, robust: bool) -> GaussNewton:
     if robust:
         return GaussNewton(RobustLeastSquares(Huber(), rtol=1e-6), rtol=1e-3, max_steps=8)
@@ -202,7 +219,7 @@ def _method(poses: Poses, *, robust: bool) -> GaussNewton:
     )
 
 
-def _answered(problem: NonlinearProblem, method: GaussNewton, *, robust: bool) -> Estimate:
+def _answered(problem: NonlinearProblem, method: GaussNewton, *, robust: bool, noise: ReadingNoise | None) -> Estimate:
     """The method's answer, from a start near it."""
     unknowns = problem.unknowns
     assert unknowns.nominal is not None
@@ -213,7 +230,8 @@ def _answered(problem: NonlinearProblem, method: GaussNewton, *, robust: bool) -
         if not near.converged:
             method = replace(method, max_steps=3)
         problem = replace(problem, unknowns=replace(unknowns, nominal=near.theta))
-    return method.estimate(problem)
+    answer = method.estimate(problem)
+    return answer if noise is None else noise.qualified(answer)
 
 
 def _in_own_frame(
