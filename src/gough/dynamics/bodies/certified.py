@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gough.answers import Answer, position_of
+from gough.answers import ProvenIntervals
 from gough.checker import Certificate, PhysicalBound, PhysicalEmpty, PhysicalStep, check
 from gough.checker.files import render
 from gough.checker.linear import NotProven, Sides, with_bound
-from gough.checker.physical import best_physical_step, is_never_negative, physical_step
+from gough.checker.physical import best_physical_step, is_never_negative, physical_step, with_shared_sides
 from gough.checker.physical_proofs import BodyTerms, ellipsoid_factors
 from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.codec import encode
 from gough.core.errors import AssumptionError, InputError, require
 from gough.core.tables import Cell, Column, Table, table
-from gough.core.text import number, short_labels
+from gough.core.text import listed, number, short_labels
 from gough.data.problems import problem_text
 from gough.dynamics.bodies.complete import UNITS, BodyMatrix, CompleteSet, Ellipsoid, complete_set
 from gough.dynamics.bodies.program import SOLVER, Programs, Scaled, run, solvers
@@ -77,7 +77,7 @@ class Limits:
 
 
 @dataclass(frozen=True, eq=False)
-class CertifiedBodies(Answer):
+class CertifiedBodies(ProvenIntervals):
     """What error bounds and physics prove of a robot, with a certificate that `gough check` verifies.
 
     `answer.interval("m_rod")` is a proven interval; `answer.is_empty` states that no robot that can exist explains the
@@ -101,25 +101,6 @@ class CertifiedBodies(Answer):
     def is_empty(self) -> bool:
         """Whether no robot that can exist explains the data within their bounds."""
         return isinstance(self.certificate.proof, PhysicalEmpty)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What an interval is proven of."""
-        return tuple(self.intervals)
-
-    def __getitem__(self, name: str) -> float:
-        """The middle of a proven interval; where one end is infinite, the other end."""
-        lower, upper = self.interval(name)
-        return float(Box(np.array([lower]), np.array([upper])).center[0])
-
-    def interval(self, name: str, level: float | None = None) -> Interval:
-        """The proven interval of a base parameter, a parameter, or the total mass.
-
-        Raises:
-            InputError: no interval of this name is proven, or `level` is given, which a proof does not have.
-        """
-        require(level is None, "a proven interval has no confidence level: leave level out")
-        return self.intervals[self.names[position_of(name, self.names, "proven interval")]]
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -181,6 +162,7 @@ def _range(lower: float, upper: float) -> str:
 def certified_bodies(
     identified: "Identified",
     *,
+    equal: Sequence[Sequence[str]] = (),
     inside: Mapping[str, Ellipsoid] | None = None,
     limits: Limits | None = None,
     prior: Box | None = None,
@@ -190,6 +172,7 @@ def certified_bodies(
 
     Args:
         identified: What `identify` returned; its error bounds are used.
+        equal: Groups of bodies, by name, that are equal: a premise of the bounds.
         inside: Ellipsoids that bodies do not leave, by the names of bodies.
         limits: Limits of masses and distances beyond which no body is looked for.
         prior: Bounds of the robot's parameters, as they were given to `identify`.
@@ -215,7 +198,7 @@ def certified_bodies(
     known = dict(zip(robot.names, robot.nominal.tolist(), strict=True))
     blueprint = {**known, **identified.blueprint, **identified.fixed}
     complete = complete_set(
-        physical_limits(robot), analysis, blueprint, fixed=identified.fixed, inside=dict(inside or {})
+        physical_limits(robot), analysis, blueprint, fixed=identified.fixed, equal=equal, inside=dict(inside or {})
     )
     rows = recorded(robot, identified.motion, prior=None)
     radius = np.asarray(identified.bound)[rows.groups.of_row(rows.n_rows)]
@@ -226,7 +209,7 @@ def certified_bodies(
     on_step("testing whether a robot that can exist explains the rows")
     factor, step = search.smallest_factor()
     if step is not None:
-        proof = PhysicalEmpty(search.bodies, search.nonnegative, (step,))
+        proof = PhysicalEmpty(search.bodies, search.nonnegative, (step,), search.equal)
         return _checked(CertifiedBodies(problem, Certificate.of(problem, proof), {}, {}, factor, premises))
     on_step("proving bounds of robots that can exist")
     units = dict(zip(robot.names, robot.units, strict=True))
@@ -234,10 +217,13 @@ def certified_bodies(
     for base, unit in zip(identified.problem.unknowns.names, identified.problem.unknowns.units, strict=True):
         units.setdefault(base, unit)
     units[TOTAL] = "kg"
-    steps, intervals = search.bounds(directions)
+    steps, found = search.bounds(directions)
     if not steps:
         raise AssumptionError("error bounds and physics prove no interval that the prior does not state already")
-    proof_of_bounds = PhysicalBound(search.bodies, search.nonnegative, steps)
+    leaders = _leaders(complete)
+    each = {name: found[first] for name, first in leaders.items() if first in found}
+    intervals = {**each, **{name: ends for name, ends in found.items() if name not in leaders}}
+    proof_of_bounds = PhysicalBound(search.bodies, search.nonnegative, steps, search.equal)
     answer = CertifiedBodies(
         problem, Certificate.of(problem, proof_of_bounds), intervals, units, factor, premises, _alone(identified)
     )
@@ -263,7 +249,7 @@ def _alone(identified: "Identified") -> dict[str, Interval]:
 
 def _directions(identified: "Identified", complete: CompleteSet) -> Iterator[tuple[str, dict[str, float]]]:
     """Parameters, then base parameters, then the total mass: each a combination of parameters."""
-    for name in complete.names:
+    for name in _leaders(complete).values():
         yield name, {name: 1.0}
     analysis = identified.identifiability
     for base in analysis.base:
@@ -275,17 +261,25 @@ def _directions(identified: "Identified", complete: CompleteSet) -> Iterator[tup
         yield TOTAL, masses
 
 
+def _leaders(complete: CompleteSet) -> dict[str, str]:
+    """For each parameter the first of those that equal it."""
+    places = complete.share.argmax(axis=1).tolist()
+    first = {place: name for name, place in zip(reversed(complete.names), reversed(places), strict=True)}
+    return {name: first[place] for name, place in zip(complete.names, places, strict=True)}
+
+
 def _masses(robot: Any, complete: CompleteSet) -> dict[str, float]:
     """Masses of the bodies that are free, with the number of bodies that share each; none where one is not free."""
     listed = getattr(robot, "parameters", ())
     members = {each.name: float(len(each.members)) for each in listed if getattr(each, "term", "") == "m"}
     found = {limit.name: 1.0 for limit in complete.limits.nonnegative if limit.what == "mass"}
-    for body in complete.limits.bodies:
+    every = physical_limits(robot).bodies
+    for body in every:
         name = body.terms.get("m")
         if name is None or name not in complete.names:
             return {}
         found[name] = members.get(name, 1.0)
-    return found if complete.limits.bodies else {}
+    return found if every else {}
 
 
 def _prior(
@@ -325,6 +319,12 @@ def _prior(
             for term, name in body.terms.items():
                 k = names.index(name)
                 lower[k], upper[k] = sides[term]
+        if any(body.rotor is not None for body in complete.limits.bodies):
+            most = outward.at_least(moment / 2, digits=3)
+            words.append(f"No rotor that has no parameter of its own adds more than {most} kg·m² to a body.")
+    words += [f"Bodies {listed(matrix.members)} are equal." for matrix in complete.bodies if len(matrix.members) > 1]
+    words += [f"Body {name} lies within its stated ellipsoid." for name in complete.ellipsoids]
+    words += list(complete.conditions)
     if prior is not None:
         lower, upper = np.maximum(lower, prior.lower), np.minimum(upper, prior.upper)
         words.append("Parameters lie within the bounds that the study states.")
@@ -382,6 +382,25 @@ class _Search:
         """The bodies as the certificate states them."""
         return tuple(self._terms(body) for body in self.complete.limits.bodies)
 
+    @property
+    def equal(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of equal bodies, as the certificate states them."""
+        return tuple(matrix.members for matrix in self.complete.bodies if len(matrix.members) > 1)
+
+    @cached_property
+    def shared(self) -> tuple[tuple[int, ...], ...]:
+        """Axes of the problem that have one value, since their bodies are equal."""
+        terms = {body.name: dict(body.terms) for body in self.bodies}
+        names = self.problem.unknowns.names
+        return tuple(
+            tuple(names.index(terms[name][term]) for name in group) for group in self.equal for term in terms[group[0]]
+        )
+
+    @property
+    def prior(self) -> Sides:
+        """The box that a proof starts from."""
+        return with_shared_sides(Sides.of_prior(self.problem), self.shared)
+
     def _terms(self, body: RigidBody) -> BodyTerms:
         ellipsoid = self.complete.ellipsoids.get(body.name)
         ordered = {term: body.terms[term] for term in TERMS if term in body.terms}
@@ -421,8 +440,7 @@ class _Search:
                 break
         if multipliers is None or not factor > 1:
             return factor, None
-        box = Sides.of_prior(self.problem)
-        step = self._step(box, {}, multipliers)
+        step = self._step(self.prior, {}, multipliers)
         return factor, step if step is not None and step.value > 0 else None
 
     def bounds(
@@ -431,9 +449,9 @@ class _Search:
         """Steps that prove both sides of each direction, and the intervals that they prove."""
         wanted = [(name, sign) for name in directions for sign in (1.0, -1.0)]
         found = self._solved(directions, wanted)
-        box, proven, last = Sides.of_prior(self.problem), dict[tuple[str, float], PhysicalStep](), list[PhysicalStep]()
+        box, proven, chain = self.prior, dict[tuple[str, float], PhysicalStep](), list[PhysicalStep]()
         # twice: what the first pass proves of single parameters makes the remainders of the second smaller
-        for number_of_pass in range(2):
+        for _ in range(2):
             for name, sign in wanted:
                 if (name, sign) not in found:
                     continue
@@ -443,10 +461,11 @@ class _Search:
                 if step is None or not self._tells(name, step) or (before and step.value <= before.value):
                     continue
                 proven[name, sign] = step
-                if number_of_pass == 0 and len(signed) == 1:
-                    last.append(step)
-                box = with_bound(self.problem, box, step)
-        again = [step for step in proven.values() if step not in last]
+                chain.append(step)
+                box = with_shared_sides(with_bound(self.problem, box, step), self.shared)
+        kept = set(map(id, proven.values()))
+        # in the order in which they were proven: each rests on the box that those of single parameters before it leave
+        steps = tuple(step for step in chain if id(step) in kept or len(step.direction) == 1)
         ends = {
             name: Interval(
                 self._end(proven.get((name, 1.0)), directions[name], 1),
@@ -455,7 +474,7 @@ class _Search:
             for name in directions
             if (name, 1.0) in proven or (name, -1.0) in proven
         }
-        return (*last, *again), ends
+        return steps, ends
 
     def _end(self, step: PhysicalStep | None, direction: Mapping[str, float], sign: int) -> float:
         """The proven end of a direction times its sign; without a step 0 for a sum that physics keeps from below it."""
@@ -558,7 +577,9 @@ class _Search:
         for choice in (None, by.matrices):
             possible, inside = self._possible(dict(zip(names, left.tolist(), strict=True)), by, choice)
             try:
-                step = best_physical_step(self.problem, box, physical_step(direction, weights, possible, inside))
+                step = best_physical_step(
+                    self.problem, box, physical_step(direction, weights, possible, inside), self.shared
+                )
             except NotProven:
                 continue
             best = step if best is None or step.value > best.value else best
@@ -571,9 +592,14 @@ class _Search:
         possible = {name: max(left[name], 0.0) for name in self.nonnegative if left[name] > 0}
         inside: dict[str, float] = {}
         multiplier = iter(by.inside)
-        for k, (matrix, body) in enumerate(zip(self.complete.bodies, self.bodies, strict=True)):
-            free = {term: name for term, name in body.terms if name in self.complete.names}
-            wanted = {term: left[name] for term, name in free.items()}
+        stated = {body.name: body for body in self.bodies}
+        for k, matrix in enumerate(self.complete.bodies):
+            members = [stated[name] for name in matrix.members]
+            # of equal bodies, the one with the ellipsoid stands for all
+            body = next((each for each in members if each.center is not None), members[0])
+            terms = [dict(each.terms) for each in members]
+            free = [term for term, name in body.terms if name in self.complete.names]
+            wanted = {term: sum(left[own[term]] for own in terms) for term in free}
             share, bound = 0.0, dict.fromkeys(TERMS, 0.0)
             if matrix.inside is not None:
                 within = float(next(multiplier)) / (float(np.linalg.norm(self._within_row(matrix))) or 1.0)

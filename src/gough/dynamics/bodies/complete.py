@@ -111,6 +111,15 @@ class CompleteSet:
     ellipsoids: Mapping[str, Ellipsoid] = field(default_factory=dict)
 
     @property
+    def conditions(self) -> tuple[str, ...]:
+        """What is taken for granted of parameters that are not negative only under a condition, in sentences."""
+        return tuple(
+            f"{limit.name} is taken not to be negative; it could be if {limit.unless}."
+            for limit in self.limits.nonnegative
+            if limit.unless
+        )
+
+    @property
     def constrained(self) -> Mask:
         """Whether physics demands something of each variable."""
         bound = self.nonnegative.copy()

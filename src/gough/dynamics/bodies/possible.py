@@ -374,12 +374,7 @@ def possible_bodies(
         inside=options.inside,
     )
     units = dict(zip(robot.names, robot.units, strict=True))
-    unless = [
-        f"{limit.name} is taken not to be negative; it could be if {limit.unless}."
-        for limit in complete.limits.nonnegative
-        if limit.unless
-    ]
-    return _answer(complete, answer, label, options, units=units, conditions=tuple(unless), on_step=on_step)
+    return _answer(complete, answer, label, options, units=units, on_step=on_step)
 
 
 def _estimate(identified: "RobotEstimates", method: str | None) -> tuple[str, Estimate]:
@@ -406,7 +401,6 @@ def _answer(
     options: PhysicalOptions,
     *,
     units: Mapping[str, str],
-    conditions: tuple[str, ...],
     on_step: Callable[[str], object],
 ) -> PossibleBodies:
     region = answer.region
@@ -463,7 +457,7 @@ def _answer(
         parameters=parameters,
         forced_by=forced,
         solver=options.solver,
-        conditions=(*conditions, *_conditions(complete, options)),
+        conditions=(*complete.conditions, *_conditions(complete, options)),
     )
 
 
