@@ -12,6 +12,7 @@
 import sys
 import time
 from dataclasses import replace
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,7 +23,7 @@ from gough.dynamics.base_parameters import random_motion
 from gough.dynamics.bodies.complete import complete_set
 from gough.estimates import Claim, Estimate, FitStats, Status
 from gough.region import ConfidenceEllipsoid
-from gough.robots import FiveBar, Palida, efforts
+from gough.robots import H4, Delta, FiveBar, Hexapod, Palida, efforts
 from gough.robots.mechanism import Inertia, MechanismModel
 from gough.robots.physical import physical_limits
 from gough.simulate.multibody.experiment import seven_axes
@@ -98,9 +99,9 @@ def speed():
     print(f"  with the range of each of {len(robot.names)} parameters: {time.perf_counter() - start:.1f} s")
 
 
-def perturbed(robot, analysis, nominal, rng):
+def perturbed(robot, analysis, nominal, rng, equal=()):
     """Parameters of a robot that can exist: pseudo-inertias of the blueprint, changed by a factor near 1."""
-    complete = complete_set(physical_limits(robot), analysis, nominal)
+    complete = complete_set(physical_limits(robot), analysis, nominal, equal=equal)
     values = complete.reference.copy()
     for body in complete.bodies:
         root = np.linalg.cholesky(body.reference)
@@ -179,31 +180,85 @@ def true_five_bar(robot, rng):
     return theta
 
 
-def coverage(seeds):
-    robot, held, total, ratio = FiveBar.demo(), 0, 0, []
-    for seed in range(seeds):
-        rng = np.random.default_rng(seed)
-        truth, moved = true_five_bar(robot, rng), planar_motion(rng, int(rng.choice([15, 30, 60])))
-        torque = efforts(robot, truth, *moved) + 0.1 * rng.uniform(-1, 1, size=(len(moved[0]), 2))
-        identified = identify(
-            robot, measured(robot, moved, torque), methods=["weighted", "hull"], bound=0.1, compare=False
-        )
-        answer = certified_bodies(identified)
-        assert not answer.is_empty
-        known = dict(zip(robot.names, truth.tolist(), strict=True))
-        known["total mass"] = sum(known[f"m_{k}"] for k in (1, 2, 3, 4)) + known["m_load"]
-        for base in identified.identifiability.base:
-            terms = zip(identified.identifiability.names, base.coefficients, strict=True)
-            known[base.name] = sum(c * known[name] for name, c in terms)
-        for name in answer.names:
-            lower, upper = answer.interval(name)
-            total += 1
-            held += lower <= known[name] <= upper
-            if name in answer.alone:
-                other = answer.alone[name]
-                ratio.append((upper - lower) / (other.upper - other.lower))
-    share = f"{held} of {total} proven intervals hold the truth"
-    print(f"five-bar, {seeds} robots: {share}; median width over that without physics {np.median(ratio):.2f}")
+def untied(robot, *groups):
+    """The robot with parameters of their own for all bodies of some groups of equal bodies, and these groups."""
+    mechanism = robot.mechanism
+    equal = [tuple(body.name for body in mechanism.bodies if body.group == group) for group in groups]
+    free = {name for group in equal for name in group}
+    bodies = tuple(replace(body, group="") if body.name in free else body for body in mechanism.bodies)
+    return MechanismModel(replace(mechanism, bodies=bodies)), equal
+
+
+def covered_robots():
+    """Robots by name: the model, groups of equal bodies that are stated, and a generator of motions."""
+    arms, equal = untied(Delta(), "arm")
+    return {
+        "five-bar": (FiveBar.demo(), (), planar_motion),
+        "Delta, 3 bodies": (MechanismModel(Delta().mechanism), (), None),
+        "Delta, 5 bodies": (arms, (), None),
+        "Delta, 5 bodies, arms equal": (arms, equal, None),
+        "H4, 4 bodies": (MechanismModel(H4().mechanism), (), None),
+        "6-UPS, 3 bodies": (Hexapod(), (), None),
+    }
+
+
+def coverage(seeds, only=""):
+    """Of robots up to 30 % off their blueprints: how many proven intervals hold the truth, how wide, how long."""
+    print("robot: intervals that hold the truth; width over that without physics; processor time of a robot")
+    for label, (robot, equal, motion) in covered_robots().items():
+        if only not in label:
+            continue
+        held, total, ratio, taken = 0, 0, [], []
+        for seed in range(seeds):
+            rng = np.random.default_rng(seed)
+            truth, n = true_robot(robot, equal, rng), int(rng.choice([15, 30, 60]))
+            moved = motion(rng, n) if motion else random_motion(robot, n, rng)
+            clean = efforts(robot, np.array([truth[name] for name in robot.names]), *moved)
+            bound = 0.05 * np.sqrt(np.mean(clean**2, axis=0))
+            torque = clean + bound * rng.uniform(-1, 1, size=clean.shape)
+            identified = identify(
+                robot, measured(robot, moved, torque), methods=["weighted", "hull"], bound=bound, compare=False
+            )
+            start = time.process_time()
+            answer = certified_bodies(identified, equal=equal)
+            taken.append(time.process_time() - start)
+            assert not answer.is_empty
+            known = exact_values(robot, identified, truth)
+            for name in answer.names:
+                lower, upper = answer.interval(name)
+                total += 1
+                held += Fraction(lower) <= known[name] if lower > -np.inf else 1
+                held -= Fraction(upper) < known[name] if upper < np.inf else 0
+                if name in answer.alone:
+                    other = answer.alone[name]
+                    ratio.append((upper - lower) / (other.upper - other.lower))
+        widths = f"median {np.median(ratio):.2f}, least {min(ratio):.2g}, largest {max(ratio):.4g}"
+        print(f"  {label:28} {held} of {total}; {widths}; median {np.median(taken):.1f} s", flush=True)
+
+
+def true_robot(robot, equal, rng):
+    """Parameters of a robot that can exist: the pseudo-inertia of each body, friction and rotors are up to 30 % off."""
+    if isinstance(robot, FiveBar):
+        return dict(zip(robot.names, true_five_bar(robot, rng).tolist(), strict=True))
+    nominal = dict(zip(robot.names, robot.nominal.tolist(), strict=True))
+    truth = perturbed(robot, base_parameters(robot), nominal, rng, equal)
+    for limit in robot.physical.nonnegative:
+        truth[limit.name] = nominal[limit.name] * rng.uniform(0.7, 1.3)
+    return truth
+
+
+def exact_values(robot, identified, truth):
+    """The true parameters, base parameters and total mass, as exact rationals."""
+    known = {name: Fraction(x) for name, x in truth.items()}
+    analysis = identified.identifiability
+    for base in analysis.base:
+        terms = zip(analysis.names, base.coefficients.tolist(), strict=True)
+        known[base.name] = sum(Fraction(c) * Fraction(truth[name]) for name, c in terms if c)
+    listed = {each.name: len(each.members) for each in getattr(robot, "parameters", ())}
+    masses = [body.terms["m"] for body in robot.physical.bodies]
+    masses += [limit.name for limit in robot.physical.nonnegative if limit.what == "mass"]
+    known["total mass"] = sum(listed.get(name, 1) * Fraction(truth[name]) for name in masses)
+    return known
 
 
 def held_out(seeds):

@@ -52,6 +52,12 @@ _ROUNDS = 8
 """Times that rows are added."""
 _ADDED = 3
 """Rows that are added for each direction at once."""
+_ZERO = 1e-6
+"""Share of the largest diagonal entry of a multiplier, in units of the blueprint, below which one counts as zero."""
+_NEGLIGIBLE = 1e-6
+"""Share of the largest weight below which a row is left out on trial: few rows determine an end of an interval."""
+_REFINED = 3
+"""Times that weights are changed to leave less."""
 _VIOLATED = 1e-6
 """Share of its bound by which a row must be violated to be added."""
 
@@ -555,40 +561,89 @@ class _Search:
         self, u: Any, low: Any, high: Any, matrices: list[Any], within: list[Any], *, size: float = 1.0
     ) -> _Multipliers:
         weights = size * (np.asarray(low.dual_value) - np.asarray(high.dual_value))
-        small = 1e-12 * float(abs(weights).max(initial=0.0))
-        rows = {
-            row: float(w / self.radius[row])
-            for row, w in zip(self.used, weights.tolist(), strict=True)
-            if abs(w) > small
-        }
+        every = dict(zip(self.used, weights.tolist(), strict=True))
+        rows = {row: float(w / self.radius[row]) for row, w in _large(every, 1e-12).items()}
         duals = tuple(size * np.asarray(each.dual_value) for each in matrices)
         inside = np.array([size * float(np.max(each.dual_value)) for each in within])
         return _Multipliers(np.asarray(u.value), rows, duals, inside)
 
     def _step(self, box: Sides, direction: Mapping[str, float], by: _Multipliers) -> PhysicalStep | None:
-        """The better of two steps with these weights: what rows leave is projected on the cone, or by the solver."""
-        weights = by.rows
-        at = list(weights)
-        left = -np.array(list(weights.values())) @ self.problem.W[at] if at else np.zeros(len(self.problem.unknowns))
+        """The step that proves most, of those with the multipliers of the solver and with refined weights."""
+        few = _large(by.rows, _NEGLIGIBLE)
+        choices = [(by.rows, by.matrices), (by.rows, None)]
+        choices += [(self._refined(box, direction, weights, by), None) for weights in (by.rows, few)]
+        values = []
+        for weights, matrices in choices:
+            left = self._left(direction, weights)
+            values.append(self._about(box, left, weights, self._possible(left, by, matrices, is_exact=False)[0]))
+        weights, matrices = choices[int(np.argmax(values))]
+        possible, inside = self._possible(self._left(direction, weights), by, matrices)
+        try:
+            return best_physical_step(
+                self.problem, box, physical_step(direction, weights, possible, inside), self.shared
+            )
+        except NotProven:
+            return None
+
+    def _about(
+        self, box: Sides, left: Mapping[str, float], weights: Mapping[int, float], possible: Mapping[str, float]
+    ) -> float:
+        """About the value that these weights prove, in floating point."""
+        rows, x = list(weights), np.array(list(weights.values()))
+        rest = np.array([c - possible.get(name, 0.0) for name, c in left.items()])
+        for first, *others in self.shared:
+            rest[first] += rest[others].sum()
+            rest[others] = 0.0
+        lower, upper = (np.array([np.nan if x is None else float(x) for x in side]) for side in (box.lower, box.upper))
+        sides = np.minimum(rest * lower, rest * upper)[rest != 0]
+        value = float(x @ self.problem.y[rows] - abs(x) @ self.radius[rows] + sides.sum())
+        return -inf if np.isnan(value) else value
+
+    def _left(self, direction: Mapping[str, float], weights: Mapping[int, float]) -> dict[str, float]:
+        """What weighted rows leave of a direction, by the names of the parameters."""
+        left = -np.array(list(weights.values())) @ self.problem.W[list(weights)]
         names = self.problem.unknowns.names
         for name, c in direction.items():
             left[names.index(name)] += c
-        best: PhysicalStep | None = None
-        for choice in (None, by.matrices):
-            possible, inside = self._possible(dict(zip(names, left.tolist(), strict=True)), by, choice)
-            try:
-                step = best_physical_step(
-                    self.problem, box, physical_step(direction, weights, possible, inside), self.shared
-                )
-            except NotProven:
-                continue
-            best = step if best is None or step.value > best.value else best
-        return best
+        return dict(zip(names, left.tolist(), strict=True))
+
+    def _refined(
+        self, box: Sides, direction: Mapping[str, float], by_rows: Mapping[int, float], by: _Multipliers
+    ) -> dict[int, float]:
+        """Weights that leave less to be multiplied by the sides of the box than those of the solver do.
+
+        A solver stops at 1e-8, and a limit of a body may be 1e9 in units of its blueprint. What weights leave besides
+        a function that no possible body makes negative is taken away by the least relative change of the weights:
+        rows at their bounds have large weights, and changing these costs nearly nothing.
+        """
+        rows, weights = list(by_rows), dict(by_rows)
+        names = self.complete.names
+        sides = [(box.lower[k], box.upper[k]) for k in self.at]
+        width = np.array([1.0 if low is None or high is None else float(high - low) for low, high in sides])
+        leaders = self.complete.share[:, self.complete.share.any(axis=0)]
+        W = self.problem.W[np.ix_(rows, self.at)] @ leaders
+        scale = leaders.T @ width / leaders.sum(axis=0)
+        for _ in range(_REFINED):
+            left = self._left(direction, weights)
+            possible, _ = self._possible(left, by, None, is_exact=False)
+            rest = leaders.T @ [left[name] - possible.get(name, 0.0) for name in names]
+            size = abs(np.array(list(weights.values())))
+            change, *_ = np.linalg.lstsq((W * size[:, None] * scale).T, rest * scale, rcond=1e-12)
+            weights = {row: weights[row] + x for row, x in zip(rows, (size * change).tolist(), strict=True)}
+        return weights
 
     def _possible(
-        self, left: Mapping[str, float], by: _Multipliers, matrices: tuple[Array, ...] | None
+        self,
+        left: Mapping[str, float],
+        by: _Multipliers,
+        matrices: tuple[Array, ...] | None,
+        *,
+        is_exact: bool = True,
     ) -> tuple[dict[str, float], dict[str, float]]:
-        """A function that no possible body makes negative, near to what the rows leave; multipliers of ellipsoids."""
+        """A function that no possible body makes negative, near to what the rows leave; multipliers of ellipsoids.
+
+        If it is not exact, it may be negative by rounding errors.
+        """
         possible = {name: max(left[name], 0.0) for name in self.nonnegative if left[name] > 0}
         inside: dict[str, float] = {}
         multiplier = iter(by.inside)
@@ -610,7 +665,7 @@ class _Search:
                 wanted = _factors(root.T @ matrices[k] @ root, dict(body.terms))  # fixed ones cost nothing
             else:
                 wanted = {term: x - share * bound[term] for term, x in wanted.items()}
-            found = _never_negative(body, matrix, wanted, share)
+            found = _never_negative(body, matrix, wanted, share, is_exact=is_exact)
             if found is None:
                 continue
             possible |= {dict(body.terms)[term]: x for term, x in found.items() if x}
@@ -623,6 +678,12 @@ class _Search:
         return np.asarray(matrix.inside[0] @ self.scaled.T[list(matrix.places)])
 
 
+def _large(weights: Mapping[int, float], share: float) -> dict[int, float]:
+    """Weights that are larger than a share of the largest."""
+    least = share * max(map(abs, weights.values()), default=0.0)
+    return {row: x for row, x in weights.items() if abs(x) > least}
+
+
 def _factors(S: Array, free: Iterable[str]) -> dict[str, float]:
     """Factors of the ten parameters in ⟨S, P⟩, those of the terms given."""
     if len(S) == 1:
@@ -632,7 +693,7 @@ def _factors(S: Array, free: Iterable[str]) -> dict[str, float]:
 
 
 def _never_negative(
-    body: BodyTerms, matrix: BodyMatrix, wanted: Mapping[str, float], share: float
+    body: BodyTerms, matrix: BodyMatrix, wanted: Mapping[str, float], share: float, *, is_exact: bool
 ) -> dict[str, float] | None:
     """Factors near the wanted ones that no possible body makes negative; None where none were found.
 
@@ -644,7 +705,12 @@ def _never_negative(
     bound = {term: float(x) for term, x in ellipsoid_factors(body).items()} if share else {}
     c = np.array([wanted.get(term, 0.0 if term in listed else -share * bound.get(term, 0.0)) for term in TERMS])
     root = np.linalg.cholesky(matrix.reference)
-    S = root.T @ np.tensordot(c, FORMS, axes=1) @ root
+    S = np.tensordot(c, FORMS, axes=1)
+    # a diagonal entry that is zero but for the solver's errors makes its row zero: eigenvalues would spread the errors
+    sizes = S.diagonal() * matrix.reference.diagonal()
+    none = sizes <= _ZERO * float(abs(sizes).max())
+    S[none], S[:, none] = 0.0, 0.0
+    S = root.T @ S @ root
     values, vectors = np.linalg.eigh(S)
     scale = float(abs(values).max())
     if scale == 0:
@@ -660,7 +726,7 @@ def _never_negative(
             if term in wanted or (term in listed and share):
                 more = lift * usual[term] if term in {"m", "Ixx", "Iyy", "Izz"} else 0.0
                 ten[term] = near[term] + more
-        if _holds(body, ten, share):
+        if not is_exact or _holds(body, ten, share):
             return {term: x + share * bound.get(term, 0.0) for term, x in ten.items()}
         lift *= 4
     return None
