@@ -194,7 +194,7 @@ def complete_set(
         reference=np.array([each.blueprint for each in variables]),
         bodies=tuple(matrices),
         nonnegative=np.array([each.is_nonnegative for each in variables], dtype=bool),
-        limits=PhysicalLimits(tuple(single), tuple(bodies)),
+        limits=PhysicalLimits(tuple(single), tuple(bodies), limits.on_blueprint),
         ellipsoids=inside,
     )
 
