@@ -1,17 +1,24 @@
 """Possible bodies: time, agreement of solvers, coverage of the proven bounds, and held-out efforts over noise.
 
-    python -m benchmarks.possible_bodies [seeds]
+    python -m benchmarks.possible_bodies [seeds] [--rival-python PATH]
 
-- PaLiDA with 19 bodies, none of them shared: processor time of the point estimate; objectives by Clarabel and by SCS.
-- A seven-axis arm: the exact reconstruction nearest to a prior by FIGAROH's physical fit, where it is installed, beside
-  ours. FIGAROH measures its distance in parameters, we in pseudo-inertias: both must reproduce the base parameters.
+- PaLiDA with 19 bodies, none of them shared: processor time of the point estimate; its duality gap; objectives by
+  Clarabel and by SCS.
+- A seven-axis arm: the physical fits of FIGAROH and mujoco.sysid beside ours on the same data. `--rival-python` names
+  an interpreter that has them, and may be repeated; by default this one is tried.
 - Robots that can exist, with errors within stated bounds: how many of the proven intervals hold the true parameter.
 - Held-out efforts of a five-bar by least squares and by the nearest robot that can exist, over signal-to-noise.
 """
 
+import argparse
+import json
+import subprocess
 import sys
 import time
 from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,14 +29,15 @@ from gough.dynamics.base_parameters import random_motion
 from gough.dynamics.bodies.complete import complete_set
 from gough.estimates import Claim, Estimate, FitStats, Status
 from gough.region import ConfidenceEllipsoid
-from gough.robots import FiveBar, Palida, efforts
+from gough.robots import H4, Delta, FiveBar, Hexapod, Palida, efforts
 from gough.robots.mechanism import Inertia, MechanismModel
+from gough.robots.mechanism.inertia import TERMS
 from gough.robots.physical import physical_limits
 from gough.simulate.multibody.experiment import seven_axes
+from gough.simulate.multibody.mjcf import mjcf
 from gough.unknowns import Unknowns
 
 TARGET, AGREEMENT = 3.0, 1e-5
-_TERMS = ("m", "mx", "my", "mz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
 
 
 def untied_palida():
@@ -86,7 +94,8 @@ def speed():
                 taken = time.process_time() - start
                 how = "exact" if answer.is_exact else f"misfit {answer.misfit:.3g} σ"
                 late = f"  more than {TARGET:g} s" if solver == "CLARABEL" and taken > TARGET else ""
-                line = f"{taken:6.2f} s, {how}, distance {answer.distance:.8g}, base off {answer.residual:.0e} σ"
+                gaps = f"gap {answer.gap / max(answer.distance, 1):.0e}, of the misfit {answer.misfit_gap:.0e} σ"
+                line = f"{taken:6.2f} s, {how}, distance {answer.distance:.8g}, {gaps}"
                 print(f"  errors {relative:g}, {solver:8} {nearest:9} {line}{late}")
         for nearest in ("log-det", "frobenius"):
             pair = [found.get((solver, nearest)) for solver in ("CLARABEL", "SCS")]
@@ -98,9 +107,9 @@ def speed():
     print(f"  with the range of each of {len(robot.names)} parameters: {time.perf_counter() - start:.1f} s")
 
 
-def perturbed(robot, analysis, nominal, rng):
+def perturbed(robot, analysis, nominal, rng, equal=()):
     """Parameters of a robot that can exist: pseudo-inertias of the blueprint, changed by a factor near 1."""
-    complete = complete_set(physical_limits(robot), analysis, nominal)
+    complete = complete_set(physical_limits(robot), analysis, nominal, equal=equal)
     values = complete.reference.copy()
     for body in complete.bodies:
         root = np.linalg.cholesky(body.reference)
@@ -113,51 +122,75 @@ def perturbed(robot, analysis, nominal, rng):
     return nominal | dict(zip(complete.names, (complete.share @ values).tolist(), strict=True))
 
 
-def open_chain():
-    """The exact reconstruction of FIGAROH beside ours, for an arm of seven axes."""
-    try:
-        from figaroh.identification.physical_fit import build_problem, solve_exact_reconstruction  # noqa: PLC0415
-    except ImportError as error:
-        print(f"FIGAROH is not installed ({error}): not compared")
-        return
-    robot, rng = MechanismModel(seven_axes()), np.random.default_rng(3)
-    analysis = base_parameters(robot)
+def bare_arm():
+    """The seven-axis arm without rotors and friction: seven bodies of ten parameters each."""
+    arm = seven_axes()
+    joints = tuple(
+        replace(joint, freedoms=tuple(replace(each, friction=None, rotor=None) for each in joint.freedoms))
+        for joint in arm.joints
+    )
+    return MechanismModel(replace(arm, joints=joints))
+
+
+def open_chain(interpreters=(sys.executable,)):
+    """FIGAROH and mujoco.sysid beside ours on the same data of an arm of seven axes, in their own interpreters."""
+    robot = bare_arm()
     nominal = dict(zip(robot.names, robot.nominal.tolist(), strict=True))
-    truth = perturbed(robot, analysis, nominal, rng)
+    analysis = base_parameters(robot)
     bodies = list(robot.physical.bodies)
-    W = robot.regressor(*random_motion(robot, 300, rng)).reshape(-1, len(robot.names))
-    of_bodies = [body.terms[term] for body in bodies for term in body.terms]
-    columns = [robot.names.index(name) for name in of_bodies]
-    names = [f"{ours}_{body.name}" for body in bodies for ours in _TERMS]
-    Y = W[:, columns]
-    tau = Y @ [truth[name] for name in of_bodies]
-    prior = np.array([nominal[name] for name in of_bodies])
-    start = time.perf_counter()
-    problem = build_problem(Y, tau, names, [body.name for body in bodies], prior=prior)
-    record = solve_exact_reconstruction(problem)
-    taken = time.perf_counter() - start
-    how = f"status {record.solver_status}, accepted: {record.accepted}"
-    print(f"seven axes, FIGAROH exact reconstruction: {taken:.2f} s, {how}")
-    start = time.perf_counter()
-    answer = possible_bodies(estimated(robot, analysis, truth, 1e-9, rng), PhysicalOptions(ranges=False))
-    print(f"seven axes, ours: {time.perf_counter() - start:.2f} s, exact: {answer.is_exact}")
-    others = {"ours": nominal | answer.values}  # rotors may take a share of the bodies' inertia
-    if record.theta is not None:
-        others["FIGAROH"] = truth | dict(zip(of_bodies, record.theta.tolist(), strict=True))
-    wanted = W @ [truth[name] for name in robot.names]
+    order = [robot.names.index(body.terms[term]) for body in bodies for term in TERMS]
     complete = complete_set(physical_limits(robot), analysis, nominal)
-    for label, values in others.items():
-        off = W @ [values[name] for name in robot.names] - wanted
-        error = float(np.sqrt(np.mean(off**2)) / np.sqrt(np.mean(wanted**2)))
-        full = np.array([values[name] for name in complete.names])
-        variables = np.linalg.lstsq(complete.share, full, rcond=None)[0]
-        least, divergence = np.inf, 0.0
-        for body in complete.bodies:
-            root = np.linalg.inv(np.linalg.cholesky(body.reference))
-            X = root @ body.matrix(variables) @ root.T
-            least = min(least, float(np.linalg.eigvalsh(X)[0]))
-            divergence += float(np.trace(X) - np.linalg.slogdet(X)[1] - len(X))
-        print(f"  {label:8} efforts off {error:.1e}, least margin {least:.4f}, log-det divergence {divergence:.6g}")
+    print("seven axes: held-out error of the efforts over their rms; least eigenvalue in units of the blueprint; time")
+    for n, noise in ((300, 0.0), (300, 0.05), (20, 0.05), (20, 0.2)):
+        rng = np.random.default_rng(3)
+        truth = perturbed(robot, analysis, nominal, rng)
+        true = np.array([truth[name] for name in robot.names])
+        moved, other = random_motion(robot, n, rng), random_motion(robot, 300, rng)
+        clean, wanted = efforts(robot, true, *moved), efforts(robot, true, *other)
+        torque = clean + noise * np.sqrt(np.mean(clean**2, axis=0)) * rng.normal(size=clean.shape)
+        start = time.process_time()
+        known = identify(robot, measured(robot, moved, torque), methods=["least squares"], compare=False)
+        answer = possible_bodies(known, PhysicalOptions(ranges=False))
+        taken = time.process_time() - start
+        found = {"gough": ({"theta": [answer.values[robot.names[k]] for k in order], "seconds": taken})}
+        W = robot.regressor(*moved).reshape(-1, len(robot.names))
+        sent = {"Y": W[:, order], "tau": torque.reshape(-1), "prior": robot.nominal[order]}
+        sent |= {"bodies": np.array([body.name for body in bodies])}
+        sent |= dict(zip(("q", "qd", "qdd"), moved, strict=True))
+        sent["mjcf"] = np.array(mjcf(robot.mechanism, np.zeros(7)))
+        found |= _by_rivals(sent, interpreters)
+        print(f"  {n} samples, noise {noise:g} of the rms")
+        for label, result in found.items():
+            if "theta" not in result:
+                print(f"    {label:30} {result['reason']}")
+                continue
+            theta = np.empty(len(order))
+            theta[order] = result["theta"]
+            off = float(np.sqrt(np.mean((efforts(robot, theta, *other) - wanted) ** 2) / np.mean(wanted**2)))
+            least = min(
+                float(np.linalg.eigvalsh(root @ body.matrix(theta) @ root.T)[0])
+                for body in complete.bodies
+                for root in [np.linalg.inv(np.linalg.cholesky(body.reference))]
+            )
+            ratio = result["seconds"] / taken
+            print(
+                f"    {label:30} {off:.4g}; {least:.2g}; {ratio:.2f} times ours ({result['seconds']:.1f} s)", flush=True
+            )
+
+
+def _by_rivals(sent, interpreters):
+    """Answers of the rivals that one of the interpreters has; else the reason why there is none."""
+    found = {}
+    with TemporaryDirectory() as folder:
+        np.savez(Path(folder, "data.npz"), **sent)
+        for interpreter in interpreters:
+            command = [interpreter, str(Path(__file__).with_name("_open_chain_rivals.py"))]
+            command += [str(Path(folder, "data.npz")), str(Path(folder, "answers.json"))]
+            subprocess.run(command, check=True, capture_output=True)
+            for name, result in json.loads(Path(folder, "answers.json").read_text(encoding="utf-8")).items():
+                if "theta" in result or name not in found:
+                    found[name] = result
+    return found
 
 
 def planar_motion(rng, n):
@@ -179,31 +212,85 @@ def true_five_bar(robot, rng):
     return theta
 
 
-def coverage(seeds):
-    robot, held, total, ratio = FiveBar.demo(), 0, 0, []
-    for seed in range(seeds):
-        rng = np.random.default_rng(seed)
-        truth, moved = true_five_bar(robot, rng), planar_motion(rng, int(rng.choice([15, 30, 60])))
-        torque = efforts(robot, truth, *moved) + 0.1 * rng.uniform(-1, 1, size=(len(moved[0]), 2))
-        identified = identify(
-            robot, measured(robot, moved, torque), methods=["weighted", "hull"], bound=0.1, compare=False
-        )
-        answer = certified_bodies(identified)
-        assert not answer.is_empty
-        known = dict(zip(robot.names, truth.tolist(), strict=True))
-        known["total mass"] = sum(known[f"m_{k}"] for k in (1, 2, 3, 4)) + known["m_load"]
-        for base in identified.identifiability.base:
-            terms = zip(identified.identifiability.names, base.coefficients, strict=True)
-            known[base.name] = sum(c * known[name] for name, c in terms)
-        for name in answer.names:
-            lower, upper = answer.interval(name)
-            total += 1
-            held += lower <= known[name] <= upper
-            if name in answer.alone:
-                other = answer.alone[name]
-                ratio.append((upper - lower) / (other.upper - other.lower))
-    share = f"{held} of {total} proven intervals hold the truth"
-    print(f"five-bar, {seeds} robots: {share}; median width over that without physics {np.median(ratio):.2f}")
+def untied(robot, *groups):
+    """The robot with parameters of their own for all bodies of some groups of equal bodies, and these groups."""
+    mechanism = robot.mechanism
+    equal = [tuple(body.name for body in mechanism.bodies if body.group == group) for group in groups]
+    free = {name for group in equal for name in group}
+    bodies = tuple(replace(body, group="") if body.name in free else body for body in mechanism.bodies)
+    return MechanismModel(replace(mechanism, bodies=bodies)), equal
+
+
+def covered_robots():
+    """Robots by name: the model, groups of equal bodies that are stated, and a generator of motions."""
+    arms, equal = untied(Delta(), "arm")
+    return {
+        "five-bar": (FiveBar.demo(), (), planar_motion),
+        "Delta, 3 bodies": (MechanismModel(Delta().mechanism), (), None),
+        "Delta, 5 bodies": (arms, (), None),
+        "Delta, 5 bodies, arms equal": (arms, equal, None),
+        "H4, 4 bodies": (MechanismModel(H4().mechanism), (), None),
+        "6-UPS, 3 bodies": (Hexapod(), (), None),
+    }
+
+
+def coverage(seeds, only=""):
+    """Of robots up to 30 % off their blueprints: how many proven intervals hold the truth, how wide, how long."""
+    print("robot: intervals that hold the truth; width over that without physics; processor time of a robot")
+    for label, (robot, equal, motion) in covered_robots().items():
+        if only not in label:
+            continue
+        held, total, ratio, taken = 0, 0, [], []
+        for seed in range(seeds):
+            rng = np.random.default_rng(seed)
+            truth, n = true_robot(robot, equal, rng), int(rng.choice([15, 30, 60]))
+            moved = motion(rng, n) if motion else random_motion(robot, n, rng)
+            clean = efforts(robot, np.array([truth[name] for name in robot.names]), *moved)
+            bound = 0.05 * np.sqrt(np.mean(clean**2, axis=0))
+            torque = clean + bound * rng.uniform(-1, 1, size=clean.shape)
+            identified = identify(
+                robot, measured(robot, moved, torque), methods=["weighted", "hull"], bound=bound, compare=False
+            )
+            start = time.process_time()
+            answer = certified_bodies(identified, equal=equal)
+            taken.append(time.process_time() - start)
+            assert not answer.is_empty
+            known = exact_values(robot, identified, truth)
+            for name in answer.names:
+                lower, upper = answer.interval(name)
+                total += 1
+                held += Fraction(lower) <= known[name] if lower > -np.inf else 1
+                held -= Fraction(upper) < known[name] if upper < np.inf else 0
+                if name in answer.alone:
+                    other = answer.alone[name]
+                    ratio.append((upper - lower) / (other.upper - other.lower))
+        widths = f"median {np.median(ratio):.2f}, least {min(ratio):.2g}, largest {max(ratio):.4g}"
+        print(f"  {label:28} {held} of {total}; {widths}; median {np.median(taken):.1f} s", flush=True)
+
+
+def true_robot(robot, equal, rng):
+    """Parameters of a robot that can exist: the pseudo-inertia of each body, friction and rotors are up to 30 % off."""
+    if isinstance(robot, FiveBar):
+        return dict(zip(robot.names, true_five_bar(robot, rng).tolist(), strict=True))
+    nominal = dict(zip(robot.names, robot.nominal.tolist(), strict=True))
+    truth = perturbed(robot, base_parameters(robot), nominal, rng, equal)
+    for limit in robot.physical.nonnegative:
+        truth[limit.name] = nominal[limit.name] * rng.uniform(0.7, 1.3)
+    return truth
+
+
+def exact_values(robot, identified, truth):
+    """The true parameters, base parameters and total mass, as exact rationals."""
+    known = {name: Fraction(x) for name, x in truth.items()}
+    analysis = identified.identifiability
+    for base in analysis.base:
+        terms = zip(analysis.names, base.coefficients.tolist(), strict=True)
+        known[base.name] = sum(Fraction(c) * Fraction(truth[name]) for name, c in terms if c)
+    listed = {each.name: len(each.members) for each in getattr(robot, "parameters", ())}
+    masses = [body.terms["m"] for body in robot.physical.bodies]
+    masses += [limit.name for limit in robot.physical.nonnegative if limit.what == "mass"]
+    known["total mass"] = sum(listed.get(name, 1) * Fraction(truth[name]) for name in masses)
+    return known
 
 
 def held_out(seeds):
@@ -229,12 +316,16 @@ def held_out(seeds):
         print(f"  {noise:9.2f}   {fit:13.4f}   {possible:8.4f}   {impossible} of {seeds}")
 
 
-def main(seeds=20):
+def main(seeds=20, interpreters=(sys.executable,)):
     speed()
-    open_chain()
+    open_chain(interpreters)
     coverage(seeds)
     held_out(seeds)
 
 
 if __name__ == "__main__":
-    main(*(int(x) for x in sys.argv[1:2]))
+    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options.add_argument("seeds", type=int, nargs="?", default=20)
+    options.add_argument("--rival-python", action="append", metavar="PATH")
+    given = options.parse_args()
+    main(given.seeds, given.rival_python or (sys.executable,))

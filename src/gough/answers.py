@@ -2,13 +2,16 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gough.core.errors import InputError, nearest, require
-from gough.region import Interval
+from gough.core.text import visible
+from gough.region import Box, Interval
 
 if TYPE_CHECKING:
     from gough.core.tables import Table
@@ -73,6 +76,36 @@ class Answer(ABC):
         # reports are made of answers: `gough` itself imports them at their first use
         written: Path = import_module("gough").write_report(self, folder, title=title)
         return written
+
+
+class ProvenIntervals(Answer):
+    """Base of answers with intervals that are proven, by name: verdicts of a check, and bounds of bodies."""
+
+    intervals: Mapping[str, Interval]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What an interval is proven of."""
+        return tuple(self.intervals)
+
+    def __getitem__(self, name: str) -> float:
+        """The middle of a proven interval; where one end is infinite, the other end."""
+        lower, upper = self.interval(name)
+        return float(Box(np.array([lower]), np.array([upper])).center[0])
+
+    def interval(self, name: str, level: float | None = None) -> Interval:
+        """The proven interval of this name.
+
+        Raises:
+            InputError: no interval of this name is proven, or `level` is given, which a proof does not have.
+        """
+        require(level is None, "a proven interval has no confidence level: leave level out")
+        require(name in self.intervals, f"no interval of '{visible(name)}' is proven{self._why_unproven(name)}")
+        return self.intervals[name]
+
+    def _why_unproven(self, name: str) -> str:
+        """The end of the message about a name of which no interval is proven."""
+        return nearest(name, self.intervals)
 
 
 def position_of(name: str, names: Sequence[str], what: str) -> int:

@@ -75,7 +75,7 @@ def text_of(certificate):
         if chains:
             entries |= {"chains": certificate.chains, "more": certificate.more, **_plain(certificate.proof)}
         else:
-            entries |= plain(certificate.proof)
+            entries |= plain(certificate.proof, version)
         return sealed("{\n" + ",\n".join(f' "{key}": {_lines(value)}' for key, value in entries.items()))
     except WRONG:
         return None

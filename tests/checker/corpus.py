@@ -138,6 +138,10 @@ ROUND_BODY = LinearProblem(
 )  # Izz ≤ Ixx + Iyy ≤ 4
 ARM = BodyTerms("arm", {"m": "m", "sx": "s", "Izz": "I"})
 TRIANGLE = {"Ixx": 1, "Iyy": 1, "Izz": -1}
+TWINS = LinearProblem(
+    np.eye(6)[[3, 1]], [1.0, 2.0], Unknowns(["m", "s", "I", "n", "t", "J"], prior=Box([0, -9, 0] * 2, [9] * 6)),
+    Bounded(0.5),
+)  # fmt: skip # n = m ≤ 1.5 and t = s ≥ 1.5
 
 PHYSICAL = {
     "possible": (
@@ -169,6 +173,18 @@ PHYSICAL = {
             [BodyTerms("arm", {"m": "m", "sx": "s"}, center=(0, 0, 0), radii=(1, None, None))],
             [],
             [PhysicalStep({"s": -1}, Fraction(-3, 2), {0: -1}, {"m": 1, "s": -1}, {"arm": HALF})],
+        ),
+    ),
+    "twins": (
+        TWINS,
+        PhysicalBound(
+            [ARM, BodyTerms("leg", {"m": "n", "sx": "t", "Izz": "J"})],
+            [],
+            [
+                PhysicalStep({"J": 1}, Fraction(3, 2), {0: -1, 1: 2}, {"m": 1, "s": -2, "I": 1}),
+                PhysicalStep({"t": 1}, Fraction(3, 2), {1: 1}),
+            ],
+            [["arm", "leg"]],
         ),
     ),
 }
@@ -514,7 +530,7 @@ WITH = "constructor"
 
 CASES = [
     # who the certificate is about
-    Case("witness", "the format is known", (), {"version": 3}, WITH),
+    Case("witness", "the format is known", (), {"version": 5}, WITH),
     Case("witness", "the format is a whole number from 1", (), {"version": 0}, WITH),
     Case("witness", "the format is no truth value", (), {"version": True}, WITH),
     Case("witness", "it is about this problem", (), {"problem": "sha256:" + 64 * "0"}),
@@ -687,6 +703,22 @@ CASES = [
     Case("within", "as much as that", STEP, {"inside": (("arm", HALF + ULP),)}),
     Case("within", "its share is not negative", STEP, {"inside": (("arm", -HALF),)}, WITH),
     Case("within", "radii are positive", BODY_PART, {"radii": (Fraction(-1), None, None)}, WITH),
+    Case("twins", "the bodies are equal", ("proof",), {"equal": ()}),
+    Case("twins", "the last proves no more", ("proof", "steps", 1), {"value": Fraction(3, 2) + ULP}),
+    Case("twins", "the first proves no more", STEP, {"value": Fraction(3, 2) + ULP}),
+    Case("twins", "weights are not exchanged", STEP, {"weights": ((0, Fraction(1)), (1, Fraction(2)))}),
+    Case("twins", "a body is not negative", STEP, {"possible": (("m", 1), ("s", -2), ("I", 1 - ULP))}),
+    Case("twins", "nor its twin", STEP, {"possible": (("m", 1), ("s", -2), ("I", 1), ("n", -ULP))}),
+    Case(
+        "twins", "terms are its own", ("proof", "bodies", 1), {"terms": (("m", "t"), ("sx", "n"), ("Izz", "J"))}
+    ),
+    Case("twins", "its format knows equal bodies", (), {"version": 3}, WITH),
+    Case("twins", "a body equals another one", ("proof",), {"equal": (("arm",),)}, WITH),
+    Case("twins", "a body is named once in a group", ("proof",), {"equal": (("arm", "arm"),)}, WITH),
+    Case("twins", "a body is in one group", ("proof",), {"equal": (("arm", "leg"), ("leg", "arm"))}, WITH),
+    Case("twins", "equal bodies exist", ("proof",), {"equal": (("arm", "hand"),)}, WITH),
+    Case("twins", "groups have names", ("proof",), {"equal": (("arm", 1),)}, WITH),
+    Case("twins", "twins have the same terms", ("proof", "bodies", 1), {"terms": (("m", "n"), ("sx", "t"))}, WITH),
     # legs: who it is about
     Case("leg bound", "it is about these measurements", (), {"problem": "sha256:" + 64 * "0"}),
     Case("leg bound", "the leg was measured", (), {"chains": (2,)}),

@@ -101,7 +101,7 @@ def written(certificate):
     head = {"version": certificate.version if linear else chain_files.VERSION}
     head |= {"kind": type(proof).__name__, "problem": certificate.problem}
     if linear:
-        content = {"gough": "certificate", **head, **records.plain(proof)}
+        content = {"gough": "certificate", **head, **records.plain(proof, certificate.version)}
     else:
         about = {"chains": list(certificate.chains), "more": certificate.more}
         content = {"gough": chain_files.CERTIFICATE, **head, **about, **chain_files._plain(proof)}

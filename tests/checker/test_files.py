@@ -78,7 +78,7 @@ BOUND = Certificate(ZERO, Bound([Step({"a": 1}, 1.5, {2: 0.5})]))
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 4}, "newer gough"),
+        ({"version": 5}, "newer gough"),
         ({"version": 3}, "know no kind Bound"),
         ({"version": "1"}, "version"),
         ({"version": True}, "version"),

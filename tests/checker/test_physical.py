@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations, permutations
 from random import Random
 
 import numpy as np
@@ -14,6 +15,7 @@ from gough.checker.files import render
 from gough.checker.physical import form, is_never_negative, require_possible
 from gough.checker.physical_proofs import TERMS, ellipsoid_factors
 from gough.cli.app import run
+from gough.core.sealed import sealed
 from gough.data import write_problem
 from gough.robots.physical import FORMS, point_mass, pseudo_inertia
 from gough.studies import verified
@@ -97,7 +99,7 @@ def test_files_return_what_was_saved(name, tmp_path):
     certificate = Certificate.of(problem, proof)
     save(certificate, tmp_path / "c.json")
     assert load(tmp_path / "c.json") == certificate
-    assert json.loads(render(certificate))["version"] == 3
+    assert json.loads(render(certificate))["version"] == 4
     assert check(load(tmp_path / "c.json"), problem)
 
 
@@ -106,9 +108,11 @@ def consistent_and_possible(name, rng):
     problem, proof = corpus.PHYSICAL[name]
     box, found = problem.unknowns.bounds, []
     for theta in rng.uniform(box.lower, box.upper, size=(40_000, len(box))):
+        if name == "twins":
+            theta[3:] = theta[:3]
         if (abs(problem.residuals(theta)) <= problem.noise.radius).all():
             values = dict(zip(problem.unknowns.names, theta.tolist(), strict=True))
-            if name in {"possible", "impossible"} and values["m"] * values["I"] < values["s"] ** 2:
+            if name in {"possible", "impossible", "twins"} and values["m"] * values["I"] < values["s"] ** 2:
                 continue
             if name == "possible" and values["f"] < 0:
                 continue
@@ -148,6 +152,132 @@ def test_shares_of_unknown_names_are_refused():
     assert "no such" in check(Certificate.of(problem, replace(proof, bodies=bodies)), problem).reason
     with pytest.raises(InputError, match="states nothing about bodies"):
         PhysicalEmpty([], [], [PhysicalStep({}, 1, {0: 1})])
+
+
+@pytest.mark.parametrize(
+    ("term", "unit", "fits"),
+    [("m", "kg", True), ("sx", "kg·m", True), ("Izz", "kg·m²", True), ("m", "g", False), ("sx", "kg", False)],
+)
+def test_units_of_a_body_are_those_of_its_integrals(term, unit, fits):
+    """In grams and metres, m I ≥ s² is another inequality: the proof would be about no body."""
+    problem, proof = corpus.PHYSICAL["possible"]
+    own = problem.unknowns
+    units = [unit if name == dict(proof.bodies[0].terms)[term] else "" for name in own.names]
+    stated = replace(problem, unknowns=Unknowns(own.names, units, prior=own.bounds))
+    verdict = check(Certificate.of(stated, proof), stated)
+    assert bool(verdict) == fits
+    assert fits or f"'{unit}'" in verdict.reason
+
+
+@pytest.mark.parametrize("huge", [float("inf"), float("-inf"), float("nan"), "1e400", None, True])
+def test_numbers_that_are_none_are_refused(huge):
+    for field in ("value", "weights", "possible", "inside"):
+        entry = {"value": huge, "weights": {0: huge}, "possible": {"m": huge}, "inside": {"arm": huge}}[field]
+        known = {"direction": {"I": 1}, "value": 1, "weights": {}, field: entry}
+        with pytest.raises(InputError):
+            PhysicalStep(**known)
+    with pytest.raises(InputError):
+        BodyTerms("arm", {"m": "m"}, rotor=(huge, 0, 1))
+    with pytest.raises(InputError):
+        BodyTerms("arm", {"m": "m"}, center=(huge, 0, 0), radii=(1, 1, 1))
+
+
+@pytest.mark.parametrize("size", [5e-324, 2.2250738585072014e-308, 1e-200, 1e200, 1.7976931348623157e308])
+def test_denormal_and_huge_factors_are_exact(size):
+    """A multiple of a function that is never negative is one too, and one that is negative by a hair is none."""
+    unit = Fraction(size)
+    edge = {"m": unit, "sx": -2 * unit, "Izz": unit}
+    assert is_never_negative(edge)
+    assert not is_never_negative(edge | {"Izz": unit - Fraction(1, 2**2000)})
+    assert not is_never_negative(edge | {"Ixy": Fraction(1, 2**2000)} | {"Izz": Fraction(0), "sx": Fraction(0)})
+
+
+def test_the_check_of_matrices_is_that_of_all_minors(rng):
+    """Against the definition: a symmetric matrix is semidefinite if and only if no principal minor is negative."""
+    for _ in range(200):
+        root = rng.integers(-3, 4, size=(4, int(rng.integers(1, 5))))
+        S = root @ root.T + np.diag(rng.integers(-1, 2, size=4)) * int(rng.integers(0, 2))
+        factors = {term: Fraction(int(x)) for term, x in zip(TERMS, np.tensordot(PSEUDO, S, axes=2), strict=True)}
+        held = [[Fraction(x) for x in row] for row in form(factors)]
+        minors = [
+            determinant([[held[i][j] for j in kept] for i in kept])
+            for size in range(1, 5)
+            for kept in combinations(range(4), size)
+        ]
+        assert is_never_negative(factors) == all(minor >= 0 for minor in minors)
+
+
+PSEUDO = np.array([pseudo_inertia(unit) for unit in np.eye(10)])
+
+
+def determinant(M):
+    """By the definition, as a sum over permutations."""
+    n, total = len(M), Fraction(0)
+    for order in permutations(range(n)):
+        inversions = sum(order[i] > order[j] for i in range(n) for j in range(i + 1, n))
+        product = Fraction((-1) ** inversions)
+        for i, j in enumerate(order):
+            product *= M[i][j]
+        total += product
+    return total
+
+
+@pytest.mark.parametrize("name", corpus.PHYSICAL)
+def test_a_proof_without_one_of_its_parts_fails(name):
+    """Dropped rows, shares, multipliers, steps and bodies: no part of a proof of the corpus is idle."""
+    problem, proof = corpus.PHYSICAL[name]
+    for k, step in enumerate(proof.steps):
+        for field in ("weights", "possible", "inside"):
+            for gone in getattr(step, field):
+                fewer = replace(step, **{field: tuple(each for each in getattr(step, field) if each != gone)})
+                steps = (*proof.steps[:k], fewer, *proof.steps[k + 1 :])
+                assert not check(Certificate.of(problem, replace(proof, steps=steps)), problem)
+    radius = np.broadcast_to(problem.noise.radius, (problem.n_rows,))
+    for row in range(problem.n_rows if problem.n_rows > 1 else 0):
+        kept = [k for k in range(problem.n_rows) if k != row]
+        fewer = LinearProblem(problem.W[kept], problem.y[kept], problem.unknowns, Bounded(radius[kept]))
+        assert "another problem" in check(Certificate.of(problem, proof), fewer).reason
+        if row in proof.rows:
+            assert not check(Certificate.of(fewer, proof), fewer)
+
+
+def test_a_key_that_occurs_twice_is_refused(tmp_path):
+    problem, proof = corpus.PHYSICAL["possible"]
+    body, _, _ = render(Certificate.of(problem, proof)).rpartition(',\n "seal"')
+    for twice in ('"m": "m", ', '"name": "arm", ', '"I": 1.0, '):
+        assert twice in body or twice.replace(", ", "}") in body
+        text = body.replace(twice, 2 * twice) if twice in body else body.replace(twice[:-2], f"{twice}{twice[:-2]}", 1)
+        (tmp_path / "c.json").write_text(sealed(text))
+        with pytest.raises(InputError):
+            load(tmp_path / "c.json")
+
+
+def test_equal_bodies_are_one_body(rng):
+    """Bounds of equal bodies are those of the problem in which their columns are added by hand."""
+    problem, proof = corpus.PHYSICAL["twins"]
+    merged = LinearProblem(
+        problem.W[:, :3] + problem.W[:, 3:], problem.y, Unknowns(["m", "s", "I"], prior=Box([0, -9, 0], [9] * 3)),
+        problem.noise,
+    )  # fmt: skip
+    names = dict(zip(["n", "t", "J"], ["m", "s", "I"], strict=True))
+    steps = [replace(step, direction={names[name]: x for name, x in step.direction}) for step in proof.steps]
+    alone = PhysicalBound(proof.bodies[:1], [], steps)
+    assert check(Certificate.of(merged, alone), merged).intervals == {
+        name: check(Certificate.of(problem, proof), problem).interval(name) for name in ("m", "s", "I")
+    }
+    verdict = check(Certificate.of(problem, proof), problem)
+    assert all(verdict.interval(name) == verdict.interval(other) for name, other in names.items())
+    assert "bodies arm = leg:" in verdict.statement
+
+
+def test_bodies_that_equal_each_other_in_an_empty_prior():
+    problem, proof = corpus.PHYSICAL["twins"]
+    own = problem.unknowns
+    apart = Unknowns(own.names, prior=Box([0, -9, 0, 2, -9, 0], [1, 9, 9, 9, 9, 9]))  # m ≤ 1 < 2 ≤ n
+    other = replace(problem, unknowns=apart)
+    empty = PhysicalEmpty(proof.bodies, [], proof.steps[:1], proof.equal)
+    assert check(Certificate.of(other, empty), other)
+    assert not check(Certificate.of(other, replace(empty, equal=())), other)
 
 
 def test_a_rotor_of_any_length_of_axis():

@@ -23,14 +23,16 @@ from gough.dynamics import (
     identify_repeated,
     possible_bodies,
 )
+from gough.dynamics.base_parameters import random_motion as random_motion_of
 from gough.dynamics.bodies import program
 from gough.dynamics.bodies.complete import complete_set
+from gough.dynamics.bodies.optimality import distance_gap
 from gough.dynamics.bodies.possible import DATA, HIDDEN, PRIOR, proven_margin
 from gough.dynamics.example import random_motion
 from gough.methods import identifiability
 from gough.report.identification.documents import documents, report_on
 from gough.report.identification.terminal import show
-from gough.robots import Delta, FiveBar, Palida, efforts
+from gough.robots import Delta, FiveBar, Hexapod, Palida, efforts
 from gough.robots.mechanism.inertia import TERMS
 from gough.robots.physical import PhysicalLimits, RigidBody, physical_limits, pseudo_inertia
 from tests.dynamics.periodic_data import experiment
@@ -198,6 +200,47 @@ def test_frames_units_and_scales_do_not_matter():
     assert distances == pytest.approx([distances[1]] * 3, rel=1e-5)
 
 
+@pytest.mark.parametrize("nearest", ["log-det", "frobenius"])
+def test_no_better_answer_exists(identified, nearest, rng):
+    """A bound by Lagrange duality, computed without the solver, is as large as the distance that it found."""
+    answer = possible_bodies(identified, PhysicalOptions(nearest=nearest, ranges=False))
+    assert -1e-9 < answer.gap < 1e-6
+    assert answer.misfit_gap == 0
+    robot = FiveBar.demo()
+    theta = np.where(np.array(robot.names) == "fc_1", -0.2, robot.nominal)
+    motion = measured(robot, theta, rng, sigma=0.02)
+    other = possible_bodies(
+        identify(robot, motion, methods=["least squares"], compare=False),
+        PhysicalOptions(nearest=nearest, ranges=False, equal=[["link 1", "link 2"]],
+                        inside={"link 3": Ellipsoid((0.1, 0, 0), (0.6, 0.6, 0.6))}),
+    )  # fmt: skip
+    assert not other.is_exact
+    assert -1e-6 < other.gap < 1e-6 * max(other.distance, 1)
+    assert -1e-6 < other.misfit_gap < 1e-6 * max(other.misfit, 1)
+
+
+def test_the_bound_is_below_every_possible_robot_whatever_the_multipliers_are(rng):
+    """Weak duality: multipliers that are wrong, and points that are not the best, make the gap larger."""
+    robot = FiveBar.demo()
+    known = identify(*random_motion(1), methods=["weighted"], compare=False)
+    complete = complete_set(
+        robot.physical, known.identifiability, dict(zip(robot.names, robot.nominal.tolist(), strict=True))
+    )
+    scaled = program.Scaled.of(complete, abs(complete.reference))
+    A = complete.C @ scaled.T
+    programs = program.Programs(scaled, A, 1.1 * A @ scaled.reference, 1e-3)
+    best = programs.exact("log-det")
+    least = distance_gap(programs, best, "log-det")
+    assert abs(least) < 1e-6
+    for _ in range(5):
+        wrong = tuple(each + (noise := 0.1 * rng.normal(size=each.shape)) @ noise.T for each in best.duals)
+        assert distance_gap(programs, best._replace(duals=wrong), "log-det") > least
+    N = programs.null
+    moved = best._replace(point=best.point + 0.01 * N @ rng.normal(size=N.shape[1]))
+    worse = programs.scaled.complete.bodies and distance_gap(programs, moved, "log-det")
+    assert worse > 1e-6
+
+
 def test_two_solvers_agree(identified, possible):
     pytest.importorskip("scs")
     other = possible_bodies(identified, PhysicalOptions(ranges=False, solver="SCS"))
@@ -210,6 +253,11 @@ def test_palida_whose_blueprint_is_not_possible(rng):
     assert {body.name for body in complete.bodies if body.is_moved} == {"2", "3"}
     for body in complete.bodies:
         assert np.linalg.eigvalsh(body.reference)[0] > 0
+    # p_3 − p_2 of [AHG, table III] is a sum of two differences that are not negative for bodies that can exist
+    I = dict(zip(robot.names, robot.nominal.tolist(), strict=True))
+    p_2 = I["Ixx_2"] + I["Ixx_3"] - I["Iyy_2"] - I["Izz_3"]
+    assert (p_2, I["Izz_2"] + I["Iyy_3"]) == pytest.approx((0.947, 0.943), abs=1e-12)
+    assert "p_2 = 0.947 kg·m² exceeds p_3 = 0.943" in complete.limits.on_blueprint
 
 
 def test_proven_margins_are_those_of_the_doubles():
@@ -303,6 +351,44 @@ def test_models_with_effects_have_possible_bodies_too():
 
 
 # proven bounds
+
+
+def test_equal_bodies_narrow_the_proven_intervals():
+    """Links that are stated to be equal: intervals hold the truth, are narrower, and need the statement."""
+    robot, rng = FiveBar.demo(), np.random.default_rng(5)
+    theta = robot.nominal.copy()
+    for term in ("m", "mx", "my", "I"):
+        theta[robot.names.index(f"{term}_2")] = theta[robot.names.index(f"{term}_1")]
+    motion = measured(robot, theta, rng, n=12, error=0.1)
+    known = identify(robot, motion, methods=["weighted"], bound=0.1, compare=False)
+    answer, without = (certified_bodies(known, equal=groups) for groups in ([["link 1", "link 2"]], []))
+    assert answer.certificate.proof.equal == (("link 1", "link 2"),)
+    assert any("link 1 and link 2 are equal" in line for line in answer.premises)
+    for name, true in zip(robot.names, theta.tolist(), strict=True):
+        if name in answer.names:
+            assert answer.interval(name).lower <= true <= answer.interval(name).upper
+    both = set(answer.names) & set(without.names)
+    widths = [np.subtract(*reversed(each.interval(name))) for name in sorted(both) for each in (answer, without)]
+    assert np.median(np.divide(widths[::2], widths[1::2])) < 0.95
+    assert answer.interval("I_1") == answer.interval("I_2")
+    forged = replace(answer.certificate.proof, equal=())
+    assert not check(replace(answer.certificate, proof=forged), answer.problem)
+
+
+def test_bounds_of_a_hexapod_are_proven():
+    """A parameter that is proven in the second pass only is stated before those that rest on it."""
+    robot, rng = Hexapod(), np.random.default_rng(1)
+    moved = random_motion_of(robot, 20, rng)
+    clean = efforts(robot, robot.nominal, *moved)
+    bound = 0.05 * np.sqrt(np.mean(clean**2, axis=0))
+    names = {name: getattr(robot, name) for name in ("coordinates", "coordinate_units", "actuators", "effort_units")}
+    torque = clean + bound * rng.uniform(-1, 1, size=clean.shape)
+    motion = MeasuredMotion(100.0, *moved, torque, np.ones(torque.shape, dtype=bool), **names)
+    answer = certified_bodies(identify(robot, motion, methods=["weighted"], bound=bound, compare=False))
+    truth = dict(zip(robot.names, robot.nominal.tolist(), strict=True))
+    known = set(answer.names) & set(truth)
+    assert len(known) > 15
+    assert all(answer.interval(name).lower <= truth[name] <= answer.interval(name).upper for name in known)
 
 
 def test_proven_intervals_hold_the_truth(certified):

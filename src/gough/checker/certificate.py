@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gough.answers import Answer
+from gough.answers import ProvenIntervals
 from gough.checker.physical_proofs import PhysicalBound, PhysicalEmpty
 from gough.checker.proofs import Proof
 from gough.core.arrays import ROWS_PER_BLOCK, Array
 from gough.core.codec import encode
-from gough.core.errors import AssumptionError, nearest, require
+from gough.core.errors import AssumptionError, require
 from gough.core.rational import round_down
 from gough.core.schema import kinds_of
 from gough.core.sealed import brief
@@ -24,11 +24,13 @@ from gough.core.tables import Table, table
 from gough.core.text import visible
 from gough.noise import Bounded
 from gough.problem import LinearProblem
-from gough.region import Box, Interval
+from gough.region import Interval
 
 FORMAT = 2
 """Version of the certificates that this gough writes; older ones are read too."""
-NEWEST = 3
+EQUAL = 4
+"""First version of the kinds about bodies that can exist that states groups of equal bodies."""
+NEWEST = 4
 """Version of the kinds about bodies that can exist, and the newest that is read."""
 
 
@@ -57,6 +59,8 @@ class Certificate:
         require_version(self.version)
         known = self.kind in kinds_of("certificate", self.version)
         require(known, f"certificates of format {self.version} know no kind {self.kind}")
+        groups = getattr(self.proof, "equal", ())
+        require(not groups or self.version >= EQUAL, f"certificates of format {self.version} know no equal bodies")
 
     @classmethod
     def of(cls, problem: LinearProblem, proof: Proof) -> "Certificate":
@@ -68,12 +72,11 @@ class Certificate:
         return type(self.proof).__name__
 
 
-class ProvenIntervals(Answer):
-    """Base of verdicts: the intervals that are proven, by name, if what was checked holds."""
+class CheckedIntervals(ProvenIntervals):
+    """Base of verdicts: intervals are proven if what was checked holds."""
 
     checked_thing: ClassVar[str]
     """What was checked, for messages."""
-    intervals: Mapping[str, Interval]
 
     @property
     @abstractmethod
@@ -87,30 +90,12 @@ class ProvenIntervals(Answer):
     def __bool__(self) -> bool:
         return self.is_proven
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The unknowns that an interval is proven of."""
-        return tuple(self.intervals)
-
-    def __getitem__(self, name: str) -> float:
-        """The middle of a proven interval; where one end is infinite, the other end."""
-        lower, upper = self.interval(name)
-        return float(Box(np.array([lower]), np.array([upper])).center[0])
-
-    def interval(self, name: str, level: float | None = None) -> Interval:
-        """The proven interval of one unknown.
-
-        Raises:
-            InputError: no interval of such an unknown is proven, or `level` is given, which a proof does not have.
-        """
-        require(level is None, "a proven interval has no confidence level: leave level out")
-        why = nearest(name, self.intervals) if self else f", because the {self.checked_thing} does not hold"
-        require(name in self.intervals, f"no interval of '{visible(name)}' is proven{why}")
-        return self.intervals[name]
+    def _why_unproven(self, name: str) -> str:
+        return super()._why_unproven(name) if self else f", because the {self.checked_thing} does not hold"
 
 
 @dataclass(frozen=True)
-class Verdict(ProvenIntervals):
+class Verdict(CheckedIntervals):
     """Whether a certificate holds, and why. A verdict is true (`if verdict:`) if it holds; `str()` puts it in words.
 
     "Does not hold" means that the evidence falls short; the statement might still be true. Where a bound holds,

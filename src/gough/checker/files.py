@@ -52,7 +52,7 @@ def load(path: str | Path) -> Certificate:
 def render(certificate: Certificate) -> str:
     """The text of a certificate's file."""
     require_exact_digits()
-    proof = plain(remade(certificate.proof, PARTS))
+    proof = plain(remade(certificate.proof, PARTS), certificate.version)
     head = {"gough": "certificate", "version": certificate.version, "kind": certificate.kind}
     head["problem"] = certificate.problem
     require_valid({**head, **proof, "seal": certificate.problem})

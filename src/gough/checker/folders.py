@@ -6,7 +6,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from gough.checker.certificate import ProvenIntervals, Verdict
+from gough.checker.certificate import CheckedIntervals, Verdict
 from gough.checker.chain_check import check_chains
 from gough.checker.chain_files import CERTIFICATES, QUESTIONS, load_chains, load_question
 from gough.checker.chain_proofs import ChainBound, ChainCertificate, ChainEmpty
@@ -56,7 +56,7 @@ _WHOLE = "Where a statement ends with …, gough check CERTIFICATE.json prints a
 
 
 @dataclass(frozen=True)
-class FolderVerdict(ProvenIntervals):
+class FolderVerdict(CheckedIntervals):
     """What the check of a folder found. A verdict is true (`if verdict:`) if everything in it holds.
 
     Where it does, `verdict.interval("l1")` is the proven interval of an unknown with which its chain, by itself, fits

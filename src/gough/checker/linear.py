@@ -5,7 +5,7 @@ multiplied by the sides of the box [NS04]. They round outward in floating point,
 sides at infinity, where nothing may be left over.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -197,13 +197,25 @@ def _bits(numbers: Whole) -> int:
     return max((int(x).bit_length() for x in numbers), default=0)
 
 
-def largest_value(problem: LinearProblem, box: Sides, direction: Coefficients, weights: Weights) -> Fraction:
+def largest_value(
+    problem: LinearProblem,
+    box: Sides,
+    direction: Coefficients,
+    weights: Weights,
+    shared: Sequence[Sequence[int]] = (),
+) -> Fraction:
     """The largest v for which the weights prove direction · θ ≥ v for every consistent θ in the box.
 
     With weights λ and d = direction − Wᵀλ, g = Dᵀ|λ|:
     direction · θ ≥ Σ (λ_k y_k − |λ_k| e_k) + Σ_j min (d_j θ_j − g_j |θ_j|), the minimum over the box.
+    Axes of a group of `shared` have one value x in every θ that counts, so that their part is Σ d_j x − Σ g_j |x|; the
+    sides of the first of them are used.
     """
     said = combined(problem, direction, weights)
+    for first, *others in shared:
+        for axis in others:
+            for parts in (said.left, said.blurred):
+                parts[first], parts[axis] = parts[first] + parts[axis], 0
     lower, upper, unit = box.scaled
     digits = said.unit.denominator.bit_length(), unit.denominator.bit_length()
     spend(2 * len(lower) * product_cost(*digits) + gcd_cost(sum(digits)))

@@ -4,7 +4,7 @@ A linear function of the ten parameters of a body is the integral of vᵀ S v ov
 symmetric matrix S of the factors. If S is positive semidefinite, it is negative for no body.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -25,6 +25,8 @@ from gough.core.errors import nearest
 from gough.core.rational import round_down
 from gough.problem import LinearProblem
 
+UNITS = {"m": "kg", "s": "kg·m", "I": "kg·m²"}
+"""Units of the ten parameters, by the first letter of their terms."""
 _ROTOR = ((0, 0, "Ixx"), (1, 1, "Iyy"), (2, 2, "Izz"), (0, 1, "Ixy"), (0, 2, "Ixz"), (1, 2, "Iyz"))
 
 
@@ -98,19 +100,57 @@ def follow_physical(problem: LinearProblem, proof: PhysicalBound | PhysicalEmpty
     """The box that the steps leave, from the prior on; raises NotProven at the first that proves less."""
     for name in sorted({*proof.nonnegative, *(name for body in proof.bodies for _, name in body.terms)}):
         vector(problem, ((name, Fraction(1)),))  # is this name known?
-    box = Sides.of_prior(problem)
+    _require_units(problem, proof)
+    shared = shared_axes(problem, proof)
+    box = with_shared_sides(Sides.of_prior(problem), shared)
     for number, step in enumerate(proof.steps, start=1):
         try:
             require_possible(proof, step)
-            _require_value(problem, box, step)
+            _require_value(problem, box, step, shared)
         except NotProven as short:
             raise NotProven(f"step {number}: {short}") from short
-        box = with_bound(problem, box, step)
+        box = with_shared_sides(with_bound(problem, box, step), shared)
     return box
 
 
-def _require_value(problem: LinearProblem, box: Sides, step: PhysicalStep) -> None:
-    proven = largest_value(problem, box, remaining(step.direction, step.possible), step.weights)
+def _require_units(problem: LinearProblem, proof: PhysicalBound | PhysicalEmpty) -> None:
+    """Raise NotProven for units in which the ten parameters are not the integrals of one mass; "" is no statement."""
+    units = dict(zip(problem.unknowns.names, problem.unknowns.units, strict=True))
+    for body in proof.bodies:
+        for term, name in body.terms:
+            fitting = UNITS[term[0]]
+            if units[name] not in {"", fitting}:
+                raise NotProven(
+                    f"'{name:.40}' has the unit '{units[name]:.40}', but {term} of a body has the unit '{fitting}'"
+                )
+
+
+def shared_axes(problem: LinearProblem, proof: PhysicalBound | PhysicalEmpty) -> tuple[tuple[int, ...], ...]:
+    """Axes of unknowns that have one value, since their bodies are equal."""
+    axis = {name: k for k, name in enumerate(problem.unknowns.names)}
+    return tuple(tuple(axis[name] for name in group) for group in proof.shared)
+
+
+def with_shared_sides(box: Sides, shared: Sequence[Sequence[int]]) -> Sides:
+    """The part of the box in which the axes of each group have one value: all get the narrowest sides of the group.
+
+    Examples:
+        >>> with_shared_sides(Sides((Fraction(0), None), (Fraction(2), Fraction(1))), [(0, 1)]).upper
+        (Fraction(1, 1), Fraction(1, 1))
+    """
+    if not shared:
+        return box
+    lower, upper = list(box.lower), list(box.upper)
+    for group in shared:
+        low = max((side for axis in group if (side := lower[axis]) is not None), default=None)
+        high = min((side for axis in group if (side := upper[axis]) is not None), default=None)
+        for axis in group:
+            lower[axis], upper[axis] = low, high
+    return replace(box, lower=tuple(lower), upper=tuple(upper))
+
+
+def _require_value(problem: LinearProblem, box: Sides, step: PhysicalStep, shared: Sequence[Sequence[int]]) -> None:
+    proven = largest_value(problem, box, remaining(step.direction, step.possible), step.weights, shared)
     if proven < step.value:
         missing = approximately(step.value - proven)
         raise NotProven(f"it states {written(step.value)}, which is {missing} more than its rows prove")
@@ -140,13 +180,15 @@ def physical_step(
     )
 
 
-def best_physical_step(problem: LinearProblem, box: Sides, step: PhysicalStep) -> PhysicalStep:
+def best_physical_step(
+    problem: LinearProblem, box: Sides, step: PhysicalStep, shared: Sequence[Sequence[int]] = ()
+) -> PhysicalStep:
     """The same step with the largest double as its value that its weights prove in the box.
 
     Raises:
         NotProven: they prove nothing.
     """
-    value = round_down(largest_value(problem, box, remaining(step.direction, step.possible), step.weights))
+    value = round_down(largest_value(problem, box, remaining(step.direction, step.possible), step.weights, shared))
     if value is None:
         raise NotProven("the weights prove a bound below all doubles")
     return replace(step, value=Fraction(value))

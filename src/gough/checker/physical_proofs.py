@@ -109,10 +109,13 @@ class _Physical:
     bodies: tuple[BodyTerms, ...]
     nonnegative: tuple[str, ...]
     steps: tuple[PhysicalStep, ...]
+    equal: tuple[tuple[str, ...], ...]
 
     def __post_init__(self) -> None:
         for name in ("bodies", "nonnegative", "steps"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
+        require(not any(isinstance(group, str) for group in self.equal), "equal has groups of names of bodies")
+        object.__setattr__(self, "equal", tuple(tuple(group) for group in self.equal))
         require(all(isinstance(body, BodyTerms) for body in self.bodies), "the bodies must be of type BodyTerms")
         require(all(isinstance(name, str) for name in self.nonnegative), "nonnegative has names of unknowns")
         require(all(isinstance(step, PhysicalStep) for step in self.steps), "the steps must be of type PhysicalStep")
@@ -121,6 +124,24 @@ class _Physical:
         _require_different([body.name for body in self.bodies], "body")
         names = [name for body in self.bodies for _, name in body.terms]
         _require_different([*names, *self.nonnegative], "unknown")
+        self._require_groups()
+
+    def _require_groups(self) -> None:
+        terms = {body.name: {term for term, _ in body.terms} for body in self.bodies}
+        for group in self.equal:
+            require(len(group) > 1, "a group of equal bodies has at least two of them")
+            for name in group:
+                known = isinstance(name, str) and name in terms
+                require(known, f"there is no body {brief(name)} that could equal another one")
+                same = terms[name] == terms[group[0]]
+                require(same, f"bodies '{group[0]:.40}' and '{name:.40}' are not equal: they have different terms")
+        _require_different([name for group in self.equal for name in group], "body")
+
+    @property
+    def shared(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of unknowns that have one value, since their bodies are equal."""
+        terms = {body.name: dict(body.terms) for body in self.bodies}
+        return tuple(tuple(terms[name][term] for name in group) for group in self.equal for term in terms[group[0]])
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -131,7 +152,7 @@ class _Physical:
 def _require_different(names: Iterable[str], what: str) -> None:
     seen = set[str]()
     for name in names:
-        require(name not in seen, f"the {what} '{name:.40}' belongs to one body, or is not negative by itself, once")
+        require(name not in seen, f"the {what} '{name:.40}' occurs more than once in what is stated about bodies")
         seen.add(name)
 
 
@@ -139,7 +160,8 @@ def _require_different(names: Iterable[str], what: str) -> None:
 class PhysicalBound(_Physical):
     """Every consistent θ that is possible satisfies direction · θ ≥ value, for each of the steps.
 
-    Possible: the bodies can exist, and the unknowns of `nonnegative` are not negative. The steps are a chain, as those
+    Possible: the bodies can exist, those of a group of `equal` have equal parameters, and the unknowns of
+    `nonnegative` are not negative. The steps are a chain, as those
     of a `Bound`.
 
     Examples:
@@ -150,6 +172,8 @@ class PhysicalBound(_Physical):
     bodies: tuple[BodyTerms, ...]
     nonnegative: tuple[str, ...]
     steps: tuple[PhysicalStep, ...]
+    equal: tuple[tuple[str, ...], ...] = ()
+    """Groups of bodies, by name: the unknowns of one term have the same value for all bodies of a group."""
 
 
 @dataclass(frozen=True)
@@ -164,6 +188,8 @@ class PhysicalEmpty(_Physical):
     bodies: tuple[BodyTerms, ...]
     nonnegative: tuple[str, ...]
     steps: tuple[PhysicalStep, ...]
+    equal: tuple[tuple[str, ...], ...] = ()
+    """Groups of bodies, by name: the unknowns of one term have the same value for all bodies of a group."""
 
 
 def ellipsoid_factors(body: BodyTerms) -> Mapping[str, Fraction]:

@@ -34,13 +34,14 @@ KINDS: dict[str, type[Proof]] = {
 }
 
 T = TypeVar("T")
+_WITHOUT_GROUPS = 3  # last version of the kinds about bodies that states no equal bodies
 _LONG = 2000  # bits; Python itself refuses decimal integers beyond 4300 digits
 _WHOLE = r"[0-9]+|0x[0-9a-f]+"
 _RATIONAL = re.compile(rf"(-?)({_WHOLE})/({_WHOLE})")
 
 
-def plain(proof: Proof) -> dict[str, Any]:
-    """The fields of a proof as JSON data."""
+def plain(proof: Proof, version: int) -> dict[str, Any]:
+    """The fields of a proof as JSON data of a version of the format."""
     match proof:
         case Witness(theta=theta):
             return {"theta": _plain_named(theta)}
@@ -54,9 +55,10 @@ def plain(proof: Proof) -> dict[str, Any]:
         case Violated(at_least, q, outliers, contradictions):
             cuts = [_plain_weights(cut) for cut in contradictions]
             return {"at_least": at_least, "q": q, "outliers": list(outliers), "contradictions": cuts}
-        case PhysicalBound(bodies, nonnegative, physical) | PhysicalEmpty(bodies, nonnegative, physical):
+        case PhysicalBound(bodies, nonnegative, physical, equal) | PhysicalEmpty(bodies, nonnegative, physical, equal):
             stated = {"bodies": [_plain_body(body) for body in bodies], "nonnegative": list(nonnegative)}
-            return {**stated, "steps": [_plain_physical(step) for step in physical]}
+            groups = {"equal": [list(group) for group in equal]} if version > _WITHOUT_GROUPS else {}
+            return {**stated, **groups, "steps": [_plain_physical(step) for step in physical]}
 
 
 def _plain_link(link: Link) -> dict[str, Any]:
@@ -136,7 +138,8 @@ def read(kind: type[Proof], data: dict[str, Any], version: int) -> Proof:
         bodies = _list(data["bodies"], "bodies", _body, "body")
         names = _list(data["nonnegative"], "nonnegative", lambda name, _: name)
         physical = _list(data["steps"], "steps", _physical, "step")
-        return (PhysicalBound if kind is PhysicalBound else PhysicalEmpty)(bodies, names, physical)
+        equal = () if version <= _WITHOUT_GROUPS else _list(data["equal"], "equal", _group, "group")
+        return (PhysicalBound if kind is PhysicalBound else PhysicalEmpty)(bodies, names, physical, equal)
     chain = _list(data["steps"], "steps", _link, "step")
     only_steps = version > 1 or all(isinstance(link, Step) for link in chain)
     require(only_steps, f"certificates of format {version} know no links but steps")
@@ -180,6 +183,10 @@ def _body(data: Any, what: str) -> BodyTerms:
     axis, center, radii = (_some_numbers(data.get(key), f"{what}: {key}") for key in ("rotor", "center", "radii"))
     require(None not in (*(axis or ()), *(center or ())), f"{what}: an axis or a center has three numbers")
     return BodyTerms(data["name"], tuple(data["terms"].items()), axis, center, radii)  # type: ignore[arg-type]
+
+
+def _group(data: Any, what: str) -> tuple[str, ...]:
+    return _list(data, what, lambda name, _: name)
 
 
 def _some_numbers(data: Any, what: str) -> tuple[Fraction | None, ...] | None:

@@ -172,6 +172,7 @@ def statement(proof: Proof, problem: LinearProblem) -> tuple[str, ...]:
 def _possible(proof: PhysicalBound | PhysicalEmpty) -> tuple[str, ...]:
     """What possible means, line by line; the last ends with a colon."""
     lines = [_body(body) for body in proof.bodies]
+    lines += [f"bodies {' = '.join(group)}" for group in proof.equal]
     if proof.nonnegative:
         lines.append(f"not negative: {', '.join(proof.nonnegative)}")
     return ("of robots that can exist, with", *(f"{line};" for line in lines[:-1]), f"{lines[-1]}:")

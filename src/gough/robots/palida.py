@@ -1,6 +1,6 @@
 """PaLiDA of [AHG]: six struts with linear direct drives, each a cardan ring, a stator and a slider; 19 bodies."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import pi, radians
 from typing import Literal
@@ -14,12 +14,17 @@ from gough.robots.mechanism.description import Mechanism
 from gough.robots.mechanism.inertia import Inertia
 from gough.robots.mechanism.parts import BASE, Body, Closure, Cogging, Freedom, Friction, Joint, Limits, Platform
 from gough.robots.mechanism.placement import Placement, Rotation, facing
+from gough.robots.physical import PhysicalLimits
 
 DRY = (11.958, 2.597, 14.794, 4.988, 3.451, 5.392)
 VISCOUS = (20.602, 20.538, 14.218, 25.279, 26.050, 23.137)
 DRY_ALPHA, DRY_BETA = 0.420, 0.862
 """Friction: maximum likelihood of [AHG, table III]."""
 
+_ON_BLUEPRINT = (
+    "The a-priori values of [AHG, table III] fit no rigid bodies: p_2 = 0.947 kg·m² exceeds p_3 = 0.943 kg·m², but no "
+    "moment of inertia of stator and slider exceeds the sum of the other two, so that p_2 ≤ p_3."
+)
 _TO_STATOR: Rotation = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
 _TO_SLIDER: Rotation = ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, -1.0, 0.0))
 """z_1 is the axis of α, z_2 that of β, y_2 and z_3 are the axis of the strut, as table I of [AHG] implies."""
@@ -53,8 +58,10 @@ class PalidaGeometry:
 def _mechanism(robot: "Palida") -> Mechanism:
     """PaLiDA as a mechanism: base on top, platform below, z up.
 
-    Inertias add up to the a-priori column of [AHG, table III]. Those numbers fit no rigid bodies exactly: with
-    symmetric bodies p_2 cannot exceed p_3, because no moment of inertia exceeds the sum of the other two.
+    Inertias add up to the a-priori column of [AHG, table III]. Those numbers fit no rigid bodies: p_3 − p_2 = (I_zz2 +
+    I_yy2 − I_xx2) + (I_yy3 + I_zz3 − I_xx3) is not negative for bodies that can exist, but is 0.943 − 0.947. Here the
+    stator has the whole excess of 0.004 kg·m², which makes an eigenvalue of its pseudo-inertia −0.002, and the slider
+    has none.
     """
     of = robot.geometry
     A, B = of.points()
@@ -129,7 +136,8 @@ class Palida(ClosedChain):
     Parameters of symmetric bodies are those that make up [AHG, table I]: indices 1, 2, 3, E stand for cardan rings,
     stators, sliders and the platform; r_α, r_β for dry friction of the passive joints (in N·m, not N as printed), r_1
     … r_6 and v_1 … v_6 for dry and viscous friction of the drives. Ten combinations of the rigid-body parameters can
-    be identified separately, 23 of those of general bodies; `gough.dynamics.base_parameters` prints them.
+    be identified separately, 23 of those of general bodies; `gough.dynamics.base_parameters` prints them. The published
+    a-priori values, which are the nominal ones here, fit no bodies that can exist: p_2 > p_3 in table III.
 
     Examples:
         >>> robot = Palida()
@@ -159,3 +167,8 @@ class Palida(ClosedChain):
     def mechanism(self) -> Mechanism:
         """The 19 bodies."""
         return _mechanism(self)
+
+    @cached_property
+    def physical(self) -> PhysicalLimits:
+        """Bodies that can exist, which the published a-priori values are not; friction that is not negative."""
+        return replace(super().physical, on_blueprint=_ON_BLUEPRINT)

@@ -66,6 +66,8 @@ class PhysicalLimits:
 
     nonnegative: tuple[Limit, ...] = ()
     bodies: tuple[RigidBody, ...] = ()
+    on_blueprint: str = ""
+    """Why bodies of the blueprint are not possible, as a sentence, where the source of the blueprint is the cause."""
 
 
 def physical_limits(robot: Any) -> PhysicalLimits:
@@ -73,7 +75,7 @@ def physical_limits(robot: Any) -> PhysicalLimits:
 
     Examples:
         >>> physical_limits(object())
-        PhysicalLimits(nonnegative=(), bodies=())
+        PhysicalLimits(nonnegative=(), bodies=(), on_blueprint='')
     """
     limits = getattr(robot, "physical", None)
     return limits if isinstance(limits, PhysicalLimits) else PhysicalLimits()

@@ -270,7 +270,9 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
             if not isinstance(identified, Identified):
                 raise InputError("bounds are proven from rows with error bounds, not from [repeats]: leave bounds out")
             limits, prior = Limits(table.heaviest, table.farthest), self.prior() if self.has_prior else None
-            certified = certified_bodies(identified, inside=options.inside, limits=limits, prior=prior, on_step=begin)
+            certified = certified_bodies(
+                identified, equal=options.equal, inside=options.inside, limits=limits, prior=prior, on_step=begin
+            )
             return replace(identified, certified=certified)
 
     def steps(self, rate: float) -> tuple[PreparationStep, ...]:

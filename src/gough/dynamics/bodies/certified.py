@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gough.answers import Answer, position_of
+from gough.answers import ProvenIntervals
 from gough.checker import Certificate, PhysicalBound, PhysicalEmpty, PhysicalStep, check
 from gough.checker.files import render
 from gough.checker.linear import NotProven, Sides, with_bound
-from gough.checker.physical import best_physical_step, is_never_negative, physical_step
+from gough.checker.physical import best_physical_step, is_never_negative, physical_step, with_shared_sides
 from gough.checker.physical_proofs import BodyTerms, ellipsoid_factors
 from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.codec import encode
 from gough.core.errors import AssumptionError, InputError, require
 from gough.core.tables import Cell, Column, Table, table
-from gough.core.text import number, short_labels
+from gough.core.text import listed, number, short_labels
 from gough.data.problems import problem_text
 from gough.dynamics.bodies.complete import UNITS, BodyMatrix, CompleteSet, Ellipsoid, complete_set
 from gough.dynamics.bodies.program import SOLVER, Programs, Scaled, run, solvers
@@ -52,6 +52,12 @@ _ROUNDS = 8
 """Times that rows are added."""
 _ADDED = 3
 """Rows that are added for each direction at once."""
+_ZERO = 1e-6
+"""Share of the largest diagonal entry of a multiplier, in units of the blueprint, below which one counts as zero."""
+_NEGLIGIBLE = 1e-6
+"""Share of the largest weight below which a row is left out on trial: few rows determine an end of an interval."""
+_REFINED = 3
+"""Times that weights are changed to leave less."""
 _VIOLATED = 1e-6
 """Share of its bound by which a row must be violated to be added."""
 
@@ -77,7 +83,7 @@ class Limits:
 
 
 @dataclass(frozen=True, eq=False)
-class CertifiedBodies(Answer):
+class CertifiedBodies(ProvenIntervals):
     """What error bounds and physics prove of a robot, with a certificate that `gough check` verifies.
 
     `answer.interval("m_rod")` is a proven interval; `answer.is_empty` states that no robot that can exist explains the
@@ -101,25 +107,6 @@ class CertifiedBodies(Answer):
     def is_empty(self) -> bool:
         """Whether no robot that can exist explains the data within their bounds."""
         return isinstance(self.certificate.proof, PhysicalEmpty)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What an interval is proven of."""
-        return tuple(self.intervals)
-
-    def __getitem__(self, name: str) -> float:
-        """The middle of a proven interval; where one end is infinite, the other end."""
-        lower, upper = self.interval(name)
-        return float(Box(np.array([lower]), np.array([upper])).center[0])
-
-    def interval(self, name: str, level: float | None = None) -> Interval:
-        """The proven interval of a base parameter, a parameter, or the total mass.
-
-        Raises:
-            InputError: no interval of this name is proven, or `level` is given, which a proof does not have.
-        """
-        require(level is None, "a proven interval has no confidence level: leave level out")
-        return self.intervals[self.names[position_of(name, self.names, "proven interval")]]
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -181,6 +168,7 @@ def _range(lower: float, upper: float) -> str:
 def certified_bodies(
     identified: "Identified",
     *,
+    equal: Sequence[Sequence[str]] = (),
     inside: Mapping[str, Ellipsoid] | None = None,
     limits: Limits | None = None,
     prior: Box | None = None,
@@ -190,6 +178,7 @@ def certified_bodies(
 
     Args:
         identified: What `identify` returned; its error bounds are used.
+        equal: Groups of bodies, by name, that are equal: a premise of the bounds.
         inside: Ellipsoids that bodies do not leave, by the names of bodies.
         limits: Limits of masses and distances beyond which no body is looked for.
         prior: Bounds of the robot's parameters, as they were given to `identify`.
@@ -215,7 +204,7 @@ def certified_bodies(
     known = dict(zip(robot.names, robot.nominal.tolist(), strict=True))
     blueprint = {**known, **identified.blueprint, **identified.fixed}
     complete = complete_set(
-        physical_limits(robot), analysis, blueprint, fixed=identified.fixed, inside=dict(inside or {})
+        physical_limits(robot), analysis, blueprint, fixed=identified.fixed, equal=equal, inside=dict(inside or {})
     )
     rows = recorded(robot, identified.motion, prior=None)
     radius = np.asarray(identified.bound)[rows.groups.of_row(rows.n_rows)]
@@ -226,7 +215,7 @@ def certified_bodies(
     on_step("testing whether a robot that can exist explains the rows")
     factor, step = search.smallest_factor()
     if step is not None:
-        proof = PhysicalEmpty(search.bodies, search.nonnegative, (step,))
+        proof = PhysicalEmpty(search.bodies, search.nonnegative, (step,), search.equal)
         return _checked(CertifiedBodies(problem, Certificate.of(problem, proof), {}, {}, factor, premises))
     on_step("proving bounds of robots that can exist")
     units = dict(zip(robot.names, robot.units, strict=True))
@@ -234,10 +223,13 @@ def certified_bodies(
     for base, unit in zip(identified.problem.unknowns.names, identified.problem.unknowns.units, strict=True):
         units.setdefault(base, unit)
     units[TOTAL] = "kg"
-    steps, intervals = search.bounds(directions)
+    steps, found = search.bounds(directions)
     if not steps:
         raise AssumptionError("error bounds and physics prove no interval that the prior does not state already")
-    proof_of_bounds = PhysicalBound(search.bodies, search.nonnegative, steps)
+    leaders = _leaders(complete)
+    each = {name: found[first] for name, first in leaders.items() if first in found}
+    intervals = {**each, **{name: ends for name, ends in found.items() if name not in leaders}}
+    proof_of_bounds = PhysicalBound(search.bodies, search.nonnegative, steps, search.equal)
     answer = CertifiedBodies(
         problem, Certificate.of(problem, proof_of_bounds), intervals, units, factor, premises, _alone(identified)
     )
@@ -263,7 +255,7 @@ def _alone(identified: "Identified") -> dict[str, Interval]:
 
 def _directions(identified: "Identified", complete: CompleteSet) -> Iterator[tuple[str, dict[str, float]]]:
     """Parameters, then base parameters, then the total mass: each a combination of parameters."""
-    for name in complete.names:
+    for name in _leaders(complete).values():
         yield name, {name: 1.0}
     analysis = identified.identifiability
     for base in analysis.base:
@@ -275,17 +267,25 @@ def _directions(identified: "Identified", complete: CompleteSet) -> Iterator[tup
         yield TOTAL, masses
 
 
+def _leaders(complete: CompleteSet) -> dict[str, str]:
+    """For each parameter the first of those that equal it."""
+    places = complete.share.argmax(axis=1).tolist()
+    first = {place: name for name, place in zip(reversed(complete.names), reversed(places), strict=True)}
+    return {name: first[place] for name, place in zip(complete.names, places, strict=True)}
+
+
 def _masses(robot: Any, complete: CompleteSet) -> dict[str, float]:
     """Masses of the bodies that are free, with the number of bodies that share each; none where one is not free."""
     listed = getattr(robot, "parameters", ())
     members = {each.name: float(len(each.members)) for each in listed if getattr(each, "term", "") == "m"}
     found = {limit.name: 1.0 for limit in complete.limits.nonnegative if limit.what == "mass"}
-    for body in complete.limits.bodies:
+    every = physical_limits(robot).bodies
+    for body in every:
         name = body.terms.get("m")
         if name is None or name not in complete.names:
             return {}
         found[name] = members.get(name, 1.0)
-    return found if complete.limits.bodies else {}
+    return found if every else {}
 
 
 def _prior(
@@ -325,6 +325,12 @@ def _prior(
             for term, name in body.terms.items():
                 k = names.index(name)
                 lower[k], upper[k] = sides[term]
+        if any(body.rotor is not None for body in complete.limits.bodies):
+            most = outward.at_least(moment / 2, digits=3)
+            words.append(f"No rotor that has no parameter of its own adds more than {most} kg·m² to a body.")
+    words += [f"Bodies {listed(matrix.members)} are equal." for matrix in complete.bodies if len(matrix.members) > 1]
+    words += [f"Body {name} lies within its stated ellipsoid." for name in complete.ellipsoids]
+    words += list(complete.conditions)
     if prior is not None:
         lower, upper = np.maximum(lower, prior.lower), np.minimum(upper, prior.upper)
         words.append("Parameters lie within the bounds that the study states.")
@@ -382,6 +388,25 @@ class _Search:
         """The bodies as the certificate states them."""
         return tuple(self._terms(body) for body in self.complete.limits.bodies)
 
+    @property
+    def equal(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of equal bodies, as the certificate states them."""
+        return tuple(matrix.members for matrix in self.complete.bodies if len(matrix.members) > 1)
+
+    @cached_property
+    def shared(self) -> tuple[tuple[int, ...], ...]:
+        """Axes of the problem that have one value, since their bodies are equal."""
+        terms = {body.name: dict(body.terms) for body in self.bodies}
+        names = self.problem.unknowns.names
+        return tuple(
+            tuple(names.index(terms[name][term]) for name in group) for group in self.equal for term in terms[group[0]]
+        )
+
+    @property
+    def prior(self) -> Sides:
+        """The box that a proof starts from."""
+        return with_shared_sides(Sides.of_prior(self.problem), self.shared)
+
     def _terms(self, body: RigidBody) -> BodyTerms:
         ellipsoid = self.complete.ellipsoids.get(body.name)
         ordered = {term: body.terms[term] for term in TERMS if term in body.terms}
@@ -421,8 +446,7 @@ class _Search:
                 break
         if multipliers is None or not factor > 1:
             return factor, None
-        box = Sides.of_prior(self.problem)
-        step = self._step(box, {}, multipliers)
+        step = self._step(self.prior, {}, multipliers)
         return factor, step if step is not None and step.value > 0 else None
 
     def bounds(
@@ -431,9 +455,9 @@ class _Search:
         """Steps that prove both sides of each direction, and the intervals that they prove."""
         wanted = [(name, sign) for name in directions for sign in (1.0, -1.0)]
         found = self._solved(directions, wanted)
-        box, proven, last = Sides.of_prior(self.problem), dict[tuple[str, float], PhysicalStep](), list[PhysicalStep]()
+        box, proven, chain = self.prior, dict[tuple[str, float], PhysicalStep](), list[PhysicalStep]()
         # twice: what the first pass proves of single parameters makes the remainders of the second smaller
-        for number_of_pass in range(2):
+        for _ in range(2):
             for name, sign in wanted:
                 if (name, sign) not in found:
                     continue
@@ -443,10 +467,11 @@ class _Search:
                 if step is None or not self._tells(name, step) or (before and step.value <= before.value):
                     continue
                 proven[name, sign] = step
-                if number_of_pass == 0 and len(signed) == 1:
-                    last.append(step)
-                box = with_bound(self.problem, box, step)
-        again = [step for step in proven.values() if step not in last]
+                chain.append(step)
+                box = with_shared_sides(with_bound(self.problem, box, step), self.shared)
+        kept = set(map(id, proven.values()))
+        # in the order in which they were proven: each rests on the box that those of single parameters before it leave
+        steps = tuple(step for step in chain if id(step) in kept or len(step.direction) == 1)
         ends = {
             name: Interval(
                 self._end(proven.get((name, 1.0)), directions[name], 1),
@@ -455,7 +480,7 @@ class _Search:
             for name in directions
             if (name, 1.0) in proven or (name, -1.0) in proven
         }
-        return (*last, *again), ends
+        return steps, ends
 
     def _end(self, step: PhysicalStep | None, direction: Mapping[str, float], sign: int) -> float:
         """The proven end of a direction times its sign; without a step 0 for a sum that physics keeps from below it."""
@@ -536,44 +561,100 @@ class _Search:
         self, u: Any, low: Any, high: Any, matrices: list[Any], within: list[Any], *, size: float = 1.0
     ) -> _Multipliers:
         weights = size * (np.asarray(low.dual_value) - np.asarray(high.dual_value))
-        small = 1e-12 * float(abs(weights).max(initial=0.0))
-        rows = {
-            row: float(w / self.radius[row])
-            for row, w in zip(self.used, weights.tolist(), strict=True)
-            if abs(w) > small
-        }
+        every = dict(zip(self.used, weights.tolist(), strict=True))
+        rows = {row: float(w / self.radius[row]) for row, w in _large(every, 1e-12).items()}
         duals = tuple(size * np.asarray(each.dual_value) for each in matrices)
         inside = np.array([size * float(np.max(each.dual_value)) for each in within])
         return _Multipliers(np.asarray(u.value), rows, duals, inside)
 
     def _step(self, box: Sides, direction: Mapping[str, float], by: _Multipliers) -> PhysicalStep | None:
-        """The better of two steps with these weights: what rows leave is projected on the cone, or by the solver."""
-        weights = by.rows
-        at = list(weights)
-        left = -np.array(list(weights.values())) @ self.problem.W[at] if at else np.zeros(len(self.problem.unknowns))
+        """The step that proves most, of those with the multipliers of the solver and with refined weights."""
+        few = _large(by.rows, _NEGLIGIBLE)
+        choices = [(by.rows, by.matrices), (by.rows, None)]
+        choices += [(self._refined(box, direction, weights, by), None) for weights in (by.rows, few)]
+        values = []
+        for weights, matrices in choices:
+            left = self._left(direction, weights)
+            values.append(self._about(box, left, weights, self._possible(left, by, matrices, is_exact=False)[0]))
+        weights, matrices = choices[int(np.argmax(values))]
+        possible, inside = self._possible(self._left(direction, weights), by, matrices)
+        try:
+            return best_physical_step(
+                self.problem, box, physical_step(direction, weights, possible, inside), self.shared
+            )
+        except NotProven:
+            return None
+
+    def _about(
+        self, box: Sides, left: Mapping[str, float], weights: Mapping[int, float], possible: Mapping[str, float]
+    ) -> float:
+        """About the value that these weights prove, in floating point."""
+        rows, x = list(weights), np.array(list(weights.values()))
+        rest = np.array([c - possible.get(name, 0.0) for name, c in left.items()])
+        for first, *others in self.shared:
+            rest[first] += rest[others].sum()
+            rest[others] = 0.0
+        lower, upper = (np.array([np.nan if x is None else float(x) for x in side]) for side in (box.lower, box.upper))
+        sides = np.minimum(rest * lower, rest * upper)[rest != 0]
+        value = float(x @ self.problem.y[rows] - abs(x) @ self.radius[rows] + sides.sum())
+        return -inf if np.isnan(value) else value
+
+    def _left(self, direction: Mapping[str, float], weights: Mapping[int, float]) -> dict[str, float]:
+        """What weighted rows leave of a direction, by the names of the parameters."""
+        left = -np.array(list(weights.values())) @ self.problem.W[list(weights)]
         names = self.problem.unknowns.names
         for name, c in direction.items():
             left[names.index(name)] += c
-        best: PhysicalStep | None = None
-        for choice in (None, by.matrices):
-            possible, inside = self._possible(dict(zip(names, left.tolist(), strict=True)), by, choice)
-            try:
-                step = best_physical_step(self.problem, box, physical_step(direction, weights, possible, inside))
-            except NotProven:
-                continue
-            best = step if best is None or step.value > best.value else best
-        return best
+        return dict(zip(names, left.tolist(), strict=True))
+
+    def _refined(
+        self, box: Sides, direction: Mapping[str, float], by_rows: Mapping[int, float], by: _Multipliers
+    ) -> dict[int, float]:
+        """Weights that leave less to be multiplied by the sides of the box than those of the solver do.
+
+        A solver stops at 1e-8, and a limit of a body may be 1e9 in units of its blueprint. What weights leave besides
+        a function that no possible body makes negative is taken away by the least relative change of the weights:
+        rows at their bounds have large weights, and changing these costs nearly nothing.
+        """
+        rows, weights = list(by_rows), dict(by_rows)
+        names = self.complete.names
+        sides = [(box.lower[k], box.upper[k]) for k in self.at]
+        width = np.array([1.0 if low is None or high is None else float(high - low) for low, high in sides])
+        leaders = self.complete.share[:, self.complete.share.any(axis=0)]
+        W = self.problem.W[np.ix_(rows, self.at)] @ leaders
+        scale = leaders.T @ width / leaders.sum(axis=0)
+        for _ in range(_REFINED):
+            left = self._left(direction, weights)
+            possible, _ = self._possible(left, by, None, is_exact=False)
+            rest = leaders.T @ [left[name] - possible.get(name, 0.0) for name in names]
+            size = abs(np.array(list(weights.values())))
+            change, *_ = np.linalg.lstsq((W * size[:, None] * scale).T, rest * scale, rcond=1e-12)
+            weights = {row: weights[row] + x for row, x in zip(rows, (size * change).tolist(), strict=True)}
+        return weights
 
     def _possible(
-        self, left: Mapping[str, float], by: _Multipliers, matrices: tuple[Array, ...] | None
+        self,
+        left: Mapping[str, float],
+        by: _Multipliers,
+        matrices: tuple[Array, ...] | None,
+        *,
+        is_exact: bool = True,
     ) -> tuple[dict[str, float], dict[str, float]]:
-        """A function that no possible body makes negative, near to what the rows leave; multipliers of ellipsoids."""
+        """A function that no possible body makes negative, near to what the rows leave; multipliers of ellipsoids.
+
+        If it is not exact, it may be negative by rounding errors.
+        """
         possible = {name: max(left[name], 0.0) for name in self.nonnegative if left[name] > 0}
         inside: dict[str, float] = {}
         multiplier = iter(by.inside)
-        for k, (matrix, body) in enumerate(zip(self.complete.bodies, self.bodies, strict=True)):
-            free = {term: name for term, name in body.terms if name in self.complete.names}
-            wanted = {term: left[name] for term, name in free.items()}
+        stated = {body.name: body for body in self.bodies}
+        for k, matrix in enumerate(self.complete.bodies):
+            members = [stated[name] for name in matrix.members]
+            # of equal bodies, the one with the ellipsoid stands for all
+            body = next((each for each in members if each.center is not None), members[0])
+            terms = [dict(each.terms) for each in members]
+            free = [term for term, name in body.terms if name in self.complete.names]
+            wanted = {term: sum(left[own[term]] for own in terms) for term in free}
             share, bound = 0.0, dict.fromkeys(TERMS, 0.0)
             if matrix.inside is not None:
                 within = float(next(multiplier)) / (float(np.linalg.norm(self._within_row(matrix))) or 1.0)
@@ -584,7 +665,7 @@ class _Search:
                 wanted = _factors(root.T @ matrices[k] @ root, dict(body.terms))  # fixed ones cost nothing
             else:
                 wanted = {term: x - share * bound[term] for term, x in wanted.items()}
-            found = _never_negative(body, matrix, wanted, share)
+            found = _never_negative(body, matrix, wanted, share, is_exact=is_exact)
             if found is None:
                 continue
             possible |= {dict(body.terms)[term]: x for term, x in found.items() if x}
@@ -597,6 +678,12 @@ class _Search:
         return np.asarray(matrix.inside[0] @ self.scaled.T[list(matrix.places)])
 
 
+def _large(weights: Mapping[int, float], share: float) -> dict[int, float]:
+    """Weights that are larger than a share of the largest."""
+    least = share * max(map(abs, weights.values()), default=0.0)
+    return {row: x for row, x in weights.items() if abs(x) > least}
+
+
 def _factors(S: Array, free: Iterable[str]) -> dict[str, float]:
     """Factors of the ten parameters in ⟨S, P⟩, those of the terms given."""
     if len(S) == 1:
@@ -606,7 +693,7 @@ def _factors(S: Array, free: Iterable[str]) -> dict[str, float]:
 
 
 def _never_negative(
-    body: BodyTerms, matrix: BodyMatrix, wanted: Mapping[str, float], share: float
+    body: BodyTerms, matrix: BodyMatrix, wanted: Mapping[str, float], share: float, *, is_exact: bool
 ) -> dict[str, float] | None:
     """Factors near the wanted ones that no possible body makes negative; None where none were found.
 
@@ -618,7 +705,12 @@ def _never_negative(
     bound = {term: float(x) for term, x in ellipsoid_factors(body).items()} if share else {}
     c = np.array([wanted.get(term, 0.0 if term in listed else -share * bound.get(term, 0.0)) for term in TERMS])
     root = np.linalg.cholesky(matrix.reference)
-    S = root.T @ np.tensordot(c, FORMS, axes=1) @ root
+    S = np.tensordot(c, FORMS, axes=1)
+    # a diagonal entry that is zero but for the solver's errors makes its row zero: eigenvalues would spread the errors
+    sizes = S.diagonal() * matrix.reference.diagonal()
+    none = sizes <= _ZERO * float(abs(sizes).max())
+    S[none], S[:, none] = 0.0, 0.0
+    S = root.T @ S @ root
     values, vectors = np.linalg.eigh(S)
     scale = float(abs(values).max())
     if scale == 0:
@@ -634,7 +726,7 @@ def _never_negative(
             if term in wanted or (term in listed and share):
                 more = lift * usual[term] if term in {"m", "Ixx", "Iyy", "Izz"} else 0.0
                 ten[term] = near[term] + more
-        if _holds(body, ten, share):
+        if not is_exact or _holds(body, ten, share):
             return {term: x + share * bound.get(term, 0.0) for term, x in ten.items()}
         lift *= 4
     return None

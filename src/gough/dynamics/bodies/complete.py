@@ -111,6 +111,15 @@ class CompleteSet:
     ellipsoids: Mapping[str, Ellipsoid] = field(default_factory=dict)
 
     @property
+    def conditions(self) -> tuple[str, ...]:
+        """What is taken for granted of parameters that are not negative only under a condition, in sentences."""
+        return tuple(
+            f"{limit.name} is taken not to be negative; it could be if {limit.unless}."
+            for limit in self.limits.nonnegative
+            if limit.unless
+        )
+
+    @property
     def constrained(self) -> Mask:
         """Whether physics demands something of each variable."""
         bound = self.nonnegative.copy()
@@ -185,7 +194,7 @@ def complete_set(
         reference=np.array([each.blueprint for each in variables]),
         bodies=tuple(matrices),
         nonnegative=np.array([each.is_nonnegative for each in variables], dtype=bool),
-        limits=PhysicalLimits(tuple(single), tuple(bodies)),
+        limits=PhysicalLimits(tuple(single), tuple(bodies), limits.on_blueprint),
         ellipsoids=inside,
     )
 

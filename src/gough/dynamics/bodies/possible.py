@@ -28,6 +28,7 @@ from gough.core.rational import Whole
 from gough.core.tables import Cell, Column, Table, table
 from gough.core.text import listed, number, signs
 from gough.dynamics.bodies.complete import BodyMatrix, CompleteSet, Ellipsoid, complete_set
+from gough.dynamics.bodies.optimality import distance_gap, misfit_gap
 from gough.dynamics.bodies.program import MEASURES, SOLVER, Measure, Programs, Scaled, Solution
 from gough.dynamics.physical_cone import has_base, whitening
 from gough.dynamics.signs import LEVEL, p_equals
@@ -154,6 +155,10 @@ class PossibleBodies(Answer):
     solver: str = SOLVER
     conditions: tuple[str, ...] = ()
     """What possible means here besides positive mass, in sentences."""
+    gap: float = float("nan")
+    """The distance minus a lower bound of what any solver could find: 0 for the optimum; NaN: not computed."""
+    misfit_gap: float = 0.0
+    """The least misfit minus such a bound of it, in standard deviations; 0 where nothing is misfit."""
 
     @property
     def is_exact(self) -> bool:
@@ -285,6 +290,7 @@ class PossibleBodies(Answer):
         plain["parameters"] = [{key: _plain(value) for key, value in vars(each).items()} for each in self.parameters]
         plain["forced_by"] = [list(pair) for pair in self.forced_by]
         plain["conditions"] = list(self.conditions)
+        plain["gap"] = encode(self.gap)
         return {**plain, "sentences": list(self.sentences)}
 
     @classmethod
@@ -295,7 +301,8 @@ class PossibleBodies(Answer):
             InputError: the data are no such answer.
         """
         try:
-            known = {each.name: data[each.name] for each in fields(cls)}
+            known = {each.name: data[each.name] for each in fields(cls) if each.name not in _GAPS}
+            known |= {name: float(data[name]) for name in _GAPS if name in data}
             known["bodies"] = tuple(PossibleBody(**_with_numbers(body)) for body in data["bodies"])
             known["parameters"] = tuple(Freedom(**_with_numbers(each)) for each in data["parameters"])
             known["forced_by"] = tuple((str(name), float(left)) for name, left in data["forced_by"])
@@ -314,6 +321,7 @@ class PossibleBodies(Answer):
         return cls.from_dict(read_json(text))
 
 
+_GAPS = ("gap", "misfit_gap")  # answers of older versions have none
 _NUMBERS = frozenset({"value", "blueprint", "sigma", "lower", "upper", "margin", "distance"})
 
 
@@ -374,12 +382,7 @@ def possible_bodies(
         inside=options.inside,
     )
     units = dict(zip(robot.names, robot.units, strict=True))
-    unless = [
-        f"{limit.name} is taken not to be negative; it could be if {limit.unless}."
-        for limit in complete.limits.nonnegative
-        if limit.unless
-    ]
-    return _answer(complete, answer, label, options, units=units, conditions=tuple(unless), on_step=on_step)
+    return _answer(complete, answer, label, options, units=units, on_step=on_step)
 
 
 def _estimate(identified: "RobotEstimates", method: str | None) -> tuple[str, Estimate]:
@@ -406,7 +409,6 @@ def _answer(
     options: PhysicalOptions,
     *,
     units: Mapping[str, str],
-    conditions: tuple[str, ...],
     on_step: Callable[[str], object],
 ) -> PossibleBodies:
     region = answer.region
@@ -422,11 +424,11 @@ def _answer(
     programs = Programs(scaled, white @ complete.C @ scaled.T, white @ beta, options.margin, options.solver)
     on_step("searching for possible bodies")
     best = _least_misfit(programs, options)
-    solution, misfit, forced = None, 0.0, tuple[tuple[str, float], ...]()
+    solution, misfit, forced, allowed = None, 0.0, tuple[tuple[str, float], ...](), None
     if best.objective < _NEARLY_EXACT + _ACCURACY * float(np.linalg.norm(programs.b)):
         solution = programs.exact(options.nearest)
     if solution is None or not (solution.is_solved and _verified(complete, scaled, solution, options.margin)):
-        solution, misfit, forced = _compromise(programs, options, best)
+        solution, misfit, forced, allowed = _compromise(programs, options, best)
     variables = _clipped(complete, scaled.variables(solution.point))
     margins = [proven_margin(body, variables) for body in complete.bodies]
     if min(margins, default=0.0) < options.margin:
@@ -463,12 +465,16 @@ def _answer(
         parameters=parameters,
         forced_by=forced,
         solver=options.solver,
-        conditions=(*conditions, *_conditions(complete, options)),
+        conditions=(*complete.conditions, *_conditions(complete, options)),
+        gap=distance_gap(programs, solution, options.nearest, allowed),
+        misfit_gap=0.0 if allowed is None else misfit_gap(programs, best),
     )
 
 
 def _conditions(complete: CompleteSet, options: PhysicalOptions) -> tuple[str, ...]:
     lines = [f"Bodies {listed(group)} are taken to be equal." for group in options.equal]
+    if complete.limits.on_blueprint and any(body.is_moved for body in complete.bodies):
+        lines.append(complete.limits.on_blueprint)
     if complete.ellipsoids:
         lines.append(f"Stated ellipsoids bound {listed(list(complete.ellipsoids))}.")
     return tuple(lines)
@@ -492,10 +498,11 @@ def _least_misfit(programs: Programs, options: PhysicalOptions) -> Solution:
 
 def _compromise(
     programs: Programs, options: PhysicalOptions, best: Solution
-) -> tuple[Solution, float, tuple[tuple[str, float], ...]]:
-    """The nearest of the possible points with nearly the least misfit, that misfit, and the bodies that force it."""
+) -> tuple[Solution, float, tuple[tuple[str, float], ...], float]:
+    """The nearest of the possible points with nearly the least misfit, the least, what forces it, and the allowed."""
     factor, sigma = _SLACK
-    solution = programs.compromise(options.nearest, factor * best.objective + sigma)
+    allowed = factor * best.objective + sigma
+    solution = programs.compromise(options.nearest, allowed)
     if not solution.is_solved:
         raise InputError(
             f"the solver {options.solver} ended without an answer (status {solution.status}): state a blueprint that "
@@ -508,7 +515,7 @@ def _compromise(
             left = programs.misfit(without=k)
             if left.is_solved and left.objective < (1 - _FORCING) * best.objective:
                 forced.append((programs.scaled.complete.bodies[k].name, float(left.objective)))
-    return solution, max(best.objective, _EXACT), tuple(sorted(forced, key=lambda pair: pair[1]))
+    return solution, max(best.objective, _EXACT), tuple(sorted(forced, key=lambda pair: pair[1])), allowed
 
 
 def _clipped(complete: CompleteSet, variables: Array) -> Array:

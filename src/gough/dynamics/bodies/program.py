@@ -36,7 +36,11 @@ class Solution(NamedTuple):
     point: Array
     """Scaled variables; empty where there are none."""
     duals: tuple[Array, ...] = ()
-    """Of the bodies' matrices, scaled."""
+    """Multipliers of the bodies' matrices, scaled."""
+    limits: Array = np.empty(0)
+    """Multipliers of the linear constraints, in the order of `Programs.nonnegative_rows`."""
+    near: float = 0.0
+    """Multiplier of the limit of the misfit."""
 
     @property
     def is_solved(self) -> bool:
@@ -143,13 +147,23 @@ class Programs:
         return 1e-12 * float(np.linalg.norm(self.b))
 
     @property
+    def reproduced(self) -> tuple[Array, Array]:
+        """A point with the base parameters of the estimate, and directions in which no base parameter changes."""
+        return self._split[:2]
+
+    @property
+    def inside(self) -> float:
+        """The margin that programs demand: a little more, so that rounding of the answer does not leave the stated."""
+        return self.margin * (1 + 1e-3)
+
+    @property
     def null(self) -> Array:
         """(variables, freedoms): directions of u in which no base parameter changes."""
         return self._split[1]
 
     def exact(self, measure: Measure) -> Solution:
         """The point nearest to the blueprint that has the base parameters of the estimate."""
-        start, N, _ = self._split
+        start, N = self.reproduced
         left = float(np.linalg.norm(self.A @ start - self.b))
         if left > _REPRODUCED + self.rounding:  # equal bodies have fewer base parameters
             return Solution("infeasible", np.nan, np.empty(0))
@@ -167,29 +181,38 @@ class Programs:
         `without` leaves out the matrix of one body.
         """
         cp = solvers()
-        y, point, outside = self._by_misfit(cp)
+        y, point = self._with_misfit(cp)
         found = self._solved(cp, cp.Minimize(cp.norm(y)), point, [], without=without)
-        return found._replace(objective=float(np.hypot(found.objective, outside)))
+        return found._replace(objective=float(np.hypot(found.objective, self.outside)))
 
     def compromise(self, measure: Measure, misfit: float) -> Solution:
         """The point nearest to the blueprint among those whose misfit is at most so many σ."""
         cp = solvers()
-        y, point, outside = self._by_misfit(cp)
-        near = cp.norm(y) <= float(np.sqrt(max(misfit**2 - outside**2, 0.0)))
+        y, point = self._with_misfit(cp)
+        near = cp.norm(y) <= float(np.sqrt(max(misfit**2 - self.outside**2, 0.0)))
         return self._solved(cp, cp.Minimize(self._distance(cp, point, measure)), point, [near])
 
-    def _by_misfit(self, cp: Any) -> tuple[Any, Any, float]:
-        """The misfit as a variable, the point that has it, and the misfit that no point can avoid.
-
-        The latter is not 0 where equal bodies have fewer base parameters than were estimated.
-        """
+    @cached_property
+    def by_misfit(self) -> tuple[Array, Array, Array]:
+        """Matrices F and N and a vector s: points u = F (y + s) + N z have the misfit y and one that none can avoid."""
         _, N, rest = self._split
         Q, R = np.linalg.qr(self.A @ rest)
-        y, start, onto = cp.Variable(rest.shape[1]), Q.T @ self.b, rest @ np.linalg.inv(R)
+        return rest @ np.linalg.inv(R), Q.T @ self.b, N
+
+    @cached_property
+    def outside(self) -> float:
+        """Misfit that no point can avoid: not 0 where equal bodies have fewer base parameters than were estimated."""
+        Q, _ = np.linalg.qr(self.A @ self._split[2])
+        return float(np.linalg.norm(self.b - Q @ (Q.T @ self.b)))
+
+    def _with_misfit(self, cp: Any) -> tuple[Any, Any]:
+        """The misfit as a variable, and the point that has it."""
+        onto, start, N = self.by_misfit
+        y = cp.Variable(onto.shape[1])
         point = onto @ y + onto @ start
         if N.shape[1]:
             point = point + N @ cp.Variable(N.shape[1])
-        return y, point, float(np.linalg.norm(self.b - Q @ start))
+        return y, point
 
     def ranges(self, u: Array, rows: Array) -> Iterator[tuple[float, float]]:
         """For each row of factors of u, how far it may fall and rise if no base parameter changes.
@@ -235,14 +258,14 @@ class Programs:
             else:
                 square = cp.reshape(X, (d, d), order="C")
                 terms.append(weight * (cp.trace(square) - cp.log_det((square + square.T) / 2) - d))
-        alone = self._alone
+        alone = self.alone
         if alone.any():
             pick = np.flatnonzero(alone)
             terms.append(cp.sum_squares(point[pick] - self.scaled.reference[pick]) / 2)
         return sum(terms)
 
     @property
-    def _alone(self) -> Mask:
+    def alone(self) -> Mask:
         """Variables that belong to no body."""
         alone = np.ones(len(self.scaled.complete.labels), dtype=bool)
         for body in self.scaled.complete.bodies:
@@ -270,16 +293,23 @@ class Programs:
         limits = [point[signs] >= 0] if len(signs) else []
         return [*limits, *(row @ point + constant >= 0 for row, constant in self.scaled.within)]
 
+    @property
+    def nonnegative_rows(self) -> Array:
+        """(limits, variables): factors of the linear constraints, in their order."""
+        signs = np.eye(len(self.scaled.T))[np.flatnonzero(self.scaled.complete.nonnegative)]
+        return np.vstack([signs, *(row for row, _ in self.scaled.within)])
+
     def _solved(self, cp: Any, objective: Any, point: Any, more: list[Any], without: int | None = None) -> Solution:
-        # a little inside, so that rounding of the answer does not leave the stated margin
-        matrices = self.matrices(cp, point, self.margin * (1 + 1e-3), without)
-        program = cp.Problem(objective, [*matrices, *self.linear(point), *more])
+        matrices, linear = self.matrices(cp, point, self.inside, without), self.linear(point)
+        program = cp.Problem(objective, [*matrices, *linear, *more])
         status = run(cp, program, self.solver)
         if status not in _SOLVED:
             return Solution(status, np.nan, np.empty(0))
         value = point if isinstance(point, np.ndarray) else point.value
         duals = tuple(np.asarray(each.dual_value) for each in matrices)
-        return Solution(status, float(program.value), np.asarray(value), duals)
+        limits = np.concatenate([np.empty(0), *(np.atleast_1d(each.dual_value) for each in linear)])
+        near = sum(float(each.dual_value) for each in more)
+        return Solution(status, float(program.value), np.asarray(value), duals, limits, near)
 
 
 def run(cp: Any, program: Any, solver: str) -> str:
