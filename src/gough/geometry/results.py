@@ -198,6 +198,22 @@ class Calibrated(CalibratedParameters, ArrayValue):
     """Bodies of a Gough platform whose joints are given in the frame of instrument or target: "base", "platform"."""
 
     @property
+    def predicts(self) -> bool:
+        """Whether the readings determine poses, and free parameters give predicted poses an uncertainty."""
+        determined = len(self.model.chains) == len(self.model.freedoms)
+        return determined and bool(set(self.model.names) & set(self.estimate.unknowns.names))
+
+    @property
+    def placed(self) -> Frames | None:
+        """Base in the instrument's frame and platform in the target's, after the calibration."""
+        from gough.geometry.machine import machine_geometry  # noqa: PLC0415 - it builds on this module
+
+        try:
+            return machine_geometry(self).frames if self.moved_bodies else self.frames
+        except InputError:
+            return self.frames
+
+    @property
     def frame_words(self) -> str:
         """In which frames the joints of a Gough platform are given; empty where these are the robot's own."""
         frame = {"base": "the base's in the instrument's frame", "platform": "the platform's in the target's frame"}
@@ -284,7 +300,7 @@ class Calibrated(CalibratedParameters, ArrayValue):
             str(self.table()),
             *((self.frame_words,) if self.frame_words else ()),
             "",
-            *((str(frame_table(self.frames)), "") if self.frames is not None else ()),
+            *((str(frame_table(self.placed)), "") if self.placed is not None else ()),
             str(self.chain_table()),
             "",
             str(self.identifiability),
@@ -308,7 +324,7 @@ class Calibrated(CalibratedParameters, ArrayValue):
             "refuted": self.refuted,
             "premises": list(self.premises),
             "verdicts": list(self.verdicts),
-            "frames": None if self.frames is None else self.frames.to_dict(),
+            "frames": None if self.placed is None else self.placed.to_dict(),
             "frame": self.frame_words or "Parameters are given in the robot's own frames.",
             "machine": machine_data(self),
             "validation": None
