@@ -180,6 +180,8 @@ def raw_chains(
         NotProven: study and poses do not state what a certificate needs.
     """
     robot, certify = table_in(study, "robot"), table_in(study, "certify")
+    if "file" in robot:
+        raise NotDerived("the robot is stated in another file ([robot] file)")
     name = robot.get("family")
     if not isinstance(name, str) or name not in FAMILIES:
         raise NotProven(f"the checker knows no chains of the family {name!r:.40}")
@@ -257,7 +259,7 @@ def _require_plain(study: Mapping[str, Any]) -> None:
     stated = [key for key in ("blueprint", "gains", "reading_unit") if key in robot]
     if stated:
         raise NotProven(f"'{stated[0]}' of the robot is for Gough platforms, not for chains")
-    if table_in(robot, "geometry") and center_of(study) == "blueprint":
+    if (table_in(robot, "geometry") or table_in(robot, "chains")) and center_of(study) == "blueprint":
         raise NotDerived("the checker does not compute the center of a chain's prior from [robot.geometry]")
 
 

@@ -7,13 +7,16 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError, require
-from gough.geometry.frames import Frames
+from gough.core.rotations import to_quaternion
+from gough.core.units import SMALLEST
+from gough.geometry.frames import Frames, RigidMotion
 from gough.geometry.gauges import regauged
 from gough.geometry.printers import CalibratedPrinter
 from gough.geometry.results import Calibrated
 from gough.region import ConfidenceEllipsoid
 from gough.robots import GoughPlatform, H4Kinematics, KinematicModel, LinearDelta, Par4Kinematics, PlanarRRR, RotaryDelta
 from gough.robots.arm_chain import TurningArms
+from gough.robots.kinematics import PlatformPoses
 
 FAMILIES: dict[type, str] = {
     GoughPlatform: "gough",
@@ -45,6 +48,12 @@ class MachineGeometry(ArrayValue):
     """Factor of measured positions."""
     n_poses: int = 0
     """Poses of the calibration."""
+    readings: Array | None = None
+    """Smallest and largest reading of each chain (2, chains) in the data; None where they are not known."""
+    home_readings: Array | None = None
+    """(chains,) of a measured pose in the middle of the data."""
+    home: PlatformPoses | None = None
+    """The pose at these readings."""
     notes: tuple[str, ...] = ()
     """What was found on a later day, in sentences."""
 
@@ -86,12 +95,28 @@ def machine_geometry(answer: Calibrated | CalibratedPrinter) -> MachineGeometry:
             base=gauged.base.inverse() if "base" in answer.moved_bodies else frames.base,
             target=gauged.platform.inverse() if "platform" in answer.moved_bodies else frames.target,
         )
+    made, home = with_values(model, values), _home(answer, frames)
     rows = answer.residuals.size
     spare = max(rows - len(answer.estimate.unknowns), 0)
     left = np.sqrt((answer.residuals**2).sum(axis=0) / max(spare / len(model.chains), 1.0))
     return MachineGeometry(
-        with_values(model, values), C, frames, left if spare else None, spare, answer.scale, len(answer.poses)
+        made, C, frames, left if spare else None, spare, answer.scale, len(answer.poses), *home
     )
+
+
+def _home(answer: Calibrated, frames: Frames | None) -> tuple[Array, Array, PlatformPoses]:
+    """The range of the readings, those of a pose in their middle, and this pose in the machine's own frame."""
+    readings = np.asarray(answer.poses.readings)
+    ends = np.stack([readings.min(axis=0), readings.max(axis=0)])
+    span = np.maximum(ends[1] - ends[0], 1e-12)
+    middle = int(np.argmin(np.abs((readings - ends.mean(axis=0)) / span).max(axis=1)))
+    rotation = np.eye(3) if answer.poses.rotation is None else answer.poses.rotation[middle]
+    seen = RigidMotion(rotation, answer.scale * answer.poses.position[middle])
+    if frames is not None and "base" in answer.moved_bodies:
+        seen = frames.base.inverse() @ seen
+    if frames is not None and "platform" in answer.moved_bodies:
+        seen = seen @ frames.target
+    return ends, readings[middle], PlatformPoses(seen.t[None], seen.R[None])
 
 
 def _covariance(answer: Calibrated | CalibratedPrinter) -> Array | None:
@@ -159,6 +184,11 @@ def geometry_text(geometry: MachineGeometry) -> str:
     lines += [f"scale = {_value(geometry.scale)}"]
     if geometry.closure is not None:
         lines += [f"closure = {_value(geometry.closure)}  # standard deviation of what was left of each chain, m"]
+    if geometry.readings is not None and geometry.home is not None:
+        lines += [f"readings = {_value(geometry.readings)}  # smallest and largest of each chain", ""]
+        lines += ["[calibrated.home]  # a measured pose in the middle", f"readings = {_value(geometry.home_readings)}"]
+        lines += [f"position = {_value(geometry.home.position[0])}"]
+        lines += [f"quaternion = {_value(to_quaternion(geometry.home.rotation[0]))}"]
     if geometry.frames is not None:
         for name, part in geometry.frames.to_dict().items():
             lines += ["", f"[calibrated.frames.{name}]"]
@@ -167,7 +197,7 @@ def geometry_text(geometry: MachineGeometry) -> str:
         free = np.flatnonzero(geometry.covariance.diagonal() > 0)
         lines += ["", "[calibrated.covariance]  # of these parameters: rows from the diagonal on"]
         lines += [f"names = [{', '.join(_text(model.names[i]) for i in free)}]", "rows = ["]
-        lines += [f"  {_value(geometry.covariance[i, free[k:]])}," for k, i in enumerate(free)]
+        lines += [f"  [{', '.join(map(repr, geometry.covariance[i, free[k:]].tolist()))}]," for k, i in enumerate(free)]
         lines += ["]"]
     return "\n".join([*lines, ""])
 
@@ -193,7 +223,7 @@ def _value(value: Any) -> str:
         return "true" if value else "false"
     if np.ndim(value):
         return f"[{', '.join(_value(each) for each in np.asarray(value).tolist())}]"
-    return repr(float(value) + 0.0)
+    return repr(float(value) + 0.0 if abs(value) >= SMALLEST else 0.0)
 
 
 def _text(text: str) -> str:

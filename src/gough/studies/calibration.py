@@ -23,11 +23,13 @@ from gough.geometry import (
     calibrate_printer,
     cross_validate,
 )
+from gough.geometry.beliefs import matching
 from gough.geometry.calibrate import require_frames_of
 from gough.report.calibration.page import calibration_documents, printer_documents
 from gough.report.certification import certification_documents
 from gough.robots import GoughPlatform, KinematicModel
 from gough.studies.calibration_schema import GeometryTable, PlacementTable, PosesTable
+from gough.studies.geometry_file import read_geometry
 from gough.studies.quantities import nested, quantity
 from gough.studies.robots import kinematic_dimensions_left_out, kinematic_model, not_stated
 from gough.studies.study import Study, study_file
@@ -43,8 +45,18 @@ class KinematicStudy(Study):
     def model(self) -> KinematicModel:
         """The robot with its blueprint."""
         assert self.table.robot is not None
-        with self.at("robot"):
-            return kinematic_model(self.table.robot)
+        file = self.table.robot.file
+        if file is None:
+            with self.at("robot"):
+                return kinematic_model(self.table.robot)
+        with self.at("robot", "file"):
+            model = read_geometry(self.path.parent / file).model
+        if "gains" in self.table.robot.model_fields_set:
+            with self.at("robot", "gains"):
+                require(isinstance(model, GoughPlatform), "gains are for Gough platforms: leave them out")
+                assert isinstance(model, GoughPlatform)
+                return replace(model, gains=self.table.robot.gains)
+        return model
 
     @property
     def premises(self) -> tuple[str, ...]:
@@ -69,6 +81,8 @@ class KinematicStudy(Study):
             chains=len(self.model.chains),
             planar=2 not in self.model.freedoms,
             reading_unit=self.model.reading_unit,
+            missing=how.missing,
+            exclude=how.exclude,
         )
 
 
@@ -166,12 +180,26 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
         table, model = self.table.calibration, self.model
         poses, validation = self.poses(), self.validation()
         options: dict[str, Any] = {"fixed": table.fixed, "scale": table.scale, "robust": table.robust}
+        options["tolerance"] = self._tolerance()
         options["frames"] = self.frames or table.frames
         with self.at("calibration"):
             if table.folds and validation is None:
                 judged = cross_validate(model, poses, folds=table.folds, **options)
                 return replace(calibrate(model, poses, **options), validation=judged)
             return calibrate(model, poses, validation=validation, **options)
+
+    def _tolerance(self) -> float | dict[str, float] | None:
+        """The tolerance of the blueprint in SI units, by pattern where the study states it so."""
+        stated = self.table.calibration.tolerance
+        with self.at("calibration", "tolerance"):
+            if stated is None or not isinstance(stated, dict):
+                return None if stated is None else quantity(stated, "m")
+            model, result = self.model, {}
+            for pattern, value in stated.items():
+                units = {model.units[model.names.index(name)] for name in matching([pattern], model.names)}
+                require(len(units) == 1, f"'{pattern}' matches parameters in different units: state them separately")
+                result[pattern] = quantity(value, units.pop())
+            return result
 
     def certify(self, on_step: Callable[[Phase], object] = lambda _: None) -> Certification:
         """Read, calibrate and prove what the table [certify] asks for.
