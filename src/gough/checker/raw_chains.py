@@ -180,8 +180,6 @@ def raw_chains(
         NotProven: study and poses do not state what a certificate needs.
     """
     robot, certify = table_in(study, "robot"), table_in(study, "certify")
-    if "file" in robot:
-        raise NotDerived("the robot is stated in another file ([robot] file)")
     name = robot.get("family")
     if not isinstance(name, str) or name not in FAMILIES:
         raise NotProven(f"the checker knows no chains of the family {name!r:.40}")

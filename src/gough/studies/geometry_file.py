@@ -82,7 +82,16 @@ def read_geometry(path: str | Path) -> MachineGeometry:
     with file.at("calibrated", "frames"):
         frames = None if known.frames is None else _frames(known.frames)
     return MachineGeometry(
-        model, covariance, frames, closure, known.spare, known.scale, known.poses, readings, own, home
+        model,
+        covariance,
+        frames,
+        closure,
+        known.spare,
+        known.scale,
+        known.poses,
+        readings,
+        own,
+        home,
     )
 
 
