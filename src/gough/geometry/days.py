@@ -18,7 +18,7 @@ from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError, require
 from gough.core.rotations import log, nearest_rotation
 from gough.core.tables import Cell, Column, Table, table
-from gough.core.text import counted, number
+from gough.core.text import counted, number, plus_minus
 from gough.data import Poses
 from gough.data.pose_files import poses_of
 from gough.geometry.descent import approach
@@ -39,6 +39,12 @@ from gough.problem import NonlinearProblem
 from gough.robots import GoughPlatform, KinematicModel
 from gough.robots.kinematics import PlatformPoses
 
+_SUBJECTS = {
+    "zeros": "The zeros of all chains",
+    "instrument frame": "The frame of the instrument",
+    "target frame": "The frame of the target",
+    "both frames": "The frames of instrument and target",
+}
 LEVEL = 0.01
 """Probability with which a true hypothesis is rejected."""
 _ARM = 0.2
@@ -91,6 +97,11 @@ class Recalibrated(Answer, ArrayValue):
     notes: tuple[str, ...] = ()
 
     @property
+    def model(self) -> KinematicModel:
+        """The robot as it was calibrated."""
+        return self.before.model
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The parameters of the robot."""
         return self.before.model.names
@@ -109,7 +120,10 @@ class Recalibrated(Answer, ArrayValue):
         """Whether the chosen hypothesis is not rejected at the stated level."""
         return self.chosen.p_value >= self.level
 
-    refuted = property(lambda self: not self.is_explained)
+    @property
+    def refuted(self) -> bool:
+        """Whether nothing that was tried explains the poses."""
+        return not self.is_explained
 
     @property
     def rivals(self) -> tuple[Hypothesis, ...]:
@@ -129,7 +143,12 @@ class Recalibrated(Answer, ArrayValue):
         model = with_values(old.model, now.parameters)
         if isinstance(model, GoughPlatform) and now.gains.any():
             model = replace(model, gain=np.asarray(model.gain) * (1 + now.gains))
-        return replace(old, model=model, frames=now.frames, notes=(*old.notes, self.words))
+        C = old.covariance
+        if C is not None:
+            own = [name in now.unknowns for name in self.names]
+            sigma = dict(zip(now.unknowns, now.sigma.tolist(), strict=True))
+            C = C + np.diag([sigma[name] ** 2 if is_own else 0.0 for name, is_own in zip(self.names, own, strict=True)])
+        return replace(old, model=model, covariance=C, frames=now.frames, notes=(*old.notes, self.words))
 
     @property
     def words(self) -> str:
@@ -145,8 +164,9 @@ class Recalibrated(Answer, ArrayValue):
             )
         if not now.unknowns:
             return f"The calibration explains {days}: closure {after} (rms, p = {now.p_value:.2g}). Nothing changed."
+        subject = _SUBJECTS.get(now.name, f"The {now.name}")
         return (
-            f"{now.name} changed: {counted(len(now.unknowns), 'unknown')} explain{'s' * (len(now.unknowns) == 1)} "
+            f"{subject} changed: {counted(len(now.unknowns), 'unknown')} explain{'s' * (len(now.unknowns) == 1)} "
             f"{days}; closure {before} before, {after} after (rms, p = {now.p_value:.2g})."
         )
 
@@ -207,8 +227,9 @@ class Recalibrated(Answer, ArrayValue):
             unit = model.units[model.names.index(name)] if own else "" if name.startswith("gain") else _unit(name)
             factor, written = (1e3, f"m{unit}") if unit.startswith("m") else (180 / np.pi, "°") if unit else (100.0, "%")
             old = float(model.nominal[model.names.index(name)]) if own else 0.0
-            cells = (f"{factor * x:.4g}" for x in (old, value, 1.96 * sigma, value - old))
-            rows.append([name, written, *cells])
+            half = 1.96 * factor * sigma
+            texts = [plus_minus(factor * x, half)[0] for x in (old, value, value - old)]
+            rows.append([name, written, *texts[:2], plus_minus(factor * value, half)[1], texts[2]])
         return table(["unknown", "unit", "before", "now", "± (95%)", "change"], rows, "lurrrr", "Changes")
 
     def __str__(self) -> str:
