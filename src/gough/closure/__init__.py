@@ -3,6 +3,7 @@
 from gough.closure.certification import ModelError, SourceFiles, certify
 from gough.closure.certified_chain import Tolerances, certified_chain, chain_names, chain_parameters, quadratic_unknowns
 from gough.closure.certified_leg import LegProblem, certified_leg
+from gough.closure.certified_printer import CertifiedPrinter, certify_printer
 from gough.closure.certified_probes import HeightTolerance, ProbedHeights, height_tolerance
 from gough.closure.chain_problem import ChainProblem
 from gough.closure.findings import (
@@ -28,6 +29,8 @@ from gough.closure.tolerance import (
 )
 
 __all__ = [
+    "CertifiedPrinter",
+    "certify_printer",
     "Bracket",
     "CertificateFile",
     "Certification",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gough.closure import Certification, ModelError, Tolerances, certify
+from gough.closure import Certification, CertifiedPrinter, ModelError, Tolerances, certify, certify_printer
 from gough.closure.certification import SourceFiles, chain_numbers
 from gough.core.arguments import as_path
 from gough.core.errors import GoughError, InputError, require
@@ -26,7 +26,7 @@ from gough.geometry import (
 from gough.geometry.beliefs import matching
 from gough.geometry.calibrate import require_frames_of
 from gough.report.calibration.page import calibration_documents, printer_documents
-from gough.report.certification import certification_documents
+from gough.report.certification import certification_documents, certified_printer_documents
 from gough.robots import GoughPlatform, KinematicModel
 from gough.studies.calibration_schema import GeometryTable, PlacementTable, PosesTable
 from gough.studies.geometry_file import read_geometry
@@ -212,8 +212,31 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
             answer = certify(self.model, on_step=on_step, **arguments)
         return replace(answer, premises=(*self.premises, *answer.premises), notes=(*self.notes, *answer.notes))
 
-    def certification_files(self, answer: Certification, folder: Path) -> dict[str, bytes]:
+    def certify_printer(self) -> CertifiedPrinter:
+        """Read, calibrate and prove what the probed heights of a printer allow.
+
+        Raises:
+            InputError: [certify] asks for what heights do not have; with the line.
+        """
+        answer, table = self.calibrate(), self.table.certify
+        assert isinstance(answer, CalibratedPrinter)
+        unused = table.model_fields_set - {"position", "around", "width"}
+        with self.at("certify", *sorted(unused)[:1]):
+            require(not unused, f"'{min(unused, default='')}' is not for probed heights: state position, around or width")
+        with self.at("certify", "position"):
+            stated = table.position
+            require(stated is None or len(stated) == 1, "position is one half-width, that of the heights")
+        with self.at("certify"):
+            around = table.around[0] if "around" in table.model_fields_set else 1e-3
+            return certify_printer(
+                answer, around=around, width=table.width, tolerance=None if stated is None else stated[0]
+            )
+
+    def certification_files(self, answer: Certification | CertifiedPrinter, folder: Path) -> dict[str, bytes]:
         """The report, the certificates and the numbers as JSON for a folder, by the names of their files."""
+        if isinstance(answer, CertifiedPrinter):
+            heading = self.table.output.title or f"Certification of {self.path.name}"
+            return certified_printer_documents(heading, answer)
         title = self.table.output.title or f"Certification of {self.path.name}"
         return certification_documents(title, self.premises, answer, folder)
 
