@@ -176,7 +176,7 @@ def geometry_text(geometry: MachineGeometry) -> str:
     ]
     if isinstance(model, GoughPlatform):
         lines += [f"gains = {_value(model.gains)}", f"reading_unit = {_text(model.reading_unit)}"]
-    lines += ["", "[robot.geometry]", *(f"{name} = {_value(value)}" for name, value in _dimensions(model).items())]
+    lines += ["", "[robot.geometry]", *(f"{name} = {_value(value)}" for name, value in dimensions_of_robot(model).items())]
     if isinstance(model, TurningArms) and model.calibrated is not None:
         rows = np.asarray(model.calibrated)
         lines += ["", "[robot.chains]", *(f"{stem} = {_value(rows[:, i])}" for i, stem in enumerate(model.STEMS))]
@@ -202,7 +202,7 @@ def geometry_text(geometry: MachineGeometry) -> str:
     return "\n".join([*lines, ""])
 
 
-def _dimensions(model: Any) -> dict[str, Any]:
+def dimensions_of_robot(model: Any) -> dict[str, Any]:
     """The dimensions of a robot as [robot.geometry] states them."""
     if isinstance(model, GoughPlatform):
         return {name: getattr(model, name) for name in ("base", "platform", "length", "gain")}
