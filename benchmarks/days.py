@@ -49,7 +49,7 @@ def change(cause: str, rng: np.random.Generator) -> dict:
 
 def named(name: str) -> str:
     """The cause of a hypothesis, whichever chain it is about."""
-    return {"zero": "one zero", "gain": "one gain"}.get(name.split()[0], name) if " of " in name else name
+    return {"zero": "one zero", "gain": "one gain"}.get(name.split(maxsplit=1)[0], name) if " of " in name else name
 
 
 def confusion(counts=COUNTS, runs=RUNS, seed=1) -> dict[tuple[int, str], Counter]:

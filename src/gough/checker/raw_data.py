@@ -48,8 +48,8 @@ _KEYS = {
     "certify.model_error": {"constant", "reading", "position", "orientation"},
 }  # fmt: skip
 """Keys of a study. Those of [selection] and [output] do not affect what is certified, nor do `name`, `validation`,
-`fixed`, `tolerance`, `scale`, `robust`, `folds`, `chains` of [certify] (formerly `legs`), `outliers`, `joint`, `joint_box`
-and `width`; all others are taken into account."""
+`fixed`, `tolerance`, `scale`, `robust`, `folds`, `chains` of [certify] (formerly `legs`), `outliers`, `joint`,
+`joint_box` and `width`; all others are taken into account."""
 
 
 _RENAMED = (("calibration", "frames", "machine", "robot"), ("robot", "family", "planar-rrr", "3-rrr"))

@@ -14,7 +14,6 @@ from gough.papers.new_calibration import write_new_calibration
 from gough.papers.new_study import repetition, write_new_study
 from gough.robots import KINEMATICS, ROBOTS
 
-
 _ROBOT = "h4"
 
 

@@ -29,11 +29,10 @@ from gough.closure.tolerance import (
 )
 
 __all__ = [
-    "CertifiedPrinter",
-    "certify_printer",
     "Bracket",
     "CertificateFile",
     "Certification",
+    "CertifiedPrinter",
     "ChainFinding",
     "ChainProblem",
     "ChainTolerance",
@@ -56,6 +55,7 @@ __all__ = [
     "certified_chain",
     "certified_leg",
     "certify",
+    "certify_printer",
     "chain_names",
     "chain_parameters",
     "height_tolerance",

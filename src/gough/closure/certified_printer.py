@@ -1,4 +1,4 @@
-"""What is proven about a delta printer from its probed heights: the smallest error of the heights that explains them."""
+"""What is proven about a delta printer: the smallest error of its probed heights with which some geometry fits."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -59,11 +59,11 @@ class CertifiedPrinter(Answer, ArrayValue):
         """The bracket in words."""
         low, high = self._ends
         many = counted(len(self.calibrated.probes.heights), "height")
-        box = f"within ± {1e3 * self.around:g} mm of the calibrated one"
-        return (
-            f"{many} of {self.calibrated.probes.source}: a geometry explains them all if each may be wrong by {high} mm; "
-            f"with less than {low} mm, none {box} does. Both are proven.",
+        words = (
+            f"{many} of {self.calibrated.probes.source}: a geometry explains them all if each may be wrong by "
+            f"{high} mm; with less than {low} mm, none {self._box} does. Both are proven."
         )
+        return (words,)
 
     @property
     def verdicts(self) -> tuple[str, ...]:
@@ -80,7 +80,9 @@ class CertifiedPrinter(Answer, ArrayValue):
                 else f"Not decided: {stated} is between the ends of the bracket."
             )
         if len(self.calibrated.probes.distances):
-            words.append("Measured distances were not used: the statement is about the heights, with arms as configured.")
+            words.append(
+                "Measured distances were not used: the statement is about the heights, with arms as configured."
+            )
         return (*words, NO_CERTIFICATE)
 
     @property

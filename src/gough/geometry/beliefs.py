@@ -54,8 +54,8 @@ def require_tolerance(tolerance: Any, prior: Any, frames: Any, *, scale: bool) -
     require(not scale, "a tolerance cannot be combined with an unknown scale: leave one out")
     require(
         frames != "instrument",
-        "tolerances are of joints in the robot's frame, but these poses are in an instrument's: hold the joints of base "
-        'and platform ("a*", "b*"), or move the poses into the frame of the robot',
+        "tolerances are of joints in the robot's frame, but these poses are in an instrument's: hold the joints of "
+        'base and platform ("a*", "b*"), or move the poses into the frame of the robot',
     )
 
 
@@ -117,6 +117,6 @@ def believed(
     assert isinstance(unknowns.prior, Box)
     free = np.flatnonzero(~unknowns.is_fixed)
     center, sigma = unknowns.nominal[free], tolerance_sigma(tolerance, model)[free]
-    names, units = ([words[i] for i in free] for words in (unknowns.names, unknowns.units))
+    names, units = (tuple(words[i] for i in free) for words in (unknowns.names, unknowns.units))
     own = Unknowns(names, units, center, ConfidenceEllipsoid(center, np.diag(sigma**2)))
     return replace(problem, equations=HeldEquations(problem.equations, unknowns.nominal, free), unknowns=own)

@@ -15,7 +15,9 @@ from gough.core.text import number
 from gough.data import Poses
 from gough.data.pose_files import poses_of
 from gough.estimates import Estimate, EstimationError, Status
+from gough.geometry.beliefs import believed, matching, require_tolerance
 from gough.geometry.descent import approach, approach_robustly
+from gough.geometry.framed import BASE, PLATFORM, base_names, framed, moved_frames, platform_names
 from gough.geometry.frames import (
     Frames,
     Placement,
@@ -26,9 +28,7 @@ from gough.geometry.frames import (
     refined,
     require_of_robot,
 )
-from gough.geometry.framed import BASE, PLATFORM, base_names, framed, moved_frames, platform_names
 from gough.geometry.geometric import SCALE, geometric
-from gough.geometry.beliefs import believed, matching, require_tolerance
 from gough.geometry.held_out import HeldOut, closure, held_out
 from gough.geometry.results import Calibrated, ChainFit
 from gough.geometry.suspects import likely_cause, suspects_of
@@ -41,6 +41,8 @@ from gough.robots.kinematics import KinematicModel, PlatformPoses
 
 FramesOf = Literal["robot", "instrument"]
 _AXES = ("x", "y", "z", "rx", "ry", "rz")
+_ROUNDING = 1e-11
+"""m or m²: closure errors below are rounding."""
 
 
 @verb(model="robot")
@@ -105,9 +107,12 @@ def calibrate(
     theta = np.array(finite_parameters(model, start, "start"))
     sought = _frames_sought(model, frames, fixed)
     if sought:
-        require(not scale, "a scale of positions is not found together with frames: leave scale out, or free parameters")
+        require(
+            not scale, "a scale of positions is not found together with frames: leave scale out, or free parameters"
+        )
         require(prior is None, "bounds on parameters are not taken where frames are found: leave them out")
-        return _with_frames(model, poses, theta, fixed, sought, tolerance, robust=robust, validation=validation)
+        require(tolerance is None, "tolerances are not taken where frames are found: leave them out")
+        return _with_frames(model, poses, theta, fixed, sought, robust=robust, validation=validation)
     if not isinstance(model, GoughPlatform) or isinstance(frames, StatedFrames):
         poses, validation, found_frames = _in_own_frame(model, poses, validation, frames)
         aligned = theta
@@ -115,8 +120,9 @@ def calibrate(
         aligned, found_frames = _aligned(model, poses, theta, frames)
     form: Literal["squared", "length"] = "squared" if _states_noise(poses) and not robust else "length"
     free = None if not fixed else [*(n for n in model.names if n not in set(fixed)), *([SCALE] if scale else [])]
-    problem = geometric(model, poses, start=aligned, prior=prior, free=free, form=form, scale=scale)
     require_tolerance(tolerance, prior, frames, scale=scale)
+    options: dict[str, Any] = {"prior": prior, "free": free, "form": form, "scale": scale, "enough": tolerance is None}
+    problem = geometric(model, poses, start=aligned, **options)
     try:
         answer = _answered(believed(problem, tolerance, model), _method(poses, robust=robust), robust=robust)
     except (InputError, np.linalg.LinAlgError) as error:
@@ -178,13 +184,11 @@ def _with_frames(
     theta: Array,
     fixed: Sequence[str],
     sought: Sequence[str],
-    tolerance: float | Mapping[str, float] | None,
     *,
     robust: bool,
     validation: Poses | None,
 ) -> Calibrated:
     """A calibration that finds frames of the instrument or its target, in which a body whose joints are held is."""
-    require(tolerance is None, "tolerances are not taken where frames are found: hold parameters, or leave them out")
     start, first = theta, estimated_frames(model, poses) if 3 not in model.freedoms else None
     moved_bodies = tuple[str, ...]()
     if isinstance(model, GoughPlatform):
@@ -203,17 +207,23 @@ def _with_frames(
     free = [*(name for name in model.names if name not in set(fixed)), *sought]
     problem = framed(model, begun, free, start=start, form=form)
     answer = _answered(problem, _method(poses, robust=robust), robust=robust)
-    if answer.status is not Status.OK:
-        raise EstimationError(answer)
-    values = problem.unknowns.nominal.copy() if problem.unknowns.nominal is not None else np.zeros(0)
+    assert problem.unknowns.nominal is not None
+    values = problem.unknowns.nominal.copy()
     for name, value in zip(answer.unknowns.names, answer.value, strict=True):
         values[problem.unknowns.index(name)] = value
+    exact = bool(abs(problem.equations.residuals(values, problem.measured)).max() < _ROUNDING)
+    if answer.status is Status.MAX_STEPS and exact:  # steps of rounding errors do not shrink
+        answer = replace(answer, status=Status.OK)
+    if answer.status is not Status.OK:
+        raise EstimationError(answer)
     found = moved_frames(first, values[-12:-6], values[-6:])
     here = StatedFrames.of(found).moved(poses if model.has_orientation else _without_rotation(poses))
     parameters = values[: len(model.names)]
     chains = _chain_fits(model, here, start, parameters, 1.0)
     if validation is not None:
-        validation = StatedFrames.of(found).moved(validation if model.has_orientation else _without_rotation(validation))
+        validation = StatedFrames.of(found).moved(
+            validation if model.has_orientation else _without_rotation(validation)
+        )
     before = _chain_fits(model, begun, start, start, 1.0)
     chains = tuple(replace(each, rms_before=old.rms_after) for each, old in zip(chains, before, strict=True))
     return Calibrated(

@@ -111,7 +111,7 @@ class Recalibrated(Answer, ArrayValue):
             raise InputError(f"no parameter of the {self.before.model.name} is called '{name}'")
         return float(self.chosen.parameters[self.names.index(name)])
 
-    def interval(self, name: str, level: float | None = None) -> Any:
+    def interval(self, name: str, level: float | None = None) -> Any:  # noqa: ARG002 - as of other answers
         """Not known: the day's few poses update values; the uncertainty of the geometry is in geometry.toml."""
         raise InputError(f"'{name}' has no interval here: geometry.toml has the covariance of the calibration")
 
@@ -175,7 +175,7 @@ class Recalibrated(Answer, ArrayValue):
         """What explains the day, what explains it as well, and how other poses are predicted."""
         rivals = [each.name for each in self.rivals]
         as_well = (
-            f"These poses do not tell it from: {', '.join(rivals)}; with other poses, tilted and far apart, they differ."
+            f"These poses do not distinguish it from: {', '.join(rivals)}. Poses that are tilted and far apart may."
         )
         lost = self.chosen.gains.any() and not isinstance(self.before.model, GoughPlatform)
         gain = (
@@ -225,7 +225,9 @@ class Recalibrated(Answer, ArrayValue):
         for name, value, sigma in zip(self.chosen.unknowns, self.chosen.values, self.chosen.sigma, strict=True):
             own = name in model.names
             unit = model.units[model.names.index(name)] if own else "" if name.startswith("gain") else _unit(name)
-            factor, written = (1e3, f"m{unit}") if unit.startswith("m") else (180 / np.pi, "°") if unit else (100.0, "%")
+            factor, written = (
+                (1e3, f"m{unit}") if unit.startswith("m") else (180 / np.pi, "°") if unit else (100.0, "%")
+            )
             old = float(model.nominal[model.names.index(name)]) if own else 0.0
             half = 1.96 * factor * sigma
             texts = [plus_minus(factor * x, half)[0] for x in (old, value, value - old)]
@@ -271,7 +273,7 @@ class Recalibrated(Answer, ArrayValue):
 
 
 def _unit(name: str) -> str:
-    return "rad" if name.split("_")[-1].startswith("r") else "m"
+    return "rad" if name.rsplit("_", maxsplit=1)[-1].startswith("r") else "m"
 
 
 @verb()
@@ -441,9 +443,7 @@ class _Day:
         placed = moved_frames(frames, theta[-12:-6], theta[-6:]) if theta[-12:].any() or frames is not None else None
         values = theta[free].copy()
         values, placed = self._relative(unknowns, values, frames, placed)
-        return Hypothesis(
-            name, unknowns, values, spread, theta[:p], theta[p : p + n], placed, f, misfit, spare, chance
-        )
+        return Hypothesis(name, unknowns, values, spread, theta[:p], theta[p : p + n], placed, f, misfit, spare, chance)
 
     def _relative(
         self, unknowns: tuple[str, ...], values: Array, begun: Frames | None, placed: Frames | None
@@ -455,7 +455,10 @@ class _Day:
         still = RigidMotion(np.eye(3), np.zeros(3))
         old = known or Frames(still, still)
         result = values.copy()
-        for part, motion in (("base", old.base.inverse() @ placed.base), ("platform", old.target.inverse() @ placed.target)):
+        for part, motion in (
+            ("base", old.base.inverse() @ placed.base),
+            ("platform", old.target.inverse() @ placed.target),
+        ):
             vector = np.concatenate([motion.t, log(motion.R[None])[0]])
             for k, axis in enumerate(("x", "y", "z", "rx", "ry", "rz")):
                 if f"{part}_{axis}" in unknowns:
@@ -510,9 +513,7 @@ class _Day:
         _, X = self._targets()
         seen = self._seen() @ X
         points = [np.zeros(3), *(_ARM * np.eye(3) if self.model.has_orientation else ())]
-        there, here = (
-            np.concatenate([each.t + each.R @ point for point in points]) for each in (seen, self._modeled)
-        )
+        there, here = (np.concatenate([each.t + each.R @ point for point in points]) for each in (seen, self._modeled))
         if len(here) < 3:
             return None
         motion, _ = procrustes(here, there)

@@ -3,19 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from gough.core.arrays import Array, ArrayValue
-from gough.core.errors import require
 from gough.core.rotations import cross_matrix, exp
 from gough.data import Poses
-from gough.geometry.frames import Frames, RigidMotion, StatedFrames
+from gough.geometry.frames import Frames, RigidMotion
 from gough.geometry.geometric import fixed_prior, measured_of, require_enough, require_fit
 from gough.kernels import Kernel
 from gough.problem import Groups, NonlinearProblem
-from gough.region import Box
 from gough.robots.kinematics import Columns, KinematicModel, PlatformPoses, all_derivatives, evaluate_chains
 from gough.unknowns import Unknowns
 

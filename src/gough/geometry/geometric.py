@@ -119,6 +119,7 @@ def geometric(
     free: Sequence[str] | None = None,
     form: Literal["squared", "length"] = "squared",
     scale: bool = False,
+    enough: bool = True,
 ) -> NonlinearProblem:
     """The calibration problem: the model's parameters from poses and readings [DACP06, eq. (3)].
 
@@ -136,6 +137,7 @@ def geometric(
         free: Names of the parameters to find; the others stay at `start`. All by default.
         form: Of the equations.
         scale: Also find the factor by which measured positions must be multiplied to be metres.
+        enough: Refuse fewer equations than unknowns; false where a belief that is added later makes up for them.
 
     Examples:
         >>> from gough import estimate
@@ -156,7 +158,8 @@ def geometric(
     if scale:
         names, units, theta = (*names, SCALE), (*units, ""), np.append(theta, 1.0)
     unknowns = Unknowns(names, units, theta, fixed_prior(prior, free, theta, names))
-    require_enough(unknowns, poses, model)
+    if enough:
+        require_enough(unknowns, poses, model)
     measured, noise, exact = measured_of(model, poses)
     rotation = np.repeat(np.eye(3)[None], len(poses), axis=0) if poses.rotation is None else poses.rotation
     equations = ChainEquations(

@@ -14,7 +14,15 @@ from gough.geometry.gauges import regauged
 from gough.geometry.printers import CalibratedPrinter
 from gough.geometry.results import Calibrated
 from gough.region import ConfidenceEllipsoid
-from gough.robots import GoughPlatform, H4Kinematics, KinematicModel, LinearDelta, Par4Kinematics, PlanarRRR, RotaryDelta
+from gough.robots import (
+    GoughPlatform,
+    H4Kinematics,
+    KinematicModel,
+    LinearDelta,
+    Par4Kinematics,
+    PlanarRRR,
+    RotaryDelta,
+)
 from gough.robots.arm_chain import TurningArms
 from gough.robots.kinematics import PlatformPoses
 
@@ -99,9 +107,7 @@ def machine_geometry(answer: Calibrated | CalibratedPrinter) -> MachineGeometry:
     rows = answer.residuals.size
     spare = max(rows - len(answer.estimate.unknowns), 0)
     left = np.sqrt((answer.residuals**2).sum(axis=0) / max(spare / len(model.chains), 1.0))
-    return MachineGeometry(
-        made, C, frames, left if spare else None, spare, answer.scale, len(answer.poses), *home
-    )
+    return MachineGeometry(made, C, frames, left if spare else None, spare, answer.scale, len(answer.poses), *home)
 
 
 def _home(answer: Calibrated, frames: Frames | None) -> tuple[Array, Array, PlatformPoses]:
@@ -166,7 +172,7 @@ def geometry_text(geometry: MachineGeometry) -> str:
     model = geometry.model
     lines = [
         "# A calibrated geometry in the robot's own frame, in SI units. A study uses it as its blueprint with",
-        '# [robot]',
+        "# [robot]",
         '# file = "geometry.toml"',
         *(f"# {note}" for note in geometry.notes),
         "",
@@ -176,7 +182,11 @@ def geometry_text(geometry: MachineGeometry) -> str:
     ]
     if isinstance(model, GoughPlatform):
         lines += [f"gains = {_value(model.gains)}", f"reading_unit = {_text(model.reading_unit)}"]
-    lines += ["", "[robot.geometry]", *(f"{name} = {_value(value)}" for name, value in dimensions_of_robot(model).items())]
+    lines += [
+        "",
+        "[robot.geometry]",
+        *(f"{name} = {_value(value)}" for name, value in dimensions_of_robot(model).items()),
+    ]
     if isinstance(model, TurningArms) and model.calibrated is not None:
         rows = np.asarray(model.calibrated)
         lines += ["", "[robot.chains]", *(f"{stem} = {_value(rows[:, i])}" for i, stem in enumerate(model.STEMS))]

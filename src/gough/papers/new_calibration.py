@@ -52,7 +52,10 @@ def write_new_calibration(folder: Path, family: str, *, seed: int | None = None)
     model = calibration_model(family)
     noise = None
     if seed is not None:
-        noise = {"position": f"{1e3 * _POSITION:g} mm", "readings": f"{_READING[model.reading_unit]:g} {model.reading_unit}"}
+        noise = {
+            "position": f"{1e3 * _POSITION:g} mm",
+            "readings": f"{_READING[model.reading_unit]:g} {model.reading_unit}",
+        }
         if model.has_orientation:
             noise["orientation"] = f"{_ORIENTATION:g} rad"
     texts = {

@@ -222,7 +222,9 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
         assert isinstance(answer, CalibratedPrinter)
         unused = table.model_fields_set - {"position", "around", "width"}
         with self.at("certify", *sorted(unused)[:1]):
-            require(not unused, f"'{min(unused, default='')}' is not for probed heights: state position, around or width")
+            require(
+                not unused, f"'{min(unused, default='')}' is not for probed heights: state position, around or width"
+            )
         with self.at("certify", "position"):
             stated = table.position
             require(stated is None or len(stated) == 1, "position is one half-width, that of the heights")

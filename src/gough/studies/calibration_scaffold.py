@@ -7,9 +7,9 @@ import numpy as np
 
 from gough.core.errors import InputError, nearest
 from gough.geometry.machine import dimensions_of_robot
-from gough.robots import KINEMATICS, GoughPlatform, KinematicModel
+from gough.robots import KINEMATICS, ROBOTS, GoughPlatform, KinematicModel
 from gough.studies.calibration_schema import KinematicRobotTable
-from gough.studies.robots import kinematic_model
+from gough.studies.robots import dimensions_of, kinematic_model
 
 POSES, VALIDATION = "poses.csv", "validation.csv"
 _MEANINGS = {
@@ -104,7 +104,10 @@ def calibration_study_text(family: str, noise: dict[str, str] | None = None) -> 
     model = calibration_model(family)
     cells = {name: f"{name} = {_written(value, _unit(name))}" for name, value in dimensions_of_robot(model).items()}
     width = max(30, *(len(cell) for cell in cells.values() if len(cell) <= 40))
-    lines = [f"{cell:<{width}} # {_MEANINGS[name]}" if name in _MEANINGS else cell for name, cell in cells.items()]
+    meanings = _MEANINGS
+    if family in ROBOTS and family != "3-rrr":  # the dimensions of the dynamic model
+        meanings = {name: each.metadata["meaning"] for name, each in dimensions_of(family).items()}
+    lines = [f"{cell:<{width}} # {meanings[name]}" for name, cell in cells.items()]
     options = ""
     if isinstance(model, GoughPlatform):
         options = '# gains = true                 # also estimate the gain of each leg\n# reading_unit = "m"\n'

@@ -127,7 +127,9 @@ def _covariance(table: CovarianceTable, model: KinematicModel) -> Array:
 
 def _frames(table: FramesTable) -> Frames:
     parts = [Placement(np.array(each.position), np.array(each.quaternion)) for each in (table.base,)]
-    platform = Placement() if table.platform is None else Placement(
-        np.array(table.platform.position), np.array(table.platform.quaternion)
+    platform = (
+        Placement()
+        if table.platform is None
+        else Placement(np.array(table.platform.position), np.array(table.platform.quaternion))
     )
     return Frames(parts[0].motion, platform.motion)

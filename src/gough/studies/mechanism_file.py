@@ -117,8 +117,8 @@ def _calibrated(path: str | Path) -> Mechanism | None:
     held = getattr(model, "calibrated", None) is None
     require(
         held,
-        f"{path}: chains of a {model.name} that differ have no dynamic model: state family and dimensions in the study, "
-        "and join both results in gough export",
+        f"{path}: chains of a {model.name} that differ have no dynamic model: state family and dimensions in the "
+        "study, and join both results in gough export",
     )
     return model.mechanism
 

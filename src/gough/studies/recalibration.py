@@ -66,7 +66,9 @@ class Recalibration:
             missing=how.missing,
         )
 
-    def recalibrate(self, poses: str | Path, validation: str | Path | None = None, level: float = LEVEL) -> Recalibrated:
+    def recalibrate(
+        self, poses: str | Path, validation: str | Path | None = None, level: float = LEVEL
+    ) -> Recalibrated:
         """What explains the poses of a file."""
         others = None if validation is None else self.poses(validation)
         return recalibrate(self.geometry, self.poses(poses), validation=others, level=level)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array, ArrayValue
-from gough.core.errors import InputError, nearest, require
+from gough.core.errors import InputError, require
 from gough.core.threads import one_blas_thread
 from gough.data import Poses
 from gough.geometry.beliefs import matching
