@@ -228,3 +228,33 @@ def test_places_are_the_lines_of_the_file_for_reader_and_checker_alike(tmp_path)
     path.write_text(text.replace("0,0,3,1", "0,0,3,nan"))
     with pytest.raises(InputError, match=r"row 4 \(line 10\), column 'l1' is not a finite number"):
         read_poses(path, chains=1)
+
+
+def _covariances(low):
+    C = np.diag([1e-8] * 3 + [1e-8] * 3)
+    C[0, 1] = C[1, 0] = low
+    return C
+
+
+def test_what_is_no_covariance_is_refused():
+    poses = {"position": [[0.0, 0.0, 0.3]] * 2, "rotation": [np.eye(3)] * 2, "readings": [[0.1] * 6] * 2}
+    assert len(Poses(**poses, covariance=_covariances(0.99e-8))) == 2
+    with pytest.raises(InputError, match="the covariance of the poses has a negative eigenvalue"):
+        Poses(**poses, covariance=_covariances(1.1e-8))
+    skew = _covariances(0.0)
+    skew[0, 1] = 1e-9
+    with pytest.raises(InputError, match=r"the covariance of pose 1 is not symmetric"):
+        Poses(**poses, covariance=np.stack([_covariances(0.0), skew]))
+
+
+def test_poses_without_a_number_are_dropped_if_asked_for(tmp_path):
+    path = tmp_path / "poses.csv"
+    path.write_text("x,y,z,l1,l2,l3\n0,0,0.3,0.1,0.1,0.1\n0.01,0,0.3,,0.2,0.1\n0.02,0,0.3,0.1,0.2,0.3\n")
+    with pytest.raises(InputError, match=r"\(line 3\), column 'l1' is not a finite number.*missing ="):
+        read_poses(path, chains=3)
+    poses = read_poses(path, chains=3, missing="drop")
+    assert poses.places == ("line 2", "line 4")
+    assert "Left out, since a cell is empty or NaN: pose 1 (line 3) (the first in column 'l1')." in poses.notes
+    assert len(read_poses(path, chains=3, missing="drop", exclude=["line 4"])) == 1
+    with pytest.raises(InputError, match="has no pose 7 to leave out: numbers are 0 … 2"):
+        read_poses(path, chains=3, exclude=[7])

@@ -7,7 +7,7 @@ import pytest
 
 from gough.core.rotations import angle_between
 from gough.data import read_poses
-from gough.geometry import calibrate, cross_validate, held_out, rezero
+from gough.geometry import calibrate, cross_validate, held_out, machine_geometry, recalibrate, rezero
 from gough.robots import GoughPlatform
 
 from .page import printed
@@ -134,3 +134,28 @@ def test_readings_that_count_backwards_are_named(platform, poses):
 def test_as_many_unknowns_as_equations_follow_nothing(platform, poses, rng):
     found = calibrate(platform, poses.select(rng.choice(108, 8, replace=False)))
     assert not any("follow" in words for words in found.verdicts)
+
+
+@pytest.mark.parametrize(
+    ("file", "chosen", "before"),
+    [
+        ("poses-60-another-day.csv", {"zeros", "instrument frame", "target frame"}, 0.98),
+        ("poses-60-offset-origins.csv", {"both frames"}, 37.8),
+    ],
+)
+def test_another_day_is_explained_by_few_unknowns(found, shared_data, file, chosen, before):
+    path = shared_data / "stewart-jugglebot" / file
+    if not path.is_file():
+        pytest.skip(f"no {path}")
+    columns = {axis: f"position_{axis}" for axis in "xyz"} | {f"q{axis}": f"orientation_{axis}" for axis in "wxyz"}
+    columns |= {f"l{i + 1}": f"leg_length_{i + 1}" for i in range(6)}
+    day = read_poses(path, columns=columns, units={"position": "mm"})
+    few = np.isin(np.arange(60), np.random.default_rng(0).permutation(60)[:6])
+    answer = recalibrate(machine_geometry(found), day.select(few), validation=day.select(~few))
+    assert answer.is_explained
+    assert {answer.chosen.name, *(each.name for each in answer.rivals)} == chosen
+    rms = [
+        1e3 * np.sqrt((each**2).mean()) for each in (answer.validation.length_before, answer.validation.length_after)
+    ]
+    assert rms[0] == pytest.approx(before, rel=0.02)
+    assert rms[1] < 0.43

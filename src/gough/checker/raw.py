@@ -73,6 +73,8 @@ class Source(NamedTuple):
         named = table_in(study, "poses").get("file")
         if not isinstance(named, str) or PurePosixPath(named.replace("\\", "/")).name != self.poses.name:
             raise NotProven(f"the study is about the poses {named!r:.60}, not {self.poses.name}")
+        if "file" in table_in(study, "robot"):
+            raise NotDerived("the robot is stated in another file ([robot] file)")
         if question.legs and table_in(study, "robot").get("family") != "gough":
             raise NotProven("the study is not about a Gough platform")
         return raw_chains(study, table, self.given, question.chains, place)

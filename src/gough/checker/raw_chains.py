@@ -257,7 +257,7 @@ def _require_plain(study: Mapping[str, Any]) -> None:
     stated = [key for key in ("blueprint", "gains", "reading_unit") if key in robot]
     if stated:
         raise NotProven(f"'{stated[0]}' of the robot is for Gough platforms, not for chains")
-    if table_in(robot, "geometry") and center_of(study) == "blueprint":
+    if (table_in(robot, "geometry") or table_in(robot, "chains")) and center_of(study) == "blueprint":
         raise NotDerived("the checker does not compute the center of a chain's prior from [robot.geometry]")
 
 

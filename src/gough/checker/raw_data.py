@@ -33,11 +33,11 @@ Quaternion = tuple[Span, Span, Span, Span]
 
 _KEYS = {
     "": {"robot", "poses", "noise", "calibration", "frames", "selection", "certify", "output"},
-    "robot": {"family", "blueprint", "geometry", "gains", "reading_unit"},
-    "poses": {"file", "validation", "columns", "units", "quaternion", "average"},
+    "robot": {"family", "file", "name", "blueprint", "geometry", "chains", "gains", "reading_unit"},
+    "poses": {"file", "validation", "columns", "units", "quaternion", "exclude", "missing", "average"},
     "poses.units": {"position", "rotation", "readings"},
     "noise": {"position", "orientation", "readings"},
-    "calibration": {"frames", "fixed", "scale", "robust", "folds"},
+    "calibration": {"frames", "fixed", "tolerance", "scale", "robust", "folds"},
     "frames": {"base", "platform"},
     "frames.base": {"position", "quaternion", "position_tolerance", "orientation_tolerance"},
     "frames.platform": {"position", "quaternion", "position_tolerance", "orientation_tolerance"},
@@ -47,9 +47,9 @@ _KEYS = {
     },
     "certify.model_error": {"constant", "reading", "position", "orientation"},
 }  # fmt: skip
-"""Keys of a study. Those of [selection] and [output] do not affect what is certified, nor do `validation`, `fixed`,
-`scale`, `robust`, `folds`, `chains` (formerly `legs`), `outliers`, `joint`, `joint_box` and `width`; all others are
-taken into account."""
+"""Keys of a study. Those of [selection] and [output] do not affect what is certified, nor do `name`, `validation`,
+`fixed`, `tolerance`, `scale`, `robust`, `folds`, `chains` of [certify] (formerly `legs`), `outliers`, `joint`,
+`joint_box` and `width`; all others are taken into account."""
 
 
 _RENAMED = (("calibration", "frames", "machine", "robot"), ("robot", "family", "planar-rrr", "3-rrr"))
@@ -208,6 +208,8 @@ class _Reader:
     def __init__(self, table: RawTable, asked: Mapping[str, Any]) -> None:
         if asked.get("average", False):
             raise NotDerived("poses are averages of repeats")
+        if asked.get("exclude") or asked.get("missing", "refuse") != "refuse":
+            raise NotDerived("the study leaves out poses (exclude, missing)")
         self._table, self._order = table, asked.get("quaternion")
         self._columns, self._units = (table_in(asked, key) for key in ("columns", "units"))
         self._names = [split_head(head) for head in table.heads]

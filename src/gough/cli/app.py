@@ -32,6 +32,7 @@ from gough.cli import (
     mechanism,
     new,
     poses,
+    recalibrate,
     reproduce,
     target,
 )
@@ -71,6 +72,7 @@ app.add_typer(poses.poses, name="poses", rich_help_panel=_GEOMETRY)
 app.add_typer(target.target, name="target", rich_help_panel=_GEOMETRY)
 app.add_typer(camera.camera, name="camera", rich_help_panel=_GEOMETRY)
 _add(calibrate.calibrate, _GEOMETRY)
+_add(recalibrate.recalibrate, _GEOMETRY)
 _add(certify.certify, _GEOMETRY)
 _add(check.check, _PROOF)
 _add(reproduce.reproduce, _PROOF)

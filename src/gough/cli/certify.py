@@ -1,7 +1,7 @@
 """`gough certify`: prove whether any geometry fits measured poses, and write certificates and a report."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,7 +15,10 @@ from gough.studies.calibration import CalibrationStudy
 
 def certify(
     study: Annotated[
-        Path, typer.Argument(help="Study file (TOML); its table \\[certify] or \\[noise] gives the intervals.")
+        Path,
+        typer.Argument(
+            help="Study file (TOML); its table \\[certify] or \\[noise] gives the intervals. Or a Klipper printer.cfg."
+        ),
     ],
     out: StudyFolder = None,
     *,
@@ -23,7 +26,8 @@ def certify(
 ) -> None:
     """Prove whether any geometry fits the measured poses within their intervals.
 
-    Exits with 1 if it is proven that none does.
+    Exits with 1 if it is proven that none does. Of a printer.cfg of Klipper, or a study with a printer, the probed
+    heights are certified: by how much they must be wrong for some geometry to explain them.
 
     Keys of [certify]: position, orientation and readings (half-widths; what is left out is sigmas standard deviations
     of [noise], 3 by default); around and center (where geometry is sought); chains; outliers (how many poses may be
@@ -31,12 +35,13 @@ def certify(
     """
     asked = CalibrationStudy.read(study)
     folder = out or asked.certification_folder
+    printer = asked.table.printer is not None
     with results_folder(folder) as results, steps_shown() as on_step:
-        answer = asked.certify(on_step)
+        answer: Any = asked.certify_printer() if printer else asked.certify(on_step)
         files = asked.certification_files(answer, folder)
         results.write(files)
     show_results(folder, files, json="certification.json" if as_json else "", text=str(answer))
-    if not as_json:
+    if not as_json and not printer:
         say(f"Check the proofs again: {command_line('gough', 'check', folder / 'certificates')}")
     if answer.refuted:
         raise typer.Exit(1)

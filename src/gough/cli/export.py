@@ -13,7 +13,9 @@ from gough.export import RobotModel
 from gough.export.c_source import identifier
 from gough.export.exporting import FORMS, require_form
 from gough.export.exporting import export as exported
+from gough.export.model import merged
 from gough.report import results_folder
+from gough.studies.geometry_file import read_geometry
 
 _BUILD = "build/*"
 """What the user's compiler makes beside the exported files."""
@@ -21,7 +23,10 @@ _BUILD = "build/*"
 
 def export(
     results: Annotated[
-        list[Path], typer.Argument(help="Folder of gough identify, calibrate or demo; two join dynamics and geometry.")
+        list[Path],
+        typer.Argument(
+            help="Folder of gough identify, calibrate or demo, or a geometry.toml; two join dynamics and geometry."
+        ),
     ],
     to: Annotated[str, typer.Option("--to", help=f"Form: {', '.join(FORMS)}.")] = "c",
     out: Annotated[
@@ -51,7 +56,12 @@ def export(
     The files are read back by the other program, such as the C compiler, and its results are compared with those of
     gough at random states before anything is written.
     """
-    model = RobotModel.read(*results)
+    model = merged(
+        [
+            RobotModel.of_geometry(read_geometry(place)) if place.suffix == ".toml" else RobotModel.read(place)
+            for place in results
+        ]
+    )
     if method:
         model = model.with_method(method)
     name = name or identifier(model.name)

@@ -3,6 +3,7 @@
 from gough.closure.certification import ModelError, SourceFiles, certify
 from gough.closure.certified_chain import Tolerances, certified_chain, chain_names, chain_parameters, quadratic_unknowns
 from gough.closure.certified_leg import LegProblem, certified_leg
+from gough.closure.certified_printer import CertifiedPrinter, certify_printer
 from gough.closure.certified_probes import HeightTolerance, ProbedHeights, height_tolerance
 from gough.closure.chain_problem import ChainProblem
 from gough.closure.findings import (
@@ -31,6 +32,7 @@ __all__ = [
     "Bracket",
     "CertificateFile",
     "Certification",
+    "CertifiedPrinter",
     "ChainFinding",
     "ChainProblem",
     "ChainTolerance",
@@ -53,6 +55,7 @@ __all__ = [
     "certified_chain",
     "certified_leg",
     "certify",
+    "certify_printer",
     "chain_names",
     "chain_parameters",
     "height_tolerance",

@@ -46,6 +46,8 @@ class CertificateFile:
     """Processor time of the exact check."""
     more: float = 0.0
     """By how much the tolerances of readings are widened in it, in the unit of readings."""
+    box: Box | None = None
+    """What it proves of the unknowns, rounded outward; None where it states no box."""
 
     @property
     def words(self) -> str:

@@ -82,7 +82,9 @@ class Notary:
         places = () if self._raw is None else self._raw.poses.places
         verdict, text = check_chains(certificate, self.question, places), render_chains(certificate)
         took = process_time() - began
-        return CertificateFile(f"{name}.json", text, verdict.statement, verdict.holds, took, certificate.more)
+        sides = list(verdict.intervals.values())
+        box = Box([side.lower for side in sides], [side.upper for side in sides]) if sides else None
+        return CertificateFile(f"{name}.json", text, verdict.statement, verdict.holds, took, certificate.more, box)
 
     def empty(
         self, name: str, tree: LiftedTree, chains: Sequence[int] = (), more: float = 0.0
@@ -187,7 +189,7 @@ def chain_finding(
         finding=Finding.REFUTED if refuted else Finding.FITS if upper <= 0 else Finding.OPEN,
         names=problem.unknowns.names,
         center=center,
-        box=None if empty else answer.region.hull(),
+        box=None if empty else _covering(answer.region.hull(), files[0]),
         steps=answer.stats.steps,
         seconds=took,
         epsilon=Bracket(lower, upper, sought, max(tolerance.boxes, 1)),
@@ -200,6 +202,13 @@ def chain_finding(
         fitted=fitted,
     )
     return finding, tolerance.point
+
+
+def _covering(box: Box, file: CertificateFile | None) -> Box:
+    """The smallest box that contains that of the method and what its certificate proves, whose digits differ."""
+    if file is None or file.box is None:
+        return box
+    return Box(np.minimum(box.lower, file.box.lower), np.maximum(box.upper, file.box.upper))
 
 
 def _exhibit(problem: ChainProblem, point: Array) -> Exhibit:
@@ -318,6 +327,6 @@ def with_joint_box(together: JointFinding, notary: Notary) -> JointFinding:
     answer = JointHull(max_steps=2).estimate(notary.problem)
     empty = answer.region.hull().is_empty
     file = notary.answer("joint-empty" if empty else "joint-box", answer)
-    box = None if empty else answer.region.hull()
+    box = None if empty else _covering(answer.region.hull(), file)
     finding = Finding.REFUTED if empty and file else together.finding
     return replace(together, box=box, finding=finding, files=(*together.files, *([file] if file else [])))

@@ -1,16 +1,17 @@
 """Poses as files: CSV, Parquet, MATLAB `.mat` and `.npz`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from gough.core.arguments import instance
-from gough.core.arrays import Array
+from gough.core.arguments import instance, one_of
+from gough.core.arrays import Array, Mask
 from gough.core.errors import InputError, nearest, require
 from gough.core.files import new_file
 from gough.core.rotations import exp, from_quaternion, to_quaternion
+from gough.core.text import poses_listed
 from gough.core.units import LARGEST, factor_between, in_si
 from gough.data.formats import opened
 from gough.data.poses import Poses
@@ -34,6 +35,8 @@ def read_poses(
     chains: int = 6,
     planar: bool = False,
     reading_unit: str | None = None,
+    missing: Literal["refuse", "drop"] = "refuse",
+    exclude: Sequence[int | str] = (),
 ) -> Poses:
     r"""The poses in a `.csv`, `.parquet`, `.mat` or `.npz` file, in SI units.
 
@@ -53,6 +56,8 @@ def read_poses(
         chains: Number of readings.
         planar: The robot moves in the plane: z may be left out, and is 0 then.
         reading_unit: What the robot's readings are in, such as "rev"; left out, readings become SI.
+        missing: "refuse" a file with an empty cell or NaN, or "drop" these poses, with a note.
+        exclude: Poses to leave out, with a note: numbers of the rows from 0, or places such as "line 42".
 
     Raises:
         InputError: the file cannot be read as asked; the message names file, row and column.
@@ -67,12 +72,16 @@ def read_poses(
     """
     reader = _Reader(Path(path), dict(columns or {}), dict(units or {}), chains)
     notes: list[str] = []
+    one_of(missing, "missing", ("refuse", "drop"))
+    reader.leave_out(exclude, notes)
+    if missing == "drop":
+        reader.drop_missing([f"l{i + 1}" for i in range(chains)], notes)
     position = reader.position(notes, planar=planar)
     rotation = reader.rotation(quaternion, notes)
     readings = reader.load([f"l{i + 1}" for i in range(chains)], "readings", reading_unit)
     labels = {name: reader.labels(name) for name in ("configuration", "run")}
     covariance = reader.covariance(3 if rotation is None else 6)
-    places = reader.source.places(len(position))
+    places = reader.places
     try:
         poses = Poses(position, rotation, readings, covariance, notes=tuple(notes), places=places, **labels)
     except InputError as error:
@@ -136,6 +145,51 @@ class _Reader:
                 message = f"units are stated for {', '.join(groups)}, not '{name}'{nearest(name, groups)}"
                 raise InputError(message, key=("units", name))
         self.source = opened(path, "poses")
+        self.kept: Mask | None = None
+        """Rows that are read; None: all."""
+
+    def leave_out(self, exclude: Sequence[int | str], notes: list[str]) -> None:
+        """Leave out rows by number, from 0, or by place."""
+        if not exclude:
+            return
+        n = len(self.source.load([0], missing=True))
+        places = list(self.source.places(n))
+        known = {place: k for k, place in enumerate(places)}
+        rows = set[int]()
+        for each in exclude:
+            row = known.get(each, -1) if isinstance(each, str) else each
+            whole = isinstance(row, int) and not isinstance(row, bool) and 0 <= row < n
+            if not whole:
+                ends = f'numbers are 0 … {n - 1}, places such as "{places[0] if places else "line 2"}"'
+                raise InputError(f"{self.path} has no pose {each!r} to leave out: {ends}", key=("exclude",))
+            rows.add(row)
+        require(len(rows) < n, f"{self.path}: every pose is excluded")
+        self.kept = ~np.isin(np.arange(n), sorted(rows))
+        notes.append(f"Left out as stated: {poses_listed(sorted(rows), places)}.")
+
+    def drop_missing(self, readings: Sequence[str], notes: list[str]) -> None:
+        """Leave out rows with a cell that is no number, among those that are read."""
+        names = [name for name in (*_POSITION, *_NAMED, *_NUMBERED, *_VECTOR, *_MATRIX) if self.has(name)]
+        columns = [self._place(name) for name in (*names, *readings)]
+        values = self.source.load(columns, missing=True)
+        finite = np.isfinite(values)
+        kept = np.ones(len(values), dtype=bool) if self.kept is None else self.kept
+        bad = np.flatnonzero(kept & ~finite.all(axis=1))
+        if not bad.size:
+            return
+        self.kept = kept & finite.all(axis=1)
+        require(bool(self.kept.any()), f"{self.path}: every pose lacks a number")
+        places = list(self.source.places(len(values)))
+        first = self.source.heads[columns[int(np.argmin(finite[bad[0]]))]]
+        which = poses_listed(bad.tolist(), places)
+        notes.append(f"Left out, since a cell is empty or NaN: {which} (the first in column '{first}').")
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where each pose that is read is in the file."""
+        n = len(self.source.load([0], missing=True))
+        places = self.source.places(n)
+        return places if self.kept is None or not places else tuple(np.array(places, dtype=object)[self.kept])
 
     def has(self, name: str) -> bool:
         names = {split_head(head)[0] for head in self.source.heads} | set(self.source.heads)
@@ -146,12 +200,16 @@ class _Reader:
         places = [self._place(name) for name in names]
         values = self.source.load(places, missing=True).copy()
         require(len(values) > 0, f"{self.path} has no row")
+        values = values if self.kept is None else values[self.kept]
         for i, place in enumerate(places):
             head = self.source.heads[place]
             bad = np.flatnonzero(~(abs(values[:, i]) < LARGEST))
             if bad.size:
-                where = f"{self.path}: {self.source.place(int(bad[0]))}, column '{head}'"
-                raise InputError(f"{where} is not a finite number: leave that pose out")
+                row = int(bad[0]) if self.kept is None else int(np.flatnonzero(self.kept)[bad[0]])
+                where = f"{self.path}: {self.source.place(row)}, column '{head}'"
+                raise InputError(
+                    f'{where} is not a finite number: leave that pose out, or all such poses with missing = "drop"'
+                )
             unit = unit_of(head, self.units.get(group), self.path)
             if unit is not None and unit != si:
                 try:

@@ -15,6 +15,8 @@ from gough.core.text import number, pose_label
 from gough.core.units import SMALLEST
 
 Labels = npt.NDArray[np.int64]
+_ASYMMETRY = 1e-6
+"""Of a matrix of correlations: files have at least six digits."""
 _FAR = 8.0
 """Times the usual deviation, over all axes of a pose; normal errors of thousands of measurements reach three."""
 
@@ -103,12 +105,40 @@ class Poses(ArrayValue):
             C = array(self.covariance, "covariance", ndim=(2, 3))
             fits = C.shape in {(size, size), (n, size, size)}
             require(fits, f"a pose's covariance must be ({size}, {size}), or one for each of {n} poses, not {C.shape}")
+            self._require_covariance(C)
             object.__setattr__(self, "covariance", C)
         if self.reading_sigma is not None:
             s = array(self.reading_sigma, "reading_sigma", ndim=(0, 1, 2))
             fits = s.shape in {(), (1,), (m,), (n, m)} and bool((s > 0).all())
             require(fits, f"reading_sigma must be positive: one, one for each of {m} readings, or ({n}, {m})")
             object.__setattr__(self, "reading_sigma", s if s.ndim == 2 else np.broadcast_to(s, (m,)))
+
+    def _require_covariance(self, C: Array) -> None:
+        """Refuse what cannot be a covariance: not symmetric, or with a negative eigenvalue."""
+        each = C.reshape(-1, *C.shape[-2:])
+        root = np.sqrt(np.maximum(np.diagonal(each, axis1=1, axis2=2), 0.0))
+        scale = root[:, :, None] * root[:, None, :]
+        scale = np.where(scale > 0, scale, np.maximum(abs(each).max(axis=(1, 2)), 1e-300)[:, None, None])
+        with np.errstate(all="ignore"):
+            correlation = each / scale
+        finite = np.isfinite(correlation).all(axis=(1, 2))
+        skew = abs(correlation - np.swapaxes(correlation, 1, 2)).max(axis=(1, 2)) > _ASYMMETRY
+        least = np.full(len(each), -1.0)
+        least[finite] = np.linalg.eigvalsh(correlation[finite])[:, 0]
+        bad = ~finite | skew | (least < -_ASYMMETRY)
+        if not bad.any():
+            return
+        k = int(bad.argmax())
+        cause = (
+            "is not finite" if not finite[k] else "is not symmetric" if skew[k] else
+            f"has a negative eigenvalue ({least[k]:.2g} of the matrix of correlations)"
+        )  # fmt: skip
+        which = f"the covariance of pose {self.label(k)}" if C.ndim == 3 else "the covariance of the poses"
+        many = f"; {int(bad.sum())} are no covariances" if bad.sum() > 1 else ""
+        require(
+            condition=False,
+            message=f"{which} {cause}{many}: check the order and units of its columns (m and rad)",
+        )
 
     def __len__(self) -> int:
         return len(self.position)

@@ -22,11 +22,13 @@ from gough.data import MeasuredMotion
 from gough.dynamics import Identified, IdentifiedRepeats
 from gough.dynamics.named import ByMethod
 from gough.dynamics.with_effects import WithEffects
-from gough.estimates import Claim, Estimate, Status
+from gough.estimates import Claim, Estimate, Stats, Status
 from gough.export.robot_data import DYNAMIC, KINEMATIC, can_be_stored, robot_from_data, robot_to_data
-from gough.geometry import Calibrated
+from gough.geometry import Calibrated, MachineGeometry
+from gough.region import ConfidenceEllipsoid
 from gough.robots import DynamicModel, KinematicModel
 from gough.robots.kinematics import PlatformPoses
+from gough.unknowns import Unknowns
 
 FILE = "model.json"
 FORMAT, VERSION = "gough-model", 1
@@ -258,6 +260,31 @@ class RobotModel:
             else:
                 parts.append(cls(dynamics=_of_identification(answer)))
         return merged(parts)
+
+    @classmethod
+    def of_geometry(cls, geometry: MachineGeometry) -> "RobotModel":
+        """The model of a geometry.toml: its robot in its own frame.
+
+        Raises:
+            InputError: the file lacks a covariance, or the range and middle of the readings.
+        """
+        model, C = geometry.model, geometry.covariance
+        known = C is not None and geometry.readings is not None and geometry.home is not None
+        require(known, "the geometry has no covariance, readings or home: give the folder of gough calibrate")
+        assert C is not None
+        assert geometry.readings is not None
+        assert geometry.home is not None
+        assert geometry.home_readings is not None
+        free = np.flatnonzero(C.diagonal() > 0)
+        require(len(free) > 0, "every parameter of the geometry was held: give the geometry.toml of a calibration")
+        names, units = ([words[i] for i in free] for words in (model.names, model.units))
+        region = ConfidenceEllipsoid(model.nominal[free], C[np.ix_(free, free)])
+        unknowns = Unknowns(names, units, model.nominal[free])
+        stats = Stats(geometry.spare + len(free))
+        estimate = Estimate(region, Claim.CONFIDENCE, Status.OK, unknowns, "geometry.toml", stats)
+        home = model.forward(model.nominal, geometry.home_readings[None], geometry.home)
+        part = CalibratedGeometry(model, model.nominal, estimate, geometry.readings, geometry.home_readings, home)
+        return cls(geometry=part)
 
     @classmethod
     def read(cls, *places: str | Path) -> "RobotModel":

@@ -1,6 +1,6 @@
 """From a blueprint and measured poses to a calibrated robot."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -9,13 +9,15 @@ import numpy as np
 
 from gough.core.arguments import flag, one_of, texts, verb
 from gough.core.arrays import Array
-from gough.core.errors import InputError, nearest, require
+from gough.core.errors import InputError, require
 from gough.core.rotations import angle_between, nearest_rotation
 from gough.core.text import number
 from gough.data import Poses
 from gough.data.pose_files import poses_of
 from gough.estimates import Estimate, EstimationError, Status
+from gough.geometry.beliefs import believed, matching, require_tolerance
 from gough.geometry.descent import approach, approach_robustly
+from gough.geometry.framed import BASE, PLATFORM, base_names, framed, moved_frames, platform_names
 from gough.geometry.frames import (
     Frames,
     Placement,
@@ -39,6 +41,9 @@ from gough.robots.gough_platform import GoughPlatform
 from gough.robots.kinematics import KinematicModel, PlatformPoses
 
 FramesOf = Literal["robot", "instrument"]
+_AXES = ("x", "y", "z", "rx", "ry", "rz")
+_ROUNDING = 1e-11
+"""m or m²: closure errors below are rounding."""
 
 
 @verb(model="robot")
@@ -51,6 +56,7 @@ def calibrate(
     start: Any = None,
     prior: Box | ConfidenceEllipsoid | None = None,
     fixed: Sequence[str] = (),
+    tolerance: float | Mapping[str, float] | None = None,
     scale: bool = False,
     robust: bool = False,
     validation: Poses | str | Path | None = None,
@@ -67,11 +73,14 @@ def calibrate(
         poses: What was measured, in any frames; or a file that `gough.data.read_poses` reads by its heads.
         frames: "robot" if poses are already of the platform in the base's frame, roughly; "instrument" if the
             instrument has a frame of its own. The blueprint of a Gough platform is then moved there first, by hand–eye
-            calibration. Poses of other robots are moved into the robot's frame, as the blueprint fits them best, or as
-            `StatedFrames` say.
+            calibration; a body whose joints are held stays in its own frame, and this frame is found. Poses of other
+            robots are moved into the robot's frame, as the blueprint fits them best, or as `StatedFrames` say; with all
+            parameters held, the frames are found.
         start: Values to begin with, instead of the blueprint.
         prior: Bounds or a belief on the parameters.
-        fixed: Names of parameters that keep the values they start with.
+        fixed: Names of parameters that keep the values they start with, or patterns such as "a*".
+        tolerance: What blueprint values may be wrong by, in SI units: one for all lengths, or by names or patterns such
+            as {"a*": 0.002}. Each is twice the standard deviation of a Gaussian prior (95 %).
         scale: Also find the scale of measured positions, where the instrument's metre is in doubt.
         robust: Limit the pull of outliers (Huber), rather than trust the stated noise.
         validation: Poses that take no part, on which the result is tested.
@@ -95,10 +104,17 @@ def calibrate(
     validation = None if validation is None else poses_of(model, validation, "validation")
     if not isinstance(frames, StatedFrames):
         one_of(frames, "frames", ("robot", "instrument"))
-    scale, robust, fixed = flag(scale, "scale"), flag(robust, "robust"), texts(fixed, "fixed")
-    for name in fixed:
-        require(name in model.names, f"no parameter is called '{name}'{nearest(name, model.names)}")
+    scale, robust = flag(scale, "scale"), flag(robust, "robust")
+    fixed = matching(texts(fixed, "fixed"), model.names)
     theta = np.array(finite_parameters(model, start, "start"))
+    sought = _frames_sought(model, frames, fixed)
+    if sought:
+        require(
+            not scale, "a scale of positions is not found together with frames: leave scale out, or free parameters"
+        )
+        require(prior is None, "bounds on parameters are not taken where frames are found: leave them out")
+        require(tolerance is None, "tolerances are not taken where frames are found: leave them out")
+        return _with_frames(model, poses, theta, fixed, sought, robust=robust, validation=validation)
     if not isinstance(model, GoughPlatform) or isinstance(frames, StatedFrames):
         poses, validation, found_frames = _in_own_frame(model, poses, validation, frames)
         aligned = theta
@@ -106,16 +122,19 @@ def calibrate(
         aligned, found_frames = _aligned(model, poses, theta, frames)
     form: Literal["squared", "length"] = "squared" if _states_noise(poses) and not robust else "length"
     free = None if not fixed else [*(n for n in model.names if n not in set(fixed)), *([SCALE] if scale else [])]
+    require_tolerance(tolerance, prior, frames, scale=scale)
+    options: dict[str, Any] = {"prior": prior, "free": free, "form": form, "scale": scale, "enough": tolerance is None}
 
     def problem_of(poses: Poses) -> NonlinearProblem:
-        return geometric(model, poses, start=aligned, prior=prior, free=free, form=form, scale=scale)
+        return geometric(model, poses, start=aligned, **options)
 
     start_values = np.append(aligned, 1.0) if scale else aligned.copy()
     noise = None if robust else reading_noise(problem_of, poses, start_values)
     poses = _with_reading_noise(model, poses, noise)
     problem = problem_of(poses)
     try:
-        answer = _answered(problem, _method(poses, robust=robust), robust=robust, noise=noise)
+        believed_problem = believed(problem, tolerance, model)
+        answer = _answered(believed_problem, _method(poses, robust=robust), robust=robust, noise=noise)
     except (InputError, np.linalg.LinAlgError) as error:
         why = _elsewhere(model, poses, aligned, frames) or likely_cause(model, poses, problem)
         why = why or "the iteration diverges: check units, frames and the order of the readings"
@@ -147,7 +166,107 @@ def calibrate(
         found_frames,
         None if validation is None else held_out(model, validation, aligned, parameters, scale=factor),
         suspects,
+        moved_bodies=("base", "platform") if isinstance(model, GoughPlatform) and found_frames is not None else (),
     )
+
+
+def _frames_sought(model: KinematicModel, frames: FramesOf | StatedFrames, fixed: Sequence[str]) -> tuple[str, ...]:
+    """Unknowns of the frames that are found together with the parameters, since the joints of a body are held."""
+    if frames != "instrument":
+        return ()
+    if not isinstance(model, GoughPlatform):
+        return (*base_names(model), *platform_names(model)) if set(fixed) == set(model.names) else ()
+    sought: tuple[str, ...] = ()
+    for body, letter, names in (("base", "a", BASE), ("platform", "b", PLATFORM)):
+        held = sum(name.startswith(letter) for name in fixed)
+        require(
+            held == 0 or held >= len(_AXES),
+            f"{held} of the coordinates of the {body}'s joints are held, but poses in an instrument's frame do not "
+            f'state where the {body} is: hold them all ("{letter}*"), and its frame is found, or none',
+        )
+        sought += names if held else ()
+    return sought
+
+
+def _with_frames(
+    model: KinematicModel,
+    poses: Poses,
+    theta: Array,
+    fixed: Sequence[str],
+    sought: Sequence[str],
+    *,
+    robust: bool,
+    validation: Poses | None,
+) -> Calibrated:
+    """A calibration that finds frames of the instrument or its target, in which a body whose joints are held is."""
+    start, first = theta, estimated_frames(model, poses) if 3 not in model.freedoms else None
+    moved_bodies = tuple[str, ...]()
+    if isinstance(model, GoughPlatform):
+        moved, first = _aligned(model, poses, theta, "instrument")
+        assert first is not None
+        rows, there = model.rows(theta).copy(), model.rows(moved)
+        still = RigidMotion(np.eye(3), np.zeros(3))
+        if BASE[0] not in sought:
+            rows[:, :3], first, moved_bodies = there[:, :3], replace(first, base=still), ("base",)
+        if PLATFORM[0] not in sought:
+            rows[:, 3:6], first, moved_bodies = there[:, 3:6], replace(first, target=still), ("platform",)
+        start = model.parameters(rows)
+    assert first is not None
+    begun = StatedFrames.of(first).moved(poses if model.has_orientation else _without_rotation(poses))
+    form: Literal["squared", "length"] = "squared" if _states_noise(poses) and not robust else "length"
+    free = [*(name for name in model.names if name not in set(fixed)), *sought]
+    problem = framed(model, begun, free, start=start, form=form)
+    answer = _answered(problem, _method(poses, robust=robust), robust=robust)
+    assert problem.unknowns.nominal is not None
+    values = problem.unknowns.nominal.copy()
+    for name, value in zip(answer.unknowns.names, answer.value, strict=True):
+        values[problem.unknowns.index(name)] = value
+    exact = bool(abs(problem.equations.residuals(values, problem.measured)).max() < _ROUNDING)
+    if answer.status is Status.MAX_STEPS and exact:  # steps of rounding errors do not shrink
+        answer = replace(answer, status=Status.OK)
+    if answer.status is not Status.OK:
+        raise EstimationError(answer)
+    found = moved_frames(first, values[-12:-6], values[-6:])
+    here = StatedFrames.of(found).moved(poses if model.has_orientation else _without_rotation(poses))
+    parameters = values[: len(model.names)]
+    chains = _chain_fits(model, here, start, parameters, 1.0)
+    if validation is not None:
+        validation = StatedFrames.of(found).moved(
+            validation if model.has_orientation else _without_rotation(validation)
+        )
+    before = _chain_fits(model, begun, start, start, 1.0)
+    chains = tuple(replace(each, rms_before=old.rms_after) for each, old in zip(chains, before, strict=True))
+    return Calibrated(
+        model,
+        here,
+        problem,
+        start,
+        parameters,
+        1.0,
+        answer,
+        chains,
+        identifiability(problem.linearize(values).without_fixed()[0]),
+        replace(found, covariance=_frame_covariance(answer)),
+        None if validation is None else held_out(model, validation, start, parameters),
+        (),
+        moved_bodies=moved_bodies,
+    )
+
+
+def _without_rotation(poses: Poses) -> Poses:
+    return replace(poses, rotation=None, covariance=_of_position(poses))
+
+
+def _frame_covariance(answer: Estimate) -> Array | None:
+    """(12, 12) of shifts and rotation vectors of base and platform; zeros for those that were not sought."""
+    names = [name for name in (*BASE, *PLATFORM) if name in answer.unknowns.names]
+    region = answer.marginal(*names).region
+    if not isinstance(region, ConfidenceEllipsoid):
+        return None
+    places = [(*BASE, *PLATFORM).index(name) for name in names]
+    whole = np.zeros((12, 12))
+    whole[np.ix_(places, places)] = region.covariance
+    return whole
 
 
 def cross_validate(model: KinematicModel, poses: Poses, *, folds: int = 6, **options: Any) -> HeldOut:

@@ -1,17 +1,31 @@
 """A quick way near the answer: damped Gauss–Newton on the normal equations, one evaluation a step."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.threads import one_blas_thread
-from gough.geometry.geometric import ChainEquations
 from gough.methods.statistical.robust import Huber
 from gough.problem import NonlinearProblem
+from gough.robots.kinematics import Columns
 
 _NEAR = 1e-2
 """A step this small in standard deviations ends the descent: the next one would be about its square."""
+
+
+class ByChain(Protocol):
+    """Equations whose chains have unknowns of their own, as `ChainEquations` and `FramedEquations`."""
+
+    @property
+    def n_unknowns(self) -> int: ...
+
+    @property
+    def unknown_columns(self) -> Columns: ...
+
+    def by_chain(self, theta: Array, measured: Array) -> tuple[Array, Array, Array]: ...
+
+    def both(self, theta: Array, measured: Array) -> tuple[Array, Array, Array]: ...
 
 
 class Arrived(NamedTuple):
@@ -28,8 +42,7 @@ def approach(problem: NonlinearProblem, theta: Array, *, max_steps: int = 60) ->
     The weights are those of each point, re-evaluated as long as a step moves by more than a standard deviation:
     (J_M Σ_M J_Mᵀ)⁻¹. Steps are judged by the weights of their start.
     """
-    equations, measured = problem.equations, problem.measured
-    assert isinstance(equations, ChainEquations)
+    equations, measured = cast(ByChain, problem.equations), problem.measured
     free = np.flatnonzero(~problem.unknowns.is_fixed)
     theta, part = theta.copy(), np.ix_(free, free)
     damping, converged, far, W = 0.0, False, True, None
@@ -66,7 +79,7 @@ def approach(problem: NonlinearProblem, theta: Array, *, max_steps: int = 60) ->
     return Arrived(theta, converged)
 
 
-def _normal(equations: ChainEquations, f: Array, X: Array, W: Array | None) -> tuple[Array, Array, float]:
+def _normal(equations: ByChain, f: Array, X: Array, W: Array | None) -> tuple[Array, Array, float]:
     """Jᵀ W J, Jᵀ W f and fᵀ W f, summed over all poses, from each chain's own derivatives X (N, n, k).
 
     W is (n, n, N): many small matrices multiply fastest as a few long vectors.
@@ -97,8 +110,7 @@ def _squares(f: Array, W: Array | None) -> float:
 @one_blas_thread()
 def approach_robustly(problem: NonlinearProblem, theta: Array, *, max_steps: int = 50) -> Arrived:
     """Near the solution of Huber's loss, whose scale is that of each chain's residuals: reweighted Gauss–Newton."""
-    equations = problem.equations
-    assert isinstance(equations, ChainEquations)
+    equations = cast(ByChain, problem.equations)
     loss = Huber()
     free = np.flatnonzero(~problem.unknowns.is_fixed)
     theta, converged = approach(problem, theta).theta.copy(), False

@@ -4,6 +4,7 @@ Measured poses fix base and platform in the instrument's frames; shapes can be c
 another day, only in frames that belong to the robot. A gauge is six linear conditions on the joints of a body.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -89,9 +90,16 @@ class Regauged(NamedTuple):
 
 
 def regauged(
-    model: GoughPlatform, parameters: Array, covariance: Array | None = None, gauge: Gauge | None = None
+    model: GoughPlatform,
+    parameters: Array,
+    covariance: Array | None = None,
+    gauge: Gauge | None = None,
+    *,
+    bodies: Sequence[str] = ("base", "platform"),
 ) -> Regauged:
     """A platform's parameters in a gauge (Procrustes by default), with the covariance carried along.
+
+    `bodies` are those whose joints are moved; the joints of the other one stay.
 
     A gauge changes nothing that can be measured: leg lengths and predicted poses stay, in the new frames. Within a
     gauge its conditions hold without error, so the covariance loses 12 dimensions and is S C Sᵀ [BAA81] with
@@ -108,7 +116,13 @@ def regauged(
     chosen = gauge or Procrustes()
     S, motions = np.eye(rows.shape[0] * width), []
     rows = rows.copy()
-    for columns, reference in ((slice(0, 3), model.base), (slice(3, 6), model.platform)):
+    for body, columns, reference in (
+        ("base", slice(0, 3), model.base),
+        ("platform", slice(3, 6), model.platform),
+    ):
+        if body not in bodies:
+            motions.append(RigidMotion(np.eye(3), np.zeros(3)))
+            continue
         C, d = chosen.conditions(reference)
         motion = _into(rows[:, columns], reference, C, d)
         rows[:, columns] = motion.of(rows[:, columns])

@@ -119,6 +119,7 @@ def geometric(
     free: Sequence[str] | None = None,
     form: Literal["squared", "length"] = "squared",
     scale: bool = False,
+    enough: bool = True,
 ) -> NonlinearProblem:
     """The calibration problem: the model's parameters from poses and readings [DACP06, eq. (3)].
 
@@ -136,6 +137,7 @@ def geometric(
         free: Names of the parameters to find; the others stay at `start`. All by default.
         form: Of the equations.
         scale: Also find the factor by which measured positions must be multiplied to be metres.
+        enough: Refuse fewer equations than unknowns; false where a belief that is added later makes up for them.
 
     Examples:
         >>> from gough import estimate
@@ -148,16 +150,17 @@ def geometric(
         >>> round(estimate(problem, GaussNewton())["radius"], 6)
         0.16
     """
-    _require_fit(model, poses)
+    require_fit(model, poses)
     theta = array(model.nominal if start is None else start, "start", ndim=1)
     p = len(model.names)
     require(len(theta) == p, f"{model.name} has {p} parameters, but start has {len(theta)} values")
     names, units = model.names, model.units
     if scale:
         names, units, theta = (*names, SCALE), (*units, ""), np.append(theta, 1.0)
-    unknowns = Unknowns(names, units, theta, _prior(prior, free, theta, names))
-    _require_enough(unknowns, poses, model)
-    measured, noise, exact = _measured(model, poses)
+    unknowns = Unknowns(names, units, theta, fixed_prior(prior, free, theta, names))
+    if enough:
+        require_enough(unknowns, poses, model)
+    measured, noise, exact = measured_of(model, poses)
     rotation = np.repeat(np.eye(3)[None], len(poses), axis=0) if poses.rotation is None else poses.rotation
     equations = ChainEquations(
         all_derivatives(model.chain_kernel(form)),
@@ -172,7 +175,8 @@ def geometric(
     return NonlinearProblem(equations, measured, unknowns, noise, Groups(model.chains, is_series=False))
 
 
-def _require_fit(model: KinematicModel, poses: Poses) -> None:
+def require_fit(model: KinematicModel, poses: Poses) -> None:
+    """Refuse poses that are not of such a robot."""
     n = len(model.chains)
     require(poses.n_chains == n, f"{model.name} has {n} chains, but each pose has {poses.n_chains} readings")
     if model.has_orientation and poses.rotation is None:
@@ -188,7 +192,8 @@ def _require_fit(model: KinematicModel, poses: Poses) -> None:
         )
 
 
-def _require_enough(unknowns: Unknowns, poses: Poses, model: KinematicModel) -> None:
+def require_enough(unknowns: Unknowns, poses: Poses, model: KinematicModel) -> None:
+    """Refuse fewer equations than unknowns, and nothing to find."""
     wanted = int((~unknowns.is_fixed).sum())
     require(wanted > 0, "nothing is left to find: every parameter is fixed")
     rows = len(poses) * len(model.chains)
@@ -200,7 +205,7 @@ def _require_enough(unknowns: Unknowns, poses: Poses, model: KinematicModel) -> 
         )
 
 
-def _prior(
+def fixed_prior(
     prior: Box | ConfidenceEllipsoid | None, free: Sequence[str] | None, theta: Array, names: tuple[str, ...]
 ) -> Box | ConfidenceEllipsoid | None:
     """The prior of all unknowns, the scale included, with those that are not free fixed at their values."""
@@ -222,7 +227,7 @@ def _prior(
     return Box(lower, upper)
 
 
-def _measured(model: KinematicModel, poses: Poses) -> tuple[Array, Gaussian, str]:
+def measured_of(model: KinematicModel, poses: Poses) -> tuple[Array, Gaussian, str]:
     """What was measured (N, q), its noise, and which part of it counts as exact."""
     size = 6 if model.has_orientation else 3
     pose = np.hstack([poses.position, np.zeros((len(poses), size - 3))])

@@ -9,6 +9,7 @@ import numpy as np
 from gough.answers import Answer, read_json
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError, nearest, require
+from gough.core.rotations import log
 from gough.core.tables import Cell, Column, Table, table
 from gough.core.text import counted, number, plus_minus
 from gough.data import Poses
@@ -28,6 +29,7 @@ _ROUNDING = 1e-9
 _FAR = 8.0
 """Times the usual error, over all chains of a pose: normal errors reach two, those of few poses three."""
 _NAMED = 5
+_95 = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -185,12 +187,43 @@ class Calibrated(CalibratedParameters, ArrayValue):
     chains: tuple[ChainFit, ...]
     identifiability: Identifiability
     frames: Frames | None
-    """Where the instrument stands by the blueprint, if frames are those of the instrument."""
+    """Where base and platform are in the frames of instrument and target, if poses are in these: as the blueprint fits
+    best, or as they were found with the parameters that were held."""
     validation: HeldOut | None
     suspects: tuple[str, ...]
     """Probable faults of the data, in sentences."""
     premises: tuple[str, ...] = ()
     """What the answer rests on besides the data and was not stated, such as dimensions; the first of the verdicts."""
+    moved_bodies: tuple[str, ...] = ()
+    """Bodies of a Gough platform whose joints are given in the frame of instrument or target: "base", "platform"."""
+
+    @property
+    def predicts(self) -> bool:
+        """Whether the readings determine poses, and free parameters give predicted poses an uncertainty."""
+        determined = len(self.model.chains) == len(self.model.freedoms)
+        return determined and bool(set(self.model.names) & set(self.estimate.unknowns.names))
+
+    @property
+    def placed(self) -> Frames | None:
+        """Base in the instrument's frame and platform in the target's, after the calibration."""
+        from gough.geometry.machine import machine_geometry  # noqa: PLC0415 - it builds on this module
+
+        try:
+            return machine_geometry(self).frames if self.moved_bodies else self.frames
+        except InputError:
+            return self.frames
+
+    @property
+    def frame_words(self) -> str:
+        """In which frames the joints of a Gough platform are given; empty where these are the robot's own."""
+        frame = {"base": "the base's in the instrument's frame", "platform": "the platform's in the target's frame"}
+        if not self.moved_bodies:
+            return ""
+        where = " and ".join(frame[body] for body in self.moved_bodies)
+        return (
+            f"Joints are given as measured, {where}; geometry.toml, and machine in calibration.json, have them in the "
+            "robot's own frames."
+        )
 
     @property
     def rms(self) -> tuple[float, float]:
@@ -265,7 +298,9 @@ class Calibrated(CalibratedParameters, ArrayValue):
             *self.verdicts[len(self.premises) :],
             "",
             str(self.table()),
+            *((self.frame_words,) if self.frame_words else ()),
             "",
+            *((str(frame_table(self.placed)), "") if self.placed is not None else ()),
             str(self.chain_table()),
             "",
             str(self.identifiability),
@@ -289,12 +324,49 @@ class Calibrated(CalibratedParameters, ArrayValue):
             "refuted": self.refuted,
             "premises": list(self.premises),
             "verdicts": list(self.verdicts),
-            "frames": None if self.frames is None else self.frames.to_dict(),
+            "frames": None if self.placed is None else self.placed.to_dict(),
+            "frame": self.frame_words or "Parameters are given in the robot's own frames.",
+            "machine": machine_data(self),
             "validation": None
             if self.validation is None
             else [{"what": what, "before": b, "after": a} for what, b, a in self.validation.rows()],
             "estimate": self.estimate.to_dict(),
         }
+
+
+def machine_data(calibrated: Calibrated) -> dict[str, Any] | None:
+    """Parameters, covariance and frames in the machine's own frame for JSON; None where there is no such robot."""
+    from gough.geometry.machine import machine_geometry  # noqa: PLC0415 - it builds on this module
+
+    try:
+        geometry = machine_geometry(calibrated)
+    except InputError:
+        return None
+    return {
+        "parameters": dict(zip(calibrated.model.names, geometry.model.nominal.tolist(), strict=True)),
+        "covariance": None if geometry.covariance is None else geometry.covariance.tolist(),
+        "frames": None if geometry.frames is None else geometry.frames.to_dict(),
+    }
+
+
+def frame_table(frames: Frames) -> Table:
+    """Base in the instrument's frame and platform in the target's: origins, and rotation vectors, with ± 95 %."""
+    half = np.full(12, np.nan)
+    if frames.covariance is not None:
+        half = _95 * np.sqrt(np.maximum(frames.covariance.diagonal(), 0.0))
+    rows = []
+    for i, (name, motion) in enumerate(
+        (("base in the instrument's frame", frames.base), ("platform in the target's", frames.target))
+    ):
+        values = np.concatenate([1e3 * motion.t, np.degrees(log(motion.R[None])[0])])
+        spread = half[6 * i : 6 * i + 6] * np.repeat([1e3, 180 / np.pi], 3)
+        cells = [
+            " ± ".join(plus_minus(value, each)) if each > 0 else f"{value:.3f}"
+            for value, each in zip(values, spread, strict=True)
+        ]
+        rows.append([name, *cells])
+    heads = ["", "x, mm", "y, mm", "z, mm", "rx, °", "ry, °", "rz, °"]
+    return table(heads, rows, "lrrrrrr", "Frames")
 
 
 def shown_unit(unit: str) -> tuple[str, float]:

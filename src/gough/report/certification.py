@@ -10,6 +10,7 @@ from typing import Any
 import gough
 from gough.checker.chain_files import render_question
 from gough.checker.manifest import MANIFEST, SOURCES, Given, SourceFile, render_manifest
+from gough.closure.certified_printer import CertifiedPrinter
 from gough.closure.findings import Certification, ChainFinding, Finding, sides_as_prior
 from gough.core import outward
 from gough.core.html import tag
@@ -40,6 +41,15 @@ _NEEDS = (
     "peak indicates a wrong pose. Many poses at the same height indicate a wrong model, tolerances stated too small, "
     "or a prior that excludes the robot."
 )
+
+
+def certified_printer_documents(title: str, answer: CertifiedPrinter) -> dict[str, bytes]:
+    """The files by name: report.html and certification.json, of a printer's probed heights."""
+    kind: Any = "bad" if answer.refuted else "good"
+    first = Verdict(answer.headlines()[0], kind, "Compare ε with the repeatability of the probe.")
+    sections = (Section("The smallest tolerance", (answer.table(),)),)
+    page = Page(title, (), (), (first, *map(Verdict, answer.verdicts)), sections)
+    return page.files() | {"certification.json": f"{answer.to_json()}\n".encode()}
 
 
 def certification_documents(

@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 
 from gough.answers import Answer
-from gough.closure import Certification
+from gough.closure import Certification, CertifiedPrinter
 from gough.core.arguments import as_path, instance, verb
 from gough.core.errors import require
 from gough.designs.excitation import Design
 from gough.designs.poses import Selection
 from gough.dynamics import Identified, IdentifiedRepeats
-from gough.geometry import Calibrated, CalibratedPrinter
+from gough.geometry import Calibrated, CalibratedPrinter, Recalibrated
 from gough.report.base.folder import results_folder
 from gough.report.base.page import Page, Section, bullets
+from gough.report.calibration.day import recalibration_documents
 from gough.report.calibration.page import calibration_documents, printer_documents
-from gough.report.certification import certification_documents
+from gough.report.certification import certification_documents, certified_printer_documents
 from gough.report.design.page import design_documents
 from gough.report.identification.documents import documents, report_on
 from gough.report.poses.page import selection_documents
@@ -29,10 +30,12 @@ _MAKERS: dict[type, tuple[str, Callable[[str, Any, Path], dict[str, bytes]]]] = 
     IdentifiedRepeats: ("Identification of the {}", lambda title, found, _: documents(report_on(title, (), found))),
     Calibrated: ("Calibration of the {}", lambda title, found, _: calibration_documents(title, (), found)),
     CalibratedPrinter: ("Calibration of the {}", lambda title, found, _: printer_documents(title, (), found)),
+    Recalibrated: ("What changed on the {}", lambda title, found, _: recalibration_documents(title, (), found)),
     Certification: (
         "Certification of the {}",
         lambda title, found, folder: certification_documents(title, (), found, folder),
     ),
+    CertifiedPrinter: ("Certification of the {}", lambda title, found, _: certified_printer_documents(title, found)),
     Design: (
         "A trajectory for the identification of the {}",
         lambda title, found, _: {"design.json": _line(found.to_json()), **design_documents(title, (), found)},

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, array
 from gough.core.errors import InputError, require
 from gough.kernels import Kernel
 from gough.kernels import expression as ex
@@ -62,14 +62,22 @@ class TurningArms(OwnChains):
     ROBOT: ClassVar[Any]
     """The robot whose geometry is the blueprint."""
     geometry: Any
+    calibrated: Array | None
+    """Parameters, chain by chain (4, 9), in place of those of the geometry."""
 
     def __post_init__(self) -> None:
+        if self.calibrated is not None:
+            rows = array(self.calibrated, "calibrated", ndim=2)
+            shape = (4, len(self.STEMS))
+            require(rows.shape == shape, f"calibrated must have the shape {shape}, not {rows.shape}")
+            require(bool(np.isfinite(rows).all()), "calibrated must hold finite numbers")
+            object.__setattr__(self, "calibrated", rows)
         assert len(self.home(self.nominal)) == 2  # InputError where it cannot be assembled
 
     @property
     def blueprint(self) -> Array:
-        """The parameters of the geometry, chain by chain: (4, 9)."""
-        return np.asarray(self.geometry.blueprint)
+        """The parameters, chain by chain (4, 9): as calibrated, or those of the geometry."""
+        return np.asarray(self.geometry.blueprint if self.calibrated is None else self.calibrated)
 
     @property
     def mechanism(self) -> Mechanism:

@@ -251,4 +251,5 @@ class H4Kinematics(TurningArms):
 
     geometry: H4Geometry = field(default_factory=H4Geometry)
     name: str = "H4"
+    calibrated: Array | None = None
     ROBOT: ClassVar[type[DeltaFamily]] = H4

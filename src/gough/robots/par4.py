@@ -235,4 +235,5 @@ class Par4Kinematics(TurningArms):
 
     geometry: Par4Geometry = field(default_factory=Par4Geometry)
     name: str = "Par4"
+    calibrated: Array | None = None
     ROBOT: ClassVar[type[DeltaFamily]] = Par4

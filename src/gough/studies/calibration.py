@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gough.closure import Certification, ModelError, Tolerances, certify
+from gough.closure import Certification, CertifiedPrinter, ModelError, Tolerances, certify, certify_printer
 from gough.closure.certification import SourceFiles, chain_numbers
 from gough.core.arguments import as_path
 from gough.core.errors import GoughError, InputError, require
@@ -23,11 +23,13 @@ from gough.geometry import (
     calibrate_printer,
     cross_validate,
 )
+from gough.geometry.beliefs import matching
 from gough.geometry.calibrate import require_frames_of
 from gough.report.calibration.page import calibration_documents, printer_documents
-from gough.report.certification import certification_documents
+from gough.report.certification import certification_documents, certified_printer_documents
 from gough.robots import GoughPlatform, KinematicModel
 from gough.studies.calibration_schema import GeometryTable, PlacementTable, PosesTable
+from gough.studies.geometry_file import read_geometry
 from gough.studies.quantities import nested, quantity
 from gough.studies.robots import kinematic_dimensions_left_out, kinematic_model, not_stated
 from gough.studies.study import Study, study_file
@@ -43,8 +45,18 @@ class KinematicStudy(Study):
     def model(self) -> KinematicModel:
         """The robot with its blueprint."""
         assert self.table.robot is not None
-        with self.at("robot"):
-            return kinematic_model(self.table.robot)
+        file = self.table.robot.file
+        if file is None:
+            with self.at("robot"):
+                return kinematic_model(self.table.robot)
+        with self.at("robot", "file"):
+            model = read_geometry(self.path.parent / file).model
+        if "gains" in self.table.robot.model_fields_set:
+            with self.at("robot", "gains"):
+                require(isinstance(model, GoughPlatform), "gains are for Gough platforms: leave them out")
+                assert isinstance(model, GoughPlatform)
+                return replace(model, gains=self.table.robot.gains)
+        return model
 
     @property
     def premises(self) -> tuple[str, ...]:
@@ -69,6 +81,8 @@ class KinematicStudy(Study):
             chains=len(self.model.chains),
             planar=2 not in self.model.freedoms,
             reading_unit=self.model.reading_unit,
+            missing=how.missing,
+            exclude=how.exclude,
         )
 
 
@@ -166,12 +180,26 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
         table, model = self.table.calibration, self.model
         poses, validation = self.poses(), self.validation()
         options: dict[str, Any] = {"fixed": table.fixed, "scale": table.scale, "robust": table.robust}
+        options["tolerance"] = self._tolerance()
         options["frames"] = self.frames or table.frames
         with self.at("calibration"):
             if table.folds and validation is None:
                 judged = cross_validate(model, poses, folds=table.folds, **options)
                 return replace(calibrate(model, poses, **options), validation=judged)
             return calibrate(model, poses, validation=validation, **options)
+
+    def _tolerance(self) -> float | dict[str, float] | None:
+        """The tolerance of the blueprint in SI units, by pattern where the study states it so."""
+        stated = self.table.calibration.tolerance
+        with self.at("calibration", "tolerance"):
+            if stated is None or not isinstance(stated, dict):
+                return None if stated is None else quantity(stated, "m")
+            model, result = self.model, {}
+            for pattern, value in stated.items():
+                units = {model.units[model.names.index(name)] for name in matching([pattern], model.names)}
+                require(len(units) == 1, f"'{pattern}' matches parameters in different units: state them separately")
+                result[pattern] = quantity(value, units.pop())
+            return result
 
     def certify(self, on_step: Callable[[Phase], object] = lambda _: None) -> Certification:
         """Read, calibrate and prove what the table [certify] asks for.
@@ -184,8 +212,33 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
             answer = certify(self.model, on_step=on_step, **arguments)
         return replace(answer, premises=(*self.premises, *answer.premises), notes=(*self.notes, *answer.notes))
 
-    def certification_files(self, answer: Certification, folder: Path) -> dict[str, bytes]:
+    def certify_printer(self) -> CertifiedPrinter:
+        """Read, calibrate and prove what the probed heights of a printer allow.
+
+        Raises:
+            InputError: [certify] asks for what heights do not have; with the line.
+        """
+        answer, table = self.calibrate(), self.table.certify
+        assert isinstance(answer, CalibratedPrinter)
+        unused = table.model_fields_set - {"position", "around", "width"}
+        with self.at("certify", *sorted(unused)[:1]):
+            require(
+                not unused, f"'{min(unused, default='')}' is not for probed heights: state position, around or width"
+            )
+        with self.at("certify", "position"):
+            stated = table.position
+            require(stated is None or len(stated) == 1, "position is one half-width, that of the heights")
+        with self.at("certify"):
+            around = table.around[0] if "around" in table.model_fields_set else 1e-3
+            return certify_printer(
+                answer, around=around, width=table.width, tolerance=None if stated is None else stated[0]
+            )
+
+    def certification_files(self, answer: Certification | CertifiedPrinter, folder: Path) -> dict[str, bytes]:
         """The report, the certificates and the numbers as JSON for a folder, by the names of their files."""
+        if isinstance(answer, CertifiedPrinter):
+            heading = self.table.output.title or f"Certification of {self.path.name}"
+            return certified_printer_documents(heading, answer)
         title = self.table.output.title or f"Certification of {self.path.name}"
         return certification_documents(title, self.premises, answer, folder)
 

@@ -1,8 +1,8 @@
 """The tables of studies about geometry: calibration, certification and the choice of poses."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from gough.studies.schema import Ends, OutputTable, each_in_unit, in_unit
 from gough.studies.toml import Table
@@ -25,15 +25,30 @@ Direction = Annotated[list[float], Field(min_length=3, max_length=3)]
 class KinematicRobotTable(Table):
     """[robot]: the robot and its blueprint."""
 
-    family: Literal["gough", "linear-delta", "rotary-delta", "h4", "par4", "3-rrr"]
+    family: Literal["gough", "linear-delta", "rotary-delta", "h4", "par4", "3-rrr"] | None = None
+    file: str | None = None
+    """A geometry.toml that a calibration wrote, instead of a family: its values are the blueprint."""
+    name: str | None = None
+    """Name of the robot in reports."""
     blueprint: str | None = None
     """Name of a built-in blueprint: "deltalab"."""
     geometry: dict[str, Any] = Field(default_factory=dict)
     """Its dimensions, with units."""
+    chains: dict[str, list[float]] = Field(default_factory=dict)
+    """H4 and Par4: calibrated parameters of each chain, in SI units, in place of those of the dimensions."""
     gains: bool = False
     """Gough platforms: whether the gain of each leg is unknown."""
     reading_unit: str = "m"
     """Gough platforms: unit of the legs' sensors, such as "rev"; gains are then m per this unit."""
+
+    @model_validator(mode="after")
+    def _named_once(self) -> Self:
+        if (self.family is None) == (self.file is None):
+            raise ValueError('say which robot: either family = "gough" or another name, or file = "geometry.toml"')
+        stated = self.model_fields_set - {"file", "gains"}
+        if self.file is not None and stated:
+            raise ValueError(f"a geometry file states the robot: leave out {', '.join(sorted(stated))}")
+        return self
 
 
 class PosesTable(Table):
@@ -47,6 +62,10 @@ class PosesTable(Table):
     units: dict[str, str] = Field(default_factory=dict)
     """position, rotation, readings = unit in the file."""
     quaternion: Literal["wxyz", "xyzw"] | None = None
+    exclude: list[int | str] = Field(default_factory=list)
+    """Poses that are left out: numbers from 0, or places such as "line 42", as messages name them."""
+    missing: Literal["refuse", "drop"] = "refuse"
+    """Treatment of empty cells and NaN: refuse the file, or leave out these poses."""
     average: bool = False
     """Average repeats by the columns configuration and run; the noise is then estimated from their scatter."""
 
@@ -64,6 +83,9 @@ class CalibrationTable(Table):
 
     frames: Literal["robot", "instrument"] = "robot"
     fixed: list[str] = Field(default_factory=list)
+    """Parameters that keep their values: names, or patterns such as "a*"."""
+    tolerance: float | str | dict[str, float | str] | None = None
+    """What values of the blueprint may be wrong by (95 %), a prior: one for all lengths, or by names and patterns."""
     scale: bool = False
     robust: bool = False
     folds: Annotated[int, Field(ge=0)] = 0

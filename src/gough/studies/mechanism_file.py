@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gough.core.errors import InputError, nearest, require
+from gough.core.files import is_file, read_toml
 from gough.robots.mechanism import (
     Body,
     Closure,
@@ -78,7 +79,7 @@ def read_mechanism(path: str | Path, stated: Stated | None = None) -> Mechanism:
     given = stated or Stated()
     if Path(path).suffix.lower() not in SUFFIXES:
         require(given.is_empty, f"{path} states actuators and platform itself: leave {_KEYS} out")
-        return MechanismFile.read(path).mechanism
+        return _calibrated(path) or MechanismFile.read(path).mechanism
     imported = read_urdf_or_mjcf(path)
     keys = {"actuated": given.actuated, "platform": given.platform, "pose": given.pose}
     try:
@@ -96,13 +97,40 @@ def read_mechanism(path: str | Path, stated: Stated | None = None) -> Mechanism:
         raise InputError(f"{path}: {error}") from error
 
 
+def is_geometry(path: str | Path) -> bool:
+    """Whether a TOML file is a geometry.toml of a calibration: a robot, and no mechanism or study."""
+    if not is_file(Path(path)):
+        return False
+    try:
+        return set(read_toml(Path(path))[0]) == {"robot", "calibrated"}
+    except InputError:
+        return False
+
+
+def _calibrated(path: str | Path) -> Mechanism | None:
+    """The mechanism of a calibrated geometry; None where the file is another one."""
+    if not is_geometry(path):
+        return None
+    from gough.studies.geometry_file import read_geometry  # noqa: PLC0415 - robots of studies build on this module
+
+    model = read_geometry(path).model
+    held = getattr(model, "calibrated", None) is None
+    require(
+        held,
+        f"{path}: chains of a {model.name} that differ have no dynamic model: state family and dimensions in the "
+        "study, and join both results in gough export",
+    )
+    return model.mechanism
+
+
 def read_mechanism_robot(path: str | Path, stated: Stated | None = None) -> MechanismModel:
     """The mechanism in a file as a robot.
 
     Raises:
         InputError: as `read_mechanism`; or it does not close, or its degrees of freedom are not its actuators.
     """
-    if Path(path).suffix.lower() not in SUFFIXES and (stated is None or stated.is_empty):
+    plain = Path(path).suffix.lower() not in SUFFIXES and (stated is None or stated.is_empty)
+    if plain and not is_geometry(path):
         return MechanismFile.read(path).robot
     mechanism = read_mechanism(path, stated)
     try:

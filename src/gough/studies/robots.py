@@ -169,19 +169,24 @@ def kinematic_model(table: KinematicRobotTable) -> KinematicModel:
 (known: radius, arm, endstop, angle)
     """
     geometry = table.geometry
+    require(table.family is not None, "the table [robot] states no family")
+    assert table.family is not None
+    named = {} if table.name is None else {"name": table.name}
+    in_table = table.family in _ROBOTS or not table.chains
+    require(in_table, f"chains are for {' and '.join(_ROBOTS)}: state the dimensions of a {table.family}")
     if table.family != "gough":
         require(table.blueprint is None, f"no blueprint of a {table.family} is built in: give its geometry")
         own = not table.model_fields_set & {"gains", "reading_unit"}
         require(own, f"gains and reading_unit are for Gough platforms, not for a {table.family}: leave them out")
-        return _of_chains(table.family, geometry)
+        return _with_chains(_named(_of_chains(table.family, geometry), named), table.chains)
     if table.blueprint is not None:
         if table.blueprint not in BLUEPRINTS:
             raise InputError(f"no blueprint is called '{table.blueprint}'{nearest(table.blueprint, BLUEPRINTS)}")
         require(not geometry, "give either a blueprint or a geometry, not both")
         metres = table.reading_unit == "m"
         require(metres, "legs of a built-in blueprint read metres: leave out reading_unit, state units of [poses]")
-        return replace(BLUEPRINTS[table.blueprint](), gains=table.gains)
-    options: dict[str, Any] = {"gains": table.gains, "reading_unit": table.reading_unit}
+        return replace(BLUEPRINTS[table.blueprint](), gains=table.gains, **named)
+    options: dict[str, Any] = {"gains": table.gains, "reading_unit": table.reading_unit, **named}
     circles = "base_radius" in geometry
     values = _dimensions("gough", geometry, _CIRCLES | {"length": "m", "gain": "1"} if circles else _GOUGH)
     for name in (
@@ -190,6 +195,22 @@ def kinematic_model(table: KinematicRobotTable) -> KinematicModel:
         require(name in values, f"the geometry of a Gough platform lacks '{name}'")
     require("length" in values, "the geometry of a Gough platform lacks 'length': of its legs at reading zero")
     return GoughPlatform.of_circles(**values, **options) if circles else GoughPlatform(**values, **options)
+
+
+def _named(model: Any, named: Mapping[str, str]) -> Any:
+    return replace(model, **named) if named else model
+
+
+def _with_chains(model: Any, chains: Mapping[str, list[float]]) -> Any:
+    """The robot with calibrated parameters of its chains, where they are stated."""
+    if not chains:
+        return model
+    for stem in (*model.STEMS, *chains):
+        require(
+            stem in model.STEMS and len(chains.get(stem, ())) == len(model.chains),
+            f"[robot.chains] must state {', '.join(model.STEMS)}, each {len(model.chains)} numbers; '{stem}' is wrong",
+        )
+    return replace(model, calibrated=np.column_stack([chains[stem] for stem in model.STEMS]))
 
 
 def _of_chains(family: str, dimensions: Mapping[str, Any]) -> KinematicModel:
@@ -208,7 +229,7 @@ def _of_chains(family: str, dimensions: Mapping[str, Any]) -> KinematicModel:
 def kinematic_dimensions_left_out(table: KinematicRobotTable) -> dict[str, str]:
     """The dimensions that a study about geometry does not state, with the library's values as text."""
     family, geometry = table.family, table.geometry
-    if family == "gough":
+    if family is None or family == "gough":
         return {}  # all are required, or those of a named blueprint
     if family in _ROBOTS:
         return left_out(family, geometry)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array, ArrayValue
-from gough.core.errors import InputError, nearest, require
+from gough.core.errors import InputError, require
 from gough.core.threads import one_blas_thread
 from gough.data import Poses
+from gough.geometry.beliefs import matching
 from gough.geometry.geometric import SCALE, ChainEquations, geometric
 from gough.methods.statistical.identifiability import Identifiability, analyze
 from gough.robots.kinematics import KinematicModel
@@ -104,7 +105,7 @@ def pose_information(
         model: The robot.
         poses: The candidates, with the noise that their measurement will have.
         parameters: Where the equations are linearized.
-        fixed: Parameters that are known.
+        fixed: Parameters that are known: names, or patterns such as "a*".
         scale: Is the scale of measured positions unknown too?
         measured: Poses that were measured already, with their noise: the chosen ones will be added to them.
 
@@ -119,8 +120,7 @@ def pose_information(
         >>> bool(np.allclose(information.of(range(50)) / 50, np.eye(10)))
         True
     """
-    for name in fixed:
-        require(name in model.names, f"no parameter is called '{name}'{nearest(name, model.names)}")
+    fixed = matching(fixed, model.names)
     require(len(set(fixed)) < len(model.names), "nothing is left to find: every parameter is fixed")
     for group, what in ((poses, "the candidates"), (measured, "the poses measured already")):
         if group is not None and group.covariance is None and group.reading_sigma is None:

@@ -9,13 +9,12 @@ from gough.closure import ChainFinding, Finding
 from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.html import Html, tag
-from gough.core.rotations import log
-from gough.core.tables import Table, table
+from gough.core.tables import Table
 from gough.core.text import number
 from gough.estimates import FitStats
 from gough.export import model_files
 from gough.geometry import Calibrated, CalibratedPrinter, HeldOut
-from gough.geometry.results import outlier_words
+from gough.geometry.results import frame_table, outlier_words
 from gough.report.base.drawing import Drawing
 from gough.report.base.page import TURN, ZOOM, Block, Page, Section, Verdict, bullets, details, hint
 from gough.report.base.words import determined
@@ -31,6 +30,7 @@ from gough.report.calibration.figures import (
     slices,
     validation_figure,
 )
+from gough.report.calibration.machine import machine_files
 from gough.report.calibration.tables import certified_table, leg_table, uncertainty_table
 from gough.robots import GoughPlatform
 
@@ -72,7 +72,7 @@ def calibration_documents(
     faults: Table | None = None,
     data: str | None = None,
 ) -> dict[str, bytes]:
-    """The files by name: report.html, calibration.json, model.json, workspace-map.json, figures/*.
+    """The files by name: report.html, calibration.json, geometry.toml, model.json, workspace-map.json, figures/*.
 
     Args:
         title: Title of the page.
@@ -84,7 +84,7 @@ def calibration_documents(
         faults: The same campaign with faults.
         data: The text of calibration.json; by default the calibration as JSON.
     """
-    maps = slices(calibrated)
+    maps = slices(calibrated) if calibrated.predicts else ()
     frames = _frames(calibrated)
     is_platform = isinstance(calibrated.model, GoughPlatform)
     validation = None if calibrated.validation is None else validation_figure(calibrated.validation)
@@ -98,8 +98,7 @@ def calibration_documents(
             "What the poses determine",
             (
                 *determined(calibrated.identifiability),
-                words,
-                uncertainty_table(calibrated),
+                *((words, uncertainty_table(calibrated)) if calibrated.predicts else ()),
                 map_figure(calibrated, maps) if maps else None,
             ),
         ),
@@ -107,6 +106,7 @@ def calibration_documents(
     )
     page = Page(title, lead, _cards(calibrated, legs), tuple(_verdicts(calibrated, against)), sections)
     files = page.files() | {"calibration.json": f"{data or calibrated.to_json()}\n".encode()} | model_files(calibrated)
+    files |= machine_files(calibrated)
     return files | {FILE: map_data(calibrated, maps)} if maps else files
 
 
@@ -139,7 +139,7 @@ def printer_documents(title: str, lead: tuple[str, ...], calibrated: CalibratedP
     )
     page = Page(title, lead, cards, (first, *map(Verdict, calibrated.verdicts)), sections)
     data = {"calibration.json": f"{calibrated.to_json()}\n".encode(), "klipper.cfg": f"{calibrated.block}\n".encode()}
-    return page.files() | data
+    return page.files() | data | machine_files(calibrated)
 
 
 def headline(calibrated: Calibrated) -> Verdict:
@@ -240,7 +240,7 @@ def _predicted(check: HeldOut | None, drawing: Drawing | None) -> tuple[Block, .
 
 
 def _platform(calibrated: Calibrated, truth: Array | None) -> tuple[Block, ...]:
-    more = details("Every parameter in the instrument's frames", calibrated.table(truth))
+    more = details("Every parameter in the frames of the measurement", calibrated.table(truth))
     legend = _GAUGE if truth is None else _GAUGE + _TRUTH
     return (
         legend,
@@ -259,14 +259,17 @@ def _proven(legs: Sequence[ChainFinding], faults: Table | None) -> tuple[Block, 
 
 
 def _frames(calibrated: Calibrated) -> tuple[Block, ...]:
-    frames = calibrated.frames
+    frames = calibrated.placed
     if frames is None:
         return ()
     left = f"{number(1e3 * frames.position_rms, digits=3)} mm and {number(np.degrees(frames.rotation_rms), digits=3)}°"
-    if isinstance(calibrated.model, GoughPlatform):
+    if frames.covariance is not None and len(calibrated.moved_bodies) != 2:
+        words = "Found from the poses, together with the parameters that were not held."
+    elif isinstance(calibrated.model, GoughPlatform):
         words = (
-            f"Estimated by hand–eye calibration with the blueprint's geometry; residuals {left} (rms), since the robot "
-            "differs from its blueprint. They start the calibration; its result does not depend on them."
+            "The base is placed such that its calibrated joints are as near to the blueprint's as possible, and so is "
+            f"the platform. Hand–eye calibration with the blueprint's geometry, which leaves {left} (rms), started the "
+            "calibration; its result does not depend on it."
         )
     else:
         fit = f", since the blueprint fits best so; residuals {left} (rms)" if frames.position_rms else ", as stated"
@@ -274,9 +277,4 @@ def _frames(calibrated: Calibrated) -> tuple[Block, ...]:
             f"Poses were moved into the robot's frame with these frames{fit}. The parameters are those in this frame. "
             "calibration.json has the frames with all digits, as a table [frames] of a study states them."
         )
-    rows = []
-    for name, motion in (("base in the instrument's frame", frames.base), ("platform in the target's", frames.target)):
-        values = [*(f"{1e3 * v:.2f}" for v in motion.t), *(f"{v:.3f}" for v in np.degrees(log(motion.R[None])[0]))]
-        rows.append([name, *values])
-    heads = ["", "x, mm", "y, mm", "z, mm", "rx, °", "ry, °", "rz, °"]
-    return (words, table(heads, rows, "lrrrrrr", "Frames"))
+    return (words, frame_table(frames))

@@ -1,0 +1,122 @@
+"""What is known of parameters beforehand: names and patterns of those that are held, tolerances of a blueprint."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array, ArrayValue, Integers
+from gough.core.errors import InputError, nearest, require
+from gough.problem import Equations, NonlinearProblem
+from gough.region import Box, ConfidenceEllipsoid
+from gough.robots.kinematics import KinematicModel
+from gough.unknowns import Unknowns
+
+_TOLERANCE = 2.0
+"""Standard deviations in a tolerance: 95 %."""
+_OPEN = 1e3
+"""Standard deviation of a parameter without a tolerance, in its unit: far more than any robot has."""
+
+
+def matching(patterns: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """The names that equal one of the patterns, or match one with * or ?; in the order of the names.
+
+    Raises:
+        InputError: a pattern matches none.
+
+    Examples:
+        >>> matching(["a*", "l2"], ["a1x", "b1x", "l1", "l2"])
+        ('a1x', 'l2')
+        >>> matching(["c*"], ["a1x", "b1x"])
+        Traceback (most recent call last):
+        ...
+        gough.core.errors.InputError: no parameter matches 'c*': the names are a1x, b1x
+    """
+    chosen = set[str]()
+    for pattern in patterns:
+        if not {"*", "?"} & set(pattern):
+            require(pattern in names, f"no parameter is called '{pattern}'{nearest(pattern, names)}")
+        found = {name for name in names if fnmatchcase(name, pattern)} or {pattern} & set(names)
+        if not found:
+            listed = ", ".join([*names[:12], *(["…"] if len(names) > 12 else [])])
+            raise InputError(f"no parameter matches '{pattern}': the names are {listed}")
+        chosen |= found
+    return tuple(name for name in names if name in chosen)
+
+
+def require_tolerance(tolerance: Any, prior: Any, frames: Any, *, scale: bool) -> None:
+    """Refuse a tolerance together with what it cannot be combined with."""
+    if tolerance is None:
+        return
+    require(prior is None, "give either a tolerance or a prior, not both")
+    require(not scale, "a tolerance cannot be combined with an unknown scale: leave one out")
+    require(
+        frames != "instrument",
+        "tolerances are of joints in the robot's frame, but these poses are in an instrument's: hold the joints of "
+        'base and platform ("a*", "b*"), or move the poses into the frame of the robot',
+    )
+
+
+def tolerance_sigma(tolerance: float | Mapping[str, float], model: KinematicModel) -> Array:
+    """(p,) standard deviations of a blueprint's values; one tolerance is for all lengths.
+
+    Raises:
+        InputError: a pattern matches nothing, or a tolerance is not positive.
+
+    Examples:
+        >>> from gough.robots import LinearDelta
+        >>> tolerance_sigma({"arm_*": 0.002}, LinearDelta())[-3:].tolist()
+        [0.001, 0.001, 0.001]
+    """
+    result = np.full(len(model.names), _OPEN)
+    if not isinstance(tolerance, Mapping):
+        lengths = [name for name, unit in zip(model.names, model.units, strict=True) if unit == "m"]
+        tolerance = dict.fromkeys(lengths, tolerance)
+    for pattern, value in tolerance.items():
+        good = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < np.inf
+        require(good, f"the tolerance of '{pattern}' must be a positive number in SI units, but is {value!r}")
+        for name in matching([pattern], model.names):
+            result[model.names.index(name)] = value / _TOLERANCE
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class HeldEquations(ArrayValue):
+    """Equations of the free unknowns only, the others being held at their values."""
+
+    equations: Equations
+    values: Array
+    """All unknowns."""
+    free: Integers
+
+    def residuals(self, theta: Array, measured: Array) -> Array:
+        """As of all unknowns."""
+        return self.equations.residuals(self._all(theta), measured)
+
+    def jacobians(self, theta: Array, measured: Array) -> tuple[Array, Array]:
+        """By the free unknowns, and by what was measured."""
+        J, J_m = self.equations.jacobians(self._all(theta), measured)
+        return J[..., self.free], J_m
+
+    def _all(self, theta: Array) -> Array:
+        values = self.values.copy()
+        values[self.free] = theta
+        return values
+
+
+def believed(
+    problem: NonlinearProblem, tolerance: float | Mapping[str, float] | None, model: KinematicModel
+) -> NonlinearProblem:
+    """The problem in its free unknowns with a Gaussian prior about their values; as it is without a tolerance."""
+    if tolerance is None:
+        return problem
+    unknowns = problem.unknowns
+    assert unknowns.nominal is not None
+    assert isinstance(unknowns.prior, Box)
+    free = np.flatnonzero(~unknowns.is_fixed)
+    center, sigma = unknowns.nominal[free], tolerance_sigma(tolerance, model)[free]
+    names, units = (tuple(words[i] for i in free) for words in (unknowns.names, unknowns.units))
+    own = Unknowns(names, units, center, ConfidenceEllipsoid(center, np.diag(sigma**2)))
+    return replace(problem, equations=HeldEquations(problem.equations, unknowns.nominal, free), unknowns=own)
