@@ -338,7 +338,9 @@ def _method(poses: Poses, *, robust: bool) -> GaussNewton:
     )
 
 
-def _answered(problem: NonlinearProblem, method: GaussNewton, *, robust: bool, noise: ReadingNoise | None) -> Estimate:
+def _answered(
+    problem: NonlinearProblem, method: GaussNewton, *, robust: bool, noise: ReadingNoise | None = None
+) -> Estimate:
     """The method's answer, from a start near it."""
     unknowns = problem.unknowns
     assert unknowns.nominal is not None
