@@ -25,8 +25,9 @@ from gough.export import IdentifiedDynamics, RobotModel
 from gough.export.bodies import complete_mechanism
 from gough.export.c_source import sections_of
 from gough.export.compiled import CompiledModel
-from gough.export.vectors import dynamic_vectors
-from gough.region import ConfidenceEllipsoid
+from gough.export.effects import ExportedEffects
+from gough.export.vectors import Vectors, dynamic_vectors
+from gough.region import ConfidenceEllipsoid, Ellipsoid
 from gough.robots.mechanism import Mechanism
 from gough.simulate.multibody.plants import plant
 from gough.simulate.tracking import LAWS, Loop, Tracked, Tuned, require_law, track
@@ -35,6 +36,8 @@ BLUEPRINT, IDENTIFIED, PHYSICAL, TRUE = "blueprint", "identified", "physical", "
 _NO_MODEL = ("pd",)
 """Laws without a model: one run is enough."""
 _DRAWS = 30
+_HALVINGS = 20
+"""A drawn point that an intersection does not contain is moved towards its center by halves."""
 _ENGINES = {"mujoco": "MuJoCo", "pinocchio": "Pinocchio"}
 
 
@@ -58,6 +61,8 @@ class ControlStudy:
     """Whether the truth was drawn from the set of the identification; else it is that of a simulated experiment."""
     mechanism: Mechanism
     """The complete mechanism with these parameters."""
+    left_out: tuple[str, ...] = ()
+    """Effects of the identified model that neither the simulated robot nor its controller has."""
 
     @classmethod
     def of(cls, model: RobotModel, *, truth: Array | None = None, seed: int = 1) -> "ControlStudy":
@@ -71,17 +76,20 @@ class ControlStudy:
         Raises:
             InputError: the model has no dynamics, or no rigid bodies have such parameters.
         """
+        lost = tuple(effect.name for effect in _dynamics(model).effects)
+        model = replace(model, dynamics=_dynamics(model).without_effects())
         dynamics = _dynamics(model)
+        mechanism = _mechanisms(dynamics)
         if truth is not None:
             values = array(truth, "truth", ndim=1)
             n = len(dynamics.robot.names)
             require(len(values) == n, f"the {dynamics.robot.name} has {n} parameters, but {len(values)} true ones")
-            return cls(model, values, is_drawn=False, mechanism=_mechanism(dynamics, values))
+            return cls(model, values, is_drawn=False, mechanism=mechanism(values), left_out=lost)
         rng, reason = np.random.default_rng(seed), None
         for k in range(_DRAWS):
             values = _drawn(dynamics, rng) if k < _DRAWS - 1 else dynamics.parameters()
             try:
-                return cls(model, values, is_drawn=True, mechanism=_mechanism(dynamics, values))
+                return cls(model, values, is_drawn=True, mechanism=mechanism(values), left_out=lost)
             except InputError as error:
                 reason = reason or error
         raise InputError(f"no physically possible robot is found in the set of the identification: {reason}")
@@ -107,7 +115,7 @@ class ControlStudy:
     def parameter_sets(self) -> dict[str, Array]:
         """The parameters that controllers are given, by name."""
         dynamics = self.dynamics
-        sets = {BLUEPRINT: np.asarray(dynamics.robot.nominal), IDENTIFIED: dynamics.parameters()}
+        sets = {BLUEPRINT: np.asarray(dynamics.robot.nominal), IDENTIFIED: dynamics.robot_parameters()}
         if dynamics.possible:
             sets[PHYSICAL] = np.array([dynamics.possible[name] for name in dynamics.robot.names])
         return sets | {TRUE: self.truth}
@@ -124,30 +132,41 @@ def _dynamics(model: RobotModel) -> IdentifiedDynamics:
     return model.dynamics
 
 
-def _mechanism(dynamics: IdentifiedDynamics, values: Array) -> Mechanism:
-    """The complete mechanism whose efforts are those of these parameters."""
+def _mechanisms(dynamics: IdentifiedDynamics) -> Callable[[Array], Mechanism]:
+    """A function that returns the complete mechanism whose efforts are those of parameters of the robot."""
     determined = {*dynamics.columns, *dynamics.fixed}
-    pairs = zip(dynamics.robot.names, values.tolist(), strict=True)
-    known = {name: value for name, value in pairs if value or name in determined}  # 0: part of combinations
-    stated = replace(dynamics, fixed=MappingProxyType(known))
     equations = sections_of(RobotModel(dynamics=dynamics), "robot")[0].equations
-    return complete_mechanism(stated, dynamic_vectors(stated, equations, count=300), "nominal").mechanism
+    vectors = dynamic_vectors(ExportedEffects(dynamics, equations), count=300)
+    W = np.asarray(dynamics.robot.regressor(*(vectors[key] for key in ("q", "dq", "ddq"))))
+
+    def of(values: Array) -> Mechanism:
+        pairs = zip(dynamics.robot.names, values.tolist(), strict=True)
+        known = {name: value for name, value in pairs if value or name in determined}  # 0: part of combinations
+        stated = replace(dynamics, fixed=MappingProxyType(known))
+        moved = Vectors({**vectors.values, "tau": W @ values})
+        return complete_mechanism(stated, moved, "nominal").mechanism
+
+    return of
 
 
 def _drawn(dynamics: IdentifiedDynamics, rng: np.random.Generator) -> Array:
-    """Parameters from the region of the recommended estimate: Gaussian, or uniform along a random direction."""
+    """Parameters from the region of the recommended estimate: Gaussian, or anywhere in a set."""
     region = dynamics.estimate_of()[1].region
     if isinstance(region, ConfidenceEllipsoid):
         value = rng.multivariate_normal(region.center, region.covariance, method="eigh")
     else:
         hull = region.hull()
         require(hull.is_bounded, "the set of the identification is not bounded: no robot can be drawn from it")
-        value = hull.center
-        for _ in range(1000):
-            trial = hull.center + rng.uniform(-1, 1, len(hull.center)) * (hull.upper - hull.center)
-            if trial in region:
-                value = trial
-                break
+        center = np.asarray(region.center)
+        step = rng.uniform(-1, 1, len(center)) * (hull.upper - hull.center)
+        ellipsoid = region if isinstance(region, Ellipsoid) else getattr(region, "ellipsoid", None)
+        if ellipsoid is not None:  # uniform in its ball, since hardly any point of the hull of many axes is in it
+            direction = rng.normal(size=len(center))
+            size, axes = np.linalg.eigh(ellipsoid.shape)
+            ball = direction / np.linalg.norm(direction) * rng.uniform() ** (1 / len(center))
+            step = axes @ (np.sqrt(np.maximum(size, 0.0)) * ball)
+        halved = (center + step * 0.5**k for k in range(_HALVINGS))
+        value = next((trial for trial in halved if trial in region), center)
     values = {**dict(zip(dynamics.columns, np.asarray(value).tolist(), strict=True)), **dynamics.fixed}
     return np.array([values.get(name, 0.0) for name in dynamics.robot.names])
 
@@ -269,6 +288,11 @@ class Comparison(ArrayValue):
             if outside
             else "The motion stays in the range of the data."
         )
+        if self.study.left_out:
+            truth += (
+                f" Effects of the identified model ({', '.join(self.study.left_out)}) are left out of robot, "
+                "controller and bounds alike."
+            )
         bodies = len(self.study.mechanism.bodies)
         made = (
             f"{robot.name}: all {bodies} bodies in closed loops by {_ENGINES[self.engine]}, controlled "
