@@ -27,7 +27,7 @@ KNOWN = catalogue()
 def instant_effects(robot):
     """Every effect that is a function of one instant, in a form with numbers of its own."""
     n = len(robot.actuators)
-    mass = next(name for name, unit in zip(robot.names, robot.units, strict=True) if unit == "kg")
+    mass = [name for name, unit in zip(robot.names, robot.units, strict=True) if unit == "kg"][-1]
     return [
         KNOWN["offset"],
         KNOWN["gain"],
@@ -69,12 +69,29 @@ def test_compiled_effects_equal_their_columns(key):
 
 def test_each_switch_changes_the_efforts():
     section = full_files("3-rrr")[1][0]
-    n = len(section.equations.actuated)
+    n, dynamics = len(section.equations.actuated), section.dynamics
     switched = section.vectors["switched"]
-    rigid = section.vectors["tau"] - section.vectors["friction"]  # with the gain
+    bodies = np.where(section.equations.efforts.is_friction, 0.0, dynamics.robot_parameters())
+    rigid = dynamics.robot.regressor(*(section.vectors[key] for key in ("q", "dq", "ddq"))) @ bodies
     for k in range(switched.shape[1] // n):
         away = np.abs(switched[:, k * n : (k + 1) * n] - rigid).max()
         assert away > 1e-3 * section.vectors.scale("tau"), k
+
+
+def test_bounds_scale_friction_only_where_it_is_switched_on():
+    robot = ROBOTS["five-bar"]()
+    model = dynamic_model(robot, "box", effects=[KNOWN["gain"]], values={"gain_1": 0.1, "gain_2": 0.2})
+    section = sections_of(model, "bar")[0]
+    reference = np.array([model.dynamics.effect_reference[name] for name in robot.names])
+    q = section.equations.home[2:]
+    dq, ddq = np.array([0.5, -0.7]), np.array([3.0, 4.0])
+    is_friction = np.array(section.equations.efforts.is_friction)
+    kernel = section.effects.regressor(["gain_1", "gain_2"])
+    for rubbing in (0.0, 1.0):
+        kept = np.where(is_friction, rubbing * reference, reference)
+        wanted = robot.regressor(q[None], dq[None], ddq[None])[0] @ kept
+        found = kernel.replay(section.equations.home, dq, ddq, rubbing)["W"]
+        assert np.allclose(found, np.diag(wanted), rtol=1e-12)
 
 
 @needs_compiler
@@ -104,9 +121,10 @@ def test_a_payload_is_added_on_request_only(tmp_path):
 def test_every_effect_of_the_catalogue_is_exported_told_or_refused(name):
     effect = KNOWN[name]
     robot = ROBOTS["five-bar"]()
-    model = dynamic_model(robot, "value", effects=[effect], values={"own": 0.1} if effect.columns else {})
-    if name in ("stribeck", "cogging", "payload"):
-        return  # without numbers of their own there is no such effect; see the tests above
+    if name in ("stribeck", "cogging", "payload", "sign"):
+        return  # without numbers of their own there is no such effect, see the tests above; a sign has no parameter
+    values = {} if effect.correction else with_values([effect], robot)
+    model = dynamic_model(robot, "value", effects=[effect], values=values or {"own": 0.1})
     if effect.correction:
         with pytest.raises(InputError, match="an export cannot contain"):
             export(model, "c", verify=False)
@@ -115,7 +133,7 @@ def test_every_effect_of_the_catalogue_is_exported_told_or_refused(name):
     header = done.files["five_bar.h"].decode()
     section = sections_of(model, "five_bar")[0]
     told = any(effect.title in note for note in done.notes)
-    assert told or name == "sign" or effect.at_instant(section.effects._symbols())
+    assert told or effect.at_instant(section.effects._symbols())
     if told:
         assert effect.controller
         assert " ".join(f"Not exported: {effect.title}".split()) in " ".join(header.replace("\n * ", " ").split())

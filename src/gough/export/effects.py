@@ -127,20 +127,21 @@ class ExportedEffects:
     def regressor(self, columns: Sequence[str]) -> Kernel:
         """From s, dq, ddq: the columns `W` (actuators, columns) of parameters of the robot and of effects.
 
-        Columns that depend on the robot's efforts are those of the reference, as in the identification. Effects that
-        are left out have zeros.
+        Columns that depend on the robot's efforts are those of the reference, as in the identification; where there are
+        terms, a fourth input `rubbing`, 1 or 0, tells whether friction is part of them. Effects that are left out have
+        zeros.
         """
         robot, efforts = self.dynamics.robot, self.equations.efforts
         assert efforts is not None
         n, own = len(self.equations.actuated), [name for name in columns if name in robot.names]
-        if len(own) == len(columns):
+        if not self.terms and len(own) == len(columns):
             return efforts.regressor([robot.names.index(name) for name in columns])
         reference = self.dynamics.effect_reference
         theta = ex.vector(*(reference.get(name, 0.0) for name in robot.names))
 
-        def look(s: Expression, dq: Expression, ddq: Expression) -> dict[str, Expression]:
+        def look(s: Expression, dq: Expression, ddq: Expression, *rubbing: Expression) -> dict[str, Expression]:
             rigid, friction = efforts.joint.function.call([s, dq, ddq, theta, ex.vector(1.0)])
-            instant = self._instant(s, dq, ddq, rigid + friction)
+            instant = self._instant(s, dq, ddq, rigid + (rubbing[0] * friction if rubbing else friction))
             found = {name: ex.vector(*(0.0 for _ in range(n))) for name in columns}
             W = instant.regressor(own) if own else None
             found |= {name: W[:, k] for k, name in enumerate(own) if W is not None}
@@ -149,7 +150,8 @@ class ExportedEffects:
                 found |= {name: given[name] for name in term.names if name in found}
             return {"W": ex.matrix(*(found[name] for name in columns))}
 
-        return trace(look, name="columns", inputs={"s": len(self.equations.home), "dq": n, "ddq": n})
+        sizes: dict[str, int | tuple[int, ...]] = {"s": len(self.equations.home), "dq": n, "ddq": n}
+        return trace(look, name="columns", inputs=sizes | ({"rubbing": ()} if self.terms else {}))
 
     def _instant(self, s: Expression, dq: Expression, ddq: Expression, efforts: Expression) -> Instant:
         return Instant(self.dynamics.robot, self.equations, s, dq, ddq, efforts)

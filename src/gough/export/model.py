@@ -6,7 +6,7 @@ method, the method that is recommended, and the range of the data.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -211,15 +211,15 @@ def _effect_units(data: Any) -> dict[str, str]:
 
 def _effects(data: Any, n: int) -> tuple[Effect, ...]:
     """The effects in their forms; numbers of a form are those of the n actuators."""
-    known = {type(each).__name__: type(each) for each in catalogue().values() if is_dataclass(each)}
+    forms: dict[str, type] = {type(each).__name__: type(each) for each in catalogue().values() if is_dataclass(each)}
     found = []
     for name, form in zip(data["effects"], data.get("effect_forms", []), strict=True):
-        effect = effect_named(name)
-        if is_dataclass(effect):
-            effect = codec.decode(form, {**known, Dimension.__name__: Dimension})
-            require(type(effect) is type(effect_named(name)), f"the form of the effect '{name}' is that of another")
-            for each in fields(effect):  # type: ignore[arg-type]
-                values = getattr(effect, each.name)
+        effect: Effect = effect_named(name)
+        kind = type(effect)
+        if kind.__name__ in forms:
+            effect = codec.decode(form, {**forms, Dimension.__name__: Dimension})
+            require(type(effect) is kind, f"the form of the effect '{name}' is that of another")
+            for values in vars(effect).values():
                 if isinstance(values, tuple) and values and not isinstance(values[0], str):
                     _numbers(values, (n,))
         found.append(effect)

@@ -117,8 +117,8 @@ def _robot_sections(compared: Comparison) -> list[Section]:
 
 def motion_figure(compared: Comparison) -> Drawing | None:
     """The robot under one law with identified and with blueprint parameters, errors magnified; None: not drawn."""
-    pair = _pair(compared)
-    motion, robot = compared.motion, compared.study.dynamics.robot
+    pair, motion = _pair(compared), compared.motion
+    robot: Any = compared.study.dynamics.robot
     if pair is None or motion.pose is None or not hasattr(robot, "skeleton"):
         return None
     frames = np.unique(np.linspace(0, len(motion) - 1, FRAMES).astype(int))

@@ -440,7 +440,13 @@ int gx_torque_bounds(const gx_state *state, const gx_real dq[GX_ACTUATORS], cons
     gx_real W[GX_ACTUATORS * GX_COLUMNS];
     int status = GX_INVALID;
     if (gx_all_finite(state->s, GX_STATE) && gx_all_finite(dq, GX_ACTUATORS) && gx_all_finite(ddq, GX_ACTUATORS)) {
+/*@if effects*/
+        const gx_real rubbing = with & GX_WITH_FRICTION ? GX_C(1) : GX_C(0);
+        gx_columns(state->s, dq, ddq, &rubbing, W);
+/*@end*/
+/*@if no_effects*/
         gx_columns(state->s, dq, ddq, W);
+/*@end*/
         status = gx_all_finite(W, GX_ACTUATORS * GX_COLUMNS) ? GX_OK : GX_SINGULAR;
     }
     if (status != GX_OK) {
