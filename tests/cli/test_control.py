@@ -42,6 +42,8 @@ def test_the_table_and_the_page(results, here, capsys):
     assert "Proven: this motion stays within ± 100 N·m for every model that the data allow" in shown
     assert "The simulated robot has the true parameters" in shown
     page = (here / "delta-control" / "report.html").read_text()
+    assert "Errors are magnified" in page
+    assert (here / "delta-control" / "figures" / "robot.svg").exists()
     assert "Worst feedforward error" in page or "worst feedforward error" in page
     assert run(["control", str(results), *SHORT, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
@@ -55,6 +57,20 @@ def test_a_limit_that_is_not_shown_to_suffice_exits_with_one(results, here, caps
     assert run(["control", str(results), *SHORT, "--limit", "3,100,100"]) == 1
     assert "motor 1" in capsys.readouterr().out
     assert (here / "delta-control" / "report.html").exists()
+
+
+@needs_compiler
+def test_stopped_by_ctrl_c_nothing_is_lost(results, here, capsys, monkeypatch):
+    folder = here / "delta-control"
+    folder.mkdir()
+
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gough.control.study.track", stopped)
+    assert run(["control", str(results), *SHORT]) == 130
+    assert capsys.readouterr().err.endswith("Stopped. Files are complete or were not written.\n")
+    assert not [path for path in folder.iterdir() if not path.name.startswith(".")]
 
 
 def refused(capsys, *arguments) -> str:

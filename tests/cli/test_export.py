@@ -1,6 +1,8 @@
 """`gough export`: results to files for other programs; every refusal is one line, exit code 2, and writes nothing."""
 
 import json
+from errno import ENOSPC
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -87,6 +89,51 @@ def test_bad_input_is_refused_in_one_line(results, here, capsys):
     (here / "damaged" / "model.json").write_text(json.dumps(data))
     assert "model.json" in refused(capsys, "damaged")
     assert sorted(path.name for path in here.iterdir()) == ["damaged", "empty", "mine"]
+
+
+@pytest.fixture
+def earlier(results, here):
+    """A folder of an earlier export, and what is in it."""
+    assert run(["export", str(results), "--no-verify", "--out", "old"]) == 0
+    return {path.name: path.read_bytes() for path in (here / "old").iterdir() if path.is_file()}
+
+
+def kept(folder, before):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name in before} == before
+
+
+@needs_compiler
+def test_stopped_by_ctrl_c_nothing_is_lost(results, here, earlier, capsys, monkeypatch):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gough.export.compiling.subprocess.run", stopped)
+    capsys.readouterr()
+    for form in ("c", "fmu"):
+        assert run(["export", str(results), "--to", form, "--out", "old"]) == 130
+        assert capsys.readouterr().err == "Stopped. Files are complete or were not written.\n"
+        assert kept(here / "old", earlier)
+    assert not [path for path in here.iterdir() if path.name != "old"]
+
+
+def test_a_full_disk_loses_nothing(results, here, earlier, capsys, monkeypatch):
+    real = Path.write_bytes
+
+    def full(self, content):
+        if "unfinished" in self.name and len(content) > 50_000:
+            raise OSError(ENOSPC, "No space left on device", str(self))
+        return real(self, content)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    capsys.readouterr()
+    assert "free some space" in refused(capsys, results, "--no-verify", "--out", "old", "--name", "other")
+    assert kept(here / "old", earlier)
+    assert {path.name for path in (here / "old").iterdir()} == {*earlier}
+
+
+def test_a_folder_that_cannot_be_made_is_refused(results, here, capsys):
+    (here / "file").write_text("not a folder")
+    assert "file" in refused(capsys, results, "--no-verify", "--out", "file/c")
 
 
 def test_identifications_write_a_model(results):

@@ -15,7 +15,7 @@ from tests.export.models import geometric_model, named_model
 
 
 @needs_compiler
-@pytest.mark.parametrize("key", ["h4", "five-bar", pytest.param("6-ups", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("key", ["h4", "five-bar"])
 def test_the_functions_of_the_fmu_have_the_efforts_of_gough(key):
     done = export(named_model(key), "fmu", name="robot")
     assert {"robot_fmi3.fmu", "robot_fmi2.fmu"} <= set(done.files)

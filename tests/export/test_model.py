@@ -126,14 +126,6 @@ def test_a_calibration_in_the_frame_of_its_instrument_has_a_home(rng):
     assert "deltalab_platform.h" in files
 
 
-def test_effects_are_not_exported(identified):
-    model = RobotModel.of(identify(*random_motion(1), methods=["weighted"], effects=["offset"], compare=False))
-    same = RobotModel.from_json(model.to_json())
-    assert same.dynamics.effects == ("offset",)
-    with pytest.raises(InputError, match="effects of the catalogue \\(offset\\)"):
-        export(same, "c", verify=False)
-
-
 def test_unknown_forms_and_names_are_refused():
     model = named_model("five-bar")
     with pytest.raises(InputError, match="there is no export to 'C'"):

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from math import cos, sin
 from pathlib import Path
@@ -25,6 +25,7 @@ from gough.checker.chain_files import CERTIFICATES as CERTIFICATE_KINDS
 from gough.checker.chain_files import QUESTIONS, render_chains, render_question
 from gough.checker.files import render
 from gough.checker.folders import about
+from gough.control import ControlStudy, desired_motion
 from gough.core.sealed import kind_of_file
 from gough.data import (
     Poses,
@@ -39,8 +40,10 @@ from gough.data import (
     write_recording,
 )
 from gough.dynamics import identify
+from gough.dynamics.effects import catalogue
 from gough.dynamics.example import random_motion
 from gough.export import RobotModel
+from gough.export.c_source import sections_of, source_files
 from gough.methods import LinearHull, RelaxedHull, TightEllipsoid
 from gough.robots import ROBOTS
 from gough.robots.mechanism.imports import read_mjcf, read_urdf
@@ -56,6 +59,7 @@ from gough.vision.images import read_image
 from gough.vision.opencv import opencv
 from gough.vision.targets import target_text
 from tests.checker import corpus
+from tests.export.models import dynamic_model
 from tests.fuzz import mutators
 from tests.fuzz.mutators import Mutator
 
@@ -432,11 +436,53 @@ def _poses_text(suffix: str) -> Callable[[], list[bytes]]:
 @cache
 def _models() -> list[bytes]:
     identified = identify(*random_motion(1), methods=["weighted"], compare=False)
-    return [RobotModel.of(identified).to_json().encode()]
+    return [RobotModel.of(identified).to_json().encode(), *_models_of_effects()]
+
+
+@cache
+def _models_of_effects() -> list[bytes]:
+    """Five-bars with a guaranteed set, one with effects and their forms."""
+    robot, known = ROBOTS["five-bar"](), catalogue()
+    stribeck = replace(known["stribeck"], speeds=(0.2, 0.3))  # type: ignore[type-var]
+    values = {"offset_1": 0.1, "offset_2": -0.2, "stribeck_1": 0.3, "stribeck_2": 0.4}
+    models = dynamic_model(robot, "both"), dynamic_model(robot, "box", ("m_1",), [known["offset"], stribeck], values)
+    return [each.to_json().encode() for each in models]
+
+
+def _exported(path: Path) -> int:
+    """What `gough export` and `gough control` do with a model before anything is compiled."""
+    model = RobotModel.read(path)
+    return _ok(source_files(sections_of(model, "robot"), "robot"), ControlStudy.of(model).parameter_sets)
+
+
+@cache
+def _followed() -> RobotModel:
+    return dynamic_model(ROBOTS["five-bar"]())
+
+
+def _motion(path: Path) -> int:
+    dynamics = _followed().dynamics
+    assert dynamics is not None
+    return _ok(desired_motion(dynamics, str(path), rate=200.0, rng=np.random.default_rng(1)))
+
+
+def _motions() -> list[bytes]:
+    """A motion of the actuators, and one of the end point."""
+    robot: Any = ROBOTS["five-bar"]()
+    home = robot.controller_equations().home
+    times = np.arange(12) / 50
+    rows = [(t, home[2] + 0.1 * sin(9 * t), home[3] - 0.1 * sin(7 * t)) for t in times]
+    ways = [(t, home[0] + 0.01 * sin(9 * t), home[1] - 0.01 * sin(7 * t)) for t in times]
+    tables = {"time,q1,q2": rows, "time,x [m],y [m]": ways}
+    return [
+        "\n".join([head, *(f"{a:.3f},{b:.6f},{c:.6f}" for a, b, c in body)]).encode() for head, body in tables.items()
+    ]
 
 
 DOORS: dict[str, Door] = {
     "model": Door(".json", _models, mutators.JSON, lambda path: _ok(RobotModel.read(path))),
+    "model to export": Door(".json", _models_of_effects, mutators.JSON, _exported),
+    "motion to follow": Door(".csv", _motions, mutators.CSV, _motion),
     "study of identification": Door(
         ".toml",
         lambda: [

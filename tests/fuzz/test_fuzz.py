@@ -19,6 +19,7 @@ SLOW = {
     "study of design": 60,
     "certificate of a leg": 40,
     "certificate of chains": 60,
+    "model to export": 30,
 }
 """Files take tens of milliseconds where much is computed from them."""
 

@@ -25,8 +25,9 @@ from gough.export import IdentifiedDynamics, RobotModel
 from gough.export.bodies import complete_mechanism
 from gough.export.c_source import sections_of
 from gough.export.compiled import CompiledModel
+from gough.export.effects import ExportedEffects
 from gough.export.vectors import Vectors, dynamic_vectors
-from gough.region import ConfidenceEllipsoid
+from gough.region import ConfidenceEllipsoid, Ellipsoid
 from gough.robots.mechanism import Mechanism
 from gough.simulate.multibody.plants import plant
 from gough.simulate.tracking import LAWS, Loop, Moving, Tracked, Tuned, require_law, track
@@ -35,6 +36,8 @@ BLUEPRINT, IDENTIFIED, PHYSICAL, TRUE = "blueprint", "identified", "physical", "
 _NO_MODEL = ("pd",)
 """Laws without a model: one run is enough."""
 _DRAWS = 30
+_HALVINGS = 20
+"""A drawn point that an intersection does not contain is moved towards its center by halves."""
 _ENGINES = {"mujoco": "MuJoCo", "pinocchio": "Pinocchio"}
 
 
@@ -60,6 +63,8 @@ class ControlStudy:
     """The complete mechanism with these parameters."""
     others: Mapping[str, Array] = field(default_factory=dict)
     """More parameters to give to controllers, by name, each in the order of the robot's names."""
+    left_out: tuple[str, ...] = ()
+    """Effects of the identified model that neither the simulated robot nor its controller has."""
 
     @classmethod
     def of(
@@ -76,6 +81,8 @@ class ControlStudy:
         Raises:
             InputError: the model has no dynamics, or the robot would have a negative mass or moment of inertia.
         """
+        lost = tuple(effect.name for effect in _dynamics(model).effects)
+        model = replace(model, dynamics=_dynamics(model).without_effects())
         dynamics, more = _dynamics(model), dict(others or {})
         n = len(dynamics.robot.names)
         for name, values in more.items():
@@ -84,9 +91,9 @@ class ControlStudy:
         if truth is not None:
             values = array(truth, "truth", ndim=1)
             require(len(values) == n, f"the {dynamics.robot.name} has {n} parameters, but {len(values)} true ones")
-            return cls(model, values, is_drawn=False, mechanism=completion(values), others=more)
+            return cls(model, values, is_drawn=False, mechanism=completion(values), others=more, left_out=lost)
         values, mechanism = completion.drawn(np.random.default_rng(seed))
-        return cls(model, values, is_drawn=True, mechanism=mechanism, others=more)
+        return cls(model, values, is_drawn=True, mechanism=mechanism, others=more, left_out=lost)
 
     @classmethod
     def read(cls, place: str | Path, *, method: str = "", seed: int = 1) -> "ControlStudy":
@@ -109,7 +116,7 @@ class ControlStudy:
     def parameter_sets(self) -> dict[str, Array]:
         """The parameters that controllers are given, by name."""
         dynamics = self.dynamics
-        sets = {BLUEPRINT: np.asarray(dynamics.robot.nominal), IDENTIFIED: dynamics.parameters()}
+        sets = {BLUEPRINT: np.asarray(dynamics.robot.nominal), IDENTIFIED: dynamics.robot_parameters()}
         if dynamics.possible:
             sets[PHYSICAL] = np.array([dynamics.possible[name] for name in dynamics.robot.names])
         return sets | dict(self.others) | {TRUE: self.truth}
@@ -141,7 +148,7 @@ class _Completion:
     def vectors(self) -> Vectors:
         """Motions at which efforts are compared."""
         equations = sections_of(RobotModel(dynamics=self.dynamics), "robot")[0].equations
-        return dynamic_vectors(self.dynamics, equations, count=300)
+        return dynamic_vectors(ExportedEffects(self.dynamics, equations), count=300)
 
     @cached_property
     def regressor(self) -> Array:
@@ -190,19 +197,23 @@ def _is_possible(mechanism: Mechanism) -> bool:
 
 
 def _drawn(dynamics: IdentifiedDynamics, rng: np.random.Generator) -> Array:
-    """Parameters from the region of the recommended estimate: Gaussian, or uniform along a random direction."""
+    """Parameters from the region of the recommended estimate: Gaussian, or anywhere in a set."""
     region = dynamics.estimate_of()[1].region
     if isinstance(region, ConfidenceEllipsoid):
         value = rng.multivariate_normal(region.center, region.covariance, method="eigh")
     else:
         hull = region.hull()
         require(hull.is_bounded, "the set of the identification is not bounded: no robot can be drawn from it")
-        value = hull.center
-        for _ in range(1000):
-            trial = hull.center + rng.uniform(-1, 1, len(hull.center)) * (hull.upper - hull.center)
-            if trial in region:
-                value = trial
-                break
+        center = np.asarray(region.center)
+        step = rng.uniform(-1, 1, len(center)) * (hull.upper - hull.center)
+        ellipsoid = region if isinstance(region, Ellipsoid) else getattr(region, "ellipsoid", None)
+        if ellipsoid is not None:  # uniform in its ball, since hardly any point of the hull of many axes is in it
+            direction = rng.normal(size=len(center))
+            size, axes = np.linalg.eigh(ellipsoid.shape)
+            ball = direction / np.linalg.norm(direction) * rng.uniform() ** (1 / len(center))
+            step = axes @ (np.sqrt(np.maximum(size, 0.0)) * ball)
+        halved = (center + step * 0.5**k for k in range(_HALVINGS))
+        value = next((trial for trial in halved if trial in region), center)
     values = {**dict(zip(dynamics.columns, np.asarray(value).tolist(), strict=True)), **dynamics.fixed}
     return np.array([values.get(name, 0.0) for name in dynamics.robot.names])
 
@@ -329,6 +340,11 @@ class Comparison(ArrayValue):
             else "The motion stays in the range of the data."
         )
         bodies, impossible = len(self.study.mechanism.bodies), self.study.impossible
+        if self.study.left_out:
+            truth += (
+                f" Effects of the identified model ({', '.join(self.study.left_out)}) are left out of robot, "
+                "controller and bounds alike."
+            )
         made = (
             f"{robot.name}: all {bodies} bodies in closed loops by {_ENGINES[self.engine]}, controlled "
             f"{self.loop.rate:g} times a second by the exported C on the motion '{self.motion.name}' of "

@@ -10,6 +10,9 @@ import numpy as np
 
 from gough.core.arrays import Array, Integers, Mask
 from gough.core.errors import require
+from gough.kernels import expression as ex
+from gough.kernels.expression import Expression
+from gough.robots.controller import ControllerEquations
 from gough.robots.model import DynamicModel
 
 T = TypeVar("T")
@@ -191,6 +194,42 @@ class Excitation:
         return Columns(tuple(f"{name}{k + 1}" for k in numbers), tuple(units), columns, numbers)
 
 
+@dataclass(frozen=True, eq=False)
+class Instant:
+    """One instant of a motion as expressions: what effects are computed from in a controller."""
+
+    robot: DynamicModel
+    equations: ControllerEquations
+    s: Expression
+    """The state of the controller, see `ControllerEquations`."""
+    dq: Expression
+    ddq: Expression
+    efforts: Expression
+    """Efforts (actuators,) of the robot's own model."""
+
+    @property
+    def q(self) -> list[Expression]:
+        """Positions of the actuators."""
+        return [self.s[k] for k in self.equations.actuated]
+
+    def regressor(self, names: Sequence[str]) -> Expression:
+        """The regressor's columns (actuators, names) of some parameters of the robot."""
+        efforts = self.equations.efforts
+        assert efforts is not None
+        kernel = efforts.regressor([self.robot.names.index(name) for name in names])
+        flat = kernel.function.call([self.s, self.dq, self.ddq])[0]
+        n, k = len(self.equations.actuated), len(names)
+        return ex.matrix(*(ex.vector(*(flat[i * k + j] for i in range(n))) for j in range(k)))
+
+    def per_actuator(self, name: str, columns: Sequence[Expression]) -> dict[str, Expression]:
+        """One parameter for each actuator, on which it acts alone."""
+        n = len(columns)
+        return {
+            f"{name}{i + 1}": ex.vector(*(column if k == i else 0.0 for k in range(n)))
+            for i, column in enumerate(columns)
+        }
+
+
 class Truth(Protocol):
     """A simulated experiment into which an effect is planted: a prescribed motion and an independent engine.
 
@@ -267,6 +306,22 @@ class Effect(ABC):
     """The part of the effect that no recording shows, as a sentence for answers in which nothing is found."""
     is_refitted: bool = False
     """Is it fitted again at its own values even where it is small, since `columns` then have nuisance parameters?"""
+
+    controller: str = ""
+    """What a controller does about parameters that `at_instant` does not have, in sentences."""
+    correction: str = ""
+    """What must be changed in the study, in a sentence, before a controller can use the model; empty: nothing."""
+    has_memory: bool = False
+    """Does it depend on time or on the motion before? Then `at_instant` has a part of its parameters at most."""
+    is_default: bool = True
+    """Is it part of the efforts that a controller computes unless it asks for another choice?"""
+
+    def at_instant(self, instant: Instant) -> Mapping[str, Expression]:  # noqa: ARG002 - for overriders
+        """Efforts (actuators,) per unit of each parameter, of those that are functions of one instant of the motion.
+
+        They are `columns` again, for exported controllers; tests compare both.
+        """
+        return {}
 
     def alternatives(self, excitation: Excitation) -> "tuple[Effect, ...]":  # noqa: ARG002 - for overriders
         """The forms to choose from by their fit, such as frequencies of a ripple; each has `columns` of its own."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.core.errors import InputError
+from gough.core.errors import InputError, require
 from gough.core.text import counted, listed
 from gough.export.model import IdentifiedDynamics
 from gough.export.vectors import Vectors
@@ -59,7 +59,7 @@ def complete_mechanism(
     """
     robot: Any = dynamics.robot
     model = MechanismModel(robot.mechanism)
-    theta = dynamics.parameters()
+    theta = dynamics.robot_parameters()
     whole = isinstance(robot, ClosedChain) and dynamics.is_complete and set(robot.names) == set(model.names)
     notes: tuple[str, ...] = ()
     idle: frozenset[str] = frozenset()
@@ -95,6 +95,50 @@ def complete_mechanism(
             "export to c or fmu, which need no single bodies"
         )
     return CompleteMechanism(MechanismModel(_with_values(model, values, idle, insist=insist)), values, notes)
+
+
+def with_effects(of: CompleteMechanism, dynamics: IdentifiedDynamics) -> CompleteMechanism:
+    """The mechanism with those effects that a simulator has: friction of the drives.
+
+    Args:
+        of: The mechanism of the robot's own model.
+        dynamics: The identification, with its effects.
+
+    Raises:
+        InputError: the friction is negative, or efforts without one of the effects would be wrong.
+    """
+    if not dynamics.effects:
+        return of
+    values, lost = dynamics.effect_values(), [each for each in dynamics.effects if each.name != "friction"]
+    for effect in lost:
+        require(
+            not effect.correction,
+            f"the model includes {effect.title}, which an export cannot contain. {effect.correction.rstrip('.')}",
+        )
+    notes = of.notes
+    if lost:
+        known = ", ".join(effect.name for effect in lost)
+        notes += (f"Left out, because the form has no such term: {known}. Exports to c and fmu contain what they can.",)
+    drives = {name: (values.get(f"dry_{k}"), values.get(f"viscous_{k}")) for k, name in _numbered(of.mechanism)}
+    joints = []
+    for joint in of.mechanism.joints:
+        pairs = zip(joint.coordinates, joint.freedoms, strict=True)
+        joints.append(replace(joint, freedoms=tuple(_rubbing(name, each, drives.get(name)) for name, each in pairs)))
+    return replace(of, model=MechanismModel(replace(of.mechanism, joints=tuple(joints))), notes=notes)
+
+
+def _numbered(mechanism: Mechanism) -> Iterator[tuple[int, str]]:
+    return enumerate(mechanism.actuated, start=1)
+
+
+def _rubbing(name: str, freedom: Freedom, friction: tuple[float | None, float | None] | None) -> Freedom:
+    """The freedom with friction of a drive, where an effect has identified it."""
+    if friction is None or friction == (None, None) or freedom.friction is not None:
+        return freedom
+    try:
+        return replace(freedom, friction=Friction(name, dry=friction[0], viscous=friction[1]))
+    except InputError as error:
+        raise InputError(f"the friction of '{name}' is not physically possible: {error}") from error
 
 
 def _nearest_to_nominal(

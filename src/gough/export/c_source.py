@@ -1,6 +1,7 @@
 """A model as C99: one header, one source, and a test program with vectors that gough computed."""
 
 import re
+import textwrap
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,9 +11,12 @@ import numpy as np
 
 import gough
 from gough.core.arrays import Array
-from gough.core.errors import InputError, require
+from gough.core.errors import InputError
+from gough.core.text import listed
 from gough.dynamics.validation import quantile
 from gough.estimates import Claim, Estimate
+from gough.export.bounds import covering_factor, radius_of
+from gough.export.effects import FRICTION, ExportedEffects
 from gough.export.model import IdentifiedDynamics, RobotModel
 from gough.export.templates import filled, source
 from gough.export.vectors import Vectors, dynamic_vectors, geometric_vectors
@@ -48,28 +52,31 @@ class Section:
         """The kernels of the robot.
 
         Raises:
-            InputError: the robot has no such equations, or the model includes effects, which have none.
+            InputError: the robot has no such equations.
         """
         if self.dynamics is None:
             geometry = self.model.geometry
             assert geometry is not None
             return chain_controller(geometry.model, geometry.parameters, geometry.home_readings, geometry.home)
-        effects = ", ".join(self.dynamics.effects)
-        require(
-            not effects,
-            f"the model includes effects of the catalogue ({effects}), which exports do not contain: identify without "
-            "[effects], or correct their cause in the recording",
-        )
         robot = self.dynamics.robot
         if not isinstance(robot, Controllable):
             raise InputError(f"the {robot.name} has no equations for a controller")
         return robot.controller_equations()
 
     @cached_property
+    def effects(self) -> ExportedEffects | None:
+        """The effects of the model; None for a geometry.
+
+        Raises:
+            InputError: efforts without one of the effects would be wrong.
+        """
+        return None if self.dynamics is None else ExportedEffects(self.dynamics, self.equations)
+
+    @cached_property
     def vectors(self) -> Vectors:
         """Motions and results for the test program."""
-        if self.dynamics is not None:
-            return dynamic_vectors(self.dynamics, self.equations)
+        if self.effects is not None:
+            return dynamic_vectors(self.effects)
         assert self.model.geometry is not None
         return geometric_vectors(self.model.geometry, self.equations)
 
@@ -88,6 +95,8 @@ class Section:
             "inverse_search": inverse,
             "inverse_closed": not inverse,
             "complete": of.complete is not None,
+            "effects": self.effects is not None and bool(self.effects.terms),
+            "no_effects": self.effects is None or not self.effects.terms,
             "bounds": region is not None,
             "box": isinstance(region, Box | Intersection),
             "ellipsoid": isinstance(region, Ellipsoid | ConfidenceEllipsoid | Intersection),
@@ -170,8 +179,12 @@ class Section:
 
     def _dynamic_values(self, dynamics: IdentifiedDynamics) -> dict[str, str]:
         robot, seen = dynamics.robot, dynamics.seen
-        theta = dynamics.parameters()
-        names = [f"    {self.prefix.upper()}_P_{word} = {k}" for k, word in enumerate(identifiers(robot.names))]
+        effects = self.effects
+        assert effects is not None
+        given = dynamics.effect_values()
+        theta = np.append(dynamics.robot_parameters(), [given[name] for name in effects.names])
+        words = identifiers([*robot.names, *effects.names])
+        names = [f"    {self.prefix.upper()}_P_{word} = {k}" for k, word in enumerate(words)]
         units = ", ".join(dict.fromkeys(robot.coordinate_units))
         values = {
             "actuators": _ascii(", ".join(robot.actuators)),
@@ -179,13 +192,32 @@ class Section:
             "speed_units": _ascii(", ".join(f"{unit}/s" for unit in dict.fromkeys(robot.coordinate_units))),
             "acceleration_units": _ascii(", ".join(f"{unit}/s²" for unit in dict.fromkeys(robot.coordinate_units))),
             "effort_units": _ascii(", ".join(dict.fromkeys(robot.effort_units))),
-            "n_parameters": str(len(robot.names)),
+            "n_parameters": str(len(theta)),
+            "n_own": str(len(robot.names)),
             "n_unknowns": str(len(dynamics.columns)),
             "parameter_names": ",\n".join(names),
             "values": f"    {{\n{_numbers(theta, 8)}\n    }},\n"
             f"{_rows([seen.q, seen.dq, seen.ddq])}\n    {self.equations.least_margin!r}",
         }
-        return values | self._set_values(dynamics)
+        return values | self._switch_values(effects) | self._set_values(dynamics)
+
+    def _switch_values(self, effects: ExportedEffects) -> dict[str, str]:
+        """The switches of friction and effects."""
+        terms, upper = effects.terms, self.prefix.upper()
+        chosen = [each for each in terms if each.switch != FRICTION]
+        lines = [f"    {upper}_WITH_{each.word} = {each.switch}, /* {_ascii(each.effect.title)} */" for each in chosen]
+        left = [each.effect.name for each in chosen if not each.effect.is_default]
+        rest = [each.effect.name for each in chosen if each.effect.is_default and each.effect.name != "gain"]
+        return {
+            "switches": "\n".join(lines),
+            "n_effects": str(len(terms)),
+            "effect_switches": ", ".join(str(each.switch) for each in terms),
+            "default_switches": str(effects.default),
+            "default_words": f"all but {listed(left)}" if left else "all of them",
+            "scaling": str(sum(each.switch for each in terms if each.effect.name == "gain")),
+            "n_switches": str(effects.every.bit_length()),
+            "friction_words": f", {', '.join(rest)}" if rest else "",
+        }
 
     def _set_values(self, dynamics: IdentifiedDynamics) -> dict[str, str]:
         """The set of the unknowns, and the values of known parameters behind them."""
@@ -193,26 +225,35 @@ class Section:
         if region is None:
             return {}
         fixed = list(dynamics.fixed)
-        columns = [dynamics.robot.names.index(name) for name in (*dynamics.columns, *fixed)]
-        assert self.equations.efforts is not None
-        friction = [int(self.equations.efforts.is_friction[k]) for k in columns]
+        own, is_friction = dynamics.robot.names, self._is_friction
+        assert self.effects is not None
+        columns = (*dynamics.columns, *fixed)
+        switches = [
+            FRICTION * is_friction[own.index(name)] if name in own else self.effects.switch_of(name) for name in columns
+        ]
         box = region.box if isinstance(region, Intersection) else region if isinstance(region, Box) else None
         middle = estimate.value if box is None else box.center
         values = {
             "set_about": _ascii(_set_in_words(title, estimate)),
             "n_columns": str(len(columns)),
             "center": _numbers(np.append(middle, [dynamics.fixed[name] for name in fixed])),
-            "column_friction": ", ".join(map(str, friction)),
+            "column_switches": ", ".join(map(str, switches)),
         }
         if box is not None:
-            values["radius"] = _numbers(np.maximum(box.upper - box.center, box.center - box.lower))
+            values["radius"] = _numbers(radius_of(box))
         ellipsoid = region.ellipsoid if isinstance(region, Intersection) else region
         if isinstance(ellipsoid, ConfidenceEllipsoid):
             ellipsoid = Ellipsoid(ellipsoid.center, quantile(ellipsoid) ** 2 * ellipsoid.covariance)
         if isinstance(ellipsoid, Ellipsoid):
             values["shape_center"] = _numbers(ellipsoid.center)
-            values["shape"] = ",\n".join(f"    {{\n{_numbers(row, 8)}\n    }}" for row in ellipsoid.shape)
+            L = covering_factor(ellipsoid)
+            values["shape"] = _numbers(L[np.tril_indices(len(L))])
         return values
+
+    @property
+    def _is_friction(self) -> tuple[bool, ...]:
+        assert self.equations.efforts is not None
+        return self.equations.efforts.is_friction
 
     def _kernels(self) -> list[str]:
         of = self.equations
@@ -228,10 +269,12 @@ class Section:
         }
         if of.efforts is not None:
             assert self.dynamics is not None
+            assert self.effects is not None
             named |= {"joint_efforts": of.efforts.joint, "pose_efforts": of.efforts.pose}
+            if self.effects.terms:
+                named["effect_efforts"] = self.effects.efforts()
             if self.region is not None:
-                names = (*self.dynamics.columns, *self.dynamics.fixed)
-                named["columns"] = of.efforts.regressor([self.dynamics.robot.names.index(name) for name in names])
+                named["columns"] = self.effects.regressor((*self.dynamics.columns, *self.dynamics.fixed))
         return [
             f"static {kernel.c_function(f'{self.prefix}_{name}', reals)}"
             for name, kernel in named.items()
@@ -256,7 +299,7 @@ class Section:
             return ["Geometry:", *(f"  {line}" for line in lines), *doubt]
         dynamics = self.dynamics
         title, estimate = dynamics.estimate_of()
-        meanings, theta = parameter_meanings(dynamics.robot), dynamics.parameters()
+        meanings, theta = parameter_meanings(dynamics.robot), dynamics.robot_parameters()
         combined = dict(zip(dynamics.columns, estimate.unknowns.names, strict=True))
         lines = [f"Parameters by {title}:"]
         for name, value, unit in zip(dynamics.robot.names, theta.tolist(), dynamics.robot.units, strict=True):
@@ -269,9 +312,18 @@ class Section:
             else:
                 text = f"{name} = {value!r} {unit}. {meanings.get(name, '')}".rstrip(". ") + "."
             lines.append(f"  {text}")
+        lines += self._effect_lines(dynamics)
         if dynamics.headline:
             lines.append(f"Verdict: {dynamics.headline}")
-        return lines
+        return [part for line in lines for part in wrapped(line)]
+
+    def _effect_lines(self, dynamics: IdentifiedDynamics) -> list[str]:
+        assert self.effects is not None
+        given, lines = dynamics.effect_values(), []
+        for term in self.effects.terms:
+            lines.append(f"Effect {term.effect.name}: {term.effect.title}")
+            lines += [f"  {name} = {given[name]!r} {dynamics.effect_units[name]}" for name in term.names]
+        return [*lines, *self.effects.left_out()]
 
 
 def _set_in_words(title: str, estimate: Estimate) -> str:
@@ -280,13 +332,25 @@ def _set_in_words(title: str, estimate: Estimate) -> str:
     return f"a guaranteed set by {title}: it contains the parameters if the stated error bounds hold."
 
 
+def source_files(sections: Sequence[Section], name: str) -> dict[str, str]:
+    """The texts of header and source by name: all that a controller needs."""
+    guard, banner = f"GOUGH_{name.upper()}_H", _banner(name)
+    opened = f'{banner}#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern "C" {{\n#endif\n\n'
+    closed = "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n"
+    return {
+        f"{name}.h": opened + "\n".join(each.header() for each in sections) + closed,
+        f"{name}.c": f'{banner}#include "{name}.h"\n\n#include <math.h>\n\n'
+        + "\n".join(each.code() for each in sections),
+    }
+
+
+def _banner(name: str) -> str:
+    return f"/* {name}: written by gough {gough.__version__}. C99 and math.h, nothing else. */\n"
+
+
 def c_files(model: RobotModel, name: str) -> tuple[dict[str, str], list[Section]]:
     """The texts of all files by name, and the sections with their vectors."""
     sections = sections_of(model, name)
-    guard = f"GOUGH_{name.upper()}_H"
-    banner = f"/* {name}: written by gough {gough.__version__}. C99 and math.h, nothing else. */\n"
-    opened = f'{banner}#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern "C" {{\n#endif\n\n'
-    closed = "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n"
     definitions = " ".join(f"{each.prefix.upper()}_FLOAT" for each in sections)
     calls = "\n".join(f"    {each.prefix}_test();" for each in sections)
     has_dynamics = sections[0].dynamics is not None
@@ -306,11 +370,9 @@ def c_files(model: RobotModel, name: str) -> tuple[dict[str, str], list[Section]
         "actuated_places": ", ".join(map(str, sections[0].equations.actuated)),
     }
     files = {
-        f"{name}.h": opened + "\n".join(each.header() for each in sections) + closed,
-        f"{name}.c": f'{banner}#include "{name}.h"\n\n#include <math.h>\n\n'
-        + "\n".join(each.code() for each in sections),
+        **source_files(sections, name),
         f"{name}_test.c": filled(source("test.c"), common, {}, name),
-        f"{name}_vectors.h": banner + "\n".join(each.test_vectors() for each in sections),
+        f"{name}_vectors.h": _banner(name) + "\n".join(each.test_vectors() for each in sections),
         "CMakeLists.txt": filled(source("CMakeLists.txt"), common, {}, name),
     }
     if model.dynamics is not None:
@@ -377,6 +439,17 @@ def _ascii(text: str) -> str:
         replaced = replaced.replace(old, new)
     plain = unicodedata.normalize("NFKD", replaced).encode("ascii", "ignore").decode()
     return plain.replace("*/", "* /").replace("/*", "/ *").replace("\\", "/").replace("?", ".")
+
+
+def wrapped(line: str) -> list[str]:
+    """A line of a comment as lines that are not too long; those after the first keep its indent.
+
+    Examples:
+        >>> [len(part) <= 110 for part in wrapped("  " + "word " * 40)]
+        [True, True]
+    """
+    indent = " " * (len(line) - len(line.lstrip()))
+    return textwrap.wrap(line, _WIDTH, initial_indent="", subsequent_indent=indent, break_long_words=False) or [""]
 
 
 def _commented(lines: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
-from gough.export.c_source import c_files, identifier
+from gough.export.c_source import identifier, sections_of, source_files
 from gough.export.compiling import ExportError, built
 from gough.export.fmu import library_suffix
 from gough.export.model import RobotModel
@@ -41,8 +41,11 @@ class CompiledModel:
         True
     """
 
-    def __init__(self, library: ctypes.CDLL, prefix: str, sizes: tuple[int, int, int, int], home: Array) -> None:
+    def __init__(
+        self, library: ctypes.CDLL, prefix: str, sizes: tuple[int, int, int, int], home: Array, switches: int
+    ) -> None:
         n, n_states, n_parameters, n_pose = sizes
+        self._switches = switches
         self._library, self._prefix, self._sizes = library, prefix, sizes
         count = n_parameters + 6 * n + 1
         self._table = np.array((ctypes.c_double * count).in_dll(library, f"{prefix}_identified"))
@@ -68,25 +71,28 @@ class CompiledModel:
         assert dynamics is not None
         require_compiler()
         name = identifier(model.name)
-        texts, sections = c_files(RobotModel(dynamics=dynamics), name)
+        sections = sections_of(RobotModel(dynamics=dynamics), name)
+        texts = source_files(sections, name)
         of = sections[0].equations
         with TemporaryDirectory(prefix="gough-control-") as place:
             folder = Path(place)
-            for file in (f"{name}.h", f"{name}.c"):
-                (folder / file).write_text(texts[file], encoding="utf-8")
+            for file, text in texts.items():
+                (folder / file).write_text(text, encoding="utf-8")
             path = built(folder, [f"{name}.c"], f"{name}{library_suffix()}", ("-shared", "-fPIC"))
             try:
                 library = ctypes.CDLL(str(path))
             except OSError as error:
                 raise ExportError(f"the compiled C cannot be loaded: {error}") from error
-        sizes = (len(of.actuated), len(of.home), len(dynamics.robot.names), len(of.pose))
-        return cls(library, name, sizes, of.home[list(of.actuated)])
+        effects = sections[0].effects
+        assert effects is not None
+        sizes = (len(of.actuated), len(of.home), len(dynamics.robot.names) + len(effects.names), len(of.pose))
+        return cls(library, name, sizes, of.home[list(of.actuated)], effects.default)
 
     def with_parameters(self, parameters: Array) -> "CompiledModel":
         """The same robot with other parameters."""
         n = self._sizes[2]
         require(parameters.shape == (n,), f"the robot has {n} parameters, but {parameters.shape} were given")
-        other = CompiledModel(self._library, self._prefix, self._sizes, self.home)
+        other = CompiledModel(self._library, self._prefix, self._sizes, self.home, self._switches)
         other._table[:n] = parameters
         return other
 
@@ -106,13 +112,15 @@ class CompiledModel:
             self._moved_to(self.home + part * (q - self.home))
 
     def torque(self, q: Array, dq: Array, ddq: Array, *, friction: bool) -> Array:
-        """Efforts (n,) of a motion of the actuators.
+        """Efforts (n,) of a motion of the actuators, with friction and effects or without.
 
         Raises:
             InputError: the positions are out of reach, or singular.
         """
         tau, values = np.empty(self._sizes[0]), [np.ascontiguousarray(each) for each in (q, dq, ddq)]
-        code = self._torque(_at(self._table), *map(_at, values), int(friction), _at(self._state), _at(tau))
+        code = self._torque(
+            _at(self._table), *map(_at, values), self._switches if friction else 0, _at(self._state), _at(tau)
+        )
         return self._checked(tau, code)
 
     def gravity(self, q: Array) -> Array:

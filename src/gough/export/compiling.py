@@ -44,7 +44,8 @@ def built(folder: Path, sources: Sequence[str], target: str, options: Sequence[s
         ExportError: the compiler refuses them, or warns.
     """
     language = () if any(option.startswith("-std") for option in options) else ("-std=c99",)
-    command = [compiler_path(), *language, "-O1", *WARNINGS, *options, *sources, "-o", target, "-lm"]
+    linked = () if "-c" in options else ("-lm",)
+    command = [compiler_path(), *language, "-O1", *WARNINGS, *options, *sources, "-o", target, *linked]
     done = _run(command, folder)
     if done.returncode != 0 or done.stderr.strip():
         words = " ".join(done.stderr.split())[:400]

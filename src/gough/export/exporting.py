@@ -1,12 +1,12 @@
 """Export a model to another program's form, read it back there, and compare it with gough."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from gough.core.errors import InputError, nearest, require
-from gough.export.bodies import CompleteMechanism, complete_mechanism
-from gough.export.c_source import FLOAT_TOLERANCE, TOLERANCE, c_files, identifier, sections_of
+from gough.export.bodies import CompleteMechanism, complete_mechanism, with_effects
+from gough.export.c_source import FLOAT_TOLERANCE, TOLERANCE, Section, c_files, identifier, sections_of
 from gough.export.compiling import ExportError, compiler_path, vector_errors
 from gough.export.fmu import VERSIONS, fmus
 from gough.export.model import FILE, RobotModel
@@ -121,15 +121,22 @@ def _to_c(model: RobotModel, options: Options) -> Export:
         ):
             error = vector_errors(files, options.name, more)["worst"]
             comparisons.append(Comparison(what, error, tolerance, states))
-    return Export(options.name, {key: text.encode() for key, text in files.items()}, tuple(comparisons))
+    encoded = {key: text.encode() for key, text in files.items()}
+    return Export(options.name, encoded, tuple(comparisons), _left_out(sections))
+
+
+def _left_out(sections: Sequence[Section]) -> tuple[str, ...]:
+    """Notes on effects that no torque function has."""
+    return tuple(note for each in sections if each.effects is not None for note in each.effects.left_out())
 
 
 def _bodies_of(model: RobotModel, options: Options) -> tuple[CompleteMechanism, Vectors]:
     require(model.dynamics is not None, "a calibration has no masses: simulators need the results of gough identify")
-    section = sections_of(RobotModel(dynamics=model.dynamics), options.name)[0]
-    assert section.dynamics is not None
+    assert model.dynamics is not None
+    plain = model.dynamics.without_effects()
+    section = sections_of(RobotModel(dynamics=plain), options.name)[0]
     vectors = section.vectors
-    return complete_mechanism(section.dynamics, lambda: vectors, options.bodies), vectors
+    return with_effects(complete_mechanism(plain, lambda: vectors, options.bodies), model.dynamics), vectors
 
 
 def _compared(program: str, errors: Mapping[str, float]) -> tuple[Comparison, ...]:
@@ -166,7 +173,8 @@ def _to_fmu(model: RobotModel, options: Options) -> Export:
     except ExportError:
         is_compiled = False  # only without verification: else it was refused before
         notes = ("No C compiler was found: the FMUs contain sources and no library.",)
-    files, errors = fmus(model, options.name, is_compiled=is_compiled, is_verified=options.is_verified)
+    files, errors, section = fmus(model, options.name, is_compiled=is_compiled, is_verified=options.is_verified)
+    notes += _left_out([section])
     named = zip(VERSIONS, errors, strict=False)
     checked = tuple(Comparison(f"FMU, FMI {version} functions", error, TOLERANCE, COUNT) for version, error in named)
     return Export(options.name, files, checked, notes)

@@ -16,8 +16,9 @@ import numpy as np
 import gough
 from gough.core.arrays import Array
 from gough.core.errors import require
-from gough.export.c_source import Section, c_files, identifiers
+from gough.export.c_source import Section, identifiers, sections_of, source_files
 from gough.export.compiling import ExportError, built
+from gough.export.effects import FRICTION
 from gough.export.model import RobotModel
 from gough.export.templates import filled, source
 from gough.export.vectors import Vectors
@@ -61,22 +62,36 @@ class FmuSource:
                 rows.append((f"{prefix}{name}", 1 + k * n + i, "input", f"{unit}{suffix}", start, about))
         for i, unit in enumerate(robot.effort_units):
             rows.append((f"tau_{names[i]}", 1 + 3 * n + i, "output", unit, None, f"effort of {robot.actuators[i]}"))
-        words, theta = identifiers(robot.names), self.dynamics.parameters()
-        for i, word in enumerate(words):
-            about = f"dynamic parameter {robot.names[i]}"
-            rows.append((f"theta_{word}", 1 + 4 * n + i, "parameter", robot.units[i], float(theta[i]), about))
+        assert self.section.effects is not None
+        given, names = self.dynamics.effect_values(), list(self.section.effects.names)
+        every = [*robot.names, *names]
+        theta = [*self.dynamics.robot_parameters().tolist(), *(given[name] for name in names)]
+        units = (*robot.units, *(self.dynamics.effect_units[name] for name in names))
+        for i, word in enumerate(identifiers(every)):
+            kind = "dynamic parameter" if i < len(robot.names) else "parameter of an effect"
+            rows.append((f"theta_{word}", 1 + 4 * n + i, "parameter", units[i], theta[i], f"{kind} {every[i]}"))
+        return rows
+
+    def switches(self) -> list[tuple[str, bool, str]]:
+        """Name, start and description of the switches."""
+        effects = self.section.effects
+        assert effects is not None
+        rows = [("friction", True, "add the efforts of friction")]
+        terms = (term for term in effects.terms if term.switch != FRICTION)
+        rows += [(f"with_{each.word.lower()}", each.effect.is_default, f"add {each.effect.title}") for each in terms]
         return rows
 
     def description(self) -> str:
         """The text of modelDescription.xml."""
         return _described_3(self) if self.version == 3 else _described_2(self)
 
-    def library(self, folder: Path) -> Path:
-        """Compile the FMU's library in a folder."""
+    def library(self, folder: Path, compiled: str) -> Path:
+        """Link the FMU's library in a folder, with the object file of the robot there."""
         for file, text in self.sources.items():
             (folder / file).write_text(text, encoding="utf-8")
-        sources = [f"{self.name}.c", f"{self.name}_fmu.c"]
-        return built(folder, sources, f"{self.name}{library_suffix()}", _QUIET)
+        # a name of its own: a loader returns the library that it has already loaded from the same path
+        target = f"{self.name}_fmi{self.version}{library_suffix()}"
+        return built(folder, [compiled, f"{self.name}_fmu.c"], target, _QUIET)
 
     def archive(self, library: bytes | None) -> bytes:
         """The FMU: description, sources, and the library for this platform where there is one."""
@@ -144,22 +159,33 @@ def _calls(loaded: ctypes.CDLL, version: int, instance: int) -> Callable[[str, S
     return call
 
 
-def fmus(model: RobotModel, name: str, *, is_compiled: bool, is_verified: bool) -> tuple[dict[str, bytes], list[float]]:
-    """The FMUs of both versions by file name, and their largest relative errors where they are verified."""
+def fmus(
+    model: RobotModel, name: str, *, is_compiled: bool, is_verified: bool
+) -> tuple[dict[str, bytes], list[float], Section]:
+    """The FMUs of both versions by file name, and their largest relative errors where they are verified.
+
+    Also the functions that they call.
+    """
     require(model.dynamics is not None, "an FMU computes efforts: it needs the results of gough identify")
-    texts, sections = c_files(RobotModel(dynamics=model.dynamics), name)
+    sections = sections_of(RobotModel(dynamics=model.dynamics), name)
+    texts, section = source_files(sections, name), sections[0]
     files, errors = {}, []
-    for version in VERSIONS:
-        of = FmuSource(name, version, sections[0], texts)
-        library = None
-        if is_compiled:
-            with TemporaryDirectory(prefix="gough-export-") as place:
-                path = of.library(Path(place))
+    with TemporaryDirectory(prefix="gough-export-") as place:
+        folder, compiled = Path(place), f"{name}.o"
+        if is_compiled:  # once for both versions
+            for file, text in texts.items():
+                (folder / file).write_text(text, encoding="utf-8")
+            built(folder, [f"{name}.c"], compiled, ("-c", "-fPIC"))
+        for version in VERSIONS:
+            of = FmuSource(name, version, section, texts)
+            library = None
+            if is_compiled:
+                path = of.library(folder, compiled)
                 library = path.read_bytes()
                 if is_verified:
-                    errors.append(fmu_error(path, of, sections[0].vectors))
-        files[f"{name}_fmi{version}.fmu"] = of.archive(library)
-    return files, errors
+                    errors.append(fmu_error(path, of, section.vectors))
+            files[f"{name}_fmi{version}.fmu"] = of.archive(library)
+    return files, errors, section
 
 
 def library_suffix() -> str:
@@ -205,8 +231,9 @@ def _described_3(of: FmuSource) -> str:
     last = rows[-1][1]
     values = {"name": "status", "valueReference": str(last + 1), "causality": "output", "variability": "discrete"}
     SubElement(variables, "Int32", {**values, "description": "flags of the last efforts, see the header; 0 is good"})
-    values = {"name": "friction", "valueReference": str(last + 2), "causality": "parameter", "variability": "tunable"}
-    SubElement(variables, "Boolean", {**values, "start": "true", "description": "add the efforts of friction"})
+    for k, (name, is_on, about) in enumerate(of.switches()):
+        values = {"name": name, "valueReference": str(last + 2 + k), "causality": "parameter", "variability": "tunable"}
+        SubElement(variables, "Boolean", {**values, "start": str(is_on).lower(), "description": about})
     structure = SubElement(root, "ModelStructure")
     outputs = [str(row[1]) for row in rows if row[2] == "output"] + [str(last + 1)]
     for kind in ("Output", "InitialUnknown"):
@@ -229,8 +256,10 @@ def _described_2(of: FmuSource) -> str:
     last = rows[-1][1]
     values = {"name": "status", "valueReference": str(last + 1), "causality": "output", "variability": "discrete"}
     SubElement(SubElement(variables, "ScalarVariable", values), "Integer")
-    values = {"name": "friction", "valueReference": str(last + 2), "causality": "parameter", "variability": "tunable"}
-    SubElement(SubElement(variables, "ScalarVariable", values), "Boolean", start="true")
+    for k, (name, is_on, about) in enumerate(of.switches()):
+        values = {"name": name, "valueReference": str(last + 2 + k), "causality": "parameter", "variability": "tunable"}
+        scalar = SubElement(variables, "ScalarVariable", {**values, "description": about})
+        SubElement(scalar, "Boolean", start=str(is_on).lower())
     outputs.append(len(rows) + 1)
     structure = SubElement(root, "ModelStructure")
     for kind in ("Outputs", "InitialUnknowns"):

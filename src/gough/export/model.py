@@ -7,7 +7,7 @@ method, the method that is recommended, and the range of the data.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,15 @@ import numpy as np
 
 import gough
 from gough.answers import read_json
+from gough.core import codec
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, nearest, require
 from gough.core.files import is_file, is_folder, read_text
 from gough.data import MeasuredMotion
 from gough.dynamics import Identified, IdentifiedRepeats
+from gough.dynamics.effect import Effect
+from gough.dynamics.effects import catalogue, effect_named
+from gough.dynamics.effects.geometry import Dimension
 from gough.dynamics.named import ByMethod
 from gough.dynamics.with_effects import WithEffects
 from gough.estimates import Claim, Estimate, Stats, Status
@@ -74,10 +78,12 @@ class IdentifiedDynamics:
     fixed: Mapping[str, float]
     """Parameters with a value known beforehand."""
     seen: MotionRange
-    effects: tuple[str, ...] = ()
-    """Effects of the catalogue that the model includes."""
-    effect_parameters: tuple[str, ...] = ()
-    """Their parameters, which stand after those of the robot."""
+    effects: tuple[Effect, ...] = ()
+    """Effects of the catalogue that the model includes, in the forms that were identified."""
+    effect_units: Mapping[str, str] = field(default_factory=dict)
+    """Their parameters, which stand after those of the robot, with units."""
+    effect_reference: Mapping[str, float] = field(default_factory=dict)
+    """Parameters of the robot at which columns of effects were computed that depend on its efforts, such as gains."""
     is_refuted: bool = False
     headline: str = ""
     """The verdict in one sentence."""
@@ -98,10 +104,38 @@ class IdentifiedDynamics:
         return known.title(name), known[name]
 
     def parameters(self, method: str = "") -> Array:
-        """Parameters of the robot that have the efforts of an estimate; 0 for those that are part of combinations."""
-        values = dict(zip(self.columns, self.estimate_of(method)[1].value.tolist(), strict=True))
-        known = {**values, **self.fixed}
-        return np.array([known.get(name, 0.0) for name in (*self.robot.names, *self.effect_parameters)])
+        """Parameters of the robot that have the efforts of an estimate; 0 for those that are part of combinations.
+
+        Those of effects, where the model includes any, follow.
+        """
+        return np.append(self.robot_parameters(method), list(self.effect_values(method).values()))
+
+    def robot_parameters(self, method: str = "") -> Array:
+        """The parameters without those of effects."""
+        known = {**self._values(method), **self.fixed}
+        return np.array([known.get(name, 0.0) for name in self.robot.names])
+
+    def effect_values(self, method: str = "") -> dict[str, float]:
+        """The parameters of effects."""
+        known = self._values(method)
+        return {name: known.get(name, 0.0) for name in self.effect_units}
+
+    def _values(self, method: str) -> dict[str, float]:
+        return dict(zip(self.columns, self.estimate_of(method)[1].value.tolist(), strict=True))
+
+    def without_effects(self) -> "IdentifiedDynamics":
+        """The robot's own model: estimates are the shadows of their sets on its parameters."""
+        if not self.effects:
+            return self
+        own = [k for k, name in enumerate(self.columns) if name not in self.effect_units]
+        return replace(
+            self,
+            columns=tuple(self.columns[k] for k in own),
+            estimates={title: each.marginal(*(each.names[k] for k in own)) for title, each in self.estimates.items()},
+            effects=(),
+            effect_units={},
+            effect_reference={},
+        )
 
     @property
     def is_complete(self) -> bool:
@@ -124,8 +158,10 @@ class IdentifiedDynamics:
                 "units": list(self.robot.coordinate_units),
                 **{key: getattr(self.seen, key).tolist() for key in ("q", "dq", "ddq")},
             },
-            "effects": list(self.effects),
-            "effect_parameters": list(self.effect_parameters),
+            "effects": [effect.name for effect in self.effects],
+            "effect_forms": [codec.encode(effect) if is_dataclass(effect) else {} for effect in self.effects],
+            "effect_parameters": dict(self.effect_units),
+            "effect_reference": dict(self.effect_reference),
             "is_refuted": self.is_refuted,
             "headline": self.headline,
             "possible_bodies": dict(self.possible),
@@ -138,10 +174,10 @@ class IdentifiedDynamics:
         same = tuple(data["parameters"]) == tuple(robot.names)
         require(same, "the parameters are not those of its robot: it is the estimate of another robot")
         estimates = {str(title): Estimate.from_dict(each) for title, each in data["estimates"].items()}
-        columns, effects = tuple(data["columns"]), tuple(map(str, data["effect_parameters"]))
+        columns, units = tuple(data["columns"]), _effect_units(data)
         fits = all(len(each.value) == len(columns) for each in estimates.values())
         require(
-            fits and set(columns) <= {*robot.names, *effects}, "its estimates are not those of its robot's parameters"
+            fits and set(columns) <= {*robot.names, *units}, "its estimates are not those of its robot's parameters"
         )
         require(bool(estimates) and data["recommended"] in estimates, "it has no recommended estimate")
         n = len(robot.coordinates)
@@ -158,12 +194,46 @@ class IdentifiedDynamics:
             recommended=data["recommended"],
             fixed=fixed,
             seen=seen,
-            effects=tuple(map(str, data["effects"])),
-            effect_parameters=effects,
+            effects=_effects(data, n),
+            effect_units=units,
+            effect_reference=_reference(data, robot.names),
             is_refuted=bool(data["is_refuted"]),
             headline=str(data["headline"]),
             possible=possible,
         )
+
+
+def _effect_units(data: Any) -> dict[str, str]:
+    stated = data["effect_parameters"]
+    if stated and not isinstance(stated, dict):
+        raise InputError(
+            "it includes effects without their forms, as an earlier version of gough wrote it: run gough identify again"
+        )
+    return {str(name): str(unit) for name, unit in dict(stated).items()}
+
+
+def _effects(data: Any, n: int) -> tuple[Effect, ...]:
+    """The effects in their forms; numbers of a form are those of the n actuators."""
+    forms: dict[str, type] = {type(each).__name__: type(each) for each in catalogue().values() if is_dataclass(each)}
+    found = []
+    for name, form in zip(data["effects"], data.get("effect_forms", []), strict=True):
+        effect: Effect = effect_named(name)
+        kind = type(effect)
+        if kind.__name__ in forms:
+            effect = codec.decode(form, {**forms, Dimension.__name__: Dimension})
+            require(type(effect) is kind, f"the form of the effect '{name}' is that of another")
+            for values in vars(effect).values():
+                if isinstance(values, tuple) and values and not isinstance(values[0], str):
+                    _numbers(values, (n,))
+        found.append(effect)
+    return tuple(found)
+
+
+def _reference(data: Any, names: Sequence[str]) -> dict[str, float]:
+    stated = {str(name): float(value) for name, value in data.get("effect_reference", {}).items()}
+    good = set(stated) <= set(names) and all(np.isfinite(value) for value in stated.values())
+    require(good, "the reference of its effects is not that of its robot")
+    return stated
 
 
 @dataclass(frozen=True, eq=False)
@@ -427,10 +497,7 @@ def _of_identification(answer: Identified | IdentifiedRepeats) -> IdentifiedDyna
     require(can_be_stored(robot), f"a robot of type {type(robot).__name__} is not one of the library's")
     estimates = {title: each for title, each in answer.estimates.items() if _is_usable(each)}
     require(bool(estimates), "no method has values: the verdicts of the answer give the reasons")
-    effects: tuple[str, ...] = ()
-    if isinstance(answer.robot, WithEffects):
-        effects = tuple(effect.name for effect in answer.robot.effects)
-    own = len(robot.names)
+    of = answer.robot if isinstance(answer.robot, WithEffects) else None
     verdict, recommended = answer.verdict, _recommended(answer, estimates)
     return IdentifiedDynamics(
         robot=robot,
@@ -439,12 +506,18 @@ def _of_identification(answer: Identified | IdentifiedRepeats) -> IdentifiedDyna
         recommended=recommended,
         fixed=dict(answer.fixed),
         seen=_seen(answer.motion if isinstance(answer, Identified) else answer.fitted_motion),
-        effects=effects,
-        effect_parameters=tuple(answer.robot.names[own:]),
+        effects=() if of is None else of.effects,
+        effect_units={} if of is None else {name: of.effect_units[name] for name in of.values},
+        effect_reference={} if of is None else _reference_of(of),
         is_refuted=bool(answer.is_refuted),
         headline="" if verdict is None else verdict.headline,
         possible=_possible(answer, robot, recommended),
     )
+
+
+def _reference_of(of: WithEffects) -> dict[str, float]:
+    named = zip(of.reference.names, of.parameters.tolist(), strict=True)
+    return {name: value for name, value in named if name in of.robot.names}
 
 
 def _possible(answer: Identified | IdentifiedRepeats, robot: DynamicModel, method: str) -> dict[str, float]:

@@ -9,7 +9,8 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError
 from gough.dynamics.validation import bounds_of_efforts
-from gough.export.model import CalibratedGeometry, IdentifiedDynamics
+from gough.export.effects import FRICTION, ExportedEffects, effect_columns
+from gough.export.model import CalibratedGeometry
 from gough.kernels import Kernel
 from gough.robots.chain_controller import pose_of
 from gough.robots.controller import ControllerEquations
@@ -38,35 +39,48 @@ class Vectors:
         return float(np.median(np.abs(self.values[name]).max(axis=1))) or 1.0
 
 
-def dynamic_vectors(dynamics: IdentifiedDynamics, equations: ControllerEquations, count: int = COUNT) -> Vectors:
+def dynamic_vectors(of: ExportedEffects, count: int = COUNT) -> Vectors:
     """Random motions of an identified robot in the range of its data, with efforts by its regressor.
 
     Raises:
         InputError: too few poses of the robot are found.
     """
+    dynamics, equations = of.dynamics, of.equations
     robot: Any = dynamics.robot
     rng = np.random.default_rng(1)
     x, q = _reachable(robot, equations, dynamics.seen.q, rng, count)
     n = len(q)
     dq, ddq = (_inside(span, rng, n) for span in (dynamics.seen.dq, dynamics.seen.ddq))
-    theta = dynamics.parameters()
+    theta = dynamics.robot_parameters()
     assert equations.efforts is not None
     friction = np.array(equations.efforts.is_friction)
     still = np.zeros_like(dq)
     W = np.asarray(robot.regressor(q, dq, ddq))
     at_rest, pushed = np.asarray(robot.regressor(q, still, still)), np.asarray(robot.regressor(q, still, ddq))
-    rigid = np.where(friction, 0.0, theta)
+    rigid, rubbing = W @ np.where(friction, 0.0, theta), W @ np.where(friction, theta, 0.0)
+    parts = np.where(friction, 0.0, theta)
+
+    def switched(own: Array, switches: int) -> Array:
+        """Efforts of the robot's own model with those of effects that are switched on."""
+        return own + _effects(of, (q, dq, ddq), own, switches)
+
+    scaling = sum(term.switch for term in of.terms if term.effect.name == "gain")
     values = {
-        "x": x, "q": q, "dq": dq, "ddq": ddq, "tau": W @ theta, "friction": W @ np.where(friction, theta, 0.0),
-        "gravity": at_rest @ rigid, "inertial": (pushed - at_rest) @ rigid,
+        "x": x, "q": q, "dq": dq, "ddq": ddq, "tau": switched(rigid + rubbing, of.default),
+        "friction": switched(rubbing, of.default), "gravity": switched(at_rest @ parts, scaling),
+        "inertial": switched((pushed - at_rest) @ parts, scaling),
     }  # fmt: skip
+    if of.terms:
+        bits = [1 << k for k in range(of.every.bit_length())]
+        each = [switched(rigid + rubbing if bit & FRICTION else rigid, bit) for bit in bits]
+        values["switched"] = np.concatenate(each, axis=1)
     if hasattr(robot, "pose_motion"):
         motion = robot.pose_motion(q, dq, ddq)
         values |= {"dx": motion.dx, "ddx": motion.ddx}
     else:
         values["dx"] = np.einsum("nij,nj->ni", robot.jacobian(q), dq)
-    columns = [robot.names.index(name) for name in dynamics.columns]
-    bounds, _ = bounds_of_efforts(dynamics.estimate_of()[1], W[:, :, columns].reshape(-1, len(columns)))
+    rows = _rows(of, (q, dq, ddq), W)
+    bounds, _ = bounds_of_efforts(dynamics.estimate_of()[1], rows)
     if bounds is not None:
         known = W @ np.array([dynamics.fixed.get(name, 0.0) for name in robot.names])
         values |= {
@@ -74,6 +88,29 @@ def dynamic_vectors(dynamics: IdentifiedDynamics, equations: ControllerEquations
             "upper": bounds.upper.reshape(known.shape) + known,
         }
     return Vectors(values)
+
+
+def _effects(of: ExportedEffects, motion: tuple[Array, Array, Array], own: Array, switches: int) -> Array:
+    """Efforts (N, n) of the effects that are switched on."""
+    values, total = of.dynamics.effect_values(), np.zeros_like(own)
+    columns = effect_columns(of.dynamics, motion, own) if of.terms else {}
+    for term in of.terms:
+        if term.switch & switches:
+            total += sum(columns[name] * values[name] for name in term.names)
+    return total
+
+
+def _rows(of: ExportedEffects, motion: tuple[Array, Array, Array], W: Array) -> Array:
+    """The regressor (N·n, unknowns) of the unknowns; zero for effects that are not part of the efforts."""
+    dynamics, names = of.dynamics, list(of.dynamics.robot.names)
+    reference = np.array([dynamics.effect_reference.get(name, 0.0) for name in names])
+    given = effect_columns(dynamics, motion, W @ reference) if of.terms else {}
+    nothing = np.zeros(W.shape[:2])
+    columns = [
+        W[:, :, names.index(name)] if name in names else given[name] if of.switch_of(name) & of.default else nothing
+        for name in dynamics.columns
+    ]
+    return np.stack(columns, axis=2).reshape(-1, len(columns))
 
 
 def geometric_vectors(geometry: CalibratedGeometry, equations: ControllerEquations, count: int = COUNT) -> Vectors:

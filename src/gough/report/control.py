@@ -1,11 +1,14 @@
 """The page of controllers compared on one motion: tracking errors, efforts, and what the drives must be able to do."""
 
 import json
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from gough.control import Comparison, Outcome
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Integers
+from gough.core.errors import GoughError
 from gough.core.outward import at_most
 from gough.core.tables import Column, Table, table
 from gough.core.text import number
@@ -13,7 +16,10 @@ from gough.estimates import Claim
 from gough.report.base.charts import Band, Chart, Level, Line, Mark, Panel, charted
 from gough.report.base.drawing import Drawing
 from gough.report.base.page import ZOOM, Page, Section, Verdict, bullets, definitions, hint
+from gough.report.base.robot_view import FRAMES, Postures, robot_figure
 
+_SEEN = 0.05
+"""Largest magnified error in a drawing of the robot, as a part of its size."""
 _LAWS = {
     "pd": "Feedback of position and velocity errors without a model; gains by poles on the blueprint's inertia.",
     "pd-gravity": "PD, and the weight of the robot at the measured positions.",
@@ -48,6 +54,7 @@ def control_page(title: str, lead: tuple[str, ...], compared: Comparison) -> Pag
                 definitions({law: _LAWS[law] for law in laws} | {name: _PARAMETERS[name] for name in used}),
             ),
         ),
+        *_robot_sections(compared),
         Section("Tracking error", (hint(ZOOM), error_figure(compared))),
         Section("Efforts", (effort_figure(compared),)),
         *_drive_sections(compared),
@@ -101,6 +108,82 @@ def _error_unit(compared: Comparison) -> tuple[str, float]:
 def _chosen(compared: Comparison) -> list[Outcome]:
     """One run of each law: with the identified parameters, or without a model."""
     return [each for each in compared.outcomes if each.parameters in ("", "identified")]
+
+
+def _robot_sections(compared: Comparison) -> list[Section]:
+    figure = motion_figure(compared)
+    return [] if figure is None else [Section("Motion", (figure,))]
+
+
+def motion_figure(compared: Comparison) -> Drawing | None:
+    """The robot under one law with identified and with blueprint parameters, errors magnified; None: not drawn."""
+    pair, motion = _pair(compared), compared.motion
+    robot: Any = compared.study.dynamics.robot
+    if pair is None or motion.pose is None or not hasattr(robot, "skeleton"):
+        return None
+    frames = np.unique(np.linspace(0, len(motion) - 1, FRAMES).astype(int))
+    desired = motion.pose.x[frames]
+    try:
+        poses = [_reached(robot, run, frames, desired) for run in pair]
+        factor, shown = _magnified(robot, desired, poses)
+    except GoughError:  # a posture that the robot's drawing does not reach
+        return None
+    own, other = (np.asarray(robot.skeleton(x)) for x in shown)
+    moving = [k for k, kind in enumerate(robot.segments) if kind != "base"]
+    drawn = Postures(
+        0.0,
+        (len(motion) - 1) / max(len(frames) - 1, 1) / motion.rate,
+        (*robot.segments, *("other" for _ in moving)),
+        np.concatenate([own, other[:, moving]], axis=1),
+        poses[0],
+        tuple(robot.pose_names),
+        tuple(robot.pose_units),
+    )
+    law = pair[0].law
+    times = f"Errors are magnified {factor:g} times." if factor != 1 else "Errors are not magnified."
+    caption = (
+        f"The {robot.name} under {law} with identified parameters, and thin beside it the same robot under {law} with "
+        f"blueprint parameters. {times}"
+    )
+    return robot_figure(robot.name, drawn, "motion", caption)
+
+
+def _pair(compared: Comparison) -> tuple[Outcome, Outcome] | None:
+    """The runs with identified and blueprint parameters under one law: feedforward where it is compared."""
+    laws = sorted({run.law for run in compared.outcomes if run.parameters}, key=lambda law: law != "feedforward")
+    if not laws:
+        return None
+    own, other = (compared.outcome(laws[0], name) for name in ("identified", "blueprint"))
+    return own, other
+
+
+def _reached(robot: Any, run: Outcome, frames: Integers, desired: Array) -> Array:
+    """Poses of a run at some instants; after it is lost, the last one."""
+    there = np.isfinite(run.tracked.q[frames]).all(axis=1)
+    last = np.maximum.accumulate(np.where(there, np.arange(len(frames)), 0))
+    x = np.array(desired)
+    x[there] = robot.forward(run.tracked.q[frames][there], guess=desired[there])
+    return np.asarray(x[last])
+
+
+def _magnified(robot: Any, desired: Array, poses: Sequence[Array]) -> tuple[float, list[Array]]:
+    """Poses with their distance from the desired ones multiplied by 1, 2, 5, 10, …, so that it is seen.
+
+    Raises:
+        GoughError: the robot cannot be drawn at the poses themselves.
+    """
+    still = np.asarray(robot.skeleton(desired))
+    size = float(np.ptp(still, axis=(0, 1, 2)).max())
+    away = max(float(np.abs(np.asarray(robot.skeleton(x)) - still).max()) for x in poses)
+    steps = [a * 10.0**b for b in range(7) for a in (1, 2, 5)]
+    for factor in reversed([step for step in steps if step * away <= _SEEN * size] or [1.0]):
+        shown = [desired + factor * (x - desired) for x in poses]
+        try:
+            if all(np.isfinite(robot.skeleton(x)).all() for x in shown):
+                return factor, shown
+        except GoughError:
+            continue
+    return 1.0, list(poses)
 
 
 def error_figure(compared: Comparison) -> Drawing:

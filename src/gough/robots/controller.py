@@ -65,6 +65,9 @@ class ControllerEquations:
     least_margin: float
     """States with a smaller margin are singular."""
     efforts: EffortEquations | None
+    speeds: Kernel | None = None
+    """From s, dq: `ds`, velocities of all coordinates, and `turns` (closures, 3), angular velocities of the second body
+    of each closure against the first, in the base frame; None where s has no passive coordinates."""
 
 
 @runtime_checkable

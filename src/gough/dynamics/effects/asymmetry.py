@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from gough.dynamics.effect import Columns, Effect, Excitation, Planted, Truth
+from gough.dynamics.effect import Columns, Effect, Excitation, Instant, Planted, Truth
+from gough.kernels import expression as ex
+from gough.kernels.expression import Expression
 
 
 class Asymmetry(Effect):
@@ -25,6 +27,10 @@ class Asymmetry(Effect):
         robot = excitation.robot
         units = [f"{e}·s/{q}" for e, q in zip(robot.effort_units, robot.coordinate_units, strict=True)]
         return excitation.per_actuator("asymmetry_", units, abs(excitation.dq))
+
+    def at_instant(self, instant: Instant) -> dict[str, Expression]:
+        """The speed of each actuator."""
+        return instant.per_actuator("asymmetry_", [ex.absolute(v) for v in ex.components(instant.dq)])
 
     def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted:
         """All actuators: one direction takes more, the other less; at rms speed by this part of the rms effort."""

@@ -6,7 +6,9 @@ from math import pi, prod
 import numpy as np
 
 from gough.core.arrays import Array, Mask
-from gough.dynamics.effect import Columns, Effect, Excitation, Planted, Truth
+from gough.dynamics.effect import Columns, Effect, Excitation, Instant, Planted, Truth
+from gough.kernels import expression as ex
+from gough.kernels.expression import Expression
 
 _PERIODS = 2.0
 """Least number of periods within the range of positions: slower functions of the position have other causes."""
@@ -88,6 +90,12 @@ class Cogging(Effect):
         cosine = excitation.per_actuator("ripple_cos_", units, np.cos(phase))
         sine = excitation.per_actuator("ripple_sin_", units, np.sin(phase))
         return cosine.and_also(sine)
+
+    def at_instant(self, instant: Instant) -> dict[str, Expression]:
+        """A cosine and a sine for each actuator."""
+        phases = [wave * q for wave, q in zip(self.waves, instant.q, strict=True)]
+        cosine = instant.per_actuator("ripple_cos_", [ex.cos(phase) for phase in phases])
+        return {**cosine, **instant.per_actuator("ripple_sin_", [ex.sin(phase) for phase in phases])}
 
     def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted:
         """All motors, with the same number of periods, 4 to 10 within the largest range of positions."""

@@ -17,6 +17,11 @@ class Delay(Effect):
         "Record efforts and positions with one clock, or state the same filter for both. "
         'use = ["delay"] in [effects] estimates the delay of each channel and accounts for it.'
     )
+    has_memory = True
+    controller = (
+        "Efforts are those of the motion without the delay. Where drives delay efforts as the recording did, compute "
+        "efforts for the desired motion later by this time."
+    )
     sizes = (0.0005, 0.002, 0.01)
     size_unit = "s"
 

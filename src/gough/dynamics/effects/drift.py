@@ -6,7 +6,8 @@ from typing import Literal
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.dynamics.effect import Columns, Effect, Excitation, Planted, Truth
+from gough.dynamics.effect import Columns, Effect, Excitation, Instant, Planted, Truth
+from gough.kernels.expression import Expression
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,11 @@ class Drift(Effect):
     advice = (
         "Warm the robot up before recording, record the zero of the efforts before and after, or record less at a "
         'time. use = ["drift"] in [effects] estimates a drift that is linear in time.'
+    )
+    has_memory = True
+    controller = (
+        "Efforts are those at the begin of the recording. Warm the robot up, and measure the zero of the efforts again "
+        "before it runs."
     )
     sizes = (0.005, 0.02, 0.08)
     size_unit = "of the rms effort, from begin to end"
@@ -45,6 +51,12 @@ class Drift(Effect):
         viscous = excitation.per_actuator("viscous_drift_", units, t * excitation.dq)
         dry = excitation.per_actuator("dry_drift_", robot.effort_units, t * np.sign(excitation.dq))
         return viscous.and_also(dry)
+
+    def at_instant(self, instant: Instant) -> dict[str, Expression]:
+        """The zero at the begin, where the form has one."""
+        if self.form != "offset and its drift":
+            return {}
+        return instant.per_actuator("offset_", [1.0] * len(instant.q))
 
     def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted:
         """The zeros or the friction of all actuators change by this part of the rms effort."""

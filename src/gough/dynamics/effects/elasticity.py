@@ -65,6 +65,11 @@ class Elasticity(Effect):
     )
     is_refitted = True
     nonnegative = ("compliance",)
+    has_memory = True
+    controller = (
+        "Efforts are those of links at the given positions. The motor is ahead of its link by compliance · effort: add "
+        "this to the reference of the motor, and keep motions well below the natural frequency of the drives."
+    )
     sizes = (0.001, 0.004, 0.015)
     size_unit = "of the rms displacement"
 

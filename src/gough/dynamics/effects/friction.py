@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from gough.dynamics.effect import Columns, Effect, Excitation, Planted, Truth
+from gough.dynamics.effect import Columns, Effect, Excitation, Instant, Planted, Truth
+from gough.kernels import expression as ex
+from gough.kernels.expression import Expression
 
 _SOME, _SAME = 200, 1e-6
 """Samples at which a model is compared with friction, and the part that is left if it has friction."""
@@ -28,6 +30,12 @@ class Friction(Effect):
         rates = tuple(f"{e}·s/{q}" for e, q in zip(robot.effort_units, robot.coordinate_units, strict=True))
         dry = excitation.per_actuator("dry_", robot.effort_units, np.sign(excitation.dq))
         return dry.and_also(excitation.per_actuator("viscous_", rates, excitation.dq))
+
+    def at_instant(self, instant: Instant) -> dict[str, Expression]:
+        """Dry and viscous friction of each actuator."""
+        speeds = ex.components(instant.dq)
+        dry = instant.per_actuator("dry_", [ex.sign(v) for v in speeds])
+        return {**dry, **instant.per_actuator("viscous_", speeds)}
 
     def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted | None:  # noqa: ARG002
         """Dry friction of all drives; None for a robot whose model has friction of its drives."""

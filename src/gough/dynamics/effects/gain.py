@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from gough.core.text import listed
-from gough.dynamics.effect import Columns, Effect, Excitation, Planted, Truth
+from gough.dynamics.effect import Columns, Effect, Excitation, Instant, Planted, Truth
+from gough.kernels.expression import Expression
 
 _LARGEST = 0.7
 
@@ -29,6 +30,10 @@ class Gain(Effect):
     def columns(self, excitation: Excitation) -> Columns:
         """The model's efforts, actuator by actuator."""
         return excitation.per_actuator("gain_", ("1",) * excitation.n, excitation.efforts)
+
+    def at_instant(self, instant: Instant) -> dict[str, Expression]:
+        """The model's efforts."""
+        return instant.per_actuator("gain_", [instant.efforts[i] for i in range(len(instant.q))])
 
     def is_possible(self, values: Mapping[str, float], sigma: Mapping[str, float]) -> bool:  # noqa: ARG002
         """Gains that differ by more than these are mistakes of signs or units."""

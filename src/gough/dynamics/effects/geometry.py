@@ -120,6 +120,10 @@ class Geometry(Effect):
         "Measure that dimension, or calibrate the robot (gough calibrate), and correct it in [robot]. "
         'use = ["geometry"] in [effects] estimates its error, to check it: calibration determines it better.'
     )
+    correction = (
+        "State the dimension with its error added in [robot] of the study, and identify again without this effect: "
+        "efforts of the drawn dimension are not those that were identified."
+    )
     sizes = (0.002, 0.006, 0.02)
     size_unit = "of one length"
 

@@ -34,6 +34,11 @@ class Hysteresis(Effect):
         'use = ["hysteresis"] in [effects] estimates the friction that builds up with the distance.'
     )
     nonnegative = ("hysteresis_",)
+    has_memory = True
+    controller = (
+        "Efforts contain the whole dry friction right after a reversal, but it builds up over the presliding distance: "
+        "leave friction out there, or use a friction model with a state."
+    )
     sizes = (0.005, 0.02, 0.08)
     size_unit = "of the rms effort"
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from gough.dynamics.effect import Columns, Effect, Excitation, Planted, Truth
+from gough.dynamics.effect import Columns, Effect, Excitation, Instant, Planted, Truth
+from gough.kernels.expression import Expression
 
 
 class Offset(Effect):
@@ -21,6 +22,10 @@ class Offset(Effect):
         """One constant for each actuator."""
         ones = np.ones_like(excitation.efforts)
         return excitation.per_actuator("offset_", excitation.robot.effort_units, ones)
+
+    def at_instant(self, instant: Instant) -> dict[str, Expression]:
+        """Constants."""
+        return instant.per_actuator("offset_", [1.0] * len(instant.q))
 
     def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted:
         """Every actuator has an offset of this size and random sign."""

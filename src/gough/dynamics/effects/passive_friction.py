@@ -7,7 +7,9 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError
-from gough.dynamics.effect import Columns, Effect, Excitation, Planted, Truth
+from gough.dynamics.effect import Columns, Effect, Excitation, Instant, Planted, Truth
+from gough.kernels import expression as ex
+from gough.kernels.expression import Expression
 from gough.robots.mechanism.bodies import body_motions
 from gough.robots.mechanism.closed_chain import MechanismModel
 from gough.robots.mechanism.description import Mechanism
@@ -16,6 +18,8 @@ from gough.robots.model import DynamicModel
 _VIRTUAL = {"free", "planar", "fixed"}
 """Kinds of joints that no bearing makes: they place a platform that closures hold."""
 _LETTERS = {"viscous": "v", "dry": "r"}
+_NO_TURN = 1e-30
+"""rad/s, so that a direction is computed also where nothing turns; a number of single precision, too."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,10 @@ class PassiveFriction(Effect):
         'variant with passive friction; use = ["passive-friction"] in [effects] estimates one coefficient for all.'
     )
     nonnegative = ("passive_",)
+    controller = (
+        "Efforts are without the friction of passive joints, since the equations of this robot for a controller have "
+        "no coordinates of them. Identify its mechanism from a file instead, which has them."
+    )
     sizes = (0.003, 0.01, 0.03)
     size_unit = "of the rms effort"
 
@@ -52,6 +60,29 @@ class PassiveFriction(Effect):
             return None
         names, units = (tuple(part[k] for k in chosen) for part in (every.names, every.units))
         return Columns(names, units, every.values[:, :, chosen])
+
+    def at_instant(self, instant: Instant) -> dict[str, Expression]:
+        """Friction of coordinates and closures by its power: Σ (∂v/∂q̇)ᵀ (v or its direction), with their speeds v."""
+        robot: Any = instant.robot
+        kernel = instant.equations.speeds
+        if kernel is None:
+            return {}
+        ds, turns = kernel.function.call([instant.s, instant.dq])
+        mechanism: Mechanism = robot.mechanism  # only mechanisms have such a kernel
+        found: dict[str, Expression] = {}
+        rates = ex.derivative(ex.vector(ds, turns), instant.dq)
+        for form, letter in _LETTERS.items():
+            for kind in ("turn", "slide") if self.form in (form, "both") else ():
+                chosen = [k for k in _passive(robot, letter) if mechanism.motions[mechanism.coordinates[k]] == kind]
+                along = {k: ds[k] if form == "viscous" else ex.sign(ds[k]) for k in chosen}
+                for c in range(len(mechanism.closures) if kind == "turn" else 0):
+                    turn = turns[3 * c : 3 * c + 3]
+                    size = ex.maximum(ex.norm(turn), _NO_TURN) if form == "dry" else 1.0
+                    along |= {ds.shape[0] + 3 * c + i: turn[i] / size for i in range(3)}
+                if along:
+                    name = f"passive_{form}" if kind == "turn" else f"passive_{form}_slide"
+                    found[name] = sum(rates[k, :].T * value for k, value in along.items())
+        return found
 
     def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted | None:  # noqa: ARG002
         """Viscous friction in all passive joints that takes this part of the rms effort."""

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gough.core.arrays import Array, Mask
-from gough.dynamics.effect import REGRESSOR, Columns, Effect, Excitation, Planted, Truth
+from gough.dynamics.effect import REGRESSOR, Columns, Effect, Excitation, Instant, Planted, Truth
 from gough.dynamics.regressors import SAMPLES_PER_BLOCK
+from gough.kernels.expression import Expression
 from gough.robots.model import DynamicModel
 
 _MASSES = ("m_plate", "m_load", "m_platform", "M_nac", "m_1")
@@ -35,6 +36,7 @@ class Payload(Effect):
         "which estimates the difference."
     )
     needs = "It needs at least two [[data.recordings]]: parameters are not fitted to recordings for validation."
+    is_default = False
     sizes = (0.003, 0.01, 0.05)
     size_unit = "of the platform's mass"
 
@@ -60,8 +62,16 @@ class Payload(Effect):
         every = sorted({name for form in _platform(robot) for name in form} | set(names))
         W = excitation.once(f"payload {self.recording}", lambda: _columns(excitation, here, every), is_of_motion=True)
         values[here] = W[:, :, [every.index(name) for name in names]]
-        labels = tuple(f"{name} in recording {self.recording + 1}" for name in names)
+        labels = tuple(self._label(name) for name in names)
         return Columns(labels, tuple(robot.units[k] for k in chosen), values)
+
+    def at_instant(self, instant: Instant) -> dict[str, Expression]:
+        """The columns of these parameters: efforts with the payload of that recording."""
+        W = instant.regressor(self.parameters)
+        return {self._label(name): W[:, k] for k, name in enumerate(self.parameters)}
+
+    def _label(self, name: str) -> str:
+        return f"{name} in recording {self.recording + 1}"
 
     def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted | None:  # noqa: ARG002
         """The last recording has a payload."""

@@ -4,7 +4,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gough.dynamics.effect import Columns, Effect, Excitation, Planted, Truth, multiplied
+from gough.dynamics.effect import Columns, Effect, Excitation, Instant, Planted, Truth, multiplied
+from gough.kernels import expression as ex
+from gough.kernels.expression import Expression
 
 SPEEDS = (0.05, 0.07, 0.1, 0.14, 0.2, 0.28, 0.4)
 """Stribeck speeds to choose from, as parts of each actuator's rms speed."""
@@ -53,6 +55,11 @@ class Stribeck(Effect):
         v = np.array(self.speeds or 0.1 * np.sqrt((excitation.dq**2).mean(axis=0)))
         u = excitation.dq / np.where(v > 0, v, 1.0)
         return excitation.per_actuator("stribeck_", excitation.robot.effort_units, np.sign(u) * np.exp(-(u**2)))
+
+    def at_instant(self, instant: Instant) -> dict[str, Expression]:
+        """One additional friction for each actuator."""
+        ratios = [u / (v or 1.0) for u, v in zip(ex.components(instant.dq), self.speeds, strict=True)]
+        return instant.per_actuator("stribeck_", [ex.sign(u) * ex.exp(-u * u) for u in ratios])
 
     def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted:  # noqa: ARG002
         """All actuators, with a Stribeck speed between those that are tried."""

@@ -230,19 +230,56 @@ int gx_jacobian(const gx_state *state, gx_real J[GX_POSE * GX_ACTUATORS])
 }
 /*@if dynamics*/
 
-/* Sum of both parts; NaN and a flag where they are not finite. */
-static int gx_sum(const gx_real *rigid, const gx_real *friction, int is_with_friction, gx_real *tau)
+static int gx_finite_efforts(gx_real *tau)
 {
-    for (int i = 0; i < GX_ACTUATORS; ++i)
-        tau[i] = is_with_friction ? rigid[i] + friction[i] : rigid[i];
     if (gx_all_finite(tau, GX_ACTUATORS))
         return GX_OK;
     gx_fail(tau, GX_ACTUATORS);
     return GX_SINGULAR;
 }
+/*@if effects*/
+
+static const int gx_effect_switch[GX_EFFECTS] = {@effect_switches@};
+
+/* Add the effects that are switched on; `efforts` are those of the robot's own model. */
+static void gx_add_effects(const gx_model *model, const gx_real *s, const gx_real *dq, const gx_real *ddq,
+                           const gx_real *efforts, int with, gx_real *tau)
+{
+    gx_real E[GX_EFFECTS * GX_ACTUATORS];
+    int any = 0;
+    for (int k = 0; k < GX_EFFECTS; ++k)
+        any |= with & gx_effect_switch[k];
+    if (!any)
+        return;
+    gx_effect_efforts(s, dq, ddq, efforts, model->parameters + GX_OWN_PARAMETERS, E);
+    for (int k = 0; k < GX_EFFECTS; ++k)
+        for (int i = 0; i < GX_ACTUATORS; ++i)
+            tau[i] += with & gx_effect_switch[k] ? E[k * GX_ACTUATORS + i] : GX_C(0);
+}
+/*@end*/
+
+/* Sum of the parts that are switched on; NaN and a flag where it is not finite. */
+static int gx_sum(const gx_model *model, const gx_real *s, const gx_real *dq, const gx_real *ddq,
+                  const gx_real *rigid, const gx_real *friction, int with, gx_real *tau)
+{
+    for (int i = 0; i < GX_ACTUATORS; ++i)
+        tau[i] = with & GX_WITH_FRICTION ? rigid[i] + friction[i] : rigid[i];
+/*@if effects*/
+    {
+        gx_real own[GX_ACTUATORS];
+        for (int i = 0; i < GX_ACTUATORS; ++i)
+            own[i] = tau[i];
+        gx_add_effects(model, s, dq, ddq, own, with, tau);
+    }
+/*@end*/
+/*@if no_effects*/
+    (void)model, (void)s, (void)dq, (void)ddq;
+/*@end*/
+    return gx_finite_efforts(tau);
+}
 
 int gx_torque(const gx_model *model, const gx_real q[GX_ACTUATORS], const gx_real dq[GX_ACTUATORS],
-              const gx_real ddq[GX_ACTUATORS], int friction, gx_state *state, gx_real tau[GX_ACTUATORS])
+              const gx_real ddq[GX_ACTUATORS], int with, gx_state *state, gx_real tau[GX_ACTUATORS])
 {
     gx_real rigid[GX_ACTUATORS], rubbing[GX_ACTUATORS];
     const gx_real weight = 1;
@@ -255,7 +292,7 @@ int gx_torque(const gx_model *model, const gx_real q[GX_ACTUATORS], const gx_rea
         return status;
     }
     gx_joint_efforts(state->s, dq, ddq, model->parameters, &weight, rigid, rubbing);
-    status = gx_sum(rigid, rubbing, friction, tau);
+    status = gx_sum(model, state->s, dq, ddq, rigid, rubbing, with, tau);
     return status | gx_outside(q, model->positions, GX_OUTSIDE_POSITIONS)
         | gx_outside(dq, model->speeds, GX_OUTSIDE_SPEEDS)
         | gx_outside(ddq, model->accelerations, GX_OUTSIDE_ACCELERATIONS);
@@ -263,7 +300,7 @@ int gx_torque(const gx_model *model, const gx_real q[GX_ACTUATORS], const gx_rea
 /*@if pose_efforts*/
 
 int gx_torque_of_pose(const gx_model *model, const gx_real x[GX_POSE], const gx_real dx[GX_POSE],
-                      const gx_real ddx[GX_POSE], int friction, gx_state *state, gx_real tau[GX_ACTUATORS])
+                      const gx_real ddx[GX_POSE], int with, gx_state *state, gx_real tau[GX_ACTUATORS])
 {
     gx_real q[GX_ACTUATORS], dq[GX_ACTUATORS], ddq[GX_ACTUATORS], rigid[GX_ACTUATORS], rubbing[GX_ACTUATORS];
     const gx_real weight = 1;
@@ -278,7 +315,7 @@ int gx_torque_of_pose(const gx_model *model, const gx_real x[GX_POSE], const gx_
     for (int i = 0; i < GX_ACTUATORS; ++i)
         q[i] = state->s[gx_actuated[i]];
     gx_pose_efforts(state->s, dx, ddx, model->parameters, &weight, rigid, rubbing, dq, ddq);
-    status = gx_sum(rigid, rubbing, friction, tau);
+    status = gx_sum(model, state->s, dq, ddq, rigid, rubbing, with, tau);
     return status | gx_outside(q, model->positions, GX_OUTSIDE_POSITIONS)
         | gx_outside(dq, model->speeds, GX_OUTSIDE_SPEEDS)
         | gx_outside(ddq, model->accelerations, GX_OUTSIDE_ACCELERATIONS);
@@ -295,6 +332,7 @@ static void gx_at_state(const gx_model *model, const gx_state *state, const gx_r
 int gx_mass_matrix(const gx_model *model, const gx_state *state, gx_real M[GX_ACTUATORS * GX_ACTUATORS])
 {
     gx_real still[GX_ACTUATORS], unit[GX_ACTUATORS], none[GX_ACTUATORS], column[GX_ACTUATORS], other[GX_ACTUATORS];
+    gx_real scaled[GX_ACTUATORS];
     int status = gx_all_finite(state->s, GX_STATE) ? GX_OK : GX_INVALID;
     for (int i = 0; i < GX_ACTUATORS; ++i)
         still[i] = 0;
@@ -305,7 +343,10 @@ int gx_mass_matrix(const gx_model *model, const gx_state *state, gx_real M[GX_AC
                 unit[i] = i == j ? GX_C(1) : GX_C(0);
             gx_at_state(model, state, still, unit, 0, column, other);
             for (int i = 0; i < GX_ACTUATORS; ++i)
-                M[i * GX_ACTUATORS + j] = column[i] - none[i];
+                column[i] -= none[i];
+            gx_sum(model, state->s, still, unit, column, other, GX_SCALING, scaled);
+            for (int i = 0; i < GX_ACTUATORS; ++i)
+                M[i * GX_ACTUATORS + j] = scaled[i];
         }
         if (!gx_all_finite(M, GX_ACTUATORS * GX_ACTUATORS))
             status = GX_SINGULAR;
@@ -325,7 +366,7 @@ int gx_gravity(const gx_model *model, const gx_state *state, gx_real tau[GX_ACTU
     for (int i = 0; i < GX_ACTUATORS; ++i)
         still[i] = 0;
     gx_at_state(model, state, still, still, 1, rigid, friction);
-    return gx_sum(rigid, friction, 0, tau);
+    return gx_sum(model, state->s, still, still, rigid, friction, GX_SCALING, tau);
 }
 
 int gx_friction(const gx_model *model, const gx_state *state, const gx_real dq[GX_ACTUATORS],
@@ -341,7 +382,7 @@ int gx_friction(const gx_model *model, const gx_state *state, const gx_real dq[G
     gx_at_state(model, state, dq, still, 0, rigid, friction);
     for (int i = 0; i < GX_ACTUATORS; ++i)
         rigid[i] = 0;
-    return gx_sum(rigid, friction, 1, tau);
+    return gx_sum(model, state->s, dq, still, rigid, friction, GX_WITH_ALL, tau);
 }
 /*@if bounds*/
 
@@ -350,29 +391,62 @@ enum { GX_COLUMNS = @n_columns@ }; /* those of the unknowns, then those of param
 static const gx_real gx_center[GX_COLUMNS] = {
 @center@
 };
-static const int gx_is_friction[GX_COLUMNS] = {@column_friction@};
+static const int gx_column_switch[GX_COLUMNS] = {@column_switches@}; /* 0: of bodies and rotors */
 /*@if box*/
+/* The box center +/- radius, rounded outward. */
 static const gx_real gx_radius[GX_UNKNOWNS] = {
 @radius@
 };
 /*@end*/
 /*@if ellipsoid*/
-/* Of the ellipsoid (theta - center)' S^-1 (theta - center) <= 1. */
+/* Around the ellipsoid (theta - center)' S^-1 (theta - center) <= 1: rows of a triangular L with L L' - S >= 0, which
+ * gough has proven in exact integers. */
 static const gx_real gx_shape_center[GX_UNKNOWNS] = {
 @shape_center@
 };
-static const gx_real gx_shape[GX_UNKNOWNS][GX_UNKNOWNS] = {
+static const gx_real gx_shape[GX_UNKNOWNS * (GX_UNKNOWNS + 1) / 2] = {
 @shape@
 };
 /*@end*/
 
+/* Rounding outward. With N = GX_COLUMNS and the unit roundoff u = EPSILON / 2, a sum of at most N products whose factors
+ * are rounded tables is off by at most (N + 2) u / (1 - (N + 2) u) times the sum of absolute values, in any order and
+ * with or without fused operations (Higham, Accuracy and Stability, section 3.1); 2 u in place of u for other rounding
+ * modes. SLACK times sums of absolute values, which are themselves off by such a part, exceeds the errors of both sums
+ * of a bound and of adding them. TINY exceeds what is lost to underflow, also where subnormal numbers count as 0. */
+#ifdef GX_FLOAT
+#define GX_EPSILON GX_C(1.1920928955078125e-07)
+#define GX_LEAST GX_C(1.1754943508222875e-38)
+#else
+#define GX_EPSILON GX_C(2.220446049250313e-16)
+#define GX_LEAST GX_C(2.2250738585072014e-308)
+#endif
+#define GX_SLACK (GX_C(4 * GX_COLUMNS + 24) * GX_EPSILON)
+#define GX_TINY (GX_C(8 * GX_COLUMNS + 32) * GX_LEAST)
+
+/* The bounds middle +/- half, wider by rounding errors; `size` is the sum of absolute values behind the middle. */
+static void gx_outward(gx_real middle, gx_real half, gx_real size, gx_real tiny, gx_real *lower, gx_real *upper)
+{
+    const gx_real wide = half + GX_SLACK * (size + half) + tiny;
+    if (isfinite(middle) && isfinite(wide)) { /* else an overflow: no bounds */
+        *lower = middle - wide > *lower ? middle - wide : *lower;
+        *upper = middle + wide < *upper ? middle + wide : *upper;
+    }
+}
+
 int gx_torque_bounds(const gx_state *state, const gx_real dq[GX_ACTUATORS], const gx_real ddq[GX_ACTUATORS],
-                     int friction, gx_real lower[GX_ACTUATORS], gx_real upper[GX_ACTUATORS])
+                     int with, gx_real lower[GX_ACTUATORS], gx_real upper[GX_ACTUATORS])
 {
     gx_real W[GX_ACTUATORS * GX_COLUMNS];
     int status = GX_INVALID;
     if (gx_all_finite(state->s, GX_STATE) && gx_all_finite(dq, GX_ACTUATORS) && gx_all_finite(ddq, GX_ACTUATORS)) {
+/*@if effects*/
+        const gx_real rubbing = with & GX_WITH_FRICTION ? GX_C(1) : GX_C(0);
+        gx_columns(state->s, dq, ddq, &rubbing, W);
+/*@end*/
+/*@if no_effects*/
         gx_columns(state->s, dq, ddq, W);
+/*@end*/
         status = gx_all_finite(W, GX_ACTUATORS * GX_COLUMNS) ? GX_OK : GX_SINGULAR;
     }
     if (status != GX_OK) {
@@ -381,38 +455,46 @@ int gx_torque_bounds(const gx_state *state, const gx_real dq[GX_ACTUATORS], cons
         return status;
     }
     for (int i = 0; i < GX_ACTUATORS; ++i) {
-        gx_real *w = W + i * GX_COLUMNS, known = 0;
-        for (int j = 0; j < GX_COLUMNS; ++j)
-            if (gx_is_friction[j] && !friction)
+        gx_real *w = W + i * GX_COLUMNS, known = 0, known_size = 0, weight = 1, tiny;
+        for (int j = 0; j < GX_COLUMNS; ++j) {
+            if (gx_column_switch[j] && !(gx_column_switch[j] & with))
                 w[j] = 0;
-        for (int j = GX_UNKNOWNS; j < GX_COLUMNS; ++j)
+            weight += GX_F(fabs)(w[j]);
+        }
+        tiny = GX_TINY * weight;
+        for (int j = GX_UNKNOWNS; j < GX_COLUMNS; ++j) {
             known += w[j] * gx_center[j];
+            known_size += GX_F(fabs)(w[j] * gx_center[j]);
+        }
         lower[i] = -(gx_real)INFINITY;
         upper[i] = (gx_real)INFINITY;
 /*@if box*/
         {
-            gx_real middle = known, half = 0;
+            gx_real middle = known, size = known_size, half = 0;
             for (int j = 0; j < GX_UNKNOWNS; ++j) {
                 middle += w[j] * gx_center[j];
+                size += GX_F(fabs)(w[j] * gx_center[j]);
                 half += GX_F(fabs)(w[j]) * gx_radius[j];
             }
-            lower[i] = middle - half;
-            upper[i] = middle + half;
+            gx_outward(middle, half, size, tiny, lower + i, upper + i);
         }
 /*@end*/
 /*@if ellipsoid*/
         {
-            gx_real middle = known, half = 0;
-            for (int j = 0; j < GX_UNKNOWNS; ++j) {
-                gx_real sum = 0;
-                for (int k = 0; k < GX_UNKNOWNS; ++k)
-                    sum += gx_shape[j][k] * w[k];
-                half += w[j] * sum;
-                middle += w[j] * gx_shape_center[j];
+            gx_real middle = known, size = known_size, squares = 0;
+            for (int k = 0; k < GX_UNKNOWNS; ++k) { /* |L' w|, each component rounded outward */
+                gx_real part = 0, part_size = 0;
+                for (int j = k; j < GX_UNKNOWNS; ++j) {
+                    const gx_real product = gx_shape[j * (j + 1) / 2 + k] * w[j];
+                    part += product;
+                    part_size += GX_F(fabs)(product);
+                }
+                part = GX_F(fabs)(part) + GX_SLACK * part_size + tiny;
+                squares += part * part;
+                middle += w[k] * gx_shape_center[k];
+                size += GX_F(fabs)(w[k] * gx_shape_center[k]);
             }
-            half = half > 0 ? GX_F(sqrt)(half) : GX_C(0);
-            lower[i] = middle - half > lower[i] ? middle - half : lower[i];
-            upper[i] = middle + half < upper[i] ? middle + half : upper[i];
+            gx_outward(middle, GX_F(sqrt)(squares + GX_TINY), size, tiny, lower + i, upper + i);
         }
 /*@end*/
     }

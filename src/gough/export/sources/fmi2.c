@@ -47,9 +47,8 @@ EXPORT int fmi2GetInteger(I, VR, int *v)
 EXPORT int fmi2GetBoolean(I, VR, int *v)
 {
     for (size_t i = 0; i < n; ++i) {
-        if (r[i] != V_FRICTION)
+        if (get_switch((Instance *)c, r[i], v + i))
             return FAILED;
-        v[i] = ((Instance *)c)->friction != 0;
     }
     return DONE;
 }
@@ -57,10 +56,8 @@ EXPORT int fmi2GetBoolean(I, VR, int *v)
 EXPORT int fmi2SetBoolean(I, VR, const int *v)
 {
     for (size_t i = 0; i < n; ++i) {
-        if (r[i] != V_FRICTION)
+        if (set_switch((Instance *)c, r[i], v[i]))
             return FAILED;
-        ((Instance *)c)->friction = v[i] != 0;
-        ((Instance *)c)->is_current = 0;
     }
     return DONE;
 }

@@ -68,9 +68,10 @@ NONE(fmi3SetInt32, I, VR, const int32_t *v, size_t k)
 EXPORT int fmi3GetBoolean(I, VR, bool *v, size_t k)
 {
     for (size_t i = 0; i < n && i < k; ++i) {
-        if (r[i] != V_FRICTION)
+        int value;
+        if (get_switch((Instance *)c, r[i], &value))
             return FAILED;
-        v[i] = ((Instance *)c)->friction != 0;
+        v[i] = value != 0;
     }
     return DONE;
 }
@@ -78,10 +79,8 @@ EXPORT int fmi3GetBoolean(I, VR, bool *v, size_t k)
 EXPORT int fmi3SetBoolean(I, VR, const bool *v, size_t k)
 {
     for (size_t i = 0; i < n && i < k; ++i) {
-        if (r[i] != V_FRICTION)
+        if (set_switch((Instance *)c, r[i], v[i]))
             return FAILED;
-        ((Instance *)c)->friction = v[i];
-        ((Instance *)c)->is_current = 0;
     }
     return DONE;
 }

@@ -14,7 +14,8 @@
 #define EXPORT __attribute__((visibility("default")))
 #endif
 
-/* Value references: time, q, dq, ddq, tau, parameters, status, friction. */
+/* Value references: time, q, dq, ddq, tau, parameters, status, and the switches of
+ * friction and effects. */
 enum {
     V_TIME = 0,
     V_Q = 1,
@@ -23,7 +24,7 @@ enum {
     V_TAU = V_DDQ + GX_ACTUATORS,
     V_PARAMETERS = V_TAU + GX_ACTUATORS,
     V_STATUS = V_PARAMETERS + GX_PARAMETERS,
-    V_FRICTION
+    V_SWITCHES
 };
 
 typedef struct {
@@ -31,7 +32,7 @@ typedef struct {
     gx_state state;
     double time;
     gx_real inputs[3 * GX_ACTUATORS], tau[GX_ACTUATORS];
-    int status, friction, is_current;
+    int status, with, is_current;
 } Instance;
 
 static void restart(Instance *of)
@@ -43,7 +44,7 @@ static void restart(Instance *of)
         of->inputs[i] = 0;
     for (int i = 0; i < GX_ACTUATORS; ++i)
         of->inputs[i] = @home_positions@;
-    of->friction = GX_WITH_FRICTION;
+    of->with = GX_WITH_ALL;
     of->is_current = 0;
 }
 
@@ -63,7 +64,7 @@ static void compute(Instance *of)
     if (of->is_current)
         return;
     of->status = gx_torque(&of->model, of->inputs, of->inputs + GX_ACTUATORS, of->inputs + 2 * GX_ACTUATORS,
-                           of->friction, &of->state, of->tau);
+                           of->with, &of->state, of->tau);
     of->is_current = 1;
 }
 
@@ -93,6 +94,24 @@ static int set_real(Instance *of, uint32_t reference, double value)
         of->model.parameters[reference - V_PARAMETERS] = (gx_real)value;
     else
         return 1;
+    return 0;
+}
+
+static int get_switch(const Instance *of, uint32_t reference, int *value)
+{
+    if (reference < V_SWITCHES || reference >= V_SWITCHES + GX_SWITCHES)
+        return 1;
+    *value = (of->with >> (reference - V_SWITCHES)) & 1;
+    return 0;
+}
+
+static int set_switch(Instance *of, uint32_t reference, int value)
+{
+    if (reference < V_SWITCHES || reference >= V_SWITCHES + GX_SWITCHES)
+        return 1;
+    const int own = 1 << (reference - V_SWITCHES);
+    of->with = value ? of->with | own : of->with & ~own;
+    of->is_current = 0;
     return 0;
 }
 

@@ -45,6 +45,10 @@ typedef struct {
 /*@if dynamics*/
 enum {
     GX_PARAMETERS = @n_parameters@,
+/*@if effects*/
+    GX_OWN_PARAMETERS = @n_own@, /* of the robot; those of effects follow */
+    GX_EFFECTS = @n_effects@,
+/*@end*/
     GX_UNKNOWNS = @n_unknowns@ /* parameters, or combinations of them, that the data determine */
 };
 
@@ -84,19 +88,24 @@ int gx_inverse(const gx_model *model, const gx_real x[GX_POSE], gx_state *state,
 int gx_jacobian(const gx_state *state, gx_real J[GX_POSE * GX_ACTUATORS]);
 /*@if dynamics*/
 
+/* What efforts contain besides those of bodies and rotors: a sum of these. */
 enum {
     GX_WITHOUT_FRICTION = 0,
-    GX_WITH_FRICTION = 1 /* dry and viscous friction, offsets and cogging; dry friction is a plain sign of the speed */
+    GX_WITH_FRICTION = 1, /* dry and viscous friction, offsets and cogging; dry friction is a plain sign of the speed */
+@switches@
+    GX_WITH_ALL = @default_switches@, /* @default_words@ */
+    GX_SCALING = @scaling@, /* gains of the drives: always part of mass matrix, gravity and friction */
+    GX_SWITCHES = @n_switches@
 };
 
 /* Efforts tau (@effort_units@) for positions, velocities and accelerations of the actuators. */
 int gx_torque(const gx_model *model, const gx_real q[GX_ACTUATORS], const gx_real dq[GX_ACTUATORS],
-              const gx_real ddq[GX_ACTUATORS], int friction, gx_state *state, gx_real tau[GX_ACTUATORS]);
+              const gx_real ddq[GX_ACTUATORS], int with, gx_state *state, gx_real tau[GX_ACTUATORS]);
 /*@if pose_efforts*/
 
 /* The same for a motion of the platform: pose, its first and second derivative. */
 int gx_torque_of_pose(const gx_model *model, const gx_real x[GX_POSE], const gx_real dx[GX_POSE],
-                      const gx_real ddx[GX_POSE], int friction, gx_state *state, gx_real tau[GX_ACTUATORS]);
+                      const gx_real ddx[GX_POSE], int with, gx_state *state, gx_real tau[GX_ACTUATORS]);
 /*@end*/
 
 /* Mass matrix M at a state, in the coordinates of the actuators: tau = M ddq + ... */
@@ -105,15 +114,16 @@ int gx_mass_matrix(const gx_model *model, const gx_state *state, gx_real M[GX_AC
 /* Efforts that hold the robot still at a state, without friction. */
 int gx_gravity(const gx_model *model, const gx_state *state, gx_real tau[GX_ACTUATORS]);
 
-/* Efforts of friction at a state. */
+/* Efforts of friction@friction_words@ at a state. */
 int gx_friction(const gx_model *model, const gx_state *state, const gx_real dq[GX_ACTUATORS],
                 gx_real tau[GX_ACTUATORS]);
 /*@if bounds*/
 
 /* Bounds of the model's efforts at a state, from the identified set: @set_about@
  * The bounds are those of the model, not of a measured effort with its noise. They belong to gx_identified and do not
- * change with the parameters of a copy. They are computed without directed rounding. */
+ * change with the parameters of a copy. They are rounded outward: for the columns of the regressor as computed at this
+ * state, the efforts of every model of the set lie between them in exact arithmetic, in both precisions. */
 int gx_torque_bounds(const gx_state *state, const gx_real dq[GX_ACTUATORS], const gx_real ddq[GX_ACTUATORS],
-                     int friction, gx_real lower[GX_ACTUATORS], gx_real upper[GX_ACTUATORS]);
+                     int with, gx_real lower[GX_ACTUATORS], gx_real upper[GX_ACTUATORS]);
 /*@end*/
 /*@end*/

@@ -43,7 +43,7 @@ public:
       dq[i] = static_cast<gx_real>(state_interfaces_[3 * i + 1].get_value());
       ddq[i] = static_cast<gx_real>(state_interfaces_[3 * i + 2].get_value());
     }
-    last_status = gx_torque(&model, q.data(), dq.data(), ddq.data(), GX_WITH_FRICTION, &state_, tau.data());
+    last_status = gx_torque(&model, q.data(), dq.data(), ddq.data(), GX_WITH_ALL, &state_, tau.data());
     const bool is_valid = last_status < GX_INVALID;
     for (std::size_t i = 0; i < GX_ACTUATORS; ++i)
       command_interfaces_[i].set_value(is_valid ? static_cast<double>(tau[i]) : 0.0);  // no feedforward on failure

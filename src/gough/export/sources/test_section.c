@@ -12,6 +12,9 @@ static void gx_test(void)
 /*@if dynamics*/
     double torque = 0, friction = 0, gravity = 0, mass = 0;
 /*@end*/
+/*@if effects*/
+    double switched = 0;
+/*@end*/
 /*@if pose_efforts*/
     double of_pose = 0;
 /*@end*/
@@ -43,7 +46,7 @@ static void gx_test(void)
                 ddx[i] = (gx_real)gx_v_ddx[k][i];
             }
             gx_start(&state);
-            gx_torque_of_pose(&gx_identified, x, dx, ddx, GX_WITH_FRICTION, &state, result);
+            gx_torque_of_pose(&gx_identified, x, dx, ddx, GX_WITH_ALL, &state, result);
             compare(result, GX_IS_FLOAT, gx_v_tau[k], GX_ACTUATORS, gx_scale_tau, &of_pose);
         }
 /*@end*/
@@ -72,14 +75,20 @@ static void gx_test(void)
 /*@if bounds*/
         {
             gx_real other[GX_ACTUATORS];
-            gx_torque_bounds(&state, dq, ddq, GX_WITH_FRICTION, result, other);
+            gx_torque_bounds(&state, dq, ddq, GX_WITH_ALL, result, other);
             compare(result, GX_IS_FLOAT, gx_v_lower[k], GX_ACTUATORS, gx_scale_tau, &lower);
             compare(other, GX_IS_FLOAT, gx_v_upper[k], GX_ACTUATORS, gx_scale_tau, &upper);
         }
 /*@end*/
         gx_start(&state);
-        gx_torque(&gx_identified, q, dq, ddq, GX_WITH_FRICTION, &state, result);
+        gx_torque(&gx_identified, q, dq, ddq, GX_WITH_ALL, &state, result);
         compare(result, GX_IS_FLOAT, gx_v_tau[k], GX_ACTUATORS, gx_scale_tau, &torque);
+/*@if effects*/
+        for (int e = 0; e < GX_SWITCHES; ++e) { /* each switch by itself */
+            gx_torque(&gx_identified, q, dq, ddq, 1 << e, &state, result);
+            compare(result, GX_IS_FLOAT, gx_v_switched[k] + e * GX_ACTUATORS, GX_ACTUATORS, gx_scale_tau, &switched);
+        }
+/*@end*/
 /*@end*/
     }
     tell("gx_inverse", inverse, GX_TOLERANCE);
@@ -89,6 +98,9 @@ static void gx_test(void)
     tell("gx_torque", torque, GX_TOLERANCE);
 /*@if pose_efforts*/
     tell("gx_torque_of_pose", of_pose, GX_TOLERANCE);
+/*@end*/
+/*@if effects*/
+    tell("gx_torque_switched", switched, GX_TOLERANCE);
 /*@end*/
     tell("gx_mass_matrix", mass, GX_TOLERANCE);
     tell("gx_gravity", gravity, GX_TOLERANCE);

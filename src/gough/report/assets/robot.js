@@ -5,6 +5,7 @@ const STYLE = {
   arm: { tint: 0, width: 6 },
   rod: { tint: "ink", width: 2 },
   platform: { tint: 1, width: 5 },
+  other: { tint: 2, width: 2.5 },
 };
 const SPEEDS = [0.1, 0.25, 0.5, 1];
 const CAMERA = { yaw: -0.9, pitch: 0.45, zoom: 1 };

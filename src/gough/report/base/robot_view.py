@@ -18,6 +18,7 @@ _LOOKS: dict[str, tuple[Color, float]] = {
     "arm": (0, 3.5),
     "rod": ("ink", 1.2),
     "platform": (1, 3.0),
+    "other": (2, 1.6),
 }
 
 
@@ -28,7 +29,7 @@ class Postures:
     start: float
     step: float
     kinds: tuple[str, ...]
-    """Kind of each segment: base, arm, rod or platform."""
+    """Kind of each segment: base, arm, rod or platform; `other` of a second robot beside the first."""
     segments: Array
     """End points (instants, segments, 2, 3) in meters."""
     poses: Array
@@ -61,17 +62,17 @@ class Postures:
         }
 
 
-def robot_figure(name: str, postures: Postures, clock: str) -> Drawing:
+def robot_figure(name: str, postures: Postures, clock: str, caption: str = "") -> Drawing:
     """The robot in the posture it has in the middle of its trajectory, with the way of its platform."""
     n = len(postures.segments)
     if postures.counted == "s":
         description = (
             f"The {name} along {postures.step * (n - 1):.3g} s of its trajectory, with the path of its platform."
         )
-        caption = f"The model of the {name}, and the path of the center of its platform."
+        caption = caption or f"The model of the {name}, and the path of the center of its platform."
     else:
         description = f"The {name} in {n} poses."
-        caption = f"The model of the {name} in each of {n} poses."
+        caption = caption or f"The model of the {name} in each of {n} poses."
     shape = postures.segments[len(postures.segments) // 2]
     middle = (postures.segments.min(axis=(0, 1, 2)) + postures.segments.max(axis=(0, 1, 2))) / 2
     with style():

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from gough.kernels import expression as ex
 from gough.kernels.expression import Expression
-from gough.robots.mechanism._closing import Positions, constant, spun
+from gough.robots.mechanism._closing import Positions, carried, constant, spun
 from gough.robots.mechanism._motion import MechanismMotion
 from gough.robots.mechanism.parameters import Parameter
 from gough.robots.mechanism.placement import STILL, UNTURNED, Placement
@@ -149,6 +149,19 @@ def regressor(
                 forces[k] = forces[k] + value if k in forces else value
         entries.append(_projected(motion, forces))
     return ex.matrix(*entries)
+
+
+def relative_turns(at: Structure, motion: MechanismMotion) -> Expression:
+    """Angular velocity (closures, 3) of the second body of each closure against the first, in the base frame."""
+    frames, positions = _frames(at, motion, ex.vector(*ZERO)), Positions(motion.s)
+
+    def turning(link: int) -> Expression:
+        if link < 0:
+            return ex.vector(*ZERO)
+        return carried(at, link, frames[link].turning, positions, is_point=False)
+
+    rows = [turning(second) - turning(first) for _, first, second in at.closures]
+    return ex.matrix(*(ex.vector(*(row[k] for row in rows)) for k in range(3)))
 
 
 def _projected(motion: MechanismMotion, forces: dict[int, Expression]) -> Expression:

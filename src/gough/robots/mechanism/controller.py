@@ -57,6 +57,7 @@ class MechanismController:
             efforts=EffortEquations(
                 self._joint(), self._pose(), self._regressor, tuple(not _is_rigid(each) for each in self.columns)
             ),
+            speeds=self._speeds(),
         )
 
     def _forward(self) -> StateSearch:
@@ -88,6 +89,18 @@ class MechanismController:
             return {"J": Elimination(J).solve(unit_matrix(len(at.pose)))}
 
         return trace(look, name="jacobian", inputs={"s": self.engine.n})
+
+    def _speeds(self) -> Kernel | None:
+        home, m = self.engine.home, self.engine.n_actuators
+        if not home.at.closures:
+            return None
+        still = ex.vector(*(0.0 for _ in range(m)))
+
+        def look(s: Expression, dq: Expression) -> dict[str, Expression]:
+            motion = motion_of_actuators(home.at, s, dq, still, home.rows)
+            return {"ds": motion.ds, "turns": _dynamics.relative_turns(home.at, motion)}
+
+        return trace(look, name="speeds", inputs={"s": self.engine.n, "dq": m})
 
     def _margin(self) -> Kernel:
         engine = self.engine
