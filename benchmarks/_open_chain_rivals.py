@@ -44,6 +44,8 @@ def mujoco_sysid(data):
         return {"reason": "mujoco is installed without its extra sysid"}
     bodies = data["bodies"].tolist()
     spec = mujoco.MjSpec.from_string(str(data["mjcf"]))
+    spec.compile()
+    spec = mujoco.MjSpec.from_string(spec.to_xml())  # with principal moments, which it starts from
     model = spec.compile()
     order = [model.joint(f"q{k + 1}").dofadr[0] for k in range(len(bodies))]
     parameters = sysid.ParameterDict()

@@ -191,7 +191,7 @@ def _by_rivals(sent, interpreters):
             command += [str(Path(folder, "data.npz")), str(Path(folder, "answers.json"))]
             subprocess.run(command, check=True, capture_output=True)
             for name, result in json.loads(Path(folder, "answers.json").read_text(encoding="utf-8")).items():
-                if "theta" in result or name not in found:
+                if name not in found or not result.get("reason", "").startswith("not installed"):
                     found[name] = result
     return found
 

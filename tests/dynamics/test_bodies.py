@@ -25,6 +25,7 @@ from gough.dynamics import (
 )
 from gough.dynamics.base_parameters import random_motion as random_motion_of
 from gough.dynamics.bodies import program
+from gough.dynamics.bodies.certified import _masses
 from gough.dynamics.bodies.complete import complete_set
 from gough.dynamics.bodies.optimality import distance_gap
 from gough.dynamics.bodies.possible import DATA, HIDDEN, PRIOR, proven_margin
@@ -377,6 +378,18 @@ def test_equal_bodies_narrow_the_proven_intervals():
     assert answer.interval("I_1") == answer.interval("I_2")
     forged = replace(answer.certificate.proof, equal=())
     assert not check(replace(answer.certificate, proof=forged), answer.problem)
+
+
+def test_the_total_mass_is_that_of_all_bodies():
+    """Where a body is fixed, the sum of the others is not called the total mass."""
+    robot = FiveBar.demo()
+    nominal = dict(zip(robot.names, robot.nominal.tolist(), strict=True))
+    fixed = {name: nominal[name] for name in ("m_4", "mx_4", "my_4", "I_4")}
+    for held in ({}, fixed):
+        free = [name for name in robot.names if name not in held]
+        analysis = identifiability(LinearProblem(np.eye(len(free)), np.zeros(len(free)), Unknowns(free)))
+        complete = complete_set(robot.physical, analysis, nominal, fixed=held)
+        assert (sum(_masses(robot, complete).values()) == 5) == (not held)
 
 
 def test_bounds_of_a_hexapod_are_proven():

@@ -196,7 +196,7 @@ class Programs:
 
     @cached_property
     def by_misfit(self) -> tuple[Array, Array, Array]:
-        """Matrices F, Q and N: points u = F (y + Qᵀ b) + N z have the misfit y = Qᵀ (A u − b) that points can change."""
+        """Matrices F, Q and N: points u = F (y + Qᵀ b) + N z have the misfit y = Qᵀ (A u − b) that can change."""
         _, N, rest = self._split
         Q, R = np.linalg.qr(self.A @ rest)
         return rest @ np.linalg.inv(R), Q, N
