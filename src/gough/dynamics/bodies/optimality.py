@@ -70,7 +70,8 @@ def distance_gap(programs: Programs, found: Solution, measure: Measure, misfit: 
 def misfit_gap(programs: Programs, found: Solution) -> float:
     """Misfit of the answer minus a lower bound of it, in σ.
 
-    The bound is that of robots whose bodies and variables are at most a thousand times as large as the blueprint's.
+    The bound is that of robots whose bodies and variables are at most a thousand times as large as the blueprint's, or
+    twice those of the answer where these are larger.
     """
     start, P, y = _directions(programs, found, is_exact=False)
     bodies, _ = _bodies(programs, found, start, P)
@@ -78,14 +79,16 @@ def misfit_gap(programs: Programs, found: Solution) -> float:
     size = float(np.linalg.norm(y.here))
     duals = [-_symmetric(dual).reshape(-1) for dual in found.duals]
     parts, multipliers = [*bodies, y], [*duals, y.here / (size or 1.0)]
-    left = _made_stationary(parts, multipliers, limits, mu)
+    # what a multiplier of a body errs by counts a thousand times, that of the misfit once
+    left = _made_stationary(parts, multipliers, limits, mu, [np.eye(len(each)) / _LARGEST for each in duals])
     shrink = max(1.0, float(np.linalg.norm(multipliers[-1])))
-    bound = _constant(parts, multipliers, limits, mu) - _LARGEST * left
+    bound = _constant(parts, multipliers, limits, mu) - max(_LARGEST, 2 * float(abs(found.point).max())) * left
     for part, vector in zip(bodies, multipliers[:-1], strict=True):
         d = round(len(part.here) ** 0.5)
-        least = min(programs.inside, float(np.linalg.eigvalsh(part.here.reshape(d, d))[0]))
+        X = part.here.reshape(d, d)
+        least, most = min(programs.inside, float(np.linalg.eigvalsh(X)[0])), max(_LARGEST, 2 * float(np.trace(X)))
         values = np.linalg.eigvalsh(_symmetric(vector.reshape(d, d)))
-        bound -= least * float(values.sum()) + _LARGEST * max(float(values[-1]), 0.0)
+        bound -= least * float(values.sum()) + most * max(float(values[-1]), 0.0)
     return size - bound / shrink
 
 
@@ -95,12 +98,11 @@ def _directions(programs: Programs, found: Solution, *, is_exact: bool) -> tuple
         start, N = programs.reproduced
         none = np.zeros(0)
         return start, N, _Parts(none, none, np.zeros((0, N.shape[1])))
-    onto, white, N = programs.by_misfit
+    onto, Q, N = programs.by_misfit
     P = np.hstack([onto, N])
     zero = np.zeros(onto.shape[1])
-    # the least change of z that has the answer's misfit; what no effort depends on is the rest of z
-    here = np.linalg.lstsq(P, found.point - onto @ white, rcond=None)[0][: len(zero)]
-    return onto @ white, P, _Parts(zero, here, np.eye(len(zero), P.shape[1]))
+    here = Q.T @ (programs.A @ found.point - programs.b)
+    return onto @ (Q.T @ programs.b), P, _Parts(zero, here, np.eye(len(zero), P.shape[1]))
 
 
 def _bodies(programs: Programs, found: Solution, start: Array, P: Array) -> tuple[list[_Parts], list[float]]:

@@ -5,7 +5,7 @@ is the unit matrix, whatever the units, the frame and the size of the body are. 
 body minus t times its blueprint is still a body.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -24,6 +24,8 @@ _NULL = 1e-9
 _REPRODUCED = 1e-7
 """Misfit in σ up to which base parameters are reproduced by variables that may have any value."""
 _SOLVED = ("optimal", "optimal_inaccurate")
+_FINE = {"CLARABEL": dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10)}
+"""Settings with which an optimum is found to about 1e-9 of its value; where a solver does not succeed, its own."""
 _FAR = 1e7
 """Size of a scaled variable from which on a range counts as unbounded."""
 
@@ -194,22 +196,22 @@ class Programs:
 
     @cached_property
     def by_misfit(self) -> tuple[Array, Array, Array]:
-        """Matrices F and N and a vector s: points u = F (y + s) + N z have the misfit y and one that none can avoid."""
+        """Matrices F, Q and N: points u = F (y + Qᵀ b) + N z have the misfit y = Qᵀ (A u − b) that can change."""
         _, N, rest = self._split
         Q, R = np.linalg.qr(self.A @ rest)
-        return rest @ np.linalg.inv(R), Q.T @ self.b, N
+        return rest @ np.linalg.inv(R), Q, N
 
-    @cached_property
+    @property
     def outside(self) -> float:
         """Misfit that no point can avoid: not 0 where equal bodies have fewer base parameters than were estimated."""
-        Q, _ = np.linalg.qr(self.A @ self._split[2])
+        Q = self.by_misfit[1]
         return float(np.linalg.norm(self.b - Q @ (Q.T @ self.b)))
 
     def _with_misfit(self, cp: Any) -> tuple[Any, Any]:
         """The misfit as a variable, and the point that has it."""
-        onto, start, N = self.by_misfit
+        onto, Q, N = self.by_misfit
         y = cp.Variable(onto.shape[1])
-        point = onto @ y + onto @ start
+        point = onto @ y + onto @ (Q.T @ self.b)
         if N.shape[1]:
             point = point + N @ cp.Variable(N.shape[1])
         return y, point
@@ -302,7 +304,9 @@ class Programs:
     def _solved(self, cp: Any, objective: Any, point: Any, more: list[Any], without: int | None = None) -> Solution:
         matrices, linear = self.matrices(cp, point, self.inside, without), self.linear(point)
         program = cp.Problem(objective, [*matrices, *linear, *more])
-        status = run(cp, program, self.solver)
+        status = run(cp, program, self.solver, _FINE.get(self.solver))
+        if status not in _SOLVED:
+            status = run(cp, program, self.solver)
         if status not in _SOLVED:
             return Solution(status, np.nan, np.empty(0))
         value = point if isinstance(point, np.ndarray) else point.value
@@ -312,11 +316,11 @@ class Programs:
         return Solution(status, float(program.value), np.asarray(value), duals, limits, near)
 
 
-def run(cp: Any, program: Any, solver: str) -> str:
+def run(cp: Any, program: Any, solver: str, settings: Mapping[str, Any] | None = None) -> str:
     """Solve, and return the status; no exception and no warning of a solver leaves this function."""
     import warnings  # noqa: PLC0415 - used here alone
 
-    options: dict[str, Any] = {}
+    options = dict(settings or {})
     if solver == "SCS":
         options = {"eps": 1e-9, "max_iters": 100_000}
     try:
