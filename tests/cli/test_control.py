@@ -45,17 +45,18 @@ def test_the_table_and_the_page(results, here, capsys):
     assert "Errors are magnified" in page
     assert (here / "delta-control" / "figures" / "robot.svg").exists()
     assert "Worst feedforward error" in page or "worst feedforward error" in page
-    assert run(["control", str(results), *SHORT, "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)
+    data = json.loads((here / "delta-control" / "control.json").read_text())
     assert [each["parameters"] for each in data["runs"]] == [None, "blueprint", "identified", "true"]
     assert data["enclosure"]["claim"] == "PROOF"
-    assert data["enclosure"]["is_within"] is None
+    assert data["enclosure"]["is_within"] is True
 
 
 @needs_compiler
 def test_a_limit_that_is_not_shown_to_suffice_exits_with_one(results, here, capsys):
-    assert run(["control", str(results), *SHORT, "--limit", "3,100,100"]) == 1
-    assert "motor 1" in capsys.readouterr().out
+    assert run(["control", str(results), *SHORT, "--controllers", "pd", "--limit", "3,100,100", "--json"]) == 1
+    data = json.loads(capsys.readouterr().out)
+    assert "motor 1" in data["enclosure"]["statement"]
+    assert data["enclosure"]["is_within"] is False
     assert (here / "delta-control" / "report.html").exists()
 
 
