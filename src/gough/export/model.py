@@ -276,7 +276,7 @@ class RobotModel:
         assert geometry.home_readings is not None
         free = np.flatnonzero(C.diagonal() > 0)
         require(len(free) > 0, "every parameter of the geometry was held: give the geometry.toml of a calibration")
-        names, units = ([words[i] for i in free] for words in (model.names, model.units))
+        names, units = (tuple(words[i] for i in free) for words in (model.names, model.units))
         region = ConfidenceEllipsoid(model.nominal[free], C[np.ix_(free, free)])
         unknowns = Unknowns(names, units, model.nominal[free])
         stats = Stats(geometry.spare + len(free))
