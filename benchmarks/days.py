@@ -57,6 +57,7 @@ def confusion(counts=COUNTS, runs=RUNS, seed=1) -> dict[tuple[int, str], Counter
     result = {(count, cause): Counter() for count in counts for cause in CAUSES}
     robot = GoughPlatform.deltalab()
     for run in range(runs):
+        print(f"day {run + 1} of {runs}", file=sys.stderr, flush=True)
         rng = np.random.default_rng((seed, run))
         theta = robot.nominal + rng.normal(0, 1e-3, 42)
         geometry = machine_geometry(calibrate(robot, measured(robot, theta, 40, rng)))

@@ -25,6 +25,7 @@ def test_the_help_names_every_command(capsys):
         "target",
         "camera",
         "calibrate",
+        "recalibrate",
         "certify",
         "check",
         "reproduce",

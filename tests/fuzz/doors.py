@@ -44,12 +44,16 @@ from gough.dynamics.effects import catalogue
 from gough.dynamics.example import random_motion
 from gough.export import RobotModel
 from gough.export.c_source import sections_of, source_files
+from gough.export.model import seal
+from gough.geometry import Frames, MachineGeometry, RigidMotion, geometry_text
 from gough.methods import LinearHull, RelaxedHull, TightEllipsoid
-from gough.robots import ROBOTS
+from gough.robots import ROBOTS, GoughPlatform, H4Kinematics, LinearDelta
+from gough.robots.kinematics import PlatformPoses
 from gough.robots.mechanism.imports import read_mjcf, read_urdf
 from gough.studies import IdentificationStudy, study_text
 from gough.studies.calibration import CalibrationStudy
 from gough.studies.design import DesignStudy
+from gough.studies.geometry_file import read_geometry
 from gough.studies.mechanism_file import MechanismFile
 from gough.studies.mechanism_text import mechanism_text
 from gough.studies.pose_selection import PoseSelectionStudy
@@ -451,8 +455,16 @@ def _models_of_effects() -> list[bytes]:
 
 def _exported(path: Path) -> int:
     """What `gough export` and `gough control` do with a model before anything is compiled."""
+    _sealed_anew(path)
     model = RobotModel.read(path)
     return _ok(source_files(sections_of(model, "robot"), "robot"), ControlStudy.of(model).parameter_sets)
+
+
+def _sealed_anew(path: Path) -> None:
+    """Give a damaged model the seal of its content, so that the content itself is examined."""
+    with suppress(ValueError, TypeError, KeyError, RecursionError):
+        data = json.loads(path.read_bytes())
+        path.write_text(json.dumps({**data, "seal": seal(data["dynamics"], data["geometry"])}))
 
 
 @cache
@@ -479,6 +491,20 @@ def _motions() -> list[bytes]:
     ]
 
 
+def _geometries() -> list[bytes]:
+    """Calibrated robots with covariance, frames and home."""
+    still = RigidMotion(np.eye(3), np.zeros(3))
+    home = PlatformPoses(np.array([[0.0, 0.0, 0.35]]), np.eye(3)[None])
+    known = {"frames": Frames(still, still), "home": home, "spare": 9, "n_poses": 9}
+    made = []
+    for model in (GoughPlatform.deltalab(), LinearDelta(), H4Kinematics(calibrated=H4Kinematics().blueprint)):
+        n, p = len(model.chains), len(model.names)
+        ends = {"readings": np.array([np.zeros(n), np.ones(n)]), "home_readings": np.full(n, 0.05)}
+        known_here = {**known, **ends, "closure": np.full(n, 1e-4), "covariance": 1e-8 * np.eye(p)}
+        made.append(geometry_text(MachineGeometry(model, **known_here)).encode())
+    return made
+
+
 DOORS: dict[str, Door] = {
     "model": Door(".json", _models, mutators.JSON, lambda path: _ok(RobotModel.read(path))),
     "model to export": Door(".json", _models_of_effects, mutators.JSON, _exported),
@@ -493,6 +519,7 @@ DOORS: dict[str, Door] = {
         _identify,
         {"recording.csv": RECORDING},
     ),
+    "geometry": Door(".toml", _geometries, mutators.TOML, lambda path: _ok(read_geometry(path))),
     "study of calibration": Door(
         ".toml", _texts(CALIBRATION, CIRCLES, DELTA), mutators.TOML, _calibrate, {"poses.csv": POSES}
     ),

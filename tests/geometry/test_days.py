@@ -37,7 +37,7 @@ def test_the_cause_is_named_and_mended(known, cause):
     assert answer.validation.position_after.mean() < 2e-4
     again = recalibrate(answer.geometry, other) if cause != "one gain" else None  # gains are no parameters here
     assert again is None or again.chosen.name == "nothing"
-    assert ("changed" in answer.words) == (cause != "nothing")
+    assert ("changed:" in answer.words) == (cause != "nothing")
 
 
 def test_frames_far_away_are_found_too(known):

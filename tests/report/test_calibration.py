@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from gough.closure import Bracket, ChainFinding, Finding
-from gough.data import KlipperDelta, averaged
+from gough.core.rotations import exp
+from gough.data import KlipperDelta, Poses, averaged
 from gough.geometry import calibrate, calibrate_printer
 from gough.region import Box
 from gough.report.calibration.figures import expected_closure
 from gough.report.calibration.page import calibration_documents, headline, printer_documents
 from gough.report.calibration.tables import joint_changes
-from gough.robots import LinearDelta
+from gough.robots import GoughPlatform, LinearDelta
 from gough.simulate import CalibrationCampaign, Faults
 
 from .browser import CHROMIUM, Browser
@@ -105,8 +106,6 @@ def test_the_headline_tells_refuted_from_not_refuted_and_not_tested(campaign):
 def test_other_robots_have_a_page_too():
     printer, rng = LinearDelta(), np.random.default_rng(1)
     p = rng.uniform([-0.08, -0.08, 0.0], [0.08, 0.08, 0.1], (30, 3))
-    from gough.data import Poses
-
     poses = Poses(p, None, printer.inverse(printer.nominal + 1e-3, p) + rng.normal(0, 1e-5, p.shape))
     files = calibration_documents("A printer", (), calibrate(printer, poses))
     assert "endstop_a" in files["report.html"].decode()
@@ -148,3 +147,17 @@ def test_the_page_in_a_browser(files, tmp_path):
             assert 25 < int(re.match(r"pose (\d+)", told)[1]) < 40
     finally:
         browser.close()
+
+
+def test_a_platform_with_four_legs_has_a_report(rng):
+    """Four legs do not determine a pose: no uncertainty of predicted poses, and no failure."""
+    whole = GoughPlatform.deltalab()
+    legs = [0, 2, 3, 5]
+    robot = GoughPlatform(whole.base[legs], whole.platform[legs], whole.length[legs])
+    p, R = rng.normal([0, 0, 0.35], 0.03, (20, 3)), exp(rng.normal(0, 0.15, (20, 3)))
+    readings = robot.inverse(robot.nominal + rng.normal(0, 1e-3, 28), p, R)
+    found = calibrate(robot, Poses(p + rng.normal(0, 1e-5, p.shape), R, readings))
+    files = calibration_documents("Four legs", (), found)
+    assert "geometry.toml" in files
+    assert "workspace-map.json" not in files
+    assert b"Uncertainty of poses predicted" not in files["report.html"]

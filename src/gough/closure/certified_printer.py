@@ -5,7 +5,7 @@ from typing import Any
 
 from gough.answers import Answer
 from gough.closure.certified_probes import HeightTolerance, ProbedHeights, height_tolerance
-from gough.core import outward
+from gough.closure.findings import Bracket
 from gough.core.arrays import ArrayValue
 from gough.core.errors import InputError, require
 from gough.core.tables import Table, table
@@ -57,11 +57,10 @@ class CertifiedPrinter(Answer, ArrayValue):
 
     def headlines(self) -> tuple[str, ...]:
         """The bracket in words."""
-        low, high = self._ends
         many = counted(len(self.calibrated.probes.heights), "height")
         words = (
-            f"{many} of {self.calibrated.probes.source}: a geometry explains them all if each may be wrong by "
-            f"{high} mm; with less than {low} mm, none {self._box} does. Both are proven."
+            f"{many} of {self.calibrated.probes.source}: ε = {self._epsilon} mm. A geometry explains them all if each "
+            f"may be wrong by the upper end; with less than the lower end, none {self._box} does. Both are proven."
         )
         return (words,)
 
@@ -90,11 +89,8 @@ class CertifiedPrinter(Answer, ArrayValue):
         return f"within ± {1e3 * self.around:g} mm of the calibrated one"
 
     @property
-    def _ends(self) -> tuple[str, str]:
-        return (
-            outward.at_least(self.bracket.lower, times=1000, digits=4),
-            outward.at_most(self.bracket.upper, times=1000, digits=4),
-        )
+    def _epsilon(self) -> str:
+        return Bracket(self.bracket.lower, self.bracket.upper, 0.0).words
 
     def remarks(self) -> tuple[str, ...]:
         """The verdicts."""
@@ -102,9 +98,8 @@ class CertifiedPrinter(Answer, ArrayValue):
 
     def table(self) -> Table:
         """The bracket."""
-        low, high = self._ends
         largest = f"{1e3 * float(abs(self.calibrated.residuals_after).max()):.4g}"
-        return table(["ε, mm", "least squares leave, mm"], [[f"{low} … {high}", largest]], "rr", "Smallest tolerance")
+        return table(["ε, mm", "least squares leave, mm"], [[self._epsilon, largest]], "rr", "Smallest tolerance")
 
     def __str__(self) -> str:
         return "\n".join([*self.headlines(), *self.verdicts, "", str(self.table())])

@@ -83,7 +83,7 @@ class Notary:
         verdict, text = check_chains(certificate, self.question, places), render_chains(certificate)
         took = process_time() - began
         sides = list(verdict.intervals.values())
-        box = Box([side.lower for side in sides], [side.upper for side in sides]) if sides else None
+        box = Box(*np.array(sides).T) if sides else None
         return CertificateFile(f"{name}.json", text, verdict.statement, verdict.holds, took, certificate.more, box)
 
     def empty(

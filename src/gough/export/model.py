@@ -347,7 +347,7 @@ class RobotModel:
         assert geometry.home_readings is not None
         free = np.flatnonzero(C.diagonal() > 0)
         require(len(free) > 0, "every parameter of the geometry was held: give the geometry.toml of a calibration")
-        names, units = ([words[i] for i in free] for words in (model.names, model.units))
+        names, units = (tuple(words[i] for i in free) for words in (model.names, model.units))
         region = ConfidenceEllipsoid(model.nominal[free], C[np.ix_(free, free)])
         unknowns = Unknowns(names, units, model.nominal[free])
         stats = Stats(geometry.spare + len(free))
@@ -401,7 +401,7 @@ class RobotModel:
                 None if geometry is None else CalibratedGeometry.from_dict(geometry),
             )
             require(
-                data["seal"] == _seal(dynamics, geometry),
+                data["seal"] == seal(dynamics, geometry),
                 "its content was changed after gough wrote it (the seal does not fit), and its guarantees no longer "
                 "hold: run gough identify or gough calibrate again",
             )
@@ -438,7 +438,7 @@ class RobotModel:
             "written_by": f"gough {gough.__version__}",
             "dynamics": dynamics,
             "geometry": geometry,
-            "seal": _seal(dynamics, geometry),
+            "seal": seal(dynamics, geometry),
         }
 
     def to_json(self) -> str:
@@ -446,7 +446,7 @@ class RobotModel:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
 
 
-def _seal(dynamics: Any, geometry: Any) -> str:
+def seal(dynamics: Any, geometry: Any) -> str:
     """A digest of the content: it finds changes by accident or by hand, not those of someone who seals anew."""
     text = json.dumps([dynamics, geometry], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -163,7 +163,7 @@ class Recalibrated(Answer, ArrayValue):
                 f"nearest is “{now.name}”, which leaves {after} (rms). Calibrate again, or look for wrong poses."
             )
         if not now.unknowns:
-            return f"The calibration explains {days}: closure {after} (rms, p = {now.p_value:.2g}). Nothing changed."
+            return f"The calibration explains {days}: closure {after} (rms, p = {now.p_value:.2g}). No change is found."
         subject = _SUBJECTS.get(now.name, f"The {now.name}")
         return (
             f"{subject} changed: {counted(len(now.unknowns), 'unknown')} explain{'s' * (len(now.unknowns) == 1)} "

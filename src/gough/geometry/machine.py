@@ -102,6 +102,7 @@ def machine_geometry(answer: Calibrated | CalibratedPrinter) -> MachineGeometry:
             frames,
             base=gauged.base.inverse() if "base" in answer.moved_bodies else frames.base,
             target=gauged.platform.inverse() if "platform" in answer.moved_bodies else frames.target,
+            covariance=None if len(answer.moved_bodies) == 2 else frames.covariance,  # that of the hand–eye start
         )
     made, home = with_values(model, values), _home(answer, frames)
     rows = answer.residuals.size

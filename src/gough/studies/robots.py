@@ -185,7 +185,8 @@ def kinematic_model(table: KinematicRobotTable) -> KinematicModel:
         require(not geometry, "give either a blueprint or a geometry, not both")
         metres = table.reading_unit == "m"
         require(metres, "legs of a built-in blueprint read metres: leave out reading_unit, state units of [poses]")
-        return replace(BLUEPRINTS[table.blueprint](), gains=table.gains, **named)
+        built_in: KinematicModel = _named(replace(BLUEPRINTS[table.blueprint](), gains=table.gains), named)
+        return built_in
     options: dict[str, Any] = {"gains": table.gains, "reading_unit": table.reading_unit, **named}
     circles = "base_radius" in geometry
     values = _dimensions("gough", geometry, _CIRCLES | {"length": "m", "gain": "1"} if circles else _GOUGH)

@@ -54,15 +54,15 @@ class Study:
     def read(cls, path: str | Path) -> Any:
         """The study in a TOML file, of the kind that its tables ask for.
 
-        ====================================  =======================  ==========================
+        ====================================  =======================  =================================
         tables                                kind                     method
-        ====================================  =======================  ==========================
+        ====================================  =======================  =================================
         `[robot]`, `[data]`                   `IdentificationStudy`    `identify()`
         `[robot]`, `[poses]`                  `CalibrationStudy`       `calibrate()`, `certify()`
-        `[printer]`, or a Klipper `.cfg`      `CalibrationStudy`       `calibrate()`
+        `[printer]`, or a Klipper `.cfg`      `CalibrationStudy`       `calibrate()`, `certify_printer()`
         `[robot]`, `[design]`                 `DesignStudy`            `design()`
         `[robot]`, `[selection]`              `PoseSelectionStudy`     `choose()`
-        ====================================  =======================  ==========================
+        ====================================  =======================  =================================
 
         A file may serve several purposes, before and after the measurements. The first row that fits decides;
         `DesignStudy.read` reads the `[design]` of a file that has `[data]` too, and `PoseSelectionStudy.read` the

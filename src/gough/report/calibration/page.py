@@ -263,7 +263,7 @@ def _frames(calibrated: Calibrated) -> tuple[Block, ...]:
     if frames is None:
         return ()
     left = f"{number(1e3 * frames.position_rms, digits=3)} mm and {number(np.degrees(frames.rotation_rms), digits=3)}°"
-    if frames.covariance is not None and len(calibrated.moved_bodies) != 2:
+    if frames.covariance is not None:
         words = "Found from the poses, together with the parameters that were not held."
     elif isinstance(calibrated.model, GoughPlatform):
         words = (
