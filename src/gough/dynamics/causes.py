@@ -62,6 +62,8 @@ class Hidden:
     """The model's parameter that moves most."""
     sigmas: float
     """By how many of its σ."""
+    values: Mapping[str, float] = field(default_factory=dict)
+    """All parameters of the effect in that combination; their signs may all be changed."""
 
     def __str__(self) -> str:
         unit = "" if self.unit == "1" else f" {self.unit}"
@@ -597,6 +599,7 @@ class _Rows:
             columns.units[i],
             self.free[int(self.determined[j])],
             float(found * sigmas[j]),
+            dict(zip(columns.names, (values / size).tolist(), strict=True)),
         )
 
     def _shifts(self, efforts: Array, variance: float) -> dict[str, tuple[float, float]]:
