@@ -1,6 +1,6 @@
 """Coverage of the 95 % intervals over simulated recordings of several robots: white, filtered, drifting noise, walks.
 
-    python -m benchmarks.coverage five-bar delta --seeds 200 --first 20000 --noise white filtered
+python -m benchmarks.coverage five-bar delta --seeds 200 --first 20000 --noise white filtered
 """
 
 import argparse

@@ -90,10 +90,11 @@ def main() -> None:
             causes = [sought(robot, effect, planted, given.first + k) for k in range(given.seeds)]
             found = sum(cause.is_present for cause in causes)
             by_blocks = sum(cause.score > 0 and cause.p >= LEVEL for cause in causes)
+            moves = f"{hidden.parameter} by {given.factor * hidden.sigmas:.2g} σ"
             unit = "" if hidden.unit == "1" else f" {hidden.unit}"
             print(
                 f"| {robot} | {effect} | {hidden.name} {given.factor * hidden.size:.2g}{unit} | "
-                f"{hidden.parameter} by {given.factor * hidden.sigmas:.2g} σ | {found} of {given.seeds} | {by_blocks} |",
+                f"{moves} | {found} of {given.seeds} | {by_blocks} |",
                 flush=True,
             )
 

@@ -1,6 +1,6 @@
 """Effects found in repeats of a periodic motion: planted size, estimate and ±, by robot and sampling rate.
 
-    python -m benchmarks.repeats --seeds 10
+python -m benchmarks.repeats --seeds 10
 """
 
 import argparse
@@ -26,14 +26,12 @@ def _delayed(size: float) -> Callable[[Efforts, Array], tuple[Array, Array]]:
     return lambda at, t: (at(t - size)[0], np.full(at(t)[0].shape[1], size))
 
 
-def _added(
-    size: float, of: Callable[[Array, Array], Array]
-) -> Callable[[Efforts, Array], tuple[Array, Array]]:
-    """A column of efforts and speeds, the same for all actuators, times this part of the rms effort over its rms."""
+def _added(size: float, of: Callable[[Array], Array]) -> Callable[[Efforts, Array], tuple[Array, Array]]:
+    """A function of the speeds, the same for all actuators, times this part of the rms effort over its rms."""
 
     def planted(at: Efforts, t: Array) -> tuple[Array, Array]:
         efforts, speed = at(t)
-        column = of(efforts, speed)
+        column = of(speed)
         each = size * np.sqrt((efforts**2).mean(axis=0) / (column**2).mean(axis=0))
         return efforts + each * column, each
 
@@ -56,9 +54,9 @@ CASES = {
     "delay, 0.5 ms": ("delay", _delayed(0.0005)),
     "delay, 2 ms": ("delay", _delayed(0.002)),
     "delay, 7.3 ms": ("delay", _delayed(0.0073)),
-    "offset, 0.05 of the rms effort": ("offset", _added(0.05, lambda e, v: np.ones_like(e))),
+    "offset, 0.05 of the rms effort": ("offset", _added(0.05, np.ones_like)),
     "gain, 0.05": ("gain", _gained(0.05)),
-    "asymmetry, 0.01 of the rms effort": ("asymmetry", _added(0.01, lambda e, v: abs(v))),
+    "asymmetry, 0.01 of the rms effort": ("asymmetry", _added(0.01, abs)),
     "none": ("", lambda at, t: (at(t)[0], np.zeros(0))),
 }
 
@@ -111,7 +109,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--rates", type=float, nargs="+", default=[200.0, 1000.0])
     given = parser.parse_args()
-    print("| planted | robot, rate | named first | mean estimate over planted | median 2 σ over planted | rms error in σ |")
+    print("| planted | robot, rate | named first | mean estimate over planted | median 2 σ over it | rms error in σ |")
     print("|---|---|---|---|---|---|")
     for case, (effect, _) in CASES.items():
         for name, robot in (("five-bar", FiveBar.demo()), ("delta", Delta())):

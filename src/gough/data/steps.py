@@ -183,7 +183,7 @@ class DropMissing(_Printed):
         for one in bridges:
             one.values[one.at], one.lost[one.at] = one.bridged, False
         margin = signals.memory if self.margin is None else self.margin
-        around = _surrounded if self.margin is None else _widened
+        around = _surrounded if self.margin is None else widened
         samples = ceil(margin * signals.rate)
         mask = around(np.asarray(lost_q.any(axis=1, keepdims=True)), samples) | around(lost_efforts, samples)
         n_masked = int(lost_q.sum() + lost_efforts.sum())

@@ -13,6 +13,7 @@ from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
 from gough.core.progress import Phase, announced
 from gough.core.tables import Table
+from gough.core.threads import one_blas_thread
 from gough.data import MeasuredMotion, advised_cutoff
 from gough.data.filters import MEMORIES, low_passed, memory
 from gough.data.motion import FullRate
@@ -373,6 +374,7 @@ class IdentifiedRepeats(RobotEstimates):
         return regroupings(self.robot, self.identifiability, self.likeliest.unknowns.names)
 
 
+@one_blas_thread()
 def identify_repeated(
     robot: DynamicModel,
     motion: RepeatedMotion,
