@@ -1,9 +1,9 @@
 """Coverage of the 95 % intervals over simulated recordings of several robots: white, filtered, drifting noise, walks.
 
-Arguments: number of seeds, then names of robots; without them 200 seeds of every robot.
+python -m benchmarks.coverage five-bar delta --seeds 200 --first 20000 --noise white filtered
 """
 
-import sys
+import argparse
 
 import numpy as np
 
@@ -18,7 +18,9 @@ NOISE |= {f"walk, {size}": walking(size) for size in (1, 5)}
 SIGMA = 0.1
 
 
-def coverage(robot_name: str, noise_name: str, seeds: int, names: tuple[str, ...] = NAMES) -> dict[str, tuple]:
+def coverage(
+    robot_name: str, noise_name: str, seeds: range, names: tuple[str, ...] = NAMES
+) -> dict[str, tuple[float, float, float]]:
     """For each method: part of all intervals that hold the truth, least of any unknown, rms of printed over true σ."""
     robot, _, W = moving(robot_name)
     n_samples, n, p = W.shape
@@ -30,7 +32,7 @@ def coverage(robot_name: str, noise_name: str, seeds: int, names: tuple[str, ...
     truth = base_values(analysis, robot.nominal)
     clean = problem.W @ truth
     held = {name: [] for name in names}
-    for seed in range(seeds):
+    for seed in seeds:
         y = clean + SIGMA * NOISE[noise_name](np.random.default_rng(seed), n_samples, n).reshape(-1)
         again = LinearProblem(problem.W, y, problem.unknowns, Gaussian(), problem.groups)
         for name in names:
@@ -46,12 +48,22 @@ def coverage(robot_name: str, noise_name: str, seeds: int, names: tuple[str, ...
 
 
 def main() -> None:
-    seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    for robot in sys.argv[2:] or ROBOTS:
-        print(f"{robot}, {seeds} seeds: coverage of 95 % intervals, least of any unknown, printed over empirical σ")
-        for noise in NOISE:
-            parts = [f"{100 * a:5.1f} {100 * b:5.1f} {c:4.2f}" for a, b, c in coverage(robot, noise, seeds).values()]
-            print(f"  {noise:14s} {'   '.join(parts)}")
+    parser = argparse.ArgumentParser(description="Coverage of the 95 %% intervals of all statistical methods.")
+    parser.add_argument("robots", nargs="*", default=ROBOTS, metavar="robot", help=f"of {', '.join(ROBOTS)}")
+    parser.add_argument("--seeds", type=int, default=200)
+    parser.add_argument("--first", type=int, default=0, help="first seed")
+    parser.add_argument("--noise", nargs="+", default=list(NOISE), choices=list(NOISE), metavar="noise")
+    parser.add_argument("--methods", nargs="+", default=list(NAMES), choices=list(NAMES), metavar="method")
+    given = parser.parse_args()
+    seeds = range(given.first, given.first + given.seeds)
+    for robot in given.robots:
+        print(f"{robot}, seeds {seeds.start} to {seeds.stop - 1}")
+        print("  coverage of 95 % intervals, least of any unknown, printed over empirical σ")
+        print(f"  {'noise':14s} {'   '.join(f'{name:15s}' for name in given.methods)}")
+        for noise in given.noise:
+            found = coverage(robot, noise, seeds, tuple(given.methods)).values()
+            parts = [f"{100 * a:5.1f} {100 * b:5.1f} {c:4.2f}" for a, b, c in found]
+            print(f"  {noise:14s} {'  '.join(parts)}", flush=True)
 
 
 if __name__ == "__main__":

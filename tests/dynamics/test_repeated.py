@@ -5,8 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks import repeats
 from gough import Box, InputError
 from gough.dynamics import base_values, identify_repeated
+from gough.robots import Delta, FiveBar
 from tests.dynamics.periodic_data import ROBOTS, experiment
 
 
@@ -115,3 +117,21 @@ def test_a_fixed_parameter_is_fixed_in_every_estimator():
         estimate = found[label]
         assert abs((estimate.value - expected) / estimate.region.sigma).max() < 4.5, label
     assert not found.refused
+
+
+@pytest.mark.parametrize(
+    ("name", "rate", "case"),
+    [
+        ("five-bar", 200.0, "delay, 2 ms"),
+        ("five-bar", 1000.0, "delay, 0.5 ms"),
+        ("delta", 500.0, "delay, 7.3 ms"),
+        ("five-bar", 500.0, "asymmetry, 0.01 of the rms effort"),
+    ],
+)
+def test_effects_are_found_in_repeats_without_bias(name, rate, case):
+    """A delay is not a whole number of samples: the samples at which dry friction jumps must not decide it."""
+    robot = FiveBar.demo() if name == "five-bar" else Delta()
+    first, values, sigma, truth = repeats.found(robot, rate, case, seed=3)
+    assert first == repeats.CASES[case][0]
+    assert (abs(values - truth) < 3.5 * sigma).all()
+    assert (sigma < 0.2 * abs(truth)).all()

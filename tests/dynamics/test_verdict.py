@@ -6,6 +6,7 @@ import pytest
 from gough.core.errors import InputError
 from gough.data import MeasuredMotion, Recording, default_steps, prepare
 from gough.dynamics import Finding, Sign, causes_of, identify, verdict_of, with_effects
+from gough.dynamics.causes import _found_by_blocks
 from gough.dynamics.effects import catalogue
 from gough.dynamics.recorded import recorded
 from gough.dynamics.verdict import sign_of_spectrum
@@ -161,6 +162,44 @@ def test_a_verdict_is_adequate_only_if_no_sign_is_against():
     assert "other (3 times)" in verdict.text
     assert "Why." in verdict.text
     assert "yes" in str(verdict)
+
+
+def test_no_further_cause_is_named_where_an_effect_in_the_model_is_indicative_only(motion):
+    causes = causes_of(ROBOT, measured(motion.q, late(torques(motion), 0.005), 3), effects=[catalogue()["delay"]])
+    named = verdict_of(None, causes, ())
+    assert named.cause.effect.name == "delay"
+    doubted = verdict_of(None, causes, (), indicative=["elastic drives"])
+    assert doubted.finding is Finding.INADEQUATE
+    assert doubted.cause is None
+    assert "It includes elastic drives with values that are indicative only" in doubted.headline
+    assert "delay" not in str(doubted.table()) + doubted.text + str(doubted.outline)
+
+
+def test_the_outline_has_finding_size_and_advice_by_label(motion):
+    causes = causes_of(ROBOT, measured(motion.q, late(torques(motion), 0.005), 3), effects=[catalogue()["delay"]])
+    verdict = verdict_of(None, causes, ())
+    labels = [label for label, _ in verdict.outline]
+    assert labels == ["Finding", "Size", "Effect", "What to do", "Intervals"]
+    parts = dict(verdict.outline)
+    assert parts["Finding"] == verdict.headline
+    assert parts["Size"] == f"{causes.likeliest.size}."
+    assert parts["What to do"] == causes.likeliest.effect.advice
+    assert all(text in verdict.text for text in parts.values())
+
+
+@pytest.mark.parametrize(("k", "n"), [(1, 40), (2, 40), (3, 25)])
+def test_the_size_that_the_test_by_blocks_finds_is_found_in_nine_of_ten_draws(k, n):
+    """Against draws of a mean and of a scatter matrix: Hotelling's test as the verdict makes it."""
+    from scipy.stats import f
+
+    rng, draws = np.random.default_rng(1), 4000
+    z = rng.normal(size=(draws, k))
+    z[:, 0] += _found_by_blocks(k, n, float(n), 0.001)
+    parts = rng.normal(size=(draws, n - 1, k))
+    scatter = np.einsum("dik,dil->dkl", parts, parts) / (n - 1)
+    T = np.einsum("dk,dk->d", z, np.linalg.solve(scatter, z[:, :, None])[:, :, 0])
+    found = f.sf(T * (n - k) / (k * (n - 1)), k, n - k) < 0.001
+    assert 0.905 < found.mean() < 0.935  # 92 %, so that both tests together find nine of ten
 
 
 def test_an_extended_model_has_the_prior_of_the_robot_and_its_own_parameters(motion):

@@ -1,7 +1,9 @@
 """The doors of gough: every kind of file that it reads, good ones to begin with, and the cheapest way through each."""
 
 import io
+import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from math import cos, sin

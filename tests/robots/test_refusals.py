@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gough.core.errors import InputError
+from gough.robots import FiveBar, efforts
 from tests.robots.robots import DELTAS, around_home
 
 
@@ -77,3 +78,19 @@ def test_motor_angles_without_a_pose_are_refused(name, rng):
 def test_bad_input_is_refused_kindly(robot, call, message):
     with pytest.raises(InputError, match=message):
         call(robot)
+
+
+@pytest.mark.parametrize("what", ["q", "dq", "ddq"])
+def test_efforts_name_the_argument_whose_shape_is_wrong(what):
+    five_bar, still = FiveBar.demo(), np.zeros((2, 2))
+    moved = {"q": np.full((2, 2), [2.0, 1.0]), "dq": still, "ddq": still}
+    message = rf"^{what} must have a number for each coordinate of the .* \(2: .*\), .* but its shape is \(2, 3\)"
+    with pytest.raises(InputError, match=message):
+        efforts(five_bar, five_bar.nominal, **(moved | {what: np.zeros((2, 3))}))
+
+
+def test_efforts_name_the_argument_with_other_samples():
+    five_bar, still = FiveBar.demo(), np.zeros((2, 2))
+    with pytest.raises(InputError, match="ddq has 3 samples, but q has 2: they are of the same instants"):
+        efforts(five_bar, five_bar.nominal, np.full((2, 2), [2.0, 1.0]), still, np.zeros((3, 2)))
+    assert efforts(five_bar, five_bar.nominal, [2.0, 1.0], [0.0, 0.0], [0.0, 0.0]).shape == (2,)

@@ -183,7 +183,7 @@ class DropMissing(_Printed):
         for one in bridges:
             one.values[one.at], one.lost[one.at] = one.bridged, False
         margin = signals.memory if self.margin is None else self.margin
-        around = _surrounded if self.margin is None else _widened
+        around = _surrounded if self.margin is None else widened
         samples = ceil(margin * signals.rate)
         mask = around(np.asarray(lost_q.any(axis=1, keepdims=True)), samples) | around(lost_efforts, samples)
         n_masked = int(lost_q.sum() + lost_efforts.sum())
@@ -378,7 +378,7 @@ class MaskReversals(_Printed):
         within = self.within
         if within is None:
             within = _WITHIN if signals.cutoff is None else 1 / signals.cutoff
-        mask = _widened(slow, ceil(within * signals.rate))
+        mask = widened(slow, ceil(within * signals.rate))
         return signals.masked(mask), _shares(signals, mask, f"slower than {self.speed:g} within ±{within:g} s")
 
 
@@ -410,7 +410,7 @@ class MaskWhere(_Printed):
         timed = self.channel == "time" and "time" not in recording.names
         values: Array = recording.times if timed else recording[self.channel]
         inside = ((values >= self.lower) & (values <= self.upper))[:, None]
-        mask = signals.of_recording(_widened(inside, ceil(self.within * recording.rate)))
+        mask = signals.of_recording(widened(inside, ceil(self.within * recording.rate)))
         if self.channel in signals.effort_channels:
             mask = mask & (np.array(signals.effort_channels) == self.channel)
         mask = np.broadcast_to(mask, signals.kept.shape)
@@ -589,7 +589,7 @@ def _surrounded(mask: Mask, samples: int) -> Mask:
     return result
 
 
-def _widened(mask: Mask, samples: int) -> Mask:
+def widened(mask: Mask, samples: int) -> Mask:
     """The mask (N, n), True also so many samples before and after each True."""
     result = mask.copy(order="F")
     for column in range(mask.shape[1]):

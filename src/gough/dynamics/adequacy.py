@@ -13,6 +13,7 @@ from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
 from gough.core.tables import Cell, Column, Table, table
 from gough.core.text import listed, number, percent
+from gough.core.threads import one_blas_thread
 from gough.data import MeasuredMotion
 from gough.dynamics.bounds import residual_scale, rounded_up, with_bounds
 from gough.dynamics.held_out import (
@@ -243,6 +244,7 @@ class _Judged:
         return gain(self.unseen, other.unseen, self.held_out.block)
 
 
+@one_blas_thread()
 def adequacy_of(
     robot: DynamicModel,
     motion: MeasuredMotion,

@@ -366,6 +366,15 @@ class Effect(ABC):
         """
         return ""
 
+    def is_indicative(self, excitation: Excitation, values: Mapping[str, float]) -> bool:  # noqa: ARG002 - overriders
+        """Are these values so uncertain that a model with the effect leaves residuals that imitate other effects?
+
+        Args:
+            excitation: What the columns were computed from.
+            values: The estimated parameters by name.
+        """
+        return False
+
     @abstractmethod
     def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted | None:
         """The experiment with this effect; None where the robot cannot have it."""

@@ -11,6 +11,7 @@ from gough.core.arguments import action, flag, real, verb
 from gough.core.arrays import Array
 from gough.core.errors import AssumptionError, GoughError, InputError, require
 from gough.core.progress import Phase, announced
+from gough.core.threads import one_blas_thread
 from gough.data import MeasuredMotion
 from gough.data.motion import measured_motion
 from gough.dynamics.adequacy import Finding, adequacy_of
@@ -62,6 +63,7 @@ _STILL = 1e-9
 
 
 @verb()
+@one_blas_thread()
 @np.errstate(all="ignore")
 def identify(
     robot: DynamicModel,
@@ -243,10 +245,12 @@ def _verdict(identified: Identified, prior: Box | ConfidenceEllipsoid | None) ->
     physics = identified.physics
     held_out = (held_out_sign(identified), coverage_sign(identified))
     signs = (None if physics is None else physics.sign, spectrum, identified.noise_sign, *held_out)
+    rough = identified.robot.indicative if isinstance(identified.robot, WithEffects) else ()
     return verdict_of(
         identified.adequacy,
         causes,
         tuple(sign for sign in signs if sign is not None),
+        indicative=rough,
         mistake="" if physics is None else physics.mistake,
         excess=0.0 if identified.noise_level is None else identified.noise_level.excess,
         expected=(NOISE, SPECTRUM, HELD_OUT, COVERAGE, OTHER_MODELS),

@@ -8,6 +8,7 @@ import numpy as np
 
 from gough.core.arrays import Array, array, first_not_finite, frozen
 from gough.core.errors import InputError, require
+from gough.core.threads import one_blas_thread
 from gough.core.units import same_kind
 from gough.data.motion import MeasuredMotion
 from gough.dynamics.regressors import regressor_blocks
@@ -20,6 +21,7 @@ from gough.unknowns import Unknowns
 _SIZE_UNKNOWN = Gaussian()
 
 
+@one_blas_thread()
 def recorded(
     robot: DynamicModel,
     motion: MeasuredMotion,

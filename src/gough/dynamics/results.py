@@ -37,7 +37,7 @@ from gough.methods.statistical.identifiability import Identifiability
 from gough.problem import LinearProblem
 from gough.region import Interval
 from gough.robots.mechanism import MechanismModel
-from gough.robots.model import DynamicModel
+from gough.robots.model import DynamicModel, require_moved
 from gough.unknowns import Unknowns
 
 _EXCITED = 1e-4
@@ -345,6 +345,7 @@ class RobotEstimates(EstimatesByMethod):
             (300, 2)
         """
         parameters = self.parameters(method)
+        require_moved(self.robot, q, dq, ddq)
         W = np.asarray(self.robot.regressor(q, dq, ddq))
         if undetermined := self._undetermined(W):
             warn(undetermined, UserWarning, stacklevel=2)

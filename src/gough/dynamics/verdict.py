@@ -8,7 +8,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.tables import Table
-from gough.core.text import counted, number, percent
+from gough.core.text import counted, listed, number, percent
 from gough.data import MeasuredMotion
 from gough.dynamics.adequacy import Adequacy, Finding
 from gough.dynamics.causes import Cause, Causes
@@ -28,6 +28,7 @@ _MOST = 0.5
 """Part of the excess over the noise level that the effects must remove to be called the cause."""
 _LISTED = 3
 """Undetectable effects that are listed in the text."""
+_ON_SIGMA = "The printed σ account for noise, not for effects that the model leaves out."
 _FEWEST = 20
 """Degrees of freedom that a part of the spectrum must have to be compared."""
 
@@ -47,6 +48,8 @@ class Verdict:
     """What must be known to follow the advice, as a sentence."""
     missing: tuple[str, ...] = ()
     """Tests that these data do not allow."""
+    indicative: tuple[str, ...] = ()
+    """Effects in the model whose values are indicative only: what they leave may imitate others, so none is named."""
 
     @property
     def against(self) -> tuple[Sign, ...]:
@@ -56,12 +59,12 @@ class Verdict:
     @property
     def cause(self) -> Cause | None:
         """The likeliest effect that is missing; None where no effect of the catalogue is found."""
-        return None if self.causes is None else self.causes.likeliest
+        return None if self.causes is None or self.indicative else self.causes.likeliest
 
     @property
     def is_explained(self) -> bool:
         """Do the effects that were found remove most of what is above the noise level?"""
-        if self.causes is None or not self.causes.steps:
+        if self.causes is None or self.cause is None:
             return False
         left = float(np.prod([1 - cause.removes for cause in self.causes.steps]))
         return 1 - left > _MOST * self.excess
@@ -92,6 +95,11 @@ class Verdict:
         abouts, cause = {sign.about for sign in self.against}, self.cause
         if self.has_mistake:
             return f"; a mistake in the data is likely. {self.mistake}"
+        if self.indicative:
+            return (
+                f". It includes {listed(self.indicative)} with values that are indicative only; what these leave may "
+                "imitate other effects, so no further cause is named."
+            )
         if cause is not None and self.is_explained:
             return f"; the likely cause is {cause.effect.title}."
         if cause is not None:
@@ -128,7 +136,7 @@ class Verdict:
             return (*lines, *self._tests_made, *self._not_excluded)
         if self.causes is not None and self.cause is not None and not self.has_mistake:
             lines += [*_on_cause(self.cause, self.causes), *([self.remark] if self.remark else [])]
-        lines.append("The printed σ account for noise, not for effects that the model leaves out.")
+        lines.append(_ON_SIGMA)
         return tuple(lines)
 
     @property
@@ -156,6 +164,31 @@ class Verdict:
         return (*lines, *(cause.effect.invisible for cause in self.causes.ranked if cause.effect.invisible))
 
     @property
+    def outline(self) -> tuple[tuple[str, str], ...]:
+        """The verdict for a terminal: finding, cause, size, consequence and what to do, a label and a text each.
+
+        Statistics of the tests are in `table()`, and everything is in `sentences`.
+        """
+        parts = [("Finding", self.headline)]
+        own = [line for sign in self.against if sign.about not in (NOISE, PHYSICS) for line in sign.sentences]
+        own += [self.mistake] if self.mistake and not self.has_mistake else []
+        parts += [("Tests", line) for line in own]
+        if self.finding is not Finding.INADEQUATE:
+            if self.missing:
+                parts.append(("Not tested", f"These data do not allow: {', '.join(self.missing)}."))
+            return (*parts, *(("Not excluded", line) for line in self._not_excluded))
+        cause = None if self.has_mistake else self.cause
+        if cause is not None and self.causes is not None:
+            parts += [("Size", f"{cause.size}.")] if cause.size else []
+            parts += [("Caution", cause.caveat)] if cause.caveat else []
+            parts += [("Effect", line) for line in _consequence(cause)]
+            parts.append(("What to do", cause.effect.advice))
+            parts += [("", self.remark)] if self.remark else []
+            parts += [("Next", line) for line in _further(self.causes)]
+        parts.append(("Intervals", _ON_SIGMA))
+        return tuple(parts)
+
+    @property
     def text(self) -> str:
         """The sentences as one text."""
         return " ".join(self.sentences)
@@ -179,16 +212,22 @@ def _on_cause(cause: Cause, causes: Causes) -> list[str]:
     if others:
         next_ones = ", ".join(f"{one.effect.name} {_with_parameters(one)}" for one in others)
         lines.append(f"Twice the log-likelihood ratio is {_with_parameters(cause)}; the next: {next_ones}.")
+    return [*lines, *_consequence(cause), cause.effect.advice, *_further(causes)]
+
+
+def _consequence(cause: Cause) -> list[str]:
+    """The parameter that is most off without the effect, as a sentence."""
     worst = cause.worst
-    if worst is not None and abs(worst[2]) > 1:
-        part = f"{percent(abs(worst[1]))}, " if abs(worst[1]) < 10 else ""
-        sigmas = number(abs(worst[2]), digits=2)
-        lines.append(f"Without it, {worst[0]} is off by {part}{sigmas} times the σ that noise causes.")
-    lines.append(cause.effect.advice)
-    if len(causes.steps) > 1:
-        more = ", then ".join(step.effect.title for step in causes.steps[1:])
-        lines.append(f"With it in the model, what remains shows {more}.")
-    return lines
+    if worst is None or abs(worst[2]) <= 1:
+        return []
+    part = f"{percent(abs(worst[1]))}, " if abs(worst[1]) < 10 else ""
+    return [f"Without it, {worst[0]} is off by {part}{number(abs(worst[2]), digits=2)} times the σ that noise causes."]
+
+
+def _further(causes: Causes) -> list[str]:
+    """Effects in what remains once the likeliest is in the model, as a sentence."""
+    more = ", then ".join(step.effect.title for step in causes.steps[1:])
+    return [f"With it in the model, what remains shows {more}."] if more else []
 
 
 def _with_parameters(cause: Cause) -> str:
@@ -204,6 +243,7 @@ def verdict_of(
     mistake: str = "",
     excess: float = 0.0,
     expected: Sequence[str] = (),
+    indicative: Sequence[str] = (),
 ) -> Verdict:
     """The verdict from nested models, the catalogue of effects, and all other tests.
 
@@ -214,11 +254,12 @@ def verdict_of(
         mistake: The mistake of signs or units that explains impossible parameters, as a sentence.
         excess: Part of the mean square of the residuals that is above the noise level.
         expected: Tests without any of which a model is not called adequate.
+        indicative: Effects in the model whose values are indicative only.
     """
     every = (
         *signs,
         *([sign_of_variants(adequacy)] if adequacy is not None else []),
-        *([sign_of_effects(causes)] if causes is not None else []),
+        *([sign_of_effects(causes, is_named=not indicative)] if causes is not None else []),
     )
     made = {sign.about for sign in every}
     if any(sign.against for sign in every):
@@ -228,7 +269,7 @@ def verdict_of(
     else:
         finding = Finding.ADEQUATE if adequacy is None else adequacy.finding
     missing = tuple(about for about in expected if about not in made)
-    return Verdict(finding, every, causes, mistake, excess, missing=missing)
+    return Verdict(finding, every, causes, mistake, excess, missing=missing, indicative=tuple(indicative))
 
 
 def sign_of_variants(adequacy: Adequacy) -> Sign:
@@ -244,12 +285,18 @@ def sign_of_variants(adequacy: Adequacy) -> Sign:
     return Sign(OTHER_MODELS, against, f"{what} of the mean square")
 
 
-def sign_of_effects(causes: Causes) -> Sign:
-    """Is an effect of the catalogue present?"""
+def sign_of_effects(causes: Causes, *, is_named: bool = True) -> Sign:
+    """Is an effect of the catalogue present?
+
+    Args:
+        causes: The catalogue of effects.
+        is_named: Is the likeliest one named?
+    """
     cause = causes.likeliest
     if cause is None:
         return Sign("catalogue of effects", against=False, statistic=f"{len(causes.ranked)} effects, none", p=causes.p)
-    what = f"{cause.effect.name}: 2 ln likelihood ratio {number(cause.ratio, digits=3)}"
+    about = cause.effect.name if is_named else "some explain residuals"
+    what = f"{about}: 2 ln likelihood ratio {number(cause.ratio, digits=3)}"
     return Sign("catalogue of effects", against=True, statistic=what, p=cause.p)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import InputError
 from gough.core.text import listed
+from gough.core.threads import one_blas_thread
 from gough.data import MeasuredMotion
 from gough.dynamics.causes import Cause, causes_of
 from gough.dynamics.effect import Effect, Excitation
@@ -50,6 +51,8 @@ class WithEffects:
     """Samples a second of what `regressor` is given."""
     caveats: tuple[str, ...] = ()
     """What must be known about the effects' parameters, in sentences."""
+    indicative: tuple[str, ...] = ()
+    """Titles of effects whose values are indicative only: what they leave may imitate other effects."""
     _known: dict[int, tuple[MeasuredMotion, Array]] = field(default_factory=dict, repr=False)
 
     def __getattr__(self, name: str) -> Any:
@@ -156,6 +159,7 @@ class WithEffects:
         )
 
 
+@one_blas_thread()
 def with_effects(
     robot: DynamicModel,
     motion: MeasuredMotion,
@@ -197,7 +201,8 @@ def with_effects(
             )
     excitation = excitation_of(model.reference, motion, model.parameters)
     caveats = (effect.caveat(excitation, model.values) for effect in model.effects)
-    return replace(model, caveats=tuple(filter(None, caveats)))
+    rough = [effect.title for effect in model.effects if effect.is_indicative(excitation, model.values)]
+    return replace(model, caveats=tuple(filter(None, caveats)), indicative=tuple(rough))
 
 
 def _rate(motion: MeasuredMotion) -> float:

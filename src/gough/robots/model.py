@@ -219,4 +219,35 @@ def efforts(model: DynamicModel, parameters: Any, q: Any, dq: Any, ddq: Any) -> 
         values.shape == (wanted,),
         f"parameters must be {wanted} numbers, but their shape is {values.shape}{base if values.size < wanted else ''}",
     )
+    require_moved(model, q, dq, ddq)
     return np.asarray(model.regressor(q, dq, ddq) @ values)
+
+
+def require_moved(model: DynamicModel, q: Any, dq: Any, ddq: Any) -> None:
+    """Refuse positions, velocities and accelerations that do not have a number for each coordinate of the model.
+
+    Raises:
+        InputError: the shape of one does not fit; the message names the argument.
+
+    Examples:
+        >>> from gough.robots import FiveBar
+        >>> require_moved(FiveBar.demo(), [[2.0, 1.0]], [[0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]])
+        Traceback (most recent call last):
+        ...
+        gough.core.errors.InputError: ddq has 2 samples, but q has 1: they are of the same instants
+    """
+    n, first = len(model.coordinates), ""
+    samples = 0
+    for name, value in (("q", q), ("dq", dq), ("ddq", ddq)):
+        given = array(value, name, ndim=(1, 2), copy=False)
+        require(
+            given.shape[-1] == n,
+            f"{name} must have a number for each coordinate of the {model.name} ({n}: {', '.join(model.coordinates)}), "
+            f"as (N, {n}) or ({n},), but its shape is {given.shape}",
+        )
+        if given.ndim == 2 and not first:
+            first, samples = name, len(given)
+        require(
+            given.ndim == 1 or len(given) == samples,
+            f"{name} has {len(given)} samples, but {first} has {samples}: they are of the same instants",
+        )

@@ -126,6 +126,10 @@ class Elasticity(Effect):
             "includes it is not adequate. Move more slowly, or measure the position behind the gear."
         )
 
+    def is_indicative(self, excitation: Excitation, values: Mapping[str, float]) -> bool:
+        """Is a natural frequency close to the motion?"""
+        return bool(self.caveat(excitation, values))
+
     def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted | None:  # noqa: ARG002
         """All drives have springs that give way by this part of the rms displacement of the motor.
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import ceil
 from types import MappingProxyType
 from typing import Any
 
@@ -12,7 +13,11 @@ from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
 from gough.core.progress import Phase, announced
 from gough.core.tables import Table
+from gough.core.threads import one_blas_thread
 from gough.data import MeasuredMotion, advised_cutoff
+from gough.data.filters import MEMORIES, low_passed, memory
+from gough.data.motion import FullRate
+from gough.data.steps import widened
 from gough.dynamics.adequacy import Finding
 from gough.dynamics.bodies.possible import PossibleBodies
 from gough.dynamics.causes import Causes, causes_of
@@ -22,7 +27,7 @@ from gough.dynamics.periodic.benchmark import BenchmarkVerdict, Bias, all_parame
 from gough.dynamics.periodic.by_repeat import by_repeat
 from gough.dynamics.periodic.motion import RepeatedMotion
 from gough.dynamics.periodic.order import OrderChoice, path_criterion, series_order
-from gough.dynamics.periodic.path import fitted_path, on_fitted_path, path_squares, reading_covariance
+from gough.dynamics.periodic.path import FittedPath, fitted_path, on_fitted_path, path_squares, reading_covariance
 from gough.dynamics.physics import Physics, physics_of
 from gough.dynamics.reduce import reduced
 from gough.dynamics.results import RobotEstimates
@@ -50,6 +55,15 @@ DOUBTED = 1e-4
 _EXACT_REGRESSOR = ("least squares", "Gauss–Markov")
 """Estimators that take filtered and differentiated positions as exact."""
 _INSTRUMENTS = "instrumental variables"
+_EFFORTS = 20
+"""Cutoff of the low-pass of the efforts over the highest frequency of the path, where effects are sought."""
+_PER_CUTOFF = 5
+"""Samples a second over the cutoff, at least."""
+_FILTER_ORDER = 4
+_WITHIN = 1.5
+"""Periods of the cutoff around a reversal in which rows are masked, where a moved jump of dry friction is seen."""
+_MOST_MASKED = 0.7
+"""Part of an actuator's rows that may be masked near reversals; all are kept where it would be more."""
 _ON_EFFECTS = (
     "Effects are not estimated from repeats: to include one, remove the table [repeats], which identifies from "
     "filtered recordings, and add [effects]."
@@ -119,19 +133,16 @@ class IdentifiedRepeats(RobotEstimates):
         return self.order.is_refuted or impossible or self.verdict.finding is Finding.INADEQUATE
 
     @cached_property
+    def _fitted_path(self) -> FittedPath:
+        n, C = len(self.motion.coordinates), self.covariance
+        stated = {"positions_covariance": C[:n, :n], "efforts_covariance": C[n:, n:]}
+        return fitted_path(self.robot, self.motion, order=self.order.order, **stated)
+
+    @cached_property
     def fitted_motion(self) -> MeasuredMotion:
         """The fitted path of one period with its derivatives, and the efforts averaged over the repeats."""
-        n = len(self.motion.coordinates)
-        C = self.covariance
-        at = fitted_path(
-            self.robot,
-            self.motion,
-            order=self.order.order,
-            positions_covariance=C[:n, :n],
-            efforts_covariance=C[n:, n:],
-        )
-        model, path = at.model, at.path
-        moved = path if model.parallel is None else model.parallel.joint_motion(*path)
+        at = self._fitted_path
+        moved = at.path if at.model.parallel is None else at.model.parallel.joint_motion(*at.path)
         return MeasuredMotion(
             self.motion.rate,
             moved[0],
@@ -146,11 +157,54 @@ class IdentifiedRepeats(RobotEstimates):
         )
 
     @cached_property
+    def filtered_motion(self) -> MeasuredMotion:
+        """The fitted path with low-pass filtered efforts, without rows near reversals: what effects are sought in.
+
+        The samples of a jump of dry friction do not show when it happened: a delay would be estimated from them. The
+        low-pass continues into the periods before and after.
+        """
+        motion, n = self.fitted_motion, self.motion.n_samples
+        cutoff = min(_EFFORTS * self.order.order / self.motion.period, motion.rate / _PER_CUTOFF)
+        reach = MEMORIES * memory(cutoff, _FILTER_ORDER, motion.rate)
+        before = max(n, reach)
+        around = np.arange(-before, n + reach) % n
+        at = np.arange(before, before + n, max(1, int(motion.rate / (_PER_CUTOFF * cutoff))))
+        efforts = np.where(self.fit.kept, motion.efforts, self.fit.predicted)
+        turned = np.signbit(motion.dq) != np.signbit(np.roll(motion.dq, 1, axis=0))
+        near = widened(turned[around], ceil(_WITHIN * motion.rate / cutoff))[at]
+        near &= near.mean(axis=0) < _MOST_MASKED
+        full = FullRate(
+            motion.rate,
+            motion.q[around],
+            motion.dq[around],
+            motion.ddq[around],
+            at,
+            np.zeros(1, dtype=np.int64),
+            cutoff,
+            _FILTER_ORDER,
+        )
+        passed = low_passed(efforts[around], cutoff, _FILTER_ORDER, motion.rate)
+        chosen = around[at]
+        return replace(
+            motion,
+            rate=motion.rate / max(1, int(at[1] - at[0])),
+            q=motion.q[chosen],
+            dq=motion.dq[chosen],
+            ddq=motion.ddq[chosen],
+            efforts=passed[at],
+            kept=motion.kept[chosen] & ~near,
+            positions=None,
+            rows=None,
+            source=None,
+            full_rate=full,
+        )
+
+    @cached_property
     def causes(self) -> Causes:
         """Effects of the catalogue that explain what the model leaves on the fitted path."""
         fixed = [self.fixed.get(name, np.nan) for name in self.robot.names]
         lower, upper = (np.where(np.isnan(fixed), side, fixed) for side in (-np.inf, np.inf))
-        return causes_of(self.robot, self.fitted_motion, prior=Box(lower, upper))
+        return causes_of(self.robot, self.filtered_motion, prior=Box(lower, upper))
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -209,11 +263,7 @@ class IdentifiedRepeats(RobotEstimates):
         from scipy.special import chdtrc, fdtrc  # noqa: PLC0415 - start-up time
 
         n, order = len(self.motion.coordinates), self.order.order
-        C = self.covariance
-        at = fitted_path(
-            self.robot, self.motion, order=order, positions_covariance=C[:n, :n], efforts_covariance=C[n:, n:]
-        )
-        squares, dof = path_squares(at)
+        squares, dof = path_squares(self._fitted_path)
         ratio = float(squares.sum()) / dof
         # autocorrelated errors are fewer independent ones
         memory = 1.0 if self.noise is None else max(1.0, float(self.noise.memory[:n].max()))
@@ -324,6 +374,7 @@ class IdentifiedRepeats(RobotEstimates):
         return regroupings(self.robot, self.identifiability, self.likeliest.unknowns.names)
 
 
+@one_blas_thread()
 def identify_repeated(
     robot: DynamicModel,
     motion: RepeatedMotion,

@@ -107,6 +107,7 @@ class Reweighted(NamedTuple):
     is_converged: bool
 
 
+@one_blas_thread()
 def reweighted(
     problem: LinearProblem,
     weights_of: Callable[[Array, Array | None], Weights],

@@ -27,6 +27,18 @@ def prose(console: Console, sentences: Sequence[str], style: str = "") -> None:
         console.print(Text(" ".join(sentences), style), width=min(console.width, _PROSE))
 
 
+def labelled(console: Console, parts: Sequence[tuple[str, str]]) -> None:
+    """Print texts one below the other, each beside its label; a label that repeats is not printed again."""
+    grid = RichTable.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True, style="bold")
+    grid.add_column(overflow="fold")
+    before = ""
+    for label, text in parts:
+        grid.add_row("" if label == before else label, Text(text))
+        before = label
+    console.print(grid, width=min(console.width, _PROSE))
+
+
 def print_table(console: Console, table: Table) -> None:
     """Print a table, in several parts where the terminal is too narrow for all columns of numbers."""
     for k, part in enumerate(terminal_tables(table, console.width)):

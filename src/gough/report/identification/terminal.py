@@ -5,7 +5,7 @@ from rich.console import Console
 from gough.core.arrays import Array
 from gough.core.text import on_factors
 from gough.dynamics import Identified, IdentifiedRepeats
-from gough.report.base.terminal import heading, print_table, prose
+from gough.report.base.terminal import heading, labelled, print_table, prose
 from gough.report.base.words import determined
 
 
@@ -100,7 +100,7 @@ def _verdict(console: Console, identified: Identified | IdentifiedRepeats) -> No
     print_table(console, verdict.table())
     if verdict.cause is not None and verdict.causes is not None:
         print_table(console, verdict.causes.table())
-    prose(console, verdict.sentences)
+    labelled(console, verdict.outline)
 
 
 def _parameters(console: Console, identified: Identified | IdentifiedRepeats, truth: Array | None) -> None:
