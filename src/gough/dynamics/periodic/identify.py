@@ -135,8 +135,13 @@ class IdentifiedRepeats(RobotEstimates):
     @cached_property
     def _fitted_path(self) -> FittedPath:
         n, C = len(self.motion.coordinates), self.covariance
-        stated = {"positions_covariance": C[:n, :n], "efforts_covariance": C[n:, n:]}
-        return fitted_path(self.robot, self.motion, order=self.order.order, **stated)
+        return fitted_path(
+            self.robot,
+            self.motion,
+            order=self.order.order,
+            positions_covariance=C[:n, :n],
+            efforts_covariance=C[n:, n:],
+        )
 
     @cached_property
     def fitted_motion(self) -> MeasuredMotion:
@@ -193,9 +198,9 @@ class IdentifiedRepeats(RobotEstimates):
             ddq=motion.ddq[chosen],
             efforts=passed[at],
             kept=motion.kept[chosen] & ~near,
-            positions=None,
-            rows=None,
-            source=None,
+            positions=np.arange(len(at)),
+            rows=motion.rows[chosen],
+            source=motion.source[chosen],
             full_rate=full,
         )
 
