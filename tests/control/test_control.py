@@ -65,7 +65,7 @@ def test_compiled_c_is_the_robots_inverse_dynamics_and_takes_other_parameters():
 def test_computed_torque_with_true_parameters_tracks_to_the_error_of_sampling(smooth):
     worst = {}
     for rate in (1000.0, 4000.0):
-        motion = motion_of(smooth.model, rate=rate, seconds=0.4)
+        motion = motion_of(smooth.model, rate=rate, seconds=0.2)
         loop = Loop(rate=rate, velocity_cutoff=None)
         found = control(smooth, motion=motion, laws=["computed-torque"], loop=loop, engine="pinocchio")
         worst[rate] = found.outcome("computed-torque", "true").tracked.max_error.max()
