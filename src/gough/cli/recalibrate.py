@@ -8,7 +8,7 @@ import typer
 from gough.cli.options import AsJson, StudyFolder
 from gough.cli.terminal import show_results
 from gough.report import results_folder
-from gough.studies.recalibration import Recalibration
+from gough.studies.recalibration import LEVEL, Recalibration
 
 
 def recalibrate(
@@ -23,7 +23,7 @@ def recalibrate(
     *,
     level: Annotated[
         float, typer.Option(min=1e-6, max=0.5, help="Probability with which a true explanation is rejected.")
-    ] = 0.01,
+    ] = LEVEL,
     as_json: AsJson = False,
 ) -> None:
     """Find what changed since a calibration, with the fewest unknowns that explain a few poses of another day.

@@ -45,7 +45,7 @@ _SUBJECTS = {
     "target frame": "The frame of the target",
     "both frames": "The frames of instrument and target",
 }
-LEVEL = 0.01
+LEVEL = 0.001
 """Probability with which a true hypothesis is rejected."""
 _ARM = 0.2
 """m: rotations of frames are matched as far as points at this distance from the platform's origin."""
