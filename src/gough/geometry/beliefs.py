@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gough.core.arguments import instance, real
 from gough.core.arrays import Array, ArrayValue, Integers
 from gough.core.errors import InputError, nearest, require
 from gough.problem import Equations, NonlinearProblem
@@ -46,10 +47,11 @@ def matching(patterns: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name in chosen)
 
 
-def require_tolerance(tolerance: Any, prior: Any, frames: Any, *, scale: bool) -> None:
-    """Refuse a tolerance together with what it cannot be combined with."""
+def require_tolerance(tolerance: Any, model: KinematicModel, prior: Any, frames: Any, *, scale: bool) -> None:
+    """Refuse a tolerance that is none, or together with what it cannot be combined with."""
     if tolerance is None:
         return
+    tolerance_sigma(tolerance, model)
     require(prior is None, "give either a tolerance or a prior, not both")
     require(not scale, "a tolerance cannot be combined with an unknown scale: leave one out")
     require(
@@ -75,10 +77,10 @@ def tolerance_sigma(tolerance: float | Mapping[str, float], model: KinematicMode
         lengths = [name for name, unit in zip(model.names, model.units, strict=True) if unit == "m"]
         tolerance = dict.fromkeys(lengths, tolerance)
     for pattern, value in tolerance.items():
-        good = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < np.inf
-        require(good, f"the tolerance of '{pattern}' must be a positive number in SI units, but is {value!r}")
-        for name in matching([pattern], model.names):
-            result[model.names.index(name)] = value / _TOLERANCE
+        name_or_pattern = instance(pattern, "a name in tolerance", str, "a name or pattern of parameters")
+        size = real(value, f"tolerance of {name_or_pattern}", above=0)
+        for name in matching([name_or_pattern], model.names):
+            result[model.names.index(name)] = size / _TOLERANCE
     return result
 
 

@@ -122,7 +122,7 @@ def calibrate(
         aligned, found_frames = _aligned(model, poses, theta, frames)
     form: Literal["squared", "length"] = "squared" if _states_noise(poses) and not robust else "length"
     free = None if not fixed else [*(n for n in model.names if n not in set(fixed)), *([SCALE] if scale else [])]
-    require_tolerance(tolerance, prior, frames, scale=scale)
+    require_tolerance(tolerance, model, prior, frames, scale=scale)
     options: dict[str, Any] = {"prior": prior, "free": free, "form": form, "scale": scale, "enough": tolerance is None}
 
     def problem_of(poses: Poses) -> NonlinearProblem:
