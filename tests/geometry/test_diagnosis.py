@@ -43,11 +43,12 @@ def test_few_clean_poses_are_not_accused(is_stated, rng):
 def test_small_errors_are_named(name, rng):
     of = campaign(rng, 30)
     mistake = catalogue()[name]
-    try:
-        answer = calibrate(ROBOT, mistake.make(of, mistake.sizes[-1], rng))
-    except GoughError as error:
-        assert mistake.advice in str(error)
+    poses = mistake.make(of, mistake.sizes[-1], rng)
+    if name == "exchanged poses":  # they spoil the whole calibration
+        with pytest.raises(GoughError, match=mistake.advice):
+            calibrate(ROBOT, poses)
         return
+    answer = calibrate(ROBOT, poses)
     assert answer.diagnosis.accusations[0].mistake == name
     assert mistake.advice in " ".join(answer.verdicts)
 
@@ -79,7 +80,7 @@ def test_a_pose_that_is_left_out_removes_what_the_hat_matrix_says(rng):
 
 def test_lost_zeros_in_an_instruments_frame_are_found(rng):
     poses = campaign(rng, 24).poses
-    away = replace(poses, readings=poses.readings + [0.2, 0.21, 0.19, 0.2, 0.2, 0.22])
+    away = replace(poses, readings=poses.readings + np.array([0.2, 0.21, 0.19, 0.2, 0.2, 0.22]))
     found = calibrate(ROBOT, away, frames="instrument")
     assert found.diagnosis.accusations == ()
     assert found.rms[1] < 1e-4
