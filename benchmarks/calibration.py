@@ -3,21 +3,26 @@
 The DeltaLab platform in its 64 extremal configurations, with the noise of [DACP06, Tables 2 and 3].
 """
 
+import sys
 from statistics import median
 from time import process_time
 
 import numpy as np
 from scipy.optimize import least_squares
+from scipy.sparse import csr_matrix
 
 from gough.core.threads import one_blas_thread
 from gough.data import Poses
 from gough.geometry import calibrate, held_out
 from gough.geometry.descent import approach
 from gough.geometry.geometric import geometric
+from gough.report.calibration.page import calibration_documents
 from tests.geometry.simulated import ANGLE, EXTREMAL, POSITION, READING, ROBOT, measured, truth
 
 RUNS = 200
 REPETITIONS = 5
+RIVAL = 1000
+"""Poses up to which scipy solves the sparse problem."""
 
 
 @one_blas_thread()
@@ -86,6 +91,67 @@ def speed(rng) -> None:
             print(f"  {name:<45} {1e3 * t:8.1f} ms   {slowest / t:6.1f}×")
 
 
+@one_blas_thread()
+def scipys_sparse(poses: Poses):
+    """Plain least squares of the legs' closure errors, with the exact Jacobian as a sparse matrix."""
+    N, legs = len(poses), np.arange(6)
+    rows = np.repeat(np.arange(6 * N), 7)
+    columns = np.tile(np.arange(42), N)
+
+    def parts(x):
+        of = x.reshape(6, 7)
+        d = poses.position[:, None] + np.einsum("nij,lj->nli", poses.rotation, of[:, 3:6]) - of[:, :3]
+        return d, np.linalg.norm(d, axis=2), of
+
+    def residuals(x):
+        _, length, of = parts(x)
+        return (length - of[:, 6] - poses.readings).ravel()
+
+    def jacobian(x):
+        d, length, _ = parts(x)
+        u = d / length[..., None]
+        J = np.empty((N, len(legs), 7))
+        J[..., :3], J[..., 3:6], J[..., 6] = -u, np.einsum("nij,nli->nlj", poses.rotation, u), -1.0
+        return csr_matrix((J.ravel(), (rows, columns)), shape=(6 * N, 42))
+
+    options = {"tr_solver": "lsmr", "xtol": 1e-12, "ftol": 1e-12, "gtol": 1e-12, "x_scale": "jac"}
+    return least_squares(residuals, ROBOT.nominal, jacobian, method="trf", **options).x
+
+
+def scale(rng) -> None:
+    """Processor time from 10³ to 10⁵ poses, and the size of the page."""
+    seconds, counts = [], (1000, 10_000, 100_000)
+    for n in counts:
+        _, poses = measured(truth(rng), rng.uniform(0, 0.14, (n, 6)), rng)
+        plain = Poses(poses.position, poses.rotation, poses.readings)
+        problem = geometric(ROBOT, plain, form="length")
+        start = process_time()
+        ours = approach(problem, ROBOT.nominal).theta
+        solution = process_time() - start
+        rivals = ""
+        if n <= RIVAL:  # its iterations are too many for more
+            start = process_time()
+            rival = scipys_sparse(plain)
+            seconds_of_scipy = process_time() - start
+            rivals = (
+                f"; unweighted solution {solution:.2f} s, scipy sparse {seconds_of_scipy:.2f} s "
+                f"({seconds_of_scipy / solution:.0f}×, agree to {1e6 * abs(ours - rival).max():.2g} µm)"
+            )
+        start = process_time()
+        found = calibrate(ROBOT, poses)
+        calibrated = process_time() - start
+        start = process_time()
+        files = calibration_documents("Scale", (), found)
+        page = process_time() - start
+        seconds.append(calibrated + page)
+        print(
+            f"  {n:>7} poses: calibrate with verdicts {calibrated:6.2f} s, page {page:5.2f} s, report.html "
+            f"{len(files['report.html']) / 1e6:.2f} MB{rivals}"
+        )
+    slope = np.log(seconds[-1] / seconds[-2]) / np.log(counts[-1] / counts[-2])
+    print(f"  growth exponent from 10⁴ to 10⁵ poses: {slope:.2f}")
+
+
 def honesty(rng) -> None:
     theta = truth(rng)
     _, others = measured(theta, rng.uniform(0, 0.14, (64, 6)), rng)
@@ -123,6 +189,9 @@ def honesty(rng) -> None:
 def main() -> None:
     rng = np.random.default_rng(1)
     print(__doc__.splitlines()[0])
+    if "--scale" in sys.argv:
+        scale(rng)
+        return
     speed(rng)
     honesty(rng)
 

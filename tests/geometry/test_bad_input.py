@@ -115,5 +115,4 @@ def test_a_blueprint_that_cannot_be_assembled_at_the_readings_is_told(rng):
     found = calibrate(short, poses)
     assert "cannot be assembled at these readings" in " ".join(found.suspects)
     assert found.rms[1] < 1e-4
-    with pytest.raises(InputError, match="cannot be assembled"):
-        calibrate(short, poses, frames="instrument")
+    assert calibrate(short, poses, frames="instrument").rms[1] < 1e-4  # zeros of the readings are found too

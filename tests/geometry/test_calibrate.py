@@ -210,7 +210,7 @@ def named(rng, change):
             "scalar first but read as scalar last",
         ),
         (lambda s: replace(s, readings=s.readings[:, [0, 1, 3, 2, 4, 5]]), "in the order 1, 2, 4, 3, 5, 6"),
-        (lambda s: replace(s, readings=np.roll(s.readings, 1, axis=1)), "in another order than the blueprint"),
+        (lambda s: replace(s, readings=np.roll(s.readings, 1, axis=1)), "in the order 2, 3, 4, 5, 6, 1"),
         (
             lambda s: replace(
                 s,
@@ -225,7 +225,7 @@ def named(rng, change):
                 position=s.position @ exp([0.3, -0.2, 2.0]).T + exp([0.3, -0.2, 2.0]) @ s.rotation @ [0.02, 0.03, 0.1],
                 rotation=exp([0.3, -0.2, 2.0]) @ s.rotation @ exp([0.1, 0.2, -0.5]),
             ),
-            'state frames = "instrument"',
+            'State frames = "instrument"',
         ),
     ],
 )

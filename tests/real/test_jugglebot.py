@@ -122,13 +122,12 @@ def test_a_bad_pose_is_named(platform, poses):
     moved = poses.position.copy()
     moved[40] += [0.0, 0.0, 0.03]
     found = calibrate(platform, replace(poses, position=moved))
-    assert found.verdicts[0].startswith("Pose 40 (line 42) has a closure error of 2")
-    assert not any("misses" in words for words in calibrate(platform, poses.select(range(60))).verdicts)
+    assert found.verdicts[0].startswith("Pose 40 (line 42) does not fit the others")
 
 
 def test_readings_that_count_backwards_are_named(platform, poses):
     found = calibrate(platform, replace(poses, readings=poses.readings * [1, 1, -1, 1, 1, 1]))
-    assert "The gains of legs 3 have the opposite sign" in found.suspects[0]
+    assert "the readings of leg 3 have the other sign" in found.suspects[0]
 
 
 def test_as_many_unknowns_as_equations_follow_nothing(platform, poses, rng):

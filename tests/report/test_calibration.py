@@ -98,7 +98,7 @@ def test_the_headline_tells_refuted_from_not_refuted_and_not_tested(campaign):
     assert headline(wrong).kind == "bad"
     silent = calibrate(found.model, replace(found.poses, covariance=None, reading_sigma=None), frames="instrument")
     assert headline(silent).text.startswith("The noise was not stated")
-    suspect = headline(replace(found, suspects=("Millimetres.",)))
+    suspect = headline(replace(found, doubts=("Millimetres.",)))
     assert suspect.kind == "bad"
     assert all(each.next for each in (headline(found), headline(wrong), headline(silent), suspect))
 

@@ -3,36 +3,34 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from gough.core.arguments import flag, one_of, texts, verb
 from gough.core.arrays import Array
-from gough.core.errors import InputError, require
-from gough.core.rotations import angle_between, nearest_rotation
+from gough.core.errors import GoughError, InputError, require
 from gough.core.text import number
 from gough.data import Poses
 from gough.data.pose_files import poses_of
 from gough.estimates import Estimate, EstimationError, Status
+from gough.geometry.alignment import aligned as aligned_blueprint
+from gough.geometry.alignment import frames_of_translations
 from gough.geometry.beliefs import believed, matching, require_tolerance
 from gough.geometry.descent import approach, approach_robustly
+from gough.geometry.diagnosis import Diagnosis, conventions, effects, is_doubtful, warnings
 from gough.geometry.framed import BASE, PLATFORM, base_names, framed, moved_frames, platform_names
 from gough.geometry.frames import (
     Frames,
     Placement,
     RigidMotion,
     StatedFrames,
-    hand_eye,
-    procrustes,
-    refined,
     require_of_robot,
 )
 from gough.geometry.geometric import SCALE, geometric
 from gough.geometry.held_out import HeldOut, closure, held_out
 from gough.geometry.reading_noise import ReadingNoise, reading_noise
 from gough.geometry.results import Calibrated, ChainFit, shown_unit
-from gough.geometry.suspects import likely_cause, suspects_of
 from gough.methods import GaussMarkov, GaussNewton, Huber, RobustLeastSquares, WeightedLeastSquares, identifiability
 from gough.problem import NonlinearProblem
 from gough.region import Box, ConfidenceEllipsoid
@@ -115,11 +113,8 @@ def calibrate(
         require(prior is None, "bounds on parameters are not taken where frames are found: leave them out")
         require(tolerance is None, "tolerances are not taken where frames are found: leave them out")
         return _with_frames(model, poses, theta, fixed, sought, robust=robust, validation=validation)
-    if not isinstance(model, GoughPlatform) or isinstance(frames, StatedFrames):
-        poses, validation, found_frames = _in_own_frame(model, poses, validation, frames)
-        aligned = theta
-    else:
-        aligned, found_frames = _aligned(model, poses, theta, frames)
+    stated = _as_stated(model, poses, frames)
+    poses, validation, aligned, found_frames = _framed(model, poses, validation, theta, frames, stated)
     form: Literal["squared", "length"] = "squared" if _states_noise(poses) and not robust else "length"
     free = None if not fixed else [*(n for n in model.names if n not in set(fixed)), *([SCALE] if scale else [])]
     require_tolerance(tolerance, model, prior, frames, scale=scale)
@@ -136,8 +131,10 @@ def calibrate(
         believed_problem = believed(problem, tolerance, model)
         answer = _answered(believed_problem, _method(poses, robust=robust), robust=robust, noise=noise)
     except (InputError, np.linalg.LinAlgError) as error:
-        why = _elsewhere(model, poses, aligned, frames) or likely_cause(model, poses, problem)
-        why = why or "the iteration diverges: check units, frames and the order of the readings"
+        why = (
+            _misread(model, theta, stated)
+            or "the iteration diverges: check units, frames and the order of the readings"
+        )
         raise InputError(f"the {model.name} cannot be calibrated from these poses: {why} ({error})") from error
     values = start_values
     for name, value in zip(answer.unknowns.names, answer.value, strict=True):
@@ -147,12 +144,26 @@ def calibrate(
     parameters = values[: len(model.names)]
     chains = _chain_fits(model, poses, aligned, parameters, factor)
     rms = float(np.sqrt(np.mean([chain.rms_after**2 for chain in chains])))
-    suspects = suspects_of(model, poses, problem, parameters, answer, rms=rms)
+    suspects = _suspects(model, poses, aligned, answer, rms)
+    accused = warnings(model, poses)
+    if suspects or answer.status is not Status.OK or is_doubtful(model, aligned, poses):
+        found = conventions(model, theta, stated.poses, in_robot_frame=stated.in_robot_frame)
+        accused, suspects = (*found, *accused), () if found else suspects
+    diagnosis = Diagnosis(accused)
+    if isinstance(problem.unknowns.prior, Box) and not diagnosis.conventions:  # a belief takes part in the residuals
+        free_ones = np.flatnonzero(~problem.unknowns.is_fixed)
+        shown = effects(
+            model,
+            poses,
+            parameters,
+            scale=factor,
+            free=free_ones[free_ones < len(model.names)],
+            has_scale=scale,
+            has_frame=frames == "instrument" and not isinstance(model, GoughPlatform),
+        )
+        diagnosis = Diagnosis((*accused, *shown.accusations), shown.n_alternatives)
     if answer.status is not Status.OK:
-        why = _elsewhere(model, poses, aligned, frames) or " ".join(suspects)
-        if why and answer.status is Status.MAX_STEPS:
-            raise InputError(f"the {model.name} cannot be calibrated from these poses. {why}")
-        raise EstimationError(replace(answer, notes=("\n".join([*suspects, *answer.notes]),)))
+        raise _failed(model, answer, diagnosis, suspects)
     return Calibrated(
         model,
         poses,
@@ -166,6 +177,7 @@ def calibrate(
         found_frames,
         None if validation is None else held_out(model, validation, aligned, parameters, scale=factor),
         suspects,
+        diagnosis,
         moved_bodies=("base", "platform") if isinstance(model, GoughPlatform) and found_frames is not None else (),
     )
 
@@ -267,6 +279,55 @@ def _frame_covariance(answer: Estimate) -> Array | None:
     whole = np.zeros((12, 12))
     whole[np.ix_(places, places)] = region.covariance
     return whole
+
+
+class _Stated(NamedTuple):
+    """The poses whose conventions are judged."""
+
+    poses: Poses
+    in_robot_frame: bool
+
+
+def _as_stated(model: KinematicModel, poses: Poses, frames: FramesOf | StatedFrames) -> _Stated:
+    if isinstance(frames, StatedFrames) and not isinstance(model, GoughPlatform):
+        return _Stated(in_robot_frame(model, poses, frames), in_robot_frame=True)
+    return _Stated(poses, frames == "robot")
+
+
+def _misread(model: KinematicModel, theta: Array, stated: _Stated) -> str:
+    """The mistakes of convention that explain the data, in sentences; empty without any."""
+    accused = conventions(model, theta, stated.poses, in_robot_frame=stated.in_robot_frame)
+    return " ".join(each.words for each in accused)
+
+
+def _framed(  # noqa: PLR0917 - as `calibrate` has them
+    model: KinematicModel,
+    poses: Poses,
+    validation: Poses | None,
+    theta: Array,
+    frames: FramesOf | StatedFrames,
+    stated: _Stated,
+) -> tuple[Poses, Poses | None, Array, Frames | None]:
+    """Poses and start in common frames, and where the instrument is."""
+    try:
+        if not isinstance(model, GoughPlatform) or isinstance(frames, StatedFrames):
+            own, others, found = _in_own_frame(model, poses, validation, frames)
+            return own, others, theta, found
+        aligned, found = _aligned(model, poses, theta, frames)
+    except InputError as error:
+        why = _misread(model, theta, stated) if frames == "instrument" else ""
+        if not why:
+            raise
+        raise InputError(f"the {model.name} cannot be calibrated from these poses. {why}") from error
+    return poses, validation, aligned, found
+
+
+def _failed(model: KinematicModel, answer: Estimate, diagnosis: Diagnosis, suspects: tuple[str, ...]) -> GoughError:
+    """The error of a calibration without an answer, with what is probably wrong."""
+    reasons = [each.words for each in diagnosis.accusations] or list(suspects)
+    if reasons and answer.status is Status.MAX_STEPS:
+        return InputError(f"the {model.name} cannot be calibrated from these poses. {' '.join(reasons)}")
+    return EstimationError(replace(answer, notes=("\n".join([*reasons, *answer.notes]),)))
 
 
 def cross_validate(model: KinematicModel, poses: Poses, *, folds: int = 6, **options: Any) -> HeldOut:
@@ -374,36 +435,45 @@ def _aligned(model: GoughPlatform, poses: Poses, theta: Array, frames: FramesOf)
     """The blueprint in the frames of the measurement."""
     if frames == "robot":
         return theta, None
-    require(poses.rotation is not None, "hand–eye calibration needs measured orientations")
-    assert poses.rotation is not None
-    modeled = model.forward(theta, poses.readings)
-    measured = RigidMotion(poses.rotation, poses.position)
-    B = RigidMotion(modeled.rotation, modeled.position)
-    aligned = refined(hand_eye(measured, B), measured, B)
-    rows = model.rows(theta).copy()
-    rows[:, :3] = aligned.base.of(rows[:, :3])
-    rows[:, 3:6] = aligned.target.of(rows[:, 3:6])
-    return model.parameters(rows), aligned
+    zeroed, frames_found = aligned_blueprint(model, theta, poses)
+    rows = model.rows(zeroed).copy()
+    rows[:, :3] = frames_found.base.of(rows[:, :3])
+    rows[:, 3:6] = frames_found.target.of(rows[:, 3:6])
+    return model.parameters(rows), frames_found
 
 
-def _elsewhere(model: KinematicModel, poses: Poses, theta: Array, frames: FramesOf | StatedFrames) -> str:
-    """A hint if the blueprint closes once the frame of the instrument is estimated."""
-    if frames != "robot" or not isinstance(model, GoughPlatform) or poses.rotation is None:
-        return ""
+_WRONG = 0.004
+"""Closure errors beyond this share of the robot's size are worth a warning, whatever they come from."""
+_TRIED = 8
+"""Poses at which the blueprint is assembled."""
+
+
+def _suspects(model: KinematicModel, poses: Poses, start: Array, answer: Estimate, rms: float) -> tuple[str, ...]:
+    """Sentences on data that do not fit and have no mistake of the catalogue."""
+    size = float(np.ptp(poses.position, axis=0).max() + abs(poses.position).max())
+    if answer.status is Status.MAX_STEPS or not rms <= _WRONG * size:
+        text = (
+            f"The chains close only to {number(1e3 * rms, digits=3)} mm (rms): check units, frames and the order of "
+            "the readings; else the model lacks a large effect."
+        )
+        return (text,)
+    if answer.status is not Status.OK:
+        return ()
+    some = poses.select(range(min(_TRIED, len(poses))))
     try:
-        aligned, _ = _aligned(model, poses, theta, "instrument")
-    except (InputError, np.linalg.LinAlgError):
-        return ""
-    seen = PlatformPoses(poses.position, poses.rotation)
-    here, there = (float(np.sqrt((closure(model, x, seen, poses.readings) ** 2).mean())) for x in (theta, aligned))
-    travel = float(np.sqrt((model.rows(theta)[:, 7] ** 2 * poses.readings.var(axis=0)).mean()))
-    if not there < min(here / 5, travel / 5):
-        return ""
-    return (
-        f"The legs of the blueprint close to {number(1e3 * here, digits=3)} mm (rms), but to "
-        f"{number(1e3 * there, digits=3)} mm if the frame of the instrument is estimated: the poses are probably "
-        'not in the frame of the robot; state frames = "instrument".'
-    )
+        guess = PlatformPoses(some.position, _rotations(some))
+        model.forward(start, some.readings, guess)
+    except InputError:
+        text = (
+            "The blueprint cannot be assembled at these readings: check its dimensions, their units, and the readings' "
+            "zeros. The result does not depend on the blueprint if the chains close."
+        )
+        return (text,)
+    return ()
+
+
+def _rotations(poses: Poses) -> Array:
+    return np.repeat(np.eye(3)[None], len(poses), axis=0) if poses.rotation is None else poses.rotation
 
 
 def robot_frame(model: KinematicModel, poses: Poses) -> Poses:
@@ -468,23 +538,7 @@ def estimated_frames(model: KinematicModel, poses: Poses) -> Frames:
     """
     require(3 not in model.freedoms, "for a robot that tilts, calibrate with frames='instrument'")
     require(len(poses) >= 3, f"frames need at least three poses, but there are {len(poses)}")
-    modeled = model.forward(model.nominal, poses.readings)
-    offset = np.zeros(3)
-    motion, left = procrustes(poses.position, modeled.position)
-    for _ in range(100 if model.has_orientation else 0):  # the tracked point turns with the platform
-        before = left
-        missing = motion.of(poses.position) - modeled.position
-        offset = np.einsum("nij,ni->j", modeled.rotation, missing) / len(poses) * [1.0, 1.0, 0.0]
-        motion, left = procrustes(poses.position, modeled.position + modeled.rotation @ offset)
-        if left > (1 - 1e-3) * before:
-            break
-    base, target, turned = motion.inverse(), RigidMotion(np.eye(3), np.zeros(3)), 0.0
-    if model.has_orientation and poses.rotation is not None:
-        seen = motion.R @ poses.rotation
-        mark = nearest_rotation(np.einsum("nji,njk->ik", seen, modeled.rotation))
-        target = RigidMotion(mark, -mark @ offset)
-        turned = float(np.sqrt((angle_between(seen @ mark, modeled.rotation) ** 2).mean()))
-    return Frames(base, target, None, left, turned)
+    return frames_of_translations(model, model.nominal, poses)
 
 
 def _chain_fits(model: KinematicModel, poses: Poses, before: Array, after: Array, scale: float) -> tuple[ChainFit, ...]:

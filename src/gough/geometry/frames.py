@@ -267,7 +267,7 @@ def refined(
         e = _errors(base, target, measured, modeled)
         weights = sigma or tuple(max(float(np.sqrt((part**2).mean())), 1e-15) for part in (e[:, :3], e[:, 3:]))
         scale = np.repeat(weights, 3)
-        J = np.stack([_derivative(base, target, measured, modeled, j) for j in range(12)], axis=2)
+        J = _derivatives(base, target, modeled)
         W, z = (J / scale[:, None]).reshape(-1, 12), (e / scale).reshape(-1)
         covariance = np.linalg.inv(W.T @ W)
         step = -covariance @ (W.T @ z)
@@ -357,15 +357,15 @@ def _moved(motion: RigidMotion, step: Array) -> RigidMotion:
     return RigidMotion(exp(step[3:]) @ motion.R, motion.t + step[:3])
 
 
-def _derivative(base: RigidMotion, target: RigidMotion, measured: RigidMotion, modeled: RigidMotion, j: int) -> Array:
-    """Derivative of the errors by entry j of the two motions' steps, by central differences."""
-    h = 1e-6
-    ends = []
-    for sign in (h, -h):
-        step = sign * (np.arange(12) == j)
-        ends.append(_errors(_moved(base, step[:6]), _moved(target, step[6:]), measured, modeled))
-    result: Array = (ends[0] - ends[1]) / (2 * h)
-    return result
+def _derivatives(base: RigidMotion, target: RigidMotion, modeled: RigidMotion) -> Array:
+    """Derivatives (N, 6, 12) of the errors by the steps of the two motions, for small errors of orientation."""
+    predicted = base @ modeled @ target.inverse()
+    J = np.zeros((len(predicted.t), 6, 12))
+    J[:, :3, :3] = J[:, 3:, 3:6] = -np.eye(3)
+    J[:, :3, 3:6] = cross_matrix(predicted.t - base.t)
+    J[:, :3, 6:9] = J[:, 3:, 9:] = predicted.R
+    J[:, :3, 9:] = predicted.R @ cross_matrix(target.t)
+    return J
 
 
 def _frames(base: RigidMotion, target: RigidMotion, measured: RigidMotion, modeled: RigidMotion) -> Frames:

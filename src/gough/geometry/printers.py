@@ -12,6 +12,7 @@ from gough.core.tables import Table, table
 from gough.core.text import number
 from gough.data import KlipperDelta, klipper_block
 from gough.estimates import Estimate, estimate
+from gough.geometry.probe_mistakes import TOLERANCES, WrongPoint, wrong_point
 from gough.geometry.results import CalibratedParameters, shown_unit
 from gough.kernels import Kernel
 from gough.methods import GaussNewton, Identifiability, LeastSquares, identifiability
@@ -40,8 +41,10 @@ class CalibratedPrinter(CalibratedParameters, ArrayValue):
     estimate: Estimate
     identifiability: Identifiability
     residuals_before: Array
-    """(N,) m: of each probed height, then of each distance; weighted as Klipper does where there are distances."""
+    """(N,) m: of each probed height, then of each distance, predicted less measured."""
     residuals_after: Array
+    wrong: WrongPoint | None = None
+    """A height or distance that does not fit the others."""
 
     @property
     def refuted(self) -> bool:
@@ -116,9 +119,25 @@ class CalibratedPrinter(CalibratedParameters, ArrayValue):
         )
         return (
             *self.estimate.notes,
+            *filter(None, (self._wrong_words(),)),
             *((poor,) if after > _POOR or before > 5 * _POOR else ()),
             *((few,) if 0 < self.spare < 4 else ()),
             *((held,) if not len(self.probes.distances) else ()),
+        )
+
+    def _wrong_words(self) -> str:
+        """The point that does not fit, and what to do about it; empty without any."""
+        if self.wrong is None:
+            return ""
+        k, n = self.wrong.row, len(self.probes.heights)
+        what = f"height{k}" if k < n else f"distance{k - n}"
+        sure = f"p = {self.wrong.p:.1g}" if self.wrong.p > 1e-12 else "p < 1e-12"
+        off, half = number(1e3 * abs(self.wrong.off), digits=3), number(2e3 * self.wrong.sigma, digits=2)
+        than = "more" if self.wrong.off > 0 else "less"
+        return (
+            f"The saved {what} is {off} ± {half} mm {than} than the other points predict, if arms are within about "
+            f"1 mm of their configuration and the radius within 3 mm ({sure}). "
+            f"{'Probe' if k < n else 'Measure'} it again, or remove it: it moves the whole geometry."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -168,8 +187,16 @@ def calibrate_printer(probes: KlipperDelta) -> CalibratedPrinter:
     names = answer.unknowns.names
     columns = [problem.unknowns.index(name) for name in names]
     part = replace(tangent, W=tangent.W[:, columns], unknowns=problem.unknowns.select(names))
-    before, after = (problem.equations.residuals(x, problem.measured)[:, 0] for x in (model.nominal, values))
-    return CalibratedPrinter(model, probes, problem, values, answer, identifiability(part), before, after)
+    equations = problem.equations
+    assert isinstance(equations, ProbeEquations)
+    before, after = (
+        equations.residuals(x, problem.measured)[:, 0] / equations.weights for x in (model.nominal, values)
+    )
+    J = equations.jacobians(values, problem.measured)[0][:, 0, columns] / equations.weights[:, None]
+    tolerances = np.array([TOLERANCES[name.split("_")[0]] for name in names])
+    errors = after - J @ (values - model.nominal)[columns]
+    wrong = wrong_point(errors, J, tolerances, equations.is_height)
+    return CalibratedPrinter(model, probes, problem, values, answer, identifiability(part), before, after, wrong)
 
 
 def _require_reach(model: LinearDelta, probes: KlipperDelta) -> None:

@@ -1,7 +1,7 @@
 """The answer of a calibration: parameters, closure errors and verdicts."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from gough.core.tables import Cell, Column, Table, table
 from gough.core.text import counted, number, plus_minus
 from gough.data import Poses
 from gough.estimates import Estimate, FitStats
+from gough.geometry.diagnosis import Diagnosis
 from gough.geometry.frames import Frames
 from gough.geometry.held_out import HeldOut, closure
 from gough.geometry.predicted_pose import pose_sensitivity, pose_sigma
@@ -22,14 +23,9 @@ from gough.problem import NonlinearProblem
 from gough.region import Interval
 from gough.robots.kinematics import KinematicModel, PlatformPoses
 
-_ALARMING = 0.4
-"""Correlation of closure errors with a reading or a direction from which on it is marked."""
-_ROUNDING = 1e-9
-"""m: residuals below are rounding, and are correlated with nothing."""
-_FAR = 8.0
-"""Times the usual error, over all chains of a pose: normal errors reach two, those of few poses three."""
-_NAMED = 5
 _95 = 1.959963984540054
+_BLOCK = 4096
+"""Poses whose derivatives are held at a time."""
 
 
 @dataclass(frozen=True)
@@ -43,19 +39,9 @@ class ChainFit:
     peak_pose: int
     """Number of the pose with the largest residual, from 0."""
     follows_reading: float
-    """Correlation of the residuals with the reading; near 0 if its gain is right."""
+    """Correlation of the residuals with the reading; `Calibrated.diagnosis` tests it."""
     follows_travel: float
-    """Correlation with the direction that the reading came from; near 0 without backlash."""
-
-    @property
-    def words(self) -> str:
-        """Likely causes of the residuals; empty without any."""
-        hints = []
-        if abs(self.follows_reading) > 0.4:
-            hints.append(f"with the reading (r = {self.follows_reading:.2f}), so check its gain and scale")
-        if abs(self.follows_travel) > 0.4:
-            hints.append(f"with the direction of travel (r = {self.follows_travel:.2f}), so check for backlash")
-        return f"{self.name}: residuals are correlated {'; and '.join(hints)}." if hints else ""
+    """Correlation with the direction that the reading came from; `Calibrated.diagnosis` tests it."""
 
 
 class CalibratedParameters(Answer):
@@ -190,8 +176,10 @@ class Calibrated(CalibratedParameters, ArrayValue):
     """Where base and platform are in the frames of instrument and target, if poses are in these: as the blueprint fits
     best, or as they were found with the parameters that were held."""
     validation: HeldOut | None
-    suspects: tuple[str, ...]
-    """Probable faults of the data, in sentences."""
+    doubts: tuple[str, ...]
+    """What does not fit and has no mistake of the catalogue, in sentences."""
+    diagnosis: Diagnosis = field(default_factory=Diagnosis)
+    """Mistakes that the data speak for."""
     premises: tuple[str, ...] = ()
     """What the answer rests on besides the data and was not stated, such as dimensions; the first of the verdicts."""
     moved_bodies: tuple[str, ...] = ()
@@ -247,7 +235,11 @@ class Calibrated(CalibratedParameters, ArrayValue):
         names = [name for name in self.estimate.unknowns.names if name in self.model.names]
         C = self.estimate.marginal(*names).region.covariance  # type: ignore[union-attr]
         free = [self.model.names.index(name) for name in names]
-        return pose_sigma(pose_sensitivity(self.model, self.parameters, poses)[..., free], C)
+        parts = []
+        for k in range(0, len(poses.position), _BLOCK):
+            some = PlatformPoses(poses.position[k : k + _BLOCK], poses.rotation[k : k + _BLOCK])
+            parts.append(pose_sigma(pose_sensitivity(self.model, self.parameters, some)[..., free], C))
+        return np.concatenate([each[0] for each in parts]), np.concatenate([each[1] for each in parts])
 
     def chain_table(self) -> Table:
         """Closure errors by chain, and their correlations with the reading and the direction of travel."""
@@ -257,11 +249,11 @@ class Calibrated(CalibratedParameters, ArrayValue):
                 *(number(1e3 * v, digits=3) for v in (c.rms_before, c.rms_after, c.peak_after)),
                 self.poses.label(c.peak_pose),
                 *(
-                    Cell(f"{r:+.2f}", mark="bad" if abs(r) > _ALARMING else "")
-                    for r in (c.follows_reading, c.follows_travel)
+                    Cell(f"{r:+.2f}", mark="bad" if self.diagnosis.of_chain(k, mistake) else "")
+                    for r, mistake in ((c.follows_reading, "gain"), (c.follows_travel, "backlash"))
                 ),
             ]
-            for c in self.chains
+            for k, c in enumerate(self.chains)
         ]
         errors = [Column(head, unit="mm") for head in ("rms before", "rms after", "peak")]
         heads: list[str | Column] = ["chain", *errors, "at pose", "r(reading)", "r(travel)"]
@@ -270,11 +262,15 @@ class Calibrated(CalibratedParameters, ArrayValue):
     @property
     def verdicts(self) -> tuple[str, ...]:
         """Premises, suspicious data, tests of the residuals and of the prediction, in sentences."""
-        hints = tuple(c.words for c in self.chains if c.words and c.rms_after > _ROUNDING)
         check = self.validation
         doubts = () if check is None else tuple(filter(None, (check.summary, check.words)))
-        far = tuple(filter(None, (outlier_words(self.residuals, self.poses),)))
-        return (*self.premises, *self.poses.notes, *self.suspects, *far, *self.estimate.notes, *hints, *doubts)
+        texts = tuple(each.words for each in self.diagnosis.effects)
+        return (*self.premises, *self.poses.notes, *self.suspects, *texts, *self.estimate.notes, *doubts)
+
+    @property
+    def suspects(self) -> tuple[str, ...]:
+        """Probable faults of how the data are read, in sentences: no number may be used before they are corrected."""
+        return (*(each.words for each in self.diagnosis.conventions), *self.doubts)
 
     @property
     def residuals(self) -> Array:
@@ -323,6 +319,10 @@ class Calibrated(CalibratedParameters, ArrayValue):
             "chains": [c.__dict__ for c in self.chains],
             "refuted": self.refuted,
             "premises": list(self.premises),
+            "mistakes": [
+                {"mistake": each.mistake, "p": each.p, "chain": each.chain, "poses": list(each.poses)}
+                for each in self.diagnosis.accusations
+            ],
             "verdicts": list(self.verdicts),
             "frames": None if self.placed is None else self.placed.to_dict(),
             "frame": self.frame_words or "Parameters are given in the robot's own frames.",
@@ -379,40 +379,3 @@ def shown_unit(unit: str) -> tuple[str, float]:
     if unit == "m" or unit.startswith("m/"):
         return f"m{unit}", 1e3
     return ("°", 180 / np.pi) if unit == "rad" else (unit, 1.0)
-
-
-def outlying(left: Array) -> tuple[int, ...]:
-    """Numbers of the poses whose closure errors (N, chains) are far beyond the usual, worst first.
-
-    The usual error of each chain is its median, which outliers do not move; a pose is judged by all its chains.
-
-    Examples:
-        >>> left = np.full((20, 6), 1e-4)
-        >>> left[7] = 5e-3
-        >>> outlying(left)
-        (7,)
-    """
-    return tuple(int(k) for k in np.argsort(-_sizes(left)) if _sizes(left)[k] > _FAR)
-
-
-def outlier_words(left: Array, poses: Poses) -> str:
-    """Outlying poses and what to do about them; empty without any."""
-    worst = outlying(left)
-    if not worst:
-        return ""
-    sizes = _sizes(left)
-    names = ", ".join(map(poses.label, worst[:_NAMED])) + (", …" if len(worst) > _NAMED else "")
-    rms = 1e3 * float(np.sqrt((left[worst[0]] ** 2).mean()))
-    several = len(worst) > 1
-    which = f"Poses {names} have closure errors of up to" if several else f"Pose {names} has a closure error of"
-    what, them = ("bad measurements", "them") if several else ("a bad measurement", "it")
-    return (
-        f"{which} {number(rms, digits=3)} mm (rms over the chains), {sizes[worst[0]]:.0f} times the usual: probably "
-        f"{what}. Leave {them} out and compare the results, or calibrate with robust = true."
-    )
-
-
-def _sizes(left: Array) -> Array:
-    """Root mean square over the chains, each counted in its usual error."""
-    usual = np.maximum(np.median(abs(left), axis=0) / 0.6744897501960817, _ROUNDING)
-    return np.asarray(np.sqrt(((left / usual) ** 2).mean(axis=1)))

@@ -184,8 +184,12 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
         options["frames"] = self.frames or table.frames
         with self.at("calibration"):
             if table.folds and validation is None:
-                judged = cross_validate(model, poses, folds=table.folds, **options)
-                return replace(calibrate(model, poses, **options), validation=judged)
+                whole = calibrate(model, poses, **options)  # first: its diagnosis must not hide behind that of a part
+                try:
+                    return replace(whole, validation=cross_validate(model, poses, folds=table.folds, **options))
+                except GoughError as error:
+                    note = f"Cross-validation in {table.folds} parts fails: {str(error).splitlines()[0]}"
+                    return replace(whole, estimate=replace(whole.estimate, notes=(*whole.estimate.notes, note)))
             return calibrate(model, poses, validation=validation, **options)
 
     def _tolerance(self) -> float | dict[str, float] | None:

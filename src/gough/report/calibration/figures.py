@@ -1,6 +1,7 @@
 """Figures of a calibration: measured poses, joints that moved, residuals, predicted poses, maps of the workspace."""
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,8 @@ FILE = "workspace-map.json"
 _LEVELS = 7
 _SLICE, _VOLUME = 31, 9
 """Positions along each axis."""
+_CURVE, _POSTURES, _DOTS = 1500, 300, 1000
+"""Poses that are drawn: of curves, of the robot, and of maps."""
 
 
 def slices(calibrated: Calibrated) -> tuple[WorkspaceMap, ...]:
@@ -62,6 +65,9 @@ def map_figure(calibrated: Calibrated, maps: tuple[WorkspaceMap, ...]) -> Drawin
         "through the middle of the measured poses (dots), in their mean orientation. Worst on them: "
         f"{number(1e3 * worst, digits=2)} mm at {place}. Empty where readings would leave the range that was measured."
     )
+    step = _thinning(len(calibrated.poses), _DOTS)
+    if step > 1:
+        caption += f" Every {step}th pose is drawn, and those at the ends of the axes."
     return Drawing("map", figure, description, caption)
 
 
@@ -139,7 +145,20 @@ def _key(axes: "Axes", edges: Array) -> None:
 
 def _seen(calibrated: Calibrated, workspace: WorkspaceMap) -> list[Array]:
     places = ["xyz".index(name) for name in workspace.axes]
-    return [1e3 * calibrated.scale * calibrated.poses.position[:, i] for i in places]
+    positions = calibrated.poses.position
+    rows = np.arange(0, len(positions), _thinning(len(positions), _DOTS))
+    rows = np.union1d(rows, np.concatenate([positions.argmin(axis=0), positions.argmax(axis=0)]))
+    return [1e3 * calibrated.scale * positions[rows, i] for i in places]
+
+
+def _thinning(n: int, most: int) -> int:
+    """Of how many poses one is drawn, so that at most about `most` are.
+
+    Examples:
+        >>> _thinning(1500, 1500), _thinning(100000, 1500)
+        (1, 67)
+    """
+    return max(1, -(-n // most))
 
 
 if TYPE_CHECKING:
@@ -184,38 +203,47 @@ def closure_figure(calibrated: Calibrated) -> Drawing:
     left = 1e3 * calibrated.residuals
     sigma = expected_closure(calibrated)
     panels = []
+    step = _thinning(len(poses), _CURVE)
     for k, name in enumerate(model.chains):
-        marks: list[Line | Level] = [Line(name, left[:, k], k)]
+        line = Line(name, left[:, k], k)
+        marks: list[Line | Level] = [line if step == 1 else line.thinned(step)]
         if sigma is not None:
             marks.append(Level("95 % limits of the stated noise", 1e3 * _95 * float(sigma[k])))
         panels.append(Panel(name, "mm", tuple(marks), 120, symmetric=True, axis=k == len(model.chains) - 1))
-    chart = Chart(0.0, 1.0, len(poses), "pose", "", tuple(panels), clock=CLOCK)
+    shown = len(panels[0].marks[0].y)  # type: ignore[union-attr]
+    chart = Chart(0.0, float(step), shown, "pose", "", tuple(panels), clock=CLOCK if step == 1 else "")
     description = f"Closure errors of {', '.join(model.chains)} at each of {len(poses)} poses."
     caption = (
         "Closure error of each chain after calibration. If the model is adequate, the errors show no pattern and 95 % "
         f"of them lie between the dashed lines. Poses are {poses_counted_from(poses.places)}."
     )
+    if step > 1:
+        caption += f" Of every {2 * step} poses, the least and the greatest error of each chain are drawn."
     return charted("closure", chart, description, caption)
 
 
 def validation_figure(check: HeldOut) -> Drawing:
     """Errors of held-out poses before and after, sorted [DACP06, Figure 5]."""
     panels = []
+    n = len(check.position_after)
+    step = _thinning(n, _CURVE)
+    rows = np.arange(n - 1, -1, -step)[::-1]  # with the greatest error
     for what, unit, factor, before, after in (
         ("position error", "mm", 1e3, check.position_before, check.position_after),
         ("orientation error", "°", 180 / np.pi, check.orientation_before, check.orientation_after),
     ):
         if what == "orientation error" and not after.any():
             continue
-        lines = [Line("after", np.sort(factor * after), 0)]
+        lines = [Line("after", np.sort(factor * after)[rows], 0)]
         if before is not None:
-            panels.append(Panel(what, unit, (*lines, Line("before", np.sort(factor * before), "quiet")), 130))
+            panels.append(Panel(what, unit, (*lines, Line("before", np.sort(factor * before)[rows], "quiet")), 130))
         if before is None or before.max() > 4 * after.max():  # too small to be read on the same scale
             panels.append(Panel(f"{what} after", unit, tuple(lines), 110))
-    n = len(check.position_after)
-    chart = Chart(1.0, 1.0, n, "poses, sorted by error", "", tuple(panels))
+    chart = Chart(1.0 + float(rows[0]), float(step), len(rows), "poses, sorted by error", "", tuple(panels))
     description = f"Errors of {n} predicted poses before and after calibration, in ascending order."
     caption = "Distance between measured poses and those predicted from the readings; each curve is sorted by itself."
+    if step > 1:
+        caption += f" Every {step}th pose is drawn, and the one with the greatest error."
     return charted("validation", chart, description, caption)
 
 
@@ -226,6 +254,8 @@ def posture_figure(calibrated: Calibrated) -> Drawing | None:
         return None
     now = regauged(model, calibrated.parameters)
     rows, seen = model.rows(now.parameters), seen_poses(calibrated)
+    step = _thinning(len(seen.position), _POSTURES)
+    seen = PlatformPoses(seen.position[::step], seen.rotation[::step])
     R = now.base.R @ seen.rotation @ now.platform.R.T
     p = now.base.of(seen.position) - (R @ now.platform.t)
     B = np.einsum("nij,lj->nli", R, rows[:, 3:6]) + p[:, None]
@@ -239,7 +269,8 @@ def posture_figure(calibrated: Calibrated) -> Drawing | None:
     pose = np.hstack([1e3 * p, np.degrees(log(R))])
     names, units = ("x", "y", "z", "rx", "ry", "rz"), ("mm",) * 3 + ("°",) * 3
     postures = Postures(0.0, 1.0, kinds, segments, pose, names, units, counted="pose")
-    return robot_figure(model.name, postures, CLOCK)
+    drawing = robot_figure(model.name, postures, CLOCK if step == 1 else "")
+    return drawing if step == 1 else replace(drawing, caption=f"{drawing.caption} Every {step}th pose is drawn.")
 
 
 def joint_figure(calibrated: Calibrated) -> Drawing:

@@ -14,7 +14,7 @@ from gough.core.text import number
 from gough.estimates import FitStats
 from gough.export import model_files
 from gough.geometry import Calibrated, CalibratedPrinter, HeldOut
-from gough.geometry.results import frame_table, outlier_words
+from gough.geometry.results import frame_table
 from gough.report.base.drawing import Drawing
 from gough.report.base.page import TURN, ZOOM, Block, Page, Section, Verdict, bullets, details, hint
 from gough.report.base.words import determined
@@ -56,8 +56,9 @@ _TRUTH = (
     "parameters in the instrument's frames, whose errors differ from these."
 )
 _CLOSURE = (
-    "Closure error of each chain, as a length. r is the correlation of the residuals: with the reading it indicates a "
-    "wrong gain, with the direction of travel backlash."
+    "Closure error of each chain, as a length. r is the correlation of the residuals with the reading and with the "
+    "direction of travel; it is marked where a test at the level 0.001 for all poses and chains finds a wrong gain or "
+    "backlash."
 )
 
 
@@ -180,11 +181,10 @@ def _verdicts(calibrated: Calibrated, against: Sequence[str]) -> list[Verdict]:
     for some, kind, step in (
         (calibrated.poses.notes, "plain", "Compare this repeatability with the data sheet of the instrument."),
         (calibrated.suspects, "bad", "Correct the file or the study accordingly, then calibrate again."),
-        ([c.words for c in calibrated.chains], "bad", "Inspect encoder and drive of this chain, then measure again."),
         (
-            [outlier_words(calibrated.residuals, calibrated.poses)],
+            [each.words for each in calibrated.diagnosis.effects],
             "bad",
-            "Look at the images or readings of these poses; repeat wrong ones.",
+            "Correct this, then calibrate again: the ± of the geometry do not include it.",
         ),
         (
             [calibrated.validation.words] if calibrated.validation is not None else [],

@@ -1,0 +1,298 @@
+"""What is probably wrong with data or model: mistakes of the catalogue, each accused by a test at a stated level."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gough.core.arrays import Array, Integers
+from gough.core.errors import InputError
+from gough.core.text import listed, number
+from gough.data import Poses
+from gough.geometry.alignment import moved_to_robot
+from gough.geometry.blueprint_evidence import Evidence, evidence_of, readings_of
+from gough.geometry.mistake import Corrected, Mistake, Stated
+from gough.geometry.mistakes import catalogue
+from gough.geometry.mistakes.exchanged import MISTAKE as EXCHANGED
+from gough.geometry.mistakes.still import MISTAKE as STILL
+from gough.geometry.nested import LEVEL, NestedTests, Test, fitted_at, whiteners
+from gough.geometry.outlying_poses import exchanged, outlying
+from gough.geometry.rigid_columns import at_base
+from gough.robots.kinematics import KinematicModel
+
+_JUDGED = 48
+"""Poses at which conventions are judged."""
+_UNEXPLAINED = 0.01
+"""Part of a reading's variance that a blueprint may leave before conventions are doubted …"""
+_SLOPE = 0.1
+"""… and by how much its reading may be too fast or slow."""
+_ALIKE = 3.0
+"""Conventions whose log-likelihoods differ by less explain the data equally well."""
+_MOST = 3
+"""Mistakes that are sought one after the other, and equal explanations that are named."""
+_WORTHWHILE = 0.002
+"""Part of the sum of squares that a mistake must explain …"""
+_FURTHER = 0.02
+"""… and each one after the first, of the sum of squares at first."""
+_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Accusation:
+    """One mistake that the data speak for."""
+
+    mistake: str
+    """Its name in the catalogue."""
+    words: str
+    """What, how sure, and what to do: sentences."""
+    p: float
+    """Probability of such data without the mistake, corrected for all alternatives."""
+    chain: int | None = None
+    """The chain that it is about."""
+    poses: tuple[int, ...] = ()
+    """The poses that it is about."""
+    is_convention: bool = False
+    """Whether the data are read wrong, so that no number of the calibration may be used."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """All accusations, most important first."""
+
+    accusations: tuple[Accusation, ...] = ()
+    n_alternatives: int = 0
+    """Nested alternatives that were tested."""
+
+    @property
+    def conventions(self) -> tuple[Accusation, ...]:
+        """Mistakes of how the data are read."""
+        return tuple(each for each in self.accusations if each.is_convention)
+
+    @property
+    def effects(self) -> tuple[Accusation, ...]:
+        """Errors of the measurement or the model that the calibration leaves."""
+        return tuple(each for each in self.accusations if not each.is_convention)
+
+    def of_chain(self, chain: int, mistake: str) -> bool:
+        """Whether this mistake is found at this chain."""
+        return any(each.chain == chain and each.mistake == mistake for each in self.accusations)
+
+
+def is_doubtful(model: KinematicModel, blueprint: Array, poses: Poses) -> bool:
+    """Whether a blueprint predicts readings so badly that a convention may be wrong.
+
+    Every convention of the catalogue changes readings by a large part of their travel.
+    """
+    some = poses.select(_some(poses))
+    predicted = readings_of(model, blueprint, some)
+    if predicted is None:
+        return True
+    a, b = (each - each.mean(axis=0) for each in (predicted, some.readings))
+    slope = (a * b).sum(axis=0) / np.maximum((a * a).sum(axis=0), 1e-300)
+    left = ((b - slope * a) ** 2).sum(axis=0) / np.maximum((b * b).sum(axis=0), 1e-300)
+    return bool((left > _UNEXPLAINED).any() or (abs(slope - 1) > _SLOPE).any())
+
+
+def conventions(
+    model: KinematicModel, blueprint: Array, poses: Poses, *, in_robot_frame: bool
+) -> tuple[Accusation, ...]:
+    """The convention under which the blueprint explains the data best, if it is far more probable than as stated.
+
+    Likelihoods are marginal ones under the blueprint, with the chains of a pose counted as one. By Markov's inequality
+    a ratio above (number of alternatives) / 0.001 has a probability below 0.001 where nothing is wrong.
+
+    Args:
+        model: The robot.
+        blueprint: Its parameters, in its own frame.
+        poses: The poses as stated.
+        in_robot_frame: Whether they are stated to be in the robot's frame.
+    """
+    rows = _some(poses)
+    some = poses.select(rows)
+    predicted = readings_of(model, blueprint, some) if in_robot_frame else None
+    aligned = predicted if in_robot_frame else _aligned_readings(model, blueprint, some)
+    stated = Stated(model, blueprint, poses, rows, in_robot_frame, predicted, aligned)
+    as_stated = _evidence(stated, Corrected(some, ""), zeros=True)
+    broad = -float(np.log(4 * np.ptp(some.readings, axis=0) + 1e-300).mean())
+    tried: list[tuple[float, Evidence, Mistake, Corrected]] = []
+    trials = 0
+    for mistake in catalogue().values():
+        for corrected in mistake.corrected(stated):
+            trials += corrected.trials
+            found = _evidence(stated, corrected)
+            if found is not None and np.isfinite(found.per_pose):
+                value = _total(found, len(rows) - len(corrected.left_out), model) - float(np.log(corrected.trials))
+                value += len(corrected.left_out) * broad
+                tried.append((value, found, mistake, corrected))
+    if not tried:
+        return ()
+    tried.sort(key=lambda each: -each[0])
+    best = tried[0][0]
+    here = -np.inf if as_stated is None else _total(as_stated, len(rows), model)
+    needed = float(np.log(max(trials, 1) / LEVEL))
+    good = tried[0][1].left < 0.5  # of what the readings vary: else nothing is explained
+    if not best > here + needed or not good:
+        return ()
+    alike: list[tuple[float, Evidence, Mistake, Corrected]] = []
+    for each in tried:
+        if each[0] > best - _ALIKE and all(each[2] is not other[2] for other in alike):
+            alike.append(each)
+    p = 0.0 if not np.isfinite(here) else float(np.exp(max(-700.0, here - best))) * trials
+    return tuple(
+        Accusation(mistake.name, _convention_words(as_stated, evidence, mistake, corrected, k), p, is_convention=True)
+        for k, (_, evidence, mistake, corrected) in enumerate(alike[:_MOST])
+    )
+
+
+def _convention_words(
+    as_stated: Evidence | None, evidence: Evidence, mistake: Mistake, corrected: Corrected, place: int
+) -> str:
+    """How well the blueprint explains the readings as stated, and corrected."""
+    better = f"{number(100 * evidence.left, digits=2)} %"
+    if place:
+        return f"Equally well, to {better}, the readings fit if {corrected.words}. {mistake.advice}"
+    now = "do not fit the blueprint at all"
+    if as_stated is not None and as_stated.left < 10:
+        now = f"fit the blueprint only to {number(100 * as_stated.left, digits=2)} % of their travel"
+    return f"The readings {now}, but to {better} if {corrected.words}. {mistake.advice}"
+
+
+def effects(
+    model: KinematicModel,
+    poses: Poses,
+    theta: Array,
+    *,
+    scale: float,
+    free: Integers,
+    has_scale: bool,
+    has_frame: bool,
+) -> Diagnosis:
+    """Errors that the residuals of a calibration show: nested alternatives at a family-wise level of 0.001.
+
+    Args:
+        model: The robot.
+        poses: The poses that were calibrated.
+        theta: The calibrated parameters.
+        scale: Factor of measured positions.
+        free: Numbers of the parameters that were estimated.
+        has_scale: Whether the scale was estimated too.
+        has_frame: Whether the robot's frame was estimated too, from the blueprint: it may be off by what this is.
+    """
+    fixed = tuple(name for k, name in enumerate(model.names) if k not in set(free.tolist()))
+    fitted, residuals, own = fitted_at(model, poses, theta, scale=scale, fixed=fixed)
+    if not np.isfinite(residuals).all() or float(abs(residuals).max()) <= _rounding(poses):
+        return Diagnosis()
+    every = np.arange(len(poses))
+    added: tuple[Array, ...] = ()
+    if has_scale:
+        added = (fitted.by_pose[..., :3] @ poses.position[..., None],)
+    if has_frame:
+        added = (*added, at_base(fitted))
+    root, is_stated = whiteners(fitted, residuals, own, free, added)
+    tests = NestedTests(fitted, residuals, own, free, root, is_stated, every, added)
+    mistakes = [each for each in catalogue().values() if not (has_scale and each.name == "scale")]
+    found: list[Accusation] = []
+    families, count = 7, 0
+    whole = None
+    for _ in range(_MOST):
+        before, spare = tests.squares
+        whole = before if whole is None else whole
+        if spare <= 0:
+            break
+        trials = tests.tests(mistakes)
+        count = count or len(trials) + len(poses)
+        candidates = [each for each in trials if each.p * families < LEVEL]
+        away = outlying(tests, families)
+        candidates += [] if away is None else [away]
+        least = max(_WORTHWHILE * before, _FURTHER * whole if found else 0.0)
+        candidates = [each for each in candidates if each.removes > least]
+        if not candidates:
+            break
+        best = _likeliest(candidates, tests, len(poses))
+        found.append(_accused(best, tests, theta, families))
+        if best.alternative is None:
+            tests = replace(tests, kept=np.setdiff1d(tests.kept, best.poses))
+        else:
+            columns = best.alternative.columns
+            if best.alternative.from_pose:
+                columns = columns * (every >= best.first)[:, None, None]
+            tests = replace(tests, added=(*tests.added, columns))
+    return Diagnosis(tuple(found), count)
+
+
+def warnings(model: KinematicModel, poses: Poses) -> tuple[Accusation, ...]:
+    """Poses that cannot determine the parameters, whatever their noise."""
+    words = STILL.words(model, poses)
+    return (Accusation(STILL.name, f"{words}. {STILL.advice}", 0.0),) if words else ()
+
+
+def _rounding(poses: Poses) -> float:
+    return 1e-12 * max(1.0, float(abs(poses.position).max()))
+
+
+def _likeliest(candidates: list[Test], tests: NestedTests, n_poses: int) -> Test:
+    """By likelihood at the noise of the best fit, less what parameters and forms cost (Bayesian criterion)."""
+    _, spare = tests.squares
+    units = [each.left / (spare - each.dof) for each in candidates if spare - each.dof >= 3]
+    unit = max(min(units, default=1.0), 1.0 if tests.is_stated else 1e-300)
+
+    def score(each: Test) -> float:
+        trials = (
+            float(np.log(each.trials)) if each.alternative is not None else len(each.poses) * float(np.log(n_poses))
+        )
+        return each.removes / unit - each.dof * float(np.log(tests.rows)) - 2 * trials
+
+    return max(candidates, key=score)
+
+
+def _accused(test: Test, tests: NestedTests, theta: Array, families: int) -> Accusation:
+    poses = tests.fitted.poses
+    p = min(1.0, test.p * families)
+    sure = f"p = {p:.1g}" if p > 1e-12 else "p < 1e-12"
+    if test.alternative is not None:
+        words = test.alternative.words(test.values, test.sigma)
+        if test.alternative.from_pose:
+            words += f" between poses {poses.label(test.first - 1)} and {poses.label(test.first)}, or near them"
+        return Accusation(test.mistake.name, f"{words} ({sure}). {test.mistake.advice}", p, test.alternative.chain)
+    pair = exchanged(tests, test.poses, theta)
+    worst = sorted(test.poses, key=lambda k: -float((tests.residuals[k] ** 2).sum()))
+    if pair is not None and len(test.poses) <= 3:
+        names = " and ".join(map(poses.label, pair))
+        words = f"The readings of poses {names} are exchanged: each pose fits with those of the other ({sure})"
+        return Accusation(EXCHANGED.name, f"{words}. {EXCHANGED.advice}", p, poses=pair)
+    names = (
+        listed([poses.label(k) for k in worst[:_NAMED]])
+        if len(worst) <= _NAMED
+        else (", ".join(map(poses.label, worst[:_NAMED])) + f" and {len(worst) - _NAMED} more")
+    )
+    rms = 1e3 * float(np.sqrt((tests.residuals[worst[0]] ** 2).mean()))
+    several = len(worst) > 1
+    which = f"Poses {names} do not fit the others" if several else f"Pose {names} does not fit the others"
+    words = f"{which}: a closure error of {'up to ' * several}{number(rms, digits=3)} mm (rms over the chains; {sure})"
+    return Accusation(test.mistake.name, f"{words}. {test.mistake.advice}", p, poses=tuple(worst))
+
+
+def _some(poses: Poses) -> Integers:
+    return np.unique(np.linspace(0, len(poses) - 1, min(len(poses), _JUDGED)).astype(int))
+
+
+def _aligned_readings(model: KinematicModel, blueprint: Array, poses: Poses) -> Array | None:
+    try:
+        return readings_of(model, blueprint, moved_to_robot(model, blueprint, poses, zeros=True))
+    except (InputError, np.linalg.LinAlgError):
+        return None
+
+
+def _evidence(stated: Stated, corrected: Corrected, *, zeros: bool = False) -> Evidence | None:
+    poses = corrected.poses
+    try:
+        if not stated.in_robot_frame:
+            poses = moved_to_robot(stated.model, stated.blueprint, poses, zeros=zeros)
+        found = evidence_of(stated.model, stated.blueprint, poses, corrected.stretch)
+    except (InputError, np.linalg.LinAlgError):
+        return None
+    return found
+
+
+def _total(evidence: Evidence, n_poses: int, model: KinematicModel) -> float:
+    """The logarithm of the likelihood of all poses, with the chains of each counted as one."""
+    return evidence.per_pose * n_poses / len(model.chains)

@@ -1,0 +1,40 @@
+"""Readings in another unit than stated."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from gough.data import Poses
+from gough.geometry.mistake import Campaign, Corrected, Mistake, Stated
+
+_LENGTHS = ((1e-3, "millimetres were taken for metres"), (1e3, "metres were taken for millimetres"))
+_ANGLES = (
+    (np.pi / 180, "degrees were taken for radians"),
+    (180 / np.pi, "radians were taken for degrees"),
+    (2 * np.pi, "turns were taken for radians"),
+)
+_OTHERS = ((1e-3, "thousandths were taken for whole units"), (1e3, "whole units were taken for thousandths"))
+
+
+class UnitOfReadings(Mistake):
+    """Millimetres for metres, degrees for radians, or the reverse."""
+
+    name = "unit of readings"
+    title = "a wrong unit of the readings"
+    advice = "State the unit of the readings in the head of their columns or in [poses] units."
+
+    def corrected(self, stated: Stated) -> Iterator[Corrected]:
+        """In the other units of the same quantity."""
+        factors = {"m": _LENGTHS, "rad": _ANGLES}.get(stated.model.reading_unit, _OTHERS)
+        for factor, words in factors:
+            poses = replace(stated.poses, readings=stated.poses.readings * factor)
+            yield Corrected(poses, f"{words} in the readings", stretch=factor)
+
+    def make(self, campaign: Campaign, size: float, rng: np.random.Generator) -> Poses:  # noqa: ARG002
+        """Millimetres are read as metres, degrees as radians."""
+        factor = 180 / np.pi if campaign.model.reading_unit == "rad" else 1e3
+        return replace(campaign.poses, readings=campaign.poses.readings * factor)
+
+
+MISTAKE = UnitOfReadings()

@@ -1,0 +1,113 @@
+"""Mistakes are named, and data without any are not accused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gough.core.errors import GoughError
+from gough.data import KlipperDelta, Poses
+from gough.geometry import calibrate, calibrate_printer
+from gough.geometry.mistake import Campaign
+from gough.geometry.mistakes import catalogue
+from gough.geometry.nested import NestedTests, fitted_at, whiteners
+from gough.robots import LinearDelta
+from tests.geometry.simulated import ROBOT, measured, truth
+
+
+def campaign(rng, n):
+    theta = truth(rng)
+    _, poses = measured(theta, rng.uniform(0, 0.14, (n, 6)), rng)
+    return Campaign(ROBOT, theta, poses, 6e-5)
+
+
+def test_the_catalogue_is_complete():
+    known = catalogue()
+    assert len(known) >= 17
+    for mistake in known.values():
+        assert mistake.advice.endswith(".")
+        assert mistake.title[0].islower() or mistake.title.startswith("a ")
+    assert len({mistake.advice for mistake in known.values()}) == len(known)
+
+
+@pytest.mark.parametrize("is_stated", [True, False])
+def test_few_clean_poses_are_not_accused(is_stated, rng):
+    """The correlation of 8 or 12 residuals with a reading is large by chance."""
+    for n in (8, 12, 12):
+        poses = campaign(rng, n).poses
+        given = poses if is_stated else Poses(poses.position, poses.rotation, poses.readings)
+        assert calibrate(ROBOT, given).diagnosis.accusations == ()
+
+
+@pytest.mark.parametrize("name", ["gain", "scale", "moved frame", "outliers", "still platform", "exchanged poses"])
+def test_small_errors_are_named(name, rng):
+    of = campaign(rng, 30)
+    mistake = catalogue()[name]
+    poses = mistake.make(of, mistake.sizes[-1], rng)
+    if name == "exchanged poses":  # they spoil the whole calibration
+        with pytest.raises(GoughError, match=mistake.advice):
+            calibrate(ROBOT, poses)
+        return
+    answer = calibrate(ROBOT, poses)
+    assert answer.diagnosis.accusations[0].mistake == name
+    assert mistake.advice in " ".join(answer.verdicts)
+
+
+def test_both_of_two_outliers_are_named(rng):
+    poses = campaign(rng, 24).poses
+    position = poses.position.copy()
+    position[[3, 17]] += [[4e-3, 0.0, 0.0], [0.0, -4e-3, 2e-3]]
+    for robust in (False, True):
+        accused = calibrate(ROBOT, replace(poses, position=position), robust=robust).diagnosis.accusations
+        assert set(accused[0].poses) == {3, 17}
+        assert "robust" not in accused[0].words
+
+
+def test_a_pose_that_is_left_out_removes_what_the_hat_matrix_says(rng):
+    """Against the sum of squares of the linear model without the pose, solved anew."""
+    of = campaign(rng, 14)
+    found = calibrate(ROBOT, of.poses)
+    fitted, residuals, own = fitted_at(ROBOT, of.poses, found.parameters, scale=1.0, fixed=())
+    root, is_stated = whiteners(fitted, residuals, own, np.arange(42))
+    tests = NestedTests(fitted, residuals, own, np.arange(42), root, is_stated, np.arange(14))
+    removes, dof = tests.deleted()
+    before, spare = tests.squares
+    for pose in (0, 5, 13):
+        left, rest = replace(tests, kept=np.delete(np.arange(14), pose)).squares
+        assert before - left == pytest.approx(removes[pose], rel=1e-5)
+        assert spare - rest == dof[pose]
+
+
+def test_lost_zeros_in_an_instruments_frame_are_found(rng):
+    poses = campaign(rng, 24).poses
+    away = replace(poses, readings=poses.readings + np.array([0.2, 0.21, 0.19, 0.2, 0.2, 0.22]))
+    found = calibrate(ROBOT, away, frames="instrument")
+    assert found.diagnosis.accusations == ()
+    assert found.rms[1] < 1e-4
+
+
+def probes(rng, wrong=None):
+    """Nine heights and nine distances of a printer 1 mm from its configuration; one may be 1 mm too large."""
+    conf = LinearDelta()
+    mine = LinearDelta(radius=0.161, endstop=[0.401, 0.4, 0.3995], arm=[0.3452, 0.345, 0.3447])
+    around = np.radians(range(0, 360, 45))
+    p = np.array([[0.0, 0.0, 0.005], *([0.09 * np.cos(a), 0.09 * np.sin(a), 0.005] for a in around)])
+    heights = p[:, 2] + rng.normal(0, 2e-5, len(p))
+    corners = np.array([[0.065 * np.cos(a), 0.065 * np.sin(a), 0.0] for a in np.radians(range(30, 390, 60))])
+    pairs = [(i, j) for i in range(6) for j in range(i) if (i - j) % 2]
+    ends = np.array([[corners[i], corners[j]] for i, j in pairs])
+    distances = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1) + rng.normal(0, 3e-5, len(pairs))
+    readings = mine.inverse(mine.nominal, ends.reshape(-1, 3)).reshape(-1, 2, 3)
+    if wrong is not None:
+        (heights if wrong < len(p) else distances)[wrong % len(p)] += 1e-3
+    at = mine.inverse(mine.nominal, p)
+    return KlipperDelta(conf.radius, conf.angle, conf.arm, conf.endstop, heights, at, distances, readings)
+
+
+def test_a_wrong_height_or_distance_of_a_printer_is_named(rng):
+    assert calibrate_printer(probes(rng)).wrong is None
+    for wrong, name in ((4, "height4"), (11, "distance2")):
+        found = calibrate_printer(probes(rng, wrong))
+        assert found.wrong.row == wrong
+        assert found.wrong.off == pytest.approx(1e-3, abs=4 * found.wrong.sigma)
+        assert any(f"The saved {name} is" in words for words in found.verdicts)
