@@ -14,6 +14,7 @@ from gough.robots.assembly_modes import AssemblyModes as AssemblyModes
 from gough.robots.assembly_modes import ModeChoice as ModeChoice
 from gough.robots.assembly_modes import assembly_modes as assembly_modes
 from gough.robots.assembly_modes import nearest_other_mode as nearest_other_mode
+from gough.robots.cables import CableRobot as CableRobot
 from gough.robots.delta import Delta as Delta
 from gough.robots.delta import DeltaGeometry as DeltaGeometry
 from gough.robots.delta import DeltaParts as DeltaParts
@@ -74,12 +75,17 @@ KINEMATICS: Mapping[str, type[Any]] = MappingProxyType(
 )
 """The robots for calibration, each a `KinematicModel`, by their names in studies and commands."""
 
+CABLES: Mapping[str, type[Any]] = MappingProxyType({"cables": CableRobot})
+"""Machines with any number of cables or belts, each a `KinematicModel`, for `calibrate_by_instruments`."""
+
 __all__ = [
+    "CABLES",
     "CLOSED_FORMS",
     "H4",
     "KINEMATICS",
     "ROBOTS",
     "AssemblyModes",
+    "CableRobot",
     "CoordinateMotion",
     "Delta",
     "DeltaGeometry",

@@ -44,7 +44,10 @@ class KinematicStudy(Study):
         """The robot with its blueprint."""
         assert self.table.robot is not None
         with self.at("robot"):
-            return kinematic_model(self.table.robot)
+            model = kinematic_model(self.table.robot)
+            cables = self.table.robot.family == "cables"
+            require(not cables, "cable robots are calibrated by instruments: state [measurements] and [[instruments]]")
+            return model
 
     @property
     def premises(self) -> tuple[str, ...]:

@@ -25,15 +25,15 @@ Direction = Annotated[list[float], Field(min_length=3, max_length=3)]
 class KinematicRobotTable(Table):
     """[robot]: the robot and its blueprint."""
 
-    family: Literal["gough", "linear-delta", "rotary-delta", "h4", "par4", "3-rrr"]
+    family: Literal["gough", "linear-delta", "rotary-delta", "h4", "par4", "3-rrr", "cables"]
     blueprint: str | None = None
     """Name of a built-in blueprint: "deltalab"."""
     geometry: dict[str, Any] = Field(default_factory=dict)
     """Its dimensions, with units."""
     gains: bool = False
-    """Gough platforms: whether the gain of each leg is unknown."""
+    """Gough platforms and cable robots: whether the gain of each leg or cable is unknown."""
     reading_unit: str = "m"
-    """Gough platforms: unit of the legs' sensors, such as "rev"; gains are then m per this unit."""
+    """Gough platforms and cable robots: unit of the sensors, such as "rev"; gains are then m per this unit."""
 
 
 class PosesTable(Table):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gough.core.errors import InputError, nearest, require
-from gough.robots import KINEMATICS, ROBOTS, DynamicModel, GoughPlatform, KinematicModel, PlanarRRR
+from gough.robots import KINEMATICS, ROBOTS, CableRobot, DynamicModel, GoughPlatform, KinematicModel, PlanarRRR
 from gough.studies.calibration_schema import KinematicRobotTable
 from gough.studies.mechanism_file import Stated, read_mechanism_robot
 from gough.studies.quantities import nested, quantity
@@ -150,6 +150,9 @@ _PLANAR = {"arm": "m", "rod": "m", "zero": "rad", "elbow": "1"}
 _POINTS = {"base": "m", "platform": "m"}
 _CHAINS = {"linear-delta": _LINEAR, "rotary-delta": _ROTARY, "3-rrr": _POINTS | _PLANAR}
 """Kinematic models by family: units of their dimensions, and the class."""
+_CABLES = {"anchors": "m", "points": "m", "length": "m", "home": "m"}
+_CABLES |= {"gain": "1", "buildup": "1", "elongation": "1/N"}
+"""Dimensions of cable robots; gain and buildup are metres per unit of reading and per its square."""
 _ROBOTS = ("h4", "par4")
 """Kinematic models with the dimensions of the dynamic model of the same family."""
 BLUEPRINTS = {"deltalab": GoughPlatform.deltalab}
@@ -169,10 +172,17 @@ def kinematic_model(table: KinematicRobotTable) -> KinematicModel:
 (known: radius, arm, endstop, angle)
     """
     geometry = table.geometry
+    if table.family == "cables":
+        require(table.blueprint is None, "no blueprint of a cable robot is built in: give its geometry")
+        require("anchors" in geometry, "the geometry of a cable robot lacks 'anchors'")
+        return CableRobot(**_dimensions("cables", geometry, _CABLES), **_sensors(table))
     if table.family != "gough":
         require(table.blueprint is None, f"no blueprint of a {table.family} is built in: give its geometry")
         own = not table.model_fields_set & {"gains", "reading_unit"}
-        require(own, f"gains and reading_unit are for Gough platforms, not for a {table.family}: leave them out")
+        require(
+            own,
+            f"gains and reading_unit are for Gough platforms and cables, not for a {table.family}: leave them out",
+        )
         return _of_chains(table.family, geometry)
     if table.blueprint is not None:
         if table.blueprint not in BLUEPRINTS:
@@ -181,7 +191,7 @@ def kinematic_model(table: KinematicRobotTable) -> KinematicModel:
         metres = table.reading_unit == "m"
         require(metres, "legs of a built-in blueprint read metres: leave out reading_unit, state units of [poses]")
         return replace(BLUEPRINTS[table.blueprint](), gains=table.gains)
-    options: dict[str, Any] = {"gains": table.gains, "reading_unit": table.reading_unit}
+    options = _sensors(table)
     circles = "base_radius" in geometry
     values = _dimensions("gough", geometry, _CIRCLES | {"length": "m", "gain": "1"} if circles else _GOUGH)
     for name in (
@@ -190,6 +200,10 @@ def kinematic_model(table: KinematicRobotTable) -> KinematicModel:
         require(name in values, f"the geometry of a Gough platform lacks '{name}'")
     require("length" in values, "the geometry of a Gough platform lacks 'length': of its legs at reading zero")
     return GoughPlatform.of_circles(**values, **options) if circles else GoughPlatform(**values, **options)
+
+
+def _sensors(table: KinematicRobotTable) -> dict[str, Any]:
+    return {"gains": table.gains, "reading_unit": table.reading_unit}
 
 
 def _of_chains(family: str, dimensions: Mapping[str, Any]) -> KinematicModel:
@@ -208,7 +222,7 @@ def _of_chains(family: str, dimensions: Mapping[str, Any]) -> KinematicModel:
 def kinematic_dimensions_left_out(table: KinematicRobotTable) -> dict[str, str]:
     """The dimensions that a study about geometry does not state, with the library's values as text."""
     family, geometry = table.family, table.geometry
-    if family == "gough":
+    if family in {"gough", "cables"}:
         return {}  # all are required, or those of a named blueprint
     if family in _ROBOTS:
         return left_out(family, geometry)
