@@ -17,7 +17,7 @@ calibrated = calibrate_by_instruments(blueprint, Measurements(readings, 2e-4), f
 print(calibrated)
 
 
-def spacing(parameters):
+def spacing(parameters: np.ndarray) -> np.ndarray:
     """Distances between the anchors: they do not depend on the frame."""
     anchors = parameters.reshape(4, 4)[:, :3]
     return np.linalg.norm(anchors[:, None] - anchors, axis=2)

@@ -11,6 +11,7 @@ from gough.core.rotations import to_quaternion
 from gough.geometry.instruments import simulated
 from gough.studies import InstrumentStudy, Study
 from tests.geometry.instruments.campaigns import CAMPAIGNS
+from tests.geometry.instruments.test_nested import bent, measured
 
 PARTS = {
     "pose": 'frame = "unknown"\ntarget = "unknown"\nsigma = ["0.02 mm", 5e-5]\n',
@@ -143,7 +144,7 @@ def test_planned_measurements_need_readings_only(printer, capsys):
         ('sigma = "0.01 mm"', 'sigma = "0.01 mm"\nsession = "day"', "has no column 'day'"),
         ('sigma = "0.01 mm"', "sigma = 0", "reading_sigma must be positive"),
         ('"measured.csv"', '"nowhere.csv"', "there is no such file"),
-        ('sigma = "0.01 mm"', 'sigma = "0.01 mm"\nreadings = ["l1"]', "3 chains, but 1 columns"),
+        ('sigma = "0.01 mm"', 'sigma = "0.01 mm"\nreadings = ["l1"]', "3 readings, but 1 columns"),
     ],
 )
 def test_mistakes_are_refused_with_their_line(printer, old, new, words):
@@ -151,6 +152,46 @@ def test_mistakes_are_refused_with_their_line(printer, old, new, words):
     (printer / "study.toml").write_text(PRINTER.replace(old, new))
     with pytest.raises(InputError, match=words):
         Study.read(printer / "study.toml").calibrate()
+
+
+def test_a_study_tests_nested_models(tmp_path, rng):
+    """A printer with leaning towers and three readings for six rods."""
+    truth = bent(rng, lean=2e-3)
+    data = measured(truth, rng)
+    columns = {f"l{i + 1}": data.readings[:, 2 * i] for i in range(3)}
+    written(tmp_path, columns | dict(zip("xyz", data.instruments[0].values.T, strict=True)))
+    (tmp_path / "study.toml").write_text("""
+[robot]
+family = "rod-delta"
+[robot.geometry]
+radius = "160 mm"
+arm = "345 mm"
+endstop = "400 mm"
+angle = ["210 deg", "330 deg", "90 deg"]
+effector = "30 mm"
+spacing = "50 mm"
+[measurements]
+file = "measured.csv"
+sigma = "0.01 mm"
+[[instruments]]
+name = "tracker"
+kind = "point"
+sigma = "0.02 mm"
+point = [0, 0, "-40 mm"]
+[calibration]
+fixed = ["effector", "side_*"]
+[calibration.nested]
+lean = ["lean_*"]
+rods = ["mismatch_*"]
+""")
+    study = Study.read(tmp_path / "study.toml")
+    assert np.array_equal(study.measurements.readings, data.readings)
+    assert np.allclose(study.measurements.reading_sigma, data.reading_sigma, rtol=1e-12)
+    answer = study.calibrate()
+    assert answer.nested.needed == ("lean",)
+    page = study.files(answer)["report.html"].decode()
+    assert "The measurements need lean." in page
+    assert json.loads(answer.to_json())["nested"][1]["verdict"] == "not needed"
 
 
 def test_cables_are_sent_to_instruments(printer):

@@ -44,6 +44,7 @@ from gough.robots.par4 import Par4Parts as Par4Parts
 from gough.robots.planar_rrr import PlanarGeometry as PlanarGeometry
 from gough.robots.planar_rrr import PlanarRRR as PlanarRRR
 from gough.robots.planar_rrr import ThreeRRR as ThreeRRR
+from gough.robots.rod_delta import RodDelta as RodDelta
 from gough.robots.rotary_delta import RotaryDelta as RotaryDelta
 
 ROBOTS: Mapping[str, Callable[..., Any]] = MappingProxyType(
@@ -75,11 +76,11 @@ KINEMATICS: Mapping[str, type[Any]] = MappingProxyType(
 )
 """The robots for calibration, each a `KinematicModel`, by their names in studies and commands."""
 
-CABLES: Mapping[str, type[Any]] = MappingProxyType({"cables": CableRobot})
-"""Machines with any number of cables or belts, each a `KinematicModel`, for `calibrate_by_instruments`."""
+BY_INSTRUMENTS: Mapping[str, type[Any]] = MappingProxyType({"cables": CableRobot, "rod-delta": RodDelta})
+"""Robots with more chains than freedoms or than readings, each a `KinematicModel`, for `calibrate_by_instruments`."""
 
 __all__ = [
-    "CABLES",
+    "BY_INSTRUMENTS",
     "CLOSED_FORMS",
     "H4",
     "KINEMATICS",
@@ -113,6 +114,7 @@ __all__ = [
     "PlanarRRR",
     "PlatformPoses",
     "PoseMotion",
+    "RodDelta",
     "RotaryDelta",
     "ThreeRRR",
     "assembly_modes",

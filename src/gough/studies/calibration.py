@@ -26,7 +26,7 @@ from gough.geometry import (
 from gough.geometry.calibrate import require_frames_of
 from gough.report.calibration.page import calibration_documents, printer_documents
 from gough.report.certification import certification_documents
-from gough.robots import GoughPlatform, KinematicModel
+from gough.robots import BY_INSTRUMENTS, GoughPlatform, KinematicModel
 from gough.studies.calibration_schema import GeometryTable, PlacementTable, PosesTable
 from gough.studies.quantities import nested, quantity
 from gough.studies.robots import kinematic_dimensions_left_out, kinematic_model, not_stated
@@ -45,8 +45,9 @@ class KinematicStudy(Study):
         assert self.table.robot is not None
         with self.at("robot"):
             model = kinematic_model(self.table.robot)
-            cables = self.table.robot.family == "cables"
-            require(not cables, "cable robots are calibrated by instruments: state [measurements] and [[instruments]]")
+            family = self.table.robot.family
+            own = family not in BY_INSTRUMENTS
+            require(own, f"{family} are calibrated by instruments: state [measurements] and [[instruments]]")
             return model
 
     @property

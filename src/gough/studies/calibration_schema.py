@@ -25,7 +25,7 @@ Direction = Annotated[list[float], Field(min_length=3, max_length=3)]
 class KinematicRobotTable(Table):
     """[robot]: the robot and its blueprint."""
 
-    family: Literal["gough", "linear-delta", "rotary-delta", "h4", "par4", "3-rrr", "cables"]
+    family: Literal["gough", "linear-delta", "rotary-delta", "h4", "par4", "3-rrr", "cables", "rod-delta"]
     blueprint: str | None = None
     """Name of a built-in blueprint: "deltalab"."""
     geometry: dict[str, Any] = Field(default_factory=dict)

@@ -70,6 +70,8 @@ class InstrumentCalibrationTable(Table):
 
     fixed: list[str] = Field(default_factory=list)
     """Parameters that keep their values; * stands for any letters."""
+    nested: dict[str, Annotated[list[str], Field(min_length=1)]] = Field(default_factory=dict)
+    """Groups of parameters, simplest first: each is estimated only if the measurements need it."""
     prior: dict[str, float | str] = Field(default_factory=dict)
     """Standard deviations of parameters about the blueprint; * stands for any letters."""
 

@@ -21,7 +21,9 @@ from gough.geometry.instruments import (
     Measurements,
     Sought,
     calibrate_by_instruments,
+    calibrate_nested,
     foresee,
+    shared_readings,
 )
 from gough.geometry.instruments.kinds import Part, kind_called
 from gough.geometry.instruments.layout import layout_of
@@ -92,14 +94,19 @@ class InstrumentStudy(Study, purposes=("measurements",)):
         """Readings and instruments, as the files have them."""
         table = self.table.measurements
         n = len(self.model.chains)
+        shared = getattr(self.model, "reading_of_chain", tuple(range(n)))
+        sensors = max(shared) + 1
         with self.at("measurements", "file"):
             file = MeasuredColumns(self.path.parent / table.file)
         with self.at("measurements", "readings"):
-            columns = table.readings or [f"l{i + 1}" for i in range(n)]
-            require(len(columns) == n, f"the {self.model.name} has {n} chains, but {len(columns)} columns are stated")
+            columns = table.readings or [f"l{i + 1}" for i in range(sensors)]
+            fits = len(columns) == sensors
+            require(fits, f"the {self.model.name} has {sensors} readings, but {len(columns)} columns are stated")
             readings = file.load(columns, self.model.reading_unit, table.unit)
         with self.at("measurements", "sigma"):
             sigma = np.array(nested(table.sigma, self.model.reading_unit))
+            if sensors < n:
+                readings, sigma = shared_readings(readings, sigma, shared)
         with self.at("measurements", "session"):
             sessions = () if table.session is None else file.labels(table.session)
         with self.at("measurements", "loads"):
@@ -116,9 +123,13 @@ class InstrumentStudy(Study, purposes=("measurements",)):
     def calibrate(self) -> CalibratedByInstruments:
         """Read and calibrate, as the study asks, or state what to expect of planned measurements."""
         data = self.measurements
-        verb = foresee if self.table.measurements.planned else calibrate_by_instruments
+        table, planned = self.table.calibration, self.table.measurements.planned
+        options: dict[str, Any] = {"fixed": table.fixed, "prior": self._prior(data)}
         with self.at("calibration"):
-            answer = verb(self.model, data, fixed=self.table.calibration.fixed, prior=self._prior(data))
+            if table.nested and not planned:
+                answer = calibrate_nested(self.model, data, table.nested, **options)
+            else:
+                answer = (foresee if planned else calibrate_by_instruments)(self.model, data, **options)
         return replace(answer, premises=self.premises)
 
     def files(self, answer: CalibratedByInstruments) -> dict[str, bytes]:

@@ -10,7 +10,17 @@ from typing import Any
 import numpy as np
 
 from gough.core.errors import InputError, nearest, require
-from gough.robots import KINEMATICS, ROBOTS, CableRobot, DynamicModel, GoughPlatform, KinematicModel, PlanarRRR
+from gough.robots import (
+    BY_INSTRUMENTS,
+    KINEMATICS,
+    ROBOTS,
+    CableRobot,
+    DynamicModel,
+    GoughPlatform,
+    KinematicModel,
+    PlanarRRR,
+    RodDelta,
+)
 from gough.studies.calibration_schema import KinematicRobotTable
 from gough.studies.mechanism_file import Stated, read_mechanism_robot
 from gough.studies.quantities import nested, quantity
@@ -153,6 +163,7 @@ _CHAINS = {"linear-delta": _LINEAR, "rotary-delta": _ROTARY, "3-rrr": _POINTS | 
 _CABLES = {"anchors": "m", "points": "m", "length": "m", "home": "m"}
 _CABLES |= {"gain": "1", "buildup": "1", "elongation": "1/N"}
 """Dimensions of cable robots; gain and buildup are metres per unit of reading and per its square."""
+_RODS = _LINEAR | {"effector": "m", "spacing": "m"}
 _ROBOTS = ("h4", "par4")
 """Kinematic models with the dimensions of the dynamic model of the same family."""
 BLUEPRINTS = {"deltalab": GoughPlatform.deltalab}
@@ -176,6 +187,9 @@ def kinematic_model(table: KinematicRobotTable) -> KinematicModel:
         require(table.blueprint is None, "no blueprint of a cable robot is built in: give its geometry")
         require("anchors" in geometry, "the geometry of a cable robot lacks 'anchors'")
         return CableRobot(**_dimensions("cables", geometry, _CABLES), **_sensors(table))
+    if table.family == "rod-delta":
+        missing = [name for name in _RODS if name not in geometry]
+        require(not missing, f"the geometry of a rod-delta lacks {', '.join(missing)}")
     if table.family != "gough":
         require(table.blueprint is None, f"no blueprint of a {table.family} is built in: give its geometry")
         own = not table.model_fields_set & {"gains", "reading_unit"}
@@ -215,6 +229,8 @@ def _of_chains(family: str, dimensions: Mapping[str, Any]) -> KinematicModel:
     if family == "3-rrr" and "base_radius" in dimensions:
         require("platform_radius" in dimensions, "the geometry of a planar 3-RRR lacks 'platform_radius'")
         return PlanarRRR.of_circles(**_dimensions(family, dimensions, _CIRCLES | _PLANAR))
+    if family == "rod-delta":
+        return RodDelta(**_dimensions(family, dimensions, _RODS))
     made: KinematicModel = KINEMATICS[family](**_dimensions(family, dimensions, _CHAINS[family]))
     return made
 
@@ -222,7 +238,7 @@ def _of_chains(family: str, dimensions: Mapping[str, Any]) -> KinematicModel:
 def kinematic_dimensions_left_out(table: KinematicRobotTable) -> dict[str, str]:
     """The dimensions that a study about geometry does not state, with the library's values as text."""
     family, geometry = table.family, table.geometry
-    if family in {"gough", "cables"}:
+    if family in {"gough", *BY_INSTRUMENTS}:
         return {}  # all are required, or those of a named blueprint
     if family in _ROBOTS:
         return left_out(family, geometry)

@@ -64,7 +64,7 @@ def _printer(n: int = 60, seed: int = 1):
     return model, truth, PlatformPoses(p, np.repeat(np.eye(3)[None], n, axis=0))
 
 
-def _plan(model, poses, *instruments, sessions=()):
+def plan(model, poses, *instruments, sessions=()):
     return Measurements(np.zeros((len(poses.position), len(model.chains))), READING, instruments, sessions)
 
 
@@ -77,7 +77,7 @@ def pose() -> Campaign:
         "camera", "pose", np.zeros((n, 3)), [POSITION, ANGLE], rotation=poses.rotation, frame=Sought(ELSEWHERE),
         target=target,
     )  # fmt: skip
-    return Campaign(model, truth, poses, _plan(model, poses, camera))
+    return Campaign(model, truth, poses, plan(model, poses, camera))
 
 
 def point() -> Campaign:
@@ -88,7 +88,7 @@ def point() -> Campaign:
     tracker = Instrument(
         "tracker", "point", values, POSITION, frame=Sought(ELSEWHERE), point=Sought([0.05, 0.02, 0.03])
     )
-    return Campaign(model, truth, poses, _plan(model, poses, tracker))
+    return Campaign(model, truth, poses, plan(model, poses, tracker))
 
 
 def points() -> Campaign:
@@ -101,7 +101,7 @@ def points() -> Campaign:
         Instrument(f"p{i + 1}", "point", np.zeros((40, 3)), full, point=place, frame=frames[i])
         for i, place in enumerate(places)
     ]
-    return Campaign(model, truth, poses, _plan(model, poses, *instruments, sessions=["Monday"] * 20 + ["Tuesday"] * 20))
+    return Campaign(model, truth, poses, plan(model, poses, *instruments, sessions=["Monday"] * 20 + ["Tuesday"] * 20))
 
 
 def tilts() -> Campaign:
@@ -110,7 +110,7 @@ def tilts() -> Campaign:
     n = len(poses.position)
     level = Instrument("level", "tilts", np.zeros((n, 2)), ANGLE, mount=Sought([0.8, 0.0, 0.0, 0.6]))
     tracker = Instrument("tracker", "point", np.zeros((n, 3)), POSITION, point=[0.05, 0.02, 0.03])
-    return Campaign(model, truth, poses, _plan(model, poses, level, tracker))
+    return Campaign(model, truth, poses, plan(model, poses, level, tracker))
 
 
 def heading() -> Campaign:
@@ -125,7 +125,7 @@ def heading() -> Campaign:
     flat[:, 2] = np.nan
     compass = Instrument("compass", "heading", np.zeros(60), ANGLE, offset=Sought(2.5))
     tracker = Instrument("tracker", "point", flat, POSITION)
-    return Campaign(model, truth, poses, _plan(model, poses, compass, tracker))
+    return Campaign(model, truth, poses, plan(model, poses, compass, tracker))
 
 
 def distance() -> Campaign:
@@ -133,7 +133,7 @@ def distance() -> Campaign:
     model, truth, poses = _printer()
     anchors = ([0.4, 0.0, 0.1], [-0.3, 0.3, 0.0], [-0.2, -0.4, 0.2], Sought([0.1, 0.3, 0.6]))
     wires = [Instrument(f"wire{i + 1}", "distance", np.zeros(60), POSITION, anchor=a) for i, a in enumerate(anchors)]
-    return Campaign(model, truth, poses, _plan(model, poses, *wires))
+    return Campaign(model, truth, poses, plan(model, poses, *wires))
 
 
 def apart() -> Campaign:
@@ -142,7 +142,7 @@ def apart() -> Campaign:
     bed = Instrument("bed", "plane", np.zeros(48), POSITION, plane=[0.0, 0.0, 1.0, 0.0])
     pairs = np.array([[i, i + k] for i in range(0, 48, 4) for k in (1, 2, 3)])
     caliper = Instrument("caliper", "apart", np.zeros(len(pairs)), POSITION, pairs=pairs)
-    return Campaign(model, truth, poses, _plan(model, poses, bed, caliper), fixed=("angle_c",))
+    return Campaign(model, truth, poses, plan(model, poses, bed, caliper), fixed=("angle_c",))
 
 
 def plane() -> Campaign:
@@ -156,7 +156,7 @@ def plane() -> Campaign:
     faces = (np.array([0.0, 0.0, 1.0, 0.02]), Sought(tilted), Sought(np.array([0.0, 1.0, 0.0, -0.08])))
     probes = [Instrument(f"face{k + 1}", "plane", gaps[k], POSITION, plane=face) for k, face in enumerate(faces)]
     return Campaign(
-        model, truth, PlatformPoses(p, poses.rotation), _plan(model, poses, *probes), fixed=("angle_c", "arm_*")
+        model, truth, PlatformPoses(p, poses.rotation), plan(model, poses, *probes), fixed=("angle_c", "arm_*")
     )
 
 
@@ -182,7 +182,7 @@ def sphere() -> Campaign:
         model,
         truth,
         PlatformPoses(p, poses.rotation),
-        _plan(model, poses, *balls, bed),
+        plan(model, poses, *balls, bed),
         fixed=("angle_c", "arm_*", "ball1.radius"),
     )
 

@@ -31,7 +31,7 @@ from gough.unknowns import Unknowns
 
 _METHOD = "maximum likelihood, poses eliminated"
 _ROUNDS = 30
-_STILL = 1e-9
+_STILL = 1e-7
 """m: free frames are in place where the last correction moved the parameters by less."""
 
 
@@ -242,7 +242,11 @@ def _with_gaps(values: Array, pattern: Array) -> Array:
 
 
 def _noisy(clean: Measurements, rng: np.random.Generator) -> Measurements:
-    readings = clean.readings + clean.reading_sigma * rng.normal(size=clean.readings.shape)
+    errors = rng.normal(size=clean.readings.shape)
+    if clean.reading_sigma.ndim == 2:
+        readings = clean.readings + errors @ np.linalg.cholesky(clean.reading_sigma).T
+    else:
+        readings = clean.readings + clean.reading_sigma * errors
     instruments = []
     for one in clean.instruments:
         C = np.linalg.cholesky(one.covariance)

@@ -13,6 +13,8 @@ _SETTLED = 1e-8
 """The descent ends where a full step would lower the sum of squares by less: unknowns move by 1e-4 σ then."""
 _ROUNDING = 1e-13
 """… or by less than this share of it."""
+_FOLLOWING = 3
+"""Steps of the poses alone after a step that is not better."""
 _FREE = 1e-10
 """Directions with a smaller singular value, relative to the largest of the scaled columns, are not determined."""
 
@@ -75,7 +77,6 @@ def descend(elimination: Elimination, state: State, *, max_steps: int = 200) -> 
     A step that does not lower the sum of squares is tried again with more damping [BJO96, §9.2].
     """
     equations = elimination.equations
-    free = equations.layout.free
     now = equations.linearized(state)
     damping, settled, steps = 1e-4, False, 0
     while True:
@@ -91,12 +92,7 @@ def descend(elimination: Elimination, state: State, *, max_steps: int = 200) -> 
         better = False
         while damping < 1e12 and steps < max_steps:
             steps += 1
-            step = svd.step(reduced.rest, damping)
-            whole = np.zeros(len(equations.layout.names))
-            whole[free] = step
-            moves = elimination.pose_steps(now, step)
-            trial = equations.moved(state, whole, moves)
-            then = equations.linearized(trial)
+            trial, then = _stepped(elimination, state, now, svd.step(reduced.rest, damping))
             if then.cost < now.cost:
                 better = True
                 ratio = (now.cost - then.cost) / expected
@@ -106,6 +102,24 @@ def descend(elimination: Elimination, state: State, *, max_steps: int = 200) -> 
                 break
             damping = max(4 * damping, 1e-8)
         if not better:
-            settled = expected <= 1e-6 * max(1.0, now.cost)
+            settled = expected <= 1e-6 + 1e-9 * now.cost
             break
-    return Arrived(state, now, elimination.reduced(now), steps, settled)
+    return Arrived(state, now, reduced, steps, settled)
+
+
+def _stepped(elimination: Elimination, state: State, now: Linearized, step: Array) -> tuple[State, Linearized]:
+    """The state after a step of the free unknowns; if it is not better, poses alone follow by some steps more.
+
+    Exact relations, such as one reading for two rods, make narrow curved valleys: the poses must stay in them.
+    """
+    equations = elimination.equations
+    whole = np.zeros(len(equations.layout.names))
+    whole[equations.layout.free] = step
+    trial = equations.moved(state, whole, elimination.pose_steps(now, step))
+    then = equations.linearized(trial)
+    for _ in range(_FOLLOWING):
+        if then.cost < now.cost or not np.isfinite(then.cost):
+            break
+        trial = equations.moved(trial, np.zeros_like(whole), elimination.pose_steps(then, np.zeros_like(step)))
+        then = equations.linearized(trial)
+    return trial, then

@@ -168,6 +168,8 @@ class Elimination(ArrayValue):
             A[row : row + n, last] = chains.residual[poses].T[:, None] * residuals
             for chain, columns in enumerate(equations.chain_columns):
                 self._enter(A[row + chain : row + chain + 1], columns, chains.by_x[poses, chain][:, None], steps)
+            if linearized.whitening is not None:
+                A[row : row + n] = np.tensordot(linearized.whitening, A[row : row + n], axes=1)
             row += n
             for (i, rows), m in zip(batch.rows, widths, strict=True):
                 there = np.flatnonzero(rows[:, place] >= 0)

@@ -49,6 +49,9 @@ class Linearized(ArrayValue):
     """Everything at one state."""
 
     readings: Rows
+    """In standard deviations; errors that are correlated are not yet whitened."""
+    whitening: Array | None
+    """(chains, chains): makes the residuals of the readings of a pose independent; None: they are."""
     instruments: tuple[Rows, ...]
     prior: Array
     """(P,): departures from the start over their standard deviations."""
@@ -56,7 +59,9 @@ class Linearized(ArrayValue):
     @cached_property
     def cost(self) -> float:
         """Sum of squares; infinite where something cannot be predicted."""
-        parts = (self.readings.residual, *(rows.residual for rows in self.instruments), self.prior)
+        chains = self.readings.residual
+        chains = chains if self.whitening is None else chains @ self.whitening.T
+        parts = (chains, *(rows.residual for rows in self.instruments), self.prior)
         total = sum(float((part * part).sum()) for part in parts)
         return total if np.isfinite(total) else np.inf
 
@@ -118,12 +123,21 @@ class Equations(ArrayValue):
             for one, rows in zip(self.measurements.instruments, self.measured_rows, strict=True)
         )
 
+    @cached_property
+    def _reading_whitening(self) -> Array | None:
+        """Lᵀ L is the inverse of the correlation of the readings' errors; None: they are independent."""
+        C = self.measurements.reading_sigma
+        if C.ndim == 1:
+            return None
+        deviations = self.measurements.reading_deviations
+        return np.asarray(np.linalg.inv(np.linalg.cholesky(C / np.outer(deviations, deviations))))
+
     def linearized(self, state: State) -> Linearized:
         """Residuals and derivatives at a state."""
         with np.errstate(all="ignore"):
             readings = self._readings(state)
             instruments = tuple(self._instrument(i, state) for i in range(len(self.measurements.instruments)))
-        return Linearized(readings, instruments, self.prior * self.departure(state))
+        return Linearized(readings, self._reading_whitening, instruments, self.prior * self.departure(state))
 
     def departure(self, state: State) -> Array:
         """(P,): unknowns less their start; rotation vectors for those that turn."""
@@ -153,7 +167,7 @@ class Equations(ArrayValue):
     def _readings(self, state: State) -> Rows:
         read, there = self._chain_inputs
         N, n = read.shape
-        sigma = self.measurements.reading_sigma
+        sigma = self.measurements.reading_deviations
         derivatives = all_derivatives(self._chain_kernel)
         x = np.broadcast_to(state.theta[self.chain_columns], (N, *self.chain_columns.shape))
         if self.measurements.loads is not None:

@@ -17,6 +17,8 @@ from gough.geometry.frames import Placement
 from gough.geometry.instruments.kinds import Kind, Part, kind_called
 
 Numbers = npt.NDArray[np.int64]
+_EQUAL = 1e-3
+"""Chains that share a sensor have the same error up to this share of it, so that their covariance has an inverse."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,7 +252,7 @@ class Measurements(ArrayValue):
     readings: Array
     """(N, chains), in the unit of the robot's sensors; NaN where one is missing."""
     reading_sigma: Array
-    """Standard deviation of the readings: one, or one for each chain."""
+    """Standard deviation of the readings: one, or one for each chain; or their covariance (chains, chains)."""
     instruments: tuple[Instrument, ...] = ()
     sessions: tuple[str, ...] = ()
     """Name of the session of each pose, such as its day; empty: one session."""
@@ -264,11 +266,18 @@ class Measurements(ArrayValue):
         n, chains = readings.shape
         require(n > 0 and chains > 0, f"readings must be (N, chains), but their shape is {readings.shape}")
         require(not np.isinf(readings).any(), "readings must be finite, or NaN where one is missing")
-        sigma = array(self.reading_sigma, "reading_sigma", ndim=(0, 1))
-        fits = sigma.size in {1, chains} and bool(np.isfinite(sigma).all()) and bool((sigma >= SMALLEST).all())
-        require(fits, f"reading_sigma must be positive: one, or one for each of {chains} readings")
+        sigma = array(self.reading_sigma, "reading_sigma", ndim=(0, 1, 2))
+        if sigma.ndim == 2:
+            fits = sigma.shape == (chains, chains) and np.allclose(sigma, sigma.T, rtol=1e-9)
+            fits = fits and float(np.linalg.eigvalsh(sigma)[0]) > 0
+            require(fits, f"the covariance of {chains} readings must be symmetric and positive definite")
+            require(bool(np.isfinite(readings).all()), "readings with a covariance must all be there")
+        else:
+            fits = sigma.size in {1, chains} and bool(np.isfinite(sigma).all()) and bool((sigma >= SMALLEST).all())
+            require(fits, f"reading_sigma must be positive: one, or one for each of {chains} readings")
+            sigma = np.broadcast_to(sigma.reshape(-1), (chains,))
         object.__setattr__(self, "readings", readings)
-        object.__setattr__(self, "reading_sigma", np.broadcast_to(sigma.reshape(-1), (chains,)))
+        object.__setattr__(self, "reading_sigma", sigma)
         if self.loads is not None:
             loads = array(self.loads, "loads", ndim=2)
             fits = loads.shape == readings.shape and bool(np.isfinite(loads).all())
@@ -315,6 +324,12 @@ class Measurements(ArrayValue):
 
     def __len__(self) -> int:
         return len(self.readings)
+
+    @property
+    def reading_deviations(self) -> Array:
+        """(chains,): standard deviations of the readings."""
+        sigma = self.reading_sigma
+        return np.sqrt(sigma.diagonal()) if sigma.ndim == 2 else sigma
 
     @property
     def session_names(self) -> tuple[str, ...]:
@@ -364,3 +379,28 @@ def _selected(one: Instrument, chosen: Numbers, to: Numbers) -> Instrument:
     pairs = to[one.pairs]
     kept = (pairs >= 0).all(axis=1)
     return replace(one, values=one.values[kept], pairs=pairs[kept])
+
+
+def shared_readings(readings: Any, sigma: Any, of_chain: Sequence[int]) -> tuple[Array, Array]:
+    """Readings of each chain (N, chains) where some chains share a sensor, and the covariance of their errors.
+
+    Args:
+        readings: (N, sensors).
+        sigma: Standard deviation of the sensors: one, or one each.
+        of_chain: Number of the sensor of each chain, such as `RodDelta().reading_of_chain`.
+
+    Examples:
+        >>> readings, covariance = shared_readings([[0.1, 0.2]], 1e-5, (0, 0, 1))
+        >>> readings, covariance.round(12)[0]
+        (array([[0.1, 0.1, 0.2]]), array([1.e-10, 1.e-10, 0.e+00]))
+    """
+    values = array(readings, "readings", ndim=2)
+    which = list(of_chain)
+    sensors = max(which) + 1
+    require(values.shape[1] == sensors, f"there are {sensors} sensors, but the readings have {values.shape[1]} columns")
+    s = array(sigma, "sigma", ndim=(0, 1))
+    fits = s.size in {1, sensors} and bool((s >= SMALLEST).all())
+    require(fits, f"sigma must be positive: one, or one for each of {sensors} sensors")
+    deviations = np.broadcast_to(s.reshape(-1), (sensors,))[which]
+    same = np.equal.outer(which, which)
+    return values[:, which], np.outer(deviations, deviations) * (same + _EQUAL**2 * np.eye(len(which)))

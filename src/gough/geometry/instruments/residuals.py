@@ -13,7 +13,7 @@ def instrument_fits(equations: Equations, before: Linearized, after: Linearized)
     data, model = equations.measurements, equations.model
     there = np.isfinite(data.readings)
     chains = (before.readings, after.readings)
-    first, second = (rms((rows.residual * data.reading_sigma)[there]) for rows in chains)
+    first, second = (rms((rows.residual * data.reading_deviations)[there]) for rows in chains)
     worst, pose, chain = _worst(after.readings, there, np.arange(len(data)))
     fits = [
         InstrumentFit(

@@ -1,7 +1,7 @@
 """The answer of a calibration by instruments: geometry, instruments, and what the measurements determine."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from gough.geometry.results import CalibratedParameters, shown_unit
 from gough.methods.statistical.identifiability import Identifiability
 from gough.robots.arguments import finite_parameters
 from gough.robots.kinematics import KinematicModel, PlatformPoses
+
+if TYPE_CHECKING:
+    from gough.geometry.instruments.nested import Nested
 
 _NAMED = 5
 _POSES_IN_FILE = 10_000
@@ -67,6 +70,8 @@ class CalibratedByInstruments(CalibratedParameters, ArrayValue):
     is_planned: bool = False
     """Whether nothing was measured yet: ± are those to expect."""
     premises: tuple[str, ...] = ()
+    nested: "Nested | None" = None
+    """Tests of groups of parameters, where these were asked for."""
 
     @property
     def refuted(self) -> bool:
@@ -126,8 +131,10 @@ class CalibratedByInstruments(CalibratedParameters, ArrayValue):
     @property
     def verdicts(self) -> tuple[str, ...]:
         """Premises, free frames, tests of the residuals and poor measurements, in sentences."""
-        free = self.freedoms.words
-        return tuple(filter(None, (*self.premises, free, *self.estimate.notes, self.weak_words, self.outlier_words)))
+        free, nested = self.freedoms.words, "" if self.nested is None else self.nested.words
+        return tuple(
+            filter(None, (*self.premises, nested, free, *self.estimate.notes, self.weak_words, self.outlier_words))
+        )
 
     @property
     def weak_words(self) -> str:
@@ -177,6 +184,8 @@ class CalibratedByInstruments(CalibratedParameters, ArrayValue):
         parts += ["", str(self.instrument_table())]
         if self.own:
             parts += ["", str(self.part_table())]
+        if self.nested is not None:
+            parts += ["", str(self.nested.table())]
         return "\n".join([*parts, "", str(self.identifiability)])
 
     def to_dict(self) -> dict[str, Any]:
@@ -198,6 +207,7 @@ class CalibratedByInstruments(CalibratedParameters, ArrayValue):
                 }
                 for fit in self.instruments
             ],
+            "nested": None if self.nested is None else self.nested.to_dict(),
             "free_motions": [motion.words for motion in self.freedoms.motions],
             "refuted": self.refuted,
             "premises": list(self.premises),

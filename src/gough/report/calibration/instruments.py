@@ -29,6 +29,7 @@ def instrument_documents(title: str, lead: tuple[str, ...], answer: CalibratedBy
     )
     sections = (
         Section("Geometry", (answer.table(),)),
+        Section("Nested models", () if answer.nested is None else (answer.nested.words, answer.nested.table())),
         Section(
             "Instruments", (_RESIDUALS, answer.instrument_table(), *((_PARTS, answer.part_table()) if own else ()))
         ),
