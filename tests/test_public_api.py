@@ -17,8 +17,8 @@ import gough
 
 PUBLIC = [
     "gough", "gough.methods", "gough.kernels", "gough.robots", "gough.checker", "gough.data", "gough.dynamics",
-    "gough.geometry", "gough.closure", "gough.simulate", "gough.simulate.multibody", "gough.designs.excitation",
-    "gough.designs.poses", "gough.report", "gough.studies", "gough.vision",
+    "gough.geometry", "gough.geometry.instruments", "gough.closure", "gough.simulate", "gough.simulate.multibody",
+    "gough.designs.excitation", "gough.designs.poses", "gough.report", "gough.studies", "gough.vision",
 ]  # fmt: skip
 REPOSITORY = Path(__file__).parents[1]
 

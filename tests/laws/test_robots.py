@@ -16,6 +16,7 @@ import gough.robots
 from gough.core.errors import InputError
 from gough.core.rotations import exp
 from gough.robots import (
+    BY_INSTRUMENTS,
     CLOSED_FORMS,
     KINEMATICS,
     ROBOTS,
@@ -130,7 +131,7 @@ def test_every_robot_is_registered_and_has_cases():
     public = [getattr(gough.robots, name) for name in gough.robots.__all__]
     robots = {each for each in public if inspect.isclass(each) and hasattr(each, "inverse") and hasattr(each, "names")}
     protocols = {each for each in robots if getattr(each, "_is_protocol", False)}
-    made = {getattr(make, "func", make) for make in (*ROBOTS.values(), *KINEMATICS.values())}
+    made = {getattr(make, "func", make) for make in (*ROBOTS.values(), *KINEMATICS.values(), *BY_INSTRUMENTS.values())}
     assert robots - protocols == made
     assert set(UNEVEN) == set(ROBOTS)
     assert {name: {type(each) for each in models} for name, models in BLUEPRINTS.items()} == {

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gough.core.rotations import angle_between
+from gough.core.rotations import angle_between, exp
 from gough.data import read_poses
 from gough.geometry import calibrate, cross_validate, held_out, machine_geometry, recalibrate, rezero
+from gough.geometry.instruments import Instrument, Measurements, Sought, calibrate_by_instruments
 from gough.robots import GoughPlatform
 
 from .page import printed
@@ -158,3 +159,24 @@ def test_another_day_is_explained_by_few_unknowns(found, shared_data, file, chos
     ]
     assert rms[0] == pytest.approx(before, rel=0.02)
     assert rms[1] < 0.43
+
+
+def test_positions_alone_are_enough(platform, poses):
+    """One point of unknown place in an unknown frame, poses left out in turn: mean error as on the page."""
+    part, errors = np.arange(108) * 6 // 108, []
+    for fold in range(6):
+        seen, others = poses.select(part != fold), poses.select(part == fold)
+        capture = Instrument("capture", "point", seen.position, 3e-4, frame=Sought(), point=Sought())
+        answer = calibrate_by_instruments(platform, Measurements(seen.readings, 0.004, [capture]))
+        assert not answer.refuted
+        assert [motion.words for motion in answer.freedoms.motions] == [
+            "the frame of the base",
+            "the frame of the platform",
+        ]
+        t, w, point = (np.array([answer[f"capture.{stem}{axis}"] for axis in "xyz"]) for stem in ("", "r", "point_"))
+        at = platform.forward(answer.parameters, others.readings)
+        predicted = (at.position + at.rotation @ point) @ exp(w).T + t
+        errors.append(np.linalg.norm(predicted - others.position, axis=1))
+    assert (
+        round(1e3 * np.concatenate(errors).mean(), 2) == printed("predicted position at poses left out, mean error")[1]
+    )

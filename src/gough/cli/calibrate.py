@@ -1,14 +1,14 @@
 """`gough calibrate`: calibrate a robot or a delta printer, and write a report."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from gough.cli.options import AsJson, StudyFolder
 from gough.cli.terminal import show_results
 from gough.report import results_folder
-from gough.studies.calibration import CalibrationStudy
+from gough.studies.instruments import calibration_study
 
 
 def calibrate(
@@ -19,8 +19,11 @@ def calibrate(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Calibrate a robot's geometry from measured poses. Exits with 1 if the residuals exceed the stated noise."""
-    asked = CalibrationStudy.read(study)
+    """Calibrate a robot's geometry from measured poses or by any instruments.
+
+    Exits with 1 if the residuals exceed the stated noise.
+    """
+    asked: Any = calibration_study(study)
     folder = out or asked.folder
     with results_folder(folder) as results:
         answer = asked.calibrate()

@@ -15,9 +15,11 @@ from gough.designs.excitation import Design
 from gough.designs.poses import Selection
 from gough.dynamics import Identified, IdentifiedRepeats
 from gough.geometry import Calibrated, CalibratedPrinter, Recalibrated
+from gough.geometry.instruments import CalibratedByInstruments
 from gough.report.base.folder import results_folder
 from gough.report.base.page import Page, Section, bullets
 from gough.report.calibration.day import recalibration_documents
+from gough.report.calibration.instruments import instrument_documents
 from gough.report.calibration.page import calibration_documents, printer_documents
 from gough.report.certification import certification_documents, certified_printer_documents
 from gough.report.design.page import design_documents
@@ -31,6 +33,10 @@ _MAKERS: dict[type, tuple[str, Callable[[str, Any, Path], dict[str, bytes]]]] = 
     Calibrated: ("Calibration of the {}", lambda title, found, _: calibration_documents(title, (), found)),
     CalibratedPrinter: ("Calibration of the {}", lambda title, found, _: printer_documents(title, (), found)),
     Recalibrated: ("What changed on the {}", lambda title, found, _: recalibration_documents(title, (), found)),
+    CalibratedByInstruments: (
+        "Calibration of the {}",
+        lambda title, found, _: instrument_documents(title, (), found),
+    ),
     Certification: (
         "Certification of the {}",
         lambda title, found, folder: certification_documents(title, (), found, folder),

@@ -14,6 +14,7 @@ from gough.robots.assembly_modes import AssemblyModes as AssemblyModes
 from gough.robots.assembly_modes import ModeChoice as ModeChoice
 from gough.robots.assembly_modes import assembly_modes as assembly_modes
 from gough.robots.assembly_modes import nearest_other_mode as nearest_other_mode
+from gough.robots.cables import CableRobot as CableRobot
 from gough.robots.delta import Delta as Delta
 from gough.robots.delta import DeltaGeometry as DeltaGeometry
 from gough.robots.delta import DeltaParts as DeltaParts
@@ -43,6 +44,7 @@ from gough.robots.par4 import Par4Parts as Par4Parts
 from gough.robots.planar_rrr import PlanarGeometry as PlanarGeometry
 from gough.robots.planar_rrr import PlanarRRR as PlanarRRR
 from gough.robots.planar_rrr import ThreeRRR as ThreeRRR
+from gough.robots.rod_delta import RodDelta as RodDelta
 from gough.robots.rotary_delta import RotaryDelta as RotaryDelta
 
 ROBOTS: Mapping[str, Callable[..., Any]] = MappingProxyType(
@@ -74,12 +76,17 @@ KINEMATICS: Mapping[str, type[Any]] = MappingProxyType(
 )
 """The robots for calibration, each a `KinematicModel`, by their names in studies and commands."""
 
+BY_INSTRUMENTS: Mapping[str, type[Any]] = MappingProxyType({"cables": CableRobot, "rod-delta": RodDelta})
+"""Robots with more chains than freedoms or than readings, each a `KinematicModel`, for `calibrate_by_instruments`."""
+
 __all__ = [
+    "BY_INSTRUMENTS",
     "CLOSED_FORMS",
     "H4",
     "KINEMATICS",
     "ROBOTS",
     "AssemblyModes",
+    "CableRobot",
     "CoordinateMotion",
     "Delta",
     "DeltaGeometry",
@@ -107,6 +114,7 @@ __all__ = [
     "PlanarRRR",
     "PlatformPoses",
     "PoseMotion",
+    "RodDelta",
     "RotaryDelta",
     "ThreeRRR",
     "assembly_modes",

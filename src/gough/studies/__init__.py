@@ -4,6 +4,7 @@ from gough.studies.calibration import CalibrationStudy
 from gough.studies.checking import FileVerdict, check
 from gough.studies.design import DesignStudy
 from gough.studies.identification import IdentificationStudy
+from gough.studies.instruments import InstrumentStudy
 from gough.studies.pose_selection import PoseSelectionStudy
 from gough.studies.scaffold import readme_text, study_text
 from gough.studies.study import Study, read_study
@@ -13,6 +14,7 @@ __all__ = [
     "DesignStudy",
     "FileVerdict",
     "IdentificationStudy",
+    "InstrumentStudy",
     "PoseSelectionStudy",
     "Study",
     "check",

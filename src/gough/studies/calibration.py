@@ -27,7 +27,7 @@ from gough.geometry.beliefs import matching
 from gough.geometry.calibrate import require_frames_of
 from gough.report.calibration.page import calibration_documents, printer_documents
 from gough.report.certification import certification_documents, certified_printer_documents
-from gough.robots import GoughPlatform, KinematicModel
+from gough.robots import BY_INSTRUMENTS, GoughPlatform, KinematicModel
 from gough.studies.calibration_schema import GeometryTable, PlacementTable, PosesTable
 from gough.studies.geometry_file import read_geometry
 from gough.studies.quantities import nested, quantity
@@ -48,6 +48,9 @@ class KinematicStudy(Study):
         file = self.table.robot.file
         if file is None:
             with self.at("robot"):
+                family = self.table.robot.family
+                own = family not in BY_INSTRUMENTS
+                require(own, f"{family} are calibrated by instruments: state [measurements] and [[instruments]]")
                 return kinematic_model(self.table.robot)
         with self.at("robot", "file"):
             model = read_geometry(self.path.parent / file).model

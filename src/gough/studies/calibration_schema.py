@@ -25,7 +25,7 @@ Direction = Annotated[list[float], Field(min_length=3, max_length=3)]
 class KinematicRobotTable(Table):
     """[robot]: the robot and its blueprint."""
 
-    family: Literal["gough", "linear-delta", "rotary-delta", "h4", "par4", "3-rrr"] | None = None
+    family: Literal["gough", "linear-delta", "rotary-delta", "h4", "par4", "3-rrr", "cables", "rod-delta"] | None = None
     file: str | None = None
     """A geometry.toml that a calibration wrote, instead of a family: its values are the blueprint."""
     name: str | None = None
@@ -37,9 +37,9 @@ class KinematicRobotTable(Table):
     chains: dict[str, list[float]] = Field(default_factory=dict)
     """H4 and Par4: calibrated parameters of each chain, in SI units, in place of those of the dimensions."""
     gains: bool = False
-    """Gough platforms: whether the gain of each leg is unknown."""
+    """Gough platforms and cable robots: whether the gain of each leg or cable is unknown."""
     reading_unit: str = "m"
-    """Gough platforms: unit of the legs' sensors, such as "rev"; gains are then m per this unit."""
+    """Gough platforms and cable robots: unit of the sensors, such as "rev"; gains are then m per this unit."""
 
     @model_validator(mode="after")
     def _named_once(self) -> Self:

@@ -10,7 +10,17 @@ from typing import Any
 import numpy as np
 
 from gough.core.errors import InputError, nearest, require
-from gough.robots import KINEMATICS, ROBOTS, DynamicModel, GoughPlatform, KinematicModel, PlanarRRR
+from gough.robots import (
+    BY_INSTRUMENTS,
+    KINEMATICS,
+    ROBOTS,
+    CableRobot,
+    DynamicModel,
+    GoughPlatform,
+    KinematicModel,
+    PlanarRRR,
+    RodDelta,
+)
 from gough.studies.calibration_schema import KinematicRobotTable
 from gough.studies.mechanism_file import Stated, read_mechanism_robot
 from gough.studies.quantities import nested, quantity
@@ -150,6 +160,10 @@ _PLANAR = {"arm": "m", "rod": "m", "zero": "rad", "elbow": "1"}
 _POINTS = {"base": "m", "platform": "m"}
 _CHAINS = {"linear-delta": _LINEAR, "rotary-delta": _ROTARY, "3-rrr": _POINTS | _PLANAR}
 """Kinematic models by family: units of their dimensions, and the class."""
+_CABLES = {"anchors": "m", "points": "m", "length": "m", "home": "m"}
+_CABLES |= {"gain": "1", "buildup": "1", "elongation": "1/N"}
+"""Dimensions of cable robots; gain and buildup are metres per unit of reading and per its square."""
+_RODS = _LINEAR | {"effector": "m", "spacing": "m"}
 _ROBOTS = ("h4", "par4")
 """Kinematic models with the dimensions of the dynamic model of the same family."""
 BLUEPRINTS = {"deltalab": GoughPlatform.deltalab}
@@ -172,12 +186,22 @@ def kinematic_model(table: KinematicRobotTable) -> KinematicModel:
     require(table.family is not None, "the table [robot] states no family")
     assert table.family is not None
     named = {} if table.name is None else {"name": table.name}
+    if table.family == "cables":
+        require(table.blueprint is None, "no blueprint of a cable robot is built in: give its geometry")
+        require("anchors" in geometry, "the geometry of a cable robot lacks 'anchors'")
+        return CableRobot(**_dimensions("cables", geometry, _CABLES), **_sensors(table), **named)
+    if table.family == "rod-delta":
+        missing = [name for name in _RODS if name not in geometry]
+        require(not missing, f"the geometry of a rod-delta lacks {', '.join(missing)}")
     in_table = table.family in _ROBOTS or not table.chains
     require(in_table, f"chains are for {' and '.join(_ROBOTS)}: state the dimensions of a {table.family}")
     if table.family != "gough":
         require(table.blueprint is None, f"no blueprint of a {table.family} is built in: give its geometry")
         own = not table.model_fields_set & {"gains", "reading_unit"}
-        require(own, f"gains and reading_unit are for Gough platforms, not for a {table.family}: leave them out")
+        require(
+            own,
+            f"gains and reading_unit are for Gough platforms and cables, not for a {table.family}: leave them out",
+        )
         return _with_chains(_named(_of_chains(table.family, geometry), named), table.chains)
     if table.blueprint is not None:
         if table.blueprint not in BLUEPRINTS:
@@ -187,7 +211,7 @@ def kinematic_model(table: KinematicRobotTable) -> KinematicModel:
         require(metres, "legs of a built-in blueprint read metres: leave out reading_unit, state units of [poses]")
         built_in: KinematicModel = _named(replace(BLUEPRINTS[table.blueprint](), gains=table.gains), named)
         return built_in
-    options: dict[str, Any] = {"gains": table.gains, "reading_unit": table.reading_unit, **named}
+    options: dict[str, Any] = {**_sensors(table), **named}
     circles = "base_radius" in geometry
     values = _dimensions("gough", geometry, _CIRCLES | {"length": "m", "gain": "1"} if circles else _GOUGH)
     for name in (
@@ -214,6 +238,10 @@ def _with_chains(model: Any, chains: Mapping[str, list[float]]) -> Any:
     return replace(model, calibrated=np.column_stack([chains[stem] for stem in model.STEMS]))
 
 
+def _sensors(table: KinematicRobotTable) -> dict[str, Any]:
+    return {"gains": table.gains, "reading_unit": table.reading_unit}
+
+
 def _of_chains(family: str, dimensions: Mapping[str, Any]) -> KinematicModel:
     """The kinematic model of a robot other than a Gough platform."""
     if family in _ROBOTS:
@@ -223,6 +251,8 @@ def _of_chains(family: str, dimensions: Mapping[str, Any]) -> KinematicModel:
     if family == "3-rrr" and "base_radius" in dimensions:
         require("platform_radius" in dimensions, "the geometry of a planar 3-RRR lacks 'platform_radius'")
         return PlanarRRR.of_circles(**_dimensions(family, dimensions, _CIRCLES | _PLANAR))
+    if family == "rod-delta":
+        return RodDelta(**_dimensions(family, dimensions, _RODS))
     made: KinematicModel = KINEMATICS[family](**_dimensions(family, dimensions, _CHAINS[family]))
     return made
 
@@ -230,7 +260,7 @@ def _of_chains(family: str, dimensions: Mapping[str, Any]) -> KinematicModel:
 def kinematic_dimensions_left_out(table: KinematicRobotTable) -> dict[str, str]:
     """The dimensions that a study about geometry does not state, with the library's values as text."""
     family, geometry = table.family, table.geometry
-    if family is None or family == "gough":
+    if family is None or family in {"gough", *BY_INSTRUMENTS}:
         return {}  # all are required, or those of a named blueprint
     if family in _ROBOTS:
         return left_out(family, geometry)

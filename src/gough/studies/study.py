@@ -18,11 +18,12 @@ _RENAMED_VALUES: dict[Place, dict[str, str]] = {
     ("robot", "family"): {"planar-rrr": "3-rrr"},
 }
 """Old values of keys of studies, and how they are written now."""
-_PURPOSES = ("data", "poses", "printer", "design", "selection")
+_PURPOSES = ("data", "measurements", "poses", "printer", "design", "selection")
 """The tables that tell what a study is for; if there are several, the first of these counts."""
 _CALIBRATION = ("calibration", "calibrate")
 _COMMANDS = {
     "data": ("identification", "identify"),
+    "measurements": _CALIBRATION,
     "poses": _CALIBRATION,
     "printer": _CALIBRATION,
     "design": ("the design of a motion", "design"),
@@ -58,6 +59,7 @@ class Study:
         tables                                kind                     method
         ====================================  =======================  =================================
         `[robot]`, `[data]`                   `IdentificationStudy`    `identify()`
+        `[robot]`, `[measurements]`           `InstrumentStudy`        `calibrate()`
         `[robot]`, `[poses]`                  `CalibrationStudy`       `calibrate()`, `certify()`
         `[printer]`, or a Klipper `.cfg`      `CalibrationStudy`       `calibrate()`, `certify_printer()`
         `[robot]`, `[design]`                 `DesignStudy`            `design()`
@@ -86,7 +88,8 @@ class Study:
         if "robot" in tables:
             raise InputError(
                 f"{path} has {names}, and no table that states what to do: add [data] to identify the robot "
-                "from recordings, [poses] to calibrate it, [design] to plan a motion, or [selection] to choose poses"
+                "from recordings, [poses] or [measurements] to calibrate it, [design] to plan a motion, or [selection] "
+                "to choose poses"
             )
         if "mechanism" in tables:
             raise InputError(
@@ -150,7 +153,7 @@ def _refused(method: str) -> Callable[..., NoReturn]:
 
     def refuse(self: Study, *_: Any, **__: Any) -> NoReturn:
         purposes = [purpose for purpose, kind in _KINDS.items() if isinstance(self, kind)]
-        own = " or ".join(f"{name}()" for name, table in _METHODS.items() if table in purposes)
+        own = " or ".join(f"{name}()" for name, table in _METHODS.items() if table in purposes) or "calibrate()"
         kind, needed = _COMMANDS[purposes[0]][0], _METHODS[method]
         raise InputError(f"{self.path} is a study of {kind}: call {own}. {method}() needs the table [{needed}]")
 

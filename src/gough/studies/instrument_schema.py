@@ -1,0 +1,86 @@
+"""The tables of studies with instruments: readings in [measurements], and a table [[instruments]] for each."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from gough.studies.calibration_schema import KinematicRobotTable
+from gough.studies.schema import OutputTable
+from gough.studies.toml import Table
+
+
+class MeasurementsTable(Table):
+    """[measurements]: the file with a row for each pose, and the robot's own readings in it."""
+
+    file: str
+    readings: list[str] = Field(default_factory=list)
+    """Columns of the readings; default: l1, l2, …"""
+    unit: str | None = None
+    """Unit of the readings, where the heads of their columns do not state it."""
+    sigma: float | str | list[float | str]
+    """Standard deviation of the readings: one, or one for each chain."""
+    session: str | None = None
+    """Column that names the session of each pose, such as its day."""
+    loads: list[str] = Field(default_factory=list)
+    """Columns of the tensions of the cables, for cables that stretch."""
+    planned: bool = False
+    """Whether nothing was measured yet: the readings are planned, and the answer states what to expect."""
+
+
+class InstrumentTable(Table):
+    """[[instruments]]: one instrument. Parts are stated by value, as "unknown", or by another instrument's name."""
+
+    name: str
+    kind: Literal["pose", "point", "tilts", "heading", "distance", "apart", "plane", "sphere"]
+    columns: list[str] = Field(default_factory=list)
+    """Its columns; default: NAME_x, NAME_y, … or x, y, …"""
+    orientation: list[str] = Field(default_factory=list)
+    """For a pose: columns of a quaternion (scalar first), a rotation vector or a matrix (by rows)."""
+    unit: str | None = None
+    """Unit of its lengths, or of its angles if it measures angles only, where heads do not state it."""
+    file: str | None = None
+    """For kind "apart": a file with a row for each distance."""
+    poses: Annotated[list[str], Field(min_length=2, max_length=2)] = Field(default_factory=lambda: ["first", "second"])
+    """For kind "apart": columns with the numbers of both poses, from 0."""
+    sigma: float | str | list[float | str] | None = None
+    """Standard deviation: one, or one for each channel; for a pose of position and orientation."""
+    covariance: list[list[float]] | None = None
+    """Covariance of its channels in SI units, instead of sigma."""
+    frame: Any = None
+    """The robot's base in the instrument's frame: "robot" (default: the same frame), "unknown", "each session", the
+    name of another instrument, or {position, quaternion}."""
+    target: Any = None
+    point: Any = None
+    mount: Any = None
+    up: Any = None
+    offset: Any = None
+    anchor: Any = None
+    plane: Any = None
+    sphere: Any = None
+
+    @model_validator(mode="after")
+    def _noise_once(self) -> Self:
+        if (self.sigma is None) == (self.covariance is None):
+            raise ValueError(f"state the noise of '{self.name}': either sigma or covariance")
+        return self
+
+
+class InstrumentCalibrationTable(Table):
+    """[calibration]: options of the calibration."""
+
+    fixed: list[str] = Field(default_factory=list)
+    """Parameters that keep their values; * stands for any letters."""
+    nested: dict[str, Annotated[list[str], Field(min_length=1)]] = Field(default_factory=dict)
+    """Groups of parameters, simplest first: each is estimated only if the measurements need it."""
+    prior: dict[str, float | str] = Field(default_factory=dict)
+    """Standard deviations of parameters about the blueprint; * stands for any letters."""
+
+
+class InstrumentStudyTable(Table):
+    """The whole file of a study with instruments."""
+
+    robot: KinematicRobotTable
+    measurements: MeasurementsTable
+    instruments: list[InstrumentTable] = Field(default_factory=list)
+    calibration: InstrumentCalibrationTable = InstrumentCalibrationTable()
+    output: OutputTable = OutputTable()

@@ -1,0 +1,309 @@
+"""Calibration studies with instruments: a robot, its readings, and what any instruments measured."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gough.core.arguments import as_path
+from gough.core.arrays import Array
+from gough.core.errors import InputError, require
+from gough.core.rotations import exp, from_quaternion
+from gough.data.measured_columns import MeasuredColumns
+from gough.geometry import Placement
+from gough.geometry.instruments import (
+    CalibratedByInstruments,
+    Instrument,
+    Measurements,
+    Sought,
+    calibrate_by_instruments,
+    calibrate_nested,
+    foresee,
+    shared_readings,
+)
+from gough.geometry.instruments.kinds import Part, kind_called
+from gough.geometry.instruments.layout import layout_of
+from gough.report.calibration.instruments import instrument_documents
+from gough.robots import KinematicModel
+from gough.studies.calibration import CalibrationStudy
+from gough.studies.instrument_schema import InstrumentStudyTable, InstrumentTable
+from gough.studies.quantities import nested, quantity
+from gough.studies.robots import kinematic_dimensions_left_out, kinematic_model, not_stated
+from gough.studies.study import Study, study_file
+from gough.studies.toml import TomlFile
+
+_UNKNOWN, _EACH, _ROBOT = "unknown", "each session", "robot"
+_SIZES = {"point": "m", "anchor": "m", "up": "1", "mount": "1"}
+
+
+@dataclass(frozen=True, eq=False)
+class InstrumentStudy(Study, purposes=("measurements",)):
+    """A study that calibrates a robot from what instruments measured at poses that nobody needs to know."""
+
+    table: InstrumentStudyTable
+
+    @classmethod
+    def read(cls, path: str | Path) -> "InstrumentStudy":
+        """The study in a TOML file.
+
+        Raises:
+            InputError: there is no such file, it is not TOML, a key is unknown or missing, or a value is not allowed;
+                with the line.
+        """
+        file = study_file(path, "measurements")
+        study = cls(file, file.validated(InstrumentStudyTable))
+        assert study.model  # refuse a robot that cannot be, before any file is read
+        return study
+
+    @cached_property
+    def model(self) -> KinematicModel:
+        """The robot with its blueprint."""
+        with self.at("robot"):
+            return kinematic_model(self.table.robot)
+
+    @property
+    def premises(self) -> tuple[str, ...]:
+        """A sentence that lists the dimensions taken from the library; nothing if the study states all."""
+        return not_stated(kinematic_dimensions_left_out(self.table.robot), "robot.geometry")
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the results."""
+        return self.path.parent / self.table.output.folder
+
+    @property
+    def title(self) -> str:
+        """Title of the report."""
+        what = "Planned calibration" if self.table.measurements.planned else "Calibration"
+        return self.table.output.title or f"{what} of the {self.model.name} of {self.path.name}"
+
+    @property
+    def about(self) -> str:
+        """A paragraph on robot and data, for the report."""
+        names = [f"{one.name} ({one.kind})" for one in self.table.instruments]
+        by = f" by {', '.join(names)}" if names else " by its own readings"
+        verb = "to be calibrated" if self.table.measurements.planned else "calibrated"
+        return f"{self.model.name}, {verb} from {self.table.measurements.file}{by}. The study is {self.path.name}."
+
+    @cached_property
+    def measurements(self) -> Measurements:
+        """Readings and instruments, as the files have them."""
+        table = self.table.measurements
+        n = len(self.model.chains)
+        shared = getattr(self.model, "reading_of_chain", tuple(range(n)))
+        sensors = max(shared) + 1
+        with self.at("measurements", "file"):
+            file = MeasuredColumns(self.path.parent / table.file)
+        with self.at("measurements", "readings"):
+            columns = table.readings or [f"l{i + 1}" for i in range(sensors)]
+            fits = len(columns) == sensors
+            require(fits, f"the {self.model.name} has {sensors} readings, but {len(columns)} columns are stated")
+            readings = file.load(columns, self.model.reading_unit, table.unit)
+        with self.at("measurements", "sigma"):
+            sigma = np.array(nested(table.sigma, self.model.reading_unit))
+            if sensors < n:
+                readings, sigma = shared_readings(readings, sigma, shared)
+        with self.at("measurements", "session"):
+            sessions = () if table.session is None else file.labels(table.session)
+        with self.at("measurements", "loads"):
+            fits = not table.loads or len(table.loads) == n
+            require(fits, f"there are {n} cables, but {len(table.loads)} columns of loads")
+            loads = file.load(table.loads, "N") if table.loads else None
+        instruments = []
+        for number, one in enumerate(self.table.instruments):
+            with self.at("instruments", number):
+                instruments.append(self._instrument(one, file, number, len(readings)))
+        with self.at("instruments" if instruments else "measurements"):
+            return Measurements(readings, sigma, tuple(instruments), sessions, loads, file.places(len(readings)))
+
+    def calibrate(self) -> CalibratedByInstruments:
+        """Read and calibrate, as the study asks, or state what to expect of planned measurements."""
+        data = self.measurements
+        table, planned = self.table.calibration, self.table.measurements.planned
+        options: dict[str, Any] = {"fixed": table.fixed, "prior": self._prior(data)}
+        with self.at("calibration"):
+            if table.nested and not planned:
+                answer = calibrate_nested(self.model, data, table.nested, **options)
+            else:
+                answer = (foresee if planned else calibrate_by_instruments)(self.model, data, **options)
+        return replace(answer, premises=self.premises)
+
+    def files(self, answer: CalibratedByInstruments) -> dict[str, bytes]:
+        """The report and the numbers as JSON, by the names of their files."""
+        return instrument_documents(self.title, (self.about,), answer)
+
+    def _prior(self, data: Measurements) -> dict[str, float]:
+        """Standard deviations in the units of the parameters."""
+        layout = layout_of(self.model, data, self.model.nominal, ())[0]
+        units = dict(zip(layout.names, layout.units, strict=True))
+        result = {}
+        for pattern, value in self.table.calibration.prior.items():
+            with self.at("calibration", "prior", pattern):
+                own = {unit for name, unit in units.items() if fnmatchcase(name, pattern)}
+                require(len(own) < 2, f"'{pattern}' stands for parameters of several units: {', '.join(sorted(own))}")
+                result[pattern] = quantity(value, next(iter(own), "m"))
+        return result
+
+    def _instrument(self, one: InstrumentTable, file: MeasuredColumns, number: int, rows: int) -> Instrument:
+        kind = kind_called(one.kind)
+        m = 3 if kind.has_rotation else len(kind.channels)
+        channels, unit = kind.channels[:m], kind.units[0]
+        require(one.file is None or kind.is_pair, f"{one.name}: only distances between two poses have their own file")
+        columns = one.columns or _columns(one.name, channels, file)
+        pairs, planned = None, self.table.measurements.planned
+        with self.at("instruments", number, "file"):
+            if kind.is_pair:
+                require(one.file is not None, f"{one.name}: state the file of the distances between poses")
+                assert one.file is not None
+                file = MeasuredColumns(self.path.parent / one.file)
+                pairs = _whole(file.load(one.poses, "1"), one.name)
+                rows, columns = len(pairs), one.columns or list(channels)
+        with self.at("instruments", number, "columns"):
+            require(
+                not columns or len(columns) == m,
+                f"a {one.kind} has {m} column{'s' * (m > 1)} ({', '.join(channels)}), but {len(columns)} are stated",
+            )
+            if (kind.is_contact and not columns) or (planned and not file.has(*columns)):
+                values = np.zeros((rows, m))
+            else:
+                values = file.load(columns or channels, unit, one.unit)
+        with self.at("instruments", number, "orientation"):
+            require(kind.has_rotation or not one.orientation, f"{one.name}: only a pose has an orientation")
+            rotation = self._rotation(one, file, rows) if kind.has_rotation else None
+        with self.at("instruments", number, "sigma" if one.covariance is None else "covariance"):
+            sigma = one.covariance if one.sigma is None else _sigma(one.sigma, kind.units)
+        parts = {}
+        for part in kind.parts:
+            with self.at("instruments", number, part.name):
+                stated = getattr(one, part.name)
+                if stated is not None:
+                    parts[part.name] = self._part(part, stated, one.name)
+        others = [name for name in _PARTS if getattr(one, name) is not None and name not in parts]
+        own = ", ".join(part.name for part in kind.parts)
+        require(not others, f"{one.name}: a {one.kind} has no {' and no '.join(others)} (known: {own})")
+        return Instrument(one.name, one.kind, values, sigma, rotation, pairs, **parts)  # type: ignore[arg-type]
+
+    def _rotation(self, one: InstrumentTable, file: MeasuredColumns, rows: int) -> Array:
+        names = one.orientation or _orientation(one.name, file)
+        if not names and self.table.measurements.planned:
+            return np.repeat(np.eye(3)[None], rows, axis=0)
+        require(
+            bool(names), f"{one.name}: no columns of an orientation: state orientation = [four columns, scalar first]"
+        )
+        values = file.load(names, "rad" if len(names) == 3 else "1", None)
+        there = np.isfinite(values).all(axis=1)
+        R = np.full((len(values), 3, 3), np.nan)
+        match len(names):
+            case 3:
+                R[there] = exp(values[there])
+            case 4:
+                norms = np.linalg.norm(values[there], axis=1)
+                off = float(abs(norms - 1).max(initial=0.0))
+                require(off < 1e-2, f"{one.name}: a quaternion has a length that differs from 1 by {off:.2g}")
+                R[there] = from_quaternion(values[there])
+            case 9:
+                R[there] = values[there].reshape(-1, 3, 3)
+            case count:
+                raise InputError(f"{one.name}: an orientation has 3, 4 or 9 columns, not {count}")
+        return R
+
+    def _part(self, part: Part, stated: Any, name: str) -> Any:
+        """A part as `Instrument` takes it."""
+        if stated == _UNKNOWN:
+            return Sought()
+        if stated == _EACH:
+            return Sought(each_session=True)
+        if isinstance(stated, str) and stated == _ROBOT and part.name == "frame":
+            return Placement()
+        if isinstance(stated, str) and part.name in {"frame", "target", "plane", "sphere", "point", "mount"}:
+            known = [one.name for one in self.table.instruments if one.name != name]
+            require(
+                stated in known,
+                f'{part.name} = "{stated}": write "unknown", "each session", a value, or another instrument'
+                + (f" ({', '.join(known)})" if known else ""),
+            )
+            return stated
+        if isinstance(stated, Mapping) and {"guess", "each_session"} & set(stated):
+            _require_keys(stated, {"guess", "each_session"}, part)
+            guess = None if "guess" not in stated else self._value(part, stated["guess"])
+            return Sought(guess, bool(stated.get("each_session", False)))
+        return self._value(part, stated)
+
+    def _value(self, part: Part, stated: Any) -> Any:
+        match part.name:
+            case "frame" | "target":
+                require(isinstance(stated, Mapping), f"{part.name} is a table {{position = […], quaternion = […]}}")
+                _require_keys(stated, {"position", "quaternion"}, part)
+                require("position" in stated, f"{part.name} lacks its position")
+                q = nested(stated.get("quaternion", [1.0, 0.0, 0.0, 0.0]), "1")
+                return Placement(nested(stated["position"], "m"), q)
+            case "plane":
+                require(isinstance(stated, Mapping), "plane is a table {normal = [0, 0, 1], offset = 0}, or unknown")
+                _require_keys(stated, {"normal", "offset"}, part)
+                normal = np.array(nested(stated.get("normal", [0.0, 0.0, 1.0]), "1"), dtype=float)
+                require(normal.shape == (3,) and bool(normal.any()), "the normal of a plane has 3 components")
+                return np.append(normal / np.linalg.norm(normal), quantity(stated.get("offset", 0.0), "m"))
+            case "sphere":
+                require(isinstance(stated, Mapping), "sphere is a table {center = […], radius = …}, or unknown")
+                _require_keys(stated, {"center", "radius"}, part)
+                require("center" in stated and "radius" in stated, "sphere needs center and radius")
+                return np.append(nested(stated["center"], "m"), quantity(stated["radius"], "m"))
+            case "offset":
+                return quantity(stated, "rad")
+            case name:
+                require(isinstance(stated, list), f"{name} is a list of numbers, or unknown")
+                return np.array(nested(stated, _SIZES[name]), dtype=float)
+
+
+_PARTS = ("frame", "target", "point", "mount", "up", "offset", "anchor", "plane", "sphere")
+
+
+def calibration_study(path: str | Path) -> CalibrationStudy | InstrumentStudy:
+    """The study of a calibration: with instruments, with measured poses, or a printer's configuration."""
+    name = as_path(path, "path")
+    if name.suffix != ".cfg" and "measurements" in TomlFile.read(name).tables:
+        return InstrumentStudy.read(name)
+    return CalibrationStudy.read(name)
+
+
+def _require_keys(stated: Mapping[str, Any], known: set[str], part: Part) -> None:
+    for key in stated:
+        require(key in known, f"{part.name} has no '{key}' (known: {', '.join(sorted(known))})")
+
+
+def _columns(name: str, channels: Sequence[str], file: MeasuredColumns) -> list[str]:
+    """Columns that are not stated: with the instrument's name, or without; none if there are none."""
+    for names in ([f"{name}_{channel}" for channel in channels], [name] if len(channels) == 1 else [], list(channels)):
+        if names and file.has(*names):
+            return names
+    return []
+
+
+def _orientation(name: str, file: MeasuredColumns) -> list[str]:
+    matrix = [f"r{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3)]
+    for names in (["qw", "qx", "qy", "qz"], ["rx", "ry", "rz"], matrix):
+        for prefix in (f"{name}_", ""):
+            if file.has(*(own := [f"{prefix}{each}" for each in names])):
+                return own
+    return []
+
+
+def _sigma(stated: Any, units: Sequence[str]) -> Array:
+    """Standard deviations in SI units: one for all, one for each channel, or of position and orientation."""
+    if not isinstance(stated, list):
+        require(len(set(units)) == 1, 'a pose has two deviations: sigma = ["0.05 mm", "0.01 deg"]')
+        return np.array(quantity(stated, units[0]))
+    if len(stated) == 2 and len(units) == 6:
+        return np.array([quantity(stated[0], "m"), quantity(stated[1], "rad")])
+    require(len(stated) == len(units), f"sigma has {len(stated)} numbers for {len(units)} channels")
+    return np.array([quantity(each, unit) for each, unit in zip(stated, units, strict=True)])
+
+
+def _whole(values: Array, name: str) -> Any:
+    good = bool(np.isfinite(values).all()) and bool((values == values.round()).all())
+    require(good, f"{name}: numbers of poses must be whole numbers")
+    return values.astype(np.int64)

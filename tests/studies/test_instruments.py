@@ -1,0 +1,207 @@
+"""Studies with instruments: every kind from a file, and mistakes refused with their line."""
+
+import json
+
+import numpy as np
+import pytest
+
+from gough.cli.app import run
+from gough.core.errors import InputError
+from gough.core.rotations import to_quaternion
+from gough.geometry.instruments import simulated
+from gough.studies import InstrumentStudy, Study
+from tests.geometry.instruments.campaigns import CAMPAIGNS
+from tests.geometry.instruments.test_nested import bent, measured
+
+PARTS = {
+    "pose": 'frame = "unknown"\ntarget = "unknown"\nsigma = ["0.02 mm", 5e-5]\n',
+    "point": 'frame = "unknown"\npoint = {guess = ["55 mm", "25 mm", "35 mm"]}\nsigma = "0.02 mm"\n',
+    "tilts": 'mount = "unknown"\nsigma = 5e-5\n',
+    "heading": 'offset = "unknown"\nsigma = 5e-5\n',
+    "distance": 'anchor = "unknown"\nsigma = "0.02 mm"\n',
+    "plane": 'plane = "unknown"\nsigma = "0.02 mm"\n',
+}
+PRINTER = """
+[robot]
+family = "linear-delta"
+[robot.geometry]
+radius = "160 mm"
+arm = "345 mm"
+endstop = "400 mm"
+angle = ["210 deg", "330 deg", "90 deg"]
+[measurements]
+file = "measured.csv"
+sigma = "0.01 mm"
+[[instruments]]
+name = "tracker"
+kind = "point"
+sigma = "0.02 mm"
+"""
+
+
+def written(folder, columns):
+    """A file of columns in SI units; empty cells where nothing was measured."""
+    lines = [",".join(columns)]
+    lines += [
+        ",".join("" if np.isnan(v) else repr(float(v)) for v in row) for row in zip(*columns.values(), strict=True)
+    ]
+    (folder / "measured.csv").write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("kind", PARTS)
+def test_every_kind_is_read_from_a_study(kind, tmp_path, rng):
+    """A file with the values of a campaign gives the same measurements as the campaign itself."""
+    campaign = CAMPAIGNS[kind]()
+    data = simulated(campaign.model, campaign.truth, campaign.poses, campaign.plan, rng)
+    one = next(each for each in data.instruments if each.kind == kind)
+    columns = {f"l{i + 1}": column for i, column in enumerate(data.readings.T)}
+    channels = one.of_kind.channels[: one.values.shape[1]]
+    columns |= {f"{one.name}_{name}": column for name, column in zip(channels, one.values.T, strict=True)}
+    if one.rotation is not None:
+        names = ("qw", "qx", "qy", "qz")
+        columns |= {f"camera_{n}": c for n, c in zip(names, to_quaternion(one.rotation).T, strict=True)}
+    written(tmp_path, columns)
+    family = {"linear delta": "linear-delta", "planar 3-RRR": "3-rrr"}.get(campaign.model.name, "gough")
+    blueprint = 'blueprint = "deltalab"\n' if family == "gough" else ""
+    (tmp_path / "study.toml").write_text(
+        f'[robot]\nfamily = "{family}"\n{blueprint}[measurements]\nfile = "measured.csv"\nsigma = 1e-5\n'
+        f'[[instruments]]\nname = "{one.name}"\nkind = "{kind}"\n{PARTS[kind]}'
+    )
+    study = Study.read(tmp_path / "study.toml")
+    assert isinstance(study, InstrumentStudy)
+    read = study.measurements
+    assert np.array_equal(read.readings, data.readings)
+    (again,) = read.instruments
+    assert np.array_equal(again.values, one.values, equal_nan=True)
+    assert np.allclose(again.covariance, one.covariance)
+    if one.rotation is not None:
+        assert np.allclose(again.rotation, one.rotation)
+
+
+@pytest.fixture
+def printer(tmp_path, rng):
+    campaign = CAMPAIGNS["distance"]()
+    p = campaign.poses.position
+    readings = campaign.model.inverse(campaign.truth, p) + rng.normal(0, 1e-5, p.shape)
+    seen = p + rng.normal(0, 2e-5, p.shape)
+    columns = {f"l{i + 1}": column for i, column in enumerate(readings.T)}
+    written(tmp_path, columns | {f"tracker_{axis}": seen[:, i] for i, axis in enumerate("xyz")})
+    (tmp_path / "study.toml").write_text(PRINTER)
+    return tmp_path
+
+
+def test_the_command_writes_page_and_numbers(printer, capsys):
+    assert run(["calibrate", str(printer / "study.toml")]) == 0
+    assert "χ²/dof" in capsys.readouterr().out
+    data = json.loads((printer / "results" / "calibration.json").read_text())
+    assert data["parameters"].keys() >= {"radius", "arm_a"}
+    assert len(data["estimated_poses"]["position"]) == 60
+    page = (printer / "results" / "report.html").read_text()
+    assert "Residuals of the instruments" in page
+    assert "Not refuted" in page
+
+
+def test_noise_that_is_stated_too_small_is_refuted(printer):
+    study = printer / "study.toml"
+    study.write_text(PRINTER.replace('"0.02 mm"', '"0.002 mm"').replace('"0.01 mm"', '"0.001 mm"'))
+    assert run(["calibrate", str(study)]) == 1
+
+
+def test_distances_between_poses_have_a_file_of_their_own(printer):
+    campaign = CAMPAIGNS["distance"]()
+    p = campaign.poses.position
+    rows = [f"{k},{k + 1},{1000 * np.linalg.norm(p[k] - p[k + 1])}" for k in range(0, 20, 2)]
+    (printer / "distances.csv").write_text("\n".join(["first,second,distance [mm]", *rows]) + "\n")
+    more = '[[instruments]]\nname = "caliper"\nkind = "apart"\nfile = "distances.csv"\nsigma = "0.02 mm"\n'
+    (printer / "study.toml").write_text(PRINTER + more)
+    answer = Study.read(printer / "study.toml").calibrate()
+    assert not answer.refuted
+    assert [fit.count for fit in answer.instruments] == [180, 180, 10]
+
+
+def test_planned_measurements_need_readings_only(printer, capsys):
+    text = PRINTER.replace('sigma = "0.01 mm"', 'sigma = "0.01 mm"\nplanned = true')
+    (printer / "study.toml").write_text(text.replace('kind = "point"', 'kind = "point"\ncolumns = ["a", "b", "c"]'))
+    assert run(["calibrate", str(printer / "study.toml")]) == 0
+    out = capsys.readouterr().out
+    assert "10 parameters would be estimated" in out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('kind = "point"', 'kind = "points"', r"line 14, \[instruments\] kind: must be 'pose', "),
+        ('sigma = "0.02 mm"', "", "either sigma or covariance"),
+        ('sigma = "0.02 mm"', 'sigma = "0.02 deg"', r"line 15, \[instruments\] sigma"),
+        ('sigma = "0.02 mm"', 'sigma = "0.02 mm"\nframe = "world"', 'frame = "world": write "unknown"'),
+        ('sigma = "0.02 mm"', 'sigma = "0.02 mm"\nframe = {positions = [0, 0, 0]}', "frame has no 'positions'"),
+        ('sigma = "0.02 mm"', 'sigma = "0.02 mm"\nplane = "unknown"', "a point has no plane"),
+        ('sigma = "0.02 mm"', 'sigma = "0.02 mm"\ncolumns = ["x", "y"]', "3 columns"),
+        ('sigma = "0.02 mm"', 'sigma = "0.02 mm"\ncolumns = ["a", "b", "c"]', "has no column 'a'"),
+        ('sigma = "0.02 mm"', 'sigma = "0.02 mm"\npoint = [0, 0]', "point of tracker must be 3 finite numbers"),
+        ('sigma = "0.02 mm"', 'sigma = "0.02 mm"\n[calibration]\nfixed = ["radios"]', "did you mean 'radius'"),
+        ('sigma = "0.02 mm"', 'sigma = "0.02 mm"\n[calibration]\nprior = {radius = "1 deg"}', "cannot become 'm'"),
+        ('sigma = "0.01 mm"', 'sigma = "0.01 mm"\nsession = "day"', "has no column 'day'"),
+        ('sigma = "0.01 mm"', "sigma = 0", "reading_sigma must be positive"),
+        ('"measured.csv"', '"nowhere.csv"', "there is no such file"),
+        ('sigma = "0.01 mm"', 'sigma = "0.01 mm"\nreadings = ["l1"]', "3 readings, but 1 columns"),
+    ],
+)
+def test_mistakes_are_refused_with_their_line(printer, old, new, words):
+    assert old in PRINTER
+    (printer / "study.toml").write_text(PRINTER.replace(old, new))
+    with pytest.raises(InputError, match=words):
+        Study.read(printer / "study.toml").calibrate()
+
+
+def test_a_study_tests_nested_models(tmp_path, rng):
+    """A printer with leaning towers and three readings for six rods."""
+    truth = bent(rng, lean=2e-3)
+    data = measured(truth, rng)
+    columns = {f"l{i + 1}": data.readings[:, 2 * i] for i in range(3)}
+    written(tmp_path, columns | dict(zip("xyz", data.instruments[0].values.T, strict=True)))
+    (tmp_path / "study.toml").write_text("""
+[robot]
+family = "rod-delta"
+[robot.geometry]
+radius = "160 mm"
+arm = "345 mm"
+endstop = "400 mm"
+angle = ["210 deg", "330 deg", "90 deg"]
+effector = "30 mm"
+spacing = "50 mm"
+[measurements]
+file = "measured.csv"
+sigma = "0.01 mm"
+[[instruments]]
+name = "tracker"
+kind = "point"
+sigma = "0.02 mm"
+point = [0, 0, "-40 mm"]
+[calibration]
+fixed = ["effector", "side_*"]
+[calibration.nested]
+lean = ["lean_*"]
+rods = ["mismatch_*"]
+""")
+    study = Study.read(tmp_path / "study.toml")
+    assert np.array_equal(study.measurements.readings, data.readings)
+    assert np.allclose(study.measurements.reading_sigma, data.reading_sigma, rtol=1e-12)
+    answer = study.calibrate()
+    assert answer.nested.needed == ("lean",)
+    page = study.files(answer)["report.html"].decode()
+    assert "The measurements need lean." in page
+    assert json.loads(answer.to_json())["nested"][1]["verdict"] == "not needed"
+
+
+def test_cables_are_sent_to_instruments(printer):
+    (printer / "study.toml").write_text(
+        '[robot]\nfamily = "cables"\n[robot.geometry]\nanchors = [[0, 0], [1, 0]]\n[poses]\nfile = "measured.csv"\n'
+    )
+    with pytest.raises(InputError, match="calibrated by instruments"):
+        Study.read(printer / "study.toml")
+
+
+def test_other_requests_are_refused(printer):
+    with pytest.raises(InputError, match=r"call calibrate\(\)"):
+        Study.read(printer / "study.toml").identify()
