@@ -96,7 +96,6 @@ def growth() -> None:
     for n in sizes:
         _, _, readings = campaign(n)
         times.append(seconds(partial(ours, readings), 1, process_time))
-    _, _, readings = campaign(sizes[-1])
     exponent = np.polyfit(np.log(sizes), np.log(times), 1)[0]
     print(f"  cables: {', '.join(f'{n} poses {t:.2f} s' for n, t in zip(sizes, times, strict=True))}", end="; ")
     print(f"exponent {exponent:.2f}")
