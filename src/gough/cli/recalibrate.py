@@ -7,8 +7,9 @@ import typer
 
 from gough.cli.options import AsJson, StudyFolder
 from gough.cli.terminal import show_results
+from gough.geometry.days import LEVEL
 from gough.report import results_folder
-from gough.studies.recalibration import LEVEL, Recalibration
+from gough.studies.recalibration import Recalibration
 
 
 def recalibrate(

@@ -185,7 +185,7 @@ def kinematic_model(table: KinematicRobotTable) -> KinematicModel:
     geometry = table.geometry
     require(table.family is not None, "the table [robot] states no family")
     assert table.family is not None
-    named = {} if table.name is None else {"name": table.name}
+    named: dict[str, Any] = {} if table.name is None else {"name": table.name}
     if table.family == "cables":
         require(table.blueprint is None, "no blueprint of a cable robot is built in: give its geometry")
         require("anchors" in geometry, "the geometry of a cable robot lacks 'anchors'")
