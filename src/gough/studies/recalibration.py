@@ -6,14 +6,15 @@ from pathlib import Path
 from gough.core.errors import InputError
 from gough.core.files import is_file, is_folder, read_toml
 from gough.data import Poses, read_poses
-from gough.geometry.days import LEVEL as LEVEL
-from gough.geometry.days import Recalibrated, recalibrate
+from gough.geometry.days import LEVEL, Recalibrated, recalibrate
 from gough.geometry.machine import MachineGeometry
 from gough.report.calibration.day import recalibration_documents
 from gough.report.calibration.machine import GEOMETRY
 from gough.studies.calibration import CalibrationStudy
 from gough.studies.calibration_schema import PosesTable
 from gough.studies.geometry_file import read_geometry
+
+__all__ = ["LEVEL", "Recalibration"]
 
 
 @dataclass(frozen=True, eq=False)
