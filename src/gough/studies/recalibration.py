@@ -14,6 +14,8 @@ from gough.studies.calibration import CalibrationStudy
 from gough.studies.calibration_schema import PosesTable
 from gough.studies.geometry_file import read_geometry
 
+__all__ = ["LEVEL", "Recalibration"]
+
 
 @dataclass(frozen=True, eq=False)
 class Recalibration:
