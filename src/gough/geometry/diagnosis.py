@@ -200,7 +200,7 @@ def effects(
             break
         trials = tests.tests(mistakes)
         count = count or len(trials) + len(poses)
-        candidates = [each for each in trials if each.p * families < LEVEL]
+        candidates = [each for each in trials if each.p * families < LEVEL and _is_possible(each)]
         away = outlying(tests, families)
         candidates += [] if away is None else [away]
         least = max(_WORTHWHILE * before, _FURTHER * whole if found else 0.0)
@@ -223,6 +223,10 @@ def warnings(model: KinematicModel, poses: Poses) -> tuple[Accusation, ...]:
     """Poses that cannot determine the parameters, whatever their noise."""
     words = STILL.words(model, poses)
     return (Accusation(STILL.name, f"{words}. {STILL.advice}", 0.0),) if words else ()
+
+
+def _is_possible(test: Test) -> bool:
+    return test.alternative is None or bool((abs(test.values) < test.alternative.largest).all())
 
 
 def _rounding(poses: Poses) -> float:

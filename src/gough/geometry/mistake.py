@@ -103,6 +103,8 @@ class Alternative:
     """The mistake in a sentence, from the values (k) of the further parameters and their standard deviations."""
     chain: int | None = None
     """Number of the chain that it is about; None for all."""
+    largest: float = np.inf
+    """Values beyond this are impossible: such a fit imitates something else."""
     from_pose: bool = False
     """Whether the columns count from some pose on, which is to be found; else at all poses."""
 

@@ -25,7 +25,9 @@ class Gain(Mistake):
         q = fitted.poses.readings
         for chain in range(fitted.n):
             values = q[:, chain] - q[:, chain].mean()
-            yield Alternative(fitted.of_chain(chain, values), partial(_words, fitted.model.chains[chain]), chain)
+            yield Alternative(
+                fitted.of_chain(chain, values), partial(_words, fitted.model.chains[chain]), chain, largest=0.7
+            )
 
     def make(self, campaign: Campaign, size: float, rng: np.random.Generator) -> Poses:
         """One chain's readings are too large or too small."""

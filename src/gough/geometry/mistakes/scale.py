@@ -9,6 +9,9 @@ from gough.core.arrays import Array
 from gough.data import Poses
 from gough.geometry.mistake import Alternative, Campaign, Fitted, Mistake, percent_error
 
+_LARGEST = 0.3
+"""A scale that is more off is another mistake, or a robot that shrinks to a point."""
+
 
 class Scale(Mistake):
     """(1 + e) · positions: a camera's target or a motion-capture wand that is not as long as stated."""
@@ -22,7 +25,7 @@ class Scale(Mistake):
     def columns(self, fitted: Fitted) -> Iterator[Alternative]:
         """Positions about their mean; the rest is a frame."""
         p = fitted.poses.position - fitted.poses.position.mean(axis=0)
-        yield Alternative((fitted.by_pose[..., :3] @ p[..., None]), _words)
+        yield Alternative(fitted.by_pose[..., :3] @ p[..., None], _words, largest=_LARGEST)
 
     def make(self, campaign: Campaign, size: float, rng: np.random.Generator) -> Poses:
         """Positions are too large or too small."""

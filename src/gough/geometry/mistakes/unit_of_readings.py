@@ -14,7 +14,6 @@ _ANGLES = (
     (180 / np.pi, "radians were taken for degrees"),
     (2 * np.pi, "turns were taken for radians"),
 )
-_OTHERS = ((1e-3, "thousandths were taken for whole units"), (1e3, "whole units were taken for thousandths"))
 
 
 class UnitOfReadings(Mistake):
@@ -26,7 +25,7 @@ class UnitOfReadings(Mistake):
 
     def corrected(self, stated: Stated) -> Iterator[Corrected]:
         """In the other units of the same quantity."""
-        factors = {"m": _LENGTHS, "rad": _ANGLES}.get(stated.model.reading_unit, _OTHERS)
+        factors = {"m": _LENGTHS, "rad": _ANGLES}.get(stated.model.reading_unit, ())
         for factor, words in factors:
             poses = replace(stated.poses, readings=stated.poses.readings * factor)
             yield Corrected(poses, f"{words} in the readings", stretch=factor)
