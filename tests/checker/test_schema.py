@@ -207,7 +207,7 @@ SEVERAL_VALUES = re.compile(
     "|groups place|a multiple of|must have (the )?shape|must be \\(|W must have|same tolerances|not among the files"
     "|at least one step|states nothing|not before it|is a length|products are pairs|there is no error|one number a pose"
     "|as many error bounds|there are equations of|row positions|unknowns have different names|is no rotation"
-    "|coefficients of a condition|a product stands"
+    "|coefficients of a condition|a product stands|could equal another|have different terms|occurs more than once in"
 )
 """Reasons why a reader refuses what the schema allows: they are about several values together, or coefficients of 0."""
 

@@ -43,7 +43,7 @@ def distance_gap(programs: Programs, found: Solution, measure: Measure, misfit: 
         d = round(len(part.here) ** 0.5)
         X = part.here.reshape(d, d)
         gradient = X - np.eye(d) if measure == "frobenius" else np.eye(d) - np.linalg.inv(X)
-        value += weight * float(_distances(np.linalg.eigvalsh(X), measure).sum())
+        value += weight * float(_distances(_eigenvalues(X), measure).sum())
         N.append(weight * gradient - _symmetric(dual))
     value += float(((free.here - reference) ** 2).sum()) / 2
     n = free.here - reference
@@ -55,10 +55,10 @@ def distance_gap(programs: Programs, found: Solution, measure: Measure, misfit: 
     bound = _constant(parts, multipliers, limits, mu) - _LARGEST * left
     for part, weight, vector in zip(bodies, weights, duals, strict=True):
         d = round(len(part.here) ** 0.5)
-        least = min(programs.inside, float(np.linalg.eigvalsh(part.here.reshape(d, d))[0]))
+        least = min(programs.inside, float(_eigenvalues(part.here.reshape(d, d))[0]))
         # x − log x − 1 > x/2 − 1/2: a body with a larger eigenvalue is by itself farther away than the answer
         most = 2 * value / weight + 4
-        n_of_body = np.linalg.eigvalsh(_symmetric(vector.reshape(d, d)))
+        n_of_body = _eigenvalues(_symmetric(vector.reshape(d, d)))
         bound += _least_of_body(n_of_body, weight, (least, most), measure)
     bound += float(-(n**2).sum() / 2 - n @ reference)
     if misfit is not None:
@@ -86,8 +86,8 @@ def misfit_gap(programs: Programs, found: Solution) -> float:
     for part, vector in zip(bodies, multipliers[:-1], strict=True):
         d = round(len(part.here) ** 0.5)
         X = part.here.reshape(d, d)
-        least, most = min(programs.inside, float(np.linalg.eigvalsh(X)[0])), max(_LARGEST, 2 * float(np.trace(X)))
-        values = np.linalg.eigvalsh(_symmetric(vector.reshape(d, d)))
+        least, most = min(programs.inside, float(_eigenvalues(X)[0])), max(_LARGEST, 2 * float(np.trace(X)))
+        values = _eigenvalues(_symmetric(vector.reshape(d, d)))
         bound -= least * float(values.sum()) + most * max(float(values[-1]), 0.0)
     return size - bound / shrink
 
@@ -165,6 +165,10 @@ def _least_of_body(n: Array, weight: float, ends: tuple[float, float], measure: 
     else:
         x = np.clip(weight / np.maximum(weight - n, weight / most), least, most)
     return float((weight * _distances(x, measure) - n * x).sum())
+
+
+def _eigenvalues(M: Array) -> Array:
+    return np.asarray(np.linalg.eigvalsh(M), dtype=np.float64)
 
 
 def _symmetric(M: Array) -> Array:
