@@ -175,7 +175,11 @@ def _possible(proof: PhysicalBound | PhysicalEmpty) -> tuple[str, ...]:
     lines += [f"bodies {' = '.join(group)}" for group in proof.equal]
     if proof.nonnegative:
         lines.append(f"not negative: {', '.join(proof.nonnegative)}")
-    return ("of robots that can exist, with", *(f"{line};" for line in lines[:-1]), f"{lines[-1]}:")
+    return (
+        "of robots that can exist, by premises that the certificate states and the problem does not:",
+        *(f"{line};" for line in lines[:-1]),
+        f"{lines[-1]}:",
+    )
 
 
 def _body(body: BodyTerms) -> str:
