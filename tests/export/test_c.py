@@ -20,6 +20,11 @@ pytestmark = needs_compiler
 SMALL, LARGE = ("h4", "par4", "delta", "five-bar", "3-rrr"), ("6-ups", "6-ucu", "palida")
 
 
+@pytest.fixture(scope="module")
+def compiled_h4(tmp_path_factory):
+    return Compiled(named_files("h4", "gx")[0], "gx", tmp_path_factory.mktemp("h4"))
+
+
 def written(key, name, folder):
     files, sections = named_files(key, name)
     for file, text in files.items():
@@ -120,6 +125,33 @@ def test_parameters_may_be_replaced_at_run_time(tmp_path):
     )
     assert status < 16
     assert np.allclose(tau, 2 * vectors["tau"][0], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "x", [(0.0087, 0.1005, -0.1834, 2.5057), (-0.0035, 0.113, -0.0564, -3.024), (-0.0106, 0.1412, -0.1210, -3.1939)]
+)
+def test_poses_of_another_assembly_are_singular(x, compiled_h4):
+    """Beyond two singularities the margin is positive again, but forward kinematics from home finds another pose."""
+    table, home, tau, still = compiled_h4.identified(16 + 3 * 8 + 1), np.zeros(8), np.zeros(4), np.zeros(4)
+    compiled_h4("start", home)
+    state, report, pose = home.copy(), np.zeros(3), np.array(x)
+    s = ROBOTS["h4"]().controller_equations().inverse.replay(pose)["s"]
+    assert ROBOTS["h4"]().controller_equations().margin.replay(s)["margin"] > 5e-3
+    assert np.abs(ROBOTS["h4"]().forward(s[None, 4:])[0] - pose).max() > 0.01
+    assert compiled_h4("inverse", table, pose, state, tau, report) == 64
+    assert np.isnan(tau).all()
+    assert compiled_h4("torque_of_pose", table, pose, still, still, 0, state, tau) == 64
+    assert (state == home).all()
+
+
+def test_whole_turns_of_the_platform_are_the_same_pose(compiled_h4):
+    """A path may state its angle between 0 and 2π: it jumps while the robot moves on."""
+    table, state, q, other = compiled_h4.identified(16 + 3 * 8 + 1), np.zeros(8), np.zeros(4), np.zeros(4)
+    compiled_h4("start", state)
+    x = state[:4] + [0.01, 0.02, 0.03, 0.1]
+    assert compiled_h4("inverse", table, x, state, q, np.zeros(3)) == 0
+    assert compiled_h4("inverse", table, x + [0, 0, 0, 2 * np.pi], state, other, np.zeros(3)) == 0
+    assert np.abs(q - other).max() < 1e-14
 
 
 def test_warm_start_follows_a_motion_in_few_steps(tmp_path):

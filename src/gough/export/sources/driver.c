@@ -3,9 +3,11 @@
 #ifdef GX_FLOAT
 #define GX_F(name) name##f
 #define GX_SMALL ((gx_real)1e-4) /* after a full step this small, the error is about its square: below rounding */
+#define GX_SAME ((gx_real)1e-2) /* poses that differ less, in units of gx_scale, are the same */
 #else
 #define GX_F(name) name
 #define GX_SMALL ((gx_real)1e-8)
+#define GX_SAME ((gx_real)1e-6)
 #endif
 #define GX_C(value) ((gx_real)(value))
 #define GX_STEPS 30 /* of Newton's method */
@@ -21,6 +23,10 @@ static const gx_real gx_home[GX_STATE] = {
 };
 static const int gx_actuated[GX_ACTUATORS] = {@actuated_places@};
 static const int gx_pose[GX_POSE] = {@pose_places@};
+static const int gx_turns[GX_POSE] = {@pose_turns@}; /* 1: an angle, the same after a whole turn */
+static const gx_real gx_scale[GX_STATE] = {
+@scale@
+};
 
 static void gx_fail(gx_real *values, int n)
 {
@@ -44,10 +50,6 @@ static int gx_outside(const gx_real *values, const gx_real range[2][GX_ACTUATORS
     return GX_OK;
 }
 /*@if search*/
-
-static const gx_real gx_scale[GX_STATE] = {
-@scale@
-};
 
 typedef void (*gx_step)(const gx_real *s, gx_real *step, gx_real *error, gx_real *side);
 
@@ -160,6 +162,27 @@ static int gx_at_actuators(const gx_model *model, const gx_real *q, gx_state *st
     return gx_accept(model, s, state, report);
 }
 
+/* Whether forward kinematics leads from a state to the pose in s. Beyond two singularities the margin has the sign of
+ * home again, but there the robot has another assembly. */
+static int gx_is_assembled(const gx_model *model, const gx_state *from, const gx_real s[GX_STATE])
+{
+    gx_state other = *from;
+    gx_real q[GX_ACTUATORS];
+    gx_report report = gx_no_report();
+    for (int i = 0; i < GX_ACTUATORS; ++i)
+        q[i] = s[gx_actuated[i]];
+    if (gx_at_actuators(model, q, &other, &report) != GX_OK)
+        return 0;
+    for (int i = 0; i < GX_POSE; ++i) {
+        const int k = gx_pose[i];
+        const gx_real gap = other.s[k] - s[k];
+        const gx_real least = gx_turns[i] ? GX_F(remainder)(gap, GX_C(6.283185307179586)) : gap;
+        if (!(GX_F(fabs)(least) <= GX_SAME * gx_scale[k]))
+            return 0;
+    }
+    return 1;
+}
+
 static int gx_at_pose(const gx_model *model, const gx_real *x, gx_state *state, gx_report *report)
 {
     gx_real s[GX_STATE];
@@ -174,7 +197,16 @@ static int gx_at_pose(const gx_model *model, const gx_real *x, gx_state *state, 
 /*@if inverse_closed*/
     gx_states(x, s);
 /*@end*/
-    return gx_accept(model, s, state, report);
+    {
+        gx_state found = *state;
+        const int status = gx_accept(model, s, &found, report);
+        if (status != GX_OK)
+            return status;
+        if (!gx_is_assembled(model, state, s))
+            return GX_SINGULAR;
+        *state = found;
+    }
+    return GX_OK;
 }
 
 void gx_start(gx_state *state)

@@ -27,7 +27,7 @@ enum {
     GX_OUTSIDE_ACCELERATIONS = 4, /* an acceleration does */
     GX_INVALID = 16, /* an input is NaN or infinite */
     GX_UNREACHABLE = 32, /* no solution: out of reach, or more than the allowed steps away */
-    GX_SINGULAR = 64 /* nearer to a singularity than least_margin, or beyond one */
+    GX_SINGULAR = 64 /* nearer to a singularity than least_margin, or beyond one, in another assembly */
 };
 
 /* Positions of all joints: kept by the caller between cycles, so that forward kinematics begins at the last solution. */
@@ -80,7 +80,9 @@ void gx_start(gx_state *state);
 int gx_forward(const gx_model *model, const gx_real q[GX_ACTUATORS], gx_state *state, gx_real x[GX_POSE],
                gx_report *report);
 
-/* Actuator positions q of a pose x@inverse_start@; the state becomes the new one. `report` may be NULL. */
+/* Actuator positions q of a pose x@inverse_start@; the state becomes the new one. `report` may be NULL.
+ * GX_SINGULAR where forward kinematics of q, beginning at the state, does not lead to x: x is of another assembly, or too
+ * far from the state to tell. */
 int gx_inverse(const gx_model *model, const gx_real x[GX_POSE], gx_state *state, gx_real q[GX_ACTUATORS],
                gx_report *report);
 
