@@ -4,10 +4,12 @@
 #define GX_F(name) name##f
 #define GX_SMALL ((gx_real)1e-4) /* after a full step this small, the error is about its square: below rounding */
 #define GX_SAME ((gx_real)1e-2) /* poses that differ less, in units of gx_scale, are the same */
+#define GX_FARTHEST ((gx_real)1e3) /* positions beyond, in units of gx_scale, are too coarse: by 1e-4 or more */
 #else
 #define GX_F(name) name
 #define GX_SMALL ((gx_real)1e-8)
 #define GX_SAME ((gx_real)1e-6)
+#define GX_FARTHEST ((gx_real)1e6)
 #endif
 #define GX_C(value) ((gx_real)(value))
 #define GX_STEPS 30 /* of Newton's method */
@@ -40,6 +42,22 @@ static int gx_all_finite(const gx_real *values, int n)
         if (!isfinite(values[i]))
             return 0;
     return 1;
+}
+
+static int gx_are_positions(const gx_real *values, const int *places, int n)
+{
+    for (int i = 0; i < n; ++i)
+        if (!(GX_F(fabs)(values[i]) <= GX_FARTHEST * gx_scale[places[i]]))
+            return 0;
+    return 1;
+}
+
+/* Why results at a state are not finite: the state is singular, or inputs or parameters are NaN or too large. */
+static int gx_cause(const gx_real s[GX_STATE])
+{
+    gx_real margin;
+    gx_margin(s, &margin);
+    return margin >= gx_identified.least_margin ? GX_INVALID : GX_SINGULAR;
 }
 
 static int gx_outside(const gx_real *values, const gx_real range[2][GX_ACTUATORS], int flag)
@@ -138,7 +156,7 @@ static gx_report gx_no_report(void)
 static int gx_at_actuators(const gx_model *model, const gx_real *q, gx_state *state, gx_report *report)
 {
     gx_real s[GX_STATE];
-    if (!gx_all_finite(q, GX_ACTUATORS) || !gx_all_finite(state->s, GX_STATE))
+    if (!gx_are_positions(q, gx_actuated, GX_ACTUATORS) || !gx_all_finite(state->s, GX_STATE))
         return GX_INVALID;
 /*@if forward_search*/
     for (int i = 0; i < GX_STATE; ++i)
@@ -186,7 +204,7 @@ static int gx_is_assembled(const gx_model *model, const gx_state *from, const gx
 static int gx_at_pose(const gx_model *model, const gx_real *x, gx_state *state, gx_report *report)
 {
     gx_real s[GX_STATE];
-    if (!gx_all_finite(x, GX_POSE) || !gx_all_finite(state->s, GX_STATE))
+    if (!gx_are_positions(x, gx_pose, GX_POSE) || !gx_all_finite(state->s, GX_STATE))
         return GX_INVALID;
 /*@if inverse_search*/
     for (int i = 0; i < GX_STATE; ++i)
@@ -256,18 +274,18 @@ int gx_jacobian(const gx_state *state, gx_real J[GX_POSE * GX_ACTUATORS])
     gx_jacobian_at(state->s, J);
     if (!gx_all_finite(J, GX_POSE * GX_ACTUATORS)) {
         gx_fail(J, GX_POSE * GX_ACTUATORS);
-        return GX_SINGULAR;
+        return gx_cause(state->s);
     }
     return GX_OK;
 }
 /*@if dynamics*/
 
-static int gx_finite_efforts(gx_real *tau)
+static int gx_finite_efforts(const gx_real *s, gx_real *tau)
 {
     if (gx_all_finite(tau, GX_ACTUATORS))
         return GX_OK;
     gx_fail(tau, GX_ACTUATORS);
-    return GX_SINGULAR;
+    return gx_cause(s);
 }
 /*@if effects*/
 
@@ -294,6 +312,10 @@ static void gx_add_effects(const gx_model *model, const gx_real *s, const gx_rea
 static int gx_sum(const gx_model *model, const gx_real *s, const gx_real *dq, const gx_real *ddq,
                   const gx_real *rigid, const gx_real *friction, int with, gx_real *tau)
 {
+    if (!gx_all_finite(model->parameters, GX_PARAMETERS)) {
+        gx_fail(tau, GX_ACTUATORS);
+        return GX_INVALID;
+    }
     for (int i = 0; i < GX_ACTUATORS; ++i)
         tau[i] = with & GX_WITH_FRICTION ? rigid[i] + friction[i] : rigid[i];
 /*@if effects*/
@@ -305,9 +327,9 @@ static int gx_sum(const gx_model *model, const gx_real *s, const gx_real *dq, co
     }
 /*@end*/
 /*@if no_effects*/
-    (void)model, (void)s, (void)dq, (void)ddq;
+    (void)dq, (void)ddq;
 /*@end*/
-    return gx_finite_efforts(tau);
+    return gx_finite_efforts(s, tau);
 }
 
 int gx_torque(const gx_model *model, const gx_real q[GX_ACTUATORS], const gx_real dq[GX_ACTUATORS],
@@ -316,16 +338,20 @@ int gx_torque(const gx_model *model, const gx_real q[GX_ACTUATORS], const gx_rea
     gx_real rigid[GX_ACTUATORS], rubbing[GX_ACTUATORS];
     const gx_real weight = 1;
     gx_report report = gx_no_report();
+    gx_state next = *state;
     int status = GX_INVALID;
     if (gx_all_finite(dq, GX_ACTUATORS) && gx_all_finite(ddq, GX_ACTUATORS))
-        status = gx_at_actuators(model, q, state, &report);
+        status = gx_at_actuators(model, q, &next, &report);
     if (status >= GX_INVALID) {
         gx_fail(tau, GX_ACTUATORS);
         return status;
     }
-    gx_joint_efforts(state->s, dq, ddq, model->parameters, &weight, rigid, rubbing);
-    status = gx_sum(model, state->s, dq, ddq, rigid, rubbing, with, tau);
-    return status | gx_outside(q, model->positions, GX_OUTSIDE_POSITIONS)
+    gx_joint_efforts(next.s, dq, ddq, model->parameters, &weight, rigid, rubbing);
+    status = gx_sum(model, next.s, dq, ddq, rigid, rubbing, with, tau);
+    if (status >= GX_INVALID)
+        return status;
+    *state = next;
+    return gx_outside(q, model->positions, GX_OUTSIDE_POSITIONS)
         | gx_outside(dq, model->speeds, GX_OUTSIDE_SPEEDS)
         | gx_outside(ddq, model->accelerations, GX_OUTSIDE_ACCELERATIONS);
 }
@@ -337,18 +363,22 @@ int gx_torque_of_pose(const gx_model *model, const gx_real x[GX_POSE], const gx_
     gx_real q[GX_ACTUATORS], dq[GX_ACTUATORS], ddq[GX_ACTUATORS], rigid[GX_ACTUATORS], rubbing[GX_ACTUATORS];
     const gx_real weight = 1;
     gx_report report = gx_no_report();
+    gx_state next = *state;
     int status = GX_INVALID;
     if (gx_all_finite(dx, GX_POSE) && gx_all_finite(ddx, GX_POSE))
-        status = gx_at_pose(model, x, state, &report);
+        status = gx_at_pose(model, x, &next, &report);
     if (status >= GX_INVALID) {
         gx_fail(tau, GX_ACTUATORS);
         return status;
     }
     for (int i = 0; i < GX_ACTUATORS; ++i)
-        q[i] = state->s[gx_actuated[i]];
-    gx_pose_efforts(state->s, dx, ddx, model->parameters, &weight, rigid, rubbing, dq, ddq);
-    status = gx_sum(model, state->s, dq, ddq, rigid, rubbing, with, tau);
-    return status | gx_outside(q, model->positions, GX_OUTSIDE_POSITIONS)
+        q[i] = next.s[gx_actuated[i]];
+    gx_pose_efforts(next.s, dx, ddx, model->parameters, &weight, rigid, rubbing, dq, ddq);
+    status = gx_sum(model, next.s, dq, ddq, rigid, rubbing, with, tau);
+    if (status >= GX_INVALID)
+        return status;
+    *state = next;
+    return gx_outside(q, model->positions, GX_OUTSIDE_POSITIONS)
         | gx_outside(dq, model->speeds, GX_OUTSIDE_SPEEDS)
         | gx_outside(ddq, model->accelerations, GX_OUTSIDE_ACCELERATIONS);
 }
@@ -381,7 +411,7 @@ int gx_mass_matrix(const gx_model *model, const gx_state *state, gx_real M[GX_AC
                 M[i * GX_ACTUATORS + j] = scaled[i];
         }
         if (!gx_all_finite(M, GX_ACTUATORS * GX_ACTUATORS))
-            status = GX_SINGULAR;
+            status = gx_cause(state->s);
     }
     if (status != GX_OK)
         gx_fail(M, GX_ACTUATORS * GX_ACTUATORS);

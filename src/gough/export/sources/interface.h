@@ -25,7 +25,7 @@ enum {
     GX_OUTSIDE_POSITIONS = 1, /* a position lies outside the range of the data */
     GX_OUTSIDE_SPEEDS = 2, /* a velocity does */
     GX_OUTSIDE_ACCELERATIONS = 4, /* an acceleration does */
-    GX_INVALID = 16, /* an input is NaN or infinite */
+    GX_INVALID = 16, /* an input or a parameter is NaN, infinite, or so large that results are coarse or overflow */
     GX_UNREACHABLE = 32, /* no solution: out of reach, or more than the allowed steps away */
     GX_SINGULAR = 64 /* nearer to a singularity than least_margin, or beyond one, in another assembly */
 };
