@@ -123,7 +123,15 @@ int main(void)
         expect("flags", gx_torque(&gx_identified, q, fast, fast, 0, &state, tau)
                             == (GX_OUTSIDE_SPEEDS | GX_OUTSIDE_ACCELERATIONS));
         expect("flagged results are there", !all_nan(tau, 1));
+        expect("flags of bounds", gx_torque_bounds(&state, fast, fast, 0, tau, other)
+                                      == (GX_OUTSIDE_SPEEDS | GX_OUTSIDE_ACCELERATIONS));
+        expect("flagged bounds", tau[0] < other[0]);
         expect("inside", gx_torque(&gx_identified, q, zero, zero, 0, &state, tau) == GX_OK);
+        expect("bounds inside", gx_torque_bounds(&state, zero, zero, 0, tau, other) == GX_OK);
+        for (int i = 0; i < GX_ACTUATORS; ++i)
+            fast[i] = (gx_real)(sizeof(gx_real) == 4 ? 3e38 : 1e308);
+        expect("bounds overflow", gx_torque_bounds(&state, zero, fast, 0, tau, other) == GX_INVALID);
+        expect("no bounds", all_nan(tau, GX_ACTUATORS) && all_nan(other, GX_ACTUATORS));
     }
     return bad != 0;
 }

@@ -280,6 +280,12 @@ int gx_jacobian(const gx_state *state, gx_real J[GX_POSE * GX_ACTUATORS])
 }
 /*@if dynamics*/
 
+static int gx_outside_any(const gx_model *model, const gx_real *q, const gx_real *dq, const gx_real *ddq)
+{
+    return gx_outside(q, model->positions, GX_OUTSIDE_POSITIONS) | gx_outside(dq, model->speeds, GX_OUTSIDE_SPEEDS)
+        | gx_outside(ddq, model->accelerations, GX_OUTSIDE_ACCELERATIONS);
+}
+
 static int gx_finite_efforts(const gx_real *s, gx_real *tau)
 {
     if (gx_all_finite(tau, GX_ACTUATORS))
@@ -351,9 +357,7 @@ int gx_torque(const gx_model *model, const gx_real q[GX_ACTUATORS], const gx_rea
     if (status >= GX_INVALID)
         return status;
     *state = next;
-    return gx_outside(q, model->positions, GX_OUTSIDE_POSITIONS)
-        | gx_outside(dq, model->speeds, GX_OUTSIDE_SPEEDS)
-        | gx_outside(ddq, model->accelerations, GX_OUTSIDE_ACCELERATIONS);
+    return gx_outside_any(model, q, dq, ddq);
 }
 /*@if pose_efforts*/
 
@@ -378,9 +382,7 @@ int gx_torque_of_pose(const gx_model *model, const gx_real x[GX_POSE], const gx_
     if (status >= GX_INVALID)
         return status;
     *state = next;
-    return gx_outside(q, model->positions, GX_OUTSIDE_POSITIONS)
-        | gx_outside(dq, model->speeds, GX_OUTSIDE_SPEEDS)
-        | gx_outside(ddq, model->accelerations, GX_OUTSIDE_ACCELERATIONS);
+    return gx_outside_any(model, q, dq, ddq);
 }
 /*@end*/
 
@@ -490,7 +492,7 @@ static const gx_real gx_shape[GX_UNKNOWNS * (GX_UNKNOWNS + 1) / 2] = {
 static void gx_outward(gx_real middle, gx_real half, gx_real size, gx_real tiny, gx_real *lower, gx_real *upper)
 {
     const gx_real wide = half + GX_SLACK * (size + half) + tiny;
-    if (isfinite(middle) && isfinite(wide)) { /* else an overflow: no bounds */
+    if (isfinite(middle) && isfinite(wide)) { /* else an overflow: no bounds from this set */
         *lower = middle - wide > *lower ? middle - wide : *lower;
         *upper = middle + wide < *upper ? middle + wide : *upper;
     }
@@ -499,7 +501,7 @@ static void gx_outward(gx_real middle, gx_real half, gx_real size, gx_real tiny,
 int gx_torque_bounds(const gx_state *state, const gx_real dq[GX_ACTUATORS], const gx_real ddq[GX_ACTUATORS],
                      int with, gx_real lower[GX_ACTUATORS], gx_real upper[GX_ACTUATORS])
 {
-    gx_real W[GX_ACTUATORS * GX_COLUMNS];
+    gx_real W[GX_ACTUATORS * GX_COLUMNS], q[GX_ACTUATORS];
     int status = GX_INVALID;
     if (gx_all_finite(state->s, GX_STATE) && gx_all_finite(dq, GX_ACTUATORS) && gx_all_finite(ddq, GX_ACTUATORS)) {
 /*@if effects*/
@@ -509,7 +511,7 @@ int gx_torque_bounds(const gx_state *state, const gx_real dq[GX_ACTUATORS], cons
 /*@if no_effects*/
         gx_columns(state->s, dq, ddq, W);
 /*@end*/
-        status = gx_all_finite(W, GX_ACTUATORS * GX_COLUMNS) ? GX_OK : GX_SINGULAR;
+        status = gx_all_finite(W, GX_ACTUATORS * GX_COLUMNS) ? GX_OK : gx_cause(state->s);
     }
     if (status != GX_OK) {
         gx_fail(lower, GX_ACTUATORS);
@@ -560,7 +562,14 @@ int gx_torque_bounds(const gx_state *state, const gx_real dq[GX_ACTUATORS], cons
         }
 /*@end*/
     }
-    return GX_OK;
+    if (!gx_all_finite(lower, GX_ACTUATORS) || !gx_all_finite(upper, GX_ACTUATORS)) { /* an overflow: no bounds */
+        gx_fail(lower, GX_ACTUATORS);
+        gx_fail(upper, GX_ACTUATORS);
+        return GX_INVALID;
+    }
+    for (int i = 0; i < GX_ACTUATORS; ++i)
+        q[i] = state->s[gx_actuated[i]];
+    return gx_outside_any(&gx_identified, q, dq, ddq);
 }
 /*@end*/
 /*@end*/

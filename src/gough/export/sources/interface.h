@@ -122,8 +122,8 @@ int gx_friction(const gx_model *model, const gx_state *state, const gx_real dq[G
 /*@if bounds*/
 
 /* Bounds of the model's efforts at a state, from the identified set: @set_about@
- * The bounds are those of the model, not of a measured effort with its noise. They belong to gx_identified and do not
- * change with the parameters of a copy. They are rounded outward: for the columns of the regressor as computed at this
+ * The bounds are those of the model, not of a measured effort with its noise. They and the flags of the range belong to
+ * gx_identified and do not change with a copy. They are rounded outward: for the columns of the regressor as computed at this
  * state, the efforts of every model of the set lie between them in exact arithmetic, in both precisions. */
 int gx_torque_bounds(const gx_state *state, const gx_real dq[GX_ACTUATORS], const gx_real ddq[GX_ACTUATORS],
                      int with, gx_real lower[GX_ACTUATORS], gx_real upper[GX_ACTUATORS]);
