@@ -183,6 +183,8 @@ def test_the_header_is_also_cpp_and_the_wrapper_runs(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert subprocess.run([str(tmp_path / "wrapper")], check=False).returncode == 0
+    wrapper = (tmp_path / "gx_ros2_control.cpp").read_text()
+    assert "state_interfaces_[" not in wrapper  # a feedforward of measured values is a feedback
 
 
 def test_cmake_builds_and_tests(tmp_path):
