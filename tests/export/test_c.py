@@ -226,6 +226,20 @@ def test_a_wrong_result_is_told():
     assert vector_errors(files, "gx")["worst"] > 1e-6
 
 
+def test_vectors_are_in_the_range_of_the_data():
+    section = named_files("h4", "gx")[1][0]
+    for name in ("q", "dq", "ddq"):
+        span, values = getattr(section.dynamics.seen, name), section.vectors[name]
+        assert ((span[0] < values) & (values < span[1])).all()
+
+
+def test_a_wrong_return_value_is_told():
+    files, _ = named_files("five-bar", "gx")
+    files["gx.c"] = files["gx.c"].replace("return flag;", "return flag & 0;")
+    with pytest.raises(ExportError, match="3000 return values of the exported C"):
+        vector_errors(files, "gx")
+
+
 def test_a_compiler_that_warns_is_told():
     files, _ = named_files("five-bar", "gx")
     files["gx.c"] += "static int unused;\n"

@@ -57,7 +57,7 @@ def figures(folder: Path, program: Path) -> dict[str, float]:
     """What the test program prints: the largest relative error of each function.
 
     Raises:
-        ExportError: it crashes, or prints something else.
+        ExportError: it crashes, prints something else, or finds return values that are wrong.
     """
     done = _run([str(program)], folder)
     try:
@@ -66,6 +66,9 @@ def figures(folder: Path, program: Path) -> dict[str, float]:
         assert found["worst"] >= 0
     except (ValueError, KeyError, AssertionError) as error:
         raise ExportError(f"the test program failed with exit code {done.returncode}: nothing was written") from error
+    wrong = sum(value for name, value in found.items() if name.endswith("_statuses"))
+    if wrong:
+        raise ExportError(f"{wrong:g} return values of the exported C are not those of gough: nothing was written")
     return found
 
 
