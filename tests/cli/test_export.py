@@ -59,6 +59,11 @@ def test_c_is_written_after_it_was_compiled_and_compared(results, here, capsys):
     assert "guaranteed set by hull" in (here / "five_bar-c" / "five_bar.h").read_text()
 
 
+def test_the_help_shows_names_of_tables(capsys):
+    assert run(["export", "--help"]) == 0
+    assert "[physical]" in capsys.readouterr().out
+
+
 def test_without_a_compiler_nothing_is_written(results, here, capsys, monkeypatch):
     monkeypatch.setenv("GOUGH_NO_COMPILER", "1")
     assert "cannot be verified" in refused(capsys, results)
