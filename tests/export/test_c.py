@@ -148,9 +148,9 @@ def test_whole_turns_of_the_platform_are_the_same_pose(compiled_h4):
     """A path may state its angle between 0 and 2π: it jumps while the robot moves on."""
     table, state, q, other = compiled_h4.identified(16 + 3 * 8 + 1), np.zeros(8), np.zeros(4), np.zeros(4)
     compiled_h4("start", state)
-    x = state[:4] + [0.01, 0.02, 0.03, 0.1]
+    x = state[:4] + np.array([0.01, 0.02, 0.03, 0.1])
     assert compiled_h4("inverse", table, x, state, q, np.zeros(3)) == 0
-    assert compiled_h4("inverse", table, x + [0, 0, 0, 2 * np.pi], state, other, np.zeros(3)) == 0
+    assert compiled_h4("inverse", table, x + np.array([0, 0, 0, 2 * np.pi]), state, other, np.zeros(3)) == 0
     assert np.abs(q - other).max() < 1e-14
 
 

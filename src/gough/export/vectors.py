@@ -156,7 +156,7 @@ def _inside(span: Array, rng: np.random.Generator, n: int) -> Array:
 
 
 def _away(q: Array, seen: Array) -> Array:
-    """The largest distance (N,) of a coordinate from the middle of its range, divided by the range: inside, up to 0.5."""
+    """The largest distance (N,) of a coordinate from the middle of its range, over the range: inside, up to 0.5."""
     return np.asarray((np.abs(q - seen.mean(axis=0)) / np.maximum(seen[1] - seen[0], 1e-12)).max(axis=1))
 
 
