@@ -72,12 +72,27 @@ def figures(folder: Path, program: Path) -> dict[str, float]:
     return found
 
 
+def write_sources(folder: Path, files: Mapping[str, str]) -> None:
+    """Write texts to a temporary folder, to be compiled there.
+
+    Raises:
+        ExportError: a file cannot be written.
+    """
+    for file, text in files.items():
+        try:
+            (folder / file).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise ExportError(
+                f"the temporary file {folder / file} cannot be written: {error.strerror}; free some space, or name "
+                "another folder by the environment variable TMPDIR. Nothing was written"
+            ) from error
+
+
 def vector_errors(files: Mapping[str, str], name: str, options: Sequence[str] = ()) -> dict[str, float]:
     """Compile exported files with their test program, run it, and return the largest relative errors."""
     with TemporaryDirectory(prefix="gough-export-") as place:
         folder = Path(place)
-        for file, text in files.items():
-            (folder / file).write_text(text, encoding="utf-8")
+        write_sources(folder, files)
         program = built(folder, [f"{name}.c", f"{name}_test.c"], "test", options)
         return figures(folder, program)
 
