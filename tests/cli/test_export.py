@@ -1,7 +1,7 @@
 """`gough export`: results to files for other programs; every refusal is one line, exit code 2, and writes nothing."""
 
 import json
-from errno import ENOSPC
+from errno import EFBIG, ENOSPC
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +57,11 @@ def test_c_is_written_after_it_was_compiled_and_compared(results, here, capsys):
     summary = json.loads(capsys.readouterr().out)
     assert summary["verified"]["compiled C, double precision"]["error"] < 1e-9
     assert "guaranteed set by hull" in (here / "five_bar-c" / "five_bar.h").read_text()
+
+
+def test_the_help_shows_names_of_tables(capsys):
+    assert run(["export", "--help"]) == 0
+    assert "[physical]" in capsys.readouterr().out
 
 
 def test_without_a_compiler_nothing_is_written(results, here, capsys, monkeypatch):
@@ -129,6 +134,26 @@ def test_a_full_disk_loses_nothing(results, here, earlier, capsys, monkeypatch):
     assert "free some space" in refused(capsys, results, "--no-verify", "--out", "old", "--name", "other")
     assert kept(here / "old", earlier)
     assert {path.name for path in (here / "old").iterdir()} == {*earlier}
+
+
+@needs_compiler
+def test_a_temporary_file_that_cannot_be_written_is_named(results, here, capsys, monkeypatch):
+    def full(self, *_, **__):
+        raise OSError(EFBIG, "File too large")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    assert "five_bar.h cannot be written: File too large; free some space" in refused(capsys, results)
+    assert not list(here.iterdir())
+
+
+def test_a_command_that_is_no_compiler_is_named(results, here, capsys, monkeypatch):
+    monkeypatch.setenv("CC", "false")
+    assert "false --version ends with exit code 1: no C compiler. Install" in refused(capsys, results)
+
+
+def test_json_is_compared_as_a_text(results, here, capsys):
+    assert run(["export", str(results), "--to", "json"]) == 0
+    assert "JSON, read again by gough: the same\n" in capsys.readouterr().out
 
 
 def test_a_folder_that_cannot_be_made_is_refused(results, here, capsys):

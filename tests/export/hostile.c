@@ -30,6 +30,7 @@ int main(void)
     gx_real q[GX_ACTUATORS], x[GX_POSE], zero[GX_ACTUATORS], tau[GX_ACTUATORS], other[GX_ACTUATORS];
     gx_real M[GX_ACTUATORS * GX_ACTUATORS], J[GX_POSE * GX_ACTUATORS];
     gx_report report;
+    const gx_real farthest = (gx_real)(sizeof(gx_real) == 4 ? 2e3 : 2e6);
     gx_start(&home);
     memset(zero, 0, sizeof zero);
     for (int i = 0; i < GX_POSE; ++i)
@@ -77,16 +78,34 @@ int main(void)
         away[0] += far;
         state = home;
         const int status = gx_inverse(&gx_identified, away, &state, tau, &report);
-        expect("out of reach", status == GX_UNREACHABLE || status == GX_SINGULAR);
+        expect("out of reach", far > farthest ? status == GX_INVALID : status == GX_UNREACHABLE || status == GX_SINGULAR);
         expect("out of reach is NaN", all_nan(tau, GX_ACTUATORS));
         expect("state is kept out of reach", memcmp(&state, &home, sizeof home) == 0);
         /* any status but a crash: positions of actuators may be whole turns away */
         gx_real turned[GX_ACTUATORS];
         for (int i = 0; i < GX_ACTUATORS; ++i)
             turned[i] = q[i] + (i % 2 ? far : -far);
-        gx_forward(&gx_identified, turned, &state, tau, &report);
+        expect("absurd angles", gx_forward(&gx_identified, turned, &state, tau, &report) == GX_INVALID
+                                    || far < farthest);
         expect("bounded", report.iterations <= 30 * 9);
         gx_torque(&gx_identified, turned, q, q, 1, &state, tau);
+    }
+    for (int k = 0; k < 3; ++k) { /* an overflow, parameters that are NaN or infinite: INVALID, and the state is kept */
+        gx_real near[GX_ACTUATORS], fast[GX_ACTUATORS];
+        gx_model spoiled = gx_identified;
+        for (int i = 0; i < GX_ACTUATORS; ++i) {
+            near[i] = q[i] + (gx_real)0.01;
+            fast[i] = k == 0 ? (gx_real)(sizeof(gx_real) == 4 ? 1e30 : 1e200) : 0;
+        }
+        if (k > 0)
+            spoiled.parameters[0] = wrong[k - 1];
+        state = home;
+        expect("not finite", gx_torque(&spoiled, near, fast, zero, 1, &state, tau) == GX_INVALID);
+        expect("not finite is NaN", all_nan(tau, GX_ACTUATORS));
+        expect("not finite keeps the state", memcmp(&state, &home, sizeof home) == 0);
+        expect("parameters of M", gx_mass_matrix(&spoiled, &state, M) == (k > 0 ? GX_INVALID : GX_OK));
+        expect("parameters of gravity", gx_gravity(&spoiled, &state, tau) == (k > 0 ? GX_INVALID : GX_OK));
+        expect("parameters of friction", gx_friction(&spoiled, &state, zero, tau) == (k > 0 ? GX_INVALID : GX_OK));
     }
     { /* a margin that no state has: everything is singular */
         gx_model strict = gx_identified;
@@ -104,7 +123,15 @@ int main(void)
         expect("flags", gx_torque(&gx_identified, q, fast, fast, 0, &state, tau)
                             == (GX_OUTSIDE_SPEEDS | GX_OUTSIDE_ACCELERATIONS));
         expect("flagged results are there", !all_nan(tau, 1));
+        expect("flags of bounds", gx_torque_bounds(&state, fast, fast, 0, tau, other)
+                                      == (GX_OUTSIDE_SPEEDS | GX_OUTSIDE_ACCELERATIONS));
+        expect("flagged bounds", tau[0] < other[0]);
         expect("inside", gx_torque(&gx_identified, q, zero, zero, 0, &state, tau) == GX_OK);
+        expect("bounds inside", gx_torque_bounds(&state, zero, zero, 0, tau, other) == GX_OK);
+        for (int i = 0; i < GX_ACTUATORS; ++i)
+            fast[i] = (gx_real)(sizeof(gx_real) == 4 ? 3e38 : 1e308);
+        expect("bounds overflow", gx_torque_bounds(&state, zero, fast, 0, tau, other) == GX_INVALID);
+        expect("no bounds", all_nan(tau, GX_ACTUATORS) && all_nan(other, GX_ACTUATORS));
     }
     return bad != 0;
 }

@@ -20,6 +20,11 @@ pytestmark = needs_compiler
 SMALL, LARGE = ("h4", "par4", "delta", "five-bar", "3-rrr"), ("6-ups", "6-ucu", "palida")
 
 
+@pytest.fixture(scope="module")
+def compiled_h4(tmp_path_factory):
+    return Compiled(named_files("h4", "gx")[0], "gx", tmp_path_factory.mktemp("h4"))
+
+
 def written(key, name, folder):
     files, sections = named_files(key, name)
     for file, text in files.items():
@@ -122,6 +127,33 @@ def test_parameters_may_be_replaced_at_run_time(tmp_path):
     assert np.allclose(tau, 2 * vectors["tau"][0], rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "x", [(0.0087, 0.1005, -0.1834, 2.5057), (-0.0035, 0.113, -0.0564, -3.024), (-0.0106, 0.1412, -0.1210, -3.1939)]
+)
+def test_poses_of_another_assembly_are_singular(x, compiled_h4):
+    """Beyond two singularities the margin is positive again, but forward kinematics from home finds another pose."""
+    table, home, tau, still = compiled_h4.identified(16 + 3 * 8 + 1), np.zeros(8), np.zeros(4), np.zeros(4)
+    compiled_h4("start", home)
+    state, report, pose = home.copy(), np.zeros(3), np.array(x)
+    s = ROBOTS["h4"]().controller_equations().inverse.replay(pose)["s"]
+    assert ROBOTS["h4"]().controller_equations().margin.replay(s)["margin"] > 5e-3
+    assert np.abs(ROBOTS["h4"]().forward(s[None, 4:])[0] - pose).max() > 0.01
+    assert compiled_h4("inverse", table, pose, state, tau, report) == 64
+    assert np.isnan(tau).all()
+    assert compiled_h4("torque_of_pose", table, pose, still, still, 0, state, tau) == 64
+    assert (state == home).all()
+
+
+def test_whole_turns_of_the_platform_are_the_same_pose(compiled_h4):
+    """A path may state its angle between 0 and 2π: it jumps while the robot moves on."""
+    table, state, q, other = compiled_h4.identified(16 + 3 * 8 + 1), np.zeros(8), np.zeros(4), np.zeros(4)
+    compiled_h4("start", state)
+    x = state[:4] + np.array([0.01, 0.02, 0.03, 0.1])
+    assert compiled_h4("inverse", table, x, state, q, np.zeros(3)) == 0
+    assert compiled_h4("inverse", table, x + np.array([0, 0, 0, 2 * np.pi]), state, other, np.zeros(3)) == 0
+    assert np.abs(q - other).max() < 1e-14
+
+
 def test_warm_start_follows_a_motion_in_few_steps(tmp_path):
     """At 1 kHz and 3 rad/s the positions change by 3 mrad: Newton's method squares the error in each step."""
     robot = ROBOTS["h4"]()
@@ -151,6 +183,8 @@ def test_the_header_is_also_cpp_and_the_wrapper_runs(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert subprocess.run([str(tmp_path / "wrapper")], check=False).returncode == 0
+    wrapper = (tmp_path / "gx_ros2_control.cpp").read_text()
+    assert "state_interfaces_[" not in wrapper  # a feedforward of measured values is a feedback
 
 
 def test_cmake_builds_and_tests(tmp_path):
@@ -190,6 +224,20 @@ def test_a_wrong_result_is_told():
     spoiled = re.sub(r"0\.\d+", "0.5", table[1], count=4)
     files["gx.c"] = "const gx_model gx_identified = {".join([table[0], spoiled])
     assert vector_errors(files, "gx")["worst"] > 1e-6
+
+
+def test_vectors_are_in_the_range_of_the_data():
+    section = named_files("h4", "gx")[1][0]
+    for name in ("q", "dq", "ddq"):
+        span, values = getattr(section.dynamics.seen, name), section.vectors[name]
+        assert ((span[0] < values) & (values < span[1])).all()
+
+
+def test_a_wrong_return_value_is_told():
+    files, _ = named_files("five-bar", "gx")
+    files["gx.c"] = files["gx.c"].replace("return flag;", "return flag & 0;")
+    with pytest.raises(ExportError, match="3000 return values of the exported C"):
+        vector_errors(files, "gx")
 
 
 def test_a_compiler_that_warns_is_told():

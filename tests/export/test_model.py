@@ -72,7 +72,7 @@ def test_another_method_may_be_exported(identified):
         (lambda d: d.update(version=2), "its version is 2, but this gough reads version 1"),
         (lambda d: d["dynamics"].update(parameters=["a"]), "the estimate of another robot"),
         (lambda d: d["dynamics"].update(robot={"type": "Body"}), "cannot be read|must be"),
-        (lambda d: d["dynamics"].update(robot={"type": "Spy"}), "unknown type 'Spy'"),
+        (lambda d: d["dynamics"].update(robot={"type": "Spy"}), r"unknown type 'Spy' of the robot \(known: H4, Par4"),
         (lambda d: d["dynamics"].pop("seen"), "not a complete model"),
         (lambda d: d["dynamics"]["seen"].update(q=[[0.0]]), "expected numbers of the shape"),
         (lambda d: d["dynamics"]["seen"].update(q=[["nan", 0.0], [0.0, 0.0]]), "expected finite numbers"),

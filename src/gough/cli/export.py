@@ -44,7 +44,7 @@ def export(
         str,
         typer.Option(
             help="For mjcf and urdf: 'nominal' takes what the data do not determine from the robot's description; else "
-            "from bodies that can exist, if the study has [physical].",
+            "from bodies that can exist, if the study has \\[physical].",
             show_default=False,
         ),
     ] = "",

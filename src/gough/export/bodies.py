@@ -90,9 +90,9 @@ def complete_mechanism(
         which = f" ({listed(missing[:4])}, … have no value of their own)" if missing else ""
         raise InputError(
             f"the data determine combinations of the parameters of the {robot.name}, not its single bodies{which}. A "
-            "simulator needs every body: add the table [physical] to the study and run gough identify again, which "
-            "finds bodies that can exist; use --bodies nominal to take what is not determined from the description; or "
-            "export to c or fmu, which need no single bodies"
+            "simulator needs every body: use --bodies nominal to take what is not determined from the description; "
+            "export to c or fmu, which need no single bodies; or, for results of a study, add the table [physical] to "
+            "it and run gough identify again, which finds bodies that can exist"
         )
     return CompleteMechanism(MechanismModel(_with_values(model, values, idle, insist=insist)), values, notes)
 

@@ -160,6 +160,7 @@ class Section:
             "scale": _numbers(of.scale),
             "actuated_places": ", ".join(map(str, of.actuated)),
             "pose_places": ", ".join(map(str, of.pose)),
+            "pose_turns": ", ".join(str(int(of.scale[k] == 1.0)) for k in of.pose),  # the unit of an angle
             "forward_side": repr(of.forward.side) if isinstance(of.forward, StateSearch) else "",
             "inverse_side": repr(of.inverse.side) if isinstance(of.inverse, StateSearch) else "",
             "tolerance": repr(TOLERANCE),

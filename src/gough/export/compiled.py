@@ -10,7 +10,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
 from gough.export.c_source import identifier, sections_of, source_files
-from gough.export.compiling import ExportError, built
+from gough.export.compiling import ExportError, built, write_sources
 from gough.export.fmu import library_suffix
 from gough.export.model import RobotModel
 from gough.kernels.compiler import CompilationError, find_compiler
@@ -76,8 +76,7 @@ class CompiledModel:
         of = sections[0].equations
         with TemporaryDirectory(prefix="gough-control-") as place:
             folder = Path(place)
-            for file, text in texts.items():
-                (folder / file).write_text(text, encoding="utf-8")
+            write_sources(folder, texts)
             path = built(folder, [f"{name}.c"], f"{name}{library_suffix()}", ("-shared", "-fPIC"))
             try:
                 library = ctypes.CDLL(str(path))

@@ -57,7 +57,7 @@ def figures(folder: Path, program: Path) -> dict[str, float]:
     """What the test program prints: the largest relative error of each function.
 
     Raises:
-        ExportError: it crashes, or prints something else.
+        ExportError: it crashes, prints something else, or finds return values that are wrong.
     """
     done = _run([str(program)], folder)
     try:
@@ -66,15 +66,33 @@ def figures(folder: Path, program: Path) -> dict[str, float]:
         assert found["worst"] >= 0
     except (ValueError, KeyError, AssertionError) as error:
         raise ExportError(f"the test program failed with exit code {done.returncode}: nothing was written") from error
+    wrong = sum(value for name, value in found.items() if name.endswith("_statuses"))
+    if wrong:
+        raise ExportError(f"{wrong:g} return values of the exported C are not those of gough: nothing was written")
     return found
+
+
+def write_sources(folder: Path, files: Mapping[str, str]) -> None:
+    """Write texts to a temporary folder, to be compiled there.
+
+    Raises:
+        ExportError: a file cannot be written.
+    """
+    for file, text in files.items():
+        try:
+            (folder / file).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise ExportError(
+                f"the temporary file {folder / file} cannot be written: {error.strerror}; free some space, or name "
+                "another folder by the environment variable TMPDIR. Nothing was written"
+            ) from error
 
 
 def vector_errors(files: Mapping[str, str], name: str, options: Sequence[str] = ()) -> dict[str, float]:
     """Compile exported files with their test program, run it, and return the largest relative errors."""
     with TemporaryDirectory(prefix="gough-export-") as place:
         folder = Path(place)
-        for file, text in files.items():
-            (folder / file).write_text(text, encoding="utf-8")
+        write_sources(folder, files)
         program = built(folder, [f"{name}.c", f"{name}_test.c"], "test", options)
         return figures(folder, program)
 

@@ -23,7 +23,7 @@ class Comparison:
     error: float
     tolerance: float
     states: int
-    """Number of random states."""
+    """Number of random states; 0 where texts are compared."""
 
     @property
     def is_close(self) -> bool:
@@ -31,6 +31,8 @@ class Comparison:
         return self.error <= self.tolerance
 
     def __str__(self) -> str:
+        if self.states == 0:
+            return f"{self.what}: {'the same' if self.is_close else 'different'}"
         return (
             f"{self.what}: largest relative difference {self.error:.1e} at {self.states} random states "
             f"(tolerance {self.tolerance:g})"
@@ -185,5 +187,5 @@ def _to_json(model: RobotModel, options: Options) -> Export:
     comparisons: tuple[Comparison, ...] = ()
     if options.is_verified:
         same = RobotModel.from_json(text).to_json() == text
-        comparisons = (Comparison("JSON, read again by gough", 0.0 if same else 1.0, 0.0, 1),)
+        comparisons = (Comparison("JSON, read again by gough", 0.0 if same else 1.0, 0.0, 0),)
     return Export(options.name, {f"{options.name}.json": f"{text}\n".encode()}, comparisons)

@@ -17,7 +17,7 @@ import gough
 from gough.core.arrays import Array
 from gough.core.errors import require
 from gough.export.c_source import Section, identifiers, sections_of, source_files
-from gough.export.compiling import ExportError, built
+from gough.export.compiling import ExportError, built, write_sources
 from gough.export.effects import FRICTION
 from gough.export.model import RobotModel
 from gough.export.templates import filled, source
@@ -87,8 +87,7 @@ class FmuSource:
 
     def library(self, folder: Path, compiled: str) -> Path:
         """Link the FMU's library in a folder, with the object file of the robot there."""
-        for file, text in self.sources.items():
-            (folder / file).write_text(text, encoding="utf-8")
+        write_sources(folder, self.sources)
         # a name of its own: a loader returns the library that it has already loaded from the same path
         target = f"{self.name}_fmi{self.version}{library_suffix()}"
         return built(folder, [compiled, f"{self.name}_fmu.c"], target, _QUIET)
@@ -173,8 +172,7 @@ def fmus(
     with TemporaryDirectory(prefix="gough-export-") as place:
         folder, compiled = Path(place), f"{name}.o"
         if is_compiled:  # once for both versions
-            for file, text in texts.items():
-                (folder / file).write_text(text, encoding="utf-8")
+            write_sources(folder, texts)
             built(folder, [f"{name}.c"], compiled, ("-c", "-fPIC"))
         for version in VERSIONS:
             of = FmuSource(name, version, section, texts)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from gough.core import codec
-from gough.core.errors import InputError, require
+from gough.core.errors import InputError, nearest, require
 from gough.robots import (
     H4,
     Delta,
@@ -84,6 +84,12 @@ def robot_from_data(data: Any, kinds: tuple[type, ...]) -> Any:
         >>> robot_from_data(robot_to_data(H4()), DYNAMIC) == H4()
         True
     """
+    kind = data.get("type") if isinstance(data, dict) else None
+    known = [each.__name__ for each in kinds]
+    require(
+        isinstance(kind, str) and kind in _TYPES,
+        f"unknown type {kind!r} of the robot{nearest(str(kind), known)} (known: {', '.join(known)})",
+    )
     try:
         robot = _checked(codec.decode(data, _TYPES))
     except InputError:

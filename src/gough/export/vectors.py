@@ -17,6 +17,8 @@ from gough.robots.controller import ControllerEquations
 
 COUNT = 1000
 _CANDIDATES = 4000
+_EDGE = 0.01
+"""Motions keep this part of the range of the data away from its ends: rounding does not move them outside."""
 _CLEAR, _LEAST = 0.2, 20.0
 """Poses have at least this part of the margin at home, and so many times the least one: rounding grows towards
 singularities."""
@@ -123,18 +125,20 @@ def geometric_vectors(geometry: CalibratedGeometry, equations: ControllerEquatio
     least = _least_margin(equations)
     n = len(equations.pose)
     span = np.where(equations.scale[:n] == 1.0, 0.5, 0.3 * equations.scale[:n])
+    found = [np.zeros((0, 2 * n))]
     for _ in range(12):
-        x = equations.home[:n] + span * rng.uniform(-1, 1, (count, n))
-        poses = pose_of(model, x, geometry.home)
+        x = equations.home[:n] + span * rng.uniform(-1, 1, (_CANDIDATES, n))
         try:
-            q = model.inverse(theta, *poses)
-            clear = equations.margin.replay(np.hstack([x, q]))["margin"].min() > least
+            s = np.hstack([x, model.inverse(theta, *pose_of(model, x, geometry.home))])
+            if equations.margin.replay(s)["margin"].min() > least:
+                found.append(s[_away(s[:, n:], geometry.readings) <= 0.5 - _EDGE])
         except GoughError:
-            clear = False
-        if clear:
+            pass
+        if sum(map(len, found)) >= count:
             break
         span = 0.6 * span
-    else:
+    x, q = np.split(np.concatenate(found)[:count], 2, axis=1)
+    if len(x) < count // 20:
         raise InputError(f"no poses of the {model.name} are found around the middle of its readings")
     J = np.asarray(equations.jacobian.replay(np.hstack([x, q]))["J"]).reshape(len(x), n, n)
     dq = rng.normal(size=q.shape) * np.maximum(np.ptp(geometry.readings, axis=0), 1e-3)
@@ -148,7 +152,12 @@ def _least_margin(equations: ControllerEquations) -> float:
 
 def _inside(span: Array, rng: np.random.Generator, n: int) -> Array:
     """Random values (n, coordinates) between two ends (2, coordinates)."""
-    return np.asarray(span[0] + (span[1] - span[0]) * rng.uniform(size=(n, span.shape[1])))
+    return np.asarray(span[0] + (span[1] - span[0]) * rng.uniform(_EDGE, 1 - _EDGE, size=(n, span.shape[1])))
+
+
+def _away(q: Array, seen: Array) -> Array:
+    """The largest distance (N,) of a coordinate from the middle of its range, over the range: inside, up to 0.5."""
+    return np.asarray((np.abs(q - seen.mean(axis=0)) / np.maximum(seen[1] - seen[0], 1e-12)).max(axis=1))
 
 
 def _states(robot: Any, equations: ControllerEquations, x: Array) -> Array:
@@ -163,20 +172,23 @@ def _states(robot: Any, equations: ControllerEquations, x: Array) -> Array:
 def _reachable(
     robot: Any, equations: ControllerEquations, seen: Array, rng: np.random.Generator, count: int
 ) -> tuple[Array, Array]:
-    """Poses and positions of the actuators, of which those in the range of the data come first."""
+    """Poses and positions of the actuators in the range of the data."""
     pose, actuated = list(equations.pose), list(equations.actuated)
-    middle = (seen[0] + seen[1]) / 2
+    middle, nearest = equations.home[pose], np.inf
     span = np.where(equations.scale[pose] == 1.0, 0.6, 0.4 * equations.scale[pose])
     found: list[Array] = []
     least = _least_margin(equations)
     for _ in range(10):
-        x = equations.home[pose] + span * rng.uniform(-1, 1, (_CANDIDATES, len(pose)))
+        x = middle + span * rng.uniform(-1, 1, (_CANDIDATES, len(pose)))
         s = _states(robot, equations, x)
         s = s[np.isfinite(s).all(axis=1)]
         if len(s):
-            margin = equations.margin.replay(s)["margin"]
-            away = (np.abs(s[:, actuated] - middle) / np.maximum(seen[1] - seen[0], 1e-12)).max(axis=1)
-            found.append(s[(margin > least) & (away <= 0.6)])
+            s = s[equations.margin.replay(s)["margin"] > least]
+        if len(s):
+            away = _away(s[:, actuated], seen)
+            found.append(s[away <= 0.5 - _EDGE])
+            if away.min() < nearest:  # the middle of the data need not be home
+                middle, nearest = s[away.argmin(), pose], away.min()
         if sum(map(len, found)) >= count:
             break
         span = 0.7 * span

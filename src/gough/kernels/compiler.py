@@ -92,8 +92,10 @@ def _describe(path: str) -> Compiler:
         done = subprocess.run(  # noqa: S603 - as in build
             [path, "--version"], text=True, capture_output=True, timeout=60.0, check=True
         )
+    except subprocess.CalledProcessError as error:
+        raise CompilationError(f"{path} --version ends with exit code {error.returncode}: no C compiler") from error
     except (OSError, subprocess.SubprocessError) as error:
-        raise CompilationError(f"{path} could not be run: {error}") from error
+        raise CompilationError(f"{path} could not be run: {str(error).rstrip('.')}") from error
     return Compiler(path, done.stdout)
 
 

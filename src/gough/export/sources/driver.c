@@ -3,9 +3,13 @@
 #ifdef GX_FLOAT
 #define GX_F(name) name##f
 #define GX_SMALL ((gx_real)1e-4) /* after a full step this small, the error is about its square: below rounding */
+#define GX_SAME ((gx_real)1e-2) /* poses that differ less, in units of gx_scale, are the same */
+#define GX_FARTHEST ((gx_real)1e3) /* positions beyond, in units of gx_scale, are too coarse: by 1e-4 or more */
 #else
 #define GX_F(name) name
 #define GX_SMALL ((gx_real)1e-8)
+#define GX_SAME ((gx_real)1e-6)
+#define GX_FARTHEST ((gx_real)1e6)
 #endif
 #define GX_C(value) ((gx_real)(value))
 #define GX_STEPS 30 /* of Newton's method */
@@ -21,6 +25,10 @@ static const gx_real gx_home[GX_STATE] = {
 };
 static const int gx_actuated[GX_ACTUATORS] = {@actuated_places@};
 static const int gx_pose[GX_POSE] = {@pose_places@};
+static const int gx_turns[GX_POSE] = {@pose_turns@}; /* 1: an angle, the same after a whole turn */
+static const gx_real gx_scale[GX_STATE] = {
+@scale@
+};
 
 static void gx_fail(gx_real *values, int n)
 {
@@ -36,6 +44,22 @@ static int gx_all_finite(const gx_real *values, int n)
     return 1;
 }
 
+static int gx_are_positions(const gx_real *values, const int *places, int n)
+{
+    for (int i = 0; i < n; ++i)
+        if (!(GX_F(fabs)(values[i]) <= GX_FARTHEST * gx_scale[places[i]]))
+            return 0;
+    return 1;
+}
+
+/* Why results at a state are not finite: the state is singular, or inputs or parameters are NaN or too large. */
+static int gx_cause(const gx_real s[GX_STATE])
+{
+    gx_real margin;
+    gx_margin(s, &margin);
+    return margin >= gx_identified.least_margin ? GX_INVALID : GX_SINGULAR;
+}
+
 static int gx_outside(const gx_real *values, const gx_real range[2][GX_ACTUATORS], int flag)
 {
     for (int i = 0; i < GX_ACTUATORS; ++i)
@@ -44,10 +68,6 @@ static int gx_outside(const gx_real *values, const gx_real range[2][GX_ACTUATORS
     return GX_OK;
 }
 /*@if search*/
-
-static const gx_real gx_scale[GX_STATE] = {
-@scale@
-};
 
 typedef void (*gx_step)(const gx_real *s, gx_real *step, gx_real *error, gx_real *side);
 
@@ -136,7 +156,7 @@ static gx_report gx_no_report(void)
 static int gx_at_actuators(const gx_model *model, const gx_real *q, gx_state *state, gx_report *report)
 {
     gx_real s[GX_STATE];
-    if (!gx_all_finite(q, GX_ACTUATORS) || !gx_all_finite(state->s, GX_STATE))
+    if (!gx_are_positions(q, gx_actuated, GX_ACTUATORS) || !gx_all_finite(state->s, GX_STATE))
         return GX_INVALID;
 /*@if forward_search*/
     for (int i = 0; i < GX_STATE; ++i)
@@ -160,10 +180,31 @@ static int gx_at_actuators(const gx_model *model, const gx_real *q, gx_state *st
     return gx_accept(model, s, state, report);
 }
 
+/* Whether forward kinematics leads from a state to the pose in s. Beyond two singularities the margin has the sign of
+ * home again, but there the robot has another assembly. */
+static int gx_is_assembled(const gx_model *model, const gx_state *from, const gx_real s[GX_STATE])
+{
+    gx_state other = *from;
+    gx_real q[GX_ACTUATORS];
+    gx_report report = gx_no_report();
+    for (int i = 0; i < GX_ACTUATORS; ++i)
+        q[i] = s[gx_actuated[i]];
+    if (gx_at_actuators(model, q, &other, &report) != GX_OK)
+        return 0;
+    for (int i = 0; i < GX_POSE; ++i) {
+        const int k = gx_pose[i];
+        const gx_real gap = other.s[k] - s[k];
+        const gx_real least = gx_turns[i] ? GX_F(remainder)(gap, GX_C(6.283185307179586)) : gap;
+        if (!(GX_F(fabs)(least) <= GX_SAME * gx_scale[k]))
+            return 0;
+    }
+    return 1;
+}
+
 static int gx_at_pose(const gx_model *model, const gx_real *x, gx_state *state, gx_report *report)
 {
     gx_real s[GX_STATE];
-    if (!gx_all_finite(x, GX_POSE) || !gx_all_finite(state->s, GX_STATE))
+    if (!gx_are_positions(x, gx_pose, GX_POSE) || !gx_all_finite(state->s, GX_STATE))
         return GX_INVALID;
 /*@if inverse_search*/
     for (int i = 0; i < GX_STATE; ++i)
@@ -174,7 +215,16 @@ static int gx_at_pose(const gx_model *model, const gx_real *x, gx_state *state, 
 /*@if inverse_closed*/
     gx_states(x, s);
 /*@end*/
-    return gx_accept(model, s, state, report);
+    {
+        gx_state found = *state;
+        const int status = gx_accept(model, s, &found, report);
+        if (status != GX_OK)
+            return status;
+        if (!gx_is_assembled(model, state, s))
+            return GX_SINGULAR;
+        *state = found;
+    }
+    return GX_OK;
 }
 
 void gx_start(gx_state *state)
@@ -224,18 +274,24 @@ int gx_jacobian(const gx_state *state, gx_real J[GX_POSE * GX_ACTUATORS])
     gx_jacobian_at(state->s, J);
     if (!gx_all_finite(J, GX_POSE * GX_ACTUATORS)) {
         gx_fail(J, GX_POSE * GX_ACTUATORS);
-        return GX_SINGULAR;
+        return gx_cause(state->s);
     }
     return GX_OK;
 }
 /*@if dynamics*/
 
-static int gx_finite_efforts(gx_real *tau)
+static int gx_outside_any(const gx_model *model, const gx_real *q, const gx_real *dq, const gx_real *ddq)
+{
+    return gx_outside(q, model->positions, GX_OUTSIDE_POSITIONS) | gx_outside(dq, model->speeds, GX_OUTSIDE_SPEEDS)
+        | gx_outside(ddq, model->accelerations, GX_OUTSIDE_ACCELERATIONS);
+}
+
+static int gx_finite_efforts(const gx_real *s, gx_real *tau)
 {
     if (gx_all_finite(tau, GX_ACTUATORS))
         return GX_OK;
     gx_fail(tau, GX_ACTUATORS);
-    return GX_SINGULAR;
+    return gx_cause(s);
 }
 /*@if effects*/
 
@@ -262,6 +318,10 @@ static void gx_add_effects(const gx_model *model, const gx_real *s, const gx_rea
 static int gx_sum(const gx_model *model, const gx_real *s, const gx_real *dq, const gx_real *ddq,
                   const gx_real *rigid, const gx_real *friction, int with, gx_real *tau)
 {
+    if (!gx_all_finite(model->parameters, GX_PARAMETERS)) {
+        gx_fail(tau, GX_ACTUATORS);
+        return GX_INVALID;
+    }
     for (int i = 0; i < GX_ACTUATORS; ++i)
         tau[i] = with & GX_WITH_FRICTION ? rigid[i] + friction[i] : rigid[i];
 /*@if effects*/
@@ -273,9 +333,9 @@ static int gx_sum(const gx_model *model, const gx_real *s, const gx_real *dq, co
     }
 /*@end*/
 /*@if no_effects*/
-    (void)model, (void)s, (void)dq, (void)ddq;
+    (void)dq, (void)ddq;
 /*@end*/
-    return gx_finite_efforts(tau);
+    return gx_finite_efforts(s, tau);
 }
 
 int gx_torque(const gx_model *model, const gx_real q[GX_ACTUATORS], const gx_real dq[GX_ACTUATORS],
@@ -284,18 +344,20 @@ int gx_torque(const gx_model *model, const gx_real q[GX_ACTUATORS], const gx_rea
     gx_real rigid[GX_ACTUATORS], rubbing[GX_ACTUATORS];
     const gx_real weight = 1;
     gx_report report = gx_no_report();
+    gx_state next = *state;
     int status = GX_INVALID;
     if (gx_all_finite(dq, GX_ACTUATORS) && gx_all_finite(ddq, GX_ACTUATORS))
-        status = gx_at_actuators(model, q, state, &report);
+        status = gx_at_actuators(model, q, &next, &report);
     if (status >= GX_INVALID) {
         gx_fail(tau, GX_ACTUATORS);
         return status;
     }
-    gx_joint_efforts(state->s, dq, ddq, model->parameters, &weight, rigid, rubbing);
-    status = gx_sum(model, state->s, dq, ddq, rigid, rubbing, with, tau);
-    return status | gx_outside(q, model->positions, GX_OUTSIDE_POSITIONS)
-        | gx_outside(dq, model->speeds, GX_OUTSIDE_SPEEDS)
-        | gx_outside(ddq, model->accelerations, GX_OUTSIDE_ACCELERATIONS);
+    gx_joint_efforts(next.s, dq, ddq, model->parameters, &weight, rigid, rubbing);
+    status = gx_sum(model, next.s, dq, ddq, rigid, rubbing, with, tau);
+    if (status >= GX_INVALID)
+        return status;
+    *state = next;
+    return gx_outside_any(model, q, dq, ddq);
 }
 /*@if pose_efforts*/
 
@@ -305,20 +367,22 @@ int gx_torque_of_pose(const gx_model *model, const gx_real x[GX_POSE], const gx_
     gx_real q[GX_ACTUATORS], dq[GX_ACTUATORS], ddq[GX_ACTUATORS], rigid[GX_ACTUATORS], rubbing[GX_ACTUATORS];
     const gx_real weight = 1;
     gx_report report = gx_no_report();
+    gx_state next = *state;
     int status = GX_INVALID;
     if (gx_all_finite(dx, GX_POSE) && gx_all_finite(ddx, GX_POSE))
-        status = gx_at_pose(model, x, state, &report);
+        status = gx_at_pose(model, x, &next, &report);
     if (status >= GX_INVALID) {
         gx_fail(tau, GX_ACTUATORS);
         return status;
     }
     for (int i = 0; i < GX_ACTUATORS; ++i)
-        q[i] = state->s[gx_actuated[i]];
-    gx_pose_efforts(state->s, dx, ddx, model->parameters, &weight, rigid, rubbing, dq, ddq);
-    status = gx_sum(model, state->s, dq, ddq, rigid, rubbing, with, tau);
-    return status | gx_outside(q, model->positions, GX_OUTSIDE_POSITIONS)
-        | gx_outside(dq, model->speeds, GX_OUTSIDE_SPEEDS)
-        | gx_outside(ddq, model->accelerations, GX_OUTSIDE_ACCELERATIONS);
+        q[i] = next.s[gx_actuated[i]];
+    gx_pose_efforts(next.s, dx, ddx, model->parameters, &weight, rigid, rubbing, dq, ddq);
+    status = gx_sum(model, next.s, dq, ddq, rigid, rubbing, with, tau);
+    if (status >= GX_INVALID)
+        return status;
+    *state = next;
+    return gx_outside_any(model, q, dq, ddq);
 }
 /*@end*/
 
@@ -349,7 +413,7 @@ int gx_mass_matrix(const gx_model *model, const gx_state *state, gx_real M[GX_AC
                 M[i * GX_ACTUATORS + j] = scaled[i];
         }
         if (!gx_all_finite(M, GX_ACTUATORS * GX_ACTUATORS))
-            status = GX_SINGULAR;
+            status = gx_cause(state->s);
     }
     if (status != GX_OK)
         gx_fail(M, GX_ACTUATORS * GX_ACTUATORS);
@@ -428,7 +492,7 @@ static const gx_real gx_shape[GX_UNKNOWNS * (GX_UNKNOWNS + 1) / 2] = {
 static void gx_outward(gx_real middle, gx_real half, gx_real size, gx_real tiny, gx_real *lower, gx_real *upper)
 {
     const gx_real wide = half + GX_SLACK * (size + half) + tiny;
-    if (isfinite(middle) && isfinite(wide)) { /* else an overflow: no bounds */
+    if (isfinite(middle) && isfinite(wide)) { /* else an overflow: no bounds from this set */
         *lower = middle - wide > *lower ? middle - wide : *lower;
         *upper = middle + wide < *upper ? middle + wide : *upper;
     }
@@ -437,7 +501,7 @@ static void gx_outward(gx_real middle, gx_real half, gx_real size, gx_real tiny,
 int gx_torque_bounds(const gx_state *state, const gx_real dq[GX_ACTUATORS], const gx_real ddq[GX_ACTUATORS],
                      int with, gx_real lower[GX_ACTUATORS], gx_real upper[GX_ACTUATORS])
 {
-    gx_real W[GX_ACTUATORS * GX_COLUMNS];
+    gx_real W[GX_ACTUATORS * GX_COLUMNS], q[GX_ACTUATORS];
     int status = GX_INVALID;
     if (gx_all_finite(state->s, GX_STATE) && gx_all_finite(dq, GX_ACTUATORS) && gx_all_finite(ddq, GX_ACTUATORS)) {
 /*@if effects*/
@@ -447,7 +511,7 @@ int gx_torque_bounds(const gx_state *state, const gx_real dq[GX_ACTUATORS], cons
 /*@if no_effects*/
         gx_columns(state->s, dq, ddq, W);
 /*@end*/
-        status = gx_all_finite(W, GX_ACTUATORS * GX_COLUMNS) ? GX_OK : GX_SINGULAR;
+        status = gx_all_finite(W, GX_ACTUATORS * GX_COLUMNS) ? GX_OK : gx_cause(state->s);
     }
     if (status != GX_OK) {
         gx_fail(lower, GX_ACTUATORS);
@@ -498,7 +562,14 @@ int gx_torque_bounds(const gx_state *state, const gx_real dq[GX_ACTUATORS], cons
         }
 /*@end*/
     }
-    return GX_OK;
+    if (!gx_all_finite(lower, GX_ACTUATORS) || !gx_all_finite(upper, GX_ACTUATORS)) { /* an overflow: no bounds */
+        gx_fail(lower, GX_ACTUATORS);
+        gx_fail(upper, GX_ACTUATORS);
+        return GX_INVALID;
+    }
+    for (int i = 0; i < GX_ACTUATORS; ++i)
+        q[i] = state->s[gx_actuated[i]];
+    return gx_outside_any(&gx_identified, q, dq, ddq);
 }
 /*@end*/
 /*@end*/

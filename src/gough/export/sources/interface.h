@@ -25,9 +25,9 @@ enum {
     GX_OUTSIDE_POSITIONS = 1, /* a position lies outside the range of the data */
     GX_OUTSIDE_SPEEDS = 2, /* a velocity does */
     GX_OUTSIDE_ACCELERATIONS = 4, /* an acceleration does */
-    GX_INVALID = 16, /* an input is NaN or infinite */
+    GX_INVALID = 16, /* an input or a parameter is NaN, infinite, or so large that results are coarse or overflow */
     GX_UNREACHABLE = 32, /* no solution: out of reach, or more than the allowed steps away */
-    GX_SINGULAR = 64 /* nearer to a singularity than least_margin, or beyond one */
+    GX_SINGULAR = 64 /* nearer to a singularity than least_margin, or beyond one, in another assembly */
 };
 
 /* Positions of all joints: kept by the caller between cycles, so that forward kinematics begins at the last solution. */
@@ -80,7 +80,9 @@ void gx_start(gx_state *state);
 int gx_forward(const gx_model *model, const gx_real q[GX_ACTUATORS], gx_state *state, gx_real x[GX_POSE],
                gx_report *report);
 
-/* Actuator positions q of a pose x@inverse_start@; the state becomes the new one. `report` may be NULL. */
+/* Actuator positions q of a pose x@inverse_start@; the state becomes the new one. `report` may be NULL.
+ * GX_SINGULAR where forward kinematics of q, beginning at the state, does not lead to x: x is of another assembly, or too
+ * far from the state to tell. */
 int gx_inverse(const gx_model *model, const gx_real x[GX_POSE], gx_state *state, gx_real q[GX_ACTUATORS],
                gx_report *report);
 
@@ -120,8 +122,8 @@ int gx_friction(const gx_model *model, const gx_state *state, const gx_real dq[G
 /*@if bounds*/
 
 /* Bounds of the model's efforts at a state, from the identified set: @set_about@
- * The bounds are those of the model, not of a measured effort with its noise. They belong to gx_identified and do not
- * change with the parameters of a copy. They are rounded outward: for the columns of the regressor as computed at this
+ * The bounds are those of the model, not of a measured effort with its noise. They and the flags of the range belong to
+ * gx_identified and do not change with a copy. They are rounded outward: for the columns of the regressor as computed at this
  * state, the efforts of every model of the set lie between them in exact arithmetic, in both precisions. */
 int gx_torque_bounds(const gx_state *state, const gx_real dq[GX_ACTUATORS], const gx_real ddq[GX_ACTUATORS],
                      int with, gx_real lower[GX_ACTUATORS], gx_real upper[GX_ACTUATORS]);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,31 @@ struct Duration {};
 namespace rclcpp_lifecycle
 {
 struct State {};
+
+class LifecycleNode
+{
+public:
+  const char * get_name() const { return "feedforward_controller"; }
+};
 }  // namespace rclcpp_lifecycle
+
+namespace hardware_interface
+{
+class CommandInterface
+{
+public:
+  CommandInterface(const std::string & prefix, const std::string & name, double * value)
+  : name_(prefix + "/" + name), value_(value)
+  {
+  }
+  const std::string & get_name() const { return name_; }
+  void set_value(double value) { *value_ = value; }
+
+private:
+  std::string name_;
+  double * value_;
+};
+}  // namespace hardware_interface
 
 namespace controller_interface
 {
@@ -31,32 +56,50 @@ struct InterfaceConfiguration
 class LoanedInterface
 {
 public:
-  double get_value() const { return value_; }
+  double value() const { return value_; }
   void set_value(double value) { value_ = value; }
 
 private:
   double value_ = 0.0;
 };
 
-class ControllerInterface
+class ChainableControllerInterface
 {
 public:
-  virtual ~ControllerInterface() = default;
+  virtual ~ChainableControllerInterface() = default;
+  virtual CallbackReturn on_init() = 0;
   virtual InterfaceConfiguration command_interface_configuration() const = 0;
   virtual InterfaceConfiguration state_interface_configuration() const = 0;
   virtual CallbackReturn on_activate(const rclcpp_lifecycle::State &) = 0;
-  virtual return_type update(const rclcpp::Time &, const rclcpp::Duration &) = 0;
 
-  void resize(std::size_t states, std::size_t commands)
+  std::vector<hardware_interface::CommandInterface> export_reference_interfaces()
   {
-    state_interfaces_.resize(states);
+    return on_export_reference_interfaces();
+  }
+  return_type update(const rclcpp::Time & time, const rclcpp::Duration & period)
+  {
+    const return_type referred = update_reference_from_subscribers(time, period);
+    return referred == return_type::OK ? update_and_write_commands(time, period) : referred;
+  }
+  std::shared_ptr<rclcpp_lifecycle::LifecycleNode> get_node() { return node_; }
+
+  // what the controller manager does
+  void load(std::size_t commands)
+  {
+    on_init();
     command_interfaces_.resize(commands);
   }
-  void set_state(std::size_t i, double value) { state_interfaces_.at(i).set_value(value); }
-  double command(std::size_t i) const { return command_interfaces_.at(i).get_value(); }
+  double command(std::size_t i) const { return command_interfaces_.at(i).value(); }
 
 protected:
-  std::vector<LoanedInterface> state_interfaces_;
+  virtual std::vector<hardware_interface::CommandInterface> on_export_reference_interfaces() = 0;
+  virtual return_type update_reference_from_subscribers(const rclcpp::Time &, const rclcpp::Duration &) = 0;
+  virtual return_type update_and_write_commands(const rclcpp::Time &, const rclcpp::Duration &) = 0;
+
+  std::vector<double> reference_interfaces_;
   std::vector<LoanedInterface> command_interfaces_;
+
+private:
+  std::shared_ptr<rclcpp_lifecycle::LifecycleNode> node_ = std::make_shared<rclcpp_lifecycle::LifecycleNode>();
 };
 }  // namespace controller_interface

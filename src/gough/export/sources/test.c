@@ -1,5 +1,6 @@
-/* Test of @name@.c against @count@ vectors that gough computed: prints the largest relative error of each function.
- * Exits with 0 if all are below the tolerance. Written by gough. */
+/* Test of @name@.c against @count@ vectors that gough computed in the range of the data: prints the number of wrong return
+ * values and the largest relative error of each function. Exits with 0 if no return value is wrong and all errors are below
+ * the tolerance. Written by gough. */
 #include "@name@.h"
 #include "@name@_vectors.h"
 
