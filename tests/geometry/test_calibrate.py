@@ -245,3 +245,17 @@ def test_refusals(rng):
     with pytest.raises(EstimationError, match="Not identifiable"):
         calibrate(ROBOT, still.with_noise(1e-4, 1e-4, READING))
     assert PlatformPoses(seen.position, seen.rotation).position.shape == (64, 3)
+
+
+def test_few_clean_poses_are_not_accused_of_wrong_units():
+    """48 equations for 42 unknowns: the iteration may not settle, but the chains close."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        theta = ROBOT.nominal + rng.normal(0, 1e-3, 42)
+        p, R = rng.normal([0, 0, 0.35], 0.03, (8, 3)), exp(rng.normal(0, 0.15, (8, 3)))
+        poses = Poses(p + rng.normal(0, 5e-5, p.shape), R, ROBOT.inverse(theta, p, R))
+        try:
+            words = str(calibrate(ROBOT, poses))
+        except (InputError, EstimationError) as error:
+            words = str(error)
+        assert "check units" not in words

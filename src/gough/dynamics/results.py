@@ -626,7 +626,7 @@ class Identified(RobotEstimates):
             prior = ", or the prior is wrong" if self.has_prior else ""
             causes = f"Either errors are larger than stated, or the model is wrong, or some rows are outliers{prior}."
             if self.minimal.rows:
-                rows = measured_rows(self.motion, self.minimal.rows)
+                rows = measured_rows(self.motion, self.minimal.heaviest_rows)
                 causes = f"The contradiction involves {rows}: check these first. {causes}"
             return (f"{floor}: {stated} is refuted.", causes)
         ratio = 1 / self.minimal.upper if self.minimal.upper > 0 else np.inf

@@ -10,7 +10,7 @@ import numpy as np
 from gough.core.arguments import flag, one_of, texts, verb
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
-from gough.core.text import number
+from gough.core.text import counted, number
 from gough.data import Poses
 from gough.data.pose_files import poses_of
 from gough.estimates import Estimate, EstimationError, Status
@@ -451,10 +451,17 @@ _TRIED = 8
 def _suspects(model: KinematicModel, poses: Poses, start: Array, answer: Estimate, rms: float) -> tuple[str, ...]:
     """Sentences on data that do not fit and have no mistake of the catalogue."""
     size = float(np.ptp(poses.position, axis=0).max() + abs(poses.position).max())
-    if answer.status is Status.MAX_STEPS or not rms <= _WRONG * size:
+    if not rms <= _WRONG * size:
         text = (
             f"The chains close only to {number(1e3 * rms, digits=3)} mm (rms): check units, frames and the order of "
             "the readings; else the model lacks a large effect."
+        )
+        return (text,)
+    if answer.status is Status.MAX_STEPS:
+        text = (
+            f"The chains close to {number(1e3 * rms, digits=3)} mm (rms), but the iteration does not settle: "
+            f"{counted(len(poses), 'pose')} determine some combinations of the parameters too weakly. Measure more "
+            "poses, or ones that differ more; or hold parameters (fixed) or state tolerances of the blueprint."
         )
         return (text,)
     if answer.status is not Status.OK:

@@ -204,7 +204,7 @@ class Recalibrated(Answer, ArrayValue):
         rows: list[list[str | Cell]] = []
         for each in self.hypotheses:
             rejected = each.p_value < self.level
-            verdict = "chosen" if each is self.chosen else "rejected" if rejected else "not rejected"
+            verdict = "rejected" if rejected else "chosen" if each is self.chosen else "not rejected"
             rows.append(
                 [
                     each.name,

@@ -245,7 +245,8 @@ class InstrumentStudy(Study, purposes=("measurements",)):
                 require(isinstance(stated, Mapping), "plane is a table {normal = [0, 0, 1], offset = 0}, or unknown")
                 _require_keys(stated, {"normal", "offset"}, part)
                 normal = np.array(nested(stated.get("normal", [0.0, 0.0, 1.0]), "1"), dtype=float)
-                require(normal.shape == (3,) and bool(normal.any()), "the normal of a plane has 3 components")
+                require(normal.shape == (3,), "the normal of a plane has 3 components")
+                require(bool(normal.any()), "the normal of a plane must not be zero")
                 return np.append(normal / np.linalg.norm(normal), quantity(stated.get("offset", 0.0), "m"))
             case "sphere":
                 require(isinstance(stated, Mapping), "sphere is a table {center = […], radius = …}, or unknown")

@@ -10,6 +10,7 @@ from gough.core.arguments import instance, texts, verb
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
 from gough.core.rotations import cross_matrix, exp, log
+from gough.core.text import counted
 from gough.estimates import Claim, Estimate, EstimationError, FitStats, Status
 from gough.geometry.instruments.descent import Arrived, Decomposed, descend
 from gough.geometry.instruments.elimination import Elimination
@@ -205,8 +206,13 @@ def _require_enough(elimination: Elimination) -> None:
         raise InputError(
             f"{len(data)} poses of {len(model.freedoms)} freedoms leave nothing of {numbers} measured numbers for the "
             f"{wanted} parameters: the readings are used up by the poses. State what an instrument measured"
-            + ("" if data.instruments else ", in measurements.instruments")
+            + ("" if data.instruments else ", in a table [[instruments]]")
         )
+    require(
+        2 * spare >= wanted,
+        f"{counted(len(data), 'pose')} with {numbers} measured numbers leave {spare} equations for {wanted} "
+        "parameters: measure more poses, or fix some parameters",
+    )
 
 
 def _predicted(model: KinematicModel, theta: Array, data: Measurements, poses: PlatformPoses) -> Measurements:

@@ -47,6 +47,15 @@ class MinimalBound(ArrayValue):
     """Claim of both ends: PROOF, or ENCLOSURE where the processor does not compute by IEEE 754."""
 
     @property
+    def heaviest_rows(self) -> tuple[int, ...]:
+        """The rows by decreasing weight in the contradiction: an outlier comes first."""
+        weights: dict[int, float] = {}
+        for each in self.evidence:
+            for row, weight in zip(each.rows, each.weights, strict=True):
+                weights[row] = max(weights.get(row, 0.0), abs(float(Fraction(weight))))
+        return tuple(sorted(self.rows, key=lambda row: -weights.get(row, 0.0)))
+
+    @property
     def is_consistent(self) -> bool:
         """Whether `point` satisfies every row and the prior."""
         return self.upper <= 1
