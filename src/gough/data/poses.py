@@ -16,7 +16,7 @@ from gough.core.units import SMALLEST
 
 Labels = npt.NDArray[np.int64]
 _ASYMMETRY = 1e-6
-"""Of a matrix of correlations: files have at least six digits."""
+"""Tolerance of a matrix of correlations: files have at least six digits."""
 _FAR = 8.0
 """Times the usual deviation, over all axes of a pose; normal errors of thousands of measurements reach three."""
 

@@ -10,7 +10,7 @@ import numpy as np
 from gough.core.arguments import flag, one_of, texts, verb
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
-from gough.core.text import counted, number
+from gough.core.text import number
 from gough.data import Poses
 from gough.data.pose_files import poses_of
 from gough.estimates import Estimate, EstimationError, Status
@@ -322,11 +322,21 @@ def _framed(  # noqa: PLR0917 - as `calibrate` has them
     return poses, validation, aligned, found
 
 
+_UNSETTLED = (
+    "The chains close, but the iteration does not settle: the poses determine some combinations of the parameters too "
+    "weakly. Measure more poses, or ones that differ more; or hold parameters (fixed), or state tolerances of the "
+    "blueprint."
+)
+
+
 def _failed(model: KinematicModel, answer: Estimate, diagnosis: Diagnosis, suspects: tuple[str, ...]) -> GoughError:
     """The error of a calibration without an answer, with what is probably wrong."""
     reasons = [each.words for each in diagnosis.accusations] or list(suspects)
-    if reasons and answer.status is Status.MAX_STEPS:
-        return InputError(f"the {model.name} cannot be calibrated from these poses. {' '.join(reasons)}")
+    if answer.status is Status.MAX_STEPS:
+        only_outliers = diagnosis.accusations and all(each.mistake == "outliers" for each in diagnosis.accusations)
+        if reasons and not only_outliers:
+            return InputError(f"the {model.name} cannot be calibrated from these poses. {' '.join(reasons)}")
+        reasons = reasons or [_UNSETTLED]
     return EstimationError(replace(answer, notes=("\n".join([*reasons, *answer.notes]),)))
 
 
@@ -455,13 +465,6 @@ def _suspects(model: KinematicModel, poses: Poses, start: Array, answer: Estimat
         text = (
             f"The chains close only to {number(1e3 * rms, digits=3)} mm (rms): check units, frames and the order of "
             "the readings; else the model lacks a large effect."
-        )
-        return (text,)
-    if answer.status is Status.MAX_STEPS:
-        text = (
-            f"The chains close to {number(1e3 * rms, digits=3)} mm (rms), but the iteration does not settle: "
-            f"{counted(len(poses), 'pose')} determine some combinations of the parameters too weakly. Measure more "
-            "poses, or ones that differ more; or hold parameters (fixed) or state tolerances of the blueprint."
         )
         return (text,)
     if answer.status is not Status.OK:

@@ -49,7 +49,7 @@ class RodDelta(ArrayValue):
     """
 
     radius: float = 0.16
-    """Of the towers less that of the effector, m."""
+    """Radius of the towers less that of the effector, m."""
     arm: Array | float = 0.345
     endstop: Array | float = 0.4
     angle: Array | tuple[float, ...] = (7 * pi / 6, 11 * pi / 6, pi / 2)
