@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gough.core.errors import InputError
 from gough.data.filters import NEGLIGIBLE, advised_cutoff, differences, low_passed, memory, shortfall
-from gough.data.steps import _widened as widened
+from gough.data.steps import widened
 
 RATE = 1000.0
 

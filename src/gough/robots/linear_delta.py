@@ -54,6 +54,7 @@ class LinearDelta(ArrayValue):
             values = array(getattr(self, field), field, ndim=(0, 1))
             require(values.size in (1, 3), f"{field} must be one number, or one for each of 3 towers")
             object.__setattr__(self, field, np.broadcast_to(values, (3,)))
+        array(self.radius, "radius", ndim=0)
         short = bool((np.asarray(self.arm) <= self.radius).any())
         require(
             self.radius > 0 and not short,
