@@ -234,6 +234,7 @@ def covered_robots():
         "Delta, 5 bodies, arms equal": (arms, equal, None),
         "H4, 4 bodies": (MechanismModel(H4().mechanism), (), None),
         "6-UPS, 3 bodies": (Hexapod(), (), None),
+        "PaLiDA, 4 bodies": (Palida(), (), None),
     }
 
 

@@ -153,8 +153,8 @@ def test_the_bodies_that_force_a_misfit_are_named(rng):
     motion = measured(robot, theta, rng, sigma=0.02)
     answer = possible_bodies(identify(robot, motion, methods=["least squares"], compare=False), FAST)
     assert answer.is_refuted
-    assert answer.forced_by[0][0] == "link 3"
-    assert answer.forced_by[0][1] < 0.2 * answer.misfit
+    left = dict(answer.forced_by)
+    assert left["link 3"] == min(left.values()) < 0.2 * answer.misfit  # others may leave nothing as well
     assert "link 3" in " ".join(answer.sentences)
 
 

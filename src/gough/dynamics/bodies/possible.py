@@ -53,7 +53,7 @@ _MOST_NAMED = 6
 _TRIED = 3
 """Bodies with the largest multipliers, whose limits are left out one at a time."""
 _FORCING = 1e-4
-"""Share of the misfit that a body must take away to be named as forcing it."""
+"""Share of the misfit that a body must take away to be named as forcing it; less than this share left counts as none."""
 DATA, PRIOR, HIDDEN = "data", "prior", "no effect"
 
 
@@ -513,8 +513,10 @@ def _compromise(
     for k in np.argsort(strength)[::-1][:_TRIED].tolist():
         if strength[k] > 1e-6 * max(strength) and best.objective > _EXACT:
             left = programs.misfit(without=k)
-            if left.is_solved and left.objective < (1 - _FORCING) * best.objective:
-                forced.append((programs.scaled.complete.bodies[k].name, float(left.objective)))
+            share = left.objective / best.objective
+            if left.is_solved and share < 1 - _FORCING:
+                name = programs.scaled.complete.bodies[k].name
+                forced.append((name, float(left.objective) if share > _FORCING else 0.0))
     return solution, max(best.objective, _EXACT), tuple(sorted(forced, key=lambda pair: pair[1])), allowed
 
 
