@@ -172,6 +172,21 @@ def test_warm_start_follows_a_motion_in_few_steps(tmp_path):
     assert worst <= 4
 
 
+@pytest.mark.parametrize("key", ["h4", "3-rrr"])
+def test_one_jump_from_home_reaches_what_small_steps_reach(key, tmp_path):
+    """A single search with Newton's method refuses some of these poses, and takes others to another assembly."""
+    section = written(key, "gx", tmp_path)
+    places = ", ".join(map(str, section.equations.actuated))
+    jump = (Path(__file__).parent / "jump.c").read_text().replace("ACTUATED", places)
+    (tmp_path / "jump.c").write_text(jump)
+    program = built(tmp_path, ["gx.c", "jump.c"], "jump", ["-DSPAN=1.3"])
+    done = subprocess.run([str(program)], capture_output=True, text=True, check=True)
+    reached, refused, other, most = map(int, done.stdout.split())
+    assert reached > 1000
+    assert (refused, other) == (0, 0)
+    assert most < 250 + 15
+
+
 def test_the_header_is_also_cpp_and_the_wrapper_runs(tmp_path):
     cpp = shutil.which("g++") or shutil.which("clang++")
     if not cpp:
