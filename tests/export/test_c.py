@@ -112,6 +112,16 @@ def test_hostile_inputs_have_status_codes(key, tmp_path):
         assert figures(tmp_path, program)["worst"] < 2e-12
 
 
+def test_spoiled_numbers_have_status_codes_and_threads_do_not_meet(tmp_path):
+    section = written("h4", "gx", tmp_path)
+    places = ", ".join(map(str, section.equations.actuated))
+    spoiled = (Path(__file__).parent / "spoiled.c").read_text().replace("ACTUATED", places)
+    (tmp_path / "spoiled.c").write_text(spoiled)
+    program = built(tmp_path, ["gx.c", "spoiled.c"], "spoiled", ["-pthread"])
+    done = subprocess.run([str(program)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
 def test_parameters_may_be_replaced_at_run_time(tmp_path):
     model = named_model("h4")
     files, sections = named_files("h4", "gx")

@@ -53,7 +53,7 @@ _MOST_NAMED = 6
 _TRIED = 3
 """Bodies with the largest multipliers, whose limits are left out one at a time."""
 _FORCING = 1e-4
-"""Share of the misfit that a body must take away to be named as forcing it; less than this share left counts as none."""
+"""Share of the misfit that a body must take away to be named as forcing it; if less than this is left, none is."""
 DATA, PRIOR, HIDDEN = "data", "prior", "no effect"
 
 
