@@ -146,6 +146,11 @@ def test_an_estimate_outside_the_cone_costs_a_misfit(nearest, rng):
     assert "No robot that can exist" in answer.sentences[0]
 
 
+def test_a_solver_that_is_not_there_is_named(identified):
+    with pytest.raises(InputError, match="the solver NONE failed, or is not installed"):
+        possible_bodies(identified, PhysicalOptions(solver="NONE", ranges=False))
+
+
 def test_the_bodies_that_force_a_misfit_are_named(rng):
     robot = FiveBar.demo()
     theta = robot.nominal.copy()

@@ -488,6 +488,8 @@ def _verified(complete: CompleteSet, scaled: Scaled, solution: Solution, margin:
 def _least_misfit(programs: Programs, options: PhysicalOptions) -> Solution:
     """The possible point with the least misfit."""
     best = programs.misfit()
+    if best.status == "solver_error":
+        raise InputError(f"the solver {options.solver} failed, or is not installed: choose another, such as {SOLVER}")
     if not best.is_solved:
         raise InputError(
             f"the solver {options.solver} found no possible bodies at all (status {best.status}): check the "
