@@ -35,8 +35,8 @@ def written(key, name, folder):
 @pytest.mark.parametrize("key", [*SMALL, *(pytest.param(key, marks=pytest.mark.slow) for key in LARGE)])
 def test_compiled_c_equals_gough(key):
     """Rounding is 1e-16; forward kinematics and solves of 6 × 6 systems multiply it by their condition: most of PaLiDA,
-    whose 1000 states lie in the whole range of its data. The condition of its Jacobian is up to 89 there, and torques of
-    a motion of the motors need it twice: 89² · 2.2e-16 = 1.7e-12, and 2.2e-12 is seen. From platform motion it is 5e-13.
+    whose 1000 states lie in the whole range of its data. The condition of its Jacobian is up to 89 there, and torques
+    of a motion of the motors need it twice: 89² · 2.2e-16 = 1.7e-12, and 2.2e-12 is seen; 5e-13 from platform motion.
 
     Hexapods are compiled without optimization, which takes most of the time, and one of them in single precision.
     """
