@@ -336,9 +336,11 @@ def _best(rows: "_Rows", effect: Effect) -> Cause | None:
 
 def _refined(rows: "_Rows", forms: Forms, fit: Cause) -> Cause:
     """The best of the forms near one that is significant."""
-    (best,) = forms.fits([fit.effect]) if fit.p < LEVEL and fit.effect.nearer() else (None,)
+    best = forms.fits([fit.effect])[0] if fit.p < LEVEL and fit.effect.nearer() else None
+    if best is None:
+        return fit
     last: tuple[FormFit, list[FormFit]] | None = None
-    for _ in range(_MOST_MOVES if best is not None else 0):
+    for _ in range(_MOST_MOVES):
         near = best.effect.nearer()
         if not near:
             break
@@ -349,8 +351,6 @@ def _refined(rows: "_Rows", forms: Forms, fit: Cause) -> Cause:
             best = middle
         if len(fits) == len(near) - 1:
             last = middle, fits
-    if best is None:
-        return fit
     found = replace(fit, effect=best.effect)
     if best.effect.numbers != fit.effect.numbers:
         found = next(iter(_fits(rows, [best.effect], rows.excitation, [fit.trials])), fit)
