@@ -175,8 +175,8 @@ def run(arguments: argparse.Namespace) -> dict[str, dict | None]:
             count = arguments.clean if cell.effect == CLEAN else arguments.seeds
             seeds = range(arguments.first, arguments.first + count)
             open_seeds = [seed for seed in seeds if cell.key(seed) not in ledger.results]
-            # seeds with the same random choices together: a worker plants each once
-            open_seeds.sort(key=lambda seed: seed % VARIANTS)
+            # seeds with the same random choices together: a worker plants each once; all choices in turn
+            open_seeds.sort(key=lambda seed: ((seed - arguments.first) // (VARIANTS * PART), seed % VARIANTS))
             parts += [(k, cell, open_seeds[k : k + PART]) for k in range(0, len(open_seeds), PART)]
         parts.sort(key=lambda part: part[0])  # some seeds of every cell first: a run that is stopped has a whole table
         began = time.perf_counter()
