@@ -73,7 +73,7 @@ class _Levelled(GeneratedProgram):
 
     @classmethod
     def of(cls, problem: LinearProblem, box: Box, method: str) -> "_Levelled | None":
-        """The program, solved; None where a bound is zero, columns depend on each other, y fits or numbers overflow."""
+        """The program, solved. None where a bound is 0, columns depend on each other, y fits or numbers overflow."""
         radius = np.broadcast_to(bounds_of(problem, method).radius, problem.y.shape)
         n_rows, p = problem.W.shape
         if n_rows <= p or box.is_empty or not (radius > 0).all() or not np.isfinite(radius).all():
