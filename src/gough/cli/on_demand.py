@@ -27,6 +27,10 @@ COMMANDS = {
         _START,
         "Write a commented study.toml and a README, to identify a robot or, with --calibration, to calibrate it.",
     ),
+    "look": Entry(
+        _START,
+        "List the channels of a recording: rates, gaps, jitter, repeated times, and a [data] table for a study.",
+    ),
     "mechanism": Entry(
         _DYNAMICS,
         "Check a mechanism: degrees of freedom, assembly, singularities, limits, and base dynamic parameters.",
@@ -69,7 +73,7 @@ class OnDemand(TyperGroup):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         for name, entry in COMMANDS.items():
-            self.add_command(TyperCommand(name, help=entry.summary, rich_help_panel=entry.panel))
+            self.add_command(TyperCommand(name, help=_literal(entry.summary), rich_help_panel=entry.panel))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, _, rest = super().resolve_command(ctx, args)
@@ -91,5 +95,10 @@ def command(name: str) -> Any:
         return group
     text = "\n\n".join(" ".join(part.split()) for part in cleandoc(found.__doc__ or "").split("\n\n"))
     alone = typer.Typer(add_completion=False)
-    alone.command(name, help=text.replace("[", "\\["))(found)
+    alone.command(name, help=_literal(text))(found)
     return typer.main.get_command(alone)
+
+
+def _literal(text: str) -> str:
+    """The text with brackets that rich shows, instead of taking them for markup."""
+    return text.replace("[", "\\[")
