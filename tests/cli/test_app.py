@@ -85,11 +85,12 @@ def test_help_and_version_load_no_command(option):
 
 
 @pytest.mark.parametrize("name", ["identify", "calibrate", "demo"])
-def test_commands_load_no_compiler_before_they_work(name):
+def test_commands_load_no_library_before_they_need_it(name):
     asked = [sys.executable, "-c", LIGHT, name, "--help"]
     modules = set(subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split())
     assert f"gough.cli.{name}" in modules
-    assert not modules & {"casadi", "numba", "scipy.stats", "scipy.optimize", "polars", "highspy", "plotly", "cv2"}
+    roots = {module.split(".")[0] for module in modules}
+    assert not roots & {"scipy", "numba", "polars", "highspy", "matplotlib", "plotly", "cv2"}
 
 
 def test_the_help_of_certify_lists_the_keys_of_its_table(capsys):
