@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.stats import f as f_distribution
 
 from gough.answers import Answer
 from gough.core.arguments import instance, real, verb
@@ -420,6 +419,8 @@ class _Day:
         return min(good, key=lambda each: each.misfit) if good else None
 
     def _fit(self, name: str, unknowns: tuple[str, ...], frames: Frames | None) -> Hypothesis | None:
+        from scipy.special import fdtrc  # noqa: PLC0415 - start-up time
+
         model, p = self.model, len(self.model.names)
         poses = _moved(self.poses, frames)
         plain = replace(poses, covariance=None, reading_sigma=None)
@@ -439,7 +440,7 @@ class _Day:
         spread = np.sqrt(np.maximum(np.linalg.pinv(W.T @ W).diagonal(), 0.0)) if free else np.zeros(0)
         n = len(model.chains)
         misfit, spare = float(white @ white), f.size - len(free)
-        chance = float(f_distribution.sf(misfit / max(spare, 1), max(spare, 1), self.geometry.spare)) if spare else 1.0
+        chance = float(fdtrc(max(spare, 1), self.geometry.spare, misfit / max(spare, 1))) if spare else 1.0
         placed = moved_frames(frames, theta[-12:-6], theta[-6:]) if theta[-12:].any() or frames is not None else None
         values = theta[free].copy()
         values, placed = self._relative(unknowns, values, frames, placed)
