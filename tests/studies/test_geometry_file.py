@@ -11,7 +11,16 @@ from gough.data import Poses, write_poses
 from gough.export import RobotModel
 from gough.geometry import MachineGeometry, calibrate, geometry_text, machine_geometry
 from gough.geometry.machine import with_values
-from gough.robots import GoughPlatform, H4Kinematics, LinearDelta, Par4Kinematics, PlanarRRR, RotaryDelta
+from gough.robots import (
+    CableRobot,
+    GoughPlatform,
+    H4Kinematics,
+    LinearDelta,
+    Par4Kinematics,
+    PlanarRRR,
+    RodDelta,
+    RotaryDelta,
+)
 from gough.studies import CalibrationStudy, PoseSelectionStudy
 from gough.studies.geometry_file import read_geometry
 from gough.studies.mechanism_file import read_mechanism_robot
@@ -25,6 +34,10 @@ FAMILIES = [
     PlanarRRR(),
     H4Kinematics(),
     Par4Kinematics(),
+    RodDelta(),
+    CableRobot.hangprinter(),
+    CableRobot.maslow(gains=True, gain=0.04, reading_unit="rev", buildup=1e-4, elongation=1e-5),
+    CableRobot([[0, 0], [1, 0], [1, 1], [0, 1]], points=[[-0.1, 0], [0.1, 0], [0.1, 0.1], [0, 0.1]], length=0.5),
 ]
 
 

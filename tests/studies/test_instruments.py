@@ -8,8 +8,11 @@ import pytest
 from gough.cli.app import run
 from gough.core.errors import InputError
 from gough.core.rotations import to_quaternion
-from gough.geometry.instruments import simulated
+from gough.export import RobotModel
+from gough.geometry.instruments import Measurements, calibrate_by_instruments, simulated
+from gough.robots import CableRobot
 from gough.studies import InstrumentStudy, Study
+from gough.studies.geometry_file import read_geometry
 from tests.geometry.instruments.campaigns import CAMPAIGNS
 from tests.geometry.instruments.test_nested import bent, measured
 
@@ -205,3 +208,44 @@ def test_cables_are_sent_to_instruments(printer):
 def test_other_requests_are_refused(printer):
     with pytest.raises(InputError, match=r"call calibrate\(\)"):
         Study.read(printer / "study.toml").identify()
+
+
+def test_the_calibrated_robot_is_a_blueprint(printer, tmp_path):
+    """geometry.toml: parameters bit for bit, their covariance, and a pose in the middle; model.json is its export."""
+    study = Study.read(printer / "study.toml")
+    answer = study.calibrate()
+    files = study.files(answer)
+    assert {"klipper.cfg", "marlin.gcode", "reprapfirmware.g", "model.json"} <= set(files)
+    (printer / "geometry.toml").write_bytes(files["geometry.toml"])
+    again = read_geometry(printer / "geometry.toml")
+    assert (again.model.nominal == answer.parameters).all()
+    assert np.array_equal(again.covariance, answer.estimate.region.covariance)
+    assert abs(answer.model.inverse(answer.parameters, *again.home) - again.home_readings).max() < 6e-5
+    text = PRINTER[PRINTER.index("[measurements]") :]
+    (printer / "study.toml").write_text('[robot]\nfile = "geometry.toml"\n' + text)
+    next_one = Study.read(printer / "study.toml")
+    assert (next_one.model.nominal == answer.parameters).all()
+    assert abs(next_one.calibrate().parameters - answer.parameters).max() < 1e-3 * answer.estimate.region.sigma.min()
+    exported = RobotModel.from_json(files["model.json"].decode())
+    assert exported.geometry.model == again.model
+    assert np.array_equal(exported.geometry.parameters, answer.parameters)
+
+
+def test_the_geometry_of_cables_is_for_instruments_only(tmp_path, rng, capsys):
+    machine = CableRobot.hangprinter()
+    truth = machine.nominal + rng.normal(0, 0.02, 16)
+    p = rng.uniform([-0.7, -0.7, 0.0], [0.7, 0.7, 1.5], (40, 3))
+    readings = machine.inverse(truth, p) + rng.normal(0, 2e-4, (40, 4))
+    readings[3, 2] = np.nan
+    answer = calibrate_by_instruments(machine, Measurements(readings, 2e-4))
+    answer.report(tmp_path / "results")
+    found = read_geometry(tmp_path / "results" / "geometry.toml")
+    assert (found.model.anchors == answer.parameters.reshape(4, 4)[:, :3]).all()
+    assert found.spare == 40 * 4 - 1 - 40 * 3 - 10
+    assert np.isfinite(found.readings).all()
+    assert run(["export", str(tmp_path / "results"), "--to", "json", "--out", str(tmp_path / "json")]) == 0
+    assert run(["export", str(tmp_path / "results"), "--to", "c", "--out", str(tmp_path / "c")]) == 2
+    assert "4 chains for 3 degrees of freedom" in capsys.readouterr().err
+    (tmp_path / "poses.toml").write_text('[robot]\nfile = "results/geometry.toml"\n[poses]\nfile = "poses.csv"\n')
+    assert run(["certify", str(tmp_path / "poses.toml")]) == 2
+    assert "cables are calibrated by instruments" in capsys.readouterr().err

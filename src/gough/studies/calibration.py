@@ -25,15 +25,32 @@ from gough.geometry import (
 )
 from gough.geometry.beliefs import matching
 from gough.geometry.calibrate import require_frames_of
+from gough.geometry.machine import FAMILIES
 from gough.report.calibration.page import calibration_documents, printer_documents
 from gough.report.certification import certification_documents, certified_printer_documents
-from gough.robots import BY_INSTRUMENTS, GoughPlatform, KinematicModel
-from gough.studies.calibration_schema import GeometryTable, PlacementTable, PosesTable
+from gough.robots import BY_INSTRUMENTS, CableRobot, GoughPlatform, KinematicModel
+from gough.studies.calibration_schema import GeometryTable, KinematicRobotTable, PlacementTable, PosesTable
 from gough.studies.geometry_file import read_geometry
 from gough.studies.quantities import nested, quantity
 from gough.studies.robots import kinematic_dimensions_left_out, kinematic_model, not_stated
 from gough.studies.study import Study, study_file
 from gough.studies.toml import TomlFile
+
+
+def robot_of_study(study: Study, table: KinematicRobotTable) -> KinematicModel:
+    """The robot of a study's table [robot]: of a family, or as an earlier calibration found it."""
+    if table.file is None:
+        with study.at("robot"):
+            return kinematic_model(table)
+    with study.at("robot", "file"):
+        model = read_geometry(study.path.parent / table.file).model
+    if "gains" in table.model_fields_set:
+        with study.at("robot", "gains"):
+            has_gains = isinstance(model, GoughPlatform | CableRobot)
+            require(has_gains, "gains are for Gough platforms and cables: leave them out")
+            assert isinstance(model, GoughPlatform | CableRobot)
+            return replace(model, gains=table.gains)
+    return model
 
 
 class KinematicStudy(Study):
@@ -45,20 +62,11 @@ class KinematicStudy(Study):
     def model(self) -> KinematicModel:
         """The robot with its blueprint."""
         assert self.table.robot is not None
-        file = self.table.robot.file
-        if file is None:
-            with self.at("robot"):
-                family = self.table.robot.family
-                own = family not in BY_INSTRUMENTS
-                require(own, f"{family} are calibrated by instruments: state [measurements] and [[instruments]]")
-                return kinematic_model(self.table.robot)
-        with self.at("robot", "file"):
-            model = read_geometry(self.path.parent / file).model
-        if "gains" in self.table.robot.model_fields_set:
-            with self.at("robot", "gains"):
-                require(isinstance(model, GoughPlatform), "gains are for Gough platforms: leave them out")
-                assert isinstance(model, GoughPlatform)
-                return replace(model, gains=self.table.robot.gains)
+        model = robot_of_study(self, self.table.robot)
+        with self.at("robot"):
+            own = not isinstance(model, tuple(BY_INSTRUMENTS.values()))
+            family = FAMILIES[type(model)]
+            require(own, f"{family} are calibrated by instruments: state [measurements] and [[instruments]]")
         return model
 
     @property

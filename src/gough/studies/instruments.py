@@ -29,10 +29,10 @@ from gough.geometry.instruments.kinds import Part, kind_called
 from gough.geometry.instruments.layout import layout_of
 from gough.report.calibration.instruments import instrument_documents
 from gough.robots import KinematicModel
-from gough.studies.calibration import CalibrationStudy
+from gough.studies.calibration import CalibrationStudy, robot_of_study
 from gough.studies.instrument_schema import InstrumentStudyTable, InstrumentTable
 from gough.studies.quantities import nested, quantity
-from gough.studies.robots import kinematic_dimensions_left_out, kinematic_model, not_stated
+from gough.studies.robots import kinematic_dimensions_left_out, not_stated
 from gough.studies.study import Study, study_file
 from gough.studies.toml import TomlFile
 
@@ -62,8 +62,7 @@ class InstrumentStudy(Study, purposes=("measurements",)):
     @cached_property
     def model(self) -> KinematicModel:
         """The robot with its blueprint."""
-        with self.at("robot"):
-            return kinematic_model(self.table.robot)
+        return robot_of_study(self, self.table.robot)
 
     @property
     def premises(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from gough.core.text import counted, number
 from gough.estimates import Estimate, FitStats
 from gough.geometry.instruments.freedoms import Freedoms, Placing
 from gough.geometry.instruments.measurements import Measurements
+from gough.geometry.machine import MachineGeometry, middle_of, parameter_covariance, with_values
 from gough.geometry.results import CalibratedParameters, shown_unit
 from gough.methods.statistical.identifiability import Identifiability
 from gough.robots.arguments import finite_parameters
@@ -100,6 +101,32 @@ class CalibratedByInstruments(CalibratedParameters, ArrayValue):
             away[: len(free)] = difference[free]
             difference[free] += self.placing.correction(self.freedoms.directions, away)[: len(free)]
         return difference
+
+    @property
+    def geometry(self) -> MachineGeometry:
+        """The robot as it was found, in its own frame, with covariance: the content of geometry.toml.
+
+        It states no closure errors, which are those of measured poses.
+
+        Raises:
+            InputError: a robot with these dimensions cannot be, or is not one of the library's.
+        """
+        made, readings = with_values(self.model, self.parameters), self.measurements.readings
+        missing = np.isnan(readings)
+        if missing.any():
+            readings = np.where(missing, self.model.inverse(self.parameters, *self.poses), readings)
+        ends, middle = middle_of(readings)
+        place = PlatformPoses(self.poses.position[middle][None], self.poses.rotation[middle][None])
+        covariance, stats = parameter_covariance(self), self.estimate.stats
+        return MachineGeometry(
+            made,
+            covariance,
+            n_poses=len(self.measurements),
+            spare=int(stats.dof) if isinstance(stats, FitStats) else 0,
+            readings=ends,
+            home_readings=readings[middle],
+            home=place,
+        )
 
     def instrument_table(self) -> Table:
         """Residuals by instrument before and after, in mm or degrees and in standard deviations."""
