@@ -1,6 +1,7 @@
 """Calibration by instruments: self-calibrated cables against scipy, growth to 100 000 poses, coverage of each kind.
 
-Arguments: number of campaigns for the coverage (200 by default), then names of parts: speed, growth, coverage, nested.
+Arguments: number of campaigns for the coverage (200 by default), then names of parts: speed, growth, coverage, nested;
+and names of kinds, if the coverage of some alone is wanted.
 """
 
 import sys
@@ -133,13 +134,15 @@ def cables() -> Campaign:
     return Campaign(MACHINE, rows.reshape(-1), poses, Measurements(np.zeros((60, 4)), SIGMA))
 
 
-def coverage(campaigns: int) -> None:
+KINDS = CAMPAIGNS | {"cables": cables}
+
+
+def coverage(campaigns: int, names) -> None:
     print(
         f"Coverage over {campaigns} campaigns of each kind: joint 95 % region, 95 % intervals of all parameters, χ²/dof"
     )
-    kinds = CAMPAIGNS | {"cables": cables}
-    for name, make in kinds.items():
-        one = make()
+    for name in names or KINDS:
+        one = KINDS[name]()
         inside, intervals, chi = [], [], []
         for seed in range(campaigns):
             data = one.drawn(np.random.default_rng(seed))
@@ -177,14 +180,16 @@ def nested(campaigns: int) -> None:
 
 def main() -> None:
     campaigns = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 200
-    chosen = [each for each in sys.argv[1:] if not each.isdigit()] or ["speed", "growth", "coverage", "nested"]
+    names = [each for each in sys.argv[1:] if each in KINDS]
+    chosen = [each for each in sys.argv[1:] if not each.isdigit() and each not in KINDS]
+    chosen = chosen or (["coverage"] if names else ["speed", "growth", "coverage", "nested"])
     print(__doc__.splitlines()[0])
     if "speed" in chosen:
         speed()
     if "growth" in chosen:
         growth()
     if "coverage" in chosen:
-        coverage(campaigns)
+        coverage(campaigns, names)
     if "nested" in chosen:
         print("Nested models of a delta printer, 40 poses of a reflector with σ = 0.02 mm, tests at the level 0.001")
         nested(max(campaigns // 2, 1))

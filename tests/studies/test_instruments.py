@@ -9,6 +9,7 @@ from gough.cli.app import run
 from gough.core.errors import InputError
 from gough.core.rotations import to_quaternion
 from gough.export import RobotModel
+from gough.geometry import RigidMotion
 from gough.geometry.instruments import Measurements, calibrate_by_instruments, simulated
 from gough.robots import CableRobot
 from gough.studies import InstrumentStudy, Study
@@ -23,7 +24,14 @@ PARTS = {
     "heading": 'offset = "unknown"\nsigma = 5e-5\n',
     "distance": 'anchor = "unknown"\nsigma = "0.02 mm"\n',
     "plane": 'plane = "unknown"\nsigma = "0.02 mm"\n',
+    "image": 'camera = "camera.toml"\npoints = "sheet.csv"\nframe = "unknown"\ntarget = "unknown"\nsigma = "0.02 px"\n',
 }
+LENS = """
+size = [1280, 960]
+focal = [2000.0, 2010.0]
+center = [640.0, 480.0]
+distortion = [-0.1, 0.05, 1e-3, -1e-3]
+"""
 PRINTER = """
 [robot]
 family = "linear-delta"
@@ -58,12 +66,15 @@ def test_every_kind_is_read_from_a_study(kind, tmp_path, rng):
     data = simulated(campaign.model, campaign.truth, campaign.poses, campaign.plan, rng)
     one = next(each for each in data.instruments if each.kind == kind)
     columns = {f"l{i + 1}": column for i, column in enumerate(data.readings.T)}
-    channels = one.of_kind.channels[: one.values.shape[1]]
+    channels = one.channels[: one.values.shape[1]]
     columns |= {f"{one.name}_{name}": column for name, column in zip(channels, one.values.T, strict=True)}
     if one.rotation is not None:
         names = ("qw", "qx", "qy", "qz")
         columns |= {f"camera_{n}": c for n, c in zip(names, to_quaternion(one.rotation).T, strict=True)}
     written(tmp_path, columns)
+    if one.points is not None:
+        np.savetxt(tmp_path / "sheet.csv", 1e3 * one.points, delimiter=",", header="x [mm],y [mm],z [mm]", comments="")
+        (tmp_path / "camera.toml").write_text(LENS)
     family = {"linear delta": "linear-delta", "planar 3-RRR": "3-rrr"}.get(campaign.model.name, "gough")
     blueprint = 'blueprint = "deltalab"\n' if family == "gough" else ""
     (tmp_path / "study.toml").write_text(
@@ -79,6 +90,9 @@ def test_every_kind_is_read_from_a_study(kind, tmp_path, rng):
     assert np.allclose(again.covariance, one.covariance)
     if one.rotation is not None:
         assert np.allclose(again.rotation, one.rotation)
+    if one.points is not None:
+        assert np.allclose(again.points, one.points)
+        assert np.array_equal(again.camera, one.camera)
 
 
 @pytest.fixture
@@ -249,3 +263,38 @@ def test_the_geometry_of_cables_is_for_instruments_only(tmp_path, rng, capsys):
     (tmp_path / "poses.toml").write_text('[robot]\nfile = "results/geometry.toml"\n[poses]\nfile = "poses.csv"\n')
     assert run(["certify", str(tmp_path / "poses.toml")]) == 2
     assert "cables are calibrated by instruments" in capsys.readouterr().err
+
+
+def test_pixels_are_those_of_opencv(rng):
+    """The prediction of an image against OpenCV's projection of the same points."""
+    cv2 = pytest.importorskip("cv2")
+    campaign = CAMPAIGNS["image"]()
+    (one,) = campaign.drawn(None).instruments
+    frame, target = (getattr(campaign.plan.instruments[0], name).guess.motion for name in ("frame", "target"))
+    fx, fy, cx, cy, *distortion = one.camera
+    for pose in (0, 7, 23):
+        at = RigidMotion(campaign.poses.rotation[pose], campaign.poses.position[pose])
+        R, t = frame @ at @ target
+        K = np.array([[fx, 0, cx], [0, fy, cy], [0, 0, 1]])
+        pixels = cv2.projectPoints(one.points, cv2.Rodrigues(R)[0], t, K, np.array(distortion))[0]
+        assert abs(pixels.ravel() - one.values[pose]).max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('camera = "camera.toml"', "state the points of the target"),
+        ("points = [[0, 0, 0]]", "state the camera of an image"),
+        ('camera = "none.toml"\npoints = [[0, 0, 0]]', r"line \d+, \[instruments\] camera: .*none\.toml"),
+        ('camera = "unknown"\npoints = [[0, 0, 0]]', "estimated from a guess"),
+        ('camera = "camera.toml"\npoints = [[0, 0]]', "three coordinates"),
+        ('camera = "camera.toml"\npoints = [[0, 0, 0]]\npoint = [0, 0, 0]', "an image has no point"),
+    ],
+)
+def test_mistakes_of_images_are_refused_with_their_line(printer, text, words):
+    (printer / "camera.toml").write_text(LENS)
+    (printer / "study.toml").write_text(PRINTER.replace('"point"\nsigma = "0.02 mm"', f'"image"\nsigma = 0.1\n{text}'))
+    columns = (printer / "measured.csv").read_text().replace("tracker_x,tracker_y", "tracker_u,tracker_v")
+    (printer / "measured.csv").write_text(columns)
+    with pytest.raises(InputError, match=words):
+        Study.read(printer / "study.toml").calibrate()

@@ -240,8 +240,8 @@ def dimensions_of_robot(model: Any) -> dict[str, Any]:
     if isinstance(model, PlanarRRR):
         return {name: getattr(model, name) for name in ("base", "platform", "arm", "rod", "zero", "elbow")}
     if isinstance(model, RodDelta):
-        names = ("radius", "arm", "endstop", "angle", "effector", "spacing", "lean", "mismatch", "side")
-        return {name: getattr(model, name) for name in names}
+        own = ("radius", "arm", "endstop", "angle", "effector", "spacing", "lean", "mismatch", "side")
+        return {name: getattr(model, name) for name in own}
     if isinstance(model, CableRobot):
         names = ("anchors", "points", "length", "gain", "buildup", "elongation", "home")
         return {name: getattr(model, name) for name in names if getattr(model, name) is not None}

@@ -118,9 +118,9 @@ class RodDelta(ArrayValue):
     @property
     def nominal(self) -> Array:
         """The blueprint."""
-        own = [np.asarray(self.endstop), [self.radius], np.asarray(self.angle), np.asarray(self.arm)]
-        own += [np.asarray(self.lean).T.reshape(-1), np.asarray(self.mismatch), [self.effector], np.asarray(self.side)]
-        return np.concatenate(own)
+        lean, mismatch = np.asarray(self.lean).T.reshape(-1), np.asarray(self.mismatch)
+        own = (self.endstop, self.radius, self.angle, self.arm, lean, mismatch, self.effector, self.side)
+        return np.concatenate([np.atleast_1d(np.asarray(each, dtype=np.float64)) for each in own])
 
     def with_values(self, parameters: Any) -> "RodDelta":
         """The delta whose blueprint these parameters are.

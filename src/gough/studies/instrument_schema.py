@@ -31,7 +31,7 @@ class InstrumentTable(Table):
     """[[instruments]]: one instrument. Parts are stated by value, as "unknown", or by another instrument's name."""
 
     name: str
-    kind: Literal["pose", "point", "tilts", "heading", "distance", "apart", "plane", "sphere"]
+    kind: Literal["pose", "point", "tilts", "heading", "distance", "apart", "plane", "sphere", "image"]
     columns: list[str] = Field(default_factory=list)
     """Its columns; default: NAME_x, NAME_y, … or x, y, …"""
     orientation: list[str] = Field(default_factory=list)
@@ -57,6 +57,10 @@ class InstrumentTable(Table):
     anchor: Any = None
     plane: Any = None
     sphere: Any = None
+    camera: Any = None
+    """For an image: the camera.toml of its camera, or {guess = "camera.toml"} to estimate it too."""
+    points: list[list[float | str]] | str | None = None
+    """For an image: the points of the target in its own frame, or a file with columns x, y, z."""
 
     @model_validator(mode="after")
     def _noise_once(self) -> Self:

@@ -149,8 +149,11 @@ class InstrumentStudy(Study, purposes=("measurements",)):
 
     def _instrument(self, one: InstrumentTable, file: MeasuredColumns, number: int, rows: int) -> Instrument:
         kind = kind_called(one.kind)
-        m = 3 if kind.has_rotation else len(kind.channels)
-        channels, unit = kind.channels[:m], kind.units[0]
+        with self.at("instruments", number, "points"):
+            points = self._points(one)
+        every = kind.channels_of(1 if points is None else len(points))
+        m = 3 if kind.has_rotation else len(every)
+        channels, unit = every[:m], kind.units[0]
         require(one.file is None or kind.is_pair, f"{one.name}: only distances between two poses have their own file")
         columns = one.columns or _columns(one.name, channels, file)
         pairs, planned = None, self.table.measurements.planned
@@ -164,9 +167,9 @@ class InstrumentStudy(Study, purposes=("measurements",)):
         with self.at("instruments", number, "columns"):
             require(
                 not columns or len(columns) == m,
-                f"a {one.kind} has {m} column{'s' * (m > 1)} ({', '.join(channels)}), but {len(columns)} are stated",
+                f"{kind.words} has {m} column{'s' * (m > 1)} ({', '.join(channels)}), but {len(columns)} are stated",
             )
-            if (kind.is_contact and not columns) or (planned and not file.has(*columns)):
+            if (kind.is_contact and not columns) or (planned and not file.has(*(columns or channels))):
                 values = np.zeros((rows, m))
             else:
                 values = file.load(columns or channels, unit, one.unit)
@@ -183,8 +186,28 @@ class InstrumentStudy(Study, purposes=("measurements",)):
                     parts[part.name] = self._part(part, stated, one.name)
         others = [name for name in _PARTS if getattr(one, name) is not None and name not in parts]
         own = ", ".join(part.name for part in kind.parts)
-        require(not others, f"{one.name}: a {one.kind} has no {' and no '.join(others)} (known: {own})")
-        return Instrument(one.name, one.kind, values, sigma, rotation, pairs, **parts)  # type: ignore[arg-type]
+        require(not others, f"{one.name}: {kind.words} has no {' and no '.join(others)} (known: {own})")
+        return Instrument(one.name, one.kind, values, sigma, rotation, pairs, points=points, **parts)  # type: ignore[arg-type]
+
+    def _points(self, one: InstrumentTable) -> Array | None:
+        """The points of a target that a camera sees, m."""
+        if one.kind != "image":
+            require(one.points is None, f"{one.name}: only an image has points")
+            return None
+        require(
+            one.points is not None,
+            f'{one.name}: state the points of the target in its own frame: points = [["10 mm", 0, 0], …], or the name '
+            "of a file with columns x, y, z",
+        )
+        if isinstance(one.points, str):
+            found = MeasuredColumns(self.path.parent / one.points).load(("x", "y", "z"), "m", None)
+            require(bool(np.isfinite(found).all()), f"{one.name}: {one.points} has an empty cell")
+            return found
+        assert one.points is not None
+        values = [nested(point, "m") for point in one.points]
+        good = bool(values) and all(len(value) == 3 for value in values)
+        require(good, f"{one.name}: each of points has three coordinates")
+        return np.array(values, dtype=float)
 
     def _rotation(self, one: InstrumentTable, file: MeasuredColumns, rows: int) -> Array:
         names = one.orientation or _orientation(one.name, file)
@@ -218,6 +241,9 @@ class InstrumentStudy(Study, purposes=("measurements",)):
             return Sought(each_session=True)
         if isinstance(stated, str) and stated == _ROBOT and part.name == "frame":
             return Placement()
+        if part.name == "camera" and isinstance(stated, str):
+            shared = any(one.name == stated for one in self.table.instruments if one.name != name)
+            return stated if shared else self._value(part, stated)
         if isinstance(stated, str) and part.name in {"frame", "target", "plane", "sphere", "point", "mount"}:
             known = [one.name for one in self.table.instruments if one.name != name]
             require(
@@ -254,12 +280,17 @@ class InstrumentStudy(Study, purposes=("measurements",)):
                 return np.append(nested(stated["center"], "m"), quantity(stated["radius"], "m"))
             case "offset":
                 return quantity(stated, "rad")
+            case "camera":
+                from gough.vision import read_camera  # noqa: PLC0415 - start-up time
+
+                require(isinstance(stated, str), 'camera is the name of a file, camera = "camera.toml"')
+                return read_camera(self.path.parent / stated)[0].parameters
             case name:
                 require(isinstance(stated, list), f"{name} is a list of numbers, or unknown")
                 return np.array(nested(stated, _SIZES[name]), dtype=float)
 
 
-_PARTS = ("frame", "target", "point", "mount", "up", "offset", "anchor", "plane", "sphere")
+_PARTS = ("frame", "target", "point", "mount", "up", "offset", "anchor", "plane", "sphere", "camera")
 
 
 def calibration_study(path: str | Path) -> CalibrationStudy | InstrumentStudy:

@@ -11,7 +11,7 @@ from gough.geometry.instruments import Instrument, Measurements, Sought, simulat
 from gough.robots import GoughPlatform, KinematicModel, LinearDelta, PlanarRRR, PlatformPoses
 
 ELSEWHERE = Placement([1.0, 2.0, 0.5], [0.5, 0.5, 0.5, 0.5])
-READING, POSITION, ANGLE = 1e-5, 2e-5, 5e-5
+READING, POSITION, ANGLE, PIXEL = 1e-5, 2e-5, 5e-5, 0.02
 
 
 @dataclass(frozen=True)
@@ -187,6 +187,20 @@ def sphere() -> Campaign:
     )
 
 
+def image() -> Campaign:
+    """A camera with a distorting lens sees nine dots of a target, both in unknown places; some dots are hidden."""
+    model, truth, poses = _platform(40)
+    sheet = np.array([[x, y, 0.0] for x in (-0.03, 0.0, 0.03) for y in (-0.03, 0.0, 0.03)])
+    pixels = np.zeros((40, 18))
+    pixels[4, 2:8] = pixels[9] = np.nan
+    sees = Instrument(
+        "camera", "image", pixels, PIXEL, points=sheet, camera=[2000.0, 2010.0, 640.0, 480.0, -0.1, 0.05, 1e-3, -1e-3],
+        frame=Sought(Placement([0.02, -0.01, 1.2], [0.0, 1.0, 0.02, 0.01])),
+        target=Sought(Placement([0.01, 0.02, 0.03], [0.8, 0.0, 0.0, 0.6])),
+    )  # fmt: skip
+    return Campaign(model, truth, poses, plan(model, poses, sees))
+
+
 CAMPAIGNS: dict[str, Callable[[], Campaign]] = {
-    make.__name__: make for make in (pose, point, points, tilts, heading, distance, apart, plane, sphere)
+    make.__name__: make for make in (pose, point, points, tilts, heading, distance, apart, plane, sphere, image)
 }

@@ -14,9 +14,8 @@ from gough.core.text import counted
 from gough.estimates import Claim, Estimate, EstimationError, FitStats, Status
 from gough.geometry.instruments.descent import Arrived, Decomposed, descend
 from gough.geometry.instruments.elimination import Elimination
-from gough.geometry.instruments.equations import Equations, Linearized, State
+from gough.geometry.instruments.equations import Equations, Linearized, State, observed
 from gough.geometry.instruments.freedoms import Freedoms, Placing, freedoms_of, placed
-from gough.geometry.instruments.kinds import kernel
 from gough.geometry.instruments.layout import layout_of, prior_rows
 from gough.geometry.instruments.measurements import Measurements
 from gough.geometry.instruments.residuals import instrument_fits, rms
@@ -221,16 +220,12 @@ def _predicted(model: KinematicModel, theta: Array, data: Measurements, poses: P
     number = data.session_numbers
     instruments = []
     for i, one in enumerate(data.instruments):
-        kind = one.of_kind
-        ends = [np.arange(len(one.values))] if one.pairs is None else list(one.pairs.T)
-        session = number[ends[0]]
-        inputs = [values[layout.columns(i)][session]]
+        rows = np.arange(len(one.values))
+        session = number[rows if one.pairs is None else one.pairs[:, 0]]
         slots = layout.of_instrument[i][session]
-        inputs += [references[slots[:, part]] for part in range(len(kind.parts))]
-        for end in ends:
-            inputs += [poses.position[end], poses.rotation[end], np.zeros(3)]
-        if not kind.has_rotation:
-            found = kernel(one.kind).evaluate(*inputs)["value"].reshape(one.values.shape)
+        if not one.of_kind.has_rotation:
+            outputs = observed(one, rows, values[layout.columns(i)][session], references[slots], poses)
+            found = outputs["value"].reshape(one.values.shape)
             instruments.append(replace(one, values=_with_gaps(found, one.values)))
             continue
         frame, target = (values[layout.columns(i)][session][:, k : k + 3] for k in (0, 6))

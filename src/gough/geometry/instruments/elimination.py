@@ -156,7 +156,7 @@ class Elimination(ArrayValue):
         data = equations.measurements
         groups, size = batch.poses.shape
         wide = len(equations.layout.free) + 2 if steps is None else steps.shape[1]
-        widths = [len(data.instruments[i].of_kind.channels) for i, _ in batch.rows]
+        widths = [len(data.instruments[i].channels) for i, _ in batch.rows]
         n = data.readings.shape[1]
         height = size * (n + sum(widths)) + sum(rows.shape[1] for _, rows, _, _ in batch.pairs)
         A = np.zeros((height, d * size + wide, groups))

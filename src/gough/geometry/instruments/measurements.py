@@ -14,7 +14,7 @@ from gough.core.rotations import is_rotation
 from gough.core.text import pose_label
 from gough.core.units import SMALLEST
 from gough.geometry.frames import Placement
-from gough.geometry.instruments.kinds import Kind, Part, kind_called
+from gough.geometry.instruments.kinds import CAMERA, Kind, Part, kind_called
 
 Numbers = npt.NDArray[np.int64]
 _EQUAL = 1e-3
@@ -54,6 +54,7 @@ class Instrument(ArrayValue):
     "apart"      distance between the places of two poses         point
     "plane"      height above a plane; 0 for a contact            plane, point
     "sphere"     height above a sphere; 0 for a contact           sphere, point
+    "image"      pixels u, v of each of `points`                  camera, frame, target
     ===========  ===============================================  =====================================================
 
     Examples:
@@ -90,17 +91,24 @@ class Instrument(ArrayValue):
     """(4,): normal of the plane in the robot's frame, and its distance from the origin along it."""
     sphere: Any = None
     """(4,): center of the sphere in the robot's frame, and its radius."""
+    camera: Any = None
+    """(4,) to (9,): fx, fy, cx, cy in pixels and k1, k2, p1, p2, k3 of a camera, as OpenCV has them; what is left out
+    is zero. Its frame has z forward, x to the right and y down."""
+    points: Array | None = None
+    """(K, 3): the points of an "image" in the target's frame; `values` are (N, 2 K): u, v of the first point, …"""
 
     def __post_init__(self) -> None:
         require(isinstance(self.name, str) and bool(self.name.strip()), "an instrument needs a name")
         require(isinstance(self.kind, str), f"the kind of an instrument is a text, not {self.kind!r}")
         kind = self.of_kind
         values = array(self.values, f"values of {self.name}", ndim=(1, 2))
-        m = 3 if kind.has_rotation else len(kind.channels)
+        self._check_points(kind)
+        channels = self.channels
+        m = 3 if kind.has_rotation else len(channels)
         values = values[:, None] if values.ndim == 1 and m == 1 else values
         require(
             values.ndim == 2 and values.shape[1] == m,
-            f"a {self.kind} has {m} channel{'s' * (m > 1)} ({', '.join(kind.channels[:m])}), but the values of "
+            f"{kind.words} has {m} channel{'s' * (m > 1)} ({', '.join(channels[:m])}), but the values of "
             f"{self.name} have the shape {values.shape}",
         )
         require(not np.isinf(values).any(), f"values of {self.name} must be finite, or NaN where nothing was measured")
@@ -111,16 +119,32 @@ class Instrument(ArrayValue):
         for part in kind.parts:
             require(
                 getattr(self, part.name) is not None,
-                f"{self.name}: state the {part.name} of a {self.kind}, or {part.name} = Sought() to estimate it",
+                f"{self.name}: state the {part.name} of {kind.words}, or {part.name} = Sought() to estimate it",
             )
-            if not isinstance(getattr(self, part.name), Sought | str):
+            stated = getattr(self, part.name)
+            blind = part is CAMERA and isinstance(stated, Sought) and stated.guess is None
+            require(not blind, f"{self.name}: a camera is estimated from a guess: state it, Sought([fx, fy, cx, cy])")
+            if not isinstance(stated, Sought | str):
                 object.__setattr__(self, part.name, checked_part(part, getattr(self, part.name), self.name))
         given = [
             name
             for name, default in _DEFAULTS.items()
             if name not in {part.name for part in kind.parts} and not _is_default(getattr(self, name), default)
         ]
-        require(not given, f"{self.name}: a {self.kind} has no {' and no '.join(given)}: leave it out")
+        require(not given, f"{self.name}: {kind.words} has no {' and no '.join(given)}: leave it out")
+
+    def _check_points(self, kind: Kind) -> None:
+        require(
+            (self.points is not None) == kind.is_image,
+            f"{self.name}: points are for kind='image', which needs them"
+            + ("" if kind.is_image else ": leave them out"),
+        )
+        if self.points is None:
+            return
+        points = array(self.points, f"points of {self.name}", ndim=2)
+        good = points.shape[1:] == (3,) and len(points) > 0 and bool(np.isfinite(points).all())
+        require(good, f"points of {self.name} must be finite, (K, 3), but their shape is {points.shape}")
+        object.__setattr__(self, "points", points)
 
     def _check_rotation(self, kind: Kind) -> None:
         require(
@@ -152,13 +176,17 @@ class Instrument(ArrayValue):
         object.__setattr__(self, "pairs", pairs.astype(np.int64))
 
     def _check_sigma(self, kind: Kind) -> None:
-        m = len(kind.channels)
+        m = len(self.channels)
         s = array(self.sigma, f"sigma of {self.name}", ndim=(0, 1, 2))
         if kind.has_rotation and s.shape == (2,):
             s = np.repeat(s, 3)
+        if kind.is_image and s.shape == (2,):
+            s = np.tile(s, m // 2)
+        if kind.is_image and s.shape == (2, 2):
+            s = np.asarray(np.kron(np.eye(m // 2), s), dtype=np.float64)
         uniform = len(set(kind.units)) == 1
         fits = s.shape in {(m,), (m, m)} or (uniform and s.size == 1)
-        two = " (or of position and orientation)" if kind.has_rotation else ""
+        two = " (or of position and orientation)" if kind.has_rotation else " (or of u and v)" if kind.is_image else ""
         require(
             fits,
             f"sigma of {self.name} must be {'one number, ' if uniform else ''}one for each of {m} channels{two}, or "
@@ -176,13 +204,28 @@ class Instrument(ArrayValue):
     @property
     def covariance(self) -> Array:
         """(channels, channels): covariance of the errors of one measurement."""
-        m = len(self.of_kind.channels)
+        m = len(self.channels)
         return np.asarray(self.sigma) if self.sigma.ndim == 2 else np.diag(np.broadcast_to(self.sigma**2, (m,)))
 
     @property
     def of_kind(self) -> Kind:
         """Its kind."""
         return kind_called(self.kind)
+
+    @property
+    def n_points(self) -> int:
+        """Number of points that have all channels of the kind: more than 1 only in images."""
+        return 1 if self.points is None else len(self.points)
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Names of its columns: those of its kind; u1, v1, u2, v2, … of several points."""
+        return self.of_kind.channels_of(self.n_points)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """SI units of its channels, or pixels."""
+        return self.of_kind.units * self.n_points
 
     @property
     def is_measured(self) -> npt.NDArray[np.bool_]:
@@ -200,7 +243,7 @@ class Instrument(ArrayValue):
 
 
 _DEFAULTS = {name: Instrument.__dataclass_fields__[name] for name in (
-    "frame", "target", "point", "mount", "up", "offset", "anchor", "plane", "sphere"
+    "frame", "target", "point", "mount", "up", "offset", "anchor", "plane", "sphere", "camera"
 )}  # fmt: skip
 
 
@@ -218,6 +261,8 @@ def checked_part(part: Part, value: Any, name: str) -> Any:
     words = f"{part.name} of {name}"
     if part.name in {"frame", "target"}:
         return instance(value, words, Placement, "a Placement, Sought() or the name of another instrument")
+    if part is CAMERA:
+        return _checked_camera(value, words)
     size = {"point": 3, "mount": 4, "up": 3, "offset": 0, "anchor": 3, "plane": 4, "sphere": 4}[part.name]
     try:
         values = array(value, words, ndim=1 if size else 0)
@@ -237,6 +282,13 @@ def checked_part(part: Part, value: Any, name: str) -> Any:
     if part.name == "sphere":
         require(values[3] >= 0, f"{words}: the radius must not be negative")
     return values
+
+
+def _checked_camera(value: Any, words: str) -> Array:
+    values = array(value, words, ndim=1)
+    fits = 4 <= len(values) <= 9 and bool(np.isfinite(values).all()) and bool((values[:2] > 0).all())
+    require(fits, f"{words} must be fx, fy > 0, cx, cy in pixels and at most k1, k2, p1, p2, k3: {values.tolist()}")
+    return np.pad(values, (0, 9 - len(values)))
 
 
 @dataclass(frozen=True, eq=False)

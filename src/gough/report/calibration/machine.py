@@ -16,8 +16,9 @@ def machine_files(answer: Calibrated | CalibratedPrinter | CalibratedByInstrumen
     if type(answer.model) not in FAMILIES:
         return {}
     try:
-        by_instruments = isinstance(answer, CalibratedByInstruments)
-        return geometry_files(answer.geometry if by_instruments else machine_geometry(answer))
+        if isinstance(answer, CalibratedByInstruments):
+            return geometry_files(answer.geometry)
+        return geometry_files(machine_geometry(answer))
     except InputError:  # a calibration so wrong that its robot cannot be assembled
         return {}
 
