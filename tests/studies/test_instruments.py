@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from gough.cli.app import run
 from gough.core.errors import InputError
@@ -298,3 +299,32 @@ def test_mistakes_of_images_are_refused_with_their_line(printer, text, words):
     (printer / "measured.csv").write_text(columns)
     with pytest.raises(InputError, match=words):
         Study.read(printer / "study.toml").calibrate()
+
+
+EULER = 'kind = "pose"\norientation = ["roll", "pitch", "yaw"]\nsigma = ["0.02 mm", 5e-5]\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "roll, pitch, yaw may be Euler angles of any convention: state it, euler = "),
+        ('euler = "fixed xyz"\n', "'roll' is an angle without a unit"),
+        ('euler = "fixed xxz"\norientation_unit = "deg"\n', r"line \d+, \[instruments\] euler: 'fixed xxz' is no conv"),
+        ('euler = "fixed xyz"\norientation_unit = "deg"\n', None),
+    ],
+)
+def test_euler_angles_of_a_pose_instrument(tmp_path, rng, text, words):
+    angles = rng.uniform(-20, 20, (8, 3))
+    columns = {f"l{i + 1}": np.full(8, 0.1) for i in range(6)} | {axis: np.zeros(8) for axis in "xyz"}
+    written(tmp_path, columns | dict(zip(("roll", "pitch", "yaw"), angles.T, strict=True)))
+    (tmp_path / "study.toml").write_text(
+        '[robot]\nfamily = "gough"\nblueprint = "deltalab"\n[measurements]\nfile = "measured.csv"\nsigma = 1e-5\n'
+        f'[[instruments]]\nname = "arm"\n{EULER}{text}'
+    )
+    study = Study.read(tmp_path / "study.toml")
+    if words is None:
+        expected = Rotation.from_euler("xyz", angles, degrees=True).as_matrix()
+        assert np.allclose(study.measurements.instruments[0].rotation, expected, rtol=0, atol=1e-14)
+        return
+    with pytest.raises(InputError, match=words):
+        assert study.measurements

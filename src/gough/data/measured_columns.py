@@ -39,6 +39,10 @@ class MeasuredColumns:
         known = {*self.names, *self.source.heads}
         return all(name in known for name in names)
 
+    def unit(self, name: str) -> str | None:
+        """The unit in the head of a column; None where it states none."""
+        return split_head(self.source.heads[find_column(self.source.heads, name, self.path)])[1]
+
     def load(self, names: Sequence[str], si: str | None, unit: str | None = None) -> Array:
         """Columns (N, k) in the unit `si`, NaN where a cell is empty.
 

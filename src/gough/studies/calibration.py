@@ -89,6 +89,7 @@ class KinematicStudy(Study):
             columns=how.columns,
             units=how.units,
             quaternion=how.quaternion,
+            euler=how.euler,
             chains=len(self.model.chains),
             planar=2 not in self.model.freedoms,
             reading_unit=self.model.reading_unit,

@@ -35,7 +35,11 @@ class InstrumentTable(Table):
     columns: list[str] = Field(default_factory=list)
     """Its columns; default: NAME_x, NAME_y, … or x, y, …"""
     orientation: list[str] = Field(default_factory=list)
-    """For a pose: columns of a quaternion (scalar first), a rotation vector or a matrix (by rows)."""
+    """For a pose: columns of a quaternion (scalar first), a rotation vector, Euler angles or a matrix (by rows)."""
+    orientation_unit: str | None = None
+    """Unit of angles of an orientation, where heads do not state it."""
+    euler: str | None = None
+    """Convention of three angles of an orientation, in the order of the turns: "fixed xyz", "moving zyx", …"""
     unit: str | None = None
     """Unit of its lengths, or of its angles if it measures angles only, where heads do not state it."""
     file: str | None = None

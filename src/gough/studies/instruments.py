@@ -12,6 +12,7 @@ import numpy as np
 from gough.core.arguments import as_path
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
+from gough.core.euler import CONVENTIONS, from_euler
 from gough.core.rotations import exp, from_quaternion
 from gough.data.measured_columns import MeasuredColumns
 from gough.geometry import Placement
@@ -174,7 +175,8 @@ class InstrumentStudy(Study, purposes=("measurements",)):
             else:
                 values = file.load(columns or channels, unit, one.unit)
         with self.at("instruments", number, "orientation"):
-            require(kind.has_rotation or not one.orientation, f"{one.name}: only a pose has an orientation")
+            stated = one.orientation or one.euler or one.orientation_unit
+            require(kind.has_rotation or not stated, f"{one.name}: only a pose has an orientation")
             rotation = self._rotation(one, file, rows) if kind.has_rotation else None
         with self.at("instruments", number, "sigma" if one.covariance is None else "covariance"):
             sigma = one.covariance if one.sigma is None else _sigma(one.sigma, kind.units)
@@ -210,18 +212,33 @@ class InstrumentStudy(Study, purposes=("measurements",)):
         return np.array(values, dtype=float)
 
     def _rotation(self, one: InstrumentTable, file: MeasuredColumns, rows: int) -> Array:
-        names = one.orientation or _orientation(one.name, file)
+        names = one.orientation or _orientation(one.name, file, one.euler)
         if not names and self.table.measurements.planned:
             return np.repeat(np.eye(3)[None], rows, axis=0)
         require(
             bool(names), f"{one.name}: no columns of an orientation: state orientation = [four columns, scalar first]"
         )
-        values = file.load(names, "rad" if len(names) == 3 else "1", None)
+        angles = len(names) == 3
+        require(angles or one.euler is None, f"{one.name}: Euler angles have 3 columns, not {len(names)}")
+        is_vector = all(name.endswith(own) for name, own in zip(names, ("rx", "ry", "rz"), strict=False))
+        require(
+            not angles or is_vector or one.euler is not None,
+            f"{one.name}: {', '.join(names)} may be Euler angles of any convention: state it, euler = {CONVENTIONS}; "
+            "columns of a rotation vector are called rx, ry, rz",
+        )
+        if one.euler is not None:
+            unstated = next((name for name in names if file.unit(name) is None), None)
+            require(
+                one.orientation_unit is not None or unstated is None,
+                f"{one.name}: column '{unstated}' is an angle without a unit: write its head as \"{unstated} [deg]\", "
+                'or state orientation_unit = "deg"',
+            )
+        values = file.load(names, "rad" if angles else "1", one.orientation_unit if angles else None)
         there = np.isfinite(values).all(axis=1)
         R = np.full((len(values), 3, 3), np.nan)
         match len(names):
             case 3:
-                R[there] = exp(values[there])
+                R[there] = exp(values[there]) if one.euler is None else from_euler(values[there], one.euler)
             case 4:
                 norms = np.linalg.norm(values[there], axis=1)
                 off = float(abs(norms - 1).max(initial=0.0))
@@ -314,9 +331,10 @@ def _columns(name: str, channels: Sequence[str], file: MeasuredColumns) -> list[
     return []
 
 
-def _orientation(name: str, file: MeasuredColumns) -> list[str]:
-    matrix = [f"r{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3)]
-    for names in (["qw", "qx", "qy", "qz"], ["rx", "ry", "rz"], matrix):
+def _orientation(name: str, file: MeasuredColumns, euler: str | None) -> list[str]:
+    matrix, angles = [f"r{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3)], ["e1", "e2", "e3"]
+    forms = [angles] if euler is not None else [["qw", "qx", "qy", "qz"], ["rx", "ry", "rz"], matrix, angles]
+    for names in forms:
         for prefix in (f"{name}_", ""):
             if file.has(*(own := [f"{prefix}{each}" for each in names])):
                 return own
