@@ -149,7 +149,7 @@ def test_planned_measurements_need_readings_only(printer, capsys):
     ("old", "new", "words"),
     [
         ('kind = "point"', 'kind = "points"', r"line 14, \[instruments\] kind: must be 'pose', "),
-        ('sigma = "0.02 mm"', "", "either sigma or covariance"),
+        ('sigma = "0.02 mm"', 'sigma = "0.02 mm"\ncovariance = [[1.0]]', "once: either sigma or covariance"),
         ('sigma = "0.02 mm"', 'sigma = "0.02 deg"', r"line 15, \[instruments\] sigma"),
         ('sigma = "0.02 mm"', 'sigma = "0.02 mm"\nframe = "world"', 'frame = "world": write "unknown"'),
         ('sigma = "0.02 mm"', 'sigma = "0.02 mm"\nframe = {positions = [0, 0, 0]}', "frame has no 'positions'"),

@@ -17,8 +17,8 @@ class MeasurementsTable(Table):
     """Columns of the readings; default: l1, l2, …"""
     unit: str | None = None
     """Unit of the readings, where the heads of their columns do not state it."""
-    sigma: float | str | list[float | str]
-    """Standard deviation of the readings: one, or one for each chain."""
+    sigma: float | str | list[float | str] | None = None
+    """Standard deviation of the readings: one, or one for each chain; default: one for all is estimated."""
     session: str | None = None
     """Column that names the session of each pose, such as its day."""
     loads: list[str] = Field(default_factory=list)
@@ -47,7 +47,7 @@ class InstrumentTable(Table):
     poses: Annotated[list[str], Field(min_length=2, max_length=2)] = Field(default_factory=lambda: ["first", "second"])
     """For kind "apart": columns with the numbers of both poses, from 0."""
     sigma: float | str | list[float | str] | None = None
-    """Standard deviation: one, or one for each channel; for a pose of position and orientation."""
+    """Standard deviation: one, or one for each channel; for a pose of position and orientation; default: estimated."""
     covariance: list[list[float]] | None = None
     """Covariance of its channels in SI units, instead of sigma."""
     frame: Any = None
@@ -68,8 +68,8 @@ class InstrumentTable(Table):
 
     @model_validator(mode="after")
     def _noise_once(self) -> Self:
-        if (self.sigma is None) == (self.covariance is None):
-            raise ValueError(f"state the noise of '{self.name}': either sigma or covariance")
+        if self.sigma is not None and self.covariance is not None:
+            raise ValueError(f"state the noise of '{self.name}' once: either sigma or covariance")
         return self
 
 

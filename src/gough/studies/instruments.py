@@ -104,8 +104,9 @@ class InstrumentStudy(Study, purposes=("measurements",)):
             require(fits, f"the {self.model.name} has {sensors} readings, but {len(columns)} columns are stated")
             readings = file.load(columns, self.model.reading_unit, table.unit)
         with self.at("measurements", "sigma"):
-            sigma = np.array(nested(table.sigma, self.model.reading_unit))
+            sigma = None if table.sigma is None else np.array(nested(table.sigma, self.model.reading_unit))
             if sensors < n:
+                require(sigma is not None, f"state sigma of the readings: chains of a {self.model.name} share them")
                 readings, sigma = shared_readings(readings, sigma, shared)
         with self.at("measurements", "session"):
             sessions = () if table.session is None else file.labels(table.session)
@@ -179,7 +180,7 @@ class InstrumentStudy(Study, purposes=("measurements",)):
             require(kind.has_rotation or not stated, f"{one.name}: only a pose has an orientation")
             rotation = self._rotation(one, file, rows) if kind.has_rotation else None
         with self.at("instruments", number, "sigma" if one.covariance is None else "covariance"):
-            sigma = one.covariance if one.sigma is None else _sigma(one.sigma, kind.units)
+            noise = one.covariance if one.sigma is None else _sigma(one.sigma, kind.units)
         parts = {}
         for part in kind.parts:
             with self.at("instruments", number, part.name):
@@ -189,7 +190,7 @@ class InstrumentStudy(Study, purposes=("measurements",)):
         others = [name for name in _PARTS if getattr(one, name) is not None and name not in parts]
         own = ", ".join(part.name for part in kind.parts)
         require(not others, f"{one.name}: {kind.words} has no {' and no '.join(others)} (known: {own})")
-        return Instrument(one.name, one.kind, values, sigma, rotation, pairs, points=points, **parts)  # type: ignore[arg-type]
+        return Instrument(one.name, one.kind, values, noise, rotation, pairs, points=points, **parts)  # type: ignore[arg-type]
 
     def _points(self, one: InstrumentTable) -> Array | None:
         """The points of a target that a camera sees, m."""

@@ -18,6 +18,7 @@ from gough.geometry.instruments.equations import Equations, Linearized, State, o
 from gough.geometry.instruments.freedoms import Freedoms, Placing, freedoms_of, placed
 from gough.geometry.instruments.layout import layout_of, prior_rows
 from gough.geometry.instruments.measurements import Measurements
+from gough.geometry.instruments.noise import estimated_noise, require_stated, unknown_components
 from gough.geometry.instruments.residuals import instrument_fits, rms
 from gough.geometry.instruments.results import CalibratedByInstruments
 from gough.geometry.instruments.starts import start_parts, start_poses
@@ -53,7 +54,8 @@ def calibrate_by_instruments(
 
     Args:
         robot: The robot with its blueprint.
-        measurements: Readings, instruments, and the noise of both.
+        measurements: Readings, instruments, and the noise of both. Standard deviations that are None are estimated
+            too, by restricted likelihood, where the measurements determine them.
         start: Values to begin with, instead of the blueprint.
         fixed: Names of parameters that keep the values they start with; `*` stands for any letters.
         prior: Standard deviations of parameters about their start, by name; `*` stands for any letters.
@@ -75,6 +77,11 @@ def calibrate_by_instruments(
         >>> truth[3] in calibrated.interval("radius", level=0.999), calibrated.refuted
         (True, False)
     """
+    noise = None
+    if isinstance(measurements, Measurements) and (unknown := unknown_components(measurements)):
+        measurements, noise = estimated_noise(
+            lambda data: _prepared(robot, data, start, fixed, prior), measurements, unknown
+        )
     elimination, state = _prepared(robot, measurements, start, fixed, prior)
     _require_enough(elimination)
     arrived = descend(elimination, state)
@@ -90,7 +97,8 @@ def calibrate_by_instruments(
         known = _determined(elimination, arrived)
         if size < _STILL:
             break
-    return _answer(elimination, arrived, elimination.equations.linearized(state), known)
+    answer = _answer(elimination, arrived, elimination.equations.linearized(state), known)
+    return answer if noise is None else answer.with_noise(noise)
 
 
 @verb()
@@ -120,6 +128,8 @@ def foresee(
         >>> foresee(printer, Measurements(readings, 1e-5, [probe])).freedoms.motions[0].words
         'the frame of the base about z'
     """
+    if isinstance(measurements, Measurements):
+        require_stated(measurements, "planned measurements need the noise to expect")
     elimination, state = _prepared(robot, measurements, start, fixed, prior, planned=True)
     now = elimination.equations.linearized(state)
     arrived = Arrived(state, now, elimination.reduced(now), 0, has_converged=True)
@@ -147,6 +157,8 @@ def simulated(
     theta = finite_parameters(model, parameters, "parameters")
     where = checked_pose(poses.position, poses.rotation)
     readings = model.inverse(theta, *where)
+    if rng is not None:
+        require_stated(measurements, "noise cannot be drawn")
     clean = _predicted(model, theta, replace(measurements, readings=_with_gaps(readings, measurements.readings)), where)
     return clean if rng is None else _noisy(clean, rng)
 
@@ -244,6 +256,7 @@ def _with_gaps(values: Array, pattern: Array) -> Array:
 
 def _noisy(clean: Measurements, rng: np.random.Generator) -> Measurements:
     errors = rng.normal(size=clean.readings.shape)
+    assert clean.reading_sigma is not None
     if clean.reading_sigma.ndim == 2:
         readings = clean.readings + errors @ np.linalg.cholesky(clean.reading_sigma).T
     else:

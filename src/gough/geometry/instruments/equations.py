@@ -127,7 +127,7 @@ class Equations(ArrayValue):
     def _reading_whitening(self) -> Array | None:
         """Lᵀ L is the inverse of the correlation of the readings' errors; None: they are independent."""
         C = self.measurements.reading_sigma
-        if C.ndim == 1:
+        if C is None or C.ndim == 1:
             return None
         deviations = self.measurements.reading_deviations
         return np.asarray(np.linalg.inv(np.linalg.cholesky(C / np.outer(deviations, deviations))))

@@ -67,8 +67,9 @@ class Instrument(ArrayValue):
     kind: str
     values: Array
     """(N, channels), NaN where nothing was measured; for "apart" a row for each of `pairs`."""
-    sigma: Array
-    """Standard deviation of all channels or of each channel, or their covariance."""
+    sigma: Array | None
+    """Standard deviation of all channels or of each channel, or their covariance; None: it is estimated, one for all
+    channels of a unit."""
     rotation: Array | None = None
     """(N, 3, 3): measured orientations, for "pose"; NaN where none was measured."""
     pairs: Numbers | None = None
@@ -176,6 +177,8 @@ class Instrument(ArrayValue):
         object.__setattr__(self, "pairs", pairs.astype(np.int64))
 
     def _check_sigma(self, kind: Kind) -> None:
+        if self.sigma is None:
+            return
         m = len(self.channels)
         s = array(self.sigma, f"sigma of {self.name}", ndim=(0, 1, 2))
         if kind.has_rotation and s.shape == (2,):
@@ -204,6 +207,8 @@ class Instrument(ArrayValue):
     @property
     def covariance(self) -> Array:
         """(channels, channels): covariance of the errors of one measurement."""
+        require(self.sigma is not None, f"the noise of {self.name} is not stated: state sigma")
+        assert self.sigma is not None
         m = len(self.channels)
         return np.asarray(self.sigma) if self.sigma.ndim == 2 else np.diag(np.broadcast_to(self.sigma**2, (m,)))
 
@@ -303,8 +308,9 @@ class Measurements(ArrayValue):
 
     readings: Array
     """(N, chains), in the unit of the robot's sensors; NaN where one is missing."""
-    reading_sigma: Array
-    """Standard deviation of the readings: one, or one for each chain; or their covariance (chains, chains)."""
+    reading_sigma: Array | None
+    """Standard deviation of the readings: one, or one for each chain; or their covariance (chains, chains); None: one
+    for all is estimated."""
     instruments: tuple[Instrument, ...] = ()
     sessions: tuple[str, ...] = ()
     """Name of the session of each pose, such as its day; empty: one session."""
@@ -318,18 +324,9 @@ class Measurements(ArrayValue):
         n, chains = readings.shape
         require(n > 0 and chains > 0, f"readings must be (N, chains), but their shape is {readings.shape}")
         require(not np.isinf(readings).any(), "readings must be finite, or NaN where one is missing")
-        sigma = array(self.reading_sigma, "reading_sigma", ndim=(0, 1, 2))
-        if sigma.ndim == 2:
-            fits = sigma.shape == (chains, chains) and np.allclose(sigma, sigma.T, rtol=1e-9)
-            fits = fits and float(np.linalg.eigvalsh(sigma)[0]) > 0
-            require(fits, f"the covariance of {chains} readings must be symmetric and positive definite")
-            require(bool(np.isfinite(readings).all()), "readings with a covariance must all be there")
-        else:
-            fits = sigma.size in {1, chains} and bool(np.isfinite(sigma).all()) and bool((sigma >= SMALLEST).all())
-            require(fits, f"reading_sigma must be positive: one, or one for each of {chains} readings")
-            sigma = np.broadcast_to(sigma.reshape(-1), (chains,))
         object.__setattr__(self, "readings", readings)
-        object.__setattr__(self, "reading_sigma", sigma)
+        if self.reading_sigma is not None:
+            self._check_sigma(array(self.reading_sigma, "reading_sigma", ndim=(0, 1, 2)))
         if self.loads is not None:
             loads = array(self.loads, "loads", ndim=2)
             fits = loads.shape == readings.shape and bool(np.isfinite(loads).all())
@@ -351,6 +348,19 @@ class Measurements(ArrayValue):
             self._check_rows(one)
             for part in one.of_kind.parts:
                 self._check_shared(one, part)
+
+    def _check_sigma(self, sigma: Array) -> None:
+        chains = self.readings.shape[1]
+        if sigma.ndim == 2:
+            fits = sigma.shape == (chains, chains) and np.allclose(sigma, sigma.T, rtol=1e-9)
+            fits = fits and float(np.linalg.eigvalsh(sigma)[0]) > 0
+            require(fits, f"the covariance of {chains} readings must be symmetric and positive definite")
+            require(bool(np.isfinite(self.readings).all()), "readings with a covariance must all be there")
+        else:
+            fits = sigma.size in {1, chains} and bool(np.isfinite(sigma).all()) and bool((sigma >= SMALLEST).all())
+            require(fits, f"reading_sigma must be positive: one, or one for each of {chains} readings")
+            sigma = np.broadcast_to(sigma.reshape(-1), (chains,))
+        object.__setattr__(self, "reading_sigma", sigma)
 
     def _check_rows(self, one: Instrument) -> None:
         n = len(self.readings)
@@ -381,6 +391,8 @@ class Measurements(ArrayValue):
     def reading_deviations(self) -> Array:
         """(chains,): standard deviations of the readings."""
         sigma = self.reading_sigma
+        require(sigma is not None, "the noise of the readings is not stated: state reading_sigma")
+        assert sigma is not None
         return np.sqrt(sigma.diagonal()) if sigma.ndim == 2 else sigma
 
     @property

@@ -11,6 +11,7 @@ from gough.core.text import listed, number
 from gough.estimates import EstimationError, FitStats
 from gough.geometry.instruments.calibrate import calibrate_by_instruments
 from gough.geometry.instruments.measurements import Measurements
+from gough.geometry.instruments.noise import require_stated
 from gough.geometry.instruments.results import CalibratedByInstruments
 from gough.robots.kinematics import KinematicModel
 
@@ -146,6 +147,8 @@ def calibrate_nested(
     for name, each in patterns.items():
         require(bool(each), f"the group '{name}' has no parameters")
     held = texts(fixed, "fixed")
+    if isinstance(measurements, Measurements):
+        require_stated(measurements, "nested models are tested with the noise that is stated")
 
     def fitted(released: Sequence[str]) -> CalibratedByInstruments | None:
         """The calibration with these groups; None where they are not determined."""

@@ -1,6 +1,6 @@
 """The answer of a calibration by instruments: geometry, instruments, and what the measurements determine."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +12,11 @@ from gough.core.text import counted, number
 from gough.estimates import Estimate, FitStats
 from gough.geometry.instruments.freedoms import Freedoms, Placing
 from gough.geometry.instruments.measurements import Measurements
+from gough.geometry.instruments.noise import NoiseEstimates
 from gough.geometry.machine import MachineGeometry, middle_of, parameter_covariance, with_values
 from gough.geometry.results import CalibratedParameters, shown_unit
 from gough.methods.statistical.identifiability import Identifiability
+from gough.region import ConfidenceEllipsoid
 from gough.robots.arguments import finite_parameters
 from gough.robots.kinematics import KinematicModel, PlatformPoses
 
@@ -71,6 +73,8 @@ class CalibratedByInstruments(CalibratedParameters, ArrayValue):
     is_planned: bool = False
     """Whether nothing was measured yet: ± are those to expect."""
     premises: tuple[str, ...] = ()
+    noise: NoiseEstimates | None = None
+    """Standard deviations that were estimated, as they were not stated."""
     nested: "Nested | None" = None
     """Tests of groups of parameters, where these were asked for."""
 
@@ -82,6 +86,16 @@ class CalibratedByInstruments(CalibratedParameters, ArrayValue):
             return False
         assert stats.chi_squared_p is not None
         return stats.chi_squared > 1 and stats.chi_squared_p < 1e-3
+
+    def with_noise(self, noise: NoiseEstimates) -> "CalibratedByInstruments":
+        """This answer with Student's quantiles; without χ², as residuals do not test a noise estimated from them."""
+        region, stats = self.estimate.region, self.estimate.stats
+        if isinstance(region, ConfidenceEllipsoid):
+            region = replace(region, dof=noise.dof)
+        if isinstance(stats, FitStats):
+            stats = replace(stats, chi_squared=None, chi_squared_p=None)
+        notes = (noise.words, *(note for note in self.estimate.notes if not note.startswith("χ²/dof")))
+        return replace(self, estimate=replace(self.estimate, region=region, stats=stats, notes=notes), noise=noise)
 
     @property
     def own(self) -> tuple[str, ...]:
@@ -233,6 +247,12 @@ class CalibratedByInstruments(CalibratedParameters, ArrayValue):
                     "rms_in_sigma": fit.rms,
                 }
                 for fit in self.instruments
+            ],
+            "noise": None
+            if self.noise is None
+            else [
+                {"of": each.name, "sigma": float(sigma), "relative_error": float(error), "unit": each.unit}
+                for each, sigma, error in zip(self.noise.components, self.noise.sigma, self.noise.relative, strict=True)
             ],
             "nested": None if self.nested is None else self.nested.to_dict(),
             "free_motions": [motion.words for motion in self.freedoms.motions],
