@@ -151,6 +151,32 @@ def test_planned_measurements_need_readings_only(printer, capsys):
         ('kind = "point"', 'kind = "points"', r"line 14, \[instruments\] kind: must be 'pose', "),
         ('sigma = "0.02 mm"', 'sigma = "0.02 mm"\ncovariance = [[1.0]]', "once: either sigma or covariance"),
         ('sigma = "0.02 mm"', 'sigma = "0.02 deg"', r"line 15, \[instruments\] sigma"),
+        (
+            'sigma = "0.02 mm"',
+            'sigma = "0.02 mm"\n[calibration]\nfixed = ["arm_*"]\nprior = {arm_a = "1 mm"}',
+            r"line 18, \[calibration\.prior\] arm_a: 'arm_a' is fixed, and has a value in prior",
+        ),
+        (
+            'sigma = "0.02 mm"',
+            'sigma = "0.02 mm"\n[calibration.prior]\n"arm_*" = "1 mm"\narm_a = "2 mm"',
+            r"line 18, \[calibration\.prior\] arm_a: 'arm_a' has two values in prior, by 'arm_\*' and by 'arm_a'",
+        ),
+        (
+            'sigma = "0.02 mm"',
+            'sigma = "0.02 mm"\n[calibration.prior]\n"tracker.x" = "1 mm"',
+            "'tracker.x' is known: a prior is for parameters that are estimated",
+        ),
+        (
+            'sigma = "0.02 mm"',
+            'sigma = "0.02 mm"\nframe = "each session"',
+            r"line 16, \[instruments\] frame: .*\[measurements\] states none",
+        ),
+        ('"measured.csv"', '"measured.csv"\n[poses]\nfile = "measured.csv"', r"line 12, poses: a study has either"),
+        (
+            'kind = "point"\nsigma = "0.02 mm"',
+            'kind = "plane"\nsigma = "0.02 mm"\nplane = {normal = [0, 0, 0]}',
+            r"line 16, \[instruments\] plane: the normal of a plane must not be zero",
+        ),
         ('sigma = "0.02 mm"', 'sigma = "0.02 mm"\nframe = "world"', 'frame = "world": write "unknown"'),
         ('sigma = "0.02 mm"', 'sigma = "0.02 mm"\nframe = {positions = [0, 0, 0]}', "frame has no 'positions'"),
         ('sigma = "0.02 mm"', 'sigma = "0.02 mm"\nplane = "unknown"', "a point has no plane"),
@@ -170,6 +196,37 @@ def test_mistakes_are_refused_with_their_line(printer, old, new, words):
     (printer / "study.toml").write_text(PRINTER.replace(old, new))
     with pytest.raises(InputError, match=words):
         Study.read(printer / "study.toml").calibrate()
+    assert run(["calibrate", str(printer / "study.toml")]) == 2
+
+
+def test_one_pose_is_too_few(printer, capsys):
+    lines = (printer / "measured.csv").read_text().splitlines()
+    (printer / "measured.csv").write_text("\n".join(lines[:2]) + "\n")
+    assert run(["calibrate", str(printer / "study.toml")]) == 2
+    assert "1 pose with 6 measured numbers leave 3 equations for 10 parameters" in capsys.readouterr().err
+
+
+def test_nan_is_missing_only_where_it_is_stated(printer, capsys):
+    lines = (printer / "measured.csv").read_text().splitlines()
+    cells = [line.split(",") for line in lines]
+    cells[3][4], cells[5][3], cells[7][0] = "", "nan", "NaN"
+    (printer / "measured.csv").write_text("\n".join(map(",".join, cells)) + "\n")
+    assert run(["calibrate", str(printer / "study.toml")]) == 2
+    message = capsys.readouterr().err
+    assert "row 7 (line 8), column 'l1' holds NaN" in message
+    assert 'missing = "nan"' in message
+    text = PRINTER.replace('sigma = "0.01 mm"', 'sigma = "0.01 mm"\nmissing = "nan"')
+    (printer / "study.toml").write_text(text)
+    answer = Study.read(printer / "study.toml").calibrate()
+    assert answer.measurements.n_measured == 60 * 6 - 3
+    assert not answer.refuted
+
+
+def test_instruments_beside_poses_are_refused(printer):
+    study = printer / "study.toml"
+    study.write_text(PRINTER.replace("[measurements]", "[poses]").replace('sigma = "0.01 mm"', ""))
+    with pytest.raises(InputError, match=r"line 12, instruments: \[\[instruments\]\] belong to a study with \[measure"):
+        Study.read(study)
 
 
 def test_a_study_tests_nested_models(tmp_path, rng):

@@ -55,6 +55,11 @@ class ArraySource:
             )
         return np.array(loaded).T
 
+    def first_nan(self, columns: Sequence[int]) -> tuple[int, int] | None:
+        """Row and column of the first NaN; None without any."""
+        bad = np.argwhere(np.isnan(self.load(columns, missing=True)))
+        return (int(bad[0, 0]), columns[int(bad[0, 1])]) if bad.size else None
+
     def times(self, column: int) -> Any:
         """The column of times: numbers, or stamps where it holds dates or durations, or texts."""
         values = self._times.get(self.heads[column])

@@ -215,7 +215,8 @@ class _Reader:
                 row = int(bad[0]) if self.kept is None else int(np.flatnonzero(self.kept)[bad[0]])
                 where = f"{self.path}: {self.source.place(row)}, column '{head}'"
                 raise InputError(
-                    f'{where} is not a finite number: leave that pose out, or all such poses with missing = "drop"'
+                    f'{where} is not a finite number: leave that pose out, or all such poses with missing = "drop"; '
+                    '[measurements] with an instrument of kind = "pose" uses the other cells of such poses'
                 )
             unit = unit_of(head, self.units.get(group), self.path)
             if unit is not None and unit != si:

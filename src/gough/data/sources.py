@@ -47,6 +47,10 @@ class Source(Protocol):
         """The columns (N, k); NaN where a value is missing, which is refused here or later unless `missing`."""
         ...
 
+    def first_nan(self, columns: Sequence[int]) -> tuple[int, int] | None:
+        """Row, from 0, and column of the first cell that holds NaN, other than one that is empty; None without any."""
+        ...
+
     def times(self, column: int) -> Any:
         """A column of times, see `gough.data.times.Times`: numbers with NaN where one is missing, texts, or stamps."""
         ...

@@ -112,7 +112,16 @@ def machine_geometry(answer: Calibrated | CalibratedPrinter) -> MachineGeometry:
     rows = answer.residuals.size
     spare = max(rows - len(answer.estimate.unknowns), 0)
     left = np.sqrt((answer.residuals**2).sum(axis=0) / max(spare / len(model.chains), 1.0))
-    return MachineGeometry(made, C, frames, left if spare else None, spare, answer.scale, len(answer.poses), *home)
+    return MachineGeometry(
+        made,
+        C,
+        frames,
+        left if spare and bool((left > 0).all()) else None,
+        spare,
+        answer.scale,
+        len(answer.poses),
+        *home,
+    )
 
 
 def _home(answer: Calibrated, frames: Frames | None) -> tuple[Array, Array, PlatformPoses]:

@@ -23,7 +23,7 @@ from gough.geometry import (
     calibrate_printer,
     cross_validate,
 )
-from gough.geometry.beliefs import matching
+from gough.geometry.beliefs import matching, require_one_belief
 from gough.geometry.calibrate import require_frames_of
 from gough.geometry.machine import FAMILIES
 from gough.report.calibration.page import calibration_documents, printer_documents
@@ -116,6 +116,12 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
             printer = {"printer": {"file": name.name}, "output": {"folder": f"results-{name.stem}"}}
             return cls(TomlFile(name), GeometryTable.model_validate(printer))
         file = study_file(path, "poses", "printer")
+        with file.at("instruments", 0):
+            require(
+                "instruments" not in file.tables,
+                "[[instruments]] belong to a study with [measurements], which states the readings, instead of [poses]: "
+                'poses are an instrument of kind = "pose" there',
+            )
         study = cls(file, file.validated(GeometryTable))
         if study.table.printer is None:
             both = study.table.robot is not None and study.table.poses is not None
@@ -195,7 +201,12 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
         options["tolerance"] = self._tolerance()
         options["frames"] = self.frames or table.frames
         with self.at("calibration"):
-            if table.folds and validation is None:
+            if table.folds:
+                with self.at("calibration", "folds"):
+                    require(
+                        validation is None,
+                        "[poses] validation states poses for validation already: leave out folds, or validation",
+                    )
                 whole = calibrate(model, poses, **options)  # first: its diagnosis must not hide behind that of a part
                 try:
                     return replace(whole, validation=cross_validate(model, poses, folds=table.folds, **options))
@@ -211,6 +222,7 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
             if stated is None or not isinstance(stated, dict):
                 return None if stated is None else quantity(stated, "m")
             model, result = self.model, {}
+            require_one_belief(self.table.calibration.fixed, stated, model.names, "tolerance")
             for pattern, value in stated.items():
                 units = {model.units[model.names.index(name)] for name in matching([pattern], model.names)}
                 require(len(units) == 1, f"'{pattern}' matches parameters in different units: state them separately")

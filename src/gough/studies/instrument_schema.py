@@ -23,6 +23,8 @@ class MeasurementsTable(Table):
     """Column that names the session of each pose, such as its day."""
     loads: list[str] = Field(default_factory=list)
     """Columns of the tensions of the cables, for cables that stretch."""
+    missing: Literal["empty", "nan"] = "empty"
+    """What counts as not measured: empty cells, or empty cells and NaN; else NaN is refused."""
     planned: bool = False
     """Whether nothing was measured yet: the readings are planned, and the answer states what to expect."""
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from gough.core.euler import CONVENTIONS, from_euler
 from gough.core.rotations import exp, from_quaternion
 from gough.data.measured_columns import MeasuredColumns
 from gough.geometry import Placement
+from gough.geometry.beliefs import matching, require_one_belief
 from gough.geometry.instruments import (
     CalibratedByInstruments,
     Instrument,
@@ -56,6 +56,12 @@ class InstrumentStudy(Study, purposes=("measurements",)):
                 with the line.
         """
         file = study_file(path, "measurements")
+        with file.at("poses"):
+            require(
+                "poses" not in file.tables,
+                'a study has either [poses] or [measurements]: state poses as an instrument of kind = "pose" in '
+                "[[instruments]], or leave out [measurements] and [[instruments]]",
+            )
         study = cls(file, file.validated(InstrumentStudyTable))
         assert study.model  # refuse a robot that cannot be, before any file is read
         return study
@@ -97,7 +103,7 @@ class InstrumentStudy(Study, purposes=("measurements",)):
         shared = getattr(self.model, "reading_of_chain", tuple(range(n)))
         sensors = max(shared) + 1
         with self.at("measurements", "file"):
-            file = MeasuredColumns(self.path.parent / table.file)
+            file = self._columns(table.file)
         with self.at("measurements", "readings"):
             columns = table.readings or [f"l{i + 1}" for i in range(sensors)]
             fits = len(columns) == sensors
@@ -118,8 +124,22 @@ class InstrumentStudy(Study, purposes=("measurements",)):
         for number, one in enumerate(self.table.instruments):
             with self.at("instruments", number):
                 instruments.append(self._instrument(one, file, number, len(readings)))
+        for number, one in enumerate(self.table.instruments):
+            for part in _PARTS:
+                stated = getattr(one, part)
+                each = stated == _EACH or (isinstance(stated, Mapping) and bool(stated.get("each_session", False)))
+                with self.at("instruments", number, part):
+                    require(
+                        table.session is not None or not each,
+                        f"{one.name}: its {part} differs from session to session, but [measurements] states none: "
+                        'state session = "day", the column that names it, or write "unknown"',
+                    )
         with self.at("instruments" if instruments else "measurements"):
             return Measurements(readings, sigma, tuple(instruments), sessions, loads, file.places(len(readings)))
+
+    def _columns(self, name: str) -> MeasuredColumns:
+        """A file of the study's folder."""
+        return MeasuredColumns(self.path.parent / name, nan_is_missing=self.table.measurements.missing == "nan")
 
     def calibrate(self) -> CalibratedByInstruments:
         """Read and calibrate, as the study asks, or state what to expect of planned measurements."""
@@ -142,11 +162,16 @@ class InstrumentStudy(Study, purposes=("measurements",)):
         layout = layout_of(self.model, data, self.model.nominal, ())[0]
         units = dict(zip(layout.names, layout.units, strict=True))
         result = {}
-        for pattern, value in self.table.calibration.prior.items():
+        table = self.table.calibration
+        with self.at("calibration"):
+            with self.at("calibration", "fixed"):
+                matching(table.fixed, layout.names)
+            require_one_belief(table.fixed, table.prior, layout.names, "prior")
+        for pattern, value in table.prior.items():
             with self.at("calibration", "prior", pattern):
-                own = {unit for name, unit in units.items() if fnmatchcase(name, pattern)}
+                own = {units[name] for name in matching([pattern], layout.names)}
                 require(len(own) < 2, f"'{pattern}' stands for parameters of several units: {', '.join(sorted(own))}")
-                result[pattern] = quantity(value, next(iter(own), "m"))
+                result[pattern] = quantity(value, own.pop())
         return result
 
     def _instrument(self, one: InstrumentTable, file: MeasuredColumns, number: int, rows: int) -> Instrument:
@@ -163,7 +188,7 @@ class InstrumentStudy(Study, purposes=("measurements",)):
             if kind.is_pair:
                 require(one.file is not None, f"{one.name}: state the file of the distances between poses")
                 assert one.file is not None
-                file = MeasuredColumns(self.path.parent / one.file)
+                file = self._columns(one.file)
                 pairs = _whole(file.load(one.poses, "1"), one.name)
                 rows, columns = len(pairs), one.columns or list(channels)
         with self.at("instruments", number, "columns"):

@@ -10,6 +10,7 @@ from gough.core.errors import InputError
 from gough.geometry.instruments import (
     Instrument,
     Measurements,
+    Sought,
     calibrate_by_instruments,
     calibrate_nested,
     foresee,
@@ -102,8 +103,16 @@ def test_position_and_orientation_have_noise_of_their_own(rng):
     answer = calibrate_by_instruments(campaign.model, blind)
     assert [each.name for each in answer.noise.components] == ["camera, lengths", "camera, angles"]
     assert np.allclose(answer.noise.sigma, [2e-5, 5e-5], rtol=4 * answer.noise.relative.max())
-    with pytest.raises(InputError, match=r"do not determine the noise of readings.*state its sigma"):
-        calibrate_by_instruments(campaign.model, replace(blind, reading_sigma=None))
+
+
+def test_an_instrument_without_redundancy_is_asked_for_its_noise(rng):
+    """Three distances determine an unknown anchor, and leave nothing for their noise."""
+    _, p, _, data = wires(rng, 40)
+    seen = np.full(len(p), np.nan)
+    seen[:3] = np.linalg.norm(p[:3] - [0.3, 0.3, 0.3], axis=1)
+    more = Instrument("tape", "distance", seen, None, anchor=Sought([0.31, 0.3, 0.3]))
+    with pytest.raises(InputError, match="do not determine the noise of tape, which is not stated: state its sigma"):
+        calibrate_by_instruments(PRINTER, replace(data, instruments=(*data.instruments, more)))
 
 
 def test_noise_that_is_needed_is_asked_for(rng):

@@ -196,7 +196,7 @@ def _prepared(
     layout, values, references = layout_of(model, data, theta, texts(fixed, "fixed"))
     require(bool(layout.is_free.any()), "nothing is left to find: every parameter is fixed and nothing is sought")
     stated = {} if prior is None else instance(prior, "prior", Mapping, "a mapping of names to standard deviations")
-    weights = prior_rows(layout, stated)
+    weights = prior_rows(layout, stated, texts(fixed, "fixed"))
     equations = Equations(model, data, layout, values, weights, references)
     state = State(values, references, poses)
     if not planned:

@@ -348,6 +348,12 @@ class Measurements(ArrayValue):
             self._check_rows(one)
             for part in one.of_kind.parts:
                 self._check_shared(one, part)
+                stated = getattr(one, part.name)
+                require(
+                    bool(self.sessions) or not (isinstance(stated, Sought) and stated.each_session),
+                    f"{one.name}: its {part.name} differs from session to session, but no sessions are stated: state "
+                    'sessions=[…] (in a study, [measurements] session = "day"), or that it is unknown',
+                )
 
     def _check_sigma(self, sigma: Array) -> None:
         chains = self.readings.shape[1]

@@ -137,9 +137,10 @@ def estimated_noise(
         sigma = sigma * np.exp(change / 2)
         if round_ >= _RATIOS and abs(change).max() < _SETTLED:
             break
-    relative = np.sqrt(np.maximum(np.linalg.pinv(sums.information, hermitian=True).diagonal(), 0.0)) / 2
-    seen = (sums.redundancy > 1e-6) & (np.linalg.eigvalsh(sums.information)[0] > 1e-9) & np.isfinite(sigma)
-    bad = [each.name for each, r, ok in zip(components, relative, seen, strict=True) if not (ok and r < _LEAST)]
+    values, vectors = np.linalg.eigh(sums.information)
+    # a direction without information counts as known to e² at best, so that whatever shares in it is named
+    relative = np.sqrt((vectors**2 / np.maximum(values, 0.25)).sum(axis=1)) / 2
+    bad = [each.name for each, r in zip(components, relative.tolist(), strict=True) if not r < _LEAST]
     if bad or abs(change).max() >= _SETTLED:
         names = bad or [each.name for each in components]
         raise InputError(
