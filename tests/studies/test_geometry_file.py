@@ -127,9 +127,9 @@ def test_what_cannot_be_is_refused_with_the_line(folder, tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('fixed = ["a*", "b*"]', 'fixed = ["a*", "l1"]', r"line 12, .*: 'l1' is fixed, and has a value in tolerance"),
-        ('"l*" = "2 mm"', '"l*" = "2 mm"\nl1 = "1 mm"', r"line 13, .*l1: 'l1' has two values in tolerance"),
-        ('fixed = ["a*", "b*"]', "folds = 3", r"line 10, \[calibration\] folds: .poses. validation states poses"),
+        ('fixed = ["a*", "b*"]', 'fixed = ["a*", "l1"]', r"line 13, .*: 'l1' is fixed, and has a value in tolerance"),
+        ('"l*" = "2 mm"', '"l*" = "2 mm"\nl1 = "1 mm"', r"line 14, .*l1: 'l1' has two values in tolerance"),
+        ('fixed = ["a*", "b*"]', "folds = 3", r"line 11, \[calibration\] folds: .poses. validation states poses"),
     ],
 )
 def test_contradictions_of_a_study_are_refused_with_the_line(folder, old, new, message):

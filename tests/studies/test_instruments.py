@@ -171,7 +171,7 @@ def test_planned_measurements_need_readings_only(printer, capsys):
             'sigma = "0.02 mm"\nframe = "each session"',
             r"line 16, \[instruments\] frame: .*\[measurements\] states none",
         ),
-        ('"measured.csv"', '"measured.csv"\n[poses]\nfile = "measured.csv"', r"line 12, poses: a study has either"),
+        ('"measured.csv"', '"measured.csv"\n[poses]\nfile = "measured.csv"', r"line 11, poses: a study has either"),
         (
             'kind = "point"\nsigma = "0.02 mm"',
             'kind = "plane"\nsigma = "0.02 mm"\nplane = {normal = [0, 0, 0]}',

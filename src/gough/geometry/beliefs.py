@@ -37,8 +37,8 @@ def matching(patterns: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     """
     chosen = set[str]()
     for pattern in patterns:
-        if not {"*", "?"} & set(pattern):
-            require(pattern in names, f"no parameter is called '{pattern}'{nearest(pattern, names)}")
+        if not {"*", "?"} & set(pattern) and pattern not in names:
+            raise InputError(f"no parameter is called '{pattern}'{nearest(pattern, names)}")
         found = {name for name in names if fnmatchcase(name, pattern)} or {pattern} & set(names)
         if not found:
             listed = ", ".join([*names[:12], *(["…"] if len(names) > 12 else [])])

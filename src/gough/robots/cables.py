@@ -192,7 +192,7 @@ class CableRobot(ArrayValue):
             **common,
         )
 
-    @property
+    @cached_property
     def columns(self) -> Columns:
         """Each cable has parameters of its own, and the common ones."""
         n, k = len(self.anchors), len(self._stems)

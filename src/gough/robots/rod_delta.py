@@ -80,12 +80,12 @@ class RodDelta(ArrayValue):
             fits = values.shape in ((), shape) and bool(np.isfinite(values).all())
             require(fits, f"{field} must be one number, or {' × '.join(map(str, shape))} finite numbers")
             object.__setattr__(self, field, np.broadcast_to(values, shape))
+        require(self.spacing > 0 and self.effector > 0, "effector and spacing must be positive lengths, in m")
         half = self.spacing / 2
         side = array([-half, half] if self.side is None else self.side, "side", ndim=1)
         apart = side.shape == (2,) and bool(side[0] < 0 < side[1])
         require(apart, "side must be two numbers: the first rod is left of the middle (< 0), the second right of it")
         object.__setattr__(self, "side", side)
-        require(self.spacing > 0 and self.effector > 0, "effector and spacing must be positive lengths, in m")
         LinearDelta(self.radius, self.arm, self.endstop, self.angle)  # refuses what cannot be assembled
 
     @property

@@ -222,7 +222,8 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
             if stated is None or not isinstance(stated, dict):
                 return None if stated is None else quantity(stated, "m")
             model, result = self.model, {}
-            require_one_belief(self.table.calibration.fixed, stated, model.names, "tolerance")
+            with self.at("calibration"):
+                require_one_belief(self.table.calibration.fixed, stated, model.names, "tolerance")
             for pattern, value in stated.items():
                 units = {model.units[model.names.index(name)] for name in matching([pattern], model.names)}
                 require(len(units) == 1, f"'{pattern}' matches parameters in different units: state them separately")
