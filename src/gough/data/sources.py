@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
 from gough.core.units import in_si
@@ -70,6 +72,12 @@ class Source(Protocol):
     def places(self, rows: int) -> tuple[str, ...]:
         """Short names of the places of the first rows: lines of a text, numbers from 1 in another file."""
         ...
+
+
+def first_nan_of(values: Array, columns: Sequence[int]) -> tuple[int, int] | None:
+    """Row and column of the first NaN among columns (N, k) that were loaded; None without any."""
+    bad = np.argwhere(np.isnan(values))
+    return (int(bad[0, 0]), columns[int(bad[0, 1])]) if bad.size else None
 
 
 def joined_head(name: str, unit: str) -> str:
