@@ -70,6 +70,12 @@ def read_geometry(path: str | Path) -> MachineGeometry:
     with file.at("calibrated"):
         chains = len(model.chains)
         closure = None if known.closure is None else _shaped(known.closure, (chains,), "closure")
+    with file.at("calibrated", "closure"):
+        errs = closure is None or bool((closure > 0).all())
+        require(
+            errs, "a chain without closure errors would contradict every other day: state what it left, or no closure"
+        )
+    with file.at("calibrated"):
         readings = None if known.readings is None else _shaped(known.readings, (2, chains), "readings")
         own = None if known.home is None else _shaped(known.home.readings, (chains,), "home.readings")
     home = None
