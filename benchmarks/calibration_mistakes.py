@@ -248,6 +248,7 @@ def main() -> None:
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
     parser.add_argument("--seeds", type=int, default=1, help="runs of each mistake")
     parser.add_argument("--clean", type=int, default=10, help="runs without a mistake in each cell")
+    parser.add_argument("--first", type=int, default=0, help="first random seed")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--ledger", type=Path, default=Path("calibration-mistakes.ledger"))
     parser.add_argument("--stored", action="store_true", help="only print what the ledger has")
@@ -258,9 +259,9 @@ def main() -> None:
     with Ledger(given.ledger, DIGEST) as ledger:
         work = [
             (cell, seed)
-            for seed in range(max(given.seeds, given.clean))
             for cell in cells(robots, names, sizes)
-            if seed < (given.clean if cell.mistake == CLEAN else given.seeds) and cell.key(seed) not in ledger.results
+            for seed in range(given.first, given.first + (given.clean if cell.mistake == CLEAN else given.seeds))
+            if cell.key(seed) not in ledger.results
         ]
         work = [
             work[k] for k in np.random.default_rng(1).permutation(len(work))

@@ -9,7 +9,8 @@ from gough.core.errors import InputError
 from gough.core.rotations import exp
 from gough.data import Poses
 from gough.geometry import RigidMotion, calibrate, machine_geometry
-from gough.geometry.framed import BASE, PLATFORM, framed, gain_names
+from gough.geometry.framed import framed
+from gough.geometry.geometric import BASE, PLATFORM, gain_names
 from gough.robots import GoughPlatform, H4Kinematics, LinearDelta, PlanarRRR
 
 ROBOT = GoughPlatform.deltalab()

@@ -21,18 +21,11 @@ from gough.core.tables import Cell, Column, Table, table
 from gough.core.text import counted, number, plus_minus
 from gough.data import Poses
 from gough.data.pose_files import poses_of
+from gough.geometry.chain_equations import ChainEquations
 from gough.geometry.descent import approach
-from gough.geometry.framed import (
-    BASE,
-    FramedEquations,
-    base_names,
-    framed,
-    gain_names,
-    motion_of,
-    moved_frames,
-    platform_names,
-)
+from gough.geometry.framed import base_names, framed, motion_of, moved_frames, platform_names
 from gough.geometry.frames import Frames, RigidMotion, StatedFrames, hand_eye, procrustes
+from gough.geometry.geometric import BASE, gain_names
 from gough.geometry.held_out import HeldOut, held_out
 from gough.geometry.machine import MachineGeometry, with_values
 from gough.problem import NonlinearProblem
@@ -429,7 +422,7 @@ class _Day:
         if unknowns:
             theta = self._descended(problem, approach(problem, theta).theta)
         equations = problem.equations
-        assert isinstance(equations, FramedEquations)
+        assert isinstance(equations, ChainEquations)
         f, J, _ = equations.both(theta, problem.measured)
         if not np.isfinite(f).all():
             return None
@@ -468,7 +461,7 @@ class _Day:
     def _descended(self, problem: NonlinearProblem, theta: Array) -> Array:
         """A few steps of Gauss and Newton, each chain weighted by its noise."""
         equations = problem.equations
-        assert isinstance(equations, FramedEquations)
+        assert isinstance(equations, ChainEquations)
         free = np.flatnonzero(~problem.unknowns.is_fixed)
         for _ in range(6):
             f, J, _ = equations.both(theta, problem.measured)
