@@ -18,7 +18,7 @@ from gough.geometry.alignment import aligned as aligned_blueprint
 from gough.geometry.alignment import frames_of_translations
 from gough.geometry.beliefs import believed, matching, require_tolerance
 from gough.geometry.chain_equations import ChainEquations
-from gough.geometry.descent import approach, approach_robustly
+from gough.geometry.descent import Arrived, approach, approach_robustly
 from gough.geometry.diagnosis import Diagnosis, conventions, effects, is_doubtful, warnings
 from gough.geometry.framed import base_names, moved_frames, platform_names
 from gough.geometry.frames import (
@@ -40,6 +40,7 @@ from gough.robots.gough_platform import GoughPlatform
 from gough.robots.kinematics import KinematicModel, PlatformPoses
 
 FramesOf = Literal["robot", "instrument"]
+_Form = Literal["squared", "length"]
 _AXES = ("x", "y", "z", "rx", "ry", "rz")
 _ROUNDING = 1e-11
 """m or m²: closure errors below are rounding."""
@@ -111,27 +112,30 @@ def calibrate(
     _require_together(model, placed, fixed, prior, scale=scale)
     require_tolerance(tolerance, model, prior, frames, scale=scale)
     begun, aligned, sought = placed.poses, placed.start, placed.sought
-    form: Literal["squared", "length"] = "squared" if _states_noise(begun) and not robust else "length"
     free = [*(n for n in model.names if n not in set(fixed)), *sought, *([SCALE] if scale else [])]
-    options: dict[str, Any] = {"prior": prior, "form": form, "scale": scale, "enough": tolerance is None}
+    options: dict[str, Any] = {"prior": prior, "scale": scale, "enough": tolerance is None}
     options |= {"frames": bool(sought), "free": free if fixed or sought else None}
 
-    def problem_of(poses: Poses) -> NonlinearProblem:
-        return geometric(model, poses, start=aligned, **options)
+    def problem_of(poses: Poses, form: _Form | None = None) -> NonlinearProblem:
+        stated = _states_noise(poses) and not robust
+        return geometric(model, poses, start=aligned, form=form or ("squared" if stated else "length"), **options)
 
     noise = None if robust else reading_noise(problem_of, begun)
     begun = _with_reading_noise(model, begun, noise)
     problem = problem_of(begun)
     try:
-        believed_problem = believed(problem, tolerance, model)
-        answer = _answered(believed_problem, _method(begun, robust=robust), robust=robust, noise=noise)
+        method = _method(begun, robust=robust)
+        answer, near = _answered(believed(problem, tolerance, model), method, robust=robust, noise=noise)
+        if answer.status is not Status.OK and _states_noise(begun):  # squares of large errors shrink a robot to a point
+            problem = problem_of(begun, "length")
+            answer, near = _answered(believed(problem, tolerance, model), method, robust=robust, noise=noise)
     except (InputError, np.linalg.LinAlgError) as error:
         why = (
             _misread(model, theta, stated)
             or "the iteration diverges: check units, frames and the order of the readings"
         )
         raise InputError(f"the {model.name} cannot be calibrated from these poses: {why} ({error})") from error
-    values, answer = _values(problem, answer, exact_counts=bool(sought))
+    values, answer = _values(problem, answer, near, exact_counts=bool(sought))
     factor = float(values[-1]) if scale else 1.0
     parameters = values[: len(model.names)]
     found_frames = placed.found(values[len(model.names) + len(model.chains) :], factor, answer)
@@ -159,10 +163,17 @@ def calibrate(
     )
 
 
-def _values(problem: NonlinearProblem, answer: Estimate, *, exact_counts: bool) -> tuple[Array, Estimate]:
-    """All unknowns after the calibration; an answer whose equations hold to rounding is one, if this counts."""
+def _values(
+    problem: NonlinearProblem, answer: Estimate, near: Array | None, *, exact_counts: bool
+) -> tuple[Array, Estimate]:
+    """All unknowns after the calibration; an answer whose equations hold to rounding is one, if this counts.
+
+    Where the iteration diverged, those from which it began: mistakes are sought there.
+    """
     assert problem.unknowns.nominal is not None
     values = problem.unknowns.nominal.copy()
+    if not np.isfinite(answer.value).all():
+        return values if near is None else near, answer
     for name, value in zip(answer.unknowns.names, answer.value, strict=True):
         if name in problem.unknowns.names:
             values[problem.unknowns.index(name)] = value
@@ -474,8 +485,9 @@ def _method(poses: Poses, *, robust: bool) -> GaussNewton:
 
 def _answered(
     problem: NonlinearProblem, method: GaussNewton, *, robust: bool, noise: ReadingNoise | None = None
-) -> Estimate:
-    """The method's answer, from a start near it."""
+) -> tuple[Estimate, Array | None]:
+    """The method's answer, from a start near it; and this start, where there is one."""
+    near: Arrived | None = None
     unknowns = problem.unknowns
     assert unknowns.nominal is not None
     bounds = unknowns.bounds.project(np.flatnonzero(~unknowns.is_fixed).tolist())
@@ -486,7 +498,7 @@ def _answered(
             method = replace(method, max_steps=3)
         problem = replace(problem, unknowns=replace(unknowns, nominal=near.theta))
     answer = method.estimate(problem)
-    return answer if noise is None else noise.qualified(answer)
+    return answer if noise is None else noise.qualified(answer), None if near is None else near.theta
 
 
 def _aligned(model: GoughPlatform, poses: Poses, theta: Array) -> tuple[Array, Frames]:

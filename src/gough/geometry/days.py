@@ -56,6 +56,8 @@ class Hypothesis(ArrayValue):
     """(unknowns,) standard deviations."""
     parameters: Array
     """All parameters of the robot."""
+    covariance: Array | None
+    """(p, p) of all parameters, with those of the calibration where they are not unknowns; None if it is not known."""
     gains: Array
     """(chains,) relative changes of the readings' gains."""
     frames: Frames | None
@@ -136,12 +138,7 @@ class Recalibrated(Answer, ArrayValue):
         model = with_values(old.model, now.parameters)
         if isinstance(model, GoughPlatform) and now.gains.any():
             model = replace(model, gain=np.asarray(model.gain) * (1 + now.gains))
-        C = old.covariance
-        if C is not None:
-            own = [name in now.unknowns for name in self.names]
-            sigma = dict(zip(now.unknowns, now.sigma.tolist(), strict=True))
-            C = C + np.diag([sigma[name] ** 2 if is_own else 0.0 for name, is_own in zip(self.names, own, strict=True)])
-        return replace(old, model=model, covariance=C, frames=now.frames, notes=(*old.notes, self.words))
+        return replace(old, model=model, covariance=now.covariance, frames=now.frames, notes=(*old.notes, self.words))
 
     @property
     def words(self) -> str:
@@ -280,9 +277,10 @@ def recalibrate(
 ) -> Recalibrated:
     """Which of these explains a day's poses with the fewest unknowns: nothing, a zero, a gain, zeros, frames.
 
-    A hypothesis is rejected if its closure errors are larger than those that the calibration left, with the errors of
-    its parameters, by an F test at `level`. Among those not rejected, the one with the fewest unknowns is
-    chosen; among as many unknowns, the one with the smallest misfit.
+    A hypothesis is rejected by an F test at `level` if its closure errors are larger than the noise that the
+    calibration left and the covariance of its parameters explain: errors of parameters are common to all poses of the
+    day. Among hypotheses that are not rejected, the one with the fewest unknowns is chosen; among as many unknowns, the
+    one with the smallest misfit.
 
     Args:
         geometry: What a calibration found: `machine_geometry(calibrated)`, or a geometry.toml.
@@ -378,12 +376,10 @@ class _Day:
         self.geometry, self.model, self.poses = geometry, geometry.model, poses
         self.start = geometry.model.nominal
         self.here = _moved(poses, geometry.frames)
-        sigma = np.asarray(geometry.closure)
-        held = 0 if geometry.covariance is None else int((geometry.covariance.diagonal() == 0).sum())
-        found = max(len(geometry.model.names) - held, 0)
-        # new poses are predicted with the errors of the parameters too, on average p/(rows − p) of the noise
-        sigma = sigma * np.sqrt(1 + found / max(geometry.spare, 1))
-        self.noise = np.maximum(sigma, 1e-9)
+        sigma, C = np.asarray(geometry.closure), geometry.covariance
+        if C is None:  # new poses have the errors of the parameters too, on average p/(rows − p) of the noise
+            sigma = sigma * np.sqrt(1 + len(geometry.model.names) / max(geometry.spare, 1))
+        self.noise, self.covariance = np.maximum(sigma, 1e-9), C
 
     def hypotheses(self) -> list[tuple[str, tuple[str, ...], list[Frames | None]]]:
         """Name, unknowns, and frames to begin with, of each."""
@@ -421,22 +417,66 @@ class _Day:
         assert theta is not None
         if unknowns:
             theta = self._descended(problem, approach(problem, theta).theta)
-        equations = problem.equations
-        assert isinstance(equations, ChainEquations)
-        f, J, _ = equations.both(theta, problem.measured)
-        if not np.isfinite(f).all():
-            return None
         free = [problem.unknowns.index(each) for each in unknowns]
-        white = (f / self.noise).reshape(-1)
-        W = (J[..., free] / self.noise[:, None]).reshape(f.size, len(free))
-        spread = np.sqrt(np.maximum(np.linalg.pinv(W.T @ W).diagonal(), 0.0)) if free else np.zeros(0)
+        rows = self._rows(problem, theta, free)
+        if rows is None:
+            return None
+        f, white, W, root = rows
+        inverse = np.linalg.pinv(W.T @ W) if free else np.zeros((0, 0))
+        spread = np.sqrt(np.maximum(inverse.diagonal(), 0.0))
         n = len(model.chains)
         misfit, spare = float(white @ white), f.size - len(free)
         chance = float(f_distribution.sf(misfit / max(spare, 1), max(spare, 1), self.geometry.spare)) if spare else 1.0
         placed = moved_frames(frames, theta[-12:-6], theta[-6:]) if theta[-12:].any() or frames is not None else None
         values = theta[free].copy()
         values, placed = self._relative(unknowns, values, frames, placed)
-        return Hypothesis(name, unknowns, values, spread, theta[:p], theta[p : p + n], placed, f, misfit, spare, chance)
+        C = None if self.covariance is None else self._covariance_after(problem, theta, free, inverse @ W.T @ root)
+        gains = theta[p : p + n]
+        return Hypothesis(name, unknowns, values, spread, theta[:p], C, gains, placed, f, misfit, spare, chance)
+
+    def _rows(
+        self, problem: NonlinearProblem, theta: Array, free: Sequence[int]
+    ) -> tuple[Array, Array, Array, Array] | None:
+        """Closure errors (N, chains), these and their derivatives by free unknowns made white, and what makes them so.
+
+        Their covariance is that of the noise of each chain and of the calibrated parameters that are not free.
+        """
+        equations, p = problem.equations, len(self.model.names)
+        assert isinstance(equations, ChainEquations)
+        f, J, _ = equations.both(theta, problem.measured)
+        if not (np.isfinite(f).all() and np.isfinite(J).all()):
+            return None
+        A = J.reshape(f.size, -1)
+        S = np.diag(np.tile(self.noise**2, len(f)))
+        if self.covariance is not None:
+            S += A[:, :p] @ self._held(free) @ A[:, :p].T
+        root = np.asarray(np.linalg.inv(np.linalg.cholesky(S)), dtype=np.float64)
+        return f, root @ f.reshape(-1), root @ A[:, list(free)], root
+
+    def _held(self, free: Sequence[int]) -> Array:
+        """The covariance of the parameters, without those that are found anew."""
+        assert self.covariance is not None
+        C, own = self.covariance.copy(), [k for k in free if k < len(self.covariance)]
+        C[own, :] = C[:, own] = 0.0
+        return C
+
+    def _covariance_after(self, problem: NonlinearProblem, theta: Array, free: Sequence[int], solver: Array) -> Array:
+        """(p, p) with the parameters that were found anew: their errors are −solver · (noise + J · other errors)."""
+        equations, p = problem.equations, len(self.model.names)
+        assert isinstance(equations, ChainEquations)
+        C = self._held(free)
+        own = [(k, place) for k, place in enumerate(free) if place < p]
+        if not own:
+            return C
+        f, J, _ = equations.both(theta, problem.measured)
+        A = J.reshape(f.size, -1)[:, :p]
+        rows, places = (list(each) for each in zip(*own, strict=True))
+        G = solver[rows]
+        S = np.diag(np.tile(self.noise**2, len(f))) + A @ C @ A.T
+        across = -G @ A @ C
+        C[places, :], C[:, places] = across, across.T
+        C[np.ix_(places, places)] = G @ S @ G.T
+        return C
 
     def _relative(
         self, unknowns: tuple[str, ...], values: Array, begun: Frames | None, placed: Frames | None
@@ -459,16 +499,13 @@ class _Day:
         return result, placed
 
     def _descended(self, problem: NonlinearProblem, theta: Array) -> Array:
-        """A few steps of Gauss and Newton, each chain weighted by its noise."""
-        equations = problem.equations
-        assert isinstance(equations, ChainEquations)
+        """A few steps of Gauss and Newton, weighted by the noise of the chains and the errors of the parameters."""
         free = np.flatnonzero(~problem.unknowns.is_fixed)
         for _ in range(6):
-            f, J, _ = equations.both(theta, problem.measured)
-            if not np.isfinite(f).all():
+            rows = self._rows(problem, theta, free.tolist())
+            if rows is None:
                 break
-            W = (J[..., free] / self.noise[:, None]).reshape(f.size, len(free))
-            step, _, _, _ = np.linalg.lstsq(W, -(f / self.noise).reshape(-1), rcond=1e-12)
+            step, _, _, _ = np.linalg.lstsq(rows[2], -rows[1], rcond=1e-12)
             theta = theta.copy()
             theta[free] += step
         return theta

@@ -259,7 +259,7 @@ def _accused(test: Test, tests: NestedTests, theta: Array, families: int) -> Acc
         return Accusation(test.mistake.name, f"{words} ({sure}). {test.mistake.advice}", p, test.alternative.chain)
     pair = exchanged(tests, test.poses, theta)
     worst = sorted(test.poses, key=lambda k: -float((tests.residuals[k] ** 2).sum()))
-    if pair is not None and len(test.poses) <= 3:
+    if pair is not None:
         names = " and ".join(map(poses.label, pair))
         words = f"The readings of poses {names} are exchanged: each pose fits with those of the other ({sure})"
         return Accusation(EXCHANGED.name, f"{words}. {EXCHANGED.advice}", p, poses=pair)
