@@ -406,12 +406,13 @@ _UNSETTLED = (
 def _failed(model: KinematicModel, answer: Estimate, diagnosis: Diagnosis, suspects: tuple[str, ...]) -> GoughError:
     """The error of a calibration without an answer, with what is probably wrong."""
     reasons = [each.words for each in diagnosis.accusations] or list(suspects)
-    if answer.status is Status.MAX_STEPS:
-        only_outliers = diagnosis.accusations and all(each.mistake == "outliers" for each in diagnosis.accusations)
-        if reasons and not only_outliers:
-            return InputError(f"the {model.name} cannot be calibrated from these poses. {' '.join(reasons)}")
-        reasons = reasons or [_UNSETTLED]
-    return EstimationError(replace(answer, notes=("\n".join([*reasons, *answer.notes]),)))
+    if answer.status is not Status.MAX_STEPS:
+        return EstimationError(replace(answer, notes=("\n".join([*reasons, *answer.notes]),)))
+    only_outliers = all(each.mistake == "outliers" for each in diagnosis.accusations)
+    text = f"the {model.name} cannot be calibrated from these poses. {' '.join(reasons or [_UNSETTLED])}"
+    if reasons and not (only_outliers and diagnosis.accusations):
+        return InputError(text)
+    return EstimationError(answer, "\n".join([text, *answer.notes]))
 
 
 def cross_validate(model: KinematicModel, poses: Poses, *, folds: int = 6, **options: Any) -> HeldOut:

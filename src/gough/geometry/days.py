@@ -418,40 +418,38 @@ class _Day:
         if unknowns:
             theta = self._descended(problem, approach(problem, theta).theta)
         free = [problem.unknowns.index(each) for each in unknowns]
-        rows = self._rows(problem, theta, free)
+        rows = self._rows(problem, theta)
         if rows is None:
             return None
-        f, white, W, root = rows
-        inverse = np.linalg.pinv(W.T @ W) if free else np.zeros((0, 0))
-        spread = np.sqrt(np.maximum(inverse.diagonal(), 0.0))
+        f, A = rows
+        S = np.diag(np.tile(self.noise**2, len(f)))
+        C = None if self.covariance is None else self._held(free)
+        if C is not None:
+            S += A[:, :p] @ C @ A[:, :p].T
+        white, W = np.split(
+            np.linalg.solve(np.linalg.cholesky(S), np.column_stack([f.reshape(-1), A[:, free]])), [1], 1
+        )
+        left = white[:, 0] - W @ np.linalg.lstsq(W, white[:, 0], rcond=1e-12)[0] if free else white[:, 0]
+        weights = np.tile(1 / self.noise, len(f))
+        G = np.linalg.pinv(weights[:, None] * A[:, free]) * weights  # errors of the unknowns are −G · closure errors
+        spread = np.sqrt(np.maximum((G @ S @ G.T).diagonal(), 0.0))
+        C = None if C is None else self._covariance_after(C, free, G, A[:, :p], S)
         n = len(model.chains)
-        misfit, spare = float(white @ white), f.size - len(free)
+        misfit, spare = float(left @ left), f.size - len(free)
         chance = float(f_distribution.sf(misfit / max(spare, 1), max(spare, 1), self.geometry.spare)) if spare else 1.0
         placed = moved_frames(frames, theta[-12:-6], theta[-6:]) if theta[-12:].any() or frames is not None else None
         values = theta[free].copy()
         values, placed = self._relative(unknowns, values, frames, placed)
-        C = None if self.covariance is None else self._covariance_after(problem, theta, free, inverse @ W.T @ root)
         gains = theta[p : p + n]
         return Hypothesis(name, unknowns, values, spread, theta[:p], C, gains, placed, f, misfit, spare, chance)
 
-    def _rows(
-        self, problem: NonlinearProblem, theta: Array, free: Sequence[int]
-    ) -> tuple[Array, Array, Array, Array] | None:
-        """Closure errors (N, chains), these and their derivatives by free unknowns made white, and what makes them so.
-
-        Their covariance is that of the noise of each chain and of the calibrated parameters that are not free.
-        """
-        equations, p = problem.equations, len(self.model.names)
+    def _rows(self, problem: NonlinearProblem, theta: Array) -> tuple[Array, Array] | None:
+        """Closure errors (N, chains) and their derivatives (N chains, unknowns); None where they are not finite."""
+        equations = problem.equations
         assert isinstance(equations, ChainEquations)
         f, J, _ = equations.both(theta, problem.measured)
-        if not (np.isfinite(f).all() and np.isfinite(J).all()):
-            return None
-        A = J.reshape(f.size, -1)
-        S = np.diag(np.tile(self.noise**2, len(f)))
-        if self.covariance is not None:
-            S += A[:, :p] @ self._held(free) @ A[:, :p].T
-        root = np.asarray(np.linalg.inv(np.linalg.cholesky(S)), dtype=np.float64)
-        return f, root @ f.reshape(-1), root @ A[:, list(free)], root
+        good = np.isfinite(f).all() and np.isfinite(J).all()
+        return (f, J.reshape(f.size, -1)) if good else None
 
     def _held(self, free: Sequence[int]) -> Array:
         """The covariance of the parameters, without those that are found anew."""
@@ -460,22 +458,16 @@ class _Day:
         C[own, :] = C[:, own] = 0.0
         return C
 
-    def _covariance_after(self, problem: NonlinearProblem, theta: Array, free: Sequence[int], solver: Array) -> Array:
-        """(p, p) with the parameters that were found anew: their errors are −solver · (noise + J · other errors)."""
-        equations, p = problem.equations, len(self.model.names)
-        assert isinstance(equations, ChainEquations)
-        C = self._held(free)
-        own = [(k, place) for k, place in enumerate(free) if place < p]
+    def _covariance_after(self, C: Array, free: Sequence[int], G: Array, A: Array, S: Array) -> Array:
+        """(p, p) with the parameters that were found anew: their errors are −G · (noise + A · errors of the others)."""
+        own = [(k, place) for k, place in enumerate(free) if place < len(C)]
         if not own:
             return C
-        f, J, _ = equations.both(theta, problem.measured)
-        A = J.reshape(f.size, -1)[:, :p]
         rows, places = (list(each) for each in zip(*own, strict=True))
-        G = solver[rows]
-        S = np.diag(np.tile(self.noise**2, len(f))) + A @ C @ A.T
-        across = -G @ A @ C
+        across = -G[rows] @ A @ C
+        C = C.copy()
         C[places, :], C[:, places] = across, across.T
-        C[np.ix_(places, places)] = G @ S @ G.T
+        C[np.ix_(places, places)] = G[rows] @ S @ G[rows].T
         return C
 
     def _relative(
@@ -499,13 +491,18 @@ class _Day:
         return result, placed
 
     def _descended(self, problem: NonlinearProblem, theta: Array) -> Array:
-        """A few steps of Gauss and Newton, weighted by the noise of the chains and the errors of the parameters."""
+        """A few steps of Gauss and Newton, each chain weighted by its noise.
+
+        Parameters that stay keep their errors, which what is found must make up for: they are no noise here.
+        """
         free = np.flatnonzero(~problem.unknowns.is_fixed)
         for _ in range(6):
-            rows = self._rows(problem, theta, free.tolist())
+            rows = self._rows(problem, theta)
             if rows is None:
                 break
-            step, _, _, _ = np.linalg.lstsq(rows[2], -rows[1], rcond=1e-12)
+            weights = np.tile(1 / self.noise, len(rows[0]))
+            W, y = weights[:, None] * rows[1][:, free], weights * rows[0].reshape(-1)
+            step, _, _, _ = np.linalg.lstsq(W, -y, rcond=1e-12)
             theta = theta.copy()
             theta[free] += step
         return theta

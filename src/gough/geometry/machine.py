@@ -104,11 +104,17 @@ def machine_geometry(answer: Calibrated | CalibratedPrinter) -> MachineGeometry:
             target=gauged.platform.inverse() if "platform" in answer.moved_bodies else frames.target,
             covariance=None if len(answer.moved_bodies) == 2 else frames.covariance,  # that of the hand–eye start
         )
+    elif frames is not None and answer.scale != 1:  # of positions that are scaled before they are moved
+        frames = replace(frames, base=_scaled(frames.base, answer.scale), target=_scaled(frames.target, answer.scale))
     made, home = with_values(model, values), _home(answer, frames)
     rows = answer.residuals.size
     spare = max(rows - len(answer.estimate.unknowns), 0)
     left = np.sqrt((answer.residuals**2).sum(axis=0) / max(spare / len(model.chains), 1.0))
     return MachineGeometry(made, C, frames, left if spare else None, spare, answer.scale, len(answer.poses), *home)
+
+
+def _scaled(motion: RigidMotion, scale: float) -> RigidMotion:
+    return RigidMotion(motion.R, scale * motion.t)
 
 
 def _home(answer: Calibrated, frames: Frames | None) -> tuple[Array, Array, PlatformPoses]:
