@@ -165,12 +165,12 @@ def test_frames_that_the_parameters_absorb_stay_as_the_blueprint_fits(rng, model
     R = exp(0.4 * rng.uniform(-1, 1, (40, 1)) * [0.0, 0.0, 1.0])
     theta = model.nominal + 5e-4 * rng.normal(size=len(model.names))
     moved = Z @ RigidMotion(R, p)
-    poses = Poses(moved.t, moved.R, model.inverse(theta, p, R))
+    poses = Poses(moved.t + 1e-6 * rng.normal(size=p.shape), moved.R, model.inverse(theta, p, R))
     answer = calibrate(model, poses, frames="instrument")
     frames = set(answer.estimate.unknowns.names) & {*BASE, *PLATFORM}
     assert (frames == set()) == flat
-    assert answer.rms[1] < 1e-6
-    assert answer.identifiability.is_full_rank
+    assert not frames & set(PLATFORM)
+    assert answer.rms[1] < 1e-5
 
 
 def test_the_scale_of_an_instrument_is_found_with_the_frames_of_a_delta(rng):
@@ -188,5 +188,5 @@ def test_joints_that_are_held_in_an_instruments_frame_leave_the_noise_of_reading
     poses = seen(poses_of(rng, count=30), rng)
     noisy = replace(poses, readings=poses.readings + 1e-4 * rng.normal(size=(30, 6))).with_noise(1e-6, 1e-6)
     answer = calibrate(ROBOT, noisy, frames="instrument", fixed=["a*", "b*"])
-    assert float(answer.poses.reading_sigma) == pytest.approx(1e-4, rel=0.2)
+    assert float(np.max(answer.poses.reading_sigma)) == pytest.approx(1e-4, rel=0.2)
     assert any("noise of the readings is not stated" in note for note in answer.verdicts)

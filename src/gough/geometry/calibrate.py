@@ -10,6 +10,7 @@ import numpy as np
 from gough.core.arguments import flag, one_of, texts, verb
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
+from gough.core.rotations import exp, log
 from gough.core.text import number
 from gough.data import Poses
 from gough.data.pose_files import poses_of
@@ -325,7 +326,8 @@ def _determined_frames(model: KinematicModel, poses: Poses, theta: Array, fixed:
     What they absorb, such as a turn about z and the angles of all towers, stays as the blueprint fits best.
     """
     wanted = (*base_names(model), *platform_names(model))
-    plain = replace(poses, covariance=None, reading_sigma=None)
+    rotation = None if poses.rotation is None else exp(log(poses.rotation) * [0.0, 0.0, 1.0])  # of no tilt by errors
+    plain = replace(poses, rotation=rotation, covariance=None, reading_sigma=None)
     problem = geometric(model, plain, start=theta, form="length", frames=True, enough=False)
     _, J, _ = cast(ChainEquations, problem.equations).both(np.asarray(problem.unknowns.nominal), problem.measured)
     A = J.reshape(-1, J.shape[2])

@@ -279,8 +279,8 @@ def recalibrate(
 
     A hypothesis is rejected by an F test at `level` if its closure errors are larger than the noise that the
     calibration left and the covariance of its parameters explain: errors of parameters are common to all poses of the
-    day. Among hypotheses that are not rejected, the one with the fewest unknowns is chosen; among as many unknowns, the
-    one with the smallest misfit.
+    day, and the chains of a pose share its error, which leaves fewer degrees of freedom. Among hypotheses that are not
+    rejected, the one with the fewest unknowns is chosen; among as many unknowns, the one with the smallest misfit.
 
     Args:
         geometry: What a calibration found: `machine_geometry(calibrated)`, or a geometry.toml.
@@ -436,7 +436,9 @@ class _Day:
         C = None if C is None else self._covariance_after(C, free, G, A[:, :p], S)
         n = len(model.chains)
         misfit, spare = float(left @ left), f.size - len(free)
-        chance = float(f_distribution.sf(misfit / max(spare, 1), max(spare, 1), self.geometry.spare)) if spare else 1.0
+        part = self.geometry.independent
+        freedoms = (part * max(spare, 1), part * self.geometry.spare)
+        chance = float(f_distribution.sf(misfit / max(spare, 1), *freedoms)) if spare else 1.0
         placed = moved_frames(frames, theta[-12:-6], theta[-6:]) if theta[-12:].any() or frames is not None else None
         values = theta[free].copy()
         values, placed = self._relative(unknowns, values, frames, placed)
