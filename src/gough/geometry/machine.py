@@ -68,6 +68,9 @@ class MachineGeometry(ArrayValue):
     """The pose at these readings."""
     notes: tuple[str, ...] = ()
     """What was found on a later day, in sentences."""
+    independent: float = 1.0
+    """Independent closure errors over all: the chains of a pose share its error, so that χ² has fewer degrees of
+    freedom than equations."""
 
     def sigma(self) -> dict[str, float]:
         """Standard deviations of the parameters by name; those that were held have none."""
@@ -108,6 +111,8 @@ def machine_geometry(answer: Calibrated | CalibratedPrinter) -> MachineGeometry:
             target=gauged.platform.inverse() if "platform" in answer.moved_bodies else frames.target,
             covariance=None if len(answer.moved_bodies) == 2 else frames.covariance,  # that of the hand–eye start
         )
+    elif frames is not None and answer.scale != 1:  # of positions that are scaled before they are moved
+        frames = replace(frames, base=_scaled(frames.base, answer.scale), target=_scaled(frames.target, answer.scale))
     made, home = with_values(model, values), _home(answer, frames)
     rows = answer.residuals.size
     spare = max(rows - len(answer.estimate.unknowns), 0)
@@ -121,7 +126,23 @@ def machine_geometry(answer: Calibrated | CalibratedPrinter) -> MachineGeometry:
         answer.scale,
         len(answer.poses),
         *home,
+        independent=_independent(answer.residuals, spare),
     )
+
+
+def _independent(residuals: Array, spare: int) -> float:
+    """1 / mean of squared eigenvalues of the correlation of the chains' residuals [SAT46], less what chance adds."""
+    n = residuals.shape[1]
+    size = np.sqrt((residuals**2).sum(axis=0))
+    if spare < 2 * n or not (size > 0).all():
+        return 1.0
+    R = (residuals / size).T @ (residuals / size)
+    chance = (n * n - n) * n / spare  # of 1 / (degrees of freedom of a chain) for each pair
+    return float(1 / max((float((R**2).sum()) - chance) / n, 1.0))
+
+
+def _scaled(motion: RigidMotion, scale: float) -> RigidMotion:
+    return RigidMotion(motion.R, scale * motion.t)
 
 
 def _home(answer: Calibrated, frames: Frames | None) -> tuple[Array, Array, PlatformPoses]:
@@ -222,6 +243,7 @@ def geometry_text(geometry: MachineGeometry) -> str:
     lines += [f"scale = {_value(geometry.scale)}"]
     if geometry.closure is not None:
         lines += [f"closure = {_value(geometry.closure)}  # standard deviation of what was left of each chain, m"]
+        lines += [f"independent = {_value(geometry.independent)}  # part of these errors: chains share those of a pose"]
     if geometry.readings is not None and geometry.home is not None:
         lines += [f"readings = {_value(geometry.readings)}  # smallest and largest of each chain", ""]
         lines += ["[calibrated.home]  # a measured pose in the middle", f"readings = {_value(geometry.home_readings)}"]

@@ -42,6 +42,7 @@ class CalibratedTable(Table):
     spare: Annotated[int, Field(ge=0)] = 0
     scale: Annotated[float, Field(gt=0)] = 1.0
     closure: list[Annotated[float, Field(ge=0)]] | None = None
+    independent: Annotated[float, Field(gt=0, le=1)] = 1.0
     readings: list[Numbers] | None = None
     home: HomeTable | None = None
     frames: FramesTable | None = None
@@ -98,6 +99,7 @@ def read_geometry(path: str | Path) -> MachineGeometry:
         readings,
         own,
         home,
+        independent=known.independent,
     )
 
 
