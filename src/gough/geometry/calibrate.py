@@ -17,6 +17,7 @@ from gough.estimates import Estimate, EstimationError, Status
 from gough.geometry.alignment import aligned as aligned_blueprint
 from gough.geometry.alignment import frames_of_translations
 from gough.geometry.beliefs import believed, matching, require_tolerance
+from gough.geometry.common_errors import with_common_errors
 from gough.geometry.descent import approach, approach_robustly
 from gough.geometry.diagnosis import Diagnosis, conventions, effects, is_doubtful, warnings
 from gough.geometry.framed import BASE, PLATFORM, base_names, framed, moved_frames, platform_names
@@ -64,7 +65,8 @@ def calibrate(
     Where the poses state their noise, each pose's equations are weighted by Σ_F⁻¹ = (J_M Σ_M J_Mᵀ)⁻¹, re-evaluated at
     each step, and χ² tests whether the noise explains the residuals. Where they do not, every chain's weight is found
     from its own residuals. Where the covariances of the poses are stated and the noise of the readings is not, that
-    noise is estimated too.
+    noise is estimated too. Errors that the poses share (`Poses.common`) are estimated with the parameters, so that
+    intervals contain them; not with `robust`.
 
     Args:
         robot: The robot with its blueprint.
@@ -128,7 +130,7 @@ def calibrate(
     poses = _with_reading_noise(model, poses, noise)
     problem = problem_of(poses)
     try:
-        believed_problem = believed(problem, tolerance, model)
+        believed_problem = believed(problem if robust else with_common_errors(problem, poses), tolerance, model)
         answer = _answered(believed_problem, _method(poses, robust=robust), robust=robust, noise=noise)
     except (InputError, np.linalg.LinAlgError) as error:
         why = (
@@ -224,11 +226,12 @@ def _with_frames(
             rows[:, 3:6], first, moved_bodies = there[:, 3:6], replace(first, target=still), ("platform",)
         start = model.parameters(rows)
     assert first is not None
-    begun = StatedFrames.of(first).moved(poses if model.has_orientation else _without_rotation(poses))
+    begun = StatedFrames.of(first).moved(poses if model.has_orientation else poses.without_rotation())
     form: Literal["squared", "length"] = "squared" if _states_noise(poses) and not robust else "length"
     free = [*(name for name in model.names if name not in set(fixed)), *sought]
     problem = framed(model, begun, free, start=start, form=form)
-    answer = _answered(problem, _method(poses, robust=robust), robust=robust)
+    whole = problem if robust else with_common_errors(problem, begun)
+    answer = _answered(whole, _method(poses, robust=robust), robust=robust)
     assert problem.unknowns.nominal is not None
     values = problem.unknowns.nominal.copy()
     for name, value in zip(answer.unknowns.names, answer.value, strict=True):
@@ -239,12 +242,12 @@ def _with_frames(
     if answer.status is not Status.OK:
         raise EstimationError(answer)
     found = moved_frames(first, values[-12:-6], values[-6:])
-    here = StatedFrames.of(found).moved(poses if model.has_orientation else _without_rotation(poses))
+    here = StatedFrames.of(found).moved(poses if model.has_orientation else poses.without_rotation())
     parameters = values[: len(model.names)]
     chains = _chain_fits(model, here, start, parameters, 1.0)
     if validation is not None:
         validation = StatedFrames.of(found).moved(
-            validation if model.has_orientation else _without_rotation(validation)
+            validation if model.has_orientation else validation.without_rotation()
         )
     before = _chain_fits(model, begun, start, start, 1.0)
     chains = tuple(replace(each, rms_before=old.rms_after) for each, old in zip(chains, before, strict=True))
@@ -263,10 +266,6 @@ def _with_frames(
         (),
         moved_bodies=moved_bodies,
     )
-
-
-def _without_rotation(poses: Poses) -> Poses:
-    return replace(poses, rotation=None, covariance=_of_position(poses))
 
 
 def _frame_covariance(answer: Estimate) -> Array | None:
@@ -507,9 +506,7 @@ def in_robot_frame(model: KinematicModel, poses: Poses, frames: StatedFrames) ->
         InputError: the frames do not belong to such a robot.
     """
     require_frames_of(model, frames)
-    moved = frames.moved(
-        poses if model.has_orientation else replace(poses, rotation=None, covariance=_of_position(poses))
-    )
+    moved = frames.moved(poses if model.has_orientation else poses.without_rotation())
     require_of_robot(moved)
     return moved
 
@@ -526,10 +523,6 @@ def require_frames_of(model: KinematicModel, frames: StatedFrames) -> None:
             f"a {model.name} does not turn, so that where the target is on its platform cannot be told from where the "
             "base is: leave out the frame of the platform, and state the base as seen by the target's origin"
         )
-
-
-def _of_position(poses: Poses) -> Array | None:
-    return None if poses.covariance is None else poses.covariance[..., :3, :3]
 
 
 def estimated_frames(model: KinematicModel, poses: Poses) -> Frames:
