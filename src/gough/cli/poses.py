@@ -104,10 +104,14 @@ def measure(
     ] = None,
     out: ResultsFolder = Path("measured"),
     *,
+    bound: Annotated[
+        float | None,
+        typer.Option(help="Largest error of a centroid in pixels: adds guaranteed half-widths of poses, h1 … h6."),
+    ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Measure poses from images: poses.csv for gough calibrate, repeatability, and reasons for rejected images.
+    """Measure poses from images: poses.csv for gough calibrate, an error budget, and reasons for rejected images.
 
     Images of one configuration are recognized by their names (c017-r03-i05.png: configuration 17, run 3) or by
     --table.
@@ -121,7 +125,13 @@ def measure(
     with results_folder(out) as results, progress_bar() as progress, workers as executor:
         task = progress.add_task("measuring", total=len(files))
         found = measure_from(
-            files, sheet, lens, table, executor=executor, on_image=lambda done: progress.update(task, completed=done)
+            files,
+            sheet,
+            lens,
+            table,
+            bound=bound,
+            executor=executor,
+            on_image=lambda done: progress.update(task, completed=done),
         )
         results.write(found.files)
     name = "poses.json" if as_json else ""

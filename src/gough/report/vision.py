@@ -93,11 +93,40 @@ def camera_documents(calibrated: CalibratedCamera, pictures: Sequence[Drawing] =
     return files | {f"figures/{drawing.name}.png": drawing.png() for drawing in (residuals, *pictures)}
 
 
+_CAUSES = {
+    "noise": "noise of the image",
+    "light": "uneven light",
+    "camera": "camera, the same error in all images",
+    "total": "total",
+}
+
+
+def budget_table(images: MeasuredImages) -> Table:
+    """Standard deviations of poses by their causes: medians over the images."""
+    budget = images.budget()
+    rows = []
+    for part, cause in _CAUSES.items():
+        if part == "camera" and not images.measured[0].common.shape[1]:
+            rows.append([cause, *("not known" for _ in range(6))])
+            continue
+        sigma = np.median(_deviations(budget[part]), axis=0)
+        rows.append([cause, *(f"{1e6 * s:.2f}" for s in sigma[:3]), *(f"{1e3 * np.degrees(s):.3f}" for s in sigma[3:])])
+    heads = ["standard deviation by", "x, µm", "y, µm", "z, µm", "rx, mdeg", "ry, mdeg", "rz, mdeg"]
+    return table(heads, rows, "lrrrrrr", "Error budget of a pose (median over the images)")
+
+
+def _deviations(C: Array) -> Array:
+    """Standard deviations (N, 6) of covariances (N, 6, 6)."""
+    return np.sqrt(np.maximum(np.diagonal(C, axis1=1, axis2=2), 0.0))
+
+
 def pose_documents(
     images: MeasuredImages, poses: Poses, averaged: Poses | None, repeatability: Repeatability | None
 ) -> dict[str, bytes]:
     """Files of measured poses: poses.csv, averaged.csv, report.html and poses.json."""
-    sigma = np.sqrt(np.diagonal(_each(poses), axis1=1, axis2=2))
+    total = poses.total_covariance
+    assert total is not None
+    sigma = np.sqrt(np.diagonal(np.broadcast_to(total, (len(poses), 6, 6)), axis1=1, axis2=2))
     rows = [
         [name, str(len(pose.which)), f"{pose.rms:.4f}", *_micro(s)]
         for name, pose, s in zip(images.names, images.measured, sigma, strict=True)
@@ -105,6 +134,7 @@ def pose_documents(
     heads = ["image", "dots", "residuals, px", "σ x, µm", "σ y, µm", "σ z, µm", "σ rotation, mdeg"]
     repeats = "" if repeatability is None else tag("pre", str(repeatability))
     sections = (
+        Section("Error budget", (budget_table(images),)),
         Section("Repeatability, in m and rad", (repeats,)),
         Section("Poses", (table(heads, rows, "lrrrrrr", "Poses with their standard deviations"),)),
         Section("Images without a pose", (_reasons(images.rejected),)),
@@ -118,6 +148,8 @@ def pose_documents(
         "noise": float(np.median([pose.noise for pose in images.measured])),
         "rejected": [{"image": image, "reason": why} for image, why in images.rejected],
         "sigma": sigma.tolist(),
+        "budget": {part: _deviations(C).tolist() for part, C in images.budget().items()},
+        "half_width": None if poses.half_width is None else poses.half_width.tolist(),
         "names": images.names,
         "repeatability": None if repeatability is None else _scatter(repeatability),
     }
@@ -127,11 +159,6 @@ def pose_documents(
         "report.html": page.html().encode(),
     }
     return files if averaged is None else files | {"averaged.csv": _csv(averaged)}
-
-
-def _each(poses: Poses) -> Array:
-    assert poses.covariance is not None
-    return np.broadcast_to(poses.covariance, (len(poses), 6, 6))
 
 
 def _scatter(repeatability: Repeatability) -> dict[str, Any]:

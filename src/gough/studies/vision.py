@@ -18,7 +18,7 @@ from gough.data import Poses, averaged, write_poses
 from gough.data.poses import Repeatability
 from gough.report import empty_folder
 from gough.report.base.drawing import Drawing
-from gough.report.vision import camera_documents, overlay, pose_documents
+from gough.report.vision import budget_table, camera_documents, overlay, pose_documents
 from gough.vision import (
     CalibratedCamera,
     Camera,
@@ -27,6 +27,7 @@ from gough.vision import (
     ImageRefused,
     MeasuredImages,
     Sighting,
+    bounded_pose,
     calibrate_camera,
     find_target,
     measure_images,
@@ -140,18 +141,29 @@ class PoseStudy:
     poses: Poses
     repeatability: Repeatability | None
     files: Mapping[str, bytes]
+    bound: float | None = None
+    """Stated bound of the centroids' errors, pixels."""
 
     def __str__(self) -> str:
         images = self.images
-        sigma = np.median([pose.sigma for pose in images.measured], axis=0)
         noise = float(np.median([pose.noise for pose in images.measured]))
         total = len(images) + len(images.rejected)
-        axes = ", ".join(f"{1e6 * s:.1f}" for s in sigma[:3])
-        turns = ", ".join(f"{np.degrees(s):.4f}" for s in sigma[3:])
         lines = [
             f"{len(images)} of {total} images give a pose; median noise of the centroids {noise:.4f} px.",
-            f"Median standard deviations: {axes} µm in x, y, z; {turns}° about them.",
+            str(budget_table(images)),
         ]
+        if not images.measured[0].common.shape[1]:
+            lines.append(
+                "The camera file states no covariance: the camera's errors are not in the total, nor in poses.csv."
+            )
+        if self.poses.half_width is not None:
+            half = np.median(self.poses.half_width, axis=0)
+            axes = ", ".join(f"{1e6 * h:.1f}" for h in half[:3])
+            turns = ", ".join(f"{np.degrees(h):.4f}" for h in half[3:])
+            lines.append(
+                f"If no centroid is off by more than {self.bound:g} px, errors are at most {axes} µm in x, y, z and "
+                f"{turns}° about them (median over the images; proven for an exact camera and target)."
+            )
         if self.repeatability is not None:
             lines += ["", "Repeatability in m and rad:", str(self.repeatability)]
         if images.rejected:
@@ -167,10 +179,14 @@ def measure_from(
     camera: Camera,
     table: Path | None = None,
     *,
+    bound: float | None = None,
     executor: Executor | None = None,
     on_image: Callable[[int], None] | None = None,
 ) -> PoseStudy:
-    """Measure the pose in each image, average repeats, and report."""
+    """Measure the pose in each image, average repeats, and report.
+
+    With a bound of the centroids' errors in pixels, poses get guaranteed half-widths, for certification.
+    """
     names = common_names(files)
     known = table_of(names) if table is None else read_table(table, names)
     images = measure_images(files, target, camera, names=names, executor=executor, on_image=on_image)
@@ -178,11 +194,15 @@ def measure_from(
         reasons = "".join(f"\n{name}: {why}" for name, why in images.rejected[:10])
         raise InputError(f"none of {len(files)} images gives a pose:{reasons}")
     configuration, run, readings = known.of(images.names)
-    poses = images.to_poses(readings, configuration, run)
+    half_width = None
+    if bound is not None:
+        bounds = [bounded_pose(pose, target, camera, bound) for pose in images.measured]
+        half_width = np.array([np.concatenate([each.position, each.rotation]) for each in bounds])
+    poses = images.to_poses(readings, configuration, run, half_width)
     mean, scatter = None, None
     if configuration is not None and len(np.unique(configuration)) < len(poses):
         mean, scatter = averaged(poses)
-    return PoseStudy(images, poses, scatter, pose_documents(images, poses, mean, scatter))
+    return PoseStudy(images, poses, scatter, pose_documents(images, poses, mean, scatter), bound)
 
 
 def table_of(names: Sequence[str]) -> ImageTable:

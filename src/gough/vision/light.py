@@ -1,0 +1,127 @@
+"""Uneven light: how far it shifts the centroids of dots, estimated from the dots and the ground around them.
+
+An image of dots is g(u) + l(u) [inside a dot]: a ground g and light l of the dots above it. Both are smooth. They
+contain illumination that falls off to one side, vignetting, gloss, and light that lens and housing scatter; the
+response of the camera acts on both. A centroid in a window is shifted by
+
+    M ∇ log l + W ∇g / flux,
+
+where M are the second moments of the dot's image, and W the sums of the second moments of the window's pixels. Errors
+of the two fits shift all dots of an image together, which residuals do not show: they are a term of the covariance of
+the pose.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gough.core.arrays import Array, Mask
+from gough.vision.detector import Sighting
+from gough.vision.lens import Camera
+
+_DEGREES = (1, 2, 3, 4)
+"""Degrees of the polynomials that describe light over the image; cross-validation chooses."""
+_ROWS_EACH = 2
+"""Dots for each coefficient that a polynomial needs at least."""
+_FAR = 4.0
+"""Standard deviations beyond which a dot takes no part in the fit of the light."""
+_NEAR_LEVEL = 0.5
+"""A robust start: the light of half a dot is far from that of a whole one."""
+
+
+class Light(NamedTuple):
+    """Light of the dots of one image."""
+
+    excess: Array
+    """(n,): logarithm of the light of a dot over the smooth fit: something covers it, or shines on it."""
+    shift: Array
+    """(n, 2): how far centroids are shifted, pixels."""
+    factor: Array
+    """(n, 2, k): what k independent standard normal errors of the fits add to `shift`, pixels."""
+
+
+def light_of(seen: Sighting, target: Any, camera: Camera, R: Array, t: Array) -> Light:
+    """The light of the dots of a sighting that has spots, from a pose that is known well enough."""
+    from gough.vision import optics  # noqa: PLC0415 - numba
+
+    spots = seen.spots
+    assert spots is not None
+    images = optics.discs(camera.parameters, R, t, np.ascontiguousarray(target.points[seen.which]), target.radius)
+    moments, flux = images[:, 3:6], np.maximum(spots.flux, 1e-3)
+    places = (seen.pixels - (np.array(camera.size) - 1) / 2) / (max(camera.size) / 2)
+    level = np.log(flux / images[:, 2]) - _growth(flux, images, spots.peak, spots.edge)
+    near = np.abs(level - np.median(level)) < _NEAR_LEVEL
+    lit, ground = _fitted(places, level, near), _fitted(places, spots.ground, near)
+    size = max(camera.size) / 2
+    gain = spots.window / flux[:, None]
+    shift = _times(moments, lit.slope / size) + _times(gain, ground.slope / size)
+    parts = [_times(moments, lit.slopes / size), _times(gain, ground.slopes / size)]
+    return Light(level - lit.value, shift, np.concatenate(parts, axis=2))
+
+
+def _growth(flux: Array, images: Array, peak: Array, edge: Array) -> Array:
+    """The logarithm of what a nonlinear response or spread ink adds to the light of a dot: a band along its outline.
+
+    The band is as wide in all dots: its area is what the light of a dot is larger than its level times its area.
+    The level in the middle of a dot is lowered by blur, by exp(−r²/2σ²).
+    """
+    area = images[:, 2]
+    radius = np.sqrt(area / np.pi)
+    lowered = 1 - np.exp(-(radius**2) / (2 * np.maximum(edge, 1e-3) ** 2))
+    share = flux * lowered / (area * np.maximum(peak, 1e-3)) - 1  # of the band
+    width = float(np.median(share * radius / 2))
+    return np.asarray(np.log(np.maximum(1 + 2 * width / radius, 0.1)))
+
+
+class _Fit(NamedTuple):
+    """A polynomial over the image, at the dots."""
+
+    value: Array
+    slope: Array
+    """(n, 2)."""
+    slopes: Array
+    """(n, 2, k): what independent standard normal errors add to `slope`."""
+
+
+def _fitted(places: Array, values: Array, near: Mask) -> _Fit:
+    """The polynomial of the degree with the least error of prediction (generalized cross-validation [GHW79])."""
+    best: tuple[float, _Fit] | None = None
+    for degree in _DEGREES:
+        exponents = np.array([(a, b) for a in range(degree + 1) for b in range(degree + 1 - a)])
+        if best is not None and int(near.sum()) < _ROWS_EACH * len(exponents):
+            break
+        basis, along, across = _basis(places, exponents)
+        kept = near
+        for _ in range(2):
+            Q, T = np.linalg.qr(basis[kept])
+            c = np.linalg.solve(T + 1e-12 * np.eye(len(T)), Q.T @ values[kept])
+            left = values - basis @ c
+            typical = float(np.median(np.abs(left[kept]))) / 0.6745
+            kept = near & (np.abs(left) <= max(_FAR * typical, 1e-12))
+        spare = max(int(kept.sum()) - len(c), 1)
+        variance = float((left[kept] ** 2).sum()) / spare
+        score = variance / spare
+        if best is None or score < best[0]:
+            factor = np.sqrt(variance) * np.linalg.inv(T + 1e-12 * np.eye(len(T)))
+            slope = np.column_stack([along @ c, across @ c])
+            best = (score, _Fit(basis @ c, slope, np.stack([along @ factor, across @ factor], axis=1)))
+    assert best is not None
+    return best[1]
+
+
+def _basis(places: Array, exponents: Array) -> tuple[Array, Array, Array]:
+    """Monomials (n, k) of the places, and their derivatives by u and v."""
+    u, v = places.T[:, :, None]
+    a, b = exponents.T
+    return (
+        u**a * v**b,
+        a * u ** np.maximum(a - 1, 0) * v**b,
+        b * u**a * v ** np.maximum(b - 1, 0),
+    )
+
+
+def _times(symmetric: Array, vectors: Array) -> Array:
+    """Rows (uu, uv, vv) as matrices times rows (u, v), or times matrices (2, k)."""
+    uu, uv, vv = (each.reshape(-1, *(1,) * (vectors.ndim - 2)) for each in symmetric.T)
+    u, v = vectors[:, 0], vectors[:, 1]
+    return np.stack([uu * u + uv * v, uv * u + vv * v], axis=1)
