@@ -108,6 +108,10 @@ def measure(
         float | None,
         typer.Option(help="Largest error of a centroid in pixels: adds guaranteed half-widths of poses, h1 … h6."),
     ] = None,
+    size_sigma: Annotated[
+        float,
+        typer.Option(help="Relative standard deviation of the target's size, e.g. 0.0001 for 0.02 mm in 200 mm."),
+    ] = 0.0,
     jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1,
     as_json: AsJson = False,
 ) -> None:
@@ -130,6 +134,7 @@ def measure(
             lens,
             table,
             bound=bound,
+            size_sigma=size_sigma,
             executor=executor,
             on_image=lambda done: progress.update(task, completed=done),
         )

@@ -180,16 +180,20 @@ def measure_from(
     table: Path | None = None,
     *,
     bound: float | None = None,
+    size_sigma: float = 0.0,
     executor: Executor | None = None,
     on_image: Callable[[int], None] | None = None,
 ) -> PoseStudy:
     """Measure the pose in each image, average repeats, and report.
 
-    With a bound of the centroids' errors in pixels, poses get guaranteed half-widths, for certification.
+    With a bound of the centroids' errors in pixels, poses get guaranteed half-widths, for certification. The size of
+    the target has the relative standard deviation `size_sigma`.
     """
     names = common_names(files)
     known = table_of(names) if table is None else read_table(table, names)
-    images = measure_images(files, target, camera, names=names, executor=executor, on_image=on_image)
+    images = measure_images(
+        files, target, camera, names=names, size_sigma=size_sigma, executor=executor, on_image=on_image
+    )
     if not len(images):
         reasons = "".join(f"\n{name}: {why}" for name, why in images.rejected[:10])
         raise InputError(f"none of {len(files)} images gives a pose:{reasons}")

@@ -11,6 +11,8 @@ from gough.vision.optics import compiled
 _RING = 2.5
 """Width of the ring around a spot's window in which the ground is measured, pixels."""
 _ROUNDS = 2
+_LARGEST = 100.0
+"""Half axis of a spot, pixels: larger ones are not measured."""
 _FEWEST = 12
 """Pixels from which the ground is measured at least; with fewer, those near other spots count too."""
 _STRAY, _STRAY_NOISE = 0.12, 5.0
@@ -77,12 +79,12 @@ def measure(image: Any, shapes: Array, margins: Array, ceiling: int) -> Array:
         half_u, half_v = np.hypot(c * long, s * short), np.hypot(s * long, c * short)
         inside = ellipse[0] - half_u > 1 and ellipse[0] + half_u < image.shape[1] - 2
         inside &= ellipse[1] - half_v > 1 and ellipse[1] + half_v < image.shape[0] - 2
-        if not inside or long > 100:
+        if not inside or long > _LARGEST:
             continue
         near = _near(every, k, reach + clear)
         n = _around(image, ellipse, margins[k], half_u, half_v, ring, every[near], clear)
         if n < _FEWEST:
-            n = _around(image, ellipse, margins[k], half_u, half_v, ring, every[near], -np.inf)
+            n = _around(image, ellipse, margins[k], half_u, half_v, ring, every[:0], clear)
         middle = float(image[int(np.rint(ellipse[1])), int(np.rint(ellipse[0]))])
         ground, noise = _ground(ring[:n], middle)
         for _ in range(_ROUNDS):
@@ -139,7 +141,7 @@ def _near(every: Array, own: int, reach: float) -> Any:
     for k in range(len(every)):
         far = every[own, 2] + every[k, 2] + reach
         du, dv = every[k, 0] - every[own, 0], every[k, 1] - every[own, 1]
-        if k != own and du * du + dv * dv < far * far:
+        if k != own and every[k, 2] < _LARGEST and du * du + dv * dv < far * far:
             out[n] = k
             n += 1
     return out[:n]

@@ -38,6 +38,8 @@ class MeasuredImages:
     measured: tuple[MeasuredPose, ...]
     rejected: tuple[tuple[str, str], ...]
     """Names of the other images, and why they give no pose."""
+    size_sigma: float = 0.0
+    """Relative standard deviation of the target's size, on which the metre of all poses depends."""
 
     def __len__(self) -> int:
         return len(self.measured)
@@ -55,6 +57,8 @@ class MeasuredImages:
         """
         require(len(self.measured) > 0, "no image gave a pose")
         shared = np.array([pose.common for pose in self.measured])
+        if self.size_sigma > 0:
+            shared = np.concatenate([shared, self._by_size()[..., None]], axis=2)
         return Poses(
             np.array([pose.position for pose in self.measured]),
             np.array([pose.rotation for pose in self.measured]),
@@ -67,18 +71,25 @@ class MeasuredImages:
         )
 
     def budget(self) -> dict[str, Array]:
-        """Covariances (N, 6, 6) of each pose by their causes: noise and light of the image, the camera, and the total.
+        """Covariances (N, 6, 6) of each pose by their causes: noise and light of the image, camera, size of the target.
 
         Examples:
             >>> pose, _, _ = _example()
             >>> budget = MeasuredImages(("a.png",), (pose,), ()).budget()
             >>> list(budget), bool(np.allclose(budget["total"][0], pose.covariance))
-            (['noise', 'light', 'camera', 'total'], True)
+            (['noise', 'light', 'camera', 'size', 'total'], True)
         """
         light = np.array([pose.light for pose in self.measured])
         own = np.array([pose.covariance for pose in self.measured])
         camera = np.array([pose.common @ pose.common.T for pose in self.measured])
-        return {"noise": own - light, "light": light, "camera": camera, "total": own + camera}
+        by_size = self._by_size()
+        size = by_size[:, :, None] * by_size[:, None]
+        return {"noise": own - light, "light": light, "camera": camera, "size": size, "total": own + camera + size}
+
+    def _by_size(self) -> Array:
+        """(N, 6): what a standard deviation of the target's size does to the poses."""
+        position = np.array([pose.position for pose in self.measured])
+        return np.asarray(self.size_sigma * np.hstack([position, np.zeros_like(position)]))
 
 
 def measure_images(
@@ -87,6 +98,7 @@ def measure_images(
     camera: Camera,
     *,
     names: Sequence[str] | None = None,
+    size_sigma: float = 0.0,
     executor: Executor | None = None,
     on_image: Callable[[int], None] | None = None,
 ) -> MeasuredImages:
@@ -97,6 +109,7 @@ def measure_images(
         target: What they show.
         camera: That took them.
         names: Names of the images; those of the files by default.
+        size_sigma: Relative standard deviation of the target's size.
         executor: Several processes share the work if one is given.
         on_image: Called with the number of images done.
 
@@ -109,6 +122,7 @@ def measure_images(
         ...     measure_images([Path(folder, "a.png")], target, camera).rejected
         (('a.png', 'it is no image that OpenCV can read'),)
     """
+    require(0 <= size_sigma < 0.1, "the relative standard deviation of the target's size must be between 0 and 0.1")
     names = [file.name for file in files] if names is None else list(names)
     kept, measured, rejected = [], [], []
     for done, (name, answer) in enumerate(zip(names, _answers(files, target, camera, executor), strict=True), start=1):
@@ -119,7 +133,7 @@ def measure_images(
             rejected.append((name, answer))
         if on_image is not None:
             on_image(done)
-    return MeasuredImages(tuple(kept), tuple(measured), tuple(rejected))
+    return MeasuredImages(tuple(kept), tuple(measured), tuple(rejected), size_sigma)
 
 
 def _answers(
