@@ -7,6 +7,7 @@ It imports nothing of gough: the scene is discs and a sheet as geometry before a
 
 import json
 import sys
+from pathlib import Path
 
 import mitsuba as mi
 import numpy as np
@@ -48,7 +49,7 @@ def scene(what, R, t):
                   "bsdf": surface(0.06, what["gloss"])},
     }  # fmt: skip
     for k, point in enumerate(what["points"]):
-        place = np.array(point) + [0.0, 0.0, 1e-6]
+        place = np.add(point, [0.0, 0.0, 1e-6])
         made[f"dot{k}"] = {"type": "disk", "to_world": placed(R, t, place, (what["radius"],) * 2),
                            "bsdf": surface(0.75, what["gloss"])}  # fmt: skip
     if what["sky"]:
@@ -60,8 +61,7 @@ def scene(what, R, t):
 
 
 def main(scenes, out):
-    with open(scenes, encoding="utf-8") as file:
-        what = json.load(file)
+    what = json.loads(Path(scenes).read_text(encoding="utf-8"))
     images = {}
     for k, each in enumerate(what):
         R, t = np.array(each["rotation"]), np.array(each["position"])
