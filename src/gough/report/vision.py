@@ -97,6 +97,7 @@ _CAUSES = {
     "noise": "noise of the image",
     "light": "uneven light",
     "camera": "camera, the same error in all images",
+    "target": "dots of the target, the same error in all images",
     "size": "size of the target, the same error in all images",
     "total": "total",
 }
@@ -110,7 +111,7 @@ def budget_table(images: MeasuredImages) -> Table:
         if part == "camera" and not images.measured[0].common.shape[1]:
             rows.append([cause, *("not known" for _ in range(6))])
             continue
-        if part == "size" and not images.size_sigma:
+        if part in {"size", "target"} and not budget[part].any():
             continue
         sigma = np.median(_deviations(budget[part]), axis=0)
         rows.append([cause, *(f"{1e6 * s:.2f}" for s in sigma[:3]), *(f"{1e3 * np.degrees(s):.3f}" for s in sigma[3:])])

@@ -54,6 +54,8 @@ class MeasuredPose:
     """(6, 6): the part of `covariance` that comes from uneven light, whose correction is uncertain."""
     common: Array = field(default_factory=lambda: np.zeros((6, 0)))
     """(6, k): what standard deviations of the camera do to the pose; errors that all images of a camera share."""
+    dots: Array = field(default_factory=lambda: np.zeros((6, 0)))
+    """(6, 2 n): what standard deviations of the places of all n dots on the sheet do to the pose; shared too."""
     pixels: Array = field(default_factory=lambda: np.empty((0, 2)))
     """(m, 2): centroids of the dots that were used, corrected for light."""
 
@@ -109,28 +111,34 @@ def pose_of(seen: Sighting, target: DotTarget | CircleGrid | CharucoBoard, camer
     noise = float(np.sqrt(scale * np.mean(seen.sigma**2)))
     inverse = np.linalg.inv(N)
     points = np.ascontiguousarray(target.points[seen.which])
-    by_light = _gain(R, t, points, seen.sigma, camera)[0] @ light.factor.reshape(2 * len(seen), -1)
+    gain, _, by_point = _gain(R, t, points, seen.sigma, camera)
+    by_light = gain @ light.factor.reshape(2 * len(seen), -1)
     uneven = by_light @ by_light.T
     spread = scale * inverse + uneven
     common = np.zeros((6, 0)) if camera.covariance is None else camera_factor(R, t, points, seen.sigma, camera)
-    return MeasuredPose(R, t, spread, seen.which, residuals, left_out, seen.sigma, noise, uneven, common, pixels)
+    dots = np.zeros((6, 0))
+    if camera.dots_sigma > 0:
+        by_dots = np.zeros((6, len(target.points), 2))
+        by_dots[:, seen.which] = np.einsum("kmi,mij->kmj", gain.reshape(6, -1, 2), by_point[..., :2])
+        dots = camera.dots_sigma * by_dots.reshape(6, -1)
+    return MeasuredPose(R, t, spread, seen.which, residuals, left_out, seen.sigma, noise, uneven, common, dots, pixels)
 
 
 def camera_factor(R: Array, t: Array, points: Array, weight: Array, camera: Camera) -> Array:
     """(6, k): what independent standard deviations of the camera's parameters do to a pose."""
-    gain, by_camera = _gain(R, t, np.ascontiguousarray(points), weight, camera)
+    gain, by_camera, _ = _gain(R, t, np.ascontiguousarray(points), weight, camera)
     assert camera.covariance is not None
     return np.asarray(-gain @ by_camera @ _root(camera.covariance))
 
 
-def _gain(R: Array, t: Array, points: Array, weight: Array, camera: Camera) -> tuple[Array, Array]:
-    """Slopes of the weighted least-squares pose by all pixels (6, 2m), and of the pixels by the camera (2m, 9)."""
+def _gain(R: Array, t: Array, points: Array, weight: Array, camera: Camera) -> tuple[Array, Array, Array]:
+    """Slopes of the weighted least-squares pose by all pixels (6, 2m); of the pixels by camera (2m, p), points (m, 2, 3)."""
     from gough.vision import optics  # noqa: PLC0415 - numba
 
-    _, by_pose, by_camera, _ = optics.slopes(camera.parameters, R, t, points)
+    _, by_pose, by_camera, by_point = optics.slopes(camera.parameters, R, t, points)
     J = by_pose.reshape(-1, 6)
     weighted = J / np.repeat(weight, 2)[:, None] ** 2
-    return np.asarray(np.linalg.solve(weighted.T @ J, weighted.T), float), by_camera.reshape(len(J), -1)
+    return np.asarray(np.linalg.solve(weighted.T @ J, weighted.T), float), by_camera.reshape(len(J), -1), by_point
 
 
 def _root(C: Array) -> Array:

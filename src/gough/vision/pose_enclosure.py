@@ -20,8 +20,9 @@ from gough.core.errors import InputError, require
 from gough.core.intervals import Interval
 from gough.core.rotations import enclosed_rotation, nearest_rotation, to_quaternion
 from gough.vision.lens import Camera
-from gough.vision.optics import _TURNS as TURNS
 
+TURNS = 8
+"""Nodes on each of two circles, as in `gough.vision.optics.discs`."""
 _STEPS = 60
 _SETTLED = 0.99
 """The iteration ends where no side shrinks by more than this factor in a step."""
@@ -29,6 +30,8 @@ _REACHES = (3000.0, 1000.0, 300.0, 100.0, 50.0, 30.0, 20.0, 10.0, 5.0, 3.0, 2.0,
 """Sizes of the box that is searched, in half-widths to first order: the first that contracts counts."""
 _WIDEST = 0.1
 """Half-widths (m, and tangents of half angles) beyond which no box is searched."""
+_BROWN, _RATIONAL, _PRISM = 9, 12, 16
+"""Numbers of parameters of the models of a lens."""
 _ROTATION = 2.0**-44
 """Rounding of a rotation that becomes a quaternion and a matrix again, rad."""
 
@@ -101,7 +104,7 @@ class Assumed(NamedTuple):
     error: float
     """Largest error of a coordinate of a centroid, pixels."""
     camera: Array
-    """(9,): largest errors of the camera's parameters."""
+    """Largest errors of the camera's parameters."""
     points: float
     """Largest error of a coordinate of a dot, m."""
 
@@ -114,6 +117,10 @@ def enclose_pose(  # noqa: PLR0917 - a pose, a camera, a target
     Raises:
         InputError: the bounds are too wide for the iteration to contract, or no pose is consistent with them.
     """
+    models = (_BROWN, _RATIONAL, _PRISM)
+    require(
+        len(camera.parameters) in models, "poses are bounded for Brown's lenses and their extensions, not a fisheye"
+    )
     base = enclosed_rotation(to_quaternion(nearest_rotation(rotation[None])))[0]
     lens = Interval(camera.parameters) + Interval(-assumed.camera, assumed.camera)
     sheet = Interval(points) + Interval(-assumed.points, assumed.points)
@@ -269,18 +276,31 @@ def _cayley(sigma: list[_Jet], base: Interval) -> list[list[_Jet]]:
 
 
 def _distorted(lens: Interval, x: _Jet, y: _Jet) -> tuple[tuple[_Jet, _Jet], tuple[tuple[_Jet, _Jet], ...]]:
-    """Brown's model [BRO71] as in `gough.vision.optics.distorted`, and its slopes by x and y."""
+    """Brown's model [BRO71] and its extensions as in `gough.vision.optics.distorted`, and its slopes by x and y."""
     k1, k2, p1, p2, k3 = (lens[k] for k in range(4, 9))
     xx, yy, xy = _square(x), _square(y), x.times(y)
     s = xx.plus(yy)
     radial = s.times(s.times(s.scaled(k3).shifted(k2)).shifted(k1)).shifted(1.0)
     slope = s.times(s.scaled(3 * k3).shifted(2 * k2)).shifted(k1)
+    if len(lens) >= _RATIONAL:
+        k4, k5, k6 = (lens[k] for k in range(9, 12))
+        below = s.times(s.times(s.scaled(k6).shifted(k5)).shifted(k4)).shifted(1.0)
+        radial = radial.over(below)
+        slope = slope.minus(radial.times(s.times(s.scaled(3 * k6).shifted(2 * k5)).shifted(k4))).over(below)
     u = x.times(radial).plus(xy.scaled(2 * p1)).plus(s.plus(xx.scaled(2.0)).scaled(p2))
     v = y.times(radial).plus(s.plus(yy.scaled(2.0)).scaled(p1)).plus(xy.scaled(2 * p2))
     across = xy.times(slope).scaled(2.0).plus(x.scaled(2 * p1)).plus(y.scaled(2 * p2))
     along = radial.plus(xx.times(slope).scaled(2.0)).plus(y.scaled(2 * p1)).plus(x.scaled(6 * p2))
     up = radial.plus(yy.times(slope).scaled(2.0)).plus(y.scaled(6 * p1)).plus(x.scaled(2 * p2))
-    return (u, v), ((along, across), (across, up))
+    if len(lens) < _PRISM:
+        return (u, v), ((along, across), (across, up))
+    s1, s2, s3, s4 = (lens[k] for k in range(12, 16))
+    u, v = u.plus(s.times(s.scaled(s2).shifted(s1))), v.plus(s.times(s.scaled(s4).shifted(s3)))
+    first, second = (s.scaled(2 * b).shifted(a).scaled(2.0) for a, b in ((s1, s2), (s3, s4)))
+    return (u, v), (
+        (along.plus(x.times(first)), across.plus(y.times(first))),
+        (across.plus(x.times(second)), up.plus(y.times(second))),
+    )
 
 
 def _nodes(points: Interval, radius: float) -> tuple[Interval, Interval]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from gough.vision.pose_enclosure import Assumed, PoseBounds, enclose_pose
 from gough.vision.targets import AnyTarget
 
 _CHUNK = 8
+_LOW_RANK = 12
+"""Combinations of the errors of printed dots that poses share; others count as errors of each pose."""
 
 
 @dataclass(frozen=True)
@@ -56,14 +58,16 @@ class MeasuredImages:
             half_width: (N, 6) bounds of the errors, such as those of `bounded_pose`.
         """
         require(len(self.measured) > 0, "no image gave a pose")
-        shared = np.array([pose.common for pose in self.measured])
+        own, dots = np.array([pose.covariance for pose in self.measured]), self._by_dots(_LOW_RANK)
+        parts = [np.array([pose.common for pose in self.measured]), dots.kept]
         if self.size_sigma > 0:
-            shared = np.concatenate([shared, self._by_size()[..., None]], axis=2)
+            parts.append(self._by_size()[..., None])
+        shared = np.concatenate(parts, axis=2)
         return Poses(
             np.array([pose.position for pose in self.measured]),
             np.array([pose.rotation for pose in self.measured]),
             np.zeros((len(self), 0)) if readings is None else readings,
-            np.array([pose.covariance for pose in self.measured]),
+            own + dots.rest,
             common=shared if shared.shape[2] else None,
             half_width=half_width,
             configuration=configuration,
@@ -71,25 +75,44 @@ class MeasuredImages:
         )
 
     def budget(self) -> dict[str, Array]:
-        """Covariances (N, 6, 6) of each pose by their causes: noise and light of the image, camera, size of the target.
+        """Covariances (N, 6, 6) of each pose by their causes: noise, light, camera, dots and size of the target.
 
         Examples:
             >>> pose, _, _ = _example()
             >>> budget = MeasuredImages(("a.png",), (pose,), ()).budget()
             >>> list(budget), bool(np.allclose(budget["total"][0], pose.covariance))
-            (['noise', 'light', 'camera', 'size', 'total'], True)
+            (['noise', 'light', 'camera', 'target', 'size', 'total'], True)
         """
         light = np.array([pose.light for pose in self.measured])
         own = np.array([pose.covariance for pose in self.measured])
         camera = np.array([pose.common @ pose.common.T for pose in self.measured])
         by_size = self._by_size()
         size = by_size[:, :, None] * by_size[:, None]
-        return {"noise": own - light, "light": light, "camera": camera, "size": size, "total": own + camera + size}
+        target = np.array([pose.dots @ pose.dots.T for pose in self.measured])
+        parts = {"noise": own - light, "light": light, "camera": camera, "target": target, "size": size}
+        return {**parts, "total": own + camera + target + size}
+
+    def _by_dots(self, count: int) -> "_LowRank":
+        """Errors of poses by those of the printed dots: the `count` combinations that matter most, and the rest."""
+        factor = np.array([pose.dots for pose in self.measured])
+        sigma = np.array([pose.sigma for pose in self.measured])
+        white = (factor / sigma[..., None]).reshape(-1, factor.shape[2])
+        _, vectors = np.linalg.eigh(white.T @ white)
+        turned = factor @ vectors[:, ::-1]
+        rest = turned[..., count:]
+        return _LowRank(turned[..., :count], np.asarray(rest @ np.swapaxes(rest, 1, 2)))
 
     def _by_size(self) -> Array:
         """(N, 6): what a standard deviation of the target's size does to the poses."""
         position = np.array([pose.position for pose in self.measured])
         return np.asarray(self.size_sigma * np.hstack([position, np.zeros_like(position)]))
+
+
+class _LowRank(NamedTuple):
+    """Errors that poses share, and the covariances of what is taken as each pose's own."""
+
+    kept: Array
+    rest: Array
 
 
 def measure_images(
@@ -172,7 +195,7 @@ def pose_intervals(measured: Sequence[MeasuredPose], k: float = 3.0) -> tuple[Ar
         True
     """
     require(k > 0, "an interval is a positive number of standard deviations wide")
-    sigma = np.array([np.sqrt(pose.sigma**2 + (pose.common**2).sum(axis=1)) for pose in measured])
+    sigma = np.sqrt([pose.sigma**2 + (pose.common**2).sum(axis=1) + (pose.dots**2).sum(axis=1) for pose in measured])
     return k * sigma[:, :3], k * sigma[:, 3:]
 
 
@@ -198,7 +221,7 @@ def bounded_pose(
         target: The target.
         camera: The camera, exact unless `camera_error` is given.
         error: Largest error of a coordinate of a centroid, pixels.
-        camera_error: (9,) largest errors of fx, fy, cx, cy, k1, k2, p1, p2, k3.
+        camera_error: Largest errors of the camera's parameters: fx, fy, cx, cy, k1, k2, p1, p2, k3, …
         point_error: Largest error of a coordinate of a dot, m.
 
     Raises:
