@@ -17,7 +17,6 @@ from gough.data.poses import Repeatability
 from gough.report.base.drawing import INK, SERIES, Drawing, blank, style
 from gough.report.base.page import Page, Section
 from gough.vision import CalibratedCamera, MeasuredImages, Sighting, camera_text
-from gough.vision.lens import PARAMETERS
 
 
 def overlay(image: Any, seen: Sighting, name: str = "overlay") -> Drawing:
@@ -63,7 +62,7 @@ def camera_documents(calibrated: CalibratedCamera, pictures: Sequence[Drawing] =
     """Files of a calibrated camera: camera.toml, report.html, camera.json and its figures."""
     sigma = calibrated.camera.sigma
     assert sigma is not None
-    values = list(zip(PARAMETERS, calibrated.camera.parameters.tolist(), sigma.tolist(), strict=True))
+    values = list(zip(calibrated.camera.names, calibrated.camera.parameters.tolist(), sigma.tolist(), strict=True))
     rows = [[name, number(value, s or None), number(s, digits=2)] for name, value, s in values]
     parameters = table(["parameter", "value", "standard deviation"], rows, "lrr", "Parameters of the camera")
     links = [tag("li", tag("a", each.caption, href=f"figures/{each.name}.png")) for each in pictures]
